@@ -1,0 +1,37 @@
+// npm run check: formatting, lint and types; all of them are run and told, whichever fails. `-- --fix` mends what it can.
+import './node-version.mjs'
+import { runQuietly, runScript } from './child.mjs'
+import { binOf, ensureInstalled, projectRoot } from './ensure.mjs'
+
+const colours = process.stdout.isTTY === true
+
+await runScript(async () => {
+  await ensureInstalled()
+  const fix = process.argv.includes('--fix')
+  const biomeArgs = ['check', '.', '--max-diagnostics=200', `--colors=${colours ? 'force' : 'off'}`]
+  const checks = [
+    {
+      name: 'biome',
+      command: [...binOf(projectRoot, '@biomejs/biome', 'biome'), ...biomeArgs, ...(fix ? ['--write'] : [])],
+    },
+    {
+      name: 'types',
+      command: [...binOf(projectRoot, 'typescript', 'tsc'), '-p', 'tsconfig.json', '--pretty', String(colours)],
+    },
+  ]
+  // With --fix one after the other, since the compiler has to read what was mended.
+  const results = []
+  if (fix) for (const check of checks) results.push(await timed(check))
+  else results.push(...(await Promise.all(checks.map(timed))))
+  for (const { output } of results) if (output.trim() !== '') console.log(output.trimEnd())
+  for (const { name, passed, seconds } of results) console.log(`${passed ? '✔' : '✖'} ${name} (${seconds} s)`)
+  return results.every(({ passed }) => passed) ? 0 : 1
+})
+
+async function timed({ name, command }) {
+  const startedAt = performance.now()
+  const [file, ...args] = command
+  const { code, output, error } = await runQuietly(file, args, { cwd: projectRoot })
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+  return { name, passed: code === 0, seconds, output: error === undefined ? output : String(error) }
+}

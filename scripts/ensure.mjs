@@ -1,0 +1,246 @@
+// Makes a fresh clone runnable without being asked: installs the dependencies and builds dist, each only when needed.
+import { createHash } from 'node:crypto'
+import {
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { runQuietly, SetupProblem } from './child.mjs'
+import { withLock } from './setup-lock.mjs'
+
+export const projectRoot = dirname(dirname(fileURLToPath(import.meta.url)))
+
+/** An install over a slow line takes minutes; longer than this something hangs. */
+const lockWaitMs = 15 * 60_000
+/** Raise it when the build itself changes, so that every dist is made anew. */
+const buildRecipe = 'posthorn build 1'
+
+// On stderr: the stdout of a command may be read by a program.
+const sayOnStderr = (line) => process.stderr.write(`${line}\n`)
+const lockOf = (root) => join(root, '.posthorn-setup.lock')
+const stampOf = (root) => join(root, 'node_modules', '.posthorn-installed')
+
+/** False in an image that ships dist only: there is nothing to install for, and nothing to build. */
+export const hasSources = (root = projectRoot) => existsSync(join(root, 'src'))
+
+/** Installs what package-lock.json names unless it is there already; true when it installed. */
+export async function ensureInstalled(root = projectRoot, { run = runQuietly, say = sayOnStderr } = {}) {
+  if (isInstalled(root)) return false
+  return withLock(lockOf(root), { waitMs: lockWaitMs, say }, async () => {
+    if (isInstalled(root)) return false
+    await install(root, run, say)
+    return true
+  })
+}
+
+/** Builds dist unless it was built from these very sources; true when it built. */
+export async function ensureBuilt(root = projectRoot, { run = runQuietly, say = sayOnStderr } = {}) {
+  if (!hasSources(root) || isBuilt(root, sourcesOf(root))) return false
+  return withLock(lockOf(root), { waitMs: lockWaitMs, say }, async () => {
+    const sources = sourcesOf(root)
+    if (isBuilt(root, sources)) return false
+    say('Building …')
+    await build(root, sources, run)
+    return true
+  })
+}
+
+/** The command line that runs a program of an installed package: a script through this Node, anything else as it is. */
+export function binOf(root, packageName, binName) {
+  const folder = join(root, 'node_modules', packageName)
+  let bin
+  try {
+    bin = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).bin
+  } catch {
+    throw new SetupProblem(`${packageName} is not installed; run: npm ci --ignore-scripts --include=dev`)
+  }
+  const file = join(folder, typeof bin === 'string' ? bin : bin[binName])
+  const isScript = /\.[cm]?js$/.test(file) || /^#!.*\bnode\b/.test(startOf(file, 128))
+  return isScript ? [process.execPath, file] : [file]
+}
+
+function isInstalled(root) {
+  const lockText = readOr(join(root, 'package-lock.json'))
+  if (lockText === undefined) throw new SetupProblem(`${join(root, 'package-lock.json')} is missing or unreadable.`)
+  const stamp = stampFor(lockText)
+  const found = readOr(stampOf(root))
+  if (found === stamp) return true
+  // Files of another platform or Node are never right, whatever npm's own record says.
+  if (found !== undefined && found.split('\n')[1] !== stamp.split('\n')[1]) return false
+  if (!agreesWithLock(root, lockText)) return false
+  writeStamp(root, stamp)
+  return true
+}
+
+async function install(root, run, say) {
+  say('Installing dependencies (npm ci) …')
+  rmSync(stampOf(root), { force: true })
+  const [command, ...npm] = npmCommand()
+  // Both groups are named because NODE_ENV=production or a user's own npm settings would leave out the compiler, or the
+  // embedded database. Install scripts are off: none is needed, and none can then do harm.
+  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--include=dev', '--include=optional']
+  // Read before npm runs: when the file changes meanwhile, the next start has to notice.
+  const stamp = stampFor(readFileSync(join(root, 'package-lock.json'), 'utf8'))
+  const result = await run(command, [...npm, ...args], { cwd: root })
+  if (result.error !== undefined) {
+    throw new SetupProblem(`Installing the dependencies failed: npm could not be started (${result.error.message}).`)
+  }
+  if (result.code !== 0) {
+    throw new SetupProblem(
+      `${result.output.trimEnd()}\n\nInstalling the dependencies failed: npm ci ended with ${result.signal ?? `code ${result.code}`}; ` +
+        `what it said is above.\nThe command by hand, in ${root}: npm ${args.join(' ')}`,
+    )
+  }
+  writeStamp(root, stamp)
+}
+
+function npmCommand() {
+  // Set inside `npm start`; under yarn or pnpm it names those instead, which do not know `ci`.
+  const running = process.env.npm_execpath
+  if (running !== undefined && /^npm-cli\.[cm]?js$/.test(basename(running))) return [process.execPath, running]
+  return ['npm']
+}
+
+function stampFor(lockText) {
+  const runtime = `node${process.versions.node.split('.')[0]} ${process.platform}-${process.arch} ${libc() ?? '-'}`
+  return `${createHash('sha256').update(lockText).digest('hex')}\n${runtime}\n`
+}
+
+function writeStamp(root, stamp) {
+  try {
+    writeFileSync(stampOf(root), stamp)
+  } catch {
+    // A read-only checkout works all the same; it only pays the longer comparison at every start.
+  }
+}
+
+/** Whether a developer's own npm install left what the lock file names; extra packages do no harm. */
+function agreesWithLock(root, lockText) {
+  const recordText = readOr(join(root, 'node_modules', '.package-lock.json'))
+  if (recordText === undefined) return false
+  const wanted = packagesOf(lockText)
+  const present = packagesOf(recordText)
+  return Object.entries(wanted).every(([path, entry]) => {
+    if (path === '' || !isWantedHere(entry)) return true
+    const found = present[path]
+    if (found === undefined || found.version !== entry.version || found.integrity !== entry.integrity) return false
+    return existsSync(join(root, path, 'package.json'))
+  })
+}
+
+function packagesOf(text) {
+  try {
+    return JSON.parse(text).packages ?? {}
+  } catch (error) {
+    throw new SetupProblem(
+      `A lock file of npm is damaged (${error.message}); remove node_modules, mend package-lock.json.`,
+    )
+  }
+}
+
+/** npm skips an optional package made for another platform; one bound to no platform may hang on a skipped one. */
+function isWantedHere(entry) {
+  if (!entry.optional) return true
+  if (entry.os === undefined && entry.cpu === undefined) return false
+  return allows(entry.os, process.platform) && allows(entry.cpu, process.arch) && allows(entry.libc, libc())
+}
+
+function allows(list, value) {
+  if (list === undefined || value === undefined) return true
+  const names = [list].flat()
+  if (names.includes(`!${value}`)) return false
+  return names.includes(value) || names.every((name) => name.startsWith('!'))
+}
+
+/** Which C library this Node was linked with: the loader's name stands at the start of the executable. */
+function libc() {
+  if (process.platform !== 'linux') return undefined
+  return startOf(process.execPath, 4096).includes('/ld-musl-') ? 'musl' : 'glibc'
+}
+
+/** What goes into dist: relative paths, sorted, and one hash over all that decides the outcome. */
+function sourcesOf(root) {
+  const files = filesBelow(join(root, 'src')).filter((path) => !path.endsWith('.test.ts'))
+  const configs = readdirSync(root).filter((name) => /^tsconfig.*\.json$/.test(name))
+  const hash = createHash('sha256').update(buildRecipe)
+  for (const path of [...files.map((file) => join('src', file)), ...configs.sort(), 'package-lock.json']) {
+    const content = readFileSync(join(root, path))
+    // The length keeps the end of one file and the beginning of the next apart.
+    hash.update(`\n${path} ${content.length}\n`).update(content)
+  }
+  return { files, hash: hash.digest('hex') }
+}
+
+/** Relative paths of all files below a folder, sorted. */
+export function filesBelow(folder, prefix = '') {
+  const found = []
+  for (const entry of readdirSync(join(folder, prefix), { withFileTypes: true })) {
+    // Dot files are an editor's or the system's, never part of the service.
+    if (entry.name.startsWith('.')) continue
+    const path = join(prefix, entry.name)
+    if (entry.isDirectory()) found.push(...filesBelow(folder, path))
+    else found.push(path)
+  }
+  return found.sort()
+}
+
+const isBuilt = (root, sources) => readOr(join(root, 'dist', '.built')) === sources.hash
+
+async function build(root, sources, run) {
+  // Beside dist, not below node_modules: source maps hold relative paths, and a rename must not cross file systems.
+  const next = join(root, '.dist-next')
+  const old = join(root, '.dist-old')
+  const dist = join(root, 'dist')
+  // Left by a build that was killed: we hold the lock, so nobody is at work in them.
+  for (const folder of [next, old]) rmSync(folder, { recursive: true, force: true })
+  mkdirSync(next)
+  try {
+    writeFileSync(join(next, '.gitignore'), '*\n')
+    const [command, ...tsc] = binOf(root, 'typescript', 'tsc')
+    const result = await run(command, [...tsc, '-p', 'tsconfig.build.json', '--outDir', next], { cwd: root })
+    if (result.code !== 0) {
+      const reason = result.error?.message ?? result.signal ?? `tsc ended with code ${result.code}`
+      throw new SetupProblem(
+        `${(result.output ?? '').trimEnd()}\n\nThe build failed (${reason}); dist is as it was before.`,
+      )
+    }
+    for (const file of sources.files) {
+      if (!/\.[cm]?tsx?$/.test(file)) cpSync(join(root, 'src', file), join(next, file))
+    }
+    writeFileSync(join(next, '.built'), sources.hash)
+    if (existsSync(dist)) renameSync(dist, old)
+    renameSync(next, dist)
+  } finally {
+    // dist is gone only when the second rename failed: then the old one is better than none.
+    if (!existsSync(dist) && existsSync(old)) renameSync(old, dist)
+    for (const folder of [next, old]) rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function readOr(path) {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+function startOf(path, length) {
+  const buffer = Buffer.alloc(length)
+  const file = openSync(path, 'r')
+  try {
+    return buffer.toString('latin1', 0, readSync(file, buffer, 0, length, 0))
+  } finally {
+    closeSync(file)
+  }
+}

@@ -1,0 +1,20 @@
+// Installs and builds where there are sources, then hands the command line to the built service.
+import { existsSync } from 'node:fs'
+import { runScript, SetupProblem } from './child.mjs'
+import { ensureBuilt, ensureInstalled, hasSources } from './ensure.mjs'
+
+const built = new URL('../dist/cli/posthorn.js', import.meta.url)
+
+export async function launch(argv) {
+  let main
+  await runScript(async () => {
+    if (hasSources()) {
+      await ensureInstalled()
+      await ensureBuilt()
+    }
+    if (!existsSync(built)) throw new SetupProblem('There is neither a built service (dist) nor its sources (src).')
+    main = (await import(built)).main
+  })
+  // Outside runScript: the exit code from here on is the command's own.
+  if (main !== undefined) await main(argv)
+}

@@ -1,0 +1,103 @@
+// npm test: every test file, or those whose path contains an argument, against one database cluster for the whole run.
+// `--soak` adds test/soak; other options (such as --test-name-pattern=…) go to Node's test runner.
+import './node-version.mjs'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { runScript, runToEnd, SetupProblem, startChild, stopChild, unlessInterrupted, within } from './child.mjs'
+import { ensureBuilt, ensureInstalled, projectRoot } from './ensure.mjs'
+
+/** Node counts a whole file as one test too, so this bounds the slowest file, not only the slowest test. */
+const testTimeoutMs = 5 * 60_000
+const soakTimeoutMs = 60 * 60_000
+/** initdb takes a second or two; a loaded machine may need a minute. */
+const clusterStartMs = 90_000
+const clusterStopMs = 15_000
+const concurrency = 2
+const clusterMain = 'test/support/cluster-main.ts'
+
+await runScript(async () => {
+  const args = process.argv.slice(2)
+  const soak = args.includes('--soak')
+  const options = args.filter((arg) => arg.startsWith('-') && arg !== '--soak')
+  const filters = args.filter((arg) => !arg.startsWith('-'))
+  const files = testFiles(soak, filters)
+  if (files.length === 0) {
+    throw new SetupProblem(
+      `No test file's path contains ${filters.map((filter) => `"${filter}"`).join(' or ') || '".test.ts"'}.`,
+    )
+  }
+  await ensureInstalled()
+  await ensureBuilt()
+  const cluster = startCluster()
+  try {
+    const address = await unlessInterrupted(cluster.ready)
+    const timeoutMs = soak ? soakTimeoutMs : testTimeoutMs
+    const runner = [
+      '--test',
+      '--test-reporter=spec',
+      `--test-concurrency=${concurrency}`,
+      `--test-timeout=${timeoutMs}`,
+    ]
+    return await runToEnd(process.execPath, ['--import', 'tsx', ...runner, ...options, ...files], {
+      cwd: projectRoot,
+      stdio: ['ignore', 'inherit', 'inherit'],
+      env: { ...testEnvironment(), POSTHORN_TEST_CLUSTER: address },
+    })
+  } finally {
+    await stopCluster(cluster)
+  }
+})
+
+function testFiles(soak, filters) {
+  const found = ['src', 'test'].flatMap((folder) => testFilesBelow(folder)).sort()
+  return found.filter((path) => {
+    if (path.startsWith('test/soak/') && !soak) return false
+    return filters.length === 0 || filters.some((filter) => path.includes(filter))
+  })
+}
+
+function testFilesBelow(folder) {
+  if (!existsSync(join(projectRoot, folder))) return []
+  return readdirSync(join(projectRoot, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`
+    if (entry.isDirectory()) return testFilesBelow(path)
+    return entry.name.endsWith('.test.ts') ? [path] : []
+  })
+}
+
+// Started from within a test, the runner would take itself for a child of that run and print for machines only.
+function testEnvironment() {
+  const { NODE_TEST_CONTEXT: _context, ...environment } = process.env
+  return environment
+}
+
+/** Shielded from our signals: the tests have to end before the database they use. */
+function startCluster() {
+  if (!existsSync(join(projectRoot, clusterMain))) throw new SetupProblem(`${clusterMain} is missing.`)
+  const cluster = startChild(process.execPath, ['--import', 'tsx', clusterMain], {
+    shielded: true,
+    cwd: projectRoot,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  cluster.child.stdin.on('error', () => {})
+  return { ...cluster, ready: clusterReady(cluster) }
+}
+
+async function clusterReady({ child, ended }) {
+  let text = ''
+  const firstLine = new Promise((resolve) => {
+    child.stdout.setEncoding('utf8').on('data', (chunk) => {
+      text += chunk
+      if (text.includes('\n')) resolve()
+    })
+  })
+  const answered = await within(clusterStartMs, Promise.race([firstLine, ended]))
+  if (!answered) throw new SetupProblem(`The test database did not start within ${clusterStartMs / 1000} s.`)
+  if (!text.includes('\n')) throw new SetupProblem('The test database did not start; what it said is above.')
+  return text.slice(0, text.indexOf('\n'))
+}
+
+async function stopCluster({ child, ended }) {
+  child.stdin.end()
+  if (!(await within(clusterStopMs, ended))) await stopChild({ child, ended }, clusterStopMs)
+}
