@@ -1,0 +1,126 @@
+// Reading the configuration: defaults, every setting's bad values, and all mistakes at once.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Environment } from './config.ts'
+import { ConfigError, readConfig, settings } from './config.ts'
+
+const base64Key = Buffer.alloc(32, 1).toString('base64')
+
+function mistakesOf(environment: Environment): readonly string[] {
+  try {
+    readConfig(environment)
+  } catch (error) {
+    assert.ok(error instanceof ConfigError)
+    return error.mistakes
+  }
+  return []
+}
+
+test('without variables every setting has its default, and so it has with empty ones', () => {
+  const { config, warnings } = readConfig({})
+  assert.equal(config.port, 3000)
+  assert.equal(config.host, '127.0.0.1')
+  assert.equal(config.databaseUrl, undefined)
+  assert.equal(config.dataDirectory, '.posthorn')
+  assert.deepEqual(warnings, [])
+  const empty = Object.fromEntries(Object.values(settings).map((setting) => [setting.variable, '']))
+  assert.deepEqual(readConfig(empty).config, config)
+})
+
+test('good values are read', () => {
+  const { config } = readConfig({
+    PORT: '0',
+    HOST: '0.0.0.0',
+    POSTHORN_BASE_URL: 'https://notify.example.com/',
+    DATABASE_URL: 'postgresql://u:p@db:5432/x?sslmode=verify-full',
+    POSTHORN_DATABASE_POOL_SIZE: '2',
+    POSTHORN_API_KEY: 'a-key-of-sixteen',
+    POSTHORN_ENCRYPTION_KEY: base64Key,
+    POSTHORN_ENCRYPTION_KEY_PREVIOUS: 'ab'.repeat(32),
+    POSTHORN_OUTBOUND_ALLOW: ' 10.1.0.0/16, smtp.internal ,',
+    POSTHORN_CORS_ORIGINS: 'https://app.example.com,*',
+    POSTHORN_RATE_LIMIT: 'off',
+  })
+  assert.equal(config.port, 0)
+  assert.equal(config.baseUrl, 'https://notify.example.com')
+  assert.equal(config.databasePoolSize, 2)
+  assert.deepEqual(config.encryptionKey, Buffer.alloc(32, 1))
+  assert.deepEqual(config.previousEncryptionKey, Buffer.alloc(32, 0xab))
+  assert.deepEqual(config.outboundAllow, ['10.1.0.0/16', 'smtp.internal'])
+  assert.deepEqual(config.corsOrigins, ['https://app.example.com', '*'])
+  assert.equal(config.rateLimit, 'off')
+})
+
+const badValues: Record<string, readonly string[]> = {
+  PORT: ['abc', '-1', '65536', '3000.5', ' 80', '1e3', '0x50'],
+  POSTHORN_BASE_URL: ['notify.example.com', 'ftp://x', 'http://'],
+  DATABASE_URL: ['mysql://db/x', 'db', 'postgres://', 'postgres://db/x?sslmode=prefer', 'postgres://db/x?sslmode='],
+  POSTHORN_DATABASE_POOL_SIZE: ['1', '0', '501', 'many'],
+  POSTHORN_DATABASE_WAIT_MS: ['-1', '3600001', 'long'],
+  POSTHORN_DATABASE_STATEMENT_TIMEOUT_MS: ['99', '600001', '0'],
+  POSTHORN_DATABASE_LOCK_TIMEOUT_MS: ['99', '600001', '0'],
+  POSTHORN_API_KEY: ['short', 'with space in the middle', 'x'.repeat(256), 'ümlaut-ümlaut-ümlaut'],
+  POSTHORN_API_KEY_2: ['short'],
+  POSTHORN_ENCRYPTION_KEY: [
+    'secret',
+    'ab'.repeat(31),
+    Buffer.alloc(31).toString('base64'),
+    `${base64Key.slice(0, 20)}!${base64Key.slice(20)}`,
+  ],
+  POSTHORN_ENCRYPTION_KEY_PREVIOUS: ['secret'],
+  POSTHORN_RATE_LIMIT: ['no', 'ON', 'true'],
+  POSTHORN_RATE_LIMIT_TRIGGER: ['0', '-5', '1000001'],
+  POSTHORN_RATE_LIMIT_CONFIGURATION: ['0'],
+  POSTHORN_RATE_LIMIT_GLOBAL: ['0'],
+  POSTHORN_VENDOR: ['Novu', 'other'],
+  POSTHORN_CORS_ORIGINS: ['app.example.com', 'https://app.example.com/path', 'https://a.example.com,b'],
+  POSTHORN_LOG_LEVEL: ['trace', 'INFO'],
+  POSTHORN_LOG_FORMAT: ['xml'],
+}
+
+for (const [variable, values] of Object.entries(badValues)) {
+  test(`a bad ${variable} is refused by its name`, () => {
+    for (const value of values) {
+      const mistakes = mistakesOf({ [variable]: value })
+      assert.equal(mistakes.length, 1, `${value} should be refused`)
+      assert.match(mistakes[0] ?? '', new RegExp(`^${variable} must `))
+    }
+  })
+}
+
+test('a setting that can be wrong has bad values in this test', () => {
+  const anyTextIsGood = ['HOST', 'POSTHORN_DATA_DIR', 'POSTHORN_OUTBOUND_ALLOW']
+  const variables = Object.values(settings).map((setting) => setting.variable)
+  const untested = variables.filter((name) => !anyTextIsGood.includes(name) && badValues[name] === undefined)
+  assert.ok(
+    untested.length === 0 || untested.every((name) => mistakesOf({ [name]: '\u0000' }).length === 0),
+    untested.join(),
+  )
+})
+
+test('all mistakes are told at once, and no secret is repeated', () => {
+  const secret = 'hush hush hush hush'
+  const mistakes = mistakesOf({
+    PORT: 'x',
+    DATABASE_URL: secret,
+    POSTHORN_API_KEY: secret,
+    POSTHORN_ENCRYPTION_KEY: secret,
+    POSTHORN_LOG_LEVEL: 'loud',
+  })
+  assert.deepEqual(
+    mistakes.map((mistake) => mistake.split(' ')[0]),
+    ['PORT', 'DATABASE_URL', 'POSTHORN_API_KEY', 'POSTHORN_ENCRYPTION_KEY', 'POSTHORN_LOG_LEVEL'],
+  )
+  assert.doesNotMatch(mistakes.join('\n'), /hush/)
+})
+
+test('one key cannot open two environments', () => {
+  const mistakes = mistakesOf({ POSTHORN_API_KEY: 'the-same-key-twice', POSTHORN_API_KEY_2: 'the-same-key-twice' })
+  assert.equal(mistakes.length, 1)
+  assert.match(mistakes[0] ?? '', /^POSTHORN_API_KEY_2 must differ/)
+})
+
+test('an unknown POSTHORN_ variable is warned of, others are not ours', () => {
+  const { warnings } = readConfig({ POSTHORN_APIKEY: 'x', PATH: '/bin', PGHOST: 'db' })
+  assert.deepEqual(warnings, ['POSTHORN_APIKEY is not a setting of Posthorn and is ignored'])
+})

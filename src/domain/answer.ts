@@ -1,0 +1,20 @@
+// What a call is answered with, and the idempotency value that makes a repeat get the same answer.
+
+export interface Answer<Body> {
+  readonly status: 200 | 201 | 204
+  readonly body: Body
+  /** True when the answer was stored by an earlier call with the same idempotency key. */
+  readonly replayed?: boolean
+}
+
+export interface Idempotency {
+  readonly key: string
+  /** SHA-256 over method, path and key: which call this is. */
+  readonly scopeHash: Buffer
+  /** SHA-256 over query and body: whether it is the same request. */
+  readonly requestHash: Buffer
+}
+
+export const ok = <Body>(body: Body): Answer<Body> => ({ status: 200, body })
+export const created = <Body>(body: Body): Answer<Body> => ({ status: 201, body })
+export const noContent: Answer<null> = { status: 204, body: null }

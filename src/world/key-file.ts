@@ -1,0 +1,58 @@
+// The file of the encryption key: made once, whole or not at all, and readable by its owner only.
+import { randomBytes } from 'node:crypto'
+import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+const keyBytes = 32
+
+/** The file is there and holds no key. */
+export class KeyFileError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'KeyFileError'
+  }
+}
+
+export async function readKeyFile(file: string): Promise<Buffer | undefined> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error.code === undefined ? error : new KeyFileError(`The encryption key cannot be read: ${error.message}`)
+  })
+  if (text === undefined) return undefined
+  const key = Buffer.from(text.trim(), 'base64')
+  if (key.length === keyBytes) return key
+  throw new KeyFileError(
+    `${file} does not hold an encryption key (${keyBytes} bytes in base64). Restore it from a backup: what it sealed cannot be opened without it.`,
+  )
+}
+
+/** Of several that make it at once one wins, and all return the winner's key. */
+export async function makeKeyFile(file: string): Promise<Buffer> {
+  const aside = `${file}.new-${randomBytes(4).toString('hex')}`
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  try {
+    const handle = await open(aside, 'wx', 0o600)
+    try {
+      await handle.writeFile(`${randomBytes(keyBytes).toString('base64')}\n`)
+      // Lost in a power cut, it would take every sealed credential with it.
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    // A link, not a rename: it fails when the file is there already.
+    await link(aside, file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error
+    })
+  } finally {
+    await rm(aside, { force: true })
+  }
+  await syncDirectory(dirname(file))
+  const key = await readKeyFile(file)
+  if (key === undefined) throw new KeyFileError(`${file} was removed while it was made. Start again.`)
+  return key
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  await handle.sync().finally(() => handle.close())
+}

@@ -1,0 +1,19 @@
+// OutboundError: why a call to the outside gave no answer, told apart by whether the other side may have acted on it.
+
+/**
+ * `refused-address`: we do not call there, and never did.
+ * `not-sent`: the call ended before the first byte of the request was written, so it is safe to repeat.
+ * `unsure`: it ended afterwards, so the other side may have acted on it.
+ */
+export type OutboundFailure = 'refused-address' | 'not-sent' | 'unsure'
+
+export class OutboundError extends Error {
+  readonly kind: OutboundFailure
+
+  /** The message never holds more of the address than the host: paths and queries may be secrets. */
+  constructor(kind: OutboundFailure, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = 'OutboundError'
+    this.kind = kind
+  }
+}

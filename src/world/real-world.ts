@@ -1,0 +1,20 @@
+// The World as it is: the wall clock, random ids, the network and the process's log.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Sealer } from '../domain/sealed.ts'
+import { createIdSource } from '../domain/uuid-v7.ts'
+import type { Log } from './log.ts'
+import { createOutboundFetch } from './outbound-fetch.ts'
+import type { World } from './world.ts'
+
+export function createWorld(parts: { log: Log; sealer: Sealer; outboundAllow: readonly string[] }): World {
+  return {
+    now: () => new Date(),
+    sleep: async (ms, signal) => {
+      await sleep(ms, undefined, signal === undefined ? {} : { signal }).catch(() => {})
+    },
+    newId: createIdSource(),
+    fetch: createOutboundFetch({ allow: parts.outboundAllow }),
+    sealer: parts.sealer,
+    log: parts.log,
+  }
+}

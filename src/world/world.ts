@@ -1,0 +1,34 @@
+// The World: everything Posthorn cannot compute by itself (time, ids, the network, the log).
+import type { Sealer } from '../domain/sealed.ts'
+import type { Log } from './log.ts'
+
+export interface World {
+  /** The current moment. */
+  now(): Date
+  /** Resolves after `ms`, or at once when the signal is aborted. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /** A new UUIDv7 that carries the moment `at`; ids of one millisecond keep the order they were made in. */
+  newId(at: Date): string
+  /**
+   * Calls out to the network: bounded in time and size, no redirects, no private addresses unless allowed.
+   * Whatever answer comes is returned; an OutboundError tells why there was none.
+   */
+  fetch(request: Request, options?: OutboundOptions): Promise<OutboundAnswer>
+  /** Seals secrets at rest with a key only this installation holds. */
+  readonly sealer: Sealer
+  readonly log: Log
+}
+
+export interface OutboundOptions {
+  /** `guarded` (default): never a private address. `operator`: an address the operator wrote down; only metadata addresses are refused. */
+  readonly reach?: 'guarded' | 'operator'
+  /** For the whole call, from the first look at its address to the last byte of the answer. */
+  readonly timeoutMs?: number
+}
+
+/** An answer that was read whole, or as far as the size limit. */
+export interface OutboundAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: string
+}
