@@ -1,0 +1,192 @@
+// The connection pool: TLS as the address says, bounded waits, and one error for "not reachable".
+import { readFileSync } from 'node:fs'
+import type { ConnectionOptions } from 'node:tls'
+import pg from 'pg'
+import type { Log } from '../world/log.ts'
+import type { Db, Sql, Statement, Tx } from './sql.ts'
+import { DatabaseUnavailable } from './sql.ts'
+
+export type Connection =
+  | { readonly url: string }
+  | { readonly host: string; readonly port: number; readonly user: string; readonly database: string }
+
+export interface PoolOptions {
+  readonly poolSize: number
+  readonly statementTimeoutMs: number
+  readonly lockTimeoutMs: number
+  readonly log: Log
+}
+
+export interface Database extends Db {
+  /** How busy the pool is, for /metrics. */
+  usage(): { total: number; idle: number; waiting: number }
+  close(): Promise<void>
+}
+
+/** A caller waits this long for a free or a new connection before it is told 503. */
+const connectTimeoutMs = 3_000
+/** Below this an idle connection is kept: a new one costs about 2 ms on a socket and far more over TLS. */
+const idleTimeoutMs = 60_000
+/** How often work is tried that loses to deadlocks or serialisation conflicts. */
+const transactionTries = 3
+
+// int8 as a number: our counts stay far below 2^53.
+pg.types.setTypeParser(pg.types.builtins.INT8, Number)
+
+export function connect(connection: Connection, options: PoolOptions): Database {
+  const pool = new pg.Pool({
+    ...connectionSettings(connection),
+    max: options.poolSize,
+    connectionTimeoutMillis: connectTimeoutMs,
+    idleTimeoutMillis: idleTimeoutMs,
+    keepAlive: true,
+    statement_timeout: options.statementTimeoutMs,
+    lock_timeout: options.lockTimeoutMs,
+    idle_in_transaction_session_timeout: options.statementTimeoutMs * 2,
+    // The server's timeout comes first; this one is for a server that stopped answering.
+    query_timeout: options.statementTimeoutMs + 5_000,
+    application_name: 'posthorn',
+  })
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  pool.on('error', (error) => options.log.warn({ error: error.message }, 'A database connection was lost'))
+  return {
+    // A statement by itself is a transaction too, and can be the victim of a deadlock as well.
+    ...runnerOf((statement) => retrying(() => pool.query(queryOf(statement)))),
+    transaction: (work) => retrying(() => transactionOnce(pool, work)),
+    usage: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    close: () => pool.end(),
+  }
+}
+
+function queryOf(statement: Statement): pg.QueryConfig {
+  const values = [...statement.values]
+  const query = { text: statement.text, values }
+  return statement.name === undefined ? query : { ...query, name: statement.name }
+}
+
+function runnerOf(query: (statement: Statement) => Promise<pg.QueryResult>): Sql {
+  const ask = async (statement: Statement): Promise<pg.QueryResult> => {
+    try {
+      return await query(statement)
+    } catch (error) {
+      throw isUnavailable(error) ? new DatabaseUnavailable(error) : error
+    }
+  }
+  return {
+    rows: async <Row extends object>(statement: Statement) => (await ask(statement)).rows as Row[],
+    row: async <Row extends object>(statement: Statement) => (await ask(statement)).rows[0] as Row | undefined,
+    run: async (statement: Statement) => (await ask(statement)).rowCount ?? 0,
+  }
+}
+
+/** Runs the work again when it lost a deadlock or a serialisation conflict: nothing of it was kept. */
+async function retrying<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work()
+    } catch (error) {
+      const code = codeOf(error)
+      const again = code === '40001' || code === '40P01'
+      if (!again || attempt === transactionTries) throw again ? new DatabaseUnavailable(error) : error
+    }
+  }
+}
+
+async function transactionOnce<Result>(pool: pg.Pool, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+  const client = await pool.connect().catch((error: unknown) => {
+    throw isUnavailable(error) ? new DatabaseUnavailable(error) : error
+  })
+  // The pool listens to idle connections only: one that breaks between two statements of ours would end the process.
+  let lost: Error | undefined
+  const onError = (error: Error): void => {
+    lost = error
+  }
+  client.on('error', onError)
+  const tx: Tx = { inTransaction: true, ...runnerOf((statement) => client.query(queryOf(statement))) }
+  let broken = false
+  try {
+    // `begin` travels with the first statement: pg queues it, and its failure shows in that statement.
+    const begun = client.query('begin')
+    begun.catch(() => {})
+    const result = await work(tx)
+    await commit(client)
+    return result
+  } catch (error) {
+    // A connection that timed out is still busy: a rollback would queue behind the statement that hangs.
+    broken = lost !== undefined || (error instanceof DatabaseUnavailable && codeOf(error.cause) === undefined)
+    if (!broken) {
+      await client.query('rollback').catch(() => {
+        broken = true
+      })
+    }
+    throw error
+  } finally {
+    client.off('error', onError)
+    client.release(broken)
+  }
+}
+
+/** PostgreSQL answers the commit of a failed transaction with ROLLBACK and no error: that must not pass for success. */
+async function commit(client: pg.PoolClient): Promise<void> {
+  const { command } = await client.query('commit').catch((error: unknown) => {
+    throw isUnavailable(error) ? new DatabaseUnavailable(error) : error
+  })
+  if (command !== 'COMMIT')
+    throw new Error('A statement of this transaction failed and its error was lost; nothing is kept')
+}
+
+function codeOf(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | null)?.code
+  return typeof code === 'string' ? code : undefined
+}
+
+/** Connection trouble, a server that is starting or stopping, or one that did not answer in time. */
+function isUnavailable(error: unknown): boolean {
+  const code = codeOf(error)
+  if (code === undefined) {
+    const message = error instanceof Error ? error.message : ''
+    return /timeout|terminated|Connection ended|not queryable|connection error/i.test(message)
+  }
+  return (
+    code.startsWith('08') || // connection exceptions
+    code.startsWith('57') || // admin shutdown, crash shutdown, cannot connect now, query cancelled
+    code.startsWith('53') || // out of connections, memory or disk
+    code === '55P03' || // lock not available in time
+    code === '25006' || // read-only: a standby, while the primary changes
+    code === '25P03' || // the server ended a transaction that stood idle
+    /^E(CONN|PIPE|NOTFOUND|HOST|NET|TIMEDOUT|AI_AGAIN)|^ENOENT$/.test(code)
+  )
+}
+
+function connectionSettings(connection: Connection): pg.PoolConfig {
+  if (!('url' in connection)) return { ...connection }
+  const url = new URL(connection.url)
+  const parameters = url.searchParams
+  const mode = parameters.get('sslmode') ?? 'disable'
+  const files = { ca: parameters.get('sslrootcert'), cert: parameters.get('sslcert'), key: parameters.get('sslkey') }
+  for (const name of ['sslmode', 'sslrootcert', 'sslcert', 'sslkey']) parameters.delete(name)
+  return { connectionString: url.toString(), ssl: tlsOptions(mode, files) }
+}
+
+/** The meanings libpq gives to sslmode; the driver's own differ between its versions. */
+export function tlsOptions(
+  mode: string,
+  files: { ca: string | null; cert: string | null; key: string | null },
+): false | ConnectionOptions {
+  const read = Object.entries(files).flatMap(([name, path]) =>
+    path === null ? [] : [[name, readFileSync(path, 'utf8')]],
+  )
+  const given = Object.fromEntries(read) as ConnectionOptions
+  switch (mode) {
+    case 'disable':
+      return false
+    case 'require':
+      return { ...given, rejectUnauthorized: files.ca !== null, checkServerIdentity: () => undefined }
+    case 'verify-ca':
+      return { ...given, rejectUnauthorized: true, checkServerIdentity: () => undefined }
+    case 'verify-full':
+      return { ...given, rejectUnauthorized: true }
+    default:
+      throw new Error(`DATABASE_URL: sslmode must be disable, require, verify-ca or verify-full, not "${mode}"`)
+  }
+}

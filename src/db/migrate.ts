@@ -1,0 +1,96 @@
+// Forward-only migrations: numbered SQL files, each applied once, under one lock, with a checksum.
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import type { Db } from './sql.ts'
+import { sql } from './sql.ts'
+
+export interface Migration {
+  readonly number: number
+  readonly name: string
+  readonly text: string
+  readonly checksum: string
+}
+
+/** The database and the code do not fit together; the message says what to do. */
+export class MigrationError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'MigrationError'
+  }
+}
+
+/** Any number; every node asks for the same advisory lock, so one migrates and the others wait. */
+const migrationLock = 7_071_955
+
+/** Long enough for an index over a large table, which the service's own statement timeout is not. */
+export const migrationTimeoutMs = 3_600_000
+
+export async function readMigrations(directory: URL = new URL('./migrations/', import.meta.url)): Promise<Migration[]> {
+  const files = (await readdir(directory)).filter((file) => file.endsWith('.sql')).sort()
+  const migrations = await Promise.all(
+    files.map(async (file) => {
+      const match = /^(\d{4})-[a-z0-9-]+\.sql$/.exec(file)
+      if (match === null) throw new MigrationError(`Migration file ${file} is not named NNNN-what-it-does.sql`)
+      const text = await readFile(new URL(file, directory), 'utf8')
+      return { number: Number(match[1]), name: file, text, checksum: createHash('sha256').update(text).digest('hex') }
+    }),
+  )
+  for (const [index, migration] of migrations.entries()) {
+    const next = migrations[index + 1]
+    if (next?.number === migration.number) {
+      throw new MigrationError(`Two migrations have one number: ${migration.name} and ${next.name}`)
+    }
+  }
+  return migrations
+}
+
+/** Applies what is missing and returns the names of what it applied. */
+export async function migrate(db: Db, migrations: readonly Migration[]): Promise<string[]> {
+  return db.transaction(async (tx) => {
+    await tx.run(sql`select set_config('statement_timeout', ${String(migrationTimeoutMs)}, true),
+                            set_config('lock_timeout', ${String(migrationTimeoutMs)}, true)`)
+    await tx.run(sql`select pg_advisory_xact_lock(${migrationLock})`)
+    await tx.run(sql`create table if not exists schema_migrations (
+      number integer primary key, name text not null, checksum text not null, applied_at timestamptz not null default now())`)
+    const applied = await tx.rows<{ number: number; name: string; checksum: string }>(
+      sql`select number, name, checksum from schema_migrations order by number`,
+    )
+    const missing = missingMigrations(migrations, applied)
+    for (const migration of missing) {
+      await tx.run({ text: migration.text, values: [] })
+      await tx.run(sql`insert into schema_migrations (number, name, checksum)
+                       values (${migration.number}, ${migration.name}, ${migration.checksum})`)
+    }
+    return missing.map((migration) => migration.name)
+  })
+}
+
+function missingMigrations(
+  known: readonly Migration[],
+  applied: readonly { number: number; name: string; checksum: string }[],
+): Migration[] {
+  const byNumber = new Map(known.map((migration) => [migration.number, migration]))
+  for (const done of applied) {
+    const migration = byNumber.get(done.number)
+    if (migration === undefined) {
+      throw new MigrationError(
+        `The database was migrated by a newer Posthorn (${done.name} is unknown here). Start that version or a later one.`,
+      )
+    }
+    if (migration.checksum !== done.checksum) {
+      throw new MigrationError(
+        `Migration ${migration.name} was changed after it was applied to this database. Restore the file; write a new migration for the change.`,
+      )
+    }
+  }
+  const done = new Set(applied.map((row) => row.number))
+  const missing = known.filter((migration) => !done.has(migration.number))
+  const last = applied.at(-1)
+  const late = missing.find((migration) => last !== undefined && migration.number < last.number)
+  if (last !== undefined && late !== undefined) {
+    throw new MigrationError(
+      `Migration ${late.name} was never applied, though the later ${last.name} was. Give it a number after that one.`,
+    )
+  }
+  return missing
+}

@@ -1,0 +1,89 @@
+// Sql: a place to run statements, and the tag that keeps values out of their text.
+
+/** A statement and its values. Built only by the `sql` tag, so a value can never become text. */
+export interface Statement {
+  readonly text: string
+  readonly values: readonly unknown[]
+  /** Set for hot statements only: the server keeps their plan. Never for JSON or LIKE filters, whose plan depends on the value. */
+  readonly name?: string
+}
+
+/** What can stand between `${` and `}`: another statement is spliced in, everything else becomes a parameter. */
+class Fragment implements Statement {
+  readonly strings: readonly string[]
+  readonly parts: readonly unknown[]
+
+  constructor(strings: readonly string[], parts: readonly unknown[]) {
+    this.strings = strings
+    this.parts = parts
+  }
+
+  get text(): string {
+    const values: unknown[] = []
+    return this.write(values)
+  }
+
+  get values(): readonly unknown[] {
+    const values: unknown[] = []
+    this.write(values)
+    return values
+  }
+
+  write(values: unknown[]): string {
+    let text = this.strings[0] ?? ''
+    for (const [index, part] of this.parts.entries()) {
+      if (part instanceof Fragment) text += part.write(values)
+      else text += `$${values.push(part)}`
+      text += this.strings[index + 1] ?? ''
+    }
+    return text
+  }
+}
+
+export function sql(strings: TemplateStringsArray, ...parts: unknown[]): Statement {
+  return new Fragment(strings, parts)
+}
+
+/** Joins conditions with `and`; none is `true`. */
+export function allOf(conditions: readonly Statement[]): Statement {
+  if (conditions.length === 0) return sql`true`
+  return conditions.reduce((all, condition) => sql`${all} and ${condition}`)
+}
+
+/** Gives a hot statement a name, so that the server parses and plans it once a connection. */
+export function prepared(name: string, statement: Statement): Statement {
+  const values: unknown[] = []
+  const text = statement instanceof Fragment ? statement.write(values) : statement.text
+  return { text, values, name }
+}
+
+/** A JSON value as one parameter; `null` and `undefined` become SQL null. */
+export function json(value: unknown): string | null {
+  return value === undefined || value === null ? null : JSON.stringify(value)
+}
+
+export interface Sql {
+  rows<Row extends object>(statement: Statement): Promise<Row[]>
+  /** The first row, if there is one. */
+  row<Row extends object>(statement: Statement): Promise<Row | undefined>
+  /** How many rows were touched. */
+  run(statement: Statement): Promise<number>
+}
+
+/** A transaction. The mark makes it impossible to hand a plain connection to a function that writes. */
+export interface Tx extends Sql {
+  readonly inTransaction: true
+}
+
+export interface Db extends Sql {
+  /** Commits when `work` resolves, rolls back when it throws; a deadlock or serialisation failure is tried again. */
+  transaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>
+}
+
+/** The database cannot be reached, or did not answer in time: the caller may try again. */
+export class DatabaseUnavailable extends Error {
+  constructor(cause: unknown) {
+    super('The database is not available', { cause })
+    this.name = 'DatabaseUnavailable'
+  }
+}

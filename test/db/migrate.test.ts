@@ -1,0 +1,115 @@
+// Migrations: once, in order, all or nothing, and never against a database that does not fit.
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import type { Migration } from '../../src/db/migrate.ts'
+import { MigrationError, migrate, readMigrations } from '../../src/db/migrate.ts'
+import { sql } from '../../src/db/sql.ts'
+import type { TestDatabase } from '../support/database.ts'
+import { createTestDatabase } from '../support/database.ts'
+
+async function emptyDatabase(t: TestContext): Promise<TestDatabase> {
+  const database = await createTestDatabase({ empty: true })
+  t.after(() => database.drop())
+  return database
+}
+
+function migration(number: number, text: string): Migration {
+  const checksum = createHash('sha256').update(text).digest('hex')
+  return { number, name: `000${number}-test.sql`, text, checksum }
+}
+
+const first = migration(1, 'create table steps (step integer); insert into steps values (1)')
+const second = migration(2, 'alter table steps add column note text; insert into steps values (2)')
+
+test('migrations are applied once and in order', async (t) => {
+  const { db } = await emptyDatabase(t)
+  assert.deepEqual(await migrate(db, [first]), ['0001-test.sql'])
+  assert.deepEqual(await migrate(db, [first, second]), ['0002-test.sql'])
+  assert.deepEqual(await migrate(db, [first, second]), [])
+  assert.deepEqual(await db.rows(sql`select step from steps`), [{ step: 1 }, { step: 2 }])
+  const recorded = await db.rows(sql`select number, checksum from schema_migrations order by number`)
+  assert.deepEqual(recorded, [
+    { number: 1, checksum: first.checksum },
+    { number: 2, checksum: second.checksum },
+  ])
+})
+
+test('a migration that was changed after it was applied is refused', async (t) => {
+  const { db } = await emptyDatabase(t)
+  await migrate(db, [first])
+  await assert.rejects(migrate(db, [migration(1, 'select 1'), second]), (error: Error) => {
+    assert.ok(error instanceof MigrationError)
+    assert.match(error.message, /0001-test\.sql was changed after it was applied/)
+    return true
+  })
+  assert.equal((await db.rows(sql`select from schema_migrations`)).length, 1, 'nor is the next one applied')
+})
+
+test('a database that a newer Posthorn migrated is refused, with what to do', async (t) => {
+  const { db } = await emptyDatabase(t)
+  await migrate(db, [first, second])
+  await assert.rejects(migrate(db, [first]), (error: Error) => {
+    assert.ok(error instanceof MigrationError)
+    assert.match(error.message, /newer Posthorn \(0002-test\.sql is unknown here\)/)
+    return true
+  })
+})
+
+test('a migration that would come after a later one is refused', async (t) => {
+  const { db } = await emptyDatabase(t)
+  await migrate(db, [first, migration(3, 'select 1')])
+  await assert.rejects(migrate(db, [first, second, migration(3, 'select 1')]), /0002-test\.sql was never applied/)
+})
+
+test('a migration that fails leaves nothing behind, nor do those before it in the same run', async (t) => {
+  const { db } = await emptyDatabase(t)
+  const failing = migration(2, 'create table half (id integer); select no_such_function()')
+  await assert.rejects(migrate(db, [first, failing]), /no_such_function/)
+  assert.deepEqual(await db.rows(sql`select tablename from pg_tables where schemaname = 'public'`), [])
+  assert.deepEqual(await migrate(db, [first, second]), ['0001-test.sql', '0002-test.sql'])
+})
+
+test('of five nodes that migrate an empty database at once, one does each migration', async (t) => {
+  const database = await emptyDatabase(t)
+  const nodes = Array.from({ length: 5 }, () => database.another({ poolSize: 2 }))
+  const known = await readMigrations()
+  const applied = await Promise.all(nodes.map((node) => migrate(node, known)))
+  assert.deepEqual(
+    applied.flat().sort(),
+    known.map((one) => one.name),
+  )
+  assert.equal(applied.filter((names) => names.length > 0).length, 1)
+  assert.equal((await database.db.rows(sql`select from schema_migrations`)).length, known.length)
+})
+
+test('a migration may take longer than the statement and lock timeouts of the service', async (t) => {
+  const database = await emptyDatabase(t)
+  const impatient = database.another({ statementTimeoutMs: 200, lockTimeoutMs: 200 })
+  assert.deepEqual(await migrate(impatient, [migration(1, 'select pg_sleep(0.5)')]), ['0001-test.sql'])
+})
+
+test('migration files need a number and a name, and no number twice', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'posthorn-migrations-'))
+  t.after(() => rm(directory, { recursive: true }))
+  const url = pathToFileURL(`${directory}/`)
+  await writeFile(join(directory, '0002-b.sql'), 'select 2')
+  await writeFile(join(directory, '0001-a.sql'), 'select 1')
+  await writeFile(join(directory, 'notes.txt'), 'not a migration')
+  assert.deepEqual(
+    (await readMigrations(url)).map(({ number, name, text }) => ({ number, name, text })),
+    [
+      { number: 1, name: '0001-a.sql', text: 'select 1' },
+      { number: 2, name: '0002-b.sql', text: 'select 2' },
+    ],
+  )
+  await writeFile(join(directory, '0002-c.sql'), 'select 3')
+  await assert.rejects(readMigrations(url), /one number: 0002-b\.sql and 0002-c\.sql/)
+  await rm(join(directory, '0002-c.sql'))
+  await writeFile(join(directory, 'next.sql'), 'select 3')
+  await assert.rejects(readMigrations(url), /next\.sql is not named/)
+})

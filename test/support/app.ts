@@ -1,0 +1,88 @@
+// The whole API on a database of its own, called in process: no port, a fake world, two environments with a key each.
+import type { FastifyInstance } from 'fastify'
+import type { RateLimits } from '../../src/http/rate-limit.ts'
+import { createServer } from '../../src/http/server.ts'
+import { ensureFirstStart } from '../../src/manage/first-start.ts'
+import type { TestDatabase } from './database.ts'
+import { createTestDatabase } from './database.ts'
+import type { FakeWorld } from './fake-world.ts'
+import { createFakeWorld } from './fake-world.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the answer holds
+export type Json = any
+
+export interface TestReply {
+  readonly status: number
+  readonly headers: Record<string, string | string[] | number | undefined>
+  readonly body: Json
+  readonly text: string
+}
+
+export interface CallOptions {
+  readonly body?: unknown
+  readonly headers?: Record<string, string>
+  /** Another key; `null` for none. */
+  readonly key?: string | null
+}
+
+export interface TestApp {
+  readonly app: FastifyInstance
+  readonly world: FakeWorld
+  readonly database: TestDatabase
+  readonly developmentKey: string
+  readonly productionKey: string
+  call(method: string, path: string, options?: CallOptions): Promise<TestReply>
+  close(): Promise<void>
+}
+
+export interface TestAppOptions {
+  readonly rateLimits?: RateLimits | 'off'
+  readonly vendor?: 'platform' | 'novu'
+  readonly corsOrigins?: readonly string[]
+  /** Share the database of another app, as a second node would. */
+  readonly nodeOf?: TestApp
+}
+
+export async function createTestApp(options: TestAppOptions = {}): Promise<TestApp> {
+  const database = options.nodeOf?.database ?? (await createTestDatabase())
+  const world = options.nodeOf?.world ?? createFakeWorld()
+  const db = options.nodeOf === undefined ? database.db : database.another()
+  const developmentKey = 'test-key-of-development'
+  const productionKey = 'test-key-of-production'
+  await ensureFirstStart(db, world, { development: developmentKey, production: productionKey })
+  const app = await createServer(db, world, {
+    rateLimits: options.rateLimits ?? 'off',
+    corsOrigins: options.corsOrigins ?? [],
+    vendor: options.vendor ?? 'platform',
+    baseUrl: 'http://localhost:3000',
+    poolUsage: () => db.usage(),
+  })
+  await app.ready()
+  return {
+    app,
+    world,
+    database,
+    developmentKey,
+    productionKey,
+    call: async (method, path, call = {}) => {
+      const key = call.key === undefined ? developmentKey : call.key
+      const reply = await app.inject({
+        method: method as 'GET',
+        url: path,
+        headers: { ...(key === null ? {} : { authorization: `ApiKey ${key}` }), ...call.headers },
+        ...(call.body === undefined ? {} : { payload: call.body as object }),
+      })
+      const isJson = String(reply.headers['content-type'] ?? '').includes('json')
+      return {
+        status: reply.statusCode,
+        headers: reply.headers,
+        body: isJson && reply.body !== '' ? JSON.parse(reply.body) : undefined,
+        text: reply.body,
+      }
+    },
+    close: async () => {
+      await app.close()
+      if (options.nodeOf === undefined) await database.drop()
+    },
+  }
+}

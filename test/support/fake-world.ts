@@ -1,0 +1,45 @@
+// A World for tests: time moves when told, and the network is a script.
+import { createSealer } from '../../src/domain/sealed.ts'
+import { createIdSource } from '../../src/domain/uuid-v7.ts'
+import type { Log } from '../../src/world/log.ts'
+import type { OutboundAnswer, OutboundOptions, World } from '../../src/world/world.ts'
+
+export interface LoggedLine {
+  readonly level: keyof Log
+  readonly facts: object
+  readonly message: string
+}
+
+export interface FakeWorld extends World {
+  advance(ms: number): void
+  /** Answers outbound calls; without one they throw. */
+  onFetch: ((request: Request, options: OutboundOptions) => Promise<OutboundAnswer> | OutboundAnswer) | undefined
+  readonly logged: LoggedLine[]
+}
+
+export const testEncryptionKey = Buffer.alloc(32, 7)
+
+export function createFakeWorld(startsAt = '2026-01-02T03:04:05.678Z'): FakeWorld {
+  let nowMs = Date.parse(startsAt)
+  const logged: LoggedLine[] = []
+  const line = (level: keyof Log) => (facts: object, message: string) => void logged.push({ level, facts, message })
+  const world: FakeWorld = {
+    now: () => new Date(nowMs),
+    advance: (ms) => {
+      nowMs += ms
+    },
+    sleep: async (ms) => {
+      nowMs += ms
+    },
+    newId: createIdSource(),
+    onFetch: undefined,
+    fetch: async (request, options = {}) => {
+      if (world.onFetch === undefined) throw new Error(`The test did not expect a call to ${request.url}`)
+      return world.onFetch(request, options)
+    },
+    sealer: createSealer([testEncryptionKey]),
+    log: { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') },
+    logged,
+  }
+  return world
+}
