@@ -1,0 +1,104 @@
+// Group commit: concurrent single calls of one environment share one transaction.
+
+import { DatabaseUnavailable } from '../db/sql.ts'
+import type { Environment } from '../domain/environment.ts'
+import { Problem } from '../domain/problem.ts'
+
+export interface GroupOptions<Item, Result> {
+  readonly sizeMax: number
+  /** Items with equal keys never share a group: one statement cannot touch a row twice. */
+  keyOf(item: Item): string
+  /** Carries out the whole group in one transaction; a Problem in the result belongs to that item alone. */
+  commit(environment: Environment, items: readonly Item[]): Promise<readonly (Result | Problem)[]>
+}
+
+export interface Group<Item, Result> {
+  add(environment: Environment, item: Item): Promise<Result>
+  /** Resolves when nothing is waiting or under way. */
+  drained(): Promise<void>
+}
+
+interface Waiting<Item, Result> {
+  readonly item: Item
+  readonly key: string
+  resolve(result: Result): void
+  reject(error: unknown): void
+}
+
+/** There is no timer: a group is whatever arrived while the one before it was being committed. */
+export function createGroup<Item, Result>(options: GroupOptions<Item, Result>): Group<Item, Result> {
+  const queues = new Map<string, Waiting<Item, Result>[]>()
+  const loops = new Set<Promise<void>>()
+
+  async function flushAll(environment: Environment, queue: Waiting<Item, Result>[]): Promise<void> {
+    // One turn of the event loop lets requests that arrived together share the first commit.
+    await new Promise(setImmediate)
+    while (queue.length > 0) await commitGroup(options, environment, takeGroup(options, queue))
+    queues.delete(environment.id)
+  }
+
+  return {
+    add: (environment, item) =>
+      new Promise((resolve, reject) => {
+        const waiting = { item, key: options.keyOf(item), resolve, reject }
+        const queue = queues.get(environment.id)
+        if (queue !== undefined) {
+          queue.push(waiting)
+          return
+        }
+        const started = [waiting]
+        queues.set(environment.id, started)
+        const loop = flushAll(environment, started).finally(() => loops.delete(loop))
+        loops.add(loop)
+      }),
+    drained: async () => {
+      while (loops.size > 0) await Promise.all(loops)
+    },
+  }
+}
+
+function takeGroup<Item, Result>(
+  options: GroupOptions<Item, Result>,
+  queue: Waiting<Item, Result>[],
+): Waiting<Item, Result>[] {
+  const keys = new Set<string>()
+  const group: Waiting<Item, Result>[] = []
+  const left: Waiting<Item, Result>[] = []
+  for (const waiting of queue) {
+    if (group.length === options.sizeMax || keys.has(waiting.key)) left.push(waiting)
+    else group.push(waiting)
+    keys.add(waiting.key)
+  }
+  // Not spliced in as arguments: a long queue has more than a call can take.
+  queue.length = 0
+  for (const waiting of left) queue.push(waiting)
+  return group
+}
+
+/** A group that fails is halved until the single culprit is found; it alone is told the error. */
+async function commitGroup<Item, Result>(
+  options: GroupOptions<Item, Result>,
+  environment: Environment,
+  group: readonly Waiting<Item, Result>[],
+): Promise<void> {
+  try {
+    const results = await options.commit(
+      environment,
+      group.map((waiting) => waiting.item),
+    )
+    for (const [index, waiting] of group.entries()) {
+      const result = results[index]
+      if (result instanceof Problem || result === undefined) {
+        waiting.reject(result ?? new Error('The group commit gave no result for this call'))
+      } else waiting.resolve(result)
+    }
+  } catch (error) {
+    if (group.length === 1 || error instanceof DatabaseUnavailable) {
+      for (const waiting of group) waiting.reject(error)
+      return
+    }
+    const middle = group.length >> 1
+    await commitGroup(options, environment, group.slice(0, middle))
+    await commitGroup(options, environment, group.slice(middle))
+  }
+}

@@ -1,0 +1,90 @@
+// The transaction of one call: a repeat with the same idempotency key gets the first answer, and nothing runs twice.
+
+import type { Db, Tx } from '../db/sql.ts'
+import type { Answer, Idempotency } from '../domain/answer.ts'
+import type { Environment } from '../domain/environment.ts'
+import { Problem } from '../domain/problem.ts'
+import type { StoredAnswer } from '../store/idempotency.ts'
+import { findStoredAnswers, storeAnswers, tryIdempotencyLocks } from '../store/idempotency.ts'
+import type { World } from '../world/world.ts'
+
+/** How long a repeat gets the stored answer. */
+const keptForMs = 24 * 60 * 60 * 1000
+
+export async function once<Body>(
+  db: Db,
+  world: World,
+  environment: Environment,
+  idempotency: Idempotency | undefined,
+  work: (tx: Tx) => Promise<Answer<Body>>,
+): Promise<Answer<Body>> {
+  return db.transaction(async (tx) => {
+    if (idempotency === undefined) return work(tx)
+    const [stored] = await claimCalls<Body>(tx, world, environment, [idempotency])
+    if (stored instanceof Problem) throw stored
+    if (stored !== undefined) return stored
+    const answer = await work(tx)
+    await keepAnswers(tx, world, environment, [{ idempotency, answer }])
+    return answer
+  })
+}
+
+/** For each call: the answer it was given before, the Problem it meets, or undefined when it is ours to carry out. */
+export async function claimCalls<Body>(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  calls: readonly Idempotency[],
+): Promise<(Answer<Body> | Problem | undefined)[]> {
+  const locked = await tryIdempotencyLocks(tx, environment, calls)
+  const stored = await findStoredAnswers(tx, environment, calls, world.now())
+  const byScope = new Map(stored.map((answer) => [answer.scopeHash.toString('hex'), answer]))
+  // Within one transaction a lock can be taken twice, so two equal calls of one group are told apart here.
+  const seen = new Set<string>()
+  return calls.map((call, index) => {
+    const scope = call.scopeHash.toString('hex')
+    const first = !seen.has(scope)
+    seen.add(scope)
+    const answer = byScope.get(scope)
+    if (answer !== undefined) return replay<Body>(world, environment, call, answer)
+    return locked[index] === true && first ? undefined : inProgress(call)
+  })
+}
+
+export async function keepAnswers(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  calls: readonly { idempotency: Idempotency; answer: Answer<unknown> }[],
+): Promise<void> {
+  if (calls.length === 0) return
+  const answers = calls.map(({ idempotency, answer }) => ({
+    scopeHash: idempotency.scopeHash,
+    requestHash: idempotency.requestHash,
+    status: answer.status,
+    // Sealed: the answer may hold credentials.
+    answer: world.sealer.seal(environment.id, 'idempotent-answer', JSON.stringify(answer.body)),
+  }))
+  await storeAnswers(tx, environment, answers, new Date(world.now().getTime() + keptForMs))
+}
+
+function replay<Body>(
+  world: World,
+  environment: Environment,
+  call: Idempotency,
+  stored: StoredAnswer,
+): Answer<Body> | Problem {
+  if (!stored.requestHash.equals(call.requestHash)) {
+    return new Problem(422, `Request with key "${call.key}" is being reused for a different body`, {
+      members: { errors: {} },
+    })
+  }
+  const body = JSON.parse(world.sealer.open(environment.id, 'idempotent-answer', stored.answer)) as Body
+  return { status: stored.status as Answer<Body>['status'], body, replayed: true }
+}
+
+function inProgress(call: Idempotency): Problem {
+  return new Problem(409, `Request with key "${call.key}" is currently being processed. Please retry after 1 second`, {
+    headers: { 'retry-after': '1' },
+  })
+}

@@ -1,0 +1,63 @@
+// API keys: make one, revoke one.
+import { once } from '../commit/once.ts'
+import type { Db } from '../db/sql.ts'
+import type { Answer, Idempotency } from '../domain/answer.ts'
+import { created, noContent } from '../domain/answer.ts'
+import type { ApiKey } from '../domain/api-key.ts'
+import { hashOfApiKey, hintOfApiKey, newApiKey } from '../domain/api-key.ts'
+import type { Environment, Scope } from '../domain/environment.ts'
+import { conflict, invalidField, notFound } from '../domain/problem.ts'
+import { hasOtherFullKey, insertApiKey, revokeApiKey } from '../store/api-keys.ts'
+import type { World } from '../world/world.ts'
+
+export interface NewKey {
+  readonly name?: string
+  readonly scopes?: readonly Scope[]
+  readonly expiresAt?: string
+}
+
+/** The answer is the only time the key is shown. */
+export async function createApiKey(
+  db: Db,
+  world: World,
+  environment: Environment,
+  call: { key: NewKey; idempotency: Idempotency | undefined },
+): Promise<Answer<ApiKey & { key: string }>> {
+  return once(db, world, environment, call.idempotency, async (tx) => {
+    const now = world.now()
+    const expiresAt = call.key.expiresAt === undefined ? null : new Date(call.key.expiresAt)
+    // Turned round, because a leap second fits the format and is yet no date to JavaScript.
+    if (expiresAt !== null && !(expiresAt > now)) {
+      throw invalidField('expiresAt', 'expiresAt must lie in the future', call.key.expiresAt)
+    }
+    const key = newApiKey()
+    const stored = await insertApiKey(tx, environment, {
+      id: world.newId(now),
+      hash: hashOfApiKey(key),
+      name: call.key.name ?? 'API key',
+      hint: hintOfApiKey(key),
+      scopes: call.key.scopes ?? ['full'],
+      configured: false,
+      expiresAt,
+      now,
+    })
+    if (stored === undefined) throw new Error('A new API key has the hash of an existing one')
+    return created({ ...stored, key })
+  })
+}
+
+export async function removeApiKey(
+  db: Db,
+  world: World,
+  environment: Environment,
+  call: { id: string; idempotency: Idempotency | undefined },
+): Promise<Answer<null>> {
+  return once(db, world, environment, call.idempotency, async (tx) => {
+    const revoked = await revokeApiKey(tx, environment, call.id, world.now())
+    if (revoked === undefined) throw notFound(`API key ${call.id} not found`)
+    if (revoked.scopes.includes('full') && !(await hasOtherFullKey(tx, environment, call.id, world.now()))) {
+      throw conflict('This is the last key that can do everything in its environment; make another one first')
+    }
+    return noContent
+  })
+}

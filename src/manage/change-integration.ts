@@ -1,0 +1,165 @@
+// Changing an integration: its settings, its being primary, its end.
+import { once } from '../commit/once.ts'
+import type { Db, Tx } from '../db/sql.ts'
+import type { Answer, Idempotency } from '../domain/answer.ts'
+import { ok } from '../domain/answer.ts'
+import type { Caller } from '../domain/environment.ts'
+import type { Integration, Standing } from '../domain/integration.ts'
+import { canBePrimary, channelsWithPrimary, knownConfigurations, knownCredentials } from '../domain/integration.ts'
+import { badRequest } from '../domain/problem.ts'
+import {
+  deleteIntegration,
+  findIntegration,
+  isIdentifierTaken,
+  listIntegrations,
+  listStandings,
+  lockIntegrations,
+  movePrimary,
+  updateIntegration,
+} from '../store/integrations.ts'
+import type { World } from '../world/world.ts'
+import { answeredBefore } from './answered-before.ts'
+import type { CreateIntegration } from './create-integration.ts'
+import {
+  askProvider,
+  identifierTaken,
+  providerOfStored,
+  refuseIncomplete,
+  refuseOtherEnvironment,
+  refuseOversize,
+  settlePrimary,
+  unknownIntegration,
+} from './integration-rules.ts'
+
+export type ChangeIntegration = Omit<CreateIntegration, 'providerId' | 'channel'>
+
+interface Call {
+  readonly id: string
+  readonly idempotency: Idempotency | undefined
+}
+
+export async function changeIntegration(
+  db: Db,
+  world: World,
+  caller: Caller,
+  call: Call & { change: ChangeIntegration },
+): Promise<Answer<Integration>> {
+  const { environment } = caller
+  refuseOtherEnvironment(caller, call.change._environmentId)
+  refuseEmpty(call.change)
+  refuseOversize(call.change)
+  if (call.change.check === true) {
+    const before = await answeredBefore<Integration>(db, world, environment, call.idempotency)
+    if (before !== undefined) return before
+    const stored = await findIntegration(db, world.sealer, environment, call.id)
+    if (stored === undefined) throw unknownIntegration(call.id)
+    await askProvider(world, providerOfStored(stored), changed(stored, call.change).credentials)
+  }
+  return once(db, world, environment, call.idempotency, async (tx) => {
+    await lockIntegrations(tx, environment)
+    const stored = await findIntegration(tx, world.sealer, environment, call.id)
+    if (stored === undefined) throw unknownIntegration(call.id)
+    const after = changed(stored, call.change)
+    if (after.active) refuseIncomplete(providerOfStored(after), after.credentials)
+    await refuseTakenIdentifier(tx, caller, stored, after)
+    await updateIntegration(tx, world.sealer, environment, after, world.now())
+    await settleAfterChange(tx, world, caller, stored, after)
+    return ok(await mustFind(tx, world, caller, call.id))
+  })
+}
+
+/** Activates an integration and makes it its channel's primary, for every message. */
+export async function makePrimary(db: Db, world: World, caller: Caller, call: Call): Promise<Answer<Integration>> {
+  const { environment } = caller
+  return once(db, world, environment, call.idempotency, async (tx) => {
+    await lockIntegrations(tx, environment)
+    const stored = await findIntegration(tx, world.sealer, environment, call.id)
+    if (stored === undefined) throw unknownIntegration(call.id)
+    if (!channelsWithPrimary.has(stored.channel)) {
+      throw badRequest(`Channel ${stored.channel} does not support primary`)
+    }
+    if (stored.primary) return ok(stored)
+    refuseIncomplete(providerOfStored(stored), stored.credentials)
+    const now = world.now()
+    await updateIntegration(tx, world.sealer, environment, { ...stored, active: true, conditions: [] }, now)
+    await movePrimary(tx, environment, { channel: stored.channel, to: stored._id, now })
+    return ok(await mustFind(tx, world, caller, call.id))
+  })
+}
+
+/** Answers with the integrations that are left. */
+export async function removeIntegration(
+  db: Db,
+  world: World,
+  caller: Caller,
+  call: Call,
+): Promise<Answer<Integration[]>> {
+  const { environment } = caller
+  return once(db, world, environment, call.idempotency, async (tx) => {
+    await lockIntegrations(tx, environment)
+    const standings = await listStandings(tx, environment)
+    const removed = standings.find((standing) => standing.id === call.id.toLowerCase())
+    if (removed === undefined) throw unknownIntegration(call.id)
+    const now = world.now()
+    await deleteIntegration(tx, environment, { id: removed.id, deletedBy: caller.keyId, now })
+    const left = standings.filter((standing) => standing !== removed)
+    await settlePrimary(tx, environment, { channel: removed.channel, standings: left, now })
+    return ok(await listIntegrations(tx, world.sealer, environment, { activeOnly: false }))
+  })
+}
+
+/** An empty name is no name: it is passed over, as if it had not been given. */
+function refuseEmpty(change: ChangeIntegration): void {
+  const { _environmentId, identifier, active, credentials, conditions, configurations } = change
+  const name = change.name === '' ? undefined : change.name
+  const check = change.check === true ? true : undefined
+  const given = [name, check, _environmentId, identifier, active, credentials, conditions, configurations]
+  if (given.every((value) => value === undefined)) throw badRequest('No properties found for update')
+}
+
+/** Credentials, configurations and conditions are replaced as a whole. */
+function changed(stored: Integration, change: ChangeIntegration): Integration {
+  return {
+    ...stored,
+    name: change.name === undefined || change.name === '' ? stored.name : change.name,
+    identifier: change.identifier ?? stored.identifier,
+    active: change.active ?? stored.active,
+    credentials: change.credentials === undefined ? stored.credentials : knownCredentials(change.credentials),
+    conditions: change.conditions ?? stored.conditions,
+    ...(change.configurations === undefined ? {} : { configurations: knownConfigurations(change.configurations) }),
+  }
+}
+
+async function refuseTakenIdentifier(tx: Tx, caller: Caller, stored: Integration, after: Integration): Promise<void> {
+  const { identifier } = after
+  if (identifier === stored.identifier) return
+  if (await isIdentifierTaken(tx, caller.environment, { identifier, butFor: stored._id })) throw identifierTaken()
+}
+
+async function settleAfterChange(
+  tx: Tx,
+  world: World,
+  { environment }: Caller,
+  stored: Integration,
+  after: Integration,
+): Promise<void> {
+  const wasFit = canBePrimary(standingOf(stored))
+  const isFit = canBePrimary(standingOf(after))
+  if (wasFit === isFit) return
+  await settlePrimary(tx, environment, {
+    channel: after.channel,
+    standings: await listStandings(tx, environment),
+    newcomerId: isFit ? after._id : undefined,
+    now: world.now(),
+  })
+}
+
+function standingOf(integration: Integration): Standing {
+  return { ...integration, id: integration._id, hasConditions: integration.conditions.length > 0 }
+}
+
+async function mustFind(tx: Tx, world: World, { environment }: Caller, id: string): Promise<Integration> {
+  const found = await findIntegration(tx, world.sealer, environment, id)
+  if (found === undefined) throw new Error('The integration just changed is not there')
+  return found
+}

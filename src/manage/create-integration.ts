@@ -1,0 +1,108 @@
+// Creating an integration.
+import { once } from '../commit/once.ts'
+import type { Db, Tx } from '../db/sql.ts'
+import type { Answer, Idempotency } from '../domain/answer.ts'
+import { created } from '../domain/answer.ts'
+import type { StepFilter } from '../domain/condition.ts'
+import type { Caller } from '../domain/environment.ts'
+import type { Channel, Configurations, Credentials, Integration, Standing } from '../domain/integration.ts'
+import { canBePrimary, knownConfigurations, knownCredentials, slugOf } from '../domain/integration.ts'
+import type { Provider } from '../providers/provider.ts'
+import type { NewIntegration } from '../store/integrations.ts'
+import { findIntegration, insertIntegration, listStandings, lockIntegrations } from '../store/integrations.ts'
+import type { World } from '../world/world.ts'
+import { answeredBefore } from './answered-before.ts'
+import {
+  askProvider,
+  identifierTaken,
+  providerFor,
+  refuseIncomplete,
+  refuseOneMore,
+  refuseOtherEnvironment,
+  refuseOversize,
+  settlePrimary,
+} from './integration-rules.ts'
+
+export interface CreateIntegration {
+  readonly providerId: string
+  readonly channel: Channel
+  readonly name?: string
+  readonly identifier?: string
+  readonly _environmentId?: string
+  readonly credentials?: Credentials
+  readonly active?: boolean
+  readonly check?: boolean
+  readonly conditions?: readonly StepFilter[]
+  readonly configurations?: Configurations
+}
+
+export async function createIntegration(
+  db: Db,
+  world: World,
+  caller: Caller,
+  call: { integration: CreateIntegration; idempotency: Idempotency | undefined },
+): Promise<Answer<Integration>> {
+  const { integration: given, idempotency } = call
+  refuseOtherEnvironment(caller, given._environmentId)
+  refuseOversize(given)
+  const provider = providerFor(given.channel, given.providerId)
+  const credentials = knownCredentials(given.credentials ?? {})
+  if (given.active === true) refuseIncomplete(provider, credentials)
+  if (given.check === true) {
+    const before = await answeredBefore<Integration>(db, world, caller.environment, idempotency)
+    if (before !== undefined) return before
+    await askProvider(world, provider, credentials)
+  }
+  return once(db, world, caller.environment, idempotency, async (tx) => {
+    const integration = newIntegration(world, provider, { ...given, credentials })
+    return created(await addIntegration(tx, world, caller, provider, integration))
+  })
+}
+
+function newIntegration(
+  world: World,
+  provider: Provider,
+  given: CreateIntegration & { credentials: Credentials },
+): NewIntegration {
+  const now = world.now()
+  const id = world.newId(now)
+  const name = given.name === undefined || given.name === '' ? provider.name : given.name
+  // The end of an id is random, and short enough to be read out.
+  const generated = `${slugOf(name) || provider.id}-${id.slice(-8)}`
+  return {
+    id,
+    name,
+    identifier: given.identifier ?? generated,
+    providerId: provider.id,
+    channel: provider.channel,
+    credentials: given.credentials,
+    ...(given.configurations === undefined ? {} : { configurations: knownConfigurations(given.configurations) }),
+    conditions: given.conditions ?? [],
+    active: given.active ?? false,
+    primary: false,
+    now,
+  }
+}
+
+async function addIntegration(
+  tx: Tx,
+  world: World,
+  { environment }: Caller,
+  provider: Provider,
+  integration: NewIntegration,
+): Promise<Integration> {
+  await lockIntegrations(tx, environment)
+  const standings = await listStandings(tx, environment)
+  refuseOneMore(standings, provider)
+  if (!(await insertIntegration(tx, world.sealer, environment, integration))) throw identifierTaken()
+  const added: Standing = { ...integration, hasConditions: integration.conditions.length > 0 }
+  await settlePrimary(tx, environment, {
+    channel: integration.channel,
+    standings: [...standings, added],
+    newcomerId: canBePrimary(added) ? added.id : undefined,
+    now: integration.now,
+  })
+  const stored = await findIntegration(tx, world.sealer, environment, integration.id)
+  if (stored === undefined) throw new Error('The integration just created is not there')
+  return stored
+}

@@ -1,0 +1,159 @@
+// What every start makes sure of: one organization, its two environments, their built-in integrations and their keys.
+import { randomBytes } from 'node:crypto'
+import type { Db, Tx } from '../db/sql.ts'
+import { sql } from '../db/sql.ts'
+import { hashOfApiKey, hintOfApiKey, newApiKey, toBase62 } from '../domain/api-key.ts'
+import type { Environment } from '../domain/environment.ts'
+import { UnsealError } from '../domain/sealed.ts'
+import { insertApiKey, listApiKeys, reinstateConfiguredKey, revokeConfiguredKeysBut } from '../store/api-keys.ts'
+import {
+  findEncryptionCheck,
+  insertEnvironment,
+  insertInstallation,
+  insertOrganization,
+  listEnvironments,
+} from '../store/installation.ts'
+import { insertIntegration } from '../store/integrations.ts'
+import type { World } from '../world/world.ts'
+
+export interface FirstStart {
+  /** Set at the first start without POSTHORN_API_KEY: the only time the key is known. */
+  readonly newKey: string | undefined
+}
+
+/** This node cannot work with this database; the message says what to mend. */
+export class StartError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'StartError'
+  }
+}
+
+/** Nodes that start at once take turns. */
+const firstStartLock = 7_071_956
+/** What the sealed check value says, and the name it is sealed under. */
+const checkText = 'posthorn'
+const checkScope = 'installation'
+const signingSecretBytes = 32
+
+/** What a command needs before it can work: the installation, sealed with a key this node holds. No key is made. */
+export async function ensureInstallation(db: Db, world: World): Promise<void> {
+  await db.transaction((tx) => makeInstallation(tx, world))
+}
+
+export async function ensureFirstStart(
+  db: Db,
+  world: World,
+  keys: { development: string | undefined; production: string | undefined },
+): Promise<FirstStart> {
+  return db.transaction(async (tx) => {
+    await makeInstallation(tx, world)
+    const [development, production] = await listEnvironments(tx)
+    if (development === undefined || production === undefined) throw new Error('The environments are missing')
+    if (keys.development !== undefined) await fixKey(tx, world, development, keys.development, 'POSTHORN_API_KEY')
+    if (keys.production !== undefined) await fixKey(tx, world, production, keys.production, 'POSTHORN_API_KEY_2')
+    // Revoked keys count: a start must not open what somebody closed on purpose.
+    if ((await listApiKeys(tx, development, { offset: 0, limit: 1 })).length > 0) return { newKey: undefined }
+    const newKey = newApiKey()
+    await addKey(tx, world, development, newKey, { name: 'First key', configured: false })
+    return { newKey }
+  })
+}
+
+async function makeInstallation(tx: Tx, world: World): Promise<void> {
+  await tx.run(sql`select pg_advisory_xact_lock(${firstStartLock})`)
+  const check = await findEncryptionCheck(tx)
+  if (check === undefined) await createInstallation(tx, world)
+  else refuseOtherKey(world, check)
+}
+
+async function createInstallation(tx: Tx, world: World): Promise<void> {
+  const now = world.now()
+  await insertInstallation(tx, sealedCheck(world), now)
+  const organizationId = world.newId(now)
+  await insertOrganization(tx, { id: organizationId, name: 'Posthorn', now })
+  const development = { id: world.newId(now), organizationId, name: 'Development' }
+  const production = { id: world.newId(now), organizationId, name: 'Production' }
+  for (const environment of [development, production]) {
+    await insertEnvironment(tx, {
+      ...environment,
+      parentId: environment === production ? development.id : null,
+      identifier: toBase62(randomBytes(9)),
+      signingSecret: world.sealer.seal(
+        environment.id,
+        'signing-secret',
+        randomBytes(signingSecretBytes).toString('hex'),
+      ),
+      now,
+    })
+    // Capture keeps messages without sending them: right where one tries things out, wrong where customers wait.
+    await addBuiltIns(tx, world, environment, environment === development)
+  }
+}
+
+async function addBuiltIns(tx: Tx, world: World, environment: Environment, captures: boolean): Promise<void> {
+  const now = world.now()
+  const builtIns = [
+    { providerId: 'platform', channel: 'in_app', name: 'In-app', active: true, primary: false },
+    { providerId: 'platform-email', channel: 'email', name: 'Platform e-mail', active: captures, primary: captures },
+    { providerId: 'platform-sms', channel: 'sms', name: 'Platform SMS', active: captures, primary: captures },
+  ] as const
+  for (const builtIn of builtIns) {
+    await insertIntegration(tx, world.sealer, environment, {
+      ...builtIn,
+      id: world.newId(now),
+      identifier: builtIn.providerId,
+      credentials: {},
+      conditions: [],
+      now,
+    })
+  }
+}
+
+/** What the installation keeps to tell whether a node holds the right key. */
+export function sealedCheck(world: World): Buffer {
+  return world.sealer.seal(checkScope, 'installation', checkText)
+}
+
+function refuseOtherKey(world: World, check: Buffer): void {
+  try {
+    world.sealer.open(checkScope, 'installation', check)
+  } catch (error) {
+    if (!(error instanceof UnsealError)) throw error
+    throw new StartError(
+      'This database was sealed with another encryption key. Set POSTHORN_ENCRYPTION_KEY to the key of the first node ' +
+        '(its file encryption.key, or the variable it was started with). While the key is being changed, ' +
+        'POSTHORN_ENCRYPTION_KEY_PREVIOUS holds the one before.',
+    )
+  }
+}
+
+/** The configured key is the environment's key; one that was configured before stops working. */
+async function fixKey(tx: Tx, world: World, environment: Environment, key: string, variable: string): Promise<void> {
+  const hash = hashOfApiKey(key)
+  await revokeConfiguredKeysBut(tx, environment, hash, world.now())
+  if (await reinstateConfiguredKey(tx, environment, hash)) return
+  if (!(await addKey(tx, world, environment, key, { name: variable, configured: true }))) {
+    throw new StartError(`${variable} is a key of another environment already; choose another one`)
+  }
+}
+
+async function addKey(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  key: string,
+  how: { name: string; configured: boolean },
+): Promise<boolean> {
+  const now = world.now()
+  const stored = await insertApiKey(tx, environment, {
+    ...how,
+    id: world.newId(now),
+    hash: hashOfApiKey(key),
+    hint: hintOfApiKey(key),
+    scopes: ['full'],
+    expiresAt: null,
+    now,
+  })
+  return stored !== undefined
+}

@@ -1,0 +1,41 @@
+// Work that nobody waits for: expired idempotency answers and the subscriptions of deleted topics, swept in batches.
+import type { Db } from '../db/sql.ts'
+import { sweepStoredAnswers } from '../store/idempotency.ts'
+import { sweepDeletedTopics } from '../store/topic-subscriptions.ts'
+import type { World } from '../world/world.ts'
+
+const sweepEveryMs = 60_000
+const sweepBatch = 5_000
+
+/** Sweeps until a batch comes back short; says how many rows went. */
+export async function sweep(db: Db, world: World, signal?: AbortSignal): Promise<number> {
+  let total = 0
+  for (const sweepOnce of [sweepStoredAnswers, sweepDeletedTopics]) {
+    let count = sweepBatch
+    while (count >= sweepBatch && signal?.aborted !== true) {
+      count = await db.transaction((tx) => sweepOnce(tx, world.now(), sweepBatch))
+      total += count
+    }
+  }
+  return total
+}
+
+/** Every node sweeps; rows another node holds are skipped. */
+export function startHousekeeping(db: Db, world: World): { stop(): Promise<void> } {
+  const stopping = new AbortController()
+  const loop = (async () => {
+    while (!stopping.signal.aborted) {
+      await world.sleep(sweepEveryMs, stopping.signal)
+      if (stopping.signal.aborted) return
+      await sweep(db, world, stopping.signal).catch((error: Error) => {
+        world.log.warn({ error: error.message }, 'Housekeeping failed; it is tried again in a minute')
+      })
+    }
+  })()
+  return {
+    stop: async () => {
+      stopping.abort()
+      await loop
+    },
+  }
+}

@@ -1,0 +1,177 @@
+// Creating subscribers: concurrent single calls share a commit; a bulk call is one transaction of its own.
+import { createGroup, type Group } from '../commit/group.ts'
+import { claimCalls, keepAnswers, once } from '../commit/once.ts'
+import type { Db, Tx } from '../db/sql.ts'
+import type { Answer, Idempotency } from '../domain/answer.ts'
+import { created } from '../domain/answer.ts'
+import type { Environment } from '../domain/environment.ts'
+import { conflict, Problem } from '../domain/problem.ts'
+import type { Subscriber, SubscriberFields } from '../domain/subscriber.ts'
+import { findChannels, mergeChannels } from '../store/subscriber-channels.ts'
+import {
+  findSubscriberRows,
+  insertMissing,
+  type SubscriberRow,
+  subscriberOf,
+  upsertSubscribers,
+} from '../store/subscribers.ts'
+import type { World } from '../world/world.ts'
+import type { ChannelInput } from './channel-changes.ts'
+import { channelChanges } from './channel-changes.ts'
+
+export interface NewSubscriber extends SubscriberFields {
+  readonly subscriberId: string
+}
+
+export interface SubscriberCreation {
+  readonly subscriber: NewSubscriber
+  readonly failIfExists: boolean
+  readonly idempotency: Idempotency | undefined
+}
+
+export type SubscriberCreations = Group<SubscriberCreation, Answer<Subscriber>>
+
+/** Measured: beyond some 100 rows a larger group commits no faster and only makes its last caller wait. */
+const creationsPerCommitMax = 128
+
+export function createSubscriberCreations(db: Db, world: World): SubscriberCreations {
+  return createGroup({
+    sizeMax: creationsPerCommitMax,
+    keyOf: (creation) => creation.subscriber.subscriberId,
+    commit: (environment, creations) => db.transaction((tx) => commitCreations(tx, world, environment, creations)),
+  })
+}
+
+async function commitCreations(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  creations: readonly SubscriberCreation[],
+): Promise<(Answer<Subscriber> | Problem)[]> {
+  const keyed = creations.flatMap((creation) => creation.idempotency ?? [])
+  const claims = keyed.length === 0 ? [] : await claimCalls<Subscriber>(tx, world, environment, keyed)
+  const claimOf = new Map(keyed.map((idempotency, index) => [idempotency, claims[index]]))
+  const settled = creations.map((creation) => creation.idempotency && claimOf.get(creation.idempotency))
+  const open = creations.filter((_, index) => settled[index] === undefined)
+  const results = await carryOut(tx, world, environment, open)
+  await keepAnswers(
+    tx,
+    world,
+    environment,
+    open.flatMap(({ idempotency }, index) => {
+      const answer = results[index]
+      return idempotency === undefined || answer === undefined || answer instanceof Problem
+        ? []
+        : [{ idempotency, answer }]
+    }),
+  )
+  const next = results.values()
+  return settled.map((result) => result ?? (next.next().value as Answer<Subscriber> | Problem))
+}
+
+async function carryOut(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  creations: readonly SubscriberCreation[],
+): Promise<(Answer<Subscriber> | Problem)[]> {
+  if (creations.length === 0) return []
+  const now = world.now()
+  const upsertOf = ({ subscriber: { subscriberId, ...fields } }: SubscriberCreation) => ({
+    id: world.newId(now),
+    subscriberId,
+    fields,
+  })
+  const strict = creations.filter((creation) => creation.failIfExists).map(upsertOf)
+  const lenient = creations.filter((creation) => !creation.failIfExists).map(upsertOf)
+  const fresh = strict.length === 0 ? [] : await insertMissing(tx, environment, strict, now)
+  const freshIds = new Set(fresh.map((row) => row.subscriber_id))
+  const refused = strict.map((upsert) => upsert.subscriberId).filter((id) => !freshIds.has(id))
+  const existing = refused.length === 0 ? [] : await findSubscriberRows(tx, environment, refused)
+  const upserted = lenient.length === 0 ? [] : await upsertSubscribers(tx, environment, lenient, now)
+  const rows = [...fresh, ...existing, ...upserted.map((upsert) => upsert.row)]
+  const newIds = new Set([...fresh, ...upserted.filter((upsert) => upsert.created).map((upsert) => upsert.row)])
+  const subscribers = await withChannels(tx, world, environment, rows, newIds)
+  const taken = new Set(refused)
+  return creations.map(({ subscriber: { subscriberId } }) => {
+    const subscriber = subscribers.get(subscriberId)
+    if (subscriber === undefined) return new Problem(409, `Subscriber with id "${subscriberId}" was deleted meanwhile`)
+    if (taken.has(subscriberId)) return conflict(`Subscriber with id "${subscriberId}" already exists`, subscriber)
+    return created(subscriber)
+  })
+}
+
+/** A subscriber that was inserted just now has no channels yet: no need to ask. */
+async function withChannels(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  rows: readonly SubscriberRow[],
+  fresh: ReadonlySet<SubscriberRow>,
+): Promise<Map<string, Subscriber>> {
+  const known = rows.filter((row) => !fresh.has(row)).map((row) => row.id)
+  const channels = known.length === 0 ? new Map() : await findChannels(tx, world.sealer, environment, known)
+  return new Map(rows.map((row) => [row.subscriber_id, subscriberOf(environment, row, channels.get(row.id) ?? [])]))
+}
+
+/** An element of a bulk call, or what is wrong with it. */
+export type BulkItem =
+  | { readonly subscriber: NewSubscriber; readonly channels: readonly ChannelInput[] }
+  | { readonly subscriberId: string | undefined; readonly message: string }
+
+export interface BulkResult {
+  readonly updated: { subscriberId: string }[]
+  readonly created: { subscriberId: string }[]
+  readonly failed: { subscriberId?: string; message: string }[]
+}
+
+/** An element that is no good fails alone; two elements of one id are one subscriber, the later winning. */
+export async function createSubscribersInBulk(
+  db: Db,
+  world: World,
+  environment: Environment,
+  call: { items: readonly BulkItem[]; idempotency: Idempotency | undefined },
+): Promise<Answer<BulkResult>> {
+  return once(db, world, environment, call.idempotency, async (tx) => {
+    const result: BulkResult = { updated: [], created: [], failed: [] }
+    const good = call.items.flatMap((item) => ('subscriber' in item ? [item] : []))
+    const failures = call.items.flatMap((item) => ('subscriber' in item ? [] : [item]))
+    result.failed.push(
+      ...failures.map(({ subscriberId, message }) => ({ ...(subscriberId ? { subscriberId } : {}), message })),
+    )
+    const resolved = await channelChanges(
+      tx,
+      environment,
+      good.map((item) => item.channels),
+    )
+    const merged = new Map<string, NewSubscriber>()
+    const accepted = good.filter((item, index) => {
+      const changes = resolved[index]
+      if (!(changes instanceof Problem)) {
+        merged.set(item.subscriber.subscriberId, { ...merged.get(item.subscriber.subscriberId), ...item.subscriber })
+        return true
+      }
+      result.failed.push({ subscriberId: item.subscriber.subscriberId, message: changes.message })
+      return false
+    })
+    const now = world.now()
+    const upserts = [...merged.values()].map(({ subscriberId, ...fields }) => ({
+      id: world.newId(now),
+      subscriberId,
+      fields,
+    }))
+    const upserted = await upsertSubscribers(tx, environment, upserts, now)
+    const idOf = new Map(upserted.map(({ row }) => [row.subscriber_id, row.id]))
+    const changes = accepted.flatMap((item) => {
+      const found = resolved[good.indexOf(item)]
+      const subscriberId = idOf.get(item.subscriber.subscriberId)
+      if (found === undefined || found instanceof Problem || subscriberId === undefined) return []
+      return found.map((change) => ({ ...change, subscriberId }))
+    })
+    await mergeChannels(tx, world.sealer, environment, changes, { newId: world.newId, now })
+    for (const { row, created: isNew } of upserted) {
+      result[isNew ? 'created' : 'updated'].push({ subscriberId: row.subscriber_id })
+    }
+    return created(result)
+  })
+}

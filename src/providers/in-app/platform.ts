@@ -1,0 +1,15 @@
+// The in-app feed: messages are rows of our own, and nothing leaves the house.
+import { flag } from '../form.ts'
+import { provider } from '../provider.ts'
+
+export const platform = provider({
+  id: 'platform',
+  channel: 'in_app',
+  name: 'Platform Inbox',
+  docsUrl: '/docs',
+  form: {
+    hmac: flag('Require a subscriber hash', {
+      description: 'Sessions must carry the HMAC of the subscriber id, so that nobody can open the feed of another.',
+    }),
+  },
+})

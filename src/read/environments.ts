@@ -1,0 +1,63 @@
+// The environments of an organization, and the caller's own with what only it may see.
+
+import type { Sql } from '../db/sql.ts'
+import { sql } from '../db/sql.ts'
+import type { Caller, Environment } from '../domain/environment.ts'
+import { mayUse } from '../domain/environment.ts'
+import type { Sealer } from '../domain/sealed.ts'
+
+export interface EnvironmentEntry {
+  readonly _id: string
+  readonly name: string
+  readonly identifier: string
+  readonly _organizationId: string
+  readonly _parentId?: string
+  readonly createdAt: string
+}
+
+export interface OwnEnvironment extends EnvironmentEntry {
+  /** Only for keys that may do everything. */
+  readonly signingSecret?: string
+}
+
+interface EnvironmentRow {
+  readonly id: string
+  readonly name: string
+  readonly identifier: string
+  readonly organization_id: string
+  readonly parent_id: string | null
+  readonly created_at: Date
+}
+
+/** Many times what anybody keeps: environments are stages such as Development and Production. */
+const environmentsListedMax = 100
+const columns = sql`id, name, identifier, organization_id, parent_id, created_at`
+
+/** Oldest first: Development, then Production. */
+export async function environmentsOfOrganization(db: Sql, environment: Environment): Promise<EnvironmentEntry[]> {
+  const rows = await db.rows<EnvironmentRow>(sql`
+    select ${columns} from environments where organization_id = ${environment.organizationId}
+    order by id limit ${environmentsListedMax}`)
+  return rows.map(entryOf)
+}
+
+export async function ownEnvironment(db: Sql, sealer: Sealer, caller: Caller): Promise<OwnEnvironment> {
+  const { id } = caller.environment
+  const row = await db.row<EnvironmentRow & { signing_secret: Buffer }>(
+    sql`select ${columns}, signing_secret from environments where id = ${id}`,
+  )
+  if (row === undefined) throw new Error(`The environment ${id} of a valid key is missing`)
+  if (!mayUse(caller, 'full')) return entryOf(row)
+  return { ...entryOf(row), signingSecret: sealer.open(id, 'signing-secret', row.signing_secret) }
+}
+
+function entryOf(row: EnvironmentRow): EnvironmentEntry {
+  return {
+    _id: row.id,
+    name: row.name,
+    identifier: row.identifier,
+    _organizationId: row.organization_id,
+    ...(row.parent_id === null ? {} : { _parentId: row.parent_id }),
+    createdAt: row.created_at.toISOString(),
+  }
+}

@@ -1,0 +1,89 @@
+// Finding subscribers: one by its id, or a page of a search.
+
+import type { Sql } from '../db/sql.ts'
+import { sql } from '../db/sql.ts'
+import type { Environment } from '../domain/environment.ts'
+import type { Sealer } from '../domain/sealed.ts'
+import type { Subscriber } from '../domain/subscriber.ts'
+import { findChannels } from '../store/subscriber-channels.ts'
+import type { SubscriberRow } from '../store/subscribers.ts'
+import { findSubscriberRows, subscriberColumns, subscriberOf } from '../store/subscribers.ts'
+import { contains } from './contains.ts'
+import type { CursorPage, CursorQuery, List } from './keyset-page.ts'
+import { keysetPage } from './keyset-page.ts'
+
+export interface SubscriberSearch extends CursorQuery {
+  readonly subscriberId?: string
+  readonly email?: string
+  readonly phone?: string
+  readonly name?: string
+}
+
+export const subscriberOrders = ['_id', 'createdAt', 'updatedAt', 'subscriberId'] as const
+
+export async function findSubscriber(
+  db: Sql,
+  sealer: Sealer,
+  environment: Environment,
+  subscriberId: string,
+): Promise<Subscriber | undefined> {
+  const [row] = await findSubscriberRows(db, environment, [subscriberId])
+  if (row === undefined) return undefined
+  const channels = await findChannels(db, sealer, environment, [row.id])
+  return subscriberOf(environment, row, channels.get(row.id) ?? [])
+}
+
+export async function searchSubscribers(
+  db: Sql,
+  sealer: Sealer,
+  environment: Environment,
+  search: SubscriberSearch,
+): Promise<CursorPage<Subscriber>> {
+  const page = await keysetPage(db, subscriberList(environment, search), search)
+  const channels = await findChannels(
+    db,
+    sealer,
+    environment,
+    page.data.map((row) => row.id),
+  )
+  return { ...page, data: page.data.map((row) => subscriberOf(environment, row, channels.get(row.id) ?? [])) }
+}
+
+export function subscriberList(environment: Environment, search: SubscriberSearch): List<SubscriberRow> {
+  const grams = sql`s.grams`
+  const searched = { email: sql`s.email`, phone: sql`s.phone`, name: sql`s.full_name` }
+  // A subscriber's id is made from the moment it was created, so both orders are one.
+  const byId = { column: sql`s.id`, cast: 'uuid' } as const
+  return {
+    columns: subscriberColumns,
+    from: sql`from subscribers s`,
+    where: [
+      sql`s.environment_id = ${environment.id}`,
+      sql`s.deleted_at is null`,
+      ...(search.subscriberId === undefined ? [] : [sql`s.subscriber_id = ${search.subscriberId}`]),
+    ],
+    search: (['email', 'phone', 'name'] as const).flatMap((name) => {
+      const text = search[name]
+      return text === undefined ? [] : [contains(searched[name], text, grams)]
+    }),
+    id: sql`s.id`,
+    orders: {
+      _id: byId,
+      createdAt: byId,
+      updatedAt: { column: sql`s.updated_at`, cast: 'timestamptz' },
+      subscriberId: { column: sql`s.subscriber_id`, cast: 'text' },
+    },
+    cursorOf: (row, orderBy) => ({ value: sortValue(row, orderBy), id: row.id }),
+  }
+}
+
+function sortValue(row: SubscriberRow, orderBy: string): string {
+  switch (orderBy) {
+    case 'updatedAt':
+      return row.updated_at.toISOString()
+    case 'subscriberId':
+      return row.subscriber_id
+    default:
+      return row.id
+  }
+}

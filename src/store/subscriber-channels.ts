@@ -1,0 +1,187 @@
+// The subscriber_channels table: sealed credentials, one entry a subscriber, provider and integration.
+
+import type { Sql, Tx } from '../db/sql.ts'
+import { prepared, sql } from '../db/sql.ts'
+import type { ChannelCredentials, ChannelSettings } from '../domain/channel-settings.ts'
+import { mergeChannelCredentials } from '../domain/channel-settings.ts'
+import type { Environment } from '../domain/environment.ts'
+import type { Sealer } from '../domain/sealed.ts'
+import { isSealedOtherwise, nilId, sealedAnew } from './sealed-columns.ts'
+
+export interface ChannelChange {
+  /** The subscriber's internal id. */
+  readonly subscriberId: string
+  readonly providerId: string
+  /** The integration it is for; null while the provider has none. */
+  readonly integrationId: string | null
+  readonly credentials: ChannelCredentials
+}
+
+interface Entry {
+  readonly id: string
+  readonly subscriberId: string
+  readonly providerId: string
+  readonly integrationId: string | null
+  readonly credentials: ChannelCredentials
+}
+
+/** The channels of each subscriber, oldest first. An entry without an integration shows the provider's newest active one. */
+export async function findChannels(
+  db: Sql,
+  sealer: Sealer,
+  environment: Environment,
+  subscriberIds: readonly string[],
+): Promise<Map<string, ChannelSettings[]>> {
+  const rows = await db.rows<{
+    subscriber_id: string
+    provider_id: string
+    credentials: Buffer
+    integration_id: string | null
+    identifier: string | null
+  }>(
+    prepared(
+      'subscriber-channels-find',
+      sql`select c.subscriber_id, c.provider_id, c.credentials,
+                 coalesce(c.integration_id, latest.id) as integration_id, coalesce(own.identifier, latest.identifier) as identifier
+          from subscriber_channels c
+          left join integrations own on own.environment_id = c.environment_id and own.id = c.integration_id
+          left join lateral (
+            select i.id, i.identifier from integrations i
+            where c.integration_id is null and i.environment_id = c.environment_id and i.provider_id = c.provider_id
+              and i.deleted_at is null
+            order by i.active desc, i.id desc limit 1) latest on true
+          where c.environment_id = ${environment.id} and c.subscriber_id = any(${subscriberIds}::uuid[])
+          order by c.subscriber_id, c.id`,
+    ),
+  )
+  const found = new Map<string, ChannelSettings[]>()
+  for (const row of rows) {
+    const settings: ChannelSettings = {
+      providerId: row.provider_id,
+      ...(row.identifier === null ? {} : { integrationIdentifier: row.identifier }),
+      credentials: openCredentials(sealer, environment, row.credentials),
+      _integrationId: row.integration_id ?? '',
+    }
+    found.set(row.subscriber_id, [...(found.get(row.subscriber_id) ?? []), settings])
+  }
+  return found
+}
+
+/**
+ * Merges credentials into the entries of their subscribers. The subscribers' rows are locked first, in one order:
+ * an entry is read, merged and written, and two calls at once must not each read the state before the other.
+ */
+export async function mergeChannels(
+  tx: Tx,
+  sealer: Sealer,
+  environment: Environment,
+  changes: readonly ChannelChange[],
+  written: { newId(at: Date): string; now: Date },
+): Promise<void> {
+  if (changes.length === 0) return
+  const subscriberIds = [...new Set(changes.map((change) => change.subscriberId))]
+  await tx.run(sql`select id from subscribers where environment_id = ${environment.id} and id = any(${subscriberIds}::uuid[])
+                   order by id for no key update`)
+  const entries = await findEntries(tx, sealer, environment, subscriberIds)
+  const touched = new Map<string, Entry>()
+  for (const change of changes) {
+    const before = entryFor(entries, change)
+    const entry: Entry = {
+      id: before?.id ?? written.newId(written.now),
+      subscriberId: change.subscriberId,
+      providerId: change.providerId,
+      integrationId: change.integrationId ?? before?.integrationId ?? null,
+      credentials: mergeChannelCredentials(before?.credentials ?? {}, change.credentials),
+    }
+    entries.set(entry.id, entry)
+    touched.set(entry.id, entry)
+  }
+  await writeEntries(tx, sealer, environment, [...touched.values()], written.now)
+}
+
+/** The integration's own entry, or the one that was kept while the provider had no integration. */
+function entryFor(entries: ReadonlyMap<string, Entry>, change: ChannelChange): Entry | undefined {
+  const candidates = [...entries.values()].filter(
+    (entry) => entry.subscriberId === change.subscriberId && entry.providerId === change.providerId,
+  )
+  return (
+    candidates.find((entry) => entry.integrationId === change.integrationId) ??
+    candidates.find((entry) => entry.integrationId === null)
+  )
+}
+
+async function findEntries(
+  tx: Tx,
+  sealer: Sealer,
+  environment: Environment,
+  subscriberIds: readonly string[],
+): Promise<Map<string, Entry>> {
+  const rows = await tx.rows<Omit<Entry, 'credentials'> & { credentials: Buffer }>(sql`
+    select id, subscriber_id as "subscriberId", provider_id as "providerId", integration_id as "integrationId", credentials
+    from subscriber_channels
+    where environment_id = ${environment.id} and subscriber_id = any(${subscriberIds}::uuid[])`)
+  return new Map(
+    rows.map((row) => [row.id, { ...row, credentials: openCredentials(sealer, environment, row.credentials) }]),
+  )
+}
+
+async function writeEntries(
+  tx: Tx,
+  sealer: Sealer,
+  environment: Environment,
+  entries: readonly Entry[],
+  now: Date,
+): Promise<void> {
+  const sealed = entries.map((entry) =>
+    sealer.seal(environment.id, 'channel-credentials', JSON.stringify(entry.credentials)),
+  )
+  await tx.run(sql`
+    insert into subscriber_channels (environment_id, subscriber_id, id, provider_id, integration_id, credentials,
+                                     created_at, updated_at)
+    select ${environment.id}, e.subscriber_id, e.id, e.provider_id, e.integration_id, e.credentials, ${now}, ${now}
+    from unnest(${entries.map((entry) => entry.subscriberId)}::uuid[], ${entries.map((entry) => entry.id)}::uuid[],
+                ${entries.map((entry) => entry.providerId)}::text[], ${entries.map((entry) => entry.integrationId)}::uuid[],
+                ${sealed}::bytea[]) as e (subscriber_id, id, provider_id, integration_id, credentials)
+    on conflict (environment_id, subscriber_id, id) do update
+      set integration_id = excluded.integration_id, credentials = excluded.credentials, updated_at = excluded.updated_at`)
+}
+
+export async function deleteChannels(
+  tx: Tx,
+  environment: Environment,
+  subscriberId: string,
+  providerId?: string,
+): Promise<number> {
+  return tx.run(sql`
+    delete from subscriber_channels
+    where environment_id = ${environment.id} and subscriber_id = ${subscriberId}
+      and (${providerId ?? null}::text is null or provider_id = ${providerId ?? null})`)
+}
+
+/** Seals up to `limit` entries anew that another key sealed, in the order of their keys, after the one named. */
+export async function resealChannels(
+  tx: Tx,
+  sealer: Sealer,
+  environment: Environment,
+  after: string | undefined,
+  limit: number,
+): Promise<{ count: number; last: string | undefined }> {
+  const [afterSubscriber, afterId] = after?.split('/') ?? [nilId, nilId]
+  const rows = await tx.rows<{ id: string; subscriberId: string; credentials: Buffer }>(sql`
+    select id, subscriber_id as "subscriberId", credentials from subscriber_channels
+    where environment_id = ${environment.id} and (subscriber_id, id) > (${afterSubscriber}, ${afterId})
+      and ${isSealedOtherwise(sql`credentials`, sealer)}
+    order by subscriber_id, id limit ${limit} for update`)
+  const sealed = rows.map((row) => sealedAnew(sealer, environment, 'channel-credentials', row.credentials))
+  await tx.run(sql`
+    update subscriber_channels c set credentials = e.credentials
+    from unnest(${rows.map((row) => row.subscriberId)}::uuid[], ${rows.map((row) => row.id)}::uuid[], ${sealed}::bytea[])
+      as e (subscriber_id, id, credentials)
+    where c.environment_id = ${environment.id} and c.subscriber_id = e.subscriber_id and c.id = e.id`)
+  const last = rows.at(-1)
+  return { count: rows.length, last: last === undefined ? undefined : `${last.subscriberId}/${last.id}` }
+}
+
+function openCredentials(sealer: Sealer, environment: Environment, sealed: Buffer): ChannelCredentials {
+  return JSON.parse(sealer.open(environment.id, 'channel-credentials', sealed)) as ChannelCredentials
+}

@@ -1,0 +1,243 @@
+// The subscribers table. Every write is a batch; one is a batch of one.
+
+import type { Sql, Statement, Tx } from '../db/sql.ts'
+import { json, prepared, sql } from '../db/sql.ts'
+import type { ChannelSettings } from '../domain/channel-settings.ts'
+import type { Environment } from '../domain/environment.ts'
+import type { Subscriber, SubscriberFields } from '../domain/subscriber.ts'
+
+export interface SubscriberRow {
+  readonly id: string
+  readonly subscriber_id: string
+  readonly first_name: string | null
+  readonly last_name: string | null
+  readonly email: string | null
+  readonly phone: string | null
+  readonly avatar: string | null
+  readonly locale: string | null
+  readonly timezone: string | null
+  readonly data: Record<string, unknown> | null
+  readonly is_online: boolean
+  readonly last_online_at: Date | null
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+export const subscriberColumns = sql`s.id, s.subscriber_id, s.first_name, s.last_name, s.email, s.phone, s.avatar, s.locale,
+  s.timezone, s.data, s.is_online, s.last_online_at, s.created_at, s.updated_at`
+
+export interface SubscriberUpsert {
+  /** The id it gets if it is new. */
+  readonly id: string
+  readonly subscriberId: string
+  readonly fields: SubscriberFields
+}
+
+export interface UpsertedSubscriber {
+  readonly row: SubscriberRow
+  readonly created: boolean
+}
+
+/** A row that is inserted and deleted by others in turn is tried this often before we give up. */
+const upsertTries = 5
+
+/**
+ * Inserts the missing and updates those whose fields differ; results in the order of the input, which holds no id twice.
+ * Two statements, not one: `on conflict do nothing` and a select in one statement share a snapshot, and a row that
+ * another call committed meanwhile would be in neither.
+ */
+export async function upsertSubscribers(
+  tx: Tx,
+  environment: Environment,
+  upserts: readonly SubscriberUpsert[],
+  now: Date,
+): Promise<UpsertedSubscriber[]> {
+  const done = new Map<string, UpsertedSubscriber>()
+  let left = upserts
+  for (let attempt = 1; left.length > 0; attempt += 1) {
+    if (attempt > upsertTries) throw new Error('A subscriber could neither be inserted nor found')
+    for (const row of await insertMissing(tx, environment, left, now))
+      done.set(row.subscriber_id, { row, created: true })
+    left = left.filter((upsert) => !done.has(upsert.subscriberId))
+    for (const row of await updateSubscribers(tx, environment, left, now))
+      done.set(row.subscriber_id, { row, created: false })
+    left = left.filter((upsert) => !done.has(upsert.subscriberId))
+  }
+  return upserts.map((upsert) => {
+    const result = done.get(upsert.subscriberId)
+    if (result === undefined) throw new Error('An upserted subscriber is missing from the result')
+    return result
+  })
+}
+
+/** Inserts those that are not there yet, in one order everywhere so that two calls cannot deadlock. */
+export async function insertMissing(
+  tx: Tx,
+  environment: Environment,
+  upserts: readonly SubscriberUpsert[],
+  now: Date,
+): Promise<SubscriberRow[]> {
+  return tx.rows<SubscriberRow>(
+    prepared(
+      'subscribers-insert',
+      sql`insert into subscribers as s (environment_id, id, subscriber_id, first_name, last_name, email, phone, avatar,
+                                        locale, timezone, data, created_at, updated_at)
+          select ${environment.id}, g.id, g.subscriber_id, g.first_name, g.last_name, g.email, g.phone, g.avatar, g.locale,
+                 g.timezone, g.data, ${now}, ${now}
+          from ${given(upserts)} as g order by g.subscriber_id
+          on conflict (environment_id, subscriber_id) where deleted_at is null do nothing
+          returning ${subscriberColumns}`,
+    ),
+  )
+}
+
+/** Updates those that exist where a given field differs, and returns all that exist. */
+export async function updateSubscribers(
+  tx: Tx,
+  environment: Environment,
+  upserts: readonly SubscriberUpsert[],
+  now: Date,
+): Promise<SubscriberRow[]> {
+  if (upserts.length === 0) return []
+  return tx.rows<SubscriberRow>(
+    prepared(
+      'subscribers-update',
+      sql`with wanted as materialized (
+            select s.id, ${merged}
+            from subscribers s join ${given(upserts)} as g on g.subscriber_id = s.subscriber_id
+            where s.environment_id = ${environment.id} and s.deleted_at is null and ${differs}
+            order by s.subscriber_id for update of s),
+          changed as (
+            update subscribers s set first_name = w.first_name, last_name = w.last_name, email = w.email, phone = w.phone,
+              avatar = w.avatar, locale = w.locale, timezone = w.timezone, data = w.data, updated_at = ${now}
+            from wanted w where s.environment_id = ${environment.id} and s.id = w.id
+            returning ${subscriberColumns})
+          select s.* from changed s
+          union all
+          select ${subscriberColumns} from subscribers s
+          where s.environment_id = ${environment.id} and s.deleted_at is null
+            and s.subscriber_id = any(${upserts.map((upsert) => upsert.subscriberId)}::text[])
+            and s.id not in (select id from changed)`,
+    ),
+  )
+}
+
+// Which fields were given, as bits: absent and null are different things to say.
+const fieldBits = {
+  firstName: 1,
+  lastName: 2,
+  email: 4,
+  phone: 8,
+  avatar: 16,
+  locale: 32,
+  timezone: 64,
+  data: 128,
+} as const
+
+function given(upserts: readonly SubscriberUpsert[]): Statement {
+  const text = (name: Exclude<keyof SubscriberFields, 'data'>) => upserts.map((upsert) => upsert.fields[name] ?? null)
+  return sql`(select u.id, u.subscriber_id, u.bits, u.first_name, u.last_name, u.email, u.phone, u.avatar, u.locale,
+                     u.timezone, u.data::jsonb as data
+    from unnest(${upserts.map((upsert) => upsert.id)}::uuid[], ${upserts.map((upsert) => upsert.subscriberId)}::text[],
+      ${upserts.map((upsert) => bitsOf(upsert.fields))}::int[], ${text('firstName')}::text[], ${text('lastName')}::text[],
+      ${text('email')}::text[], ${text('phone')}::text[], ${text('avatar')}::text[], ${text('locale')}::text[],
+      ${text('timezone')}::text[], ${upserts.map((upsert) => json(upsert.fields.data))}::text[])
+      as u (id, subscriber_id, bits, first_name, last_name, email, phone, avatar, locale, timezone, data))`
+}
+
+function bitsOf(fields: SubscriberFields): number {
+  return Object.entries(fieldBits).reduce(
+    (bits, [name, bit]) => (fields[name as keyof SubscriberFields] === undefined ? bits : bits | bit),
+    0,
+  )
+}
+
+const merged = sql`
+  case when g.bits & 1 <> 0 then g.first_name else s.first_name end as first_name,
+  case when g.bits & 2 <> 0 then g.last_name else s.last_name end as last_name,
+  case when g.bits & 4 <> 0 then g.email else s.email end as email,
+  case when g.bits & 8 <> 0 then g.phone else s.phone end as phone,
+  case when g.bits & 16 <> 0 then g.avatar else s.avatar end as avatar,
+  case when g.bits & 32 <> 0 then g.locale else s.locale end as locale,
+  case when g.bits & 64 <> 0 then g.timezone else s.timezone end as timezone,
+  case when g.bits & 128 <> 0 then g.data else s.data end as data`
+
+const differs = sql`(
+  g.bits & 1 <> 0 and g.first_name is distinct from s.first_name
+  or g.bits & 2 <> 0 and g.last_name is distinct from s.last_name
+  or g.bits & 4 <> 0 and g.email is distinct from s.email
+  or g.bits & 8 <> 0 and g.phone is distinct from s.phone
+  or g.bits & 16 <> 0 and g.avatar is distinct from s.avatar
+  or g.bits & 32 <> 0 and g.locale is distinct from s.locale
+  or g.bits & 64 <> 0 and g.timezone is distinct from s.timezone
+  or g.bits & 128 <> 0 and g.data is distinct from s.data)`
+
+export async function findSubscriberRows(
+  db: Sql,
+  environment: Environment,
+  subscriberIds: readonly string[],
+): Promise<SubscriberRow[]> {
+  return db.rows<SubscriberRow>(
+    prepared(
+      'subscribers-find',
+      sql`select ${subscriberColumns} from subscribers s
+          where s.environment_id = ${environment.id} and s.subscriber_id = any(${subscriberIds}::text[])
+            and s.deleted_at is null`,
+    ),
+  )
+}
+
+/** Online now, or just gone: `lastOnlineAt` is set when somebody goes. */
+export async function setOnline(
+  tx: Tx,
+  environment: Environment,
+  change: { subscriberId: string; isOnline: boolean; now: Date },
+): Promise<SubscriberRow | undefined> {
+  return tx.row<SubscriberRow>(sql`
+    update subscribers s set is_online = ${change.isOnline}, updated_at = ${change.now},
+      last_online_at = case when ${change.isOnline} then s.last_online_at else ${change.now}::timestamptz end
+    where s.environment_id = ${environment.id} and s.subscriber_id = ${change.subscriberId} and s.deleted_at is null
+    returning ${subscriberColumns}`)
+}
+
+/** Softly: the row stays for the activity that refers to it, and no read finds it. The internal id, or undefined. */
+export async function markSubscriberDeleted(
+  tx: Tx,
+  environment: Environment,
+  subscriberId: string,
+  now: Date,
+): Promise<string | undefined> {
+  const row = await tx.row<{ id: string }>(sql`
+    update subscribers set deleted_at = ${now}, updated_at = ${now}
+    where environment_id = ${environment.id} and subscriber_id = ${subscriberId} and deleted_at is null
+    returning id`)
+  return row?.id
+}
+
+export function subscriberOf(
+  environment: Environment,
+  row: SubscriberRow,
+  channels: readonly ChannelSettings[],
+): Subscriber {
+  return {
+    _id: row.id,
+    subscriberId: row.subscriber_id,
+    firstName: row.first_name,
+    lastName: row.last_name,
+    email: row.email,
+    phone: row.phone,
+    avatar: row.avatar,
+    locale: row.locale,
+    timezone: row.timezone,
+    data: row.data,
+    channels,
+    isOnline: row.is_online,
+    lastOnlineAt: row.last_online_at?.toISOString() ?? null,
+    _organizationId: environment.organizationId,
+    _environmentId: environment.id,
+    deleted: false,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    __v: 0,
+  }
+}

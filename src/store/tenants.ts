@@ -1,0 +1,86 @@
+// The tenants table.
+
+import type { Sql, Tx } from '../db/sql.ts'
+import { json, sql } from '../db/sql.ts'
+import type { Environment } from '../domain/environment.ts'
+import type { NewTenant, Tenant } from '../domain/tenant.ts'
+
+interface TenantRow {
+  readonly id: string
+  readonly identifier: string
+  readonly name: string | null
+  readonly data: Record<string, unknown> | null
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+const columns = sql`id, identifier, name, data, created_at, updated_at`
+
+export async function insertTenant(
+  tx: Tx,
+  environment: Environment,
+  tenant: NewTenant & { id: string; now: Date },
+): Promise<Tenant | undefined> {
+  const row = await tx.row<TenantRow>(sql`
+    insert into tenants (environment_id, id, identifier, name, data, created_at, updated_at)
+    values (${environment.id}, ${tenant.id}, ${tenant.identifier}, ${tenant.name ?? null}, ${json(tenant.data)},
+            ${tenant.now}, ${tenant.now})
+    on conflict (environment_id, identifier) do nothing returning ${columns}`)
+  return row && tenantOf(environment, row)
+}
+
+/** Changes what is given. Undefined when there is no such tenant; `taken` when the new identifier belongs to another. */
+export async function updateTenant(
+  tx: Tx,
+  environment: Environment,
+  identifier: string,
+  change: Partial<NewTenant> & { now: Date },
+): Promise<Tenant | undefined> {
+  const row = await tx.row<TenantRow>(sql`
+    update tenants set
+      identifier = coalesce(${change.identifier ?? null}, identifier),
+      name = case when ${change.name !== undefined} then ${change.name ?? null} else name end,
+      data = case when ${change.data !== undefined} then ${json(change.data)}::jsonb else data end,
+      updated_at = ${change.now}
+    where environment_id = ${environment.id} and identifier = ${identifier}
+    returning ${columns}`)
+  return row && tenantOf(environment, row)
+}
+
+export async function deleteTenant(tx: Tx, environment: Environment, identifier: string): Promise<boolean> {
+  const count = await tx.run(
+    sql`delete from tenants where environment_id = ${environment.id} and identifier = ${identifier}`,
+  )
+  return count > 0
+}
+
+export async function findTenant(db: Sql, environment: Environment, identifier: string): Promise<Tenant | undefined> {
+  const row = await db.row<TenantRow>(
+    sql`select ${columns} from tenants where environment_id = ${environment.id} and identifier = ${identifier}`,
+  )
+  return row && tenantOf(environment, row)
+}
+
+export async function listTenants(
+  db: Sql,
+  environment: Environment,
+  page: { offset: number; limit: number },
+): Promise<Tenant[]> {
+  const rows = await db.rows<TenantRow>(sql`
+    select ${columns} from tenants where environment_id = ${environment.id}
+    order by id desc offset ${page.offset} limit ${page.limit}`)
+  return rows.map((row) => tenantOf(environment, row))
+}
+
+function tenantOf(environment: Environment, row: TenantRow): Tenant {
+  return {
+    _id: row.id,
+    identifier: row.identifier,
+    ...(row.name === null ? {} : { name: row.name }),
+    ...(row.data === null ? {} : { data: row.data }),
+    _environmentId: environment.id,
+    _organizationId: environment.organizationId,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  }
+}

@@ -1,0 +1,150 @@
+// Changing the encryption key: both keys open while it lasts, and afterwards the old one opens nothing.
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { sql } from '../../src/db/sql.ts'
+import type { Environment } from '../../src/domain/environment.ts'
+import { createSealer } from '../../src/domain/sealed.ts'
+import { ensureFirstStart, StartError } from '../../src/manage/first-start.ts'
+import { reseal } from '../../src/manage/reseal.ts'
+import { listEnvironments } from '../../src/store/installation.ts'
+import { findIntegration, insertIntegration } from '../../src/store/integrations.ts'
+import { findChannels, mergeChannels } from '../../src/store/subscriber-channels.ts'
+import type { TestDatabase } from '../support/database.ts'
+import { createTestDatabase } from '../support/database.ts'
+import type { FakeWorld } from '../support/fake-world.ts'
+import { createFakeWorld } from '../support/fake-world.ts'
+
+const [keyA, keyB, keyC] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2), Buffer.alloc(32, 3)]
+const noKeys = { development: undefined, production: undefined }
+const base = createFakeWorld()
+const holding = (...keys: [Buffer, ...Buffer[]]): FakeWorld => ({ ...base, sealer: createSealer(keys) })
+
+interface Sealed {
+  readonly database: TestDatabase
+  readonly environment: Environment
+  readonly integrationId: string
+  readonly subscribers: readonly string[]
+}
+
+/** An installation sealed with key A, with more subscribers than one batch holds. */
+async function sealedWithA(t: TestContext): Promise<Sealed> {
+  const database = await createTestDatabase()
+  t.after(() => database.drop())
+  const { db } = database
+  const world = holding(keyA)
+  await ensureFirstStart(db, world, noKeys)
+  const [environment] = await listEnvironments(db)
+  assert.ok(environment !== undefined)
+  const now = world.now()
+  const integrationId = world.newId(now)
+  const subscribers = Array.from({ length: 1_100 }, () => world.newId(now))
+  await db.transaction(async (tx) => {
+    await insertIntegration(tx, world.sealer, environment, {
+      id: integrationId,
+      identifier: 'sealed',
+      name: 'Sealed',
+      providerId: 'twilio',
+      channel: 'sms',
+      credentials: { token: 'hush' },
+      configurations: { inboundWebhookSigningKey: 'hush too' },
+      conditions: [],
+      active: false,
+      primary: false,
+      now,
+    })
+    await tx.run(sql`insert into subscribers (environment_id, id, subscriber_id, created_at, updated_at)
+                     select ${environment.id}, id, id::text, ${now}, ${now} from unnest(${subscribers}::uuid[]) as id`)
+    const changes = subscribers.map((subscriberId) => ({
+      subscriberId,
+      providerId: 'fcm',
+      integrationId: null,
+      credentials: { deviceTokens: [`token of ${subscriberId}`] },
+    }))
+    await mergeChannels(tx, world.sealer, environment, changes, { newId: world.newId, now })
+  })
+  return { database, environment, integrationId, subscribers }
+}
+
+/** Every value in the database that this key sealed, by table and column, whatever tables there are. */
+async function sealedWith({ database: { db } }: Sealed, key: Buffer): Promise<Record<string, number>> {
+  const columns = await db.rows<{ table: string; column: string }>(sql`
+    select table_name as table, column_name as column from information_schema.columns
+    where table_schema = 'public' and data_type = 'bytea'`)
+  const found: Record<string, number> = {}
+  for (const { table, column } of columns) {
+    const header = Buffer.concat([Buffer.of(1), createSealer([key]).keyId])
+    const text = `select count(*) from ${table} where substring(${column} from 1 for 5) = $1`
+    const row = await db.row<{ count: number }>({ text, values: [header] })
+    if (row !== undefined && row.count > 0) found[`${table}.${column}`] = row.count
+  }
+  return found
+}
+
+async function assertReadable(sealed: Sealed, world: FakeWorld): Promise<void> {
+  const { database, environment, integrationId, subscribers } = sealed
+  const integration = await findIntegration(database.db, world.sealer, environment, integrationId)
+  assert.deepEqual(integration?.credentials, { token: 'hush' })
+  assert.deepEqual(integration?.configurations, { inboundWebhookSigningKey: 'hush too' })
+  const last = subscribers.at(-1) ?? ''
+  const channels = await findChannels(database.db, world.sealer, environment, [last])
+  assert.deepEqual(channels.get(last)?.[0]?.credentials, { deviceTokens: [`token of ${last}`] })
+}
+
+test('everything moves to the new key, and then the new key alone starts and the old one is refused', async (t) => {
+  const sealed = await sealedWithA(t)
+  const { db } = sealed.database
+  assert.deepEqual(await sealedWith(sealed, keyA), {
+    'environments.signing_secret': 2,
+    'installation.encryption_check': 1,
+    'integrations.configurations': 1,
+    'integrations.credentials': 7,
+    'subscriber_channels.credentials': 1_100,
+  })
+  await assert.rejects(ensureFirstStart(db, holding(keyB), noKeys), StartError)
+  const both = holding(keyB, keyA)
+  await ensureFirstStart(db, both, noKeys)
+  await assertReadable(sealed, both)
+
+  const told: string[] = []
+  const total = await reseal(db, both, (what, environment, count) => told.push(`${environment.name}: ${count} ${what}`))
+  assert.equal(total, 2 + 7 + 1_100)
+  assert.deepEqual(told, [
+    'Development: 1 signing secrets',
+    'Development: 4 integrations',
+    'Development: 500 subscriber channels',
+    'Development: 1000 subscriber channels',
+    'Development: 1100 subscriber channels',
+    'Production: 1 signing secrets',
+    'Production: 3 integrations',
+  ])
+  assert.deepEqual(await sealedWith(sealed, keyA), {})
+  await ensureFirstStart(db, holding(keyB), noKeys)
+  await assertReadable(sealed, holding(keyB))
+  await assert.rejects(ensureFirstStart(db, holding(keyA), noKeys), StartError)
+  assert.equal(await reseal(db, holding(keyB), () => assert.fail('there is nothing left to do')), 0)
+})
+
+test('with a key missing nothing is lost: what was sealed with it is named, and the check stays', async (t) => {
+  const sealed = await sealedWithA(t)
+  const { db } = sealed.database
+  await assert.rejects(
+    reseal(db, holding(keyB, keyC), () => {}),
+    (error: Error) => error instanceof StartError && /POSTHORN_ENCRYPTION_KEY_PREVIOUS/.test(error.message),
+  )
+  await ensureFirstStart(db, holding(keyA), noKeys)
+  await assertReadable(sealed, holding(keyA))
+})
+
+test('a reseal that was cut short goes on where it was, and never lets the old key in last', async (t) => {
+  const sealed = await sealedWithA(t)
+  const { db } = sealed.database
+  const both = holding(keyB, keyA)
+  const cut = reseal(db, both, (what) => {
+    if (what === 'subscriber channels') throw new Error('cut short')
+  })
+  await assert.rejects(cut, /cut short/)
+  assert.equal((await sealedWith(sealed, keyA))['installation.encryption_check'], 1)
+  await assertReadable(sealed, both)
+  assert.equal(await reseal(db, both, () => {}), 600 + 4)
+  await assertReadable(sealed, holding(keyB))
+})
