@@ -1,0 +1,88 @@
+// Reading a JSON body: UTF-8, bounded depth, no prototype poisoning, no text that a database cannot hold.
+import { isUtf8 } from 'node:buffer'
+import { Problem } from '../domain/problem.ts'
+
+/** A longer field path is cut where it is named: a member's name can be as long as the body. */
+const namedPathMax = 200
+
+/** Deeper than any real payload; far below what would exhaust a stack here or in the database. */
+export const jsonDepthMax = 100
+
+export type ParseJson = (text: string) => unknown
+
+/** `parse` is the JSON parser that refuses `__proto__` and `constructor.prototype`. */
+export function readJsonBody(bytes: Buffer, parse: ParseJson): unknown {
+  if (bytes.length === 0) return undefined
+  if (!isUtf8(bytes)) throw new Problem(400, 'The body is not valid UTF-8')
+  if (depthOf(bytes) > jsonDepthMax) throw new Problem(400, `The body is nested more than ${jsonDepthMax} levels deep`)
+  const text = bytes.toString('utf8')
+  let body: unknown
+  try {
+    body = parse(text)
+  } catch {
+    throw new Problem(
+      400,
+      isJson(text) ? 'The body has a member that would change a prototype' : 'The body is not JSON',
+    )
+  }
+  // NUL and lone surrogates can only come from an escape: raw ones are not JSON or not UTF-8.
+  if (text.includes('\\u')) refuseUnstorableText(body, '')
+  return body
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Compressed bodies are refused, not unpacked: a small one can hold gigabytes. */
+export function refuseEncodedBody(contentEncoding: string | undefined): void {
+  if (contentEncoding !== undefined && contentEncoding.trim().toLowerCase() !== 'identity') {
+    throw new Problem(415, 'The body must be sent without a content-encoding')
+  }
+}
+
+/** How deep the brackets go, strings left out. One pass over the bytes, before anything recursive sees them. */
+function depthOf(bytes: Buffer): number {
+  let depth = 0
+  let deepest = 0
+  let inString = false
+  for (let index = 0; index < bytes.length; index += 1) {
+    const byte = bytes[index]
+    if (inString) {
+      if (byte === 0x5c) index += 1
+      else if (byte === 0x22) inString = false
+    } else if (byte === 0x22) inString = true
+    else if (byte === 0x7b || byte === 0x5b) {
+      depth += 1
+      if (depth > deepest) deepest = depth
+    } else if (byte === 0x7d || byte === 0x5d) depth -= 1
+  }
+  return deepest
+}
+
+/** PostgreSQL holds neither NUL nor half a surrogate pair; found here, it is the caller's 422 and not our 500. */
+export function refuseUnstorableText(value: unknown, path: string): void {
+  if (typeof value === 'string') {
+    if (value.includes('\u0000') || !value.isWellFormed()) throw unstorable(path)
+  } else if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) refuseUnstorableText(item, join(path, String(index)))
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, member] of Object.entries(value)) {
+      refuseUnstorableText(name, join(path, name))
+      refuseUnstorableText(member, join(path, name))
+    }
+  }
+}
+
+const join = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)
+
+function unstorable(path: string): Problem {
+  const field = path.slice(0, namedPathMax).toWellFormed().replaceAll('\u0000', '\uFFFD') || 'body'
+  const message = `${field} must not contain NUL characters or unpaired surrogates`
+  return new Problem(422, 'Validation Error', { members: { errors: { [field]: { messages: [message] } } } })
+}

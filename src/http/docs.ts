@@ -1,0 +1,21 @@
+// /openapi.json and /docs: the interface, for programs and for people.
+import scalar from '@scalar/fastify-api-reference'
+import type { FastifyInstance } from 'fastify'
+
+/** The reference page brings its own script and styles; nothing is fetched from elsewhere. */
+const pagePolicy =
+  "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data: https:; font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'"
+
+export async function installDocs(app: FastifyInstance, document: object): Promise<void> {
+  const text = JSON.stringify(document)
+  app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(text))
+  await app.register(async (pages) => {
+    pages.addHook('onSend', async (_request, reply) => {
+      reply.header('content-security-policy', pagePolicy)
+    })
+    await pages.register(scalar, {
+      routePrefix: '/docs',
+      configuration: { url: '/openapi.json', title: 'Posthorn API', telemetry: false, withDefaultFonts: false },
+    })
+  })
+}

@@ -1,0 +1,36 @@
+// Closes the server in order: requests under way are finished, connections that wait for nothing are closed at once.
+import type { Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import type { Log } from '../world/log.ts'
+
+/** A caller who does not finish a request must not hold up the stop of everything else. */
+const drainTimeoutMs = 15_000
+/** A connection becomes idle when its last answer is out; Node closes those that are idle at the first look only. */
+const lookEveryMs = 50
+
+/** To be called before the server listens; the answer closes it. */
+export function prepareDrain(app: FastifyInstance, log: Log): () => Promise<void> {
+  const open = new Set<Socket>()
+  app.server.on('connection', (socket: Socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
+  const closeIdle = (): void => {
+    app.server.closeIdleConnections()
+    // Node takes a connection that never sent a byte (a browser's, made in advance) for one with a request under way.
+    for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
+  }
+  return async () => {
+    const look = setInterval(closeIdle, lookEveryMs)
+    const cut = setTimeout(() => {
+      log.warn({ drainTimeoutMs, connections: open.size }, 'Requests were still under way and are cut off')
+      app.server.closeAllConnections()
+    }, drainTimeoutMs)
+    try {
+      await app.close()
+    } finally {
+      clearInterval(look)
+      clearTimeout(cut)
+    }
+  }
+}

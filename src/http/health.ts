@@ -1,0 +1,18 @@
+// /health: the process lives. /ready: it can do its work.
+import type { FastifyInstance } from 'fastify'
+import type { Sql } from '../db/sql.ts'
+import { sql } from '../db/sql.ts'
+import type { World } from '../world/world.ts'
+
+export function installHealth(app: FastifyInstance, db: Sql, world: World): void {
+  app.get('/health', async () => ({ status: 'ok' }))
+  app.get('/ready', async (_request, reply) => {
+    try {
+      await db.row(sql`select 1 as one`)
+      return { status: 'ready', database: 'up' }
+    } catch (error) {
+      world.log.warn({ error: (error as Error).message }, 'Not ready: the database did not answer')
+      return reply.code(503).send({ status: 'not ready', database: 'down' })
+    }
+  })
+}

@@ -1,0 +1,38 @@
+// The idempotency-key header, read into the value that manage and accept write in their own transaction.
+import { createHash } from 'node:crypto'
+import type { Idempotency } from '../domain/answer.ts'
+import { Problem } from '../domain/problem.ts'
+
+const keyLengthMax = 255
+const methods = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
+
+export interface IdempotentRequest {
+  readonly method: string
+  readonly url: string
+  readonly header: string | string[] | undefined
+  readonly body: unknown
+}
+
+/** Undefined for reads and for calls without a key: clients send one on every call, so that must cost nothing. */
+export function idempotencyOf(request: IdempotentRequest): Idempotency | undefined {
+  const key = Array.isArray(request.header) ? request.header[0] : request.header
+  if (key === undefined || key === '' || !methods.has(request.method)) return undefined
+  if (key.length > keyLengthMax) {
+    throw new Problem(
+      400,
+      `idempotencyKey "${key.slice(0, 32)}…" has exceeded the maximum allowed length of ${keyLengthMax} characters`,
+    )
+  }
+  const queryAt = request.url.indexOf('?')
+  const path = queryAt === -1 ? request.url : request.url.slice(0, queryAt)
+  const query = queryAt === -1 ? '' : request.url.slice(queryAt + 1)
+  return {
+    key,
+    scopeHash: sha256(`${request.method}\n${path}\n${key}`),
+    requestHash: sha256(`${query}\n${JSON.stringify(request.body) ?? ''}`),
+  }
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}

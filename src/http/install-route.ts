@@ -1,0 +1,82 @@
+// Turns a Route into a Fastify route: authenticate, check rights and rate, validate, handle, answer.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Answer } from '../domain/answer.ts'
+import type { Caller } from '../domain/environment.ts'
+import { mayUse } from '../domain/environment.ts'
+import { forbidden } from '../domain/problem.ts'
+import type { Authenticate } from './authenticate.ts'
+import { idempotencyOf } from './idempotency.ts'
+import type { CheckRate } from './rate-limit.ts'
+import type { Route, Service } from './route.ts'
+import { inVendorWords } from './vendor.ts'
+
+export interface RouteContext extends Service {
+  readonly authenticate: Authenticate
+  readonly checkRate: CheckRate
+  readonly vendor: 'platform' | 'novu'
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller | undefined
+  }
+}
+
+export function installRoute(app: FastifyInstance, route: Route, context: RouteContext): void {
+  if (!app.hasRequestDecorator('caller')) app.decorateRequest('caller', undefined)
+  app.route({
+    method: route.method,
+    url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
+    schema: schemaOf(route),
+    // Before the body is read: a stranger cannot make us parse megabytes.
+    onRequest: async (request, reply) => {
+      const caller = await context.authenticate(request.headers.authorization)
+      if (!mayUse(caller, route.scope))
+        throw forbidden(`This API key may not do this: it needs the scope "${route.scope}"`)
+      reply.headers(await context.checkRate(caller.environment, route.category, route.cost ?? 1))
+      request.caller = caller
+    },
+    handler: async (request, reply) => {
+      const idempotency = idempotencyOf({
+        method: request.method,
+        url: request.url,
+        header: request.headers['idempotency-key'],
+        body: request.body,
+      })
+      if (idempotency !== undefined) reply.header('idempotency-key', idempotency.key)
+      const answer = await route.handle(context, {
+        caller: callerOf(request),
+        params: request.params,
+        query: request.query,
+        body: request.body,
+        idempotency,
+      })
+      return send(reply, answer, context.vendor)
+    },
+  })
+}
+
+function callerOf(request: FastifyRequest): Caller {
+  if (request.caller === undefined) throw new Error('A handler was reached without authentication')
+  return request.caller
+}
+
+function schemaOf(route: Route): object {
+  const response = Object.entries(route.replies).flatMap(([status, schema]) =>
+    schema === null ? [] : [[status, schema]],
+  )
+  return {
+    ...(route.params === undefined ? {} : { params: route.params }),
+    ...(route.query === undefined ? {} : { querystring: route.query }),
+    ...(route.body === undefined ? {} : { body: route.body }),
+    response: Object.fromEntries(response),
+  }
+}
+
+function send(reply: FastifyReply, answer: Answer<unknown>, vendor: 'platform' | 'novu'): FastifyReply {
+  if (answer.replayed === true) reply.header('idempotency-replay', 'true')
+  reply.code(answer.status)
+  if (answer.status === 204) return reply.send()
+  return reply.send(vendor === 'platform' ? answer.body : inVendorWords(answer.body))
+}

@@ -1,0 +1,140 @@
+// The OpenAPI 3.1 document, made from the same route objects that validate and serialise.
+import type { Route } from './route.ts'
+import { errorBody } from './schemas.ts'
+
+type Json = Record<string, unknown>
+
+const commonErrors = [400, 401, 403, 415, 422, 429, 500, 503]
+const errorMeanings: Record<number, string> = {
+  400: 'The request is malformed',
+  401: 'No valid API key',
+  403: 'The key may not do this',
+  404: 'Not found',
+  409: 'It exists already, or a call with the same idempotency key is in progress',
+  413: 'The body is too large',
+  415: 'The body is not JSON',
+  422: 'The request does not fit its schema; `errors` names every field',
+  429: 'Too many requests; see Retry-After',
+  500: 'A fault of the service; quote the errorId',
+  503: 'The database is not available; try again',
+}
+
+export function openApiDocument(routes: readonly Route[], baseUrl: string): Json {
+  const components: Json = {}
+  const paths: Record<string, Json> = {}
+  for (const route of routes) {
+    const path = paths[route.path] ?? {}
+    path[route.method.toLowerCase()] = operationOf(route, components)
+    paths[route.path] = path
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Posthorn',
+      version: '1',
+      summary: 'Self-hosted notification delivery',
+      description:
+        'Tell Posthorn what happened and whom to tell; it decides on channel, time, words and provider, and can prove what it did. Every call carries `Authorization: ApiKey <key>`; the key decides the environment.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: baseUrl }],
+    security: [{ ApiKey: [] }],
+    tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({
+      name,
+      description: `Everything about ${name.toLowerCase()}.`,
+    })),
+    paths,
+    components: {
+      schemas: sorted(components),
+      securitySchemes: {
+        ApiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'Authorization',
+          description: 'The word `ApiKey`, a space, and the key.',
+        },
+      },
+    },
+  }
+}
+
+function operationOf(route: Route, components: Json): Json {
+  return {
+    operationId: route.operationId,
+    tags: [route.tag],
+    summary: route.summary,
+    ...(route.description === undefined ? {} : { description: route.description }),
+    parameters: [
+      ...parametersOf('path', route.params),
+      ...parametersOf('query', route.query),
+      ...idempotencyHeader(route),
+    ],
+    ...(route.body === undefined
+      ? {}
+      : { requestBody: { required: true, content: jsonContent(hoist(route.body, components)) } }),
+    responses: { ...successes(route, components), ...failures(route, components) },
+  }
+}
+
+function parametersOf(place: 'path' | 'query', schema: unknown): Json[] {
+  const { properties = {}, required = [] } = (schema ?? {}) as {
+    properties?: Record<string, Json>
+    required?: string[]
+  }
+  return Object.entries(properties).map(([name, property]) => {
+    const { description, ...rest } = plain(property)
+    return {
+      name,
+      in: place,
+      required: place === 'path' || required.includes(name),
+      ...(description === undefined ? {} : { description }),
+      schema: rest,
+    }
+  })
+}
+
+function idempotencyHeader(route: Route): Json[] {
+  if (route.method === 'GET') return []
+  const description = 'A repeat with the same key and body within 24 hours gets the first answer and changes nothing.'
+  return [
+    { name: 'idempotency-key', in: 'header', required: false, description, schema: { type: 'string', maxLength: 255 } },
+  ]
+}
+
+function successes(route: Route, components: Json): Json {
+  return Object.fromEntries(
+    Object.entries(route.replies).map(([status, schema]) => [
+      status,
+      schema === null || schema === undefined
+        ? { description: 'Done' }
+        : { description: status === '201' ? 'Created' : 'OK', content: jsonContent(hoist(schema, components)) },
+    ]),
+  )
+}
+
+function failures(route: Route, components: Json): Json {
+  const statuses = [...commonErrors, ...(route.errors ?? [])].sort()
+  const content = jsonContent(hoist(errorBody, components))
+  return Object.fromEntries(statuses.map((status) => [status, { description: errorMeanings[status], content }]))
+}
+
+const jsonContent = (schema: unknown): Json => ({ 'application/json': { schema } })
+
+/** Schemas with a title become components and are referred to by name, so that clients get named types. */
+function hoist(schema: unknown, components: Json): unknown {
+  if (Array.isArray(schema)) return schema.map((part) => hoist(part, components))
+  if (typeof schema !== 'object' || schema === null) return schema
+  const parts = Object.fromEntries(
+    Object.entries(schema).map(([name, part]) => [
+      name,
+      name === 'examples' || name === 'enum' ? part : hoist(part, components),
+    ]),
+  )
+  const title = parts['title']
+  if (typeof title !== 'string') return parts
+  components[title] = parts
+  return { $ref: `#/components/schemas/${title}` }
+}
+
+const plain = (schema: unknown): Json => JSON.parse(JSON.stringify(schema)) as Json
+const sorted = (object: Json): Json => Object.fromEntries(Object.entries(object).sort(([a], [b]) => a.localeCompare(b)))

@@ -1,0 +1,70 @@
+// A route: one object that gives validation, types, serialisation, rights, limits and the OpenAPI document.
+import type { Static, TSchema } from 'typebox'
+import type { Db } from '../db/sql.ts'
+import type { Answer, Idempotency } from '../domain/answer.ts'
+import type { Caller, Scope } from '../domain/environment.ts'
+import type { SubscriberCreations } from '../manage/subscriber-upserts.ts'
+import type { World } from '../world/world.ts'
+
+export type RateCategory = 'trigger' | 'configuration' | 'global'
+
+/** What every handler is given. */
+export interface Service {
+  readonly db: Db
+  readonly world: World
+  /** Concurrent single creations share a commit. */
+  readonly subscriberCreations: SubscriberCreations
+}
+
+/** What the caller sent. A part without a schema is `undefined`: nobody checked it, so nobody may read it. */
+export interface Call<Params, Query, Body> {
+  readonly caller: Caller
+  readonly params: Params
+  readonly query: Query
+  readonly body: Body
+  /** Set on POST, PUT, PATCH and DELETE with an idempotency-key. */
+  readonly idempotency: Idempotency | undefined
+}
+
+type Sent<Schema extends TSchema | undefined> = Schema extends TSchema ? Static<Schema> : undefined
+
+export interface RouteDefinition<
+  Params extends TSchema | undefined,
+  Query extends TSchema | undefined,
+  Body extends TSchema | undefined,
+> {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** As OpenAPI writes it: `/v2/topics/{topicKey}`. */
+  readonly path: string
+  /** Unique and stable: generated clients name their functions after it. */
+  readonly operationId: string
+  readonly tag: string
+  readonly summary: string
+  readonly description?: string
+  /** The least scope a key needs. */
+  readonly scope: Scope
+  readonly category: RateCategory
+  /** Tokens a call costs: 1, or 100 for calls that carry many items. */
+  readonly cost?: 1 | 100
+  readonly bodyLimitBytes?: number
+  readonly params?: Params
+  readonly query?: Query
+  readonly body?: Body
+  /** The schema of each success status; null for an empty body. */
+  readonly replies: Readonly<Partial<Record<200 | 201 | 204, TSchema | null>>>
+  /** Error statuses beyond those every route may answer with (400, 401, 403, 415, 422, 429, 500, 503). */
+  readonly errors?: readonly (404 | 409 | 413)[]
+  handle(service: Service, call: Call<Sent<Params>, Sent<Query>, Sent<Body>>): Promise<Answer<unknown>>
+}
+
+/** A route whose schemas are no longer known to the compiler, as the registry holds it. */
+export type Route = RouteDefinition<TSchema | undefined, TSchema | undefined, TSchema | undefined>
+
+/** Checks a definition against its own schemas; the result is what the registry takes. */
+export function route<
+  Params extends TSchema | undefined = undefined,
+  Query extends TSchema | undefined = undefined,
+  Body extends TSchema | undefined = undefined,
+>(definition: RouteDefinition<Params, Query, Body>): Route {
+  return definition as unknown as Route
+}

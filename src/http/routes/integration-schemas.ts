@@ -1,0 +1,117 @@
+// The schemas of integrations: credentials, conditions, configurations, the resource itself.
+import type { TSchema } from 'typebox'
+import { Type } from 'typebox'
+import { filterJoins, filterOperators, filterSources, filterTypes } from '../../domain/condition.ts'
+import type { Credentials } from '../../domain/integration.ts'
+import { channels, credentialFlags, credentialObjects, credentialTexts } from '../../domain/integration.ts'
+import { freeObject, identifierText, literals, timestamp, uuid } from '../schemas.ts'
+
+/** A chain of certificates in PEM fits. */
+const credentialLengthMax = 16 * 1024
+const conditionsMax = 20
+const childrenMax = 50
+
+const optionalMembers = (keys: readonly string[], schema: TSchema) =>
+  Object.fromEntries(keys.map((key) => [key, Type.Optional(schema)]))
+
+const credentialsObject = Type.Object(
+  {
+    ...optionalMembers(credentialTexts, Type.String({ maxLength: credentialLengthMax })),
+    ...optionalMembers(credentialFlags, Type.Boolean()),
+    ...optionalMembers(credentialObjects, freeObject()),
+  },
+  {
+    title: 'Credentials',
+    description:
+      'Which members apply is told by `GET /v1/providers`; unknown ones are ignored. Secrets are shown to full keys only.',
+    examples: [{ apiKey: 'SG.xxxx', from: 'hello@example.com', senderName: 'Example' }],
+  },
+)
+// The members are computed, so their types are named here.
+export const credentials = Type.Unsafe<Credentials>(credentialsObject)
+
+const fieldFilterPart = Type.Object(
+  {
+    field: Type.String({ minLength: 1, maxLength: 255 }),
+    value: Type.String({ maxLength: 1024 }),
+    operator: literals(filterOperators),
+    on: literals(filterSources),
+  },
+  { title: 'FieldFilterPart' },
+)
+
+const stepFilter = Type.Object(
+  {
+    isNegated: Type.Boolean({ default: false }),
+    type: literals(filterTypes, { default: 'GROUP' }),
+    value: literals(filterJoins, { default: 'AND' }),
+    children: Type.Array(fieldFilterPart, { maxItems: childrenMax, default: [] }),
+  },
+  {
+    title: 'StepFilter',
+    examples: [
+      {
+        isNegated: false,
+        type: 'GROUP',
+        value: 'AND',
+        children: [{ field: 'plan', value: 'team', operator: 'EQUAL', on: 'payload' }],
+      },
+    ],
+  },
+)
+
+export const conditions = Type.Array(stepFilter, {
+  maxItems: conditionsMax,
+  description:
+    'Which messages the integration is for; none means every message. An integration with conditions is never primary.',
+})
+
+export const configurations = Type.Object(
+  {
+    inboundWebhookEnabled: Type.Optional(Type.Boolean({ description: 'Whether delivery receipts are taken.' })),
+    inboundWebhookSigningKey: Type.Optional(
+      Type.String({
+        maxLength: 4096,
+        description: 'Proves that a receipt comes from the provider. Shown to full keys only.',
+      }),
+    ),
+    retry: Type.Optional(freeObject({ description: 'The retry policy of this integration.' })),
+  },
+  { title: 'Configurations' },
+)
+
+export const channel = literals(channels)
+/** Trimmed or not, it is the caller's own; only what cannot be shown is refused. */
+export const integrationName = Type.String({
+  maxLength: 255,
+  pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+  description: 'Display name; the provider’s own by default.',
+})
+export const integrationIdentifier = identifierText({
+  maxLength: 255,
+  description: 'Unique in the environment, deleted integrations included; made from the name by default.',
+})
+export const environmentId = uuid({ description: 'The environment of the API key; no other is accepted.' })
+
+export const integration = Type.Object(
+  {
+    _id: Type.String(),
+    _environmentId: Type.String(),
+    _organizationId: Type.String(),
+    name: Type.String(),
+    identifier: Type.String(),
+    providerId: Type.String(),
+    channel,
+    credentials,
+    configurations: Type.Optional(configurations),
+    active: Type.Boolean({ description: 'Whether it takes messages.' }),
+    deleted: Type.Boolean(),
+    deletedAt: Type.Optional(timestamp()),
+    deletedBy: Type.Optional(Type.String()),
+    primary: Type.Boolean({ description: 'Whether it is the default choice of its channel; e-mail and SMS only.' }),
+    conditions,
+    createdAt: timestamp(),
+    updatedAt: timestamp(),
+  },
+  { title: 'Integration' },
+)

@@ -1,0 +1,159 @@
+// Integrations: /v1/integrations.
+import { Type } from 'typebox'
+import { ok } from '../../domain/answer.ts'
+import { changeIntegration, makePrimary, removeIntegration } from '../../manage/change-integration.ts'
+import { createIntegration } from '../../manage/create-integration.ts'
+import { unknownIntegration } from '../../manage/integration-rules.ts'
+import { integrationFor, integrationsFor } from '../../read/integrations.ts'
+import { route } from '../route.ts'
+import { identifierText, uuid } from '../schemas.ts'
+import {
+  channel,
+  conditions,
+  configurations,
+  credentials,
+  environmentId,
+  integration,
+  integrationIdentifier,
+  integrationName,
+} from './integration-schemas.ts'
+
+const params = Type.Object({ integrationId: uuid({ description: 'The `_id` of the integration.' }) })
+const changeable = {
+  name: Type.Optional(integrationName),
+  identifier: Type.Optional(integrationIdentifier),
+  _environmentId: Type.Optional(environmentId),
+  credentials: Type.Optional(credentials),
+  active: Type.Optional(
+    Type.Boolean({ description: 'While active, the provider’s required credentials must be complete.' }),
+  ),
+  check: Type.Optional(
+    Type.Boolean({ description: 'Ask the provider itself whether the account is good, without sending.' }),
+  ),
+  conditions: Type.Optional(conditions),
+  configurations: Type.Optional(configurations),
+}
+const shared = { tag: 'Integrations', category: 'global' } as const
+
+export const integrationRoutes = [
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/integrations',
+    operationId: 'createIntegration',
+    summary: 'Create an integration',
+    description:
+      'The first active e-mail or SMS integration of a real provider becomes the primary one of its channel.',
+    scope: 'full',
+    body: Type.Object(
+      {
+        providerId: identifierText({ maxLength: 255, description: 'A provider of `GET /v1/providers`.' }),
+        channel,
+        ...changeable,
+      },
+      {
+        title: 'CreateIntegration',
+        examples: [
+          {
+            providerId: 'sendgrid',
+            channel: 'email',
+            name: 'SendGrid',
+            active: true,
+            check: true,
+            credentials: { apiKey: 'SG.xxxx', from: 'hello@example.com', senderName: 'Example' },
+          },
+        ],
+      },
+    ),
+    replies: { 201: integration },
+    errors: [409],
+    handle: ({ db, world }, { caller, body, idempotency }) =>
+      createIntegration(db, world, caller, { integration: body, idempotency }),
+  }),
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/v1/integrations',
+    operationId: 'listIntegrations',
+    summary: 'List all integrations',
+    description: 'Oldest first. An environment holds at most 500.',
+    scope: 'read',
+    replies: { 200: Type.Array(integration) },
+    handle: async ({ db, world }, { caller }) =>
+      ok(await integrationsFor(db, world.sealer, caller, { activeOnly: false })),
+  }),
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/v1/integrations/active',
+    operationId: 'listActiveIntegrations',
+    summary: 'List active integrations',
+    scope: 'read',
+    replies: { 200: Type.Array(integration) },
+    handle: async ({ db, world }, { caller }) =>
+      ok(await integrationsFor(db, world.sealer, caller, { activeOnly: true })),
+  }),
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/v1/integrations/{integrationId}',
+    operationId: 'retrieveIntegration',
+    summary: 'Retrieve an integration',
+    scope: 'read',
+    params,
+    replies: { 200: integration },
+    errors: [404],
+    handle: async ({ db, world }, { caller, params }) => {
+      const found = await integrationFor(db, world.sealer, caller, params.integrationId)
+      if (found === undefined) throw unknownIntegration(params.integrationId)
+      return ok(found)
+    },
+  }),
+  route({
+    ...shared,
+    method: 'PUT',
+    path: '/v1/integrations/{integrationId}',
+    operationId: 'updateIntegration',
+    summary: 'Update an integration',
+    description:
+      'Members that are absent stay as they are; credentials, conditions and configurations are replaced as a whole.',
+    scope: 'full',
+    params,
+    body: Type.Object(changeable, {
+      title: 'UpdateIntegration',
+      examples: [{ active: true, credentials: { apiKey: 'SG.xxxx', from: 'hello@example.com' } }],
+    }),
+    replies: { 200: integration },
+    errors: [404, 409],
+    handle: ({ db, world }, { caller, params, body, idempotency }) =>
+      changeIntegration(db, world, caller, { id: params.integrationId, change: body, idempotency }),
+  }),
+  route({
+    ...shared,
+    method: 'DELETE',
+    path: '/v1/integrations/{integrationId}',
+    operationId: 'deleteIntegration',
+    summary: 'Delete an integration',
+    description: 'Cannot be undone. Answers with the integrations that are left.',
+    scope: 'full',
+    params,
+    replies: { 200: Type.Array(integration) },
+    errors: [404],
+    handle: ({ db, world }, { caller, params, idempotency }) =>
+      removeIntegration(db, world, caller, { id: params.integrationId, idempotency }),
+  }),
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/integrations/{integrationId}/set-primary',
+    operationId: 'setPrimaryIntegration',
+    summary: 'Make an integration the primary one',
+    description: 'E-mail and SMS only. Activates the integration and clears its conditions.',
+    scope: 'full',
+    params,
+    replies: { 200: integration },
+    errors: [404],
+    handle: ({ db, world }, { caller, params, idempotency }) =>
+      makePrimary(db, world, caller, { id: params.integrationId, idempotency }),
+  }),
+]

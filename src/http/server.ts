@@ -1,0 +1,137 @@
+// The HTTP server: Fastify with our limits, parsers and error body, and every route of the registry.
+import cors from '@fastify/cors'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import fastify from 'fastify'
+import type { Db } from '../db/sql.ts'
+import { Problem } from '../domain/problem.ts'
+import { createSubscriberCreations } from '../manage/subscriber-upserts.ts'
+import type { World } from '../world/world.ts'
+import { createAuthenticate } from './authenticate.ts'
+import { readJsonBody, refuseEncodedBody, refuseUnstorableText } from './body-parser.ts'
+import { answerBrokenRequests, answerBrokenSocket } from './broken-request.ts'
+import { installDocs } from './docs.ts'
+import { installHealth } from './health.ts'
+import { installRoute } from './install-route.ts'
+import type { PoolUsage } from './metrics.ts'
+import { installMetrics } from './metrics.ts'
+import { openApiDocument } from './openapi.ts'
+import { createProblemReply, errorBodyOf } from './problem-reply.ts'
+import { parseQuery } from './query-parser.ts'
+import type { CheckRate, RateLimits } from './rate-limit.ts'
+import { createRateLimit } from './rate-limit.ts'
+import { routes } from './registry.ts'
+import { installSecurityHeaders, securityHeaders } from './security-headers.ts'
+import { validatorCompiler } from './validator.ts'
+
+export interface ServerOptions {
+  readonly rateLimits: RateLimits | 'off'
+  readonly corsOrigins: readonly string[]
+  readonly vendor: 'platform' | 'novu'
+  readonly baseUrl: string
+  poolUsage(): PoolUsage
+}
+
+/** Bodies of most calls; routes that carry many items allow more. */
+const bodyLimitBytes = 1024 * 1024
+/** A request must have arrived whole by then. */
+const requestTimeoutMs = 30_000
+/** Longer than the usual proxy's own, so that the proxy and not we close an idle connection. */
+const keepAliveTimeoutMs = 72_000
+/** An id of 255 characters, percent-encoded three bytes a character in four. */
+const pathPartLengthMax = 4096
+
+/** What a page of a configured origin may do, and which of our headers it may see. */
+const corsOptions = {
+  methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+  exposedHeaders: [
+    'x-request-id',
+    'retry-after',
+    'idempotency-key',
+    'idempotency-replay',
+    'ratelimit-limit',
+    'ratelimit-remaining',
+    'ratelimit-reset',
+    'ratelimit-policy',
+  ],
+  maxAge: 600,
+}
+
+const noRateLimit: CheckRate = async () => ({})
+
+export async function createServer(db: Db, world: World, options: ServerOptions): Promise<FastifyInstance> {
+  const app = fastify({
+    logger: false,
+    bodyLimit: bodyLimitBytes,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    forceCloseConnections: 'idle',
+    // We refuse a request without a Host ourselves: Node would do so without an error body.
+    http: { requireHostHeader: false },
+    // A request that still comes in over an open connection is carried out, then the connection is closed.
+    return503OnClosing: false,
+    genReqId: (request) => requestId(request.headers['x-request-id']) ?? world.newId(world.now()),
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: pathPartLengthMax, querystringParser: parseQuery },
+    clientErrorHandler: (error, socket) => answerBrokenSocket(world, error, socket),
+    frameworkErrors: (error, request, reply) => {
+      // The hooks do not run for a path that cannot be read.
+      reply.headers({ ...securityHeaders, 'x-request-id': request.id })
+      createProblemReply(world)(new Problem(400, error.message), request, reply)
+    },
+  })
+  app.setValidatorCompiler(validatorCompiler)
+  app.setErrorHandler(createProblemReply(world))
+  const answerNotFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
+    reply.code(404).send(errorBodyOf(world, request.url, 404, `Cannot ${request.method} ${request.url.split('?')[0]}`))
+  app.setNotFoundHandler(answerNotFound)
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+  })
+  installSecurityHeaders(app)
+  answerBrokenRequests(world, app)
+  installBodyParser(app)
+  if (options.corsOrigins.length > 0) {
+    const origin = options.corsOrigins.includes('*') ? '*' : [...options.corsOrigins]
+    await app.register(cors, { ...corsOptions, origin })
+  }
+  // Before the body is read: nobody need send one to a path that is not there.
+  app.addHook('onRequest', async (request, reply) => (request.is404 ? answerNotFound(request, reply) : undefined))
+  installHealth(app, db, world)
+  installMetrics(app, options.poolUsage)
+  await installDocs(app, openApiDocument(routes, options.baseUrl))
+  const authenticate = createAuthenticate(db, world)
+  const checkRate = options.rateLimits === 'off' ? noRateLimit : createRateLimit(db, world, options.rateLimits)
+  const subscriberCreations = createSubscriberCreations(db, world)
+  const context = { db, world, subscriberCreations, authenticate, checkRate, vendor: options.vendor }
+  for (const route of routes) installRoute(app, route, context)
+  return app
+}
+
+/** A caller's own request id is kept when it is fit to be logged. */
+function requestId(header: string | string[] | undefined): string | undefined {
+  return typeof header === 'string' && /^[\w.:/-]{1,128}$/.test(header) ? header : undefined
+}
+
+function installBodyParser(app: FastifyInstance): void {
+  const secureParse = app.getDefaultJsonParser('error', 'error')
+  const parse = (text: string): unknown => {
+    let result: unknown
+    secureParse(undefined as never, text, (error, value) => {
+      if (error !== null) throw error
+      result = value
+    })
+    return result
+  }
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(/^application\/([\w.-]+\+)?json(;|$)/, { parseAs: 'buffer' }, (request, bytes, done) => {
+    try {
+      refuseEncodedBody(request.headers['content-encoding'])
+      done(null, readJsonBody(bytes as Buffer, parse))
+    } catch (error) {
+      done(error as Error)
+    }
+  })
+  app.addHook('preValidation', async (request) => {
+    refuseUnstorableText(request.params, '')
+    refuseUnstorableText(request.query, '')
+  })
+}

@@ -1,0 +1,132 @@
+// What a first start leaves in the database, and what later starts do not.
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { sql } from '../../src/db/sql.ts'
+import { hashOfApiKey } from '../../src/domain/api-key.ts'
+import { createSealer } from '../../src/domain/sealed.ts'
+import { ensureFirstStart, ensureInstallation, StartError } from '../../src/manage/first-start.ts'
+import type { TestDatabase } from '../support/database.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { createFakeWorld, testEncryptionKey } from '../support/fake-world.ts'
+
+const noKeys = { development: undefined, production: undefined }
+
+async function freshDatabase(t: TestContext): Promise<TestDatabase> {
+  const database = await createTestDatabase()
+  t.after(() => database.drop())
+  return database
+}
+
+const count = async ({ db }: TestDatabase, table: 'organizations' | 'environments' | 'integrations' | 'api_keys') =>
+  (await db.row<{ count: number }>({ text: `select count(*) from ${table}`, values: [] }))?.count
+
+test('a first start makes an organization, two environments and their built-in integrations', async (t) => {
+  const database = await freshDatabase(t)
+  const world = createFakeWorld()
+  await ensureFirstStart(database.db, world, noKeys)
+  assert.equal(await count(database, 'organizations'), 1)
+  const environments = await database.db.rows<{ name: string; parent: string | null; secret: Buffer; id: string }>(sql`
+    select e.name, p.name as parent, e.id, e.signing_secret as secret
+    from environments e left join environments p on p.id = e.parent_id order by e.id`)
+  assert.deepEqual(
+    environments.map(({ name, parent }) => ({ name, parent })),
+    [
+      { name: 'Development', parent: null },
+      { name: 'Production', parent: 'Development' },
+    ],
+  )
+  const secrets = environments.map(({ id, secret }) => world.sealer.open(id, 'signing-secret', secret))
+  assert.match(secrets[0] ?? '', /^[0-9a-f]{64}$/)
+  assert.notEqual(secrets[0], secrets[1])
+  const integrations = await database.db.rows(sql`
+    select e.name as environment, i.provider_id as provider, i.channel, i.active, i.is_primary as primary
+    from integrations i join environments e on e.id = i.environment_id order by e.id, i.id`)
+  const builtIns = (environment: string, captures: boolean) => [
+    { environment, provider: 'platform', channel: 'in_app', active: true, primary: false },
+    { environment, provider: 'platform-email', channel: 'email', active: captures, primary: captures },
+    { environment, provider: 'platform-sms', channel: 'sms', active: captures, primary: captures },
+  ]
+  assert.deepEqual(integrations, [...builtIns('Development', true), ...builtIns('Production', false)])
+})
+
+test('the key is made and told once, for Development, and only its hash is kept', async (t) => {
+  const database = await freshDatabase(t)
+  const world = createFakeWorld()
+  const { newKey } = await ensureFirstStart(database.db, world, noKeys)
+  assert.match(newKey ?? '', /^ph_[0-9A-Za-z]{43}$/)
+  const keys = await database.db.rows(sql`
+    select e.name as environment, k.hash, k.hint, k.scopes from api_keys k join environments e on e.id = k.environment_id`)
+  assert.deepEqual(keys, [
+    { environment: 'Development', hash: hashOfApiKey(newKey ?? ''), hint: newKey?.slice(-4), scopes: ['full'] },
+  ])
+  assert.deepEqual(await ensureFirstStart(database.db, world, noKeys), { newKey: undefined })
+  assert.equal(await count(database, 'api_keys'), 1)
+  assert.equal(await count(database, 'environments'), 2)
+  assert.equal(await count(database, 'integrations'), 6)
+})
+
+test('with a configured key none is made, at the first start and when it is taken away', async (t) => {
+  const database = await freshDatabase(t)
+  const world = createFakeWorld()
+  const configured = { development: 'a-configured-key', production: undefined }
+  assert.equal((await ensureFirstStart(database.db, world, configured)).newKey, undefined)
+  assert.equal((await ensureFirstStart(database.db, world, noKeys)).newKey, undefined)
+  assert.equal(await count(database, 'api_keys'), 1)
+})
+
+test('a command before the first start makes the installation and no key, so that the start still shows one', async (t) => {
+  const database = await freshDatabase(t)
+  const world = createFakeWorld()
+  await ensureInstallation(database.db, world)
+  assert.equal(await count(database, 'api_keys'), 0)
+  assert.equal(await count(database, 'environments'), 2)
+  assert.notEqual((await ensureFirstStart(database.db, world, noKeys)).newKey, undefined)
+})
+
+test('a configured key that returns works again, one of the other environment is refused', async (t) => {
+  const database = await freshDatabase(t)
+  const world = createFakeWorld()
+  const valid = async () =>
+    (await database.db.rows<{ hash: Buffer }>(sql`select hash from api_keys where revoked_at is null`)).map(
+      ({ hash }) => hash.toString('hex'),
+    )
+  const hexOf = (key: string) => hashOfApiKey(key).toString('hex')
+  await ensureFirstStart(database.db, world, { development: 'the-first-key', production: undefined })
+  await ensureFirstStart(database.db, world, { development: 'the-second-key', production: undefined })
+  assert.deepEqual(await valid(), [hexOf('the-second-key')])
+  await ensureFirstStart(database.db, world, { development: 'the-first-key', production: undefined })
+  assert.deepEqual(await valid(), [hexOf('the-first-key')])
+  await assert.rejects(
+    ensureFirstStart(database.db, world, { development: undefined, production: 'the-first-key' }),
+    (error: Error) =>
+      error instanceof StartError && /POSTHORN_API_KEY_2 is a key of another environment/.test(error.message),
+  )
+  assert.deepEqual(await valid(), [hexOf('the-first-key')])
+})
+
+test('a node with another encryption key is refused; one that also holds the right key is not', async (t) => {
+  const database = await freshDatabase(t)
+  const world = createFakeWorld()
+  await ensureFirstStart(database.db, world, noKeys)
+  const other = Buffer.alloc(32, 9)
+  const stranger = { ...world, sealer: createSealer([other]) }
+  await assert.rejects(
+    ensureFirstStart(database.db, stranger, { development: 'the-key-of-a-stranger', production: undefined }),
+    (error: Error) => error instanceof StartError && /sealed with another encryption key/.test(error.message),
+  )
+  assert.equal(await count(database, 'api_keys'), 1, 'the refused node left no key')
+  await assert.rejects(ensureInstallation(database.db, stranger), StartError)
+  await ensureInstallation(database.db, { ...world, sealer: createSealer([other, testEncryptionKey]) })
+})
+
+test('two first starts at once make one installation and one key', async (t) => {
+  const database = await freshDatabase(t)
+  const nodes = [database.db, database.another(), database.another()]
+  const world = createFakeWorld()
+  const starts = await Promise.all(nodes.map((db) => ensureFirstStart(db, world, noKeys)))
+  assert.equal(starts.filter(({ newKey }) => newKey !== undefined).length, 1)
+  assert.equal(await count(database, 'organizations'), 1)
+  assert.equal(await count(database, 'environments'), 2)
+  assert.equal(await count(database, 'integrations'), 6)
+  assert.equal(await count(database, 'api_keys'), 1)
+})
