@@ -1,0 +1,109 @@
+// posthorn keys: makes, lists and revokes API keys.
+import { parseArgs } from 'node:util'
+import type { ApiKey } from '../domain/api-key.ts'
+import type { Environment, Scope } from '../domain/environment.ts'
+import { scopes } from '../domain/environment.ts'
+import { isUuid } from '../domain/uuid-v7.ts'
+import type { Store } from '../main.ts'
+import { migrateStore, openStore } from '../main.ts'
+import type { NewKey } from '../manage/api-keys.ts'
+import { createApiKey, removeApiKey } from '../manage/api-keys.ts'
+import { ensureInstallation } from '../manage/first-start.ts'
+import { listApiKeys } from '../store/api-keys.ts'
+import { listEnvironments } from '../store/installation.ts'
+import type { Command, Terminal } from './command.ts'
+import { UsageError } from './command.ts'
+
+const keysListedMax = 1_000
+
+export const keysCommand: Command = {
+  name: 'keys',
+  usage: [
+    'keys create [--environment Development] [--name NAME] [--scope full|trigger|read]... [--expires-at TIMESTAMP]',
+    'keys list [--environment Development]',
+    'keys revoke KEY-ID [--environment Development]',
+  ],
+  run: async (terminal, args) => {
+    const { values, positionals } = readArguments(args)
+    const [action, id] = positionals
+    if (action !== 'create' && action !== 'list' && action !== 'revoke') {
+      throw new UsageError(`Usage:\n${keysCommand.usage.map((line) => `  posthorn ${line}`).join('\n')}`)
+    }
+    if (action === 'revoke' && (id === undefined || !isUuid(id))) {
+      throw new UsageError('posthorn keys revoke needs the id of the key; `posthorn keys list` shows it')
+    }
+    const key = newKeyOf(values)
+    const store = await openStore(terminal.config, terminal.log, { embedded: 'join' })
+    try {
+      await migrateStore(store)
+      await ensureInstallation(store.db, store.world)
+      const environment = await environmentNamed(store, values.environment)
+      if (action === 'create') await create(terminal, store, environment, key)
+      else if (action === 'list') await list(terminal, store, environment)
+      else await revoke(terminal, store, environment, id ?? '')
+    } finally {
+      await store.close()
+    }
+  },
+}
+
+function readArguments(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        environment: { type: 'string', default: 'Development' },
+        name: { type: 'string' },
+        scope: { type: 'string', multiple: true },
+        'expires-at': { type: 'string' },
+      },
+    })
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+}
+
+async function environmentNamed(store: Store, name: string): Promise<Environment> {
+  const environments = await listEnvironments(store.db)
+  const found = environments.find((environment) => environment.name === name)
+  if (found !== undefined) return found
+  throw new UsageError(`There is no environment "${name}"; there are ${environments.map((one) => one.name).join(', ')}`)
+}
+
+function newKeyOf(values: { name?: string; scope?: string[]; 'expires-at'?: string }): NewKey {
+  const unknown = values.scope?.find((scope) => !scopes.includes(scope as Scope))
+  if (unknown !== undefined) throw new UsageError(`There is no scope "${unknown}"; there are ${scopes.join(', ')}`)
+  const expiresAt = values['expires-at']
+  if (expiresAt !== undefined && Number.isNaN(Date.parse(expiresAt))) {
+    throw new UsageError(`--expires-at must be a timestamp such as 2027-01-31T00:00:00Z, not "${expiresAt}"`)
+  }
+  return {
+    ...(values.name === undefined ? {} : { name: values.name }),
+    ...(values.scope === undefined ? {} : { scopes: values.scope as Scope[] }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+  }
+}
+
+async function create({ print }: Terminal, { db, world }: Store, environment: Environment, key: NewKey): Promise<void> {
+  const { body } = await createApiKey(db, world, environment, { key, idempotency: undefined })
+  print(`${body.key}`)
+  print(`It opens ${environment.name}, has the id ${body._id}, and is shown only this once.`)
+}
+
+async function list({ print }: Terminal, { db, world }: Store, environment: Environment): Promise<void> {
+  for (const key of await listApiKeys(db, environment, { offset: 0, limit: keysListedMax })) {
+    print(`${key._id}  …${key.hint}  ${key.scopes.join(',')}  ${stateOf(key, world.now())}  ${key.name}`)
+  }
+}
+
+function stateOf(key: ApiKey, now: Date): string {
+  if (key.revokedAt !== undefined) return `revoked ${key.revokedAt}`
+  if (key.expiresAt === undefined) return 'valid'
+  return `${new Date(key.expiresAt) <= now ? 'expired' : 'expires'} ${key.expiresAt}`
+}
+
+async function revoke({ print }: Terminal, { db, world }: Store, environment: Environment, id: string): Promise<void> {
+  await removeApiKey(db, world, environment, { id, idempotency: undefined })
+  print(`The key ${id} is revoked.`)
+}

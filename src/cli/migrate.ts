@@ -1,0 +1,19 @@
+// posthorn migrate: brings the database's schema up to date, and says what it did.
+import { migrateStore, openStore } from '../main.ts'
+import type { Command } from './command.ts'
+import { refuseArguments } from './command.ts'
+
+export const migrateCommand: Command = {
+  name: 'migrate',
+  usage: ['migrate'],
+  run: async ({ config, log, print }, args) => {
+    refuseArguments('migrate', args)
+    const store = await openStore(config, log, { embedded: 'join' })
+    try {
+      const applied = await migrateStore(store)
+      print(applied.length === 0 ? 'The database is up to date.' : `Applied ${applied.join(', ')}.`)
+    } finally {
+      await store.close()
+    }
+  },
+}

@@ -1,0 +1,28 @@
+// posthorn reseal: moves everything sealed with POSTHORN_ENCRYPTION_KEY_PREVIOUS to the current encryption key.
+import { migrateStore, openStore } from '../main.ts'
+import { ensureInstallation } from '../manage/first-start.ts'
+import { reseal } from '../manage/reseal.ts'
+import type { Command } from './command.ts'
+import { refuseArguments } from './command.ts'
+
+export const resealCommand: Command = {
+  name: 'reseal',
+  usage: ['reseal'],
+  run: async ({ config, log, print }, args) => {
+    refuseArguments('reseal', args)
+    const store = await openStore(config, log, { embedded: 'join' })
+    try {
+      await migrateStore(store)
+      await ensureInstallation(store.db, store.world)
+      const total = await reseal(store.db, store.world, (what, environment, count) => {
+        print(`${environment.name}: ${count} ${what} sealed anew`)
+      })
+      print(`Done: ${total} values were sealed anew, and everything is sealed with the current key.`)
+      print(
+        'POSTHORN_ENCRYPTION_KEY_PREVIOUS is needed no more once a day has passed: stored answers to repeated calls expire by then.',
+      )
+    } finally {
+      await store.close()
+    }
+  },
+}

@@ -1,0 +1,193 @@
+// Wires the service together, starts it, and stops it in order.
+import { join, resolve } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import type { Config } from './config.ts'
+import { awaitDatabase, UnusableDatabase } from './db/await-database.ts'
+import type { Connection, Database } from './db/connect.ts'
+import { connect } from './db/connect.ts'
+import { joinEmbeddedPostgres } from './db/embedded-join.ts'
+import { startEmbeddedPostgres } from './db/embedded-postgres.ts'
+import { migrate, migrationTimeoutMs, readMigrations } from './db/migrate.ts'
+import { createSealer } from './domain/sealed.ts'
+import { prepareDrain } from './http/drain.ts'
+import { createServer } from './http/server.ts'
+import { ensureFirstStart, StartError } from './manage/first-start.ts'
+import { startHousekeeping } from './manage/housekeeping.ts'
+import { isInstalled } from './store/installation.ts'
+import { makeKeyFile, readKeyFile } from './world/key-file.ts'
+import type { Log } from './world/log.ts'
+import { createWorld } from './world/real-world.ts'
+import type { World } from './world/world.ts'
+
+export interface Store {
+  readonly db: Database
+  readonly world: World
+  readonly connection: Connection
+  close(): Promise<void>
+}
+
+export interface Running {
+  readonly url: string
+  readonly newKey: string | undefined
+  stop(): Promise<void>
+}
+
+export interface OpenOptions {
+  /** `hold`: the service, alone on its data directory. `join`: a command, which also works beside a running service. */
+  readonly embedded: 'hold' | 'join'
+  /** Ends the wait for a database that does not answer. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The database and the world: what every command needs. */
+export async function openStore(config: Config, log: Log, options: OpenOptions): Promise<Store> {
+  const dataDirectory = resolve(config.dataDirectory)
+  const { connection, stop } = await openServer(config, dataDirectory, log, options)
+  let db: Database | undefined
+  const close = async (): Promise<void> => {
+    await db?.close()
+    await stop()
+  }
+  try {
+    db = connectPool(connection, config, log)
+    const name = databaseName(connection)
+    await awaitDatabase(db, { name, waitMs: config.databaseWaitMs, log, signal: options.signal })
+    const sealer = createSealer(await encryptionKeys(config, dataDirectory, db))
+    const world = createWorld({ log, sealer, outboundAllow: config.outboundAllow })
+    return { db, world, connection, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function openServer(
+  config: Config,
+  dataDirectory: string,
+  log: Log,
+  { embedded }: OpenOptions,
+): Promise<{ connection: Connection; stop(): Promise<void> }> {
+  const nothing = async (): Promise<void> => {}
+  if (config.databaseUrl !== undefined) return { connection: { url: config.databaseUrl }, stop: nothing }
+  const joined = embedded === 'join' ? await joinEmbeddedPostgres({ dataDirectory }) : undefined
+  if (joined !== undefined) return { connection: joined, stop: nothing }
+  return startEmbeddedPostgres({ dataDirectory, log })
+}
+
+function connectPool(connection: Connection, config: Config, log: Log): Database {
+  try {
+    return connect(connection, {
+      poolSize: config.databasePoolSize,
+      statementTimeoutMs: config.statementTimeoutMs,
+      lockTimeoutMs: config.lockTimeoutMs,
+      log,
+    })
+  } catch (error) {
+    // A certificate file that the address names and nobody can read.
+    throw new UnusableDatabase(
+      `The database ${databaseName(connection)} cannot be used: ${(error as Error).message}`,
+      error,
+    )
+  }
+}
+
+/** What messages call the database: the address without user, password and parameters. */
+function databaseName(connection: Connection): string {
+  if (!('url' in connection)) return `${connection.database} in ${connection.host}`
+  const url = new URL(connection.url)
+  return `${url.pathname.slice(1) || url.username} at ${url.searchParams.get('host') ?? url.host}`
+}
+
+/** Brings the database's schema up to the code's. */
+export async function migrateStore({ connection, world }: Store): Promise<string[]> {
+  // A pool of its own: the service's timeouts, right for requests, would cut a long migration short.
+  const timeouts = { statementTimeoutMs: migrationTimeoutMs, lockTimeoutMs: migrationTimeoutMs }
+  const db = connect(connection, { ...timeouts, poolSize: 1, log: world.log })
+  try {
+    const applied = await migrate(db, await readMigrations())
+    for (const name of applied) world.log.info({ migration: name }, 'Migration applied')
+    return applied
+  } finally {
+    await db.close()
+  }
+}
+
+export async function start(config: Config, log: Log, signal?: AbortSignal): Promise<Running> {
+  const store = await openStore(config, log, { embedded: 'hold', signal })
+  try {
+    await migrateStore(store)
+    const { db, world } = store
+    const { newKey } = await ensureFirstStart(db, world, {
+      development: config.apiKey,
+      production: config.productionApiKey,
+    })
+    const server = await createServer(db, world, {
+      rateLimits: config.rateLimit === 'off' ? 'off' : rateLimitsOf(config),
+      corsOrigins: config.corsOrigins,
+      vendor: config.vendor,
+      baseUrl: config.baseUrl ?? `http://localhost:${config.port}`,
+      poolUsage: () => db.usage(),
+    })
+    const drain = prepareDrain(server, log)
+    await listen(server, config)
+    const housekeeping = startHousekeeping(db, world)
+    const stop = async (): Promise<void> => {
+      // Requests first, then the work behind them, then what they stand on.
+      await drain()
+      await housekeeping.stop()
+      await store.close()
+    }
+    return { url: urlOf(server, config), newKey, stop }
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+async function listen(server: FastifyInstance, { port, host }: Config): Promise<void> {
+  try {
+    await server.listen({ port, host })
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    await server.close()
+    if (code === undefined) throw error
+    throw new StartError(
+      code === 'EADDRINUSE'
+        ? `Port ${port} on ${host} is in use by another program. Stop that one, or set PORT to another port (0 takes a free one).`
+        : `Cannot listen on port ${port} of ${host}: ${message}. Set PORT and HOST to others.`,
+    )
+  }
+}
+
+function rateLimitsOf(config: Config) {
+  return {
+    trigger: config.rateLimitTriggerPerSecond,
+    configuration: config.rateLimitConfigurationPerSecond,
+    global: config.rateLimitGlobalPerSecond,
+  }
+}
+
+function urlOf(server: FastifyInstance, config: Config): string {
+  if (config.baseUrl !== undefined) return config.baseUrl
+  const address = server.server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : config.port
+  const host = ['127.0.0.1', '0.0.0.0', '::', '::1'].includes(config.host) ? 'localhost' : config.host
+  return `http://${host}:${port}`
+}
+
+/** The configured key, or the one in the data directory, which the very first start makes. */
+async function encryptionKeys(config: Config, dataDirectory: string, db: Database): Promise<[Buffer, ...Buffer[]]> {
+  const previous = config.previousEncryptionKey === undefined ? [] : [config.previousEncryptionKey]
+  if (config.encryptionKey !== undefined) return [config.encryptionKey, ...previous]
+  const file = join(dataDirectory, 'encryption.key')
+  const found = await readKeyFile(file)
+  if (found !== undefined) return [found, ...previous]
+  // A new key could open nothing of what is there, and would look like the right one ever after.
+  if (await isInstalled(db)) {
+    throw new StartError(
+      `This database was sealed with an encryption key that is not here: there is no ${file}, and POSTHORN_ENCRYPTION_KEY is not set. ` +
+        'Set it to the key of the first node (its file encryption.key, or the variable it was started with).',
+    )
+  }
+  return [await makeKeyFile(file), ...previous]
+}

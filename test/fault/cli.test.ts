@@ -1,0 +1,157 @@
+// The posthorn command: keys, migrate, help, and its exit codes; on a server, and beside a running service.
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import { after, before, test } from 'node:test'
+import type { Host } from '../../src/cli/posthorn.ts'
+import { main } from '../../src/cli/posthorn.ts'
+import { sql } from '../../src/db/sql.ts'
+import type { TestDatabase } from '../support/database.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { postgresPid, ServiceScene } from '../support/service.ts'
+
+const scene = new ServiceScene()
+let database: TestDatabase
+let variables: Record<string, string>
+before(async () => {
+  database = await createTestDatabase({ empty: true })
+  variables = { DATABASE_URL: database.url, POSTHORN_DATA_DIR: await scene.directory() }
+})
+after(async () => {
+  await scene.close()
+  await database.drop()
+})
+
+/** A command in this process: what it answers, what it logs, and its exit code. */
+async function run(args: readonly string[], env: Record<string, string>) {
+  const texts = { stdout: '', stderr: '' }
+  const streamTo = (name: keyof typeof texts) =>
+    new Writable({
+      write(chunk, _encoding, done) {
+        texts[name] += String(chunk)
+        done()
+      },
+    })
+  const host: Host = { env, stdout: streamTo('stdout'), stderr: streamTo('stderr') }
+  await main(args, host)
+  return { code: host.exitCode ?? 0, ...texts }
+}
+
+const keyPattern = /^ph_[0-9A-Za-z]{43}$/
+
+test('help, and no command at all, print the usage; an unknown command is 2', async () => {
+  const [help, nothing, unknown, mistyped, real] = await Promise.all([
+    run(['help'], {}),
+    run([], {}),
+    run(['strat'], {}),
+    run(['start', '--port', '80'], {}),
+    scene.run(['strat'], {}),
+  ])
+  assert.equal(help.code, 0)
+  for (const command of ['start', 'migrate', 'keys create', 'keys list', 'keys revoke', 'reseal']) {
+    assert.match(help.stdout, new RegExp(`^ {2}posthorn ${command}`, 'm'))
+  }
+  assert.equal(nothing.code, 0)
+  assert.equal(nothing.stdout, help.stdout)
+  assert.equal(unknown.code, 2)
+  assert.equal(unknown.stdout, '')
+  assert.match(unknown.stderr, /^There is no command "strat"\.\n\nUsage:/m)
+  assert.deepEqual(real, unknown, 'as a process of its own it says and does the same')
+  assert.equal(mistyped.code, 2)
+  assert.match(mistyped.stderr, /posthorn start takes no arguments/)
+})
+
+test('migrate says what it applied, and the second time that there was nothing to do', async () => {
+  const first = await run(['migrate'], variables)
+  assert.equal(first.code, 0, first.stderr)
+  assert.match(first.stdout, /^Applied 0001-foundation\.sql/)
+  const second = await run(['migrate'], variables)
+  assert.equal(second.stdout, 'The database is up to date.\n')
+})
+
+test('a key is made, listed and revoked; the answer stands alone on stdout', async () => {
+  const made = await run(['keys', 'create', '--name', 'Deploy', '--scope', 'trigger'], variables)
+  assert.equal(made.code, 0, made.stderr)
+  const [key = '', sentence = ''] = made.stdout.split('\n')
+  assert.match(key, keyPattern)
+  const id = /has the id (\S+),/.exec(sentence)?.[1] ?? ''
+  const full = await run(['keys', 'create'], variables)
+  assert.match(full.stdout.split('\n')[0] ?? '', keyPattern)
+  const list = await run(['keys', 'list'], variables)
+  const lines = list.stdout.trimEnd().split('\n')
+  assert.equal(lines.length, 2, 'a command makes no key of its own accord')
+  assert.equal(lines[1], `${id}  …${key.slice(-4)}  trigger  valid  Deploy`)
+  assert.ok(!list.stdout.includes(key))
+  const revoked = await run(['keys', 'revoke', id], variables)
+  assert.equal(revoked.code, 0, revoked.stderr)
+  const rows = await database.db.rows(sql`select from api_keys where id = ${id} and revoked_at is not null`)
+  assert.equal(rows.length, 1)
+  assert.equal((await run(['keys', 'list', '--environment', 'Production'], variables)).stdout, '')
+})
+
+test('keys called wrongly is 2 with what to do, and what cannot be done is 1', async () => {
+  const wrong: [string[], RegExp][] = [
+    [['keys'], /Usage:\n {2}posthorn keys create/],
+    [['keys', 'make'], /Usage:/],
+    [['keys', 'create', '--colour', 'red'], /colour/],
+    [['keys', 'create', '--scope', 'everything'], /no scope "everything"; there are full, trigger, read/],
+    [['keys', 'create', '--expires-at', 'soon'], /--expires-at must be a timestamp/],
+    [['keys', 'revoke'], /needs the id of the key/],
+    [['keys', 'list', '--environment', 'Staging'], /no environment "Staging"; there are Development, Production/],
+  ]
+  const ended = await Promise.all(wrong.map(([args]) => run(args, variables)))
+  for (const [index, { code, stderr, stdout }] of ended.entries()) {
+    assert.equal(code, 2, stderr)
+    assert.match(stderr, wrong[index]?.[1] ?? /never/)
+    assert.equal(stdout, '')
+  }
+  const unknown = await run(['keys', 'revoke', '01900000-0000-7000-8000-000000000000'], variables)
+  assert.equal(unknown.code, 1)
+  assert.match(unknown.stderr, /not found/)
+})
+
+test('a database that stays away is 1 after the wait, with a sentence that hides the password', async () => {
+  const ended = await run(['migrate'], {
+    DATABASE_URL: 'postgres://someone:hushhush@127.0.0.1:9/x',
+    POSTHORN_DATABASE_WAIT_MS: '300',
+  })
+  assert.equal(ended.code, 1)
+  assert.match(ended.stderr, /^The database x at 127\.0\.0\.1:9 did not answer within 0\.3 s .*ECONNREFUSED/m)
+  assert.match(ended.stderr, /does not answer yet/)
+  assert.ok(!ended.stderr.includes('hushhush'))
+})
+
+test('reseal moves everything to the new key and says so; then the old key alone is refused', async () => {
+  const oldKey = (await readFile(join(variables['POSTHORN_DATA_DIR'] ?? '', 'encryption.key'), 'utf8')).trim()
+  const newKey = Buffer.alloc(32, 3).toString('hex')
+  const without = await run(['reseal'], { ...variables, POSTHORN_ENCRYPTION_KEY: newKey })
+  assert.equal(without.code, 1)
+  assert.match(without.stderr, /sealed with another encryption key/)
+  const both = { ...variables, POSTHORN_ENCRYPTION_KEY: newKey, POSTHORN_ENCRYPTION_KEY_PREVIOUS: oldKey }
+  const done = await run(['reseal'], both)
+  assert.equal(done.code, 0, done.stderr)
+  assert.match(done.stdout, /^Development: 3 integrations sealed anew$/m)
+  assert.match(done.stdout, /^Done: 8 values were sealed anew/m)
+  assert.equal((await run(['keys', 'list'], { ...variables, POSTHORN_ENCRYPTION_KEY: newKey })).code, 0)
+  assert.equal((await run(['keys', 'list'], variables)).code, 1)
+})
+
+test('a command starts the embedded database and stops it again, and joins it when a service runs on it', async () => {
+  const directory = await scene.directory()
+  const settings = { POSTHORN_DATA_DIR: directory }
+  const alone = await run(['keys', 'create'], settings)
+  assert.equal(alone.code, 0, alone.stderr)
+  assert.equal(await postgresPid(directory), undefined)
+  const service = await scene.start(settings)
+  assert.doesNotMatch(service.stdout(), /API key/, 'there is one already')
+  const beside = await run(['keys', 'create'], settings)
+  assert.equal(beside.code, 0, beside.stderr)
+  for (const { stdout } of [alone, beside]) {
+    const key = stdout.split('\n')[0] ?? ''
+    assert.match(key, keyPattern)
+    assert.equal((await service.call('GET', '/v1/tenants', key)).status, 200)
+  }
+  assert.notEqual(await postgresPid(directory), undefined, 'the command left the service its database')
+  assert.equal((await service.stop()).code, 0)
+})
