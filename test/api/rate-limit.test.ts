@@ -160,6 +160,13 @@ test('200 calls at once against a full bucket: the burst is allowed, the others 
   assert.ok(count >= burst && count <= burst + refillMax, `${count} allowed`)
 })
 
+test('calls at once share a draw from the bucket', async () => {
+  const app = await start()
+  assert.equal(allowed(await times(5, () => configuration(app))), 5)
+  const row = await app.database.db.row<{ tokens: number }>(sql`select tokens from rate_limits`)
+  assert.equal(row?.tokens, burst - 5)
+})
+
 test('two nodes at once share one bucket', async () => {
   const app = await start()
   const node = await start({ rateLimits: scarce, nodeOf: app })
