@@ -10,6 +10,7 @@ export interface Config {
   readonly statementTimeoutMs: number
   readonly lockTimeoutMs: number
   readonly dataDirectory: string
+  readonly stateHome: string | undefined
   readonly apiKey: string | undefined
   readonly productionApiKey: string | undefined
   readonly encryptionKey: Buffer | undefined
@@ -179,6 +180,14 @@ export const settings: Settings = {
     meaning: 'Where the embedded database and the encryption key file live.',
     shownDefault: '.posthorn',
     defaultValue: '.posthorn',
+    read: text,
+  },
+  stateHome: {
+    variable: 'XDG_STATE_HOME',
+    meaning:
+      'Where the embedded database goes (in `posthorn`) when its user cannot enter the data directory, as below a home that only root may enter.',
+    shownDefault: '/var/lib',
+    defaultValue: undefined,
     read: text,
   },
   apiKey: {

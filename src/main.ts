@@ -69,9 +69,10 @@ async function openServer(
 ): Promise<{ connection: Connection; stop(): Promise<void> }> {
   const nothing = async (): Promise<void> => {}
   if (config.databaseUrl !== undefined) return { connection: { url: config.databaseUrl }, stop: nothing }
-  const joined = embedded === 'join' ? await joinEmbeddedPostgres({ dataDirectory }) : undefined
+  const place = { dataDirectory, stateHome: config.stateHome }
+  const joined = embedded === 'join' ? await joinEmbeddedPostgres(place) : undefined
   if (joined !== undefined) return { connection: joined, stop: nothing }
-  return startEmbeddedPostgres({ dataDirectory, log })
+  return startEmbeddedPostgres({ ...place, log })
 }
 
 function connectPool(connection: Connection, config: Config, log: Log): Database {

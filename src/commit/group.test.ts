@@ -181,3 +181,16 @@ test('drained waits for what is under way and what is queued, and is at once whe
   await group.drained()
   assert.equal(settled, 3)
 })
+
+test('beyond ten thousand callers in the queue the next is told to come back', async () => {
+  const { group } = recording(upper, 10_000)
+  const first = group.add(environment, item('first'))
+  const waiting = Array.from({ length: 9_999 }, (_, index) => group.add(environment, item(`w${index}`)))
+  await assert.rejects(
+    group.add(environment, item('late')),
+    (error) => error instanceof Problem && error.status === 503,
+  )
+  assert.equal(await first, 'FIRST')
+  assert.equal((await Promise.all(waiting)).length, 9_999)
+  assert.equal(await group.add(environment, item('later')), 'LATER')
+})

@@ -25,6 +25,9 @@ interface Waiting<Item, Result> {
   reject(error: unknown): void
 }
 
+/** Callers of one environment that may wait at once: some seconds' worth. More would wait longer than they listen. */
+const waitingMax = 10_000
+
 /** There is no timer: a group is whatever arrived while the one before it was being committed. */
 export function createGroup<Item, Result>(options: GroupOptions<Item, Result>): Group<Item, Result> {
   const queues = new Map<string, Waiting<Item, Result>[]>()
@@ -43,7 +46,11 @@ export function createGroup<Item, Result>(options: GroupOptions<Item, Result>): 
         const waiting = { item, key: options.keyOf(item), resolve, reject }
         const queue = queues.get(environment.id)
         if (queue !== undefined) {
-          queue.push(waiting)
+          if (queue.length < waitingMax) queue.push(waiting)
+          else
+            reject(
+              new Problem(503, 'Too many calls are waiting; please try again', { headers: { 'retry-after': '1' } }),
+            )
           return
         }
         const started = [waiting]

@@ -144,13 +144,17 @@ function codeOf(error: unknown): string | undefined {
 function isUnavailable(error: unknown): boolean {
   const code = codeOf(error)
   if (code === undefined) {
+    // The driver gives its own failures no code, only these words.
     const message = error instanceof Error ? error.message : ''
-    return /timeout|terminated|Connection ended|not queryable|connection error/i.test(message)
+    return /timeout|terminated|Connection ended|not queryable|connection error|after calling end on the pool/i.test(
+      message,
+    )
   }
   return (
     code.startsWith('08') || // connection exceptions
     code.startsWith('57') || // admin shutdown, crash shutdown, cannot connect now, query cancelled
     code.startsWith('53') || // out of connections, memory or disk
+    code === '55000' || // the database accepts no connections
     code === '55P03' || // lock not available in time
     code === '25006' || // read-only: a standby, while the primary changes
     code === '25P03' || // the server ended a transaction that stood idle

@@ -99,27 +99,49 @@ export async function updateSubscribers(
   now: Date,
 ): Promise<SubscriberRow[]> {
   if (upserts.length === 0) return []
+  // Each row is looked up by its key (lateral) and written through its key (on conflict): a join would be planned by
+  // statistics, and before the first analyze those make it read the whole environment (0.7 ms a row at 6,400 rows).
   return tx.rows<SubscriberRow>(
     prepared(
       'subscribers-update',
       sql`with wanted as materialized (
-            select s.id, ${merged}
-            from subscribers s join ${given(upserts)} as g on g.subscriber_id = s.subscriber_id
-            where s.environment_id = ${environment.id} and s.deleted_at is null and ${differs}
-            order by s.subscriber_id for update of s),
+            select s.id, s.subscriber_id, s.created_at, ${merged}
+            from (select * from ${given(upserts)} as sorted order by subscriber_id) as g
+            cross join lateral (
+              select * from subscribers s
+              where s.environment_id = ${environment.id} and s.subscriber_id = g.subscriber_id and s.deleted_at is null
+                and ${differs}
+              limit 1 for update) as s),
           changed as (
-            update subscribers s set first_name = w.first_name, last_name = w.last_name, email = w.email, phone = w.phone,
-              avatar = w.avatar, locale = w.locale, timezone = w.timezone, data = w.data, updated_at = ${now}
-            from wanted w where s.environment_id = ${environment.id} and s.id = w.id
+            insert into subscribers as s (environment_id, id, subscriber_id, first_name, last_name, email, phone, avatar,
+                                          locale, timezone, data, created_at, updated_at)
+            select ${environment.id}, id, subscriber_id, first_name, last_name, email, phone, avatar, locale, timezone,
+                   data, created_at, ${now}
+            from wanted
+            on conflict (environment_id, id) do update
+              set first_name = excluded.first_name, last_name = excluded.last_name, email = excluded.email,
+                  phone = excluded.phone, avatar = excluded.avatar, locale = excluded.locale,
+                  timezone = excluded.timezone, data = excluded.data, updated_at = excluded.updated_at
             returning ${subscriberColumns})
           select s.* from changed s
           union all
-          select ${subscriberColumns} from subscribers s
-          where s.environment_id = ${environment.id} and s.deleted_at is null
-            and s.subscriber_id = any(${upserts.map((upsert) => upsert.subscriberId)}::text[])
-            and s.id not in (select id from changed)`,
+          select ${subscriberColumns} from ${rowsNamed(
+            environment,
+            upserts.map((upsert) => upsert.subscriberId),
+          )}
+          where s.id not in (select id from changed)`,
     ),
   )
+}
+
+/** The rows of these ids as `s`, each looked up by its key. */
+function rowsNamed(environment: Environment, subscriberIds: readonly string[]): Statement {
+  return sql`unnest(${subscriberIds}::text[]) as named (subscriber_id)
+    cross join lateral (
+      select * from subscribers found
+      where found.environment_id = ${environment.id} and found.subscriber_id = named.subscriber_id
+        and found.deleted_at is null
+      limit 1) as s`
 }
 
 // Which fields were given, as bits: absent and null are different things to say.
@@ -178,12 +200,7 @@ export async function findSubscriberRows(
   subscriberIds: readonly string[],
 ): Promise<SubscriberRow[]> {
   return db.rows<SubscriberRow>(
-    prepared(
-      'subscribers-find',
-      sql`select ${subscriberColumns} from subscribers s
-          where s.environment_id = ${environment.id} and s.subscriber_id = any(${subscriberIds}::text[])
-            and s.deleted_at is null`,
-    ),
+    prepared('subscribers-find', sql`select ${subscriberColumns} from ${rowsNamed(environment, subscriberIds)}`),
   )
 }
 
