@@ -24,6 +24,8 @@ async function inspectInProc(pid: number): Promise<ProcessState> {
     const state = stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3)
     if (state === 'Z' || state === 'X') return { alive: false }
     const command = await readFile(`/proc/${pid}/cmdline`, 'utf8')
+    // A process that has let go of its memory is ending, a moment before it becomes a zombie.
+    if (command === '') return { alive: false }
     return { alive: true, command: command.replace(/\0+$/, '').replaceAll('\0', ' ') }
   } catch (error) {
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ESRCH') return { alive: false }

@@ -93,8 +93,8 @@ describe('a crash', { concurrency: 3 }, () => {
   test('a pid file that names a zombie is stale at once', async (t) => {
     const scene = await openScene(t)
     await scene.furnish()
-    // The shell becomes a sleep, which never asks after the child it inherited.
-    const parent = shell(t, 'true & echo $!; exec sleep 300')
+    // The shell becomes a sleep, which never asks after the child it inherited; the child must outlast the shell, who would.
+    const parent = shell(t, 'sleep 0.2 & echo $!; exec sleep 300')
     assert.ok(parent.stdout)
     const line = await createInterface({ input: parent.stdout })[Symbol.asyncIterator]().next()
     const zombie = Number(line.value)
