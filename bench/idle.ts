@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { processorSeconds, residentMegabytes, startService, withDataDirectory } from './service.ts'
 import type { Measured } from './statistics.ts'
 
-const settleMs = 10_000
+const settleMs = 30_000
 const watchMs = 30_000
 const residentBar = 130
 const processorBar = 1

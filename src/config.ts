@@ -134,14 +134,14 @@ export const settings: Settings = {
   baseUrl: {
     variable: 'POSTHORN_BASE_URL',
     meaning: 'The address under which callers reach the service; written into the OpenAPI document.',
-    shownDefault: 'http://localhost:PORT',
+    shownDefault: 'none',
     defaultValue: undefined,
     read: webAddress,
   },
   databaseUrl: {
     variable: 'DATABASE_URL',
     meaning:
-      'A PostgreSQL server (15 or later) to use instead of the embedded one. `sslmode` may be `disable`, `require`, `verify-ca` or `verify-full`; `sslrootcert`, `sslcert` and `sslkey` name files.',
+      'A PostgreSQL server (15 or later) to use instead of the embedded one. `sslmode` may be `disable` (the default), `require`, `verify-ca` or `verify-full`; `sslrootcert`, `sslcert` and `sslkey` name files.',
     shownDefault: 'none: the embedded database',
     secret: true,
     defaultValue: undefined,

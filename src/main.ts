@@ -126,7 +126,8 @@ export async function start(config: Config, log: Log, signal?: AbortSignal): Pro
       rateLimits: config.rateLimit === 'off' ? 'off' : rateLimitsOf(config),
       corsOrigins: config.corsOrigins,
       vendor: config.vendor,
-      baseUrl: config.baseUrl ?? `http://localhost:${config.port}`,
+      // Relative, unless told otherwise: the document is right wherever it is read.
+      baseUrl: config.baseUrl ?? '/',
       poolUsage: () => db.usage(),
     })
     const drain = prepareDrain(server, log)

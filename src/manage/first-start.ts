@@ -5,6 +5,9 @@ import { sql } from '../db/sql.ts'
 import { hashOfApiKey, hintOfApiKey, newApiKey, toBase62 } from '../domain/api-key.ts'
 import type { Environment } from '../domain/environment.ts'
 import { UnsealError } from '../domain/sealed.ts'
+import { platformEmail } from '../providers/email/platform-email.ts'
+import { platform } from '../providers/in-app/platform.ts'
+import { platformSms } from '../providers/sms/platform-sms.ts'
 import { insertApiKey, listApiKeys, reinstateConfiguredKey, revokeConfiguredKeysBut } from '../store/api-keys.ts'
 import {
   findEncryptionCheck,
@@ -94,15 +97,19 @@ async function createInstallation(tx: Tx, world: World): Promise<void> {
 async function addBuiltIns(tx: Tx, world: World, environment: Environment, captures: boolean): Promise<void> {
   const now = world.now()
   const builtIns = [
-    { providerId: 'platform', channel: 'in_app', name: 'In-app', active: true, primary: false },
-    { providerId: 'platform-email', channel: 'email', name: 'Platform e-mail', active: captures, primary: captures },
-    { providerId: 'platform-sms', channel: 'sms', name: 'Platform SMS', active: captures, primary: captures },
-  ] as const
-  for (const builtIn of builtIns) {
+    { provider: platform, active: true, primary: false },
+    { provider: platformEmail, active: captures, primary: captures },
+    { provider: platformSms, active: captures, primary: captures },
+  ]
+  for (const { provider, active, primary } of builtIns) {
     await insertIntegration(tx, world.sealer, environment, {
-      ...builtIn,
       id: world.newId(now),
-      identifier: builtIn.providerId,
+      identifier: provider.id,
+      name: provider.name,
+      providerId: provider.id,
+      channel: provider.channel,
+      active,
+      primary,
       credentials: {},
       conditions: [],
       now,

@@ -29,7 +29,7 @@ export async function insertTenant(
   return row && tenantOf(environment, row)
 }
 
-/** Changes what is given. Undefined when there is no such tenant; `taken` when the new identifier belongs to another. */
+/** Changes what is given; undefined when there is no such tenant. */
 export async function updateTenant(
   tx: Tx,
   environment: Environment,

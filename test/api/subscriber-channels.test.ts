@@ -225,3 +225,16 @@ test('going offline says when', async () => {
     422,
   )
 })
+
+test('a key that may only read sees which channels there are, and no credentials', async () => {
+  await newSubscriber('hidden')
+  await put('hidden', { providerId: 'fcm', credentials: { deviceTokens: ['very-secret-token'] } })
+  const made = await app.call('POST', '/v1/environments/api-keys', { body: { scopes: ['read'] } })
+  const { key } = made.body
+  for (const path of ['/v2/subscribers/hidden', '/v2/subscribers?subscriberId=hidden']) {
+    const reply = await app.call('GET', path, { key })
+    const [found] = reply.body.data?.length === 1 ? reply.body.data : [reply.body]
+    assert.deepEqual(found.channels, [{ providerId: 'fcm', credentials: {}, _integrationId: '' }])
+    assert.equal(reply.text.includes('very-secret-token'), false)
+  }
+})

@@ -1,7 +1,10 @@
 // Subscribers: /v2/subscribers, and bulk creation.
 import { Type } from 'typebox'
 import { ok } from '../../domain/answer.ts'
-import type { SubscriberFields } from '../../domain/subscriber.ts'
+import type { Caller } from '../../domain/environment.ts'
+import { mayUse } from '../../domain/environment.ts'
+import type { Subscriber, SubscriberFields } from '../../domain/subscriber.ts'
+import { withoutCredentials } from '../../domain/subscriber.ts'
 import type { ChannelInput } from '../../manage/channel-changes.ts'
 import type { BulkItem, NewSubscriber } from '../../manage/subscriber-upserts.ts'
 import { createSubscribersInBulk } from '../../manage/subscriber-upserts.ts'
@@ -68,8 +71,10 @@ export const subscriberRoutes = [
       subscriberId: Type.Optional(Type.String({ maxLength: 255, description: 'The whole id.' })),
     }),
     replies: { 200: cursorPage('SubscriberPage', subscriber) },
-    handle: async ({ db, world }, { caller, query }) =>
-      ok(await searchSubscribers(db, world.sealer, caller.environment, query)),
+    handle: async ({ db, world }, { caller, query }) => {
+      const page = await searchSubscribers(db, world.sealer, caller.environment, query)
+      return ok({ ...page, data: page.data.map((found) => shownTo(caller, found)) })
+    },
   }),
   route({
     ...shared,
@@ -84,7 +89,7 @@ export const subscriberRoutes = [
     handle: async ({ db, world }, { caller, params }) => {
       const found = await findSubscriber(db, world.sealer, caller.environment, params.subscriberId)
       if (found === undefined) throw unknownSubscriber(params.subscriberId)
-      return ok(found)
+      return ok(shownTo(caller, found))
     },
   }),
   route({
@@ -147,6 +152,10 @@ export const subscriberRoutes = [
       createSubscribersInBulk(db, world, caller.environment, { items: body.subscribers.map(bulkItem), idempotency }),
   }),
 ]
+
+function shownTo(caller: Caller, found: Subscriber): Subscriber {
+  return mayUse(caller, 'full') ? found : withoutCredentials(found)
+}
 
 const fieldNames = Object.keys(subscriberFields) as (keyof SubscriberFields)[]
 
