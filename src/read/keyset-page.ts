@@ -55,7 +55,7 @@ const limitDefault = 10
  * an index would return them all to be sorted; text that few contain is then left to its index, where a walk would read
  * the table. So neither grows with the table, and no estimate of how common the text is can choose the wrong way.
  */
-const walkedFirst = 1_000
+const walkedFirst = 2_000
 
 /** The page and its rows; the count runs beside it on a second connection, capped. */
 export async function keysetPage<Row extends object>(

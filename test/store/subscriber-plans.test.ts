@@ -12,8 +12,8 @@ import { environmentOf } from '../support/topic-scene.ts'
 
 const rows = 20_000
 const pageBounds = { rows: 50, pages: 150 }
-/** A search walks a thousand rows first; then its index leads to what is left. */
-const searchBounds = { rows: 1_100, pages: 1_500 }
+/** A search walks two thousand rows first; then its index leads to what is left. */
+const searchBounds = { rows: 2_100, pages: 2_500 }
 
 let app: TestApp
 let environment: Environment

@@ -137,12 +137,14 @@ create table topics (
   id uuid not null,
   key text not null,
   name text,
+  grams text[] not null generated always as (search_grams(coalesce(name, ''))) stored,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   primary key (environment_id, id),
   unique (environment_id, key)
 );
 create index topics_by_updated_at on topics (environment_id, updated_at, id);
+create index topics_grams on topics using gin (environment_id, grams) with (gin_pending_list_limit = 512);
 create index topics_by_name on topics using gin (environment_id, name gin_trgm_ops) with (gin_pending_list_limit = 512);
 
 -- No foreign key to topics: a deleted topic's subscriptions are unreachable at once and swept in batches.
