@@ -15,7 +15,16 @@ export async function installDocs(app: FastifyInstance, document: object): Promi
     })
     await pages.register(scalar, {
       routePrefix: '/docs',
-      configuration: { url: '/openapi.json', title: 'Posthorn API', telemetry: false, withDefaultFonts: false },
+      configuration: {
+        url: '/openapi.json',
+        title: 'Posthorn API',
+        telemetry: false,
+        withDefaultFonts: false,
+        // Services of others: the page reads our document and calls our API, nothing else.
+        showDeveloperTools: 'never',
+        hideClientButton: true,
+        agent: { disabled: true },
+      },
     })
   })
 }

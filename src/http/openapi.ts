@@ -1,6 +1,7 @@
 // The OpenAPI 3.1 document, made from the same route objects that validate and serialise.
 import type { Route } from './route.ts'
 import { errorBody } from './schemas.ts'
+import { tags } from './tags.ts'
 
 type Json = Record<string, unknown>
 
@@ -39,10 +40,7 @@ export function openApiDocument(routes: readonly Route[], baseUrl: string): Json
     },
     servers: [{ url: baseUrl }],
     security: [{ ApiKey: [] }],
-    tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({
-      name,
-      description: `Everything about ${name.toLowerCase()}.`,
-    })),
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
     components: {
       schemas: sorted(components),

@@ -5,6 +5,7 @@ import type { Answer, Idempotency } from '../domain/answer.ts'
 import type { Caller, Scope } from '../domain/environment.ts'
 import type { SubscriberCreations } from '../manage/subscriber-upserts.ts'
 import type { World } from '../world/world.ts'
+import type { Tag } from './tags.ts'
 
 export type RateCategory = 'trigger' | 'configuration' | 'global'
 
@@ -38,7 +39,7 @@ export interface RouteDefinition<
   readonly path: string
   /** Unique and stable: generated clients name their functions after it. */
   readonly operationId: string
-  readonly tag: string
+  readonly tag: Tag
   readonly summary: string
   readonly description?: string
   /** The least scope a key needs. */
