@@ -3,7 +3,7 @@ import type { Static, TSchema } from 'typebox'
 import type { Db } from '../db/sql.ts'
 import type { Answer, Idempotency } from '../domain/answer.ts'
 import type { Caller, Scope } from '../domain/environment.ts'
-import type { SubscriberCreations } from '../manage/subscriber-upserts.ts'
+import type { SubscriberCreations } from '../manage/subscriber-creations.ts'
 import type { World } from '../world/world.ts'
 import type { Tag } from './tags.ts'
 

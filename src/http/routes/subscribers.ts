@@ -6,8 +6,9 @@ import { mayUse } from '../../domain/environment.ts'
 import type { Subscriber, SubscriberFields } from '../../domain/subscriber.ts'
 import { withoutCredentials } from '../../domain/subscriber.ts'
 import type { ChannelInput } from '../../manage/channel-changes.ts'
-import type { BulkItem, NewSubscriber } from '../../manage/subscriber-upserts.ts'
-import { createSubscribersInBulk } from '../../manage/subscriber-upserts.ts'
+import type { BulkElement } from '../../manage/subscriber-bulk.ts'
+import { createSubscribersInBulk } from '../../manage/subscriber-bulk.ts'
+import type { NewSubscriber } from '../../manage/subscriber-creations.ts'
 import { changeSubscriber, removeSubscriber, unknownSubscriber } from '../../manage/subscribers.ts'
 import { findSubscriber, searchSubscribers, subscriberOrders } from '../../read/subscribers.ts'
 import { route } from '../route.ts'
@@ -149,7 +150,10 @@ export const subscriberRoutes = [
     ),
     replies: { 201: bulkResult },
     handle: ({ db, world }, { caller, body, idempotency }) =>
-      createSubscribersInBulk(db, world, caller.environment, { items: body.subscribers.map(bulkItem), idempotency }),
+      createSubscribersInBulk(db, world, caller.environment, {
+        elements: body.subscribers.map(bulkElement),
+        idempotency,
+      }),
   }),
 ]
 
@@ -167,7 +171,7 @@ function trimmed(body: NewSubscriber): NewSubscriber {
 
 const checkElement = elementCheck(bulkSubscriber)
 
-function bulkItem(element: unknown): BulkItem {
+function bulkElement(element: unknown): BulkElement {
   const errors = checkElement(element)
   if (errors === undefined) {
     const good = element as NewSubscriber & { channels?: ChannelInput[] }
@@ -177,5 +181,5 @@ function bulkItem(element: unknown): BulkItem {
   const message = Object.values(errors)
     .flatMap((error) => error.messages)
     .join('; ')
-  return { subscriberId: typeof subscriberId === 'string' ? subscriberId : undefined, message }
+  return typeof subscriberId === 'string' ? { subscriberId, message } : { message }
 }

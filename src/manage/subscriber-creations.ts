@@ -1,13 +1,13 @@
-// Creating subscribers: concurrent single calls share a commit; a bulk call is one transaction of its own.
+// Creating subscribers one by one: concurrent calls share a commit.
 import { createGroup, type Group } from '../commit/group.ts'
-import { claimCalls, keepAnswers, once } from '../commit/once.ts'
+import { claimCalls, keepAnswers } from '../commit/once.ts'
 import type { Db, Tx } from '../db/sql.ts'
 import type { Answer, Idempotency } from '../domain/answer.ts'
 import { created } from '../domain/answer.ts'
 import type { Environment } from '../domain/environment.ts'
 import { conflict, Problem } from '../domain/problem.ts'
 import type { Subscriber, SubscriberFields } from '../domain/subscriber.ts'
-import { findChannels, mergeChannels } from '../store/subscriber-channels.ts'
+import { findChannels } from '../store/subscriber-channels.ts'
 import {
   findSubscriberRows,
   insertMissing,
@@ -16,8 +16,6 @@ import {
   upsertSubscribers,
 } from '../store/subscribers.ts'
 import type { World } from '../world/world.ts'
-import type { ChannelInput } from './channel-changes.ts'
-import { channelChanges } from './channel-changes.ts'
 
 export interface NewSubscriber extends SubscriberFields {
   readonly subscriberId: string
@@ -112,66 +110,4 @@ async function withChannels(
   const known = rows.filter((row) => !fresh.has(row)).map((row) => row.id)
   const channels = known.length === 0 ? new Map() : await findChannels(tx, world.sealer, environment, known)
   return new Map(rows.map((row) => [row.subscriber_id, subscriberOf(environment, row, channels.get(row.id) ?? [])]))
-}
-
-/** An element of a bulk call, or what is wrong with it. */
-export type BulkItem =
-  | { readonly subscriber: NewSubscriber; readonly channels: readonly ChannelInput[] }
-  | { readonly subscriberId: string | undefined; readonly message: string }
-
-export interface BulkResult {
-  readonly updated: { subscriberId: string }[]
-  readonly created: { subscriberId: string }[]
-  readonly failed: { subscriberId?: string; message: string }[]
-}
-
-/** An element that is no good fails alone; two elements of one id are one subscriber, the later winning. */
-export async function createSubscribersInBulk(
-  db: Db,
-  world: World,
-  environment: Environment,
-  call: { items: readonly BulkItem[]; idempotency: Idempotency | undefined },
-): Promise<Answer<BulkResult>> {
-  return once(db, world, environment, call.idempotency, async (tx) => {
-    const result: BulkResult = { updated: [], created: [], failed: [] }
-    const good = call.items.flatMap((item) => ('subscriber' in item ? [item] : []))
-    const failures = call.items.flatMap((item) => ('subscriber' in item ? [] : [item]))
-    result.failed.push(
-      ...failures.map(({ subscriberId, message }) => ({ ...(subscriberId ? { subscriberId } : {}), message })),
-    )
-    const resolved = await channelChanges(
-      tx,
-      environment,
-      good.map((item) => item.channels),
-    )
-    const merged = new Map<string, NewSubscriber>()
-    const accepted = good.filter((item, index) => {
-      const changes = resolved[index]
-      if (!(changes instanceof Problem)) {
-        merged.set(item.subscriber.subscriberId, { ...merged.get(item.subscriber.subscriberId), ...item.subscriber })
-        return true
-      }
-      result.failed.push({ subscriberId: item.subscriber.subscriberId, message: changes.message })
-      return false
-    })
-    const now = world.now()
-    const upserts = [...merged.values()].map(({ subscriberId, ...fields }) => ({
-      id: world.newId(now),
-      subscriberId,
-      fields,
-    }))
-    const upserted = await upsertSubscribers(tx, environment, upserts, now)
-    const idOf = new Map(upserted.map(({ row }) => [row.subscriber_id, row.id]))
-    const changes = accepted.flatMap((item) => {
-      const found = resolved[good.indexOf(item)]
-      const subscriberId = idOf.get(item.subscriber.subscriberId)
-      if (found === undefined || found instanceof Problem || subscriberId === undefined) return []
-      return found.map((change) => ({ ...change, subscriberId }))
-    })
-    await mergeChannels(tx, world.sealer, environment, changes, { newId: world.newId, now })
-    for (const { row, created: isNew } of upserted) {
-      result[isNew ? 'created' : 'updated'].push({ subscriberId: row.subscriber_id })
-    }
-    return created(result)
-  })
 }

@@ -1,0 +1,77 @@
+// Creating subscribers in bulk: each element is judged on its own, all good ones are written in one transaction.
+import { once } from '../commit/once.ts'
+import type { Db } from '../db/sql.ts'
+import type { Answer, Idempotency } from '../domain/answer.ts'
+import { created } from '../domain/answer.ts'
+import type { Environment } from '../domain/environment.ts'
+import { Problem } from '../domain/problem.ts'
+import { mergeChannels } from '../store/subscriber-channels.ts'
+import { upsertSubscribers } from '../store/subscribers.ts'
+import type { World } from '../world/world.ts'
+import type { ChannelInput } from './channel-changes.ts'
+import { channelChanges } from './channel-changes.ts'
+import type { NewSubscriber } from './subscriber-creations.ts'
+
+interface GoodElement {
+  readonly subscriber: NewSubscriber
+  readonly channels: readonly ChannelInput[]
+}
+
+interface Failure {
+  readonly subscriberId?: string
+  readonly message: string
+}
+
+/** An element of the call, or what is wrong with it. */
+export type BulkElement = GoodElement | Failure
+
+export interface BulkResult {
+  readonly updated: readonly { subscriberId: string }[]
+  readonly created: readonly { subscriberId: string }[]
+  readonly failed: readonly Failure[]
+}
+
+/** Two elements of one id are one subscriber, the later winning. */
+export async function createSubscribersInBulk(
+  db: Db,
+  world: World,
+  environment: Environment,
+  call: { elements: readonly BulkElement[]; idempotency: Idempotency | undefined },
+): Promise<Answer<BulkResult>> {
+  return once(db, world, environment, call.idempotency, async (tx) => {
+    const failed = call.elements.filter((element): element is Failure => 'message' in element)
+    const candidates = call.elements.filter((element): element is GoodElement => 'subscriber' in element)
+    const lists = candidates.map((element) => element.channels)
+    const changesOf = await channelChanges(tx, environment, lists)
+    const judged = candidates.map(({ subscriber }, index) => ({ subscriber, changes: changesOf[index] ?? [] }))
+    const lost = judged.flatMap(({ subscriber: { subscriberId }, changes }) =>
+      changes instanceof Problem ? [{ subscriberId, message: changes.message }] : [],
+    )
+    const good = judged.flatMap(({ subscriber, changes }) =>
+      changes instanceof Problem ? [] : [{ subscriber, changes }],
+    )
+    const now = world.now()
+    const upserts = mergedById(good.map((element) => element.subscriber)).map(({ subscriberId, ...fields }) => ({
+      id: world.newId(now),
+      subscriberId,
+      fields,
+    }))
+    const upserted = await upsertSubscribers(tx, environment, upserts, now)
+    const idOf = new Map(upserted.map(({ row }) => [row.subscriber_id, row.id]))
+    const changes = good.flatMap(({ subscriber, changes }) =>
+      changes.map((change) => ({ ...change, subscriberId: idOf.get(subscriber.subscriberId) ?? '' })),
+    )
+    await mergeChannels(tx, world.sealer, environment, changes, { newId: world.newId, now })
+    const idsWhere = (isNew: boolean) =>
+      upserted.filter((one) => one.created === isNew).map(({ row }) => ({ subscriberId: row.subscriber_id }))
+    return created({ updated: idsWhere(false), created: idsWhere(true), failed: [...failed, ...lost] })
+  })
+}
+
+function mergedById(subscribers: readonly NewSubscriber[]): NewSubscriber[] {
+  const merged = new Map<string, NewSubscriber>()
+  for (const subscriber of subscribers) {
+    merged.set(subscriber.subscriberId, { ...merged.get(subscriber.subscriberId), ...subscriber })
+  }
+  return [...merged.values()]
+}
