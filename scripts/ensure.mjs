@@ -84,7 +84,9 @@ function isInstalled(root) {
 
 async function install(root, run, say) {
   say('Installing dependencies (npm ci) …')
-  rmSync(stampOf(root), { force: true })
+  // npm's own record goes with our stamp: until npm gets to it, it would tell another command that all is installed.
+  for (const record of [stampOf(root), join(root, 'node_modules', '.package-lock.json')])
+    rmSync(record, { force: true })
   const [command, ...npm] = npmCommand()
   // Both groups are named because NODE_ENV=production or a user's own npm settings would leave out the compiler, or the
   // embedded database. Install scripts are off: none is needed, and none can then do harm.

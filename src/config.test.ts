@@ -74,6 +74,7 @@ const badValues: Record<string, readonly string[]> = {
   POSTHORN_RATE_LIMIT_GLOBAL: ['0'],
   POSTHORN_VENDOR: ['Novu', 'other'],
   POSTHORN_CORS_ORIGINS: ['app.example.com', 'https://app.example.com/path', 'https://a.example.com,b'],
+  POSTHORN_OUTBOUND_ALLOW: ['10.0.0.0/33', 'fd00::/129', 'http://relay', '10.1.0.0/16,two words', '-x'],
   POSTHORN_LOG_LEVEL: ['trace', 'INFO'],
   POSTHORN_LOG_FORMAT: ['xml'],
 }
@@ -89,7 +90,7 @@ for (const [variable, values] of Object.entries(badValues)) {
 }
 
 test('a setting that can be wrong has bad values in this test', () => {
-  const anyTextIsGood = ['HOST', 'POSTHORN_DATA_DIR', 'POSTHORN_OUTBOUND_ALLOW']
+  const anyTextIsGood = ['HOST', 'POSTHORN_DATA_DIR', 'XDG_STATE_HOME']
   const variables = Object.values(settings).map((setting) => setting.variable)
   const untested = variables.filter((name) => !anyTextIsGood.includes(name) && badValues[name] === undefined)
   assert.ok(

@@ -1,5 +1,7 @@
 // Every setting of Posthorn: its variable, default and meaning. docs/configuration.md is generated from this file.
 
+import { isIP } from 'node:net'
+
 export interface Config {
   readonly port: number
   readonly host: string
@@ -97,6 +99,19 @@ function databaseUrl(value: string): string {
     throw new Error(`must have an sslmode of ${sslModes.join(', ')}, not "${mode}"`)
   }
   return value
+}
+
+function hostsAndNetworks(value: string): readonly string[] {
+  const entries = list(value)
+  for (const entry of entries) {
+    const [address = '', bits] = entry.split('/')
+    const family = isIP(address)
+    const isNetwork = family !== 0 && /^\d{1,3}$/.test(bits ?? '0') && Number(bits ?? 0) <= (family === 4 ? 32 : 128)
+    if (!isNetwork && !/^(?!-)[a-z0-9.-]{1,253}$/i.test(entry)) {
+      throw new Error(`must list host names, addresses or networks such as 10.1.0.0/16, not "${entry}"`)
+    }
+  }
+  return entries
 }
 
 function webAddress(value: string): string {
@@ -258,7 +273,7 @@ export const settings: Settings = {
       'Private addresses that outbound calls may reach all the same: host names, addresses or networks (`10.1.0.0/16`), separated by commas.',
     shownDefault: 'none',
     defaultValue: [],
-    read: list,
+    read: hostsAndNetworks,
   },
   vendor: {
     variable: 'POSTHORN_VENDOR',

@@ -18,6 +18,7 @@ export const resealCommand: Command = {
         print(`${environment.name}: ${count} ${what} sealed anew`)
       })
       print(`Done: ${total} values were sealed anew, and everything is sealed with the current key.`)
+      if (config.previousEncryptionKey === undefined) return
       print(
         'POSTHORN_ENCRYPTION_KEY_PREVIOUS is needed no more once a day has passed: stored answers to repeated calls expire by then.',
       )

@@ -169,19 +169,6 @@ test('a key that cannot be told rejects its caller and holds up nobody', async (
   )
 })
 
-test('drained waits for what is under way and what is queued, and is at once when there is nothing', async () => {
-  const { group } = recording(upper, 1)
-  await group.drained()
-  let settled = 0
-  for (const value of ['a', 'b', 'c']) {
-    void group.add(environment, item(value)).then(() => {
-      settled += 1
-    })
-  }
-  await group.drained()
-  assert.equal(settled, 3)
-})
-
 test('beyond ten thousand callers in the queue the next is told to come back', async () => {
   const { group } = recording(upper, 10_000)
   const first = group.add(environment, item('first'))
@@ -193,4 +180,17 @@ test('beyond ten thousand callers in the queue the next is told to come back', a
   assert.equal(await first, 'FIRST')
   assert.equal((await Promise.all(waiting)).length, 9_999)
   assert.equal(await group.add(environment, item('later')), 'LATER')
+})
+
+test('a row that is locked costs its own caller only: each of the group is tried alone', async () => {
+  const busy = new DatabaseUnavailable(Object.assign(new Error('lock timeout'), { code: '55P03' }))
+  const { group, commits } = recording(refusing('culprit', busy))
+  const results = await Promise.allSettled(
+    ['a', 'culprit', 'b', 'c'].map((value) => group.add(environment, item(value))),
+  )
+  assert.deepEqual(
+    results.map((result) => result.status),
+    ['fulfilled', 'rejected', 'fulfilled', 'fulfilled'],
+  )
+  assert.equal(commits.length, 5)
 })

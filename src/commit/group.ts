@@ -14,8 +14,6 @@ export interface GroupOptions<Item, Result> {
 
 export interface Group<Item, Result> {
   add(environment: Environment, item: Item): Promise<Result>
-  /** Resolves when nothing is waiting or under way. */
-  drained(): Promise<void>
 }
 
 interface Waiting<Item, Result> {
@@ -28,10 +26,12 @@ interface Waiting<Item, Result> {
 /** Callers of one environment that may wait at once: some seconds' worth. More would wait longer than they listen. */
 const waitingMax = 10_000
 
+/** How many connections a group that met a locked row may use. */
+const sideBySideMax = 4
+
 /** There is no timer: a group is whatever arrived while the one before it was being committed. */
 export function createGroup<Item, Result>(options: GroupOptions<Item, Result>): Group<Item, Result> {
   const queues = new Map<string, Waiting<Item, Result>[]>()
-  const loops = new Set<Promise<void>>()
 
   async function flushAll(environment: Environment, queue: Waiting<Item, Result>[]): Promise<void> {
     // One turn of the event loop lets requests that arrived together share the first commit.
@@ -55,12 +55,8 @@ export function createGroup<Item, Result>(options: GroupOptions<Item, Result>): 
         }
         const started = [waiting]
         queues.set(environment.id, started)
-        const loop = flushAll(environment, started).finally(() => loops.delete(loop))
-        loops.add(loop)
+        void flushAll(environment, started)
       }),
-    drained: async () => {
-      while (loops.size > 0) await Promise.all(loops)
-    },
   }
 }
 
@@ -100,12 +96,28 @@ async function commitGroup<Item, Result>(
       } else waiting.resolve(result)
     }
   } catch (error) {
-    if (group.length === 1 || error instanceof DatabaseUnavailable) {
+    if (group.length === 1 || (error instanceof DatabaseUnavailable && !error.busy)) {
       for (const waiting of group) waiting.reject(error)
-      return
+    } else if (error instanceof DatabaseUnavailable) await commitEach(options, environment, group)
+    else {
+      const middle = group.length >> 1
+      await commitGroup(options, environment, group.slice(0, middle))
+      await commitGroup(options, environment, group.slice(middle))
     }
-    const middle = group.length >> 1
-    await commitGroup(options, environment, group.slice(0, middle))
-    await commitGroup(options, environment, group.slice(middle))
   }
+}
+
+/** Somebody's row is locked. Halving would wait for the lock at every step; side by side, all wait for it once more at most. */
+async function commitEach<Item, Result>(
+  options: GroupOptions<Item, Result>,
+  environment: Environment,
+  group: readonly Waiting<Item, Result>[],
+): Promise<void> {
+  const left = [...group]
+  const one = async (): Promise<void> => {
+    for (let waiting = left.pop(); waiting !== undefined; waiting = left.pop()) {
+      await commitGroup(options, environment, [waiting])
+    }
+  }
+  await Promise.all(Array.from({ length: sideBySideMax }, one))
 }

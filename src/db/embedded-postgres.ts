@@ -59,7 +59,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   if (home.moved || binaries.copied) {
     log.info(
       { data: home.dataDirectory, programs: binaries.postgres, user: home.identity.uid },
-      `user ${home.identity.uid}, whom PostgreSQL runs as, cannot use the project's own directories: ` +
+      `User ${home.identity.uid}, whom PostgreSQL runs as, cannot use the project's own directories: ` +
         `its data is in ${home.dataDirectory}, its programs are in ${binaries.postgres}`,
     )
   }
@@ -71,7 +71,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
     const server: EmbeddedServer = { home, binaries, socketName, settings }
     const running = await bringUp(server, log)
     log.info(
-      { pid: running.pid, data: home.cluster, initialised },
+      { postgresPid: running.pid, data: home.cluster, initialised },
       running.adopted ? 'PostgreSQL adopted' : 'PostgreSQL started',
     )
     return {
@@ -97,9 +97,9 @@ function watch(server: EmbeddedServer, first: Running, holding: Holding, log: Lo
       await keepShortName(server.home, server.socketName, log)
       await boundLogFile(server.home.cluster)
       if (await isRunning(server, running)) return
-      log.error({ pid: running.pid }, 'PostgreSQL ended unexpectedly: starting it again')
+      log.error({ postgresPid: running.pid }, 'PostgreSQL ended unexpectedly: starting it again')
       running = await bringUp(server, log)
-      log.info({ pid: running.pid }, 'PostgreSQL started again')
+      log.info({ postgresPid: running.pid }, 'PostgreSQL started again')
       failures = 0
     } catch (error) {
       failures++
@@ -126,7 +126,7 @@ function watch(server: EmbeddedServer, first: Running, holding: Holding, log: Lo
       holding.release()
     }
     if (server.socketName !== server.home.socketDirectory) await rm(server.socketName, { force: true })
-    log.info({ pid: running.pid }, 'PostgreSQL stopped')
+    log.info({ postgresPid: running.pid }, 'PostgreSQL stopped')
   }
   return () => {
     stopped ??= stop()

@@ -111,7 +111,7 @@ async function adopt(server: EmbeddedServer, pid: number, log: Log): Promise<boo
     if (answer?.dataDirectory === home.cluster && answer.versionNumber === binaries.versionNumber) return true
   }
   if (await isOurs(server, pid)) {
-    log.info({ pid }, 'the PostgreSQL found running is not as it would be started now: starting it anew')
+    log.info({ postgresPid: pid }, 'the PostgreSQL found running is not as it would be started now: starting it anew')
     await stopPostmaster(server, pid)
   }
   return false
@@ -149,7 +149,7 @@ async function waitUntilReady(server: EmbeddedServer, pid: number, log: Log): Pr
     if (!(await isOurs(server, pid))) return {}
     if (!noticed && performance.now() - begun > recoveryNoticeMs) {
       noticed = true
-      log.info({ pid }, 'PostgreSQL is still starting: after a crash it replays its log first')
+      log.info({ postgresPid: pid }, 'PostgreSQL is still starting: after a crash it replays its log first')
     }
     const file = await readPidFile(server)
     if (file?.pid !== pid || file.status !== 'ready') return undefined
@@ -158,7 +158,7 @@ async function waitUntilReady(server: EmbeddedServer, pid: number, log: Log): Pr
     } catch (error) {
       silentSince ??= performance.now()
       if (performance.now() - silentSince < silenceMaxMs) return undefined
-      log.warn({ pid, error }, 'PostgreSQL runs but does not answer')
+      log.warn({ postgresPid: pid, error }, 'PostgreSQL runs but does not answer')
       return {}
     }
   }, recoveryTimeoutMs)

@@ -82,8 +82,13 @@ export interface Db extends Sql {
 
 /** The database cannot be reached, or did not answer in time: the caller may try again. */
 export class DatabaseUnavailable extends Error {
+  /** True when it can be reached, and only this statement waited too long: for a lock, or for its end. */
+  readonly busy: boolean
+
   constructor(cause: unknown) {
     super('The database is not available', { cause })
     this.name = 'DatabaseUnavailable'
+    const code = (cause as { code?: unknown } | null)?.code
+    this.busy = code === '55P03' || code === '57014'
   }
 }

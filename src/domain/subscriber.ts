@@ -42,7 +42,7 @@ export function withoutCredentials(subscriber: Subscriber): Subscriber {
 
 const emailLengthMax = 320
 /** Something@something.something, without what would let one address become two or a header. */
-const emailPattern = /^[^\s@<>,;:"()[\]\\]+@[^\s@<>,;:"()[\]\\]+\.[^\s@<>,;:"()[\]\\.]+$/
+const emailPattern = /^[^\s\p{Cc}@<>,;:"()[\]\\]+@[^\s\p{Cc}@<>,;:"()[\]\\]+\.[^\s\p{Cc}@<>,;:"()[\]\\.]+$/u
 
 export function isEmail(text: string): boolean {
   return text.length <= emailLengthMax && emailPattern.test(text)
@@ -58,18 +58,19 @@ export function isLocale(text: string): boolean {
   }
 }
 
-// Asking Intl costs 30 µs; there are some 600 names, so remembering the good ones is bounded.
+// Asking Intl costs 30 µs; there are some 600 names in whatever case, so remembering the good ones is bounded.
 const knownTimezones = new Set<string>()
 
 /** An IANA zone, such as `Europe/Berlin`; an offset is none, for it knows no summer time. */
 export function isTimezone(text: string): boolean {
-  if (knownTimezones.has(text)) return true
+  const name = text.toLowerCase()
+  if (knownTimezones.has(name)) return true
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(text)) return false
   try {
     new Intl.DateTimeFormat('en', { timeZone: text })
   } catch {
     return false
   }
-  knownTimezones.add(text)
+  knownTimezones.add(name)
   return true
 }

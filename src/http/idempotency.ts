@@ -28,7 +28,7 @@ export function idempotencyOf(request: IdempotentRequest): Idempotency | undefin
   const query = queryAt === -1 ? '' : request.url.slice(queryAt + 1)
   return {
     key,
-    scopeHash: sha256(`${request.method}\n${path}\n${key}`),
+    scopeHash: sha256(`${request.method}\n${path.replace(/\/+$/, '')}\n${key}`),
     requestHash: sha256(`${query}\n${JSON.stringify(request.body) ?? ''}`),
   }
 }

@@ -111,7 +111,15 @@ function successes(route: Route, components: Json): Json {
 }
 
 function failures(route: Route, components: Json): Json {
-  const statuses = [...commonErrors, ...(route.errors ?? [])].sort()
+  const statuses = [
+    ...new Set([
+      ...commonErrors,
+      ...(route.errors ?? []),
+      // Any write may meet its own idempotency key in progress.
+      ...(route.method === 'GET' ? [] : [409]),
+      ...(route.body === undefined ? [] : [413]),
+    ]),
+  ].sort()
   const content = jsonContent(hoist(errorBody, components))
   return Object.fromEntries(statuses.map((status) => [status, { description: errorMeanings[status], content }]))
 }

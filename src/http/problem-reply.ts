@@ -7,6 +7,7 @@ import { invalid, Problem } from '../domain/problem.ts'
 import type { World } from '../world/world.ts'
 import type { SchemaMistake } from './field-errors.ts'
 import { fieldErrorsOf } from './field-errors.ts'
+import { inVendorWords } from './vendor.ts'
 
 export function errorBodyOf(world: World, path: string, status: number, message: string, members: object = {}): object {
   return {
@@ -23,34 +24,53 @@ export function errorBodyOf(world: World, path: string, status: number, message:
   }
 }
 
-export function createProblemReply(world: World) {
+/** During an outage every request fails alike; one line in this time says so, and how many went before it. */
+const unavailableLoggedEveryMs = 1_000
+
+export function createProblemReply(world: World, vendor: 'platform' | 'novu') {
+  const logUnavailable = createUnavailableLog(world)
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const route = request.routeOptions.url
     const problem = problemOf(error)
-    if (problem !== undefined) {
-      return reply
-        .code(problem.status)
-        .headers(problem.headers)
-        .type('application/json; charset=utf-8')
-        .serializer(JSON.stringify)
-        .send(errorBodyOf(world, request.url, problem.status, problem.message, problem.members))
-    }
-    const errorId = randomUUID()
-    world.log.error({ errorId, requestId: request.id, route: request.routeOptions.url, err: error }, 'A request failed')
-    const message = 'Internal server error, contact support and provide them with the errorId'
+    if (error instanceof DatabaseUnavailable) logUnavailable(error, { route, requestId: request.id })
+    const errorId = problem === undefined ? randomUUID() : undefined
+    if (errorId !== undefined)
+      world.log.error({ errorId, requestId: request.id, route, err: error }, 'A request failed')
+    const status = problem?.status ?? 500
+    const message = problem?.message ?? 'Internal server error, contact support and provide them with the errorId'
+    // A 409 carries the resource that is in the way, which is written as an answer would write it.
+    const members = vendor === 'platform' ? problem?.members : (inVendorWords(problem?.members) as object | undefined)
     return reply
-      .code(500)
+      .code(status)
+      .headers(problem?.headers ?? {})
       .type('application/json; charset=utf-8')
       .serializer(JSON.stringify)
-      .send(errorBodyOf(world, request.url, 500, message, { errorId }))
+      .send(errorBodyOf(world, request.url, status, message, members ?? { errorId }))
+  }
+}
+
+function createUnavailableLog(world: World): (error: DatabaseUnavailable, facts: object) => void {
+  let loggedAt = Number.NEGATIVE_INFINITY
+  let unlogged = 0
+  return (error, facts) => {
+    const now = world.now().getTime()
+    if (now - loggedAt < unavailableLoggedEveryMs) {
+      unlogged += 1
+      return
+    }
+    const { message = '', code } = (error.cause ?? {}) as { message?: string; code?: string }
+    const what = error.busy ? 'A statement waited too long' : 'The database is not available'
+    world.log.warn({ ...facts, code, cause: message, unlogged }, `${what}; the request was answered with 503`)
+    loggedAt = now
+    unlogged = 0
   }
 }
 
 export function problemOf(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error
   if (error instanceof DatabaseUnavailable) {
-    return new Problem(503, 'The database is not available at the moment; please try again', {
-      headers: { 'retry-after': '1' },
-    })
+    const what = error.busy ? 'The database took too long over this' : 'The database is not available at the moment'
+    return new Problem(503, `${what}; please try again`, { headers: { 'retry-after': '1' } })
   }
   if (typeof error !== 'object' || error === null) return undefined
   const { code, statusCode, validation, validationContext } = error as Partial<FastifyError>

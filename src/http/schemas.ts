@@ -21,7 +21,7 @@ export const literals = <const Values extends readonly string[]>(values: Values,
 
 /** Text without control characters: what may stand in an id. */
 export const identifierText = (options: TSchemaOptions & { maxLength: number }) =>
-  Type.String({ minLength: 1, pattern: '^[^\\u0000-\\u001f\\u007f]+$', ...options })
+  Type.String({ minLength: 1, pattern: '^\\P{Cc}+$', ...options })
 
 export const timestamp = (options: TSchemaOptions = {}) => Type.String({ format: 'date-time', ...options })
 

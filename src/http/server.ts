@@ -16,7 +16,7 @@ import type { PoolUsage } from './metrics.ts'
 import { installMetrics } from './metrics.ts'
 import { openApiDocument } from './openapi.ts'
 import { createProblemReply, errorBodyOf } from './problem-reply.ts'
-import { parseQuery } from './query-parser.ts'
+import { parseQuery, refuseUndecodable } from './query-parser.ts'
 import type { CheckRate, RateLimits } from './rate-limit.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { routes } from './registry.ts'
@@ -59,6 +59,7 @@ const corsOptions = {
 const noRateLimit: CheckRate = async () => ({})
 
 export async function createServer(db: Db, world: World, options: ServerOptions): Promise<FastifyInstance> {
+  const answerProblem = createProblemReply(world, options.vendor)
   const app = fastify({
     logger: false,
     bodyLimit: bodyLimitBytes,
@@ -75,11 +76,11 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
     frameworkErrors: (error, request, reply) => {
       // The hooks do not run for a path that cannot be read.
       reply.headers({ ...securityHeaders, 'x-request-id': request.id })
-      createProblemReply(world)(new Problem(400, error.message), request, reply)
+      answerProblem(new Problem(400, error.message), request, reply)
     },
   })
   app.setValidatorCompiler(validatorCompiler)
-  app.setErrorHandler(createProblemReply(world))
+  app.setErrorHandler(answerProblem)
   const answerNotFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
     reply.code(404).send(errorBodyOf(world, request.url, 404, `Cannot ${request.method} ${request.url.split('?')[0]}`))
   app.setNotFoundHandler(answerNotFound)
@@ -131,6 +132,7 @@ function installBodyParser(app: FastifyInstance): void {
     }
   })
   app.addHook('preValidation', async (request) => {
+    refuseUndecodable(request.query)
     refuseUnstorableText(request.params, '')
     refuseUnstorableText(request.query, '')
   })

@@ -6,7 +6,7 @@ import type { Environment } from '../domain/environment.ts'
 import { Problem } from '../domain/problem.ts'
 import type { World } from '../world/world.ts'
 
-/** The stored answer of a call with the same idempotency key, so that a repeat asks nobody twice. */
+/** The stored answer of a call with the same idempotency key, so that a repeat after it asks nobody again. */
 export async function answeredBefore<Body>(
   db: Db,
   world: World,

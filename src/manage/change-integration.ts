@@ -6,7 +6,7 @@ import { ok } from '../domain/answer.ts'
 import type { Caller } from '../domain/environment.ts'
 import type { Integration, Standing } from '../domain/integration.ts'
 import { canBePrimary, channelsWithPrimary, knownConfigurations, knownCredentials } from '../domain/integration.ts'
-import { badRequest } from '../domain/problem.ts'
+import { badRequest, conflict } from '../domain/problem.ts'
 import {
   deleteIntegration,
   findIntegration,
@@ -48,17 +48,21 @@ export async function changeIntegration(
   refuseOtherEnvironment(caller, call.change._environmentId)
   refuseEmpty(call.change)
   refuseOversize(call.change)
+  let checkedAt: string | undefined
   if (call.change.check === true) {
     const before = await answeredBefore<Integration>(db, world, environment, call.idempotency)
     if (before !== undefined) return before
     const stored = await findIntegration(db, world.sealer, environment, call.id)
     if (stored === undefined) throw unknownIntegration(call.id)
     await askProvider(world, providerOfStored(stored), changed(stored, call.change).credentials)
+    checkedAt = stored.updatedAt
   }
   return once(db, world, environment, call.idempotency, async (tx) => {
     await lockIntegrations(tx, environment)
     const stored = await findIntegration(tx, world.sealer, environment, call.id)
     if (stored === undefined) throw unknownIntegration(call.id)
+    // The provider was asked about the account as it was; what is stored must be what it approved.
+    if (checkedAt !== undefined && checkedAt !== stored.updatedAt) throw changedMeanwhile(call.id)
     const after = changed(stored, call.change)
     if (after.active) refuseIncomplete(providerOfStored(after), after.credentials)
     await refuseTakenIdentifier(tx, caller, stored, after)
@@ -67,6 +71,9 @@ export async function changeIntegration(
     return ok(await mustFind(tx, world, caller, call.id))
   })
 }
+
+const changedMeanwhile = (id: string) =>
+  conflict(`Integration ${id} was changed while its provider was asked; please try again`)
 
 /** Activates an integration and makes it its channel's primary, for every message. */
 export async function makePrimary(db: Db, world: World, caller: Caller, call: Call): Promise<Answer<Integration>> {

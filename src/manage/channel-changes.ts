@@ -33,8 +33,8 @@ export async function channelChanges(
     const ofProvider = integrations.filter((integration) => integration.providerId === providerId)
     const { integrationIdentifier: identifier, credentials } = input
     if (identifier === undefined) {
-      // The newest active one; without any the credentials are kept for the first to come.
-      const integration = ofProvider.find((candidate) => candidate.active)
+      // The newest, an active one first; without any the credentials are kept for the first to come.
+      const integration = ofProvider.find((candidate) => candidate.active) ?? ofProvider[0]
       return { providerId, integrationId: integration?.id ?? null, credentials }
     }
     const named = ofProvider.find((candidate) => candidate.identifier === identifier)

@@ -141,7 +141,7 @@ async function fixKey(tx: Tx, world: World, environment: Environment, key: strin
   await revokeConfiguredKeysBut(tx, environment, hash, world.now())
   if (await reinstateConfiguredKey(tx, environment, hash)) return
   if (!(await addKey(tx, world, environment, key, { name: variable, configured: true }))) {
-    throw new StartError(`${variable} is a key of another environment already; choose another one`)
+    throw new StartError(`${variable} names a key that was revoked, or one of another environment; choose another one`)
   }
 }
 

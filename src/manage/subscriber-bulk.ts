@@ -6,6 +6,7 @@ import { created } from '../domain/answer.ts'
 import type { Environment } from '../domain/environment.ts'
 import { Problem } from '../domain/problem.ts'
 import { mergeChannels } from '../store/subscriber-channels.ts'
+import type { UpsertedSubscriber } from '../store/subscribers.ts'
 import { upsertSubscribers } from '../store/subscribers.ts'
 import type { World } from '../world/world.ts'
 import type { ChannelInput } from './channel-changes.ts'
@@ -61,10 +62,18 @@ export async function createSubscribersInBulk(
     const changes = good.flatMap(({ subscriber, changes }) =>
       changes.map((change) => ({ ...change, subscriberId: idOf.get(subscriber.subscriberId) ?? '' })),
     )
-    await mergeChannels(tx, world.sealer, environment, changes, { newId: world.newId, now })
-    const idsWhere = (isNew: boolean) =>
-      upserted.filter((one) => one.created === isNew).map(({ row }) => ({ subscriberId: row.subscriber_id }))
-    return created({ updated: idsWhere(false), created: idsWhere(true), failed: [...failed, ...lost] })
+    const gone = await mergeChannels(tx, world.sealer, environment, changes, { newId: world.newId, now })
+    const idsWhere = (is: (one: UpsertedSubscriber) => boolean) =>
+      upserted.filter(is).map(({ row }) => ({ subscriberId: row.subscriber_id }))
+    const deleted = idsWhere(({ row }) => gone.has(row.id)).map((id) => ({
+      ...id,
+      message: 'It was deleted meanwhile',
+    }))
+    return created({
+      updated: idsWhere((one) => !one.created && !gone.has(one.row.id)),
+      created: idsWhere((one) => one.created),
+      failed: [...failed, ...lost, ...deleted],
+    })
   })
 }
 

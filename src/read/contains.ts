@@ -1,4 +1,4 @@
-// Contains-filters: what they mean, and what an index can do for them.
+// Contains-filters: what they mean, and what an index of grams can do for them.
 import type { Statement } from '../db/sql.ts'
 import { sql } from '../db/sql.ts'
 
@@ -9,32 +9,33 @@ export interface Contains {
   readonly indexed: Statement
 }
 
-/** A trigram index needs three characters to find anything; shorter text is looked for at the beginning. */
-const containsLengthMin = 3
-/** As `search_grams` in the schema has them: runs of six characters, every third one. */
-const gramLength = 6
-const gramStep = 3
+// As `search_grams` in the schema cuts them: runs of three at every place, runs of six at every third.
+const shortRun = 3
+const longRun = 6
+const longRunStep = 3
 
-/** `grams` is the column that `search_grams` filled, where the table has one. */
-export function contains(column: Statement, text: string, grams?: Statement): Contains {
+/** `grams` is the indexed expression over `search_grams` of the column. Text under three characters must begin the value. */
+export function contains(column: Statement, text: string, grams: Statement): Contains {
   const characters = [...text]
-  const literal = text.replaceAll(/[\\%_]/g, '\\$&')
-  if (characters.length < containsLengthMin) {
-    return { condition: sql`starts_with(${column}, ${text})`, indexed: sql`${column} like ${`${literal}%`}` }
+  if (characters.length < shortRun) {
+    return { condition: sql`starts_with(${column}, ${text})`, indexed: sql`${grams} @> ${[`^${text}`]}` }
   }
   const condition = sql`strpos(${column}, ${text}) > 0`
-  if (grams === undefined || characters.length < gramLength + gramStep - 1) {
-    return { condition, indexed: sql`${column} like ${`%${literal}%`}` }
+  if (characters.length < longRun + longRunStep - 1) {
+    return { condition, indexed: sql`${grams} @> ${runs(characters, shortRun, 0, 1)}` }
   }
-  const [first, second, third] = [0, 1, 2].map((offset) => gramsAt(characters, offset))
+  // The column's long runs begin at every third character; where the text stands in it, nobody knows. They may leave out
+  // the text's first and last characters, which its first and last short runs then tell.
+  const short = runs(characters, shortRun, 0, 1)
+  const ends = [short[0], short.at(-1)]
+  const [first, second, third] = [0, 1, 2].map((offset) => [...runs(characters, longRun, offset, longRunStep), ...ends])
   return { condition, indexed: sql`(${grams} @> ${first} or ${grams} @> ${second} or ${grams} @> ${third})` }
 }
 
-/** The runs the column would hold if the text began `offset` characters before one of its places. */
-function gramsAt(characters: readonly string[], offset: number): string[] {
-  const grams: string[] = []
-  for (let place = offset; place + gramLength <= characters.length; place += gramStep) {
-    grams.push(characters.slice(place, place + gramLength).join(''))
+function runs(characters: readonly string[], length: number, offset: number, step: number): string[] {
+  const found: string[] = []
+  for (let place = offset; place + length <= characters.length; place += step) {
+    found.push(characters.slice(place, place + length).join(''))
   }
-  return grams
+  return found
 }

@@ -17,10 +17,10 @@ export function writeCursor(cursor: Cursor): string {
 export function readCursor(text: string, orderBy: string): Cursor {
   const parts = parse(text)
   const [writtenFor, value, id] = parts ?? []
-  if (typeof value !== 'string' || typeof id !== 'string' || !isUuid(id)) throw badRequest('The cursor is not valid')
-  if (writtenFor !== orderBy) {
-    throw badRequest(`The cursor belongs to a list ordered by ${String(writtenFor)}, not by ${orderBy}`)
+  if (typeof writtenFor !== 'string' || typeof value !== 'string' || typeof id !== 'string' || !isUuid(id)) {
+    throw badRequest('The cursor is not valid')
   }
+  if (writtenFor !== orderBy) throw badRequest(`The cursor belongs to a list in another order than ${orderBy}`)
   return { orderBy, value, id }
 }
 

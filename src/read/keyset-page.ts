@@ -66,8 +66,10 @@ export async function keysetPage<Row extends object>(
   if (query.after !== undefined && query.before !== undefined) {
     throw badRequest('Cannot specify both "before" and "after" cursors at the same time.')
   }
+  // Read before anything is asked of the database: a cursor that is none costs no count.
+  const walk = walkOf(list, query)
   const [page, count] = await Promise.all([
-    findPage(db, list, query),
+    findPage(db, list, walk),
     cappedCount(db, sql`${list.countFrom ?? list.from} where ${allOf([...list.where, ...searched(list)])}`),
   ])
   return { ...page, ...count }
@@ -79,22 +81,36 @@ interface Walk {
   /** Whether the list runs from small to large. */
   readonly ascending: boolean
   readonly limit: number
+  readonly cursor: { value: string; id: string } | undefined
+  /** Whether the page lies before the cursor. */
+  readonly backwards: boolean
+  readonly inclusive: boolean
 }
 
-export async function findPage<Row extends object>(
-  db: Sql,
-  list: List<Row>,
-  query: CursorQuery,
-): Promise<Pick<CursorPage<Row>, 'data' | 'next' | 'previous'>> {
+function walkOf<Row>(list: List<Row>, query: CursorQuery): Walk {
   const orderBy = query.orderBy ?? Object.keys(list.orders)[0] ?? ''
   const order = list.orders[orderBy]
   if (order === undefined) throw new Error(`The list has no order ${orderBy}`)
-  const walk: Walk = { orderBy, order, ascending: query.orderDirection === 'ASC', limit: query.limit ?? limitDefault }
-  const backwards = query.before !== undefined
   const cursorText = query.before ?? query.after
   const cursor = cursorText === undefined ? undefined : readCursor(cursorText, orderBy)
   if (cursor !== undefined) refuseForeignValue(order, cursor.value)
-  const inclusive = query.includeCursor === true
+  return {
+    orderBy,
+    order,
+    ascending: query.orderDirection === 'ASC',
+    limit: query.limit ?? limitDefault,
+    cursor,
+    backwards: query.before !== undefined,
+    inclusive: query.includeCursor === true,
+  }
+}
+
+async function findPage<Row extends object>(
+  db: Sql,
+  list: List<Row>,
+  walk: Walk,
+): Promise<Pick<CursorPage<Row>, 'data' | 'next' | 'previous'>> {
+  const { orderBy, cursor, backwards, inclusive } = walk
   // Backwards, the nearest page is read from the cursor outwards and then turned round.
   const way = { cursor, up: walk.ascending !== backwards, inclusive }
   const rows = await findRows(db, list, walk, way, walk.limit + 1)
@@ -181,7 +197,13 @@ function refuseForeignValue(order: Order, value: string): void {
     order.cast === 'uuid'
       ? isUuid(value)
       : order.cast === 'timestamptz'
-        ? /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value) && !Number.isNaN(Date.parse(value))
+        ? isTimestamp(value)
         : !value.includes('\u0000') && value.isWellFormed()
   if (!fits) throw badRequest('The cursor is not valid')
+}
+
+/** As we write them, and as the database can read them: the calendar has no year 0 and no 30 February. */
+function isTimestamp(value: string): boolean {
+  const at = new Date(value)
+  return !Number.isNaN(at.getTime()) && at.toISOString() === value && /^(?!0000)\d{4}-/.test(value)
 }

@@ -49,8 +49,9 @@ export async function searchSubscribers(
   return { ...page, data: page.data.map((row) => subscriberOf(environment, row, channels.get(row.id) ?? [])) }
 }
 
+/** An empty filter is none: forms send their empty fields too. */
 export function subscriberList(environment: Environment, search: SubscriberSearch): List<SubscriberRow> {
-  const grams = sql`s.grams`
+  const grams = sql`search_grams(s.full_name, s.email, s.phone)`
   const searched = { email: sql`s.email`, phone: sql`s.phone`, name: sql`s.full_name` }
   // A subscriber's id is made from the moment it was created, so both orders are one.
   const byId = { column: sql`s.id`, cast: 'uuid' } as const
@@ -60,11 +61,11 @@ export function subscriberList(environment: Environment, search: SubscriberSearc
     where: [
       sql`s.environment_id = ${environment.id}`,
       sql`s.deleted_at is null`,
-      ...(search.subscriberId === undefined ? [] : [sql`s.subscriber_id = ${search.subscriberId}`]),
+      ...(search.subscriberId ? [sql`s.subscriber_id = ${search.subscriberId}`] : []),
     ],
     search: (['email', 'phone', 'name'] as const).flatMap((name) => {
       const text = search[name]
-      return text === undefined ? [] : [contains(searched[name], text, grams)]
+      return text ? [contains(searched[name], text, grams)] : []
     }),
     id: sql`s.id`,
     orders: {

@@ -33,7 +33,7 @@ function topicList(environment: Environment, filters: TopicFilters): List<TopicR
     columns: topicColumns,
     from: sql`from topics`,
     where: [sql`environment_id = ${environment.id}`, ...(filters.key ? [sql`key = ${filters.key}`] : [])],
-    search: filters.name ? [contains(sql`name`, filters.name, sql`grams`)] : [],
+    search: filters.name ? [contains(sql`name`, filters.name, sql`search_grams(name)`)] : [],
     id: sql`id`,
     orders: {
       _id: { column: sql`id`, cast: 'uuid' },

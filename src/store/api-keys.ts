@@ -49,11 +49,11 @@ export async function revokeConfiguredKeysBut(
     where environment_id = ${environment.id} and configured and revoked_at is null and hash <> ${hash}`)
 }
 
-/** A key named by the configuration is good again, wherever it was revoked. */
+/** A key that the configuration names again is good again. Not one that was revoked by hand: that was meant. */
 export async function reinstateConfiguredKey(tx: Tx, environment: Environment, hash: Buffer): Promise<boolean> {
   const count = await tx.run(sql`
     update api_keys set revoked_at = null, expires_at = null, scopes = '{full}', configured = true
-    where environment_id = ${environment.id} and hash = ${hash}`)
+    where environment_id = ${environment.id} and hash = ${hash} and (revoked_at is null or configured)`)
   return count > 0
 }
 
@@ -65,7 +65,7 @@ export async function revokeApiKey(
   now: Date,
 ): Promise<ApiKey | undefined> {
   const row = await tx.row<ApiKeyRow>(sql`
-    update api_keys set revoked_at = ${now}
+    update api_keys set revoked_at = ${now}, configured = false
     where environment_id = ${environment.id} and id = ${id} and revoked_at is null
     returning ${columns}`)
   return row && apiKeyOf(row)

@@ -25,7 +25,7 @@ interface Entry {
   readonly credentials: ChannelCredentials
 }
 
-/** The channels of each subscriber, oldest first. An entry without an integration shows the provider's newest active one. */
+/** The channels of each subscriber, oldest first. An entry without an integration shows the one it will belong to: the provider's newest, an active one first. */
 export async function findChannels(
   db: Sql,
   sealer: Sealer,
@@ -68,8 +68,9 @@ export async function findChannels(
 }
 
 /**
- * Merges credentials into the entries of their subscribers. The subscribers' rows are locked first, in one order:
- * an entry is read, merged and written, and two calls at once must not each read the state before the other.
+ * Merges credentials into the entries of their subscribers, and returns the subscribers that were deleted meanwhile.
+ * The subscribers' rows are locked first, in one order: an entry is read, merged and written, and two calls at once
+ * must not each read the state before the other.
  */
 export async function mergeChannels(
   tx: Tx,
@@ -77,37 +78,55 @@ export async function mergeChannels(
   environment: Environment,
   changes: readonly ChannelChange[],
   written: { newId(at: Date): string; now: Date },
-): Promise<void> {
-  if (changes.length === 0) return
-  const subscriberIds = [...new Set(changes.map((change) => change.subscriberId))]
-  await tx.run(sql`select id from subscribers where environment_id = ${environment.id} and id = any(${subscriberIds}::uuid[])
-                   order by id for no key update`)
-  const entries = await findEntries(tx, sealer, environment, subscriberIds)
+): Promise<ReadonlySet<string>> {
+  const gone = new Set(changes.map((change) => change.subscriberId))
+  if (gone.size === 0) return gone
+  const there = await tx.rows<{ id: string }>(sql`
+    select id from subscribers
+    where environment_id = ${environment.id} and id = any(${[...gone]}::uuid[]) and deleted_at is null
+    order by id for no key update`)
+  for (const { id } of there) gone.delete(id)
+  const entries = await findEntries(
+    tx,
+    sealer,
+    environment,
+    there.map((row) => row.id),
+  )
   const touched = new Map<string, Entry>()
+  const folded: Entry[] = []
   for (const change of changes) {
-    const before = entryFor(entries, change)
+    if (gone.has(change.subscriberId)) continue
+    const own = entries.get(placeOf(change))
+    // What was kept while the provider had no integration belongs to the first that comes.
+    const kept = change.integrationId === null ? undefined : entries.get(placeOf({ ...change, integrationId: null }))
+    const credentials = mergeChannelCredentials(kept?.credentials ?? {}, own?.credentials ?? {})
     const entry: Entry = {
-      id: before?.id ?? written.newId(written.now),
-      subscriberId: change.subscriberId,
-      providerId: change.providerId,
-      integrationId: change.integrationId ?? before?.integrationId ?? null,
-      credentials: mergeChannelCredentials(before?.credentials ?? {}, change.credentials),
+      ...change,
+      id: own?.id ?? kept?.id ?? written.newId(written.now),
+      credentials: mergeChannelCredentials(credentials, change.credentials),
     }
-    entries.set(entry.id, entry)
+    if (own !== undefined && kept !== undefined) folded.push(kept)
+    if (kept !== undefined) entries.delete(placeOf(kept))
+    entries.set(placeOf(entry), entry)
     touched.set(entry.id, entry)
   }
+  await deleteEntries(tx, environment, folded)
   await writeEntries(tx, sealer, environment, [...touched.values()], written.now)
+  return gone
 }
 
-/** The integration's own entry, or the one that was kept while the provider had no integration. */
-function entryFor(entries: ReadonlyMap<string, Entry>, change: ChannelChange): Entry | undefined {
-  const candidates = [...entries.values()].filter(
-    (entry) => entry.subscriberId === change.subscriberId && entry.providerId === change.providerId,
-  )
-  return (
-    candidates.find((entry) => entry.integrationId === change.integrationId) ??
-    candidates.find((entry) => entry.integrationId === null)
-  )
+/** One entry stands at each: subscriber, provider, integration. */
+function placeOf(entry: Omit<ChannelChange, 'credentials'>): string {
+  return `${entry.subscriberId}/${entry.providerId}/${entry.integrationId ?? ''}`
+}
+
+async function deleteEntries(tx: Tx, environment: Environment, entries: readonly Entry[]): Promise<void> {
+  if (entries.length === 0) return
+  await tx.run(sql`
+    delete from subscriber_channels c
+    using unnest(${entries.map((entry) => entry.subscriberId)}::uuid[], ${entries.map((entry) => entry.id)}::uuid[])
+      as folded (subscriber_id, id)
+    where c.environment_id = ${environment.id} and c.subscriber_id = folded.subscriber_id and c.id = folded.id`)
 }
 
 async function findEntries(
@@ -121,7 +140,7 @@ async function findEntries(
     from subscriber_channels
     where environment_id = ${environment.id} and subscriber_id = any(${subscriberIds}::uuid[])`)
   return new Map(
-    rows.map((row) => [row.id, { ...row, credentials: openCredentials(sealer, environment, row.credentials) }]),
+    rows.map((row) => [placeOf(row), { ...row, credentials: openCredentials(sealer, environment, row.credentials) }]),
   )
 }
 

@@ -71,6 +71,7 @@ const kinds: Record<ReturnType<typeof kindOfAddress>, string[]> = {
     '::ffff:169.254.169.254',
     '::ffff:a9fe:a9fe',
     '64:ff9b::a9fe:a9fe',
+    '64:ff9b:1::a9fe:a9fe',
     '2002:a9fe:a9fe::1',
     '::169.254.169.254',
   ],

@@ -64,6 +64,8 @@ function embeddedIpv4(address: string): { address: string; routed: boolean } | u
   // IPv4-mapped, and NAT64: behind DNS64 every IPv4 host of the world looks like that.
   if (startsWith(0, 0, 0, 0, 0, 0xffff)) return { address: ipv4Of(parts, 6), routed: true }
   if (startsWith(0x64, 0xff9b, 0, 0, 0, 0)) return { address: ipv4Of(parts, 6), routed: true }
+  // NAT64 with a prefix of one's own network (RFC 8215).
+  if (startsWith(0x64, 0xff9b, 1)) return { address: ipv4Of(parts, 6), routed: false }
   // IPv4-compatible, IPv4-translated and 6to4: relics that nothing public uses any more.
   if (startsWith(0, 0, 0, 0, 0, 0)) return { address: ipv4Of(parts, 6), routed: false }
   if (startsWith(0, 0, 0, 0, 0xffff, 0)) return { address: ipv4Of(parts, 6), routed: false }

@@ -4,7 +4,9 @@ import { type TestContext, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
 import { hashOfApiKey } from '../../src/domain/api-key.ts'
 import { createSealer } from '../../src/domain/sealed.ts'
+import { createApiKey, removeApiKey } from '../../src/manage/api-keys.ts'
 import { ensureFirstStart, ensureInstallation, StartError } from '../../src/manage/first-start.ts'
+import { listEnvironments } from '../../src/store/installation.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { createFakeWorld, testEncryptionKey } from '../support/fake-world.ts'
@@ -99,9 +101,29 @@ test('a configured key that returns works again, one of the other environment is
   await assert.rejects(
     ensureFirstStart(database.db, world, { development: undefined, production: 'the-first-key' }),
     (error: Error) =>
-      error instanceof StartError && /POSTHORN_API_KEY_2 is a key of another environment/.test(error.message),
+      error instanceof StartError && /POSTHORN_API_KEY_2 names a key .* of another environment/.test(error.message),
   )
   assert.deepEqual(await valid(), [hexOf('the-first-key')])
+})
+
+test('a configured key that was revoked by hand does not come back', async (t) => {
+  const database = await freshDatabase(t)
+  const world = createFakeWorld()
+  const keys = { development: 'the-leaked-key', production: undefined }
+  await ensureFirstStart(database.db, world, keys)
+  const [environment] = await listEnvironments(database.db)
+  assert.ok(environment)
+  await createApiKey(database.db, world, environment, { key: {}, idempotency: undefined })
+  const [leaked] = await database.db.rows<{ id: string }>(
+    sql`select id from api_keys where hash = ${hashOfApiKey('the-leaked-key')}`,
+  )
+  await removeApiKey(database.db, world, environment, { id: leaked?.id ?? '', idempotency: undefined })
+  await assert.rejects(
+    ensureFirstStart(database.db, world, keys),
+    (error: Error) =>
+      error instanceof StartError && /POSTHORN_API_KEY names a key that was revoked/.test(error.message),
+  )
+  await ensureFirstStart(database.db, world, { ...keys, development: 'another-key-instead' })
 })
 
 test('a node with another encryption key is refused; one that also holds the right key is not', async (t) => {

@@ -324,3 +324,11 @@ test('one key on two different creations of one group: one is carried out, the o
   assert.equal((await keyed('POST', '/v2/subscribers', 'k1', { subscriberId: loser })).status, 422)
   assert.equal(await subscribersNamed(loser), 0)
 })
+
+test('a slash at the end of the path makes no other call of it', async () => {
+  const headers = { 'idempotency-key': 'with-and-without-slash' }
+  const first = await app.call('POST', '/v2/topics', { headers, body: { key: 'slashed' } })
+  const second = await app.call('POST', '/v2/topics/', { headers, body: { key: 'slashed' } })
+  assert.deepEqual([first.status, second.status], [201, 201])
+  assert.equal(second.headers['idempotency-replay'], 'true')
+})

@@ -98,3 +98,18 @@ test('an environment holds at most 500 integrations', async () => {
 test('nothing of all this left a secret in the log', () => {
   assert.doesNotMatch(JSON.stringify(app.world.logged), /top-secret|signing/)
 })
+
+test('what is stored is what the provider approved: an account changed while it was asked is 409', async () => {
+  const created = await createIntegration(app, { ...sendgridBody, name: 'Checked' })
+  const at = `${path}/${created._id}`
+  app.world.onFetch = async () => {
+    app.world.advance(1)
+    const other = { ...sendgridBody.credentials, apiKey: 'SG.another' }
+    assert.equal((await app.call('PUT', at, { body: { credentials: other } })).status, 200)
+    return { status: 200, headers: new Headers(), body: '{"scopes":["mail.send"]}' }
+  }
+  const reply = await app.call('PUT', at, { body: { check: true, active: true } })
+  app.world.onFetch = undefined
+  assert.equal(reply.status, 409)
+  assert.match(reply.body.message, /was changed while its provider was asked/)
+})

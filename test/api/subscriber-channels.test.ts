@@ -238,3 +238,60 @@ test('a key that may only read sees which channels there are, and no credentials
     assert.equal(reply.text.includes('very-secret-token'), false)
   }
 })
+
+test('one integration has one entry, whatever happened before it became active again', async () => {
+  await newSubscriber('reactivated')
+  const id = await integrationOf('apns', 'my-apns')
+  const activate = (active: boolean) =>
+    app.database.db.run(sql`update integrations set active = ${active} where id = ${id}`)
+  await put('reactivated', { providerId: 'apns', credentials: { deviceTokens: ['a'] } })
+  await activate(false)
+  const inactive = await put('reactivated', { providerId: 'apns', credentials: { deviceTokens: ['a', 'b'] } })
+  assert.equal(inactive.body.channels.length, 1)
+  await activate(true)
+  const { body } = await put('reactivated', { providerId: 'apns', credentials: { deviceTokens: ['c'] } })
+  assert.equal(body.channels.length, 1)
+  assert.deepEqual(body.channels[0].credentials.deviceTokens, ['a', 'b', 'c'])
+})
+
+test('an entry kept from before is folded into the integration’s own', async () => {
+  await newSubscriber('folded')
+  await put('folded', { providerId: 'appio', credentials: { deviceTokens: ['early'] } })
+  await integrationOf('appio', 'appio-1')
+  app.world.advance(1)
+  await integrationOf('appio', 'appio-2')
+  // The early entry goes to the first that is written to; a second early one cannot exist beside it.
+  await put('folded', { providerId: 'appio', integrationIdentifier: 'appio-1', credentials: { deviceTokens: ['one'] } })
+  const { body } = await put('folded', { providerId: 'appio', credentials: { deviceTokens: ['two'] } })
+  assert.deepEqual(
+    body.channels.map((entry: { credentials: object }) => entry.credentials),
+    [{ deviceTokens: ['early', 'one'] }, { deviceTokens: ['two'] }],
+  )
+})
+
+test('many entries of one channel in a bulk call become one, with every token', async () => {
+  const subscribers = Array.from({ length: 100 }, (_, index) => ({
+    subscriberId: `wide-${index}`,
+    channels: Array.from({ length: 40 }, (_, token) => ({
+      providerId: 'expo',
+      credentials: { deviceTokens: [`t${token}`] },
+    })),
+  }))
+  const reply = await app.call('POST', '/v1/subscribers/bulk', { body: { subscribers } })
+  assert.equal(reply.body.created.length, 100)
+  const { body } = await app.call('GET', '/v2/subscribers/wide-7')
+  assert.equal(body.channels[0].credentials.deviceTokens.length, 40)
+})
+
+test('a 409 writes the built-in ids in the words the other answers use', async () => {
+  const other = await createTestApp({ nodeOf: app, vendor: 'novu' })
+  try {
+    await newSubscriber('worded')
+    await put('worded', { providerId: 'platform-slack', credentials: { channel: 'C1' } })
+    const reply = await other.call('POST', '/v2/subscribers?failIfExists=true', { body: { subscriberId: 'worded' } })
+    assert.equal(reply.status, 409)
+    assert.equal(reply.body.channels[0].providerId, 'novu-slack')
+  } finally {
+    await other.close()
+  }
+})

@@ -119,6 +119,50 @@ test('an unknown order, a limit out of range and a broken cursor are refused', a
   }
 })
 
+test('an empty filter is none', async () => {
+  const all = await found('')
+  for (const name of ['email', 'phone', 'name', 'subscriberId']) assert.deepEqual(await found(`${name}=`), all, name)
+})
+
+test('names in any script are found, by a part and by a beginning', async () => {
+  for (const [subscriberId, firstName] of [
+    ['cyrillic', 'Щукина Наталья'],
+    ['kanji', '田中太郎'],
+    ['emoji', '🦊🦊🦊🦊'],
+    ['signs', 'a@@@b'],
+  ]) {
+    await app.call('POST', '/v2/subscribers', { body: { subscriberId, firstName } })
+  }
+  for (const [text, subscriberId] of [
+    ['Щук', 'cyrillic'],
+    ['кина Ната', 'cyrillic'],
+    ['中太郎', 'kanji'],
+    ['田', 'kanji'],
+    ['🦊🦊🦊', 'emoji'],
+    ['@@@', 'signs'],
+  ] as const) {
+    assert.deepEqual(await found(`name=${encodeURIComponent(text)}`), [subscriberId], text)
+  }
+})
+
+test('a cursor made by hand is refused, whatever is in it', async () => {
+  const id = '01890000-0000-7000-8000-000000000000'
+  for (const parts of [
+    [{ toString: 1, valueOf: 1 }, 'x', id],
+    ['updatedAt', '0000-01-01T00:00:00.000Z', id],
+    ['updatedAt', '2026-02-30T00:00:00.000Z', id],
+    ['updatedAt', '2026-01-01', id],
+    ['_id', 'no-uuid', id],
+    [null, null, null],
+  ]) {
+    const cursor = Buffer.from(JSON.stringify(parts)).toString('base64url')
+    for (const orderBy of ['_id', 'updatedAt', 'subscriberId']) {
+      const reply = await app.call('GET', `/v2/subscribers?orderBy=${orderBy}&after=${cursor}`)
+      assert.equal(reply.status, 400, JSON.stringify(parts))
+    }
+  }
+})
+
 test('counts stop at 50,000 and say so', async () => {
   await app.database.db.run(sql`
     insert into subscribers (environment_id, id, subscriber_id, created_at, updated_at)

@@ -95,6 +95,8 @@ for (const [what, body, field] of [
   ['a blank subscriberId', { subscriberId: '   ' }, 'subscriberId'],
   ['a subscriberId of 256 characters', { subscriberId: 'x'.repeat(256) }, 'subscriberId'],
   ['a subscriberId with a line break', { subscriberId: 'a\nb' }, 'subscriberId'],
+  ['a subscriberId with a C1 control character', { subscriberId: 'a\u0085b' }, 'subscriberId'],
+  ['a control character in an e-mail address', { subscriberId: 'x', email: 'a\u0001@example.com' }, 'email'],
   ['a number for a subscriberId', { subscriberId: 7 }, 'subscriberId'],
   ['an e-mail address that is none', { subscriberId: 'x', email: 'nobody' }, 'email'],
   ['an empty e-mail address', { subscriberId: 'x', email: '' }, 'email'],

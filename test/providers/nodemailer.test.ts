@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import type { SMTPServerOptions } from 'smtp-server'
 import { SMTPServer } from 'smtp-server'
 import { nodemailer } from '../../src/providers/email/nodemailer.ts'
-import { smtpSettings } from '../../src/providers/email/smtp.ts'
+import { greetSmtp, smtpSettings } from '../../src/providers/email/smtp.ts'
 import { createFakeWorld } from '../support/fake-world.ts'
 
 interface Seen {
@@ -116,4 +116,17 @@ test('a password crosses the open internet encrypted or not at all, unless the o
   assert.equal((await smtpSettings({ ...account, ignoreTls: true })).requireTLS, false)
   assert.equal((await smtpSettings({ host: account.host, port: '25' })).requireTLS, false)
   assert.equal((await smtpSettings({ ...account, host: '10.0.0.1' })).requireTLS, false)
+})
+
+test('a server that drips its greeting for ever is left at the deadline', async (t) => {
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.write('220 slow\r\n')
+    const drip = setInterval(() => socket.write('250-and more\r\n'), 20)
+    socket.on('close', () => clearInterval(drip))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  await assert.rejects(greetSmtp({ host: '127.0.0.1', port: String(port) }, 200), /did not come to an end in time/)
 })

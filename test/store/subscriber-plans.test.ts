@@ -67,6 +67,8 @@ test('a search looks at a bounded number of rows, whether few, some or all conta
     [{ email: '19999' }, 1],
     [{ email: 'pe' }, 10],
     [{ email: 'qq' }, 0],
+    [{ name: 'Щук' }, 0],
+    [{ email: '@@@' }, 0],
   ] as const) {
     assert.equal((await search(query)).data.length, found, JSON.stringify(query))
   }

@@ -41,12 +41,15 @@ export interface TestAppOptions {
   readonly corsOrigins?: readonly string[]
   /** Share the database of another app, as a second node would. */
   readonly nodeOf?: TestApp
+  /** How long the other node waits for a lock. */
+  readonly lockTimeoutMs?: number
 }
 
 export async function createTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const database = options.nodeOf?.database ?? (await createTestDatabase())
   const world = options.nodeOf?.world ?? createFakeWorld()
-  const db = options.nodeOf === undefined ? database.db : database.another()
+  const db =
+    options.nodeOf === undefined ? database.db : database.another({ lockTimeoutMs: options.lockTimeoutMs ?? 5_000 })
   const developmentKey = 'test-key-of-development'
   const productionKey = 'test-key-of-production'
   await ensureFirstStart(db, world, { development: developmentKey, production: productionKey })

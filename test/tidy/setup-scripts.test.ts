@@ -126,6 +126,19 @@ test('a changed lock file is installed anew', async () => {
   assert.equal(npm.calls.length, 2)
 })
 
+test('while npm runs, nothing tells another command that all is installed', async () => {
+  const root = fakeProject()
+  putInstalled(root, '1.0.0')
+  put(root, 'package-lock.json', lockFor('1.0.1'))
+  const records: boolean[] = []
+  const run = async () => {
+    records.push(existsSync(join(root, 'node_modules', '.package-lock.json')), existsSync(stampOf(root)))
+    return { code: 1, output: 'interrupted' }
+  }
+  await assert.rejects(ensureInstalled(root, { run, say: () => {} }))
+  assert.deepEqual(records, [false, false])
+})
+
 test('what a developer installed by hand is left alone, even beside our stamp for an older lock file', async () => {
   const root = fakeProject()
   const npm = fakeNpm()

@@ -73,7 +73,8 @@ export const environmentRoutes = [
     path: '/v1/environments/api-keys',
     operationId: 'listApiKeys',
     summary: 'List API keys',
-    description: 'Newest first, revoked and expired ones included. The keys themselves are stored nowhere.',
+    description:
+      'Newest first, revoked and expired ones included. The keys themselves are not among it: only their hashes are kept.',
     scope: 'full',
     query: Type.Object(offsetParameters(pageLimitMax)),
     replies: { 200: offsetPage('ApiKeyPage', apiKey) },

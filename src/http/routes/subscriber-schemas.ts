@@ -1,7 +1,7 @@
 // The schemas of subscribers and their channels (interface 2.1 to 2.3).
 import { Type } from 'typebox'
 import { channelProviderIds } from '../../domain/channel-settings.ts'
-import { freeObject, literals, nullableBoolean, nullableFreeObject, nullableString, timestamp } from '../schemas.ts'
+import { literals, nullableBoolean, nullableFreeObject, nullableString, timestamp } from '../schemas.ts'
 
 export const channelCredentials = Type.Object(
   {
@@ -63,7 +63,7 @@ export const subscriber = Type.Object(
 /** Not empty once trimmed, and nothing that cannot be seen. */
 export const subscriberId = Type.String({
   maxLength: 255,
-  pattern: '^[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$',
+  pattern: '^(?!\\s*$)\\P{Cc}+$',
   description: 'The id of the person in the caller’s own system.',
 })
 
@@ -113,13 +113,7 @@ export const bulkResult = Type.Object(
   {
     updated: Type.Array(Type.Object({ subscriberId: Type.String() })),
     created: Type.Array(Type.Object({ subscriberId: Type.String() })),
-    failed: Type.Array(
-      Type.Object({
-        subscriberId: Type.Optional(Type.String()),
-        message: Type.String(),
-        errors: Type.Optional(freeObject()),
-      }),
-    ),
+    failed: Type.Array(Type.Object({ subscriberId: Type.Optional(Type.String()), message: Type.String() })),
   },
   { title: 'BulkSubscribersResult' },
 )

@@ -1,6 +1,6 @@
 // SMTP to a host the operator wrote down: the connection's settings, and proof that the host takes our name and password.
 import { isIP } from 'node:net'
-import { createTransport } from 'nodemailer'
+import SMTPConnection from 'nodemailer/lib/smtp-connection/index.js'
 import { kindOfAddress } from '../../world/address.ts'
 import { createAddressGuard } from '../../world/address-guard.ts'
 
@@ -19,6 +19,8 @@ const connectTimeoutMs = 5_000
 /** Until the server's first words; some wait on purpose to tell people from spammers. */
 const greetingTimeoutMs = 10_000
 const silenceTimeoutMs = 10_000
+/** As long as any call to a provider may take. */
+const greetTimeoutMs = 20_000
 
 /** What `tlsOptions` may set. Others, such as `host` or `path`, would lead the connection past the guard. */
 const tlsOptionNames = [
@@ -71,11 +73,21 @@ function mustHide(address: string, account: SmtpAccount): boolean {
 }
 
 /** Connects, greets, secures and authenticates, and leaves without sending. Throws what the server or the network said. */
-export async function greetSmtp(account: SmtpAccount): Promise<void> {
-  const transport = createTransport(await smtpSettings(account))
+export async function greetSmtp(account: SmtpAccount, timeoutMs = greetTimeoutMs): Promise<void> {
+  const { auth, ...settings } = await smtpSettings(account)
+  const connection = new SMTPConnection(settings)
+  let timer: NodeJS.Timeout | undefined
   try {
-    await transport.verify()
+    await new Promise<void>((resolve, reject) => {
+      // The socket's own timeout starts anew with every byte, and a server may drip them for ever.
+      timer = setTimeout(() => reject(new Error('The server did not come to an end in time')), timeoutMs)
+      connection.once('error', reject)
+      connection.once('end', () => resolve())
+      const leave = (error?: Error | null): void => (error ? reject(error) : connection.quit())
+      connection.connect(() => (auth === undefined ? leave() : connection.login({ credentials: auth }, leave)))
+    })
   } finally {
-    transport.close()
+    clearTimeout(timer)
+    connection.close()
   }
 }
