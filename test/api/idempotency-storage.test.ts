@@ -3,40 +3,20 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
 import { sweep } from '../../src/manage/housekeeping.ts'
-import type { TestApp, TestReply } from '../support/app.ts'
+import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
+import { callWithKey, fresh, storedAnswers, subscribersNamed } from '../support/idempotency-scene.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 
 let app: TestApp
-let calls = 0
 before(async () => {
   app = await createTestApp()
 })
 after(() => app.close())
 afterEach(() => app.database.db.run(sql`delete from idempotency_keys`))
 
-function keyed(method: string, path: string, key: string, body: object): Promise<TestReply> {
-  return app.call(method, path, { body, headers: { 'idempotency-key': key } })
-}
-
-/** An identifier no other test has. */
-function fresh(name: string): string {
-  calls += 1
-  return `${name}-${calls}`
-}
-
-async function storedAnswers(): Promise<number> {
-  const row = await app.database.db.row<{ count: number }>(sql`select count(*) from idempotency_keys`)
-  return row?.count ?? 0
-}
-
-async function subscribersNamed(subscriberId: string): Promise<number> {
-  const row = await app.database.db.row<{ count: number }>(
-    sql`select count(*) from subscribers where subscriber_id = ${subscriberId}`,
-  )
-  return row?.count ?? 0
-}
+const keyed = (method: string, path: string, key: string, body?: unknown) => callWithKey(app, method, path, key, body)
 
 test('a write that fails at its commit leaves neither itself nor an answer, and runs under the same key afterwards', async () => {
   const { db } = app.database
@@ -59,8 +39,8 @@ test('a write that fails at its commit leaves neither itself nor an answer, and 
     assert.equal(reply.status, 500)
     assert.equal(reply.text.includes('refused'), false)
   }
-  assert.equal(await storedAnswers(), 0)
-  assert.equal(await subscribersNamed(name), 0)
+  assert.equal(await storedAnswers(app), 0)
+  assert.equal(await subscribersNamed(app, name), 0)
   assert.equal((await app.call('GET', `/v1/tenants/${name}`)).status, 404)
   await db.run({ text: 'drop function refuse() cascade', values: [] })
   assert.equal((await tenant()).status, 201)
@@ -81,7 +61,7 @@ test('an answer that cannot be stored takes its write with it', async () => {
     [500, 500],
   )
   assert.equal((await app.call('GET', `/v1/tenants/${name}`)).status, 404)
-  assert.equal(await subscribersNamed(name), 0)
+  assert.equal(await subscribersNamed(app, name), 0)
 })
 
 test('a deadlock is tried again, and its answer stored once', async () => {
@@ -101,7 +81,7 @@ test('a deadlock is tried again, and its answer stored once', async () => {
   await db.run({ text: 'drop function lose_once() cascade', values: [] })
   assert.equal(first.status, 201)
   assert.equal((await db.row<{ last_value: number }>(sql`select last_value from tries`))?.last_value, 2)
-  assert.equal(await storedAnswers(), 1)
+  assert.equal(await storedAnswers(app), 1)
   const repeat = await keyed('POST', '/v1/tenants', 'k1', { identifier })
   assert.deepEqual([repeat.text, repeat.headers['idempotency-replay']], [first.text, 'true'])
 })
@@ -125,11 +105,11 @@ test('the sweep deletes expired answers in batches, and no others', async () => 
            ${now}::timestamptz - make_interval(secs => n)
     from generate_series(0, 5999) as n`)
   assert.equal(await sweep(app.database.db, app.world), 6000)
-  assert.equal(await storedAnswers(), 1)
+  assert.equal(await storedAnswers(app), 1)
   assert.equal((await keyed('POST', '/v1/tenants', 'kept', { identifier })).headers['idempotency-replay'], 'true')
   app.world.advance(dayMs)
   assert.equal(await sweep(app.database.db, app.world), 1)
-  assert.equal(await storedAnswers(), 0)
+  assert.equal(await storedAnswers(app), 0)
 })
 
 test('the sweep skips an answer that another transaction holds', async () => {

@@ -5,39 +5,19 @@ import { sql } from '../../src/db/sql.ts'
 import { routes } from '../../src/http/registry.ts'
 import type { CallOptions, TestApp, TestReply } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
+import { callWithKey, fresh, storedAnswers, subscribersNamed } from '../support/idempotency-scene.ts'
 
 const hourMs = 60 * 60 * 1000
 
 let app: TestApp
-let calls = 0
 before(async () => {
   app = await createTestApp()
 })
 after(() => app.close())
 afterEach(() => app.database.db.run(sql`delete from idempotency_keys`))
 
-function keyed(method: string, path: string, key: string, body?: unknown, more: CallOptions = {}): Promise<TestReply> {
-  const headers = { 'idempotency-key': key, ...more.headers }
-  return app.call(method, path, { ...more, headers, ...(body === undefined ? {} : { body }) })
-}
-
-/** An identifier no other test has. */
-function fresh(name: string): string {
-  calls += 1
-  return `${name}-${calls}`
-}
-
-async function storedAnswers(): Promise<number> {
-  const row = await app.database.db.row<{ count: number }>(sql`select count(*) from idempotency_keys`)
-  return row?.count ?? 0
-}
-
-async function subscribersNamed(subscriberId: string): Promise<number> {
-  const row = await app.database.db.row<{ count: number }>(
-    sql`select count(*) from subscribers where subscriber_id = ${subscriberId}`,
-  )
-  return row?.count ?? 0
-}
+const keyed = (method: string, path: string, key: string, body?: unknown, more: CallOptions = {}) =>
+  callWithKey(app, method, path, key, body, more)
 
 function assertReplayOf(first: TestReply, repeat: TestReply, key: string): void {
   assert.equal(repeat.status, first.status)
@@ -152,7 +132,7 @@ test('GET takes no notice of the header: nothing is stored, nothing replayed', a
   assert.equal(second.headers['idempotency-replay'], undefined)
   assert.equal(second.headers['idempotency-key'], undefined)
   assert.notEqual(second.text, first.text)
-  assert.equal(await storedAnswers(), 0)
+  assert.equal(await storedAnswers(app), 0)
   assert.equal((await keyed('GET', '/v1/tenants', 'x'.repeat(300))).status, 200)
 })
 
@@ -209,7 +189,7 @@ test('a refusal is not stored: the mended request runs under the same key', asyn
   const identifier = fresh('mended')
   assert.equal((await keyed('POST', '/v1/tenants', 'k1', { identifier, name: 5 })).status, 422)
   assert.equal((await keyed('PATCH', `/v1/tenants/${identifier}`, 'k1', { name: 'x' })).status, 404)
-  assert.equal(await storedAnswers(), 0)
+  assert.equal(await storedAnswers(app), 0)
   assert.equal((await keyed('POST', '/v1/tenants', 'k1', { identifier, name: 'five' })).status, 201)
   assert.equal((await keyed('PATCH', `/v1/tenants/${identifier}`, 'k1', { name: 'x' })).status, 200)
 
@@ -297,8 +277,8 @@ test('of 50 duplicates at once over two nodes exactly one is carried out, groupe
     assertOneExecution(grouped)
     assertOneExecution(plain)
     assert.equal(bystander.status, 200)
-    assert.equal(await subscribersNamed(subscriberId), 1)
-    assert.equal(await storedAnswers(), 2)
+    assert.equal(await subscribersNamed(app, subscriberId), 1)
+    assert.equal(await storedAnswers(app), 2)
   } finally {
     await node.close()
   }
@@ -310,7 +290,7 @@ test('of 50 duplicates at once over one node exactly one is carried out', async 
     Array.from({ length: 50 }, () => keyed('POST', '/v2/subscribers?failIfExists=true', 'k1', { subscriberId })),
   )
   assertOneExecution(replies)
-  assert.equal(await subscribersNamed(subscriberId), 1)
+  assert.equal(await subscribersNamed(app, subscriberId), 1)
 })
 
 test('one key on two different creations of one group: one is carried out, the other is told to wait and then 422', async () => {
@@ -320,9 +300,9 @@ test('one key on two different creations of one group: one is carried out, the o
   )
   assert.deepEqual(replies.map((reply) => reply.status).sort(), [201, 409])
   const loser = names[replies.findIndex((reply) => reply.status === 409)] ?? ''
-  assert.equal(await subscribersNamed(loser), 0)
+  assert.equal(await subscribersNamed(app, loser), 0)
   assert.equal((await keyed('POST', '/v2/subscribers', 'k1', { subscriberId: loser })).status, 422)
-  assert.equal(await subscribersNamed(loser), 0)
+  assert.equal(await subscribersNamed(app, loser), 0)
 })
 
 test('a slash at the end of the path makes no other call of it', async () => {
