@@ -29,7 +29,7 @@ export interface SubscriberCreation {
 
 export type SubscriberCreations = Group<SubscriberCreation, Answer<Subscriber>>
 
-/** Measured: beyond some 100 rows a larger group commits no faster and only makes its last caller wait. */
+/** Large enough that callers share the cost of a commit, small enough that the last of them does not wait long. */
 const creationsPerCommitMax = 128
 
 export function createSubscriberCreations(db: Db, world: World): SubscriberCreations {
@@ -88,8 +88,8 @@ async function carryOut(
   const existing = refused.length === 0 ? [] : await findSubscriberRows(tx, environment, refused)
   const upserted = lenient.length === 0 ? [] : await upsertSubscribers(tx, environment, lenient, now)
   const rows = [...fresh, ...existing, ...upserted.map((upsert) => upsert.row)]
-  const newIds = new Set([...fresh, ...upserted.filter((upsert) => upsert.created).map((upsert) => upsert.row)])
-  const subscribers = await withChannels(tx, world, environment, rows, newIds)
+  const newRows = new Set([...fresh, ...upserted.filter((upsert) => upsert.created).map((upsert) => upsert.row)])
+  const subscribers = await withChannels(tx, world, environment, rows, newRows)
   const taken = new Set(refused)
   return creations.map(({ subscriber: { subscriberId } }) => {
     const subscriber = subscribers.get(subscriberId)
