@@ -105,7 +105,7 @@ test('a topic is found by its key through an index', async () => {
   }
 })
 
-test('topics are found by a part of their name through the trigram index', async () => {
+test('topics are found by a part of their name through the index of runs', async () => {
   const query = { name: 'needle', limit }
   const page = await pinnedSearch('topics, name', (db) => topicsPage(db, environment, query))
   assert.equal(page.data.length, 4)
