@@ -3,7 +3,7 @@ import { connect, type Database } from '../src/db/connect.ts'
 import { startEmbeddedPostgres } from '../src/db/embedded-postgres.ts'
 import { migrate, readMigrations } from '../src/db/migrate.ts'
 import type { Sql } from '../src/db/sql.ts'
-import type { Environment } from '../src/domain/environment.ts'
+import type { Caller, Environment } from '../src/domain/environment.ts'
 import { createSealer } from '../src/domain/sealed.ts'
 import { writeCursor } from '../src/read/cursor.ts'
 import { searchSubscribers } from '../src/read/subscribers.ts'
@@ -24,14 +24,14 @@ const environment: Environment = {
   organizationId: '00000000-0000-7000-8000-000000000002',
   name: 'Bench',
 }
+const caller: Caller = { environment, keyId: 'bench', scopes: ['full'] }
 const sealer = createSealer([Buffer.alloc(32)])
 
 /** Runs one page; `row` picks where, from 0 to the table's size. */
 type PageQuery = (db: Sql, row: number) => Promise<unknown>
 
 const cursorAt = (row: number) => writeCursor({ orderBy: '_id', value: idOfRow(row), id: idOfRow(row) })
-const search = (db: Sql, query: Parameters<typeof searchSubscribers>[3]) =>
-  searchSubscribers(db, sealer, environment, query)
+const search = (db: Sql, query: Parameters<typeof searchSubscribers>[3]) => searchSubscribers(db, sealer, caller, query)
 const topic = { _id: topicId, key: 'everyone', createdAt: updatedAtOfRow(0), updatedAt: updatedAtOfRow(0) }
 
 const queries: Record<string, PageQuery> = {

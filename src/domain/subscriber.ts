@@ -35,11 +35,6 @@ export interface SubscriberFields {
   readonly data?: Readonly<Record<string, unknown>> | null
 }
 
-/** What a key that may only read is shown: a device token or webhook address is as good as a right to send. */
-export function withoutCredentials(subscriber: Subscriber): Subscriber {
-  return { ...subscriber, channels: subscriber.channels.map((channel) => ({ ...channel, credentials: {} })) }
-}
-
 const emailLengthMax = 320
 /** Something@something.something, without what would let one address become two or a header. */
 const emailPattern = /^[^\s\p{Cc}@<>,;:"()[\]\\]+@[^\s\p{Cc}@<>,;:"()[\]\\]+\.[^\s\p{Cc}@<>,;:"()[\]\\.]+$/u

@@ -2,7 +2,8 @@
 
 import type { Sql } from '../db/sql.ts'
 import { sql } from '../db/sql.ts'
-import type { Environment } from '../domain/environment.ts'
+import type { Caller, Environment } from '../domain/environment.ts'
+import { mayUse } from '../domain/environment.ts'
 import type { Sealer } from '../domain/sealed.ts'
 import type { Subscriber } from '../domain/subscriber.ts'
 import { findChannels } from '../store/subscriber-channels.ts'
@@ -24,33 +25,37 @@ export const subscriberOrders = ['_id', 'createdAt', 'updatedAt', 'subscriberId'
 export async function findSubscriber(
   db: Sql,
   sealer: Sealer,
-  environment: Environment,
+  caller: Caller,
   subscriberId: string,
 ): Promise<Subscriber | undefined> {
-  const [row] = await findSubscriberRows(db, environment, [subscriberId])
+  const [row] = await findSubscriberRows(db, caller.environment, [subscriberId])
   if (row === undefined) return undefined
-  const channels = await findChannels(db, sealer, environment, [row.id])
-  return subscriberOf(environment, row, channels.get(row.id) ?? [])
+  const channels = await findChannels(db, sealer, caller.environment, [row.id])
+  return asSeenBy(caller, subscriberOf(caller.environment, row, channels.get(row.id) ?? []))
 }
 
 export async function searchSubscribers(
   db: Sql,
   sealer: Sealer,
-  environment: Environment,
+  caller: Caller,
   search: SubscriberSearch,
 ): Promise<CursorPage<Subscriber>> {
+  const { environment } = caller
   const page = await keysetPage(db, subscriberList(environment, search), search)
-  const channels = await findChannels(
-    db,
-    sealer,
-    environment,
-    page.data.map((row) => row.id),
-  )
-  return { ...page, data: page.data.map((row) => subscriberOf(environment, row, channels.get(row.id) ?? [])) }
+  const ids = page.data.map((row) => row.id)
+  const channels = await findChannels(db, sealer, environment, ids)
+  const data = page.data.map((row) => asSeenBy(caller, subscriberOf(environment, row, channels.get(row.id) ?? [])))
+  return { ...page, data }
+}
+
+/** A device token or a webhook address is as good as a right to send: a key that may only read sees which channels there are. */
+function asSeenBy(caller: Caller, subscriber: Subscriber): Subscriber {
+  if (mayUse(caller, 'full')) return subscriber
+  return { ...subscriber, channels: subscriber.channels.map((channel) => ({ ...channel, credentials: {} })) }
 }
 
 /** An empty filter is none: forms send their empty fields too. */
-export function subscriberList(environment: Environment, search: SubscriberSearch): List<SubscriberRow> {
+function subscriberList(environment: Environment, search: SubscriberSearch): List<SubscriberRow> {
   const grams = sql`search_grams(s.full_name, s.email, s.phone)`
   const searched = { email: sql`s.email`, phone: sql`s.phone`, name: sql`s.full_name` }
   // A subscriber's id is made from the moment it was created, so both orders are one.

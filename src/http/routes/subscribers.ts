@@ -1,10 +1,7 @@
 // Subscribers: /v2/subscribers, and bulk creation.
 import { Type } from 'typebox'
 import { ok } from '../../domain/answer.ts'
-import type { Caller } from '../../domain/environment.ts'
-import { mayUse } from '../../domain/environment.ts'
-import type { Subscriber, SubscriberFields } from '../../domain/subscriber.ts'
-import { withoutCredentials } from '../../domain/subscriber.ts'
+import type { SubscriberFields } from '../../domain/subscriber.ts'
 import type { ChannelInput } from '../../manage/channel-changes.ts'
 import type { BulkElement } from '../../manage/subscriber-bulk.ts'
 import { createSubscribersInBulk } from '../../manage/subscriber-bulk.ts'
@@ -72,10 +69,7 @@ export const subscriberRoutes = [
       subscriberId: Type.Optional(Type.String({ maxLength: 255, description: 'The whole id.' })),
     }),
     replies: { 200: cursorPage('SubscriberPage', subscriber) },
-    handle: async ({ db, world }, { caller, query }) => {
-      const page = await searchSubscribers(db, world.sealer, caller.environment, query)
-      return ok({ ...page, data: page.data.map((found) => shownTo(caller, found)) })
-    },
+    handle: async ({ db, world }, { caller, query }) => ok(await searchSubscribers(db, world.sealer, caller, query)),
   }),
   route({
     ...shared,
@@ -88,9 +82,9 @@ export const subscriberRoutes = [
     replies: { 200: subscriber },
     errors: [404],
     handle: async ({ db, world }, { caller, params }) => {
-      const found = await findSubscriber(db, world.sealer, caller.environment, params.subscriberId)
+      const found = await findSubscriber(db, world.sealer, caller, params.subscriberId)
       if (found === undefined) throw unknownSubscriber(params.subscriberId)
-      return ok(shownTo(caller, found))
+      return ok(found)
     },
   }),
   route({
@@ -156,10 +150,6 @@ export const subscriberRoutes = [
       }),
   }),
 ]
-
-function shownTo(caller: Caller, found: Subscriber): Subscriber {
-  return mayUse(caller, 'full') ? found : withoutCredentials(found)
-}
 
 const fieldNames = Object.keys(subscriberFields) as (keyof SubscriberFields)[]
 
