@@ -13,6 +13,7 @@ export function createWorld(parts: { log: Log; sealer: Sealer; outboundAllow: re
       await sleep(ms, undefined, signal === undefined ? {} : { signal }).catch(() => {})
     },
     newId: createIdSource(),
+    random: Math.random,
     fetch: createOutboundFetch({ allow: parts.outboundAllow }),
     sealer: parts.sealer,
     log: parts.log,

@@ -9,6 +9,8 @@ export interface World {
   sleep(ms: number, signal?: AbortSignal): Promise<void>
   /** A new UUIDv7 that carries the moment `at`; ids of one millisecond keep the order they were made in. */
   newId(at: Date): string
+  /** A number from 0 up to 1, for jitter. */
+  random(): number
   /**
    * Calls out to the network: bounded in time and size, no redirects, no private addresses unless allowed.
    * Whatever answer comes is returned; an OutboundError tells why there was none.

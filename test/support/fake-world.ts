@@ -32,6 +32,7 @@ export function createFakeWorld(startsAt = '2026-01-02T03:04:05.678Z'): FakeWorl
       nowMs += ms
     },
     newId: createIdSource(),
+    random: () => 0.5,
     onFetch: undefined,
     fetch: async (request, options = {}) => {
       if (world.onFetch === undefined) throw new Error(`The test did not expect a call to ${request.url}`)

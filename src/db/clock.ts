@@ -1,0 +1,8 @@
+// The queue's clock: the database's own, which all nodes share. Tests hand in theirs.
+import type { Statement } from './sql.ts'
+import { sql } from './sql.ts'
+
+/** An expression for the current moment, to stand in a statement. */
+export type Clock = () => Statement
+
+export const databaseClock: Clock = () => sql`clock_timestamp()`

@@ -1,0 +1,74 @@
+// Ids that follow from what they belong to: a second insert of the same thing collides with the first instead of doubling it.
+import { hash } from 'node:crypto'
+
+/**
+ * Layout of a derived UUIDv7: the event's millisecond (48 bits), the version, twelve bits of the event's hash, the variant,
+ * then 62 bits of the thing's own hash. What belongs to one event therefore stands together in a primary key, and two things
+ * of one event collide with a chance of 10⁻⁷ among a million. (docs/decisions/0015)
+ */
+function derivedId(eventId: string, tail: string): string {
+  const family = familyOf(eventId)
+  const variant = ((Number.parseInt(tail.slice(0, 1), 16) & 0x3) | 0x8).toString(16)
+  return `${eventId.slice(0, 13)}-7${family}-${variant}${tail.slice(1, 4)}-${tail.slice(4, 16)}`
+}
+
+/** A batch makes ids of few events: their twelve bits are remembered. */
+const families = new Map<string, string>()
+const familiesMax = 10_000
+
+function familyOf(eventId: string): string {
+  const known = families.get(eventId)
+  if (known !== undefined) return known
+  if (families.size >= familiesMax) families.clear()
+  const family = hash('sha1', eventId).slice(0, 3)
+  families.set(eventId, family)
+  return family
+}
+
+export function notificationIdOf(eventId: string, subscriberId: string): string {
+  return derivedId(eventId, hash('sha1', `${eventId}/${subscriberId}`))
+}
+
+export function jobIdOf(eventId: string, notificationId: string, step: number): string {
+  return derivedId(eventId, hash('sha1', `${notificationId}/${step}`))
+}
+
+/** The first 40 bits of the tail tell the job, so that the messages of a job stand together too. */
+export function messageIdOf(eventId: string, jobId: string, target: string): string {
+  return derivedId(eventId, messagePrefix(jobId) + hash('sha1', `${jobId}/${target}`).slice(0, 6))
+}
+
+function messagePrefix(jobId: string): string {
+  return hash('sha1', jobId).slice(0, 10)
+}
+
+export interface IdRange {
+  readonly from: string
+  readonly to: string
+}
+
+/** Where everything of one event lies. Other events may share the range: compare the event's id as well. */
+export function idsOfEvent(eventId: string): IdRange {
+  const start = `${eventId.slice(0, 13)}-7${familyOf(eventId)}`
+  return { from: `${start}-8000-000000000000`, to: `${start}-bfff-ffffffffffff` }
+}
+
+/** Where the messages of one job lie. */
+export function idsOfMessages(eventId: string, jobId: string): IdRange {
+  const prefix = messagePrefix(jobId)
+  return {
+    from: derivedId(eventId, `${prefix}000000`),
+    to: derivedId(eventId, `${prefix}ffffff`),
+  }
+}
+
+/** The moment a UUIDv7 carries. */
+export function momentOfId(id: string): Date {
+  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16))
+}
+
+/** The smallest id of a moment, for ranges of time. */
+export function firstIdAt(at: Date): string {
+  const time = at.getTime().toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`
+}

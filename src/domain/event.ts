@@ -1,0 +1,83 @@
+// An event: one element of a trigger call, whom it names, and what the caller is told of it.
+import type { ChannelCredentials } from './channel-settings.ts'
+import type { SubscriberFields } from './subscriber.ts'
+
+export const triggerStatuses = [
+  'error',
+  'trigger_not_active',
+  'no_workflow_active_steps_defined',
+  'no_workflow_steps_defined',
+  'processed',
+  'no_tenant_found',
+  'invalid_recipients',
+] as const
+export type TriggerStatus = (typeof triggerStatuses)[number]
+
+export interface TriggerResult {
+  /** Always true: we heard it, whatever became of it. */
+  readonly acknowledged: true
+  readonly status: TriggerStatus
+  readonly error?: readonly string[]
+  readonly transactionId?: string
+}
+
+/** A subscriber as a trigger names one: what is given is written, what is absent stays. */
+export interface Recipient {
+  readonly subscriberId: string
+  readonly fields: SubscriberFields
+  readonly channels: readonly RecipientChannel[]
+}
+
+export interface RecipientChannel {
+  readonly providerId: string
+  readonly integrationIdentifier?: string
+  readonly credentials: ChannelCredentials
+}
+
+export interface TopicRecipient {
+  readonly topicKey: string
+  readonly exclude: readonly string[]
+}
+
+/** An event whose form is good. Whether it can run is decided when it is accepted. */
+export interface EventRequest {
+  readonly name: string
+  readonly payload: Readonly<Record<string, unknown>>
+  readonly overrides: Readonly<Record<string, unknown>>
+  /** Each once, the last definition of each. */
+  readonly recipients: readonly Recipient[]
+  readonly topics: readonly TopicRecipient[]
+  readonly transactionId?: string
+  readonly actor?: Recipient
+  readonly tenant?: TenantMention
+  readonly context: readonly ContextMention[]
+}
+
+export interface TenantMention {
+  readonly identifier: string
+  readonly name?: string
+  readonly data?: Readonly<Record<string, unknown>>
+}
+
+export interface ContextMention {
+  readonly type: string
+  readonly id: string
+  readonly data?: Readonly<Record<string, unknown>>
+}
+
+/** More recipients than this, or a topic, are expanded in pages by the worker. */
+export const recipientsAtOnceMax = 100
+/** One transaction's worth of notifications when an event is expanded. */
+export const recipientsPerPageMax = 500
+export const eventsPerCallMax = 100
+/** One event without its attachments. */
+export const eventBytesMax = 512 * 1024
+export const contextsPerEventMax = 5
+export const contextDataBytesMax = 64 * 1024
+export const excludedPerTopicMax = 100
+
+/** Directly named people do not wait behind a fan-out, nor the fan-out for ever behind them. */
+export const directLane = 0
+export const fanOutLane = 1
+
+export const contextKeyOf = (mention: { type: string; id: string }): string => `${mention.type}:${mention.id}`

@@ -1,0 +1,28 @@
+// An Outcome: what became of one call to one provider for one message.
+
+export type RefusalReason = 'bad-recipient' | 'dead-token' | 'opted-out' | 'bad-content' | 'other'
+
+export type Outcome =
+  | {
+      readonly kind: 'sent'
+      readonly providerMessageId: string
+      /** Kept instead of sent. */
+      readonly captured?: true
+      readonly detail?: string
+    }
+  | { readonly kind: 'refused'; readonly reason: RefusalReason; readonly detail: string }
+  /** Our account, not this message. */
+  | { readonly kind: 'misconfigured'; readonly detail: string }
+  /** Certainly not sent: safe to repeat. */
+  | { readonly kind: 'busy'; readonly detail: string; readonly retryAfterMs?: number }
+  /** Perhaps sent: the channel's policy decides. */
+  | { readonly kind: 'unsure'; readonly detail: string }
+
+export const sent = (providerMessageId: string, detail?: string): Outcome =>
+  detail === undefined ? { kind: 'sent', providerMessageId } : { kind: 'sent', providerMessageId, detail }
+export const captured = (providerMessageId: string): Outcome => ({ kind: 'sent', providerMessageId, captured: true })
+export const refused = (reason: RefusalReason, detail: string): Outcome => ({ kind: 'refused', reason, detail })
+export const misconfigured = (detail: string): Outcome => ({ kind: 'misconfigured', detail })
+export const busy = (detail: string, retryAfterMs?: number): Outcome =>
+  retryAfterMs === undefined ? { kind: 'busy', detail } : { kind: 'busy', detail, retryAfterMs }
+export const unsure = (detail: string): Outcome => ({ kind: 'unsure', detail })

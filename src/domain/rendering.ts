@@ -1,0 +1,63 @@
+// What is said of rendering on every floor: the variables a template sees, what comes out, and why it may not.
+import type { EmailBlock, MessageCta, StepTemplate } from './workflow.ts'
+
+/** The variables of a template, payload members at the top level included; the named ones win over those. */
+export interface TemplateScope {
+  readonly [name: string]: unknown
+  readonly payload: Readonly<Record<string, unknown>>
+  readonly subscriber: Readonly<Record<string, unknown>>
+  readonly actor: Readonly<Record<string, unknown>> | undefined
+  readonly tenant: Readonly<Record<string, unknown>> | undefined
+  /** By type. */
+  readonly context: Readonly<Record<string, { readonly id: string; readonly data: Readonly<Record<string, unknown>> }>>
+  readonly step: {
+    /** Whether the step comes after a digest. */
+    readonly digest: boolean
+    /** The payloads of the digest's events, oldest first; of this event alone without a digest. */
+    readonly events: readonly Readonly<Record<string, unknown>>[]
+    readonly total_count: number
+  }
+  readonly workflow: {
+    readonly identifier: string
+    readonly name: string
+    readonly tags: readonly string[]
+    readonly data: Readonly<Record<string, unknown>>
+  }
+}
+
+export interface EmailContent {
+  readonly subject: string
+  readonly senderName?: string
+  /** The whole document, layout around it, CSS inlined. */
+  readonly html: string
+  readonly text: string
+  /** What the message shows as its content: the rendered blocks, or the body as rendered, without layout. */
+  readonly content: string | readonly EmailBlock[]
+}
+
+export interface InAppContent {
+  /** Sanitised. */
+  readonly content: string
+  readonly subject?: string
+  readonly cta: MessageCta
+  readonly data?: Readonly<Record<string, unknown>>
+}
+
+/** Why a template gave nothing: the field it stands in, and words for whoever wrote it. */
+export class RenderError extends Error {
+  readonly field: string
+
+  constructor(field: string, message: string) {
+    super(message)
+    this.name = 'RenderError'
+    this.field = field
+  }
+}
+
+/** Renders steps. `key` names the template for good (version, step and variant): what was compiled is kept under it. */
+export interface Renderer {
+  email(key: string, template: StepTemplate, scope: TemplateScope): EmailContent
+  inApp(key: string, template: StepTemplate, scope: TemplateScope): InAppContent
+  /** A single value, such as a condition's. Not kept: values are many and short. */
+  value(text: string, scope: TemplateScope): string
+}

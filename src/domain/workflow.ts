@@ -1,0 +1,216 @@
+// A workflow: what happens when its identifier is triggered, as steps; and the version that a run is pinned to.
+import type { StepFilter } from './condition.ts'
+import type { Channel } from './integration.ts'
+
+/** Every step type of the interface; `trigger` is accepted in filters only. */
+export const stepTypes = [
+  'in_app',
+  'email',
+  'sms',
+  'chat',
+  'push',
+  'digest',
+  'trigger',
+  'delay',
+  'throttle',
+  'custom',
+] as const
+export type StepType = (typeof stepTypes)[number]
+
+/** The step types that can run today; a workflow that names another is refused when it is saved. */
+export const runnableStepTypes = ['in_app', 'email', 'digest', 'delay'] as const
+export type RunnableStepType = (typeof runnableStepTypes)[number]
+
+export const severities = ['high', 'medium', 'low', 'none'] as const
+export type Severity = (typeof severities)[number]
+
+export const timeUnits = ['seconds', 'minutes', 'hours', 'days', 'weeks', 'months'] as const
+export type TimeUnit = (typeof timeUnits)[number]
+
+export const weekDays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const
+export type WeekDay = (typeof weekDays)[number]
+export const ordinals = ['1', '2', '3', '4', '5', 'last'] as const
+export const ordinalValues = ['day', 'weekday', 'weekend', ...weekDays] as const
+
+export interface TimedConfig {
+  /** `HH:mm` or `HH:mm:ss`, 24 hours. */
+  readonly atTime?: string
+  readonly weekDays?: readonly WeekDay[]
+  /** As strings, as the interface has them in workflows. */
+  readonly monthDays?: readonly string[]
+  readonly ordinal?: (typeof ordinals)[number]
+  readonly ordinalValue?: (typeof ordinalValues)[number]
+  readonly monthlyType?: 'each' | 'on'
+}
+
+export interface RegularDigest {
+  readonly type: 'regular' | 'backoff'
+  readonly amount?: number
+  readonly unit?: TimeUnit
+  readonly digestKey?: string
+  readonly backoff?: boolean
+  readonly backoffAmount?: number
+  readonly backoffUnit?: TimeUnit
+  readonly updateMode?: boolean
+}
+
+export interface TimedDigest {
+  readonly type: 'timed'
+  readonly amount?: number
+  readonly unit?: TimeUnit
+  readonly digestKey?: string
+  readonly timed?: TimedConfig
+}
+
+export type DigestMetadata = RegularDigest | TimedDigest
+
+export type DelayMetadata =
+  | { readonly type: 'regular'; readonly amount?: number; readonly unit?: TimeUnit }
+  | { readonly type: 'scheduled'; readonly delayPath: string }
+
+export type StepMetadata = DigestMetadata | DelayMetadata
+
+export interface EmailBlock {
+  readonly type: 'button' | 'text'
+  readonly content: string
+  readonly url?: string
+  readonly styles?: { readonly textAlign?: 'center' | 'left' | 'right' }
+}
+
+export interface MessageButton {
+  readonly type: 'primary' | 'secondary'
+  readonly content: string
+  readonly resultContent?: string
+}
+
+export interface MessageAction {
+  readonly status?: 'pending' | 'done'
+  readonly buttons?: readonly MessageButton[]
+  readonly result?: { readonly payload?: Readonly<Record<string, unknown>>; readonly type?: 'primary' | 'secondary' }
+}
+
+export interface MessageCta {
+  readonly type?: 'redirect'
+  readonly data?: { readonly url?: string }
+  readonly action?: MessageAction
+}
+
+export interface TemplateActor {
+  readonly type: 'none' | 'user' | 'system_icon' | 'system_custom'
+  readonly data: string | null
+}
+
+export interface TemplateVariable {
+  readonly name: string
+  readonly type?: 'String' | 'Array' | 'Boolean'
+  readonly required?: boolean
+  readonly defaultValue?: unknown
+}
+
+/** What a step says. Which members count depends on its type. */
+export interface StepTemplate {
+  readonly type: StepType
+  readonly content?: string | readonly EmailBlock[]
+  /** E-mail: `editor` has blocks, `customHtml` a string. */
+  readonly contentType?: 'editor' | 'customHtml'
+  readonly subject?: string
+  readonly preheader?: string
+  readonly senderName?: string
+  /** Null or `none`: no layout. */
+  readonly layoutId?: string | null
+  readonly title?: string
+  readonly cta?: MessageCta
+  readonly actor?: TemplateActor
+  readonly feedId?: string | null
+  readonly variables?: readonly TemplateVariable[]
+  /** In-app: custom data that goes with the message. */
+  readonly data?: Readonly<Record<string, unknown>>
+  readonly name?: string
+}
+
+export interface StepVariant {
+  readonly _id: string
+  readonly uuid: string
+  readonly _templateId: string
+  readonly _parentId?: string | null
+  readonly name?: string
+  readonly active: boolean
+  readonly shouldStopOnFail: boolean
+  readonly template: StepTemplate
+  readonly filters: readonly StepFilter[]
+  readonly metadata?: StepMetadata
+  readonly replyCallback?: { readonly active?: boolean; readonly url?: string }
+}
+
+export interface NotificationStep extends StepVariant {
+  readonly variants: readonly StepVariant[]
+}
+
+export type PreferenceSettings = { readonly [Name in Channel]: boolean }
+
+/** What a version holds: everything a run needs to know of its workflow. */
+export interface WorkflowDefinition {
+  readonly name: string
+  readonly description: string
+  readonly tags: readonly string[]
+  readonly critical: boolean
+  readonly preferenceSettings: PreferenceSettings
+  readonly severity: Severity
+  /** Given: a payload that does not fit it is refused. */
+  readonly payloadSchema?: Readonly<Record<string, unknown>>
+  readonly data?: Readonly<Record<string, unknown>>
+  readonly steps: readonly NotificationStep[]
+}
+
+export interface WorkflowVersion {
+  readonly id: string
+  readonly workflowId: string
+  readonly identifier: string
+  readonly definition: WorkflowDefinition
+}
+
+export interface NotificationTrigger {
+  readonly type: 'event'
+  readonly identifier: string
+  readonly variables: readonly { readonly name: string }[]
+  readonly subscriberVariables?: readonly { readonly name: string }[]
+}
+
+export interface NotificationGroup {
+  readonly _id: string
+  readonly name: string
+  readonly _environmentId: string
+  readonly _organizationId: string
+}
+
+/** The Workflow of the interface (2.11). */
+export interface Workflow extends WorkflowDefinition {
+  readonly _id: string
+  readonly _organizationId: string
+  readonly _environmentId: string
+  readonly _creatorId: string
+  readonly _notificationGroupId: string
+  readonly notificationGroup?: NotificationGroup
+  readonly active: boolean
+  /** Not active. */
+  readonly draft: boolean
+  readonly triggers: readonly NotificationTrigger[]
+  readonly deleted: boolean
+  /** Empty while it is not deleted, as clients want them. */
+  readonly deletedAt: string
+  readonly deletedBy: string
+  readonly workflowIntegrationStatus?: Readonly<Record<string, unknown>>
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+/** The place of the first active step at or after `from`; undefined when there is none. */
+export function activeStepFrom(steps: readonly NotificationStep[], from: number): number | undefined {
+  const found = steps.findIndex((step, index) => index >= from && step.active)
+  return found === -1 ? undefined : found
+}
+
+/** The distinct types of the active steps, in their order. */
+export function channelsOf(steps: readonly NotificationStep[]): StepType[] {
+  return [...new Set(steps.filter((step) => step.active).map((step) => step.template.type))]
+}

@@ -1,0 +1,43 @@
+// A step type: what is wrong with its settings when they are saved, and what it wants when its turn comes.
+import type { Decision } from '../domain/decision.ts'
+import type { Job } from '../domain/job.ts'
+import type { Renderer, TemplateScope } from '../domain/rendering.ts'
+import type { NotificationStep, RunnableStepType, WorkflowVersion } from '../domain/workflow.ts'
+
+/** Everything a step may look at. */
+export interface StepInput {
+  readonly now: Date
+  readonly job: Job
+  /** With the chosen variant's template in place of its own. */
+  readonly step: NotificationStep
+  readonly version: WorkflowVersion
+  readonly event: {
+    readonly payload: Readonly<Record<string, unknown>>
+    readonly overrides: Readonly<Record<string, unknown>>
+    readonly transactionId: string
+  }
+  readonly subscriber: {
+    readonly id: string
+    readonly subscriberId: string
+    readonly email: string | null
+    readonly phone: string | null
+    readonly timezone: string | null
+  }
+  readonly scope: TemplateScope
+  readonly renderer: Renderer
+  /** The name under which the renderer keeps this step's templates. */
+  readonly templateKey: string
+}
+
+/** A mistake in a step's settings: the path below the step, and words that say what to mend. */
+export interface StepMistake {
+  readonly path: string
+  readonly message: string
+}
+
+export interface Step {
+  readonly type: RunnableStepType
+  /** What can never run, told when the workflow is saved. */
+  mistakes(step: NotificationStep): StepMistake[]
+  decide(input: StepInput): Decision
+}

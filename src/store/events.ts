@@ -1,0 +1,164 @@
+// The events and transactions tables: what was triggered, said once.
+import type { Sql, Tx } from '../db/sql.ts'
+import { json, prepared, sql } from '../db/sql.ts'
+import type { Environment } from '../domain/environment.ts'
+import { isUuid } from '../domain/uuid-v7.ts'
+
+export interface NewEvent {
+  readonly id: string
+  readonly transactionId: string
+  readonly workflowId: string
+  readonly versionId: string
+  readonly payload: Readonly<Record<string, unknown>>
+  readonly overrides: Readonly<Record<string, unknown>>
+  readonly actorId: string | null
+  readonly tenantId: string | null
+  readonly contextKeys: readonly string[] | null
+  /** Null for `none`. */
+  readonly severity: string | null
+  readonly lane: number
+  /** Recipients still to be expanded, as given. */
+  readonly recipients: readonly unknown[] | null
+  readonly topics: readonly { readonly id: string; readonly key: string }[]
+  readonly excluded: readonly string[]
+  readonly warnings: readonly string[]
+  readonly notified: number
+  readonly createdAt: Date
+  readonly expandedAt: Date | null
+}
+
+export interface EventRow {
+  readonly id: string
+  readonly seq: number
+  readonly transaction_id: string
+  readonly workflow_id: string
+  readonly version_id: string
+  readonly payload: Record<string, unknown>
+  readonly overrides: Record<string, unknown>
+  readonly actor_id: string | null
+  readonly tenant_id: string | null
+  readonly context_keys: string[] | null
+  readonly severity: string | null
+}
+
+/** Claims the callers' own transaction ids; the ones that come back are new. Sorted, as every such statement: two calls then wait and do not deadlock. */
+export async function claimTransactions(
+  tx: Tx,
+  environment: Environment,
+  claims: readonly { transactionId: string; eventId: string }[],
+): Promise<Set<string>> {
+  if (claims.length === 0) return new Set()
+  // An id that we made is an event's own id and has no row here: a caller who sends it again means that event.
+  const ownIds = claims.map((claim) => claim.transactionId).filter(isUuid)
+  const rows = await tx.rows<{ transaction_id: string }>(sql`
+    insert into transactions (environment_id, transaction_id, event_id)
+    select ${environment.id}, c.transaction_id, c.event_id
+    from unnest(${claims.map((claim) => claim.transactionId)}::text[], ${claims.map((claim) => claim.eventId)}::uuid[])
+      as c (transaction_id, event_id)
+    where not exists (
+      select 1 from events e
+      where e.environment_id = ${environment.id} and e.id = any(${ownIds}::uuid[]) and e.transaction_id = c.transaction_id)
+    order by c.transaction_id
+    on conflict (environment_id, transaction_id) do nothing
+    returning transaction_id`)
+  return new Set(rows.map((row) => row.transaction_id))
+}
+
+export async function insertEvents(tx: Tx, environment: Environment, events: readonly NewEvent[]): Promise<void> {
+  if (events.length === 0) return
+  const column = <Value>(read: (event: NewEvent) => Value): Value[] => events.map(read)
+  await tx.run(
+    prepared(
+      'events-insert',
+      sql`insert into events (environment_id, id, transaction_id, workflow_id, version_id, payload, overrides, actor_id,
+                              tenant_id, context_keys, severity, lane, recipients, topic_ids, topic_keys, excluded, warnings,
+                              notified, expanded_at, created_at)
+          select ${environment.id}, e.id, e.transaction_id, e.workflow_id, e.version_id, e.payload::jsonb, e.overrides::jsonb,
+                 e.actor_id, e.tenant_id, e.context_keys::text[], e.severity, e.lane, e.recipients::jsonb,
+                 e.topic_ids::uuid[], e.topic_keys::text[], e.excluded::text[], e.warnings::jsonb, e.notified, e.expanded_at,
+                 e.created_at
+          from unnest(${column((e) => e.id)}::uuid[], ${column((e) => e.transactionId)}::text[],
+            ${column((e) => e.workflowId)}::uuid[], ${column((e) => e.versionId)}::uuid[],
+            ${column((e) => json(e.payload))}::text[], ${column((e) => json(e.overrides))}::text[],
+            ${column((e) => e.actorId)}::uuid[], ${column((e) => e.tenantId)}::uuid[],
+            ${column((e) => e.contextKeys && arrayText(e.contextKeys))}::text[], ${column((e) => e.severity)}::text[],
+            ${column((e) => e.lane)}::smallint[], ${column((e) => json(e.recipients))}::text[],
+            ${column((e) => orNull(e.topics.map((topic) => topic.id)))}::text[],
+            ${column((e) => orNull(e.topics.map((topic) => topic.key)))}::text[], ${column((e) => orNull(e.excluded))}::text[],
+            ${column((e) => (e.warnings.length === 0 ? null : json(e.warnings)))}::text[],
+            ${column((e) => e.notified)}::int[], ${column((e) => e.expandedAt)}::timestamptz[],
+            ${column((e) => e.createdAt)}::timestamptz[]) with ordinality
+            as e (id, transaction_id, workflow_id, version_id, payload, overrides, actor_id, tenant_id, context_keys, severity,
+                  lane, recipients, topic_ids, topic_keys, excluded, warnings, notified, expanded_at, created_at, ordinal)
+          order by e.ordinal`,
+    ),
+  )
+}
+
+const orNull = (values: readonly string[]): string | null => (values.length === 0 ? null : arrayText(values))
+
+/** An array as PostgreSQL writes one, for a column of arrays: unnest would take nested ones apart. */
+export function arrayText(values: readonly string[]): string {
+  return `{${values.map((value) => `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`).join(',')}}`
+}
+
+/** What jobs need to know of their events. */
+export async function findEvents(db: Sql, environment: Environment, ids: readonly string[]): Promise<EventRow[]> {
+  return db.rows<EventRow>(
+    prepared(
+      'events-find',
+      sql`select e.id, e.seq, e.transaction_id, e.workflow_id, e.version_id, e.payload, e.overrides, e.actor_id, e.tenant_id,
+                 e.context_keys, e.severity
+          from unnest(${ids}::uuid[]) as asked (id)
+          cross join lateral (select * from events found
+            where found.environment_id = ${environment.id} and found.id = asked.id limit 1) as e`,
+    ),
+  )
+}
+
+/** The events of these transactions: an id of the caller's by its claim, an id of ours as the event's own. */
+export async function findEventIds(
+  db: Sql,
+  environment: Environment,
+  transactionIds: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await db.rows<{ transaction_id: string; event_id: string }>(sql`
+    select transaction_id, event_id from transactions
+    where environment_id = ${environment.id} and transaction_id = any(${transactionIds}::text[])
+    union all
+    select transaction_id, id from events
+    where environment_id = ${environment.id} and id = any(${transactionIds.filter(isUuid)}::uuid[])
+      and transaction_id = any(${transactionIds}::text[])`)
+  return new Map(rows.map((row) => [row.transaction_id, row.event_id]))
+}
+
+export interface ExpandingEvent {
+  readonly id: string
+  readonly version_id: string
+  readonly lane: number
+  readonly actor_id: string | null
+  readonly recipients: unknown[] | null
+  readonly topic_ids: string[] | null
+  readonly excluded: string[] | null
+}
+
+export async function findExpandingEvent(
+  db: Sql,
+  environment: Environment,
+  id: string,
+): Promise<ExpandingEvent | undefined> {
+  return db.row<ExpandingEvent>(sql`
+    select id, version_id, lane, actor_id, recipients, topic_ids, excluded from events
+    where environment_id = ${environment.id} and id = ${id}`)
+}
+
+/** Counts the notifications of a page; `expandedAt` with the last one. */
+export async function countNotified(
+  tx: Tx,
+  environment: Environment,
+  page: { eventId: string; count: number; expandedAt: Date | null },
+): Promise<void> {
+  await tx.run(sql`
+    update events set notified = notified + ${page.count}, expanded_at = ${page.expandedAt}
+    where environment_id = ${environment.id} and id = ${page.eventId}`)
+}
