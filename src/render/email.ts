@@ -1,0 +1,158 @@
+// E-mails out of templates: blocks of the editor or HTML, the layout around it, CSS inlined, and the text part beside it.
+import type { EmailContent, TemplateScope } from '../domain/rendering.ts'
+import { RenderError } from '../domain/rendering.ts'
+import type { EmailBlock, StepTemplate } from '../domain/workflow.ts'
+import { htmlToText } from './html-to-text.ts'
+import { hasStyle, inlineCss, inlineTemplateCss } from './inline-css.ts'
+import { buttonBlock, defaultLayout, hiddenPreheader, textBlock } from './layout.ts'
+import type { Budget } from './limits.ts'
+import { blocksMax, preheaderLengthMax, senderNameLengthMax, subjectLengthMax } from './limits.ts'
+import { demandFewTags } from './markup.ts'
+import { localeOf } from './moments.ts'
+import { oneLine, safeAddress } from './plain-text.ts'
+import { sanitized } from './sanitize.ts'
+import type { Template } from './template.ts'
+import { compile } from './template.ts'
+
+interface CompiledBlock {
+  readonly block: EmailBlock
+  readonly content: Template
+  readonly url: Template | undefined
+  readonly field: string
+}
+
+type CompiledBody =
+  | { readonly kind: 'blocks'; readonly blocks: readonly CompiledBlock[] }
+  | { readonly kind: 'html'; readonly template: Template; readonly inlined: boolean }
+
+export interface CompiledEmail {
+  readonly sourceLength: number
+  readonly subject: Template
+  readonly preheader: Template | undefined
+  readonly senderName: Template | undefined
+  readonly body: CompiledBody
+  readonly hasLayout: boolean
+}
+
+export function compileEmail(template: StepTemplate): CompiledEmail {
+  const plain = (field: 'subject' | 'preheader' | 'senderName', text: string | undefined): Template | undefined =>
+    text === undefined || text === '' ? undefined : compile(`template.${field}`, text, 'plain')
+  const subject = compile('template.subject', template.subject ?? '', 'plain')
+  const preheader = plain('preheader', template.preheader)
+  const senderName = plain('senderName', template.senderName)
+  const body = compileBody(template.content ?? '')
+  const texts = [subject, preheader, senderName, ...textsOf(body)]
+  return {
+    sourceLength: texts.reduce((sum, text) => sum + (text?.sourceLength ?? 0), 0),
+    subject,
+    preheader,
+    senderName,
+    body,
+    hasLayout: template.layoutId !== null && template.layoutId !== 'none',
+  }
+}
+
+function textsOf(body: CompiledBody): (Template | undefined)[] {
+  return body.kind === 'html' ? [body.template] : body.blocks.flatMap(({ content, url }) => [content, url])
+}
+
+function compileBody(content: string | readonly EmailBlock[]): CompiledBody {
+  if (typeof content === 'string') {
+    const template = compile('template.content', content, 'html')
+    const once = hasStyle(content) ? inlineTemplateCss(content) : undefined
+    if (once === undefined) return { kind: 'html', template, inlined: false }
+    return { kind: 'html', template: compile('template.content', once, 'html'), inlined: true }
+  }
+  if (content.length > blocksMax) {
+    throw new RenderError('template.content', `has ${content.length} blocks; at most ${blocksMax} are allowed`)
+  }
+  const blocks = content.map((block, index): CompiledBlock => {
+    const field = `template.content[${index}]`
+    return {
+      block,
+      field,
+      content: compile(`${field}.content`, block.content, block.type === 'button' ? 'plain' : 'html'),
+      url: block.url === undefined ? undefined : compile(`${field}.url`, block.url, 'plain'),
+    }
+  })
+  return { kind: 'blocks', blocks }
+}
+
+interface Body {
+  /** What the message shows as its content. */
+  readonly content: string | readonly EmailBlock[]
+  readonly html: string
+  readonly text: string
+}
+
+export function renderEmail(compiled: CompiledEmail, scope: TemplateScope, budget: Budget): EmailContent {
+  const subject = oneLine(compiled.subject.render(scope, budget), subjectLengthMax)
+  const preheader = oneLine(compiled.preheader?.render(scope, budget) ?? '', preheaderLengthMax)
+  const senderName = oneLine(compiled.senderName?.render(scope, budget) ?? '', senderNameLengthMax)
+  const body =
+    compiled.body.kind === 'html'
+      ? htmlBody(compiled.body, scope, budget)
+      : blocksBody(compiled.body.blocks, scope, budget)
+  const whole =
+    compiled.hasLayout && !isDocument(body.html)
+      ? defaultLayout({ locale: localeOf(scope.subscriber['locale']), subject, preheader, body: body.html })
+      : withPreheader(body.html, preheader)
+  return {
+    subject,
+    ...(senderName === '' ? {} : { senderName }),
+    html: whole,
+    text: body.text,
+    content: body.content,
+  }
+}
+
+function htmlBody(
+  { template, inlined }: { template: Template; inlined: boolean },
+  scope: TemplateScope,
+  budget: Budget,
+): Body {
+  const content = template.render(scope, budget)
+  demandFewTags('template.content', content)
+  const html = !inlined && hasStyle(content) ? inlineCss(content) : content
+  return { content, html, text: htmlToText(html) }
+}
+
+function blocksBody(blocks: readonly CompiledBlock[], scope: TemplateScope, budget: Budget): Body {
+  const shown: EmailBlock[] = []
+  const html: string[] = []
+  const text: string[] = []
+  for (const { block, content, url, field } of blocks) {
+    const rendered = content.render(scope, budget)
+    const align = block.styles?.textAlign
+    if (block.type === 'button') {
+      const label = oneLine(rendered, subjectLengthMax)
+      const address = url === undefined ? undefined : safeAddress(`${field}.url`, url.render(scope, budget))
+      shown.push({ ...block, content: label, ...(url === undefined ? {} : { url: address ?? '' }) })
+      html.push(buttonBlock(label, address, align))
+      text.push(address === undefined ? label : `${label} (${address})`)
+    } else {
+      const safe = sanitized(`${field}.content`, rendered, 'email')
+      shown.push({ ...block, content: safe })
+      html.push(textBlock(withLineBreaks(safe), align))
+      text.push(textOf(safe))
+    }
+  }
+  return { content: shown, html: html.join('\n'), text: text.filter((part) => part !== '').join('\n\n') }
+}
+
+/** Who writes no tags means the line breaks that are there. */
+const withLineBreaks = (html: string): string => (html.includes('<') ? html : html.replace(/\r?\n/g, '<br>\n'))
+
+/** Most blocks hold neither a tag nor an escape. */
+const textOf = (html: string): string => (/[<&]/.test(html) ? htmlToText(withLineBreaks(html)) : html.trim())
+
+const isDocument = (html: string): boolean => /<html[\s>]|<!doctype\s/i.test(html)
+
+function withPreheader(html: string, preheader: string): string {
+  if (preheader === '') return html
+  const hidden = hiddenPreheader(preheader)
+  const bodyAt = html.search(/<body[\s>]/i)
+  const at = bodyAt === -1 ? 0 : html.indexOf('>', bodyAt) + 1
+  if (at === 0) return isDocument(html) ? html : `${hidden}${html}`
+  return `${html.slice(0, at)}${hidden}${html.slice(at)}`
+}

@@ -1,0 +1,318 @@
+// The filters of templates that are our own, or stand in the place of one of LiquidJS that a hostile template could abuse.
+import type { Context } from 'liquidjs'
+import { toValue } from 'liquidjs'
+import { isLocale, isTimezone } from '../domain/subscriber.ts'
+import type { Budget } from './limits.ts'
+import { formatted, localeOf, momentOf, strftime, zoneOf } from './moments.ts'
+import { escapeHtml, jsonOf, memberOf, pathOf, print, SafeText, valueAt } from './values.ts'
+
+/** What LiquidJS calls a filter on. */
+export interface FilterThis {
+  readonly context: Context
+}
+
+export type FilterHandler = (this: FilterThis, value: unknown, ...args: unknown[]) => unknown
+
+export const budgetOf = (filter: FilterThis): Budget => filter.context.memoryLimit as unknown as Budget
+
+const text = (filter: FilterThis, value: unknown): string => print(value, budgetOf(filter))
+
+const subscriberOf = (filter: FilterThis): unknown => memberOf(filter.context.environments, 'subscriber')
+const subscriberLocale = (filter: FilterThis): string => localeOf(memberOf(subscriberOf(filter), 'locale'))
+
+function list(value: unknown): readonly unknown[] {
+  const plain: unknown = toValue(value)
+  if (plain === undefined || plain === null) return []
+  return Array.isArray(plain) ? plain : [plain]
+}
+
+function number(value: unknown): number {
+  const plain: unknown = toValue(value)
+  if (Array.isArray(plain)) return plain.length
+  const result = Number(plain)
+  return Number.isNaN(result) ? 0 : result
+}
+
+/** Looking into a member costs what some characters do. */
+const memberWeight = 4
+
+/** The members of a list with what lies at a path in each. */
+function keyed(filter: FilterThis, value: unknown, path: unknown): { item: unknown; key: unknown }[] {
+  const items = list(value)
+  budgetOf(filter).use(memberWeight * items.length)
+  const keys = pathOf(path)
+  return items.map((item) => ({ item, key: toValue(valueAt(item, keys)) }))
+}
+
+/** Missing last, numbers before texts, the rest as they came. */
+function compare(left: unknown, right: unknown): number {
+  const leftRank = rank(left)
+  const rightRank = rank(right)
+  if (leftRank !== rightRank) return leftRank - rightRank
+  if (leftRank > 1) return 0
+  if (left === right) return 0
+  return (left as number) < (right as number) ? -1 : 1
+}
+
+function rank(value: unknown): number {
+  if (typeof value === 'number' || typeof value === 'boolean') return 0
+  if (typeof value === 'string') return 1
+  return value === undefined || value === null ? 3 : 2
+}
+
+function sorted(filter: FilterThis, value: unknown, path: unknown, order: unknown, natural: boolean): unknown[] {
+  // Beside looking into each member: putting them in order.
+  budgetOf(filter).use(memberWeight * list(value).length)
+  const direction = order === 'desc' ? -1 : 1
+  const comparable = (key: unknown) => (natural && typeof key === 'string' ? key.toLowerCase() : key)
+  return keyed(filter, value, path)
+    .map(({ item, key }) => ({ item, key: comparable(key) }))
+    .sort((left, right) => direction * compare(left.key, right.key))
+    .map(({ item }) => item)
+}
+
+const sortBy: FilterHandler = function (value, path, order) {
+  return sorted(this, value, path, order, false)
+}
+
+const groupBy: FilterHandler = function (value, path) {
+  const groups = new Map<unknown, unknown[]>()
+  for (const { item, key } of keyed(this, value, path)) {
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [item])
+    else group.push(item)
+  }
+  return [...groups].map(([key, items]) => ({ key, name: key, items }))
+}
+
+const uniqueBy: FilterHandler = function (value, path) {
+  const seen = new Set<unknown>()
+  return keyed(this, value, path)
+    .filter(({ key }) => !seen.has(key) && seen.add(key))
+    .map(({ item }) => item)
+}
+
+/** Without an expected value: what is there and not false. */
+function matching(filter: FilterThis, value: unknown, path: unknown, expected: unknown[]): boolean[] {
+  const wanted: unknown = toValue(expected[0])
+  return keyed(filter, value, path).map(({ key }) =>
+    expected.length === 0 ? key !== undefined && key !== null && key !== false : key === wanted,
+  )
+}
+
+const date: FilterHandler = function (value, format, zone) {
+  const moment = momentFor(this, value, zone)
+  if (moment === undefined) return value
+  return strftime(moment, format === undefined || format === null ? '%A, %-d %B %Y, %H:%M %Z' : text(this, format))
+}
+
+const dateFormat: FilterHandler = function (value, pattern, zone) {
+  const moment = momentFor(this, value, zone)
+  return moment === undefined ? value : formatted(moment, pattern === undefined ? 'PPP' : text(this, pattern))
+}
+
+function momentFor(filter: FilterThis, given: unknown, zone: unknown) {
+  const value: unknown = toValue(given)
+  if (typeof zone === 'string' && zone !== '' && !isTimezone(zone)) {
+    throw new Error(`there is no time zone "${zone.slice(0, 64)}": give one such as "Europe/Berlin"`)
+  }
+  const subscriberZone = zoneOf(memberOf(subscriberOf(filter), 'timezone'))
+  return momentOf(value, {
+    now: budgetOf(filter).now,
+    zone: typeof zone === 'number' || (typeof zone === 'string' && zone !== '') ? zone : subscriberZone,
+    locale: subscriberLocale(filter),
+  })
+}
+
+const decimalsMax = 20
+
+/** `decimals`, then a language tag, or the separators of thousands and of decimals. */
+function numberFormat(locale: string | undefined): FilterHandler {
+  return function (value, decimals, separator, decimalSeparator) {
+    const plain: unknown = toValue(value)
+    const given = Number(plain)
+    if (plain === null || plain === '' || typeof plain === 'object' || !Number.isFinite(given)) return value
+    const places = decimals === undefined ? 2 : Math.min(Math.max(Math.trunc(number(decimals)), 0), decimalsMax)
+    const language = typeof separator === 'string' && isLocale(separator) ? separator : undefined
+    if (separator === undefined || language !== undefined) {
+      return inLanguage(given, places, localeOf(language ?? locale ?? memberOf(subscriberOf(this), 'locale')))
+    }
+    const [whole = '', part] = Math.abs(given).toFixed(places).split('.')
+    const thousands = text(this, separator)
+    const grouped = whole.includes('e') ? whole : whole.replace(/\B(?=(?:\d{3})+$)/g, () => thousands)
+    const sign = given < 0 ? '-' : ''
+    return `${sign}${grouped}${part === undefined ? '' : `${text(this, decimalSeparator ?? '.')}${part}`}`
+  }
+}
+
+const numberFormats = new Map<string, Intl.NumberFormat>()
+const numberFormatsMax = 500
+
+function inLanguage(value: number, places: number, locale: string): string {
+  const key = `${locale} ${places}`
+  const known = numberFormats.get(key)
+  if (known !== undefined) return known.format(value)
+  if (numberFormats.size >= numberFormatsMax) numberFormats.clear()
+  const made = new Intl.NumberFormat(locale, { minimumFractionDigits: places, maximumFractionDigits: places })
+  numberFormats.set(key, made)
+  return made.format(value)
+}
+
+/** The word alone: `{{ n }} {{ n | pluralize: 'item', 'items' }}`. A list counts by its length. */
+const pluralize: FilterHandler = function (value, one, many) {
+  const singular = text(this, one ?? '')
+  return number(value) === 1 ? singular : many === undefined ? `${singular}s` : text(this, many)
+}
+
+const titlecase: FilterHandler = function (value) {
+  return text(this, value).replace(/\S+/g, (word) => {
+    const first = String.fromCodePoint(word.codePointAt(0) ?? 0)
+    return first.toUpperCase() + word.slice(first.length).toLowerCase()
+  })
+}
+
+/** The texts at a path; events are payloads here, so a leading `payload.` is taken off where it leads nowhere. */
+function names(filter: FilterThis, value: unknown, path: unknown): string[] {
+  const keys = pathOf(path)
+  const items = list(value)
+  budgetOf(filter).use(items.length)
+  return items
+    .map((item) => {
+      const found = valueAt(item, keys)
+      return text(filter, found === undefined && keys[0] === 'payload' ? valueAt(item, keys.slice(1)) : found)
+    })
+    .filter((name) => name !== '')
+}
+
+const others = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`
+
+/** `Ann, Bob and 3 others`. */
+const digest: FilterHandler = function (value, most, path, separator) {
+  const found = names(this, value, path)
+  const shown = Math.max(1, most === undefined ? 2 : Math.trunc(number(most)))
+  const between = separator === undefined ? ', ' : text(this, separator)
+  if (found.length > shown) {
+    return `${found.slice(0, shown).join(between)} and ${others(found.length - shown, 'other')}`
+  }
+  const last = found.pop()
+  if (last === undefined) return ''
+  return found.length === 0 ? last : `${found.join(between)} and ${last}`
+}
+
+/** `Ann, Bob, and 3 others`: a path, how many to name, the word for the rest, then the three connectors. */
+const toSentence: FilterHandler = function (value, path, most, word, connector, twoConnector, lastConnector) {
+  const found = names(this, value, path)
+  const shown = Math.max(1, most === undefined ? 2 : Math.trunc(number(most)))
+  const last = lastConnector === undefined ? ', and ' : text(this, lastConnector)
+  const rest = found.length - shown
+  const parts = rest > 0 ? [...found.slice(0, shown), others(rest, text(this, word ?? 'other'))] : found
+  if (parts.length < 3) return parts.join(twoConnector === undefined ? ' and ' : text(this, twoConnector))
+  return `${parts.slice(0, -1).join(connector === undefined ? ', ' : text(this, connector))}${last}${parts.at(-1)}`
+}
+
+const json: FilterHandler = function (value, indent) {
+  return jsonOf(value, budgetOf(this), Math.min(Math.max(number(indent), 0), 4))
+}
+
+const stringCase = (change: (given: string) => string): FilterHandler =>
+  function (value) {
+    return change(text(this, value))
+  }
+
+/** Both forms of writing: Liquid's words, and those of the templates many bring along. */
+export const ourFilters: Readonly<Record<string, FilterHandler>> = {
+  date,
+  dateFormat,
+  date_format: dateFormat,
+  date_to_xmlschema(value) {
+    return date.call(this, value, '%Y-%m-%dT%H:%M:%S%:z')
+  },
+  date_to_rfc822(value) {
+    const moment = momentFor(this, value, undefined)
+    return moment === undefined ? value : strftime({ ...moment, locale: 'en' }, '%a, %d %b %Y %H:%M:%S %z')
+  },
+  date_to_string(value) {
+    return date.call(this, value, '%d %b %Y')
+  },
+  date_to_long_string(value) {
+    return date.call(this, value, '%d %B %Y')
+  },
+  numberFormat: numberFormat('en'),
+  number_format: numberFormat(undefined),
+  pluralize,
+  titlecase,
+  uppercase: stringCase((given) => given.toUpperCase()),
+  lowercase: stringCase((given) => given.toLowerCase()),
+  digest,
+  toSentence,
+  to_sentence: toSentence,
+  json,
+  jsonify: json,
+  inspect: json,
+  size(value) {
+    const plain: unknown = toValue(value)
+    return typeof plain === 'object' ? (memberOf(plain, 'size') ?? 0) : text(this, plain).length
+  },
+  sort: sortBy,
+  sortBy,
+  sort_by: sortBy,
+  sort_natural(value, path, order) {
+    return sorted(this, value, path, order, true)
+  },
+  groupBy,
+  group_by: groupBy,
+  unique: uniqueBy,
+  unique_by: uniqueBy,
+  uniq: uniqueBy,
+  map(value, path) {
+    return keyed(this, value, path).map(({ key }) => key)
+  },
+  sum(value, path) {
+    return keyed(this, value, path).reduce((total, { key }) => total + (Number(key) || 0), 0)
+  },
+  where(value, path, ...expected) {
+    const hits = matching(this, value, path, expected)
+    return list(value).filter((_, index) => hits[index])
+  },
+  reject(value, path, ...expected) {
+    const hits = matching(this, value, path, expected)
+    return list(value).filter((_, index) => !hits[index])
+  },
+  find(value, path, ...expected) {
+    return list(value)[matching(this, value, path, expected).indexOf(true)]
+  },
+  find_index(value, path, ...expected) {
+    const index = matching(this, value, path, expected).indexOf(true)
+    return index === -1 ? undefined : index
+  },
+  has(value, path, ...expected) {
+    return matching(this, value, path, expected).includes(true)
+  },
+}
+
+const escaped: FilterHandler = function (value) {
+  return value instanceof SafeText ? value : new SafeText(escapeHtml(text(this, value)))
+}
+
+/** Where output is escaped by itself, what escapes once more must not do so twice. */
+export const htmlFilters: Readonly<Record<string, FilterHandler>> = {
+  escape: escaped,
+  xml_escape: escaped,
+  escape_once(value) {
+    const plain = text(this, value).replace(/&(?:amp|lt|gt|#34|#39|quot);/g, (entity) => entities[entity] ?? entity)
+    return new SafeText(escapeHtml(plain))
+  },
+  newline_to_br(value) {
+    const safe = value instanceof SafeText ? value.text : escapeHtml(text(this, value))
+    return new SafeText(safe.replace(/\r?\n/g, '<br>\n'))
+  },
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&#34;': '"',
+  '&#39;': "'",
+  '&quot;': '"',
+}

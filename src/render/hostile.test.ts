@@ -1,0 +1,128 @@
+// Hostile templates: each ends in a RenderError, after a bounded amount of work.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { freshKey, html, renderError, sceneRenderer, scopeWith } from '../../test/support/render-scene.ts'
+
+/** A test that hangs is one that fails. */
+const options = { timeout: 20_000 }
+
+const repeated = 'a'.repeat(250_000)
+const payload = {
+  long: repeated,
+  // Boyer and Moore's worst case: looking for it takes seconds.
+  pattern: `${'a'.repeat(60_000)}b${'a'.repeat(60_000)}`,
+  list: Array.from({ length: 100_000 }, (_, index) => index),
+  deep: JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`),
+  low: 1e17,
+  high: 1e17 + 100,
+}
+const grown = (start: string, again: string, end: string) => `${start}{% for i in (1..60) %}${again}{% endfor %}${end}`
+
+const endless: Record<string, [template: string, message: RegExp]> = {
+  'a range of a thousand million': ['{% for i in (1..1000000000) %}x{% endfor %}', /characters or list members/],
+  'a loop that is long': ['{% for i in (1..1000000) %}{% endfor %}', /steps: is it endless/],
+  'loops in loops': [
+    '{% for a in (1..999) %}{% for b in (1..999) %}{% for c in (1..999) %}{{c}}{% endfor %}{% endfor %}{% endfor %}',
+    /steps: is it endless/,
+  ],
+  'a table without end': ['{% tablerow i in (1..1000000) %}x{% endtablerow %}', /steps: is it endless/],
+  'a range whose count stands still': ['{% for i in (low..high) %}x{% endfor %}', /beyond what can be counted/],
+  'such a range in a filter': ['{{ "x" | append: (low..high) }}', /beyond what can be counted/],
+  'such a range in an index': ['{{ list[(low..high)] }}', /beyond what can be counted/],
+  'such a range in a cycle': ['{% cycle (low..high) %}', /beyond what can be counted/],
+  'text that doubles': [
+    grown('{% assign x = "ab" %}', '{% assign x = x | append: x %}', '{{ x }}'),
+    /characters or list members/,
+  ],
+  'a capture that doubles': [
+    grown('{% assign x = "ab" %}', '{% capture x %}{{x}}{{x}}{% endcapture %}', '{{ x }}'),
+    /longer than 1000000|characters or list members/,
+  ],
+  'a list that holds itself': [
+    grown('{% assign a = "x" | split: "" %}', '{% assign a = a | push: a %}', '{{ a }}'),
+    /list of the template is longer/,
+  ],
+  'groups of groups': [
+    grown(
+      '{% assign a = "x" | split: "" %}',
+      '{% assign g = a | group_by: "q" %}{% assign a = g | concat: g %}',
+      '{{ a | json }}',
+    ),
+    /characters or list members/,
+  ],
+  'a search that takes for ever': ['{% if long contains pattern %}x{% endif %}', /characters or list members/],
+  'a replacement that takes for ever': ['{{ long | replace: pattern, "x" }}', /characters or list members/],
+  'a replacement of nothing by much': ['{{ long | replace: "", long }}', /characters or list members/],
+  'comparisons of long lists': [
+    `{% if ${'list == list or '.repeat(500)} 1 %}x{% endif %}`,
+    /characters or list members/,
+  ],
+  'the same in a case': [
+    '{% for i in (1..100) %}{% case list %}{% when list %}x{% endcase %}{% endfor %}',
+    /characters or list members/,
+  ],
+  'sorting again and again': [
+    '{% for i in (1..9999) %}{{ list | sort | first }}{% endfor %}',
+    /characters or list members/,
+  ],
+  'a chain of filters': [`{{ long ${'| slugify: "latin" '.repeat(400)}}}`, /characters or list members/],
+  'much output': ['{% for i in (1..1000) %}{{ long | raw }}{% endfor %}', /longer than 1000000 characters/],
+  'much text of its own': [
+    `{% for i in (1..9999) %}${'y'.repeat(9_999)}{% endfor %}`,
+    /longer than 1000000 characters/,
+  ],
+  'a value nested deeply': ['{{ deep }}', /nested too deeply/],
+  'such a value as JSON': ['{{ deep | json }}', /nested too deeply/],
+  'blocks nested deeply': [`${'{% if 1 %}'.repeat(60)}${'{% endif %}'.repeat(60)}`, /nested more than 50 deep/],
+  'blocks nested until the stack is full': ['{% if 1 %}'.repeat(2_999), /nested too deeply|not closed/],
+  'a template that is long': [`{{x}}${'b'.repeat(300_000)}`, /at most 250000 are allowed/],
+  'many outputs': ['{{a}}'.repeat(3_001), /more than 3000 outputs and tags/],
+  'many lines in a liquid tag': [`{% liquid\n${'a\n'.repeat(4_000)}%}`, /more than 3000 outputs and tags/],
+  'a long tag': [`{% if ${'a or '.repeat(5_000)} b %}{% endif %}`, /longer than 10000 characters/],
+  'filters that read templates': ['{{ list | where_exp: "i", "(low..high)" }}', /no filter "where_exp"/],
+  'our own filter for ranges': ['{{ low | range_end }}', /no filter "range_end"/],
+  'a class as a value': ['{% for i in (1..2) %}{{ forloop.constructor }}{% endfor %}', /constructor/],
+}
+
+for (const [name, [template, message]] of Object.entries(endless)) {
+  test(`${name} is stopped`, options, () => {
+    const error = renderError(() => html(template, payload))
+    assert.equal(error.field, 'template.content')
+    assert.match(error.message, message)
+  })
+}
+
+test('a property that a filter is given is a path, never an expression', options, () => {
+  assert.equal(html('{{ list | where: "(low..high)" | size }}', payload), '0')
+})
+
+test('the limits count work, so the same template ends the same way every time', options, () => {
+  const template = '{% for i in (1..9000) %}{{ i }}{% endfor %}'
+  assert.equal(html(template), html(template))
+  const tooMuch = '{% for i in (1..15000) %}{{ i }}{% endfor %}'
+  assert.deepEqual(
+    renderError(() => html(tooMuch)),
+    renderError(() => html(tooMuch)),
+  )
+})
+
+test('the texts of one e-mail share one budget', options, () => {
+  const content = '{% for i in (1..9000) %}{% endfor %}'
+  const email = (blocks: number) =>
+    sceneRenderer.email(
+      freshKey(),
+      { type: 'email', subject: 's', content: Array.from({ length: blocks }, () => ({ type: 'text', content })) },
+      scopeWith(),
+    )
+  assert.ok(email(2))
+  assert.match(renderError(() => email(200)).message, /steps: is it endless/)
+})
+
+test('markup that parsers are slow with is refused, and much of the ordinary is not', options, () => {
+  const inApp = (content: string) => sceneRenderer.inApp(freshKey(), { type: 'in_app', content }, scopeWith())
+  const unmatched = '{% for i in (1..4000) %}<b>{% endfor %}{% for i in (1..4000) %}</i>{% endfor %}'
+  assert.match(renderError(() => inApp(unmatched)).message, /open at once/)
+  assert.match(renderError(() => html(unmatched)).message, /open at once/)
+  assert.match(renderError(() => inApp('<'.repeat(20_001))).message, /more than 20000 tags/)
+  assert.equal(inApp('{% for i in (1..2000) %}<b>x</b>{% endfor %}').content.length, 16_000)
+})

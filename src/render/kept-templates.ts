@@ -1,0 +1,47 @@
+// Compiled templates by key: the ones used last, bounded by their number and by the text they were made of.
+import type { StepTemplate } from '../domain/workflow.ts'
+
+/** Steps in use at a time; a busy environment has some hundred. */
+const keptMax = 5_000
+/** What is compiled takes some ten times its text. */
+const keptLengthMax = 10_000_000
+
+export class KeptTemplates<Compiled extends { readonly sourceLength: number }> {
+  readonly #compile: (template: StepTemplate) => Compiled
+  readonly #kept = new Map<string, Compiled>()
+  readonly #limits: { readonly count: number; readonly length: number }
+  #length = 0
+
+  constructor(
+    compile: (template: StepTemplate) => Compiled,
+    limits: { count: number; length: number } = { count: keptMax, length: keptLengthMax },
+  ) {
+    this.#compile = compile
+    this.#limits = limits
+  }
+
+  get count(): number {
+    return this.#kept.size
+  }
+
+  /** The key names the template for good: a template that changed has another. */
+  of(key: string, template: StepTemplate): Compiled {
+    const known = this.#kept.get(key)
+    if (known !== undefined) {
+      // Last in the map is used last.
+      this.#kept.delete(key)
+      this.#kept.set(key, known)
+      return known
+    }
+    const compiled = this.#compile(template)
+    this.#kept.set(key, compiled)
+    this.#length += compiled.sourceLength
+    for (const [oldest, { sourceLength }] of this.#kept) {
+      const fits = this.#kept.size <= this.#limits.count && this.#length <= this.#limits.length
+      if (fits || oldest === key) break
+      this.#kept.delete(oldest)
+      this.#length -= sourceLength
+    }
+    return compiled
+  }
+}

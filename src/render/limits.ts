@@ -1,0 +1,81 @@
+// Limits of rendering. They count work, not time: the same template with the same data always ends the same way.
+
+/** One text of a template. Newsletters of designers stay below 150,000 characters. */
+export const templateLengthMax = 250_000
+/** Outputs and tags in one text: what parsing costs grows faster than their number. */
+export const codesMax = 3_000
+/** One output or tag. */
+export const codeLengthMax = 10_000
+/** Blocks within blocks. Parsing and rendering recurse. */
+export const nestingMax = 50
+/** A value of a condition is a word or a line. */
+export const valueLengthMax = 10_000
+/** Outputs, tags, turns of a loop, filters and comparisons in one message: about 100 ms on a slow core. */
+export const stepsMax = 30_000
+/** Characters and list members that pass through filters and outputs in one message. */
+export const workMax = 2_000_000
+/** What one message may come out as. Mailboxes cut at 100,000. */
+export const outputLengthMax = 1_000_000
+/** An in-app message is read in a corner of a screen. */
+export const inAppLengthMax = 100_000
+/** Tags in a document that is sanitised, inlined or read as text: an unmatched one is looked for among all open ones. */
+export const markupMax = 20_000
+/** Elements that are open at once, in a document that has many. */
+export const markupDepthMax = 500
+/** More than this is no subject; mail programs show some sixty. */
+export const subjectLengthMax = 500
+export const senderNameLengthMax = 200
+export const preheaderLengthMax = 500
+/** Browsers and mail programs cut longer ones. */
+export const addressLengthMax = 4_000
+/** Blocks of an e-mail in the editor. */
+export const blocksMax = 200
+/** Strings in the custom data of an in-app message, at any depth. */
+export const dataTextsMax = 200
+export const dataDepthMax = 10
+
+/** A limit was reached. Thrown in the midst of LiquidJS, and worded for whoever wrote the template. */
+export class LimitExceeded extends Error {}
+
+/** What one message may still cost. LiquidJS takes it for both of its limiters. */
+export class Budget {
+  readonly now: () => Date
+  #steps = 0
+  #work = 0
+  #output = 0
+
+  constructor(now: () => Date) {
+    this.now = now
+  }
+
+  /** LiquidJS: so many characters or members are made. */
+  use(count: number): void {
+    if (!(count > 0)) return
+    this.#work += count
+    if (this.#work > workMax) {
+      throw new LimitExceeded(`the template works through more than ${workMax} characters or list members`)
+    }
+  }
+
+  /** LiquidJS: one more thing is rendered. The clock's time it hands over is left alone. */
+  check(): void {
+    this.#steps += 1
+    if (this.#steps > stepsMax)
+      throw new LimitExceeded(`the template takes more than ${stepsMax} steps: is it endless?`)
+  }
+
+  write(length: number): void {
+    this.#output += length
+    if (this.#output > outputLengthMax) {
+      throw new LimitExceeded(`what the template gives is longer than ${outputLengthMax} characters`)
+    }
+  }
+
+  /** Looking for a long text in a long text can cost the product of both lengths. */
+  search(text: string, pattern: string): void {
+    this.use(text.length + Math.floor((text.length * pattern.length) / searchedPerUnit))
+  }
+}
+
+/** About what one unit of work costs, in compared characters. */
+const searchedPerUnit = 64

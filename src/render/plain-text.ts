@@ -1,0 +1,39 @@
+// Short plain texts that come out of templates: one line, no control characters, a link that is safe to follow.
+import { RenderError } from '../domain/rendering.ts'
+import { addressLengthMax } from './limits.ts'
+
+/** Line breaks and other control characters become blanks: in a header they would begin another. */
+export function oneLine(text: string, lengthMax: number): string {
+  const line = text
+    .toWellFormed()
+    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    .replace(/ {2,}/g, ' ')
+    .trim()
+  return cut(line, lengthMax)
+}
+
+/** At most so many characters, whole ones, the last a sign that there was more. */
+export function cut(text: string, lengthMax: number): string {
+  return text.length <= lengthMax ? text : `${text.slice(0, lengthMax - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
+}
+
+const safeSchemes = new Set(['http', 'https', 'mailto', 'tel'])
+
+/** The address of a link; undefined when the template gave nothing. Never one that runs a script. */
+export function safeAddress(field: string, given: string): string | undefined {
+  const address = given.trim()
+  if (address === '') return undefined
+  if (address.length > addressLengthMax) {
+    throw new RenderError(field, `the address is ${address.length} characters long; at most ${addressLengthMax} work`)
+  }
+  // Browsers skip these, so `java\nscript:` would be a script.
+  if (/\p{Cc}/u.test(address)) throw new RenderError(field, 'the address holds a line break or a control character')
+  const scheme = /^([^/?#:]*):/.exec(address)?.[1]
+  if (scheme !== undefined && !safeSchemes.has(scheme.toLowerCase())) {
+    throw new RenderError(
+      field,
+      `the address begins with "${cut(scheme, 30)}:"; it must begin with http, https, mailto or tel, or be relative`,
+    )
+  }
+  return address.toWellFormed().replaceAll(' ', '%20')
+}

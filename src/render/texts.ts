@@ -1,0 +1,45 @@
+// The texts of a step's template, each with its place: what is checked when a workflow is saved, and read for its variables.
+import type { StepTemplate } from '../domain/workflow.ts'
+import type { Mode } from './engine.ts'
+import { dataDepthMax } from './limits.ts'
+
+export interface TemplateText {
+  /** Such as `template.content[1].url`. */
+  readonly path: string
+  readonly text: string
+  readonly mode: Mode
+}
+
+export function textsOf(template: StepTemplate): TemplateText[] {
+  const { content, cta, data } = template
+  const texts: TemplateText[] = []
+  const add = (path: string, text: unknown, mode: Mode = 'plain') => {
+    if (typeof text === 'string') texts.push({ path: `template.${path}`, text, mode })
+  }
+  for (const name of ['subject', 'preheader', 'senderName', 'title'] as const) add(name, template[name])
+  if (typeof content === 'string')
+    add('content', content, template.type === 'email' || template.type === 'in_app' ? 'html' : 'plain')
+  else {
+    for (const [index, block] of (content ?? []).entries()) {
+      add(`content[${index}].content`, block.content, block.type === 'button' ? 'plain' : 'html')
+      add(`content[${index}].url`, block.url)
+    }
+  }
+  add('cta.data.url', cta?.data?.url)
+  for (const [index, button] of (cta?.action?.buttons ?? []).entries()) {
+    add(`cta.action.buttons[${index}].content`, button.content)
+    add(`cta.action.buttons[${index}].resultContent`, button.resultContent)
+  }
+  addData('data', data, add)
+  return texts
+}
+
+/** Below the depth that is allowed nothing is read: it is refused as a whole. */
+function addData(path: string, value: unknown, add: (path: string, text: unknown) => void, depth = 0): void {
+  if (depth > dataDepthMax) return
+  if (Array.isArray(value)) {
+    for (const [index, member] of value.entries()) addData(`${path}[${index}]`, member, add, depth + 1)
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, member] of Object.entries(value)) addData(`${path}.${name}`, member, add, depth + 1)
+  } else add(path, value)
+}

@@ -1,0 +1,15 @@
+// A single value that is a template, such as what a condition compares with.
+import type { TemplateScope } from '../domain/rendering.ts'
+import { RenderError } from '../domain/rendering.ts'
+import type { Budget } from './limits.ts'
+import { valueLengthMax } from './limits.ts'
+import { compile } from './template.ts'
+
+/** Not kept: values are many and short, and most hold no variable at all. */
+export function renderValue(text: string, scope: TemplateScope, budget: Budget): string {
+  if (!text.includes('{')) return text
+  if (text.length > valueLengthMax) {
+    throw new RenderError('value', `is ${text.length} characters long; at most ${valueLengthMax} are allowed`)
+  }
+  return compile('value', text, 'plain').render(scope, budget)
+}

@@ -1,0 +1,138 @@
+// Values of templates: how they are looked up, printed, weighed and made safe in HTML.
+import { Drop, toValue } from 'liquidjs'
+import type { Budget } from './limits.ts'
+import { LimitExceeded, workMax } from './limits.ts'
+
+/** Text that is HTML already: what a capture holds, what was escaped by a filter. */
+export class SafeText extends Drop {
+  readonly text: string
+
+  constructor(text: string) {
+    super()
+    this.text = text
+  }
+
+  get length(): number {
+    return this.text.length
+  }
+
+  get size(): number {
+    return this.text.length
+  }
+
+  override valueOf(): string {
+    return this.text
+  }
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&#34;',
+  "'": '&#39;',
+}
+
+export function escapeHtml(text: string): string {
+  return /[&<>"']/.test(text) ? text.replace(/[&<>"']/g, (character) => escapes[character] ?? '') : text
+}
+
+/** One member, own ones only; `size`, `first` and `last` as Liquid has them. */
+export function memberOf(value: unknown, key: string | number): unknown {
+  if (value === null || value === undefined) return undefined
+  if (typeof value === 'string') return key === 'size' || key === 'length' ? value.length : undefined
+  if (Array.isArray(value)) {
+    if (typeof key === 'number') return value.at(key)
+    if (key === 'size' || key === 'length') return value.length
+    if (key === 'first') return value[0]
+    if (key === 'last') return value.at(-1)
+    return Object.hasOwn(value, key) ? value[Number(key)] : undefined
+  }
+  if (typeof value !== 'object') return undefined
+  if (Object.hasOwn(value, key)) return (value as Record<string | number, unknown>)[key]
+  return key === 'size' ? Object.keys(value).length : undefined
+}
+
+export function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
+  let found = value
+  for (const key of path) found = memberOf(found, key)
+  return found
+}
+
+/** A dotted path out of a template, such as `order.customer.name`; nothing for no path. */
+export function pathOf(path: unknown): readonly string[] {
+  return path === undefined || path === null || path === '' ? [] : String(path).split('.')
+}
+
+/** What a template prints: missing is empty, a list its members, an object its JSON. */
+export function print(given: unknown, budget: Budget): string {
+  const text = printed(given, budget)
+  budget.use(text.length)
+  return text
+}
+
+function printed(given: unknown, budget: Budget): string {
+  if (typeof given === 'string') return given
+  const value: unknown = toValue(given)
+  switch (typeof value) {
+    case 'string':
+      return value
+    case 'number':
+    case 'boolean':
+    case 'bigint':
+      return String(value)
+    case 'object':
+      if (value === null) return ''
+      if (Array.isArray(value)) return value.map((member) => print(member, budget)).join('')
+      return value instanceof Date ? dateText(value) : jsonOf(value, budget)
+    default:
+      return ''
+  }
+}
+
+const dateText = (date: Date): string => (Number.isNaN(date.getTime()) ? '' : date.toISOString())
+
+/** A member of a value that is made into JSON costs what some characters do. */
+const memberCost = 8
+
+/** JSON that is paid for while it is made: what holds itself many times over would never end. */
+export function jsonOf(given: unknown, budget: Budget, indent = 0): string {
+  const json = JSON.stringify(
+    given,
+    (_, value: unknown) => {
+      const plain: unknown = toValue(value)
+      budget.use(typeof plain === 'string' ? plain.length + memberCost : memberCost)
+      return plain
+    },
+    indent,
+  )
+  return json ?? ''
+}
+
+const weights = new WeakMap<object, number>()
+
+/**
+ * How long a list is when written out, lists within it included. Filters can put a list into itself again and again: each
+ * costs little to make, and what comes out doubles every time.
+ */
+export function weightOf(value: unknown): number {
+  if (typeof value === 'string') return value.length + 1
+  if (!Array.isArray(value)) return 1
+  const known = weights.get(value)
+  if (known !== undefined) return known
+  let weight = 1
+  for (const member of value) weight += weightOf(member)
+  weights.set(value, weight)
+  return weight
+}
+
+/** Pays for what a filter made. */
+export function paid<T>(value: T, budget: Budget): T {
+  if (typeof value === 'string') budget.use(value.length)
+  else if (Array.isArray(value)) {
+    budget.use(value.length)
+    if (weightOf(value) > workMax)
+      throw new LimitExceeded(`a list of the template is longer than ${workMax} characters`)
+  }
+  return value
+}
