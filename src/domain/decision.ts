@@ -1,7 +1,7 @@
 // A Decision: what a step wants to happen. The one room that writes makes it so.
 import type { StoredDetail } from './execution-detail.ts'
-import type { MessageDraft, MessageError } from './message.ts'
 import type { JobState } from './job.ts'
+import type { MessageDraft, MessageError } from './message.ts'
 
 export type Decision =
   /** In-app: the message is delivered by being written. */

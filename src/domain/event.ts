@@ -81,3 +81,8 @@ export const directLane = 0
 export const fanOutLane = 1
 
 export const contextKeyOf = (mention: { type: string; id: string }): string => `${mention.type}:${mention.id}`
+
+/** What a notification keeps of its recipient: only where more than an id was given, the rest can be told from the subscriber. */
+export function recipientAsGiven({ subscriberId, fields }: Recipient): Readonly<Record<string, unknown>> | null {
+  return Object.keys(fields).length === 0 ? null : { subscriberId, ...fields }
+}

@@ -91,5 +91,8 @@ export function detail(
 function rawText(raw: unknown): string {
   const text = typeof raw === 'string' ? raw : JSON.stringify(raw)
   if (Buffer.byteLength(text) <= rawBytesMax) return text
-  return `${Buffer.from(text).subarray(0, rawBytesMax - 3).toString('utf8').replace(/\uFFFD+$/, '')}…`
+  return `${Buffer.from(text)
+    .subarray(0, rawBytesMax - 3)
+    .toString('utf8')
+    .replace(/\uFFFD+$/, '')}…`
 }

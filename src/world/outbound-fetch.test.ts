@@ -75,6 +75,49 @@ test('method, path, query, headers and body arrive as given, and the answer come
   assert.match(seen.headers['user-agent'], /^Posthorn/)
 })
 
+test('a call as plain values arrives as a Request does, and cannot set what the connection decides', async (t) => {
+  const port = await serve(t, async (request, response) => {
+    const seen = { method: request.method, url: request.url, headers: request.headers, body: await bodyOf(request) }
+    response.end(JSON.stringify(seen))
+  })
+  const answer = await open({
+    url: `http://127.0.0.1:${port}/a%20b?c=d`,
+    method: 'POST',
+    headers: { Authorization: 'Bearer x', 'Content-Length': '1', HOST: 'elsewhere', 'Accept-Encoding': 'gzip' },
+    body: 'grüße',
+  })
+  const seen = JSON.parse(answer.body)
+  assert.deepEqual([seen.method, seen.url, seen.body], ['POST', '/a%20b?c=d', 'grüße'])
+  assert.equal(seen.headers.authorization, 'Bearer x')
+  assert.equal(seen.headers.host, `127.0.0.1:${port}`)
+  assert.equal(seen.headers['content-length'], '7')
+  assert.equal(seen.headers['accept-encoding'], 'identity')
+  const bytes = Buffer.from([0, 255, 128, 10])
+  const echo = await serve(t, (request, response) => void request.pipe(response))
+  const binary = await open({ url: `http://127.0.0.1:${echo}/`, method: 'POST', headers: {}, body: bytes })
+  assert.equal(binary.body, bytes.toString('utf8'))
+})
+
+test('a header with a line break is never sent', async (t) => {
+  let calls = 0
+  const port = await serve(t, (_request, response) => {
+    calls += 1
+    response.end()
+  })
+  const call = { url: `http://127.0.0.1:${port}/`, method: 'POST', headers: { 'x-key': 'a\r\nX-Other: b' } }
+  const error = await open(call).catch((thrown: unknown) => thrown)
+  assert.ok(error instanceof OutboundError)
+  assert.equal(error.kind, 'not-sent')
+  assert.equal(calls, 0)
+})
+
+test('an address that was vetted for one reach is not taken for vetted in another', async (t) => {
+  const port = await serve(t, (_request, response) => void response.end('ok'))
+  const fetch = createOutboundFetch({ allow: [] })
+  await fetch(new Request(`http://127.0.0.1:${port}/`), { reach: 'operator' })
+  await failure('refused-address', `http://127.0.0.1:${port}/`, {}, fetch)
+})
+
 test('a redirect is returned and not followed', async (t) => {
   let calls = 0
   const port = await serve(t, (_request, response) => {

@@ -7,7 +7,7 @@ import { isIP } from 'node:net'
 import type { AddressGuard, Reach, ResolveName } from './address-guard.ts'
 import { codeOf, createAddressGuard, plainHost } from './address-guard.ts'
 import { OutboundError } from './outbound-error.ts'
-import type { OutboundAnswer, OutboundOptions, World } from './world.ts'
+import type { OutboundAnswer, OutboundOptions, OutboundRequest, World } from './world.ts'
 
 export interface OutboundFetchOptions {
   /** Host names, addresses and networks that may be reached although they are private. */
@@ -21,6 +21,7 @@ const connectTimeoutMs = 5_000
 /** Below the 5 s after which many servers close: a connection closed while we write leaves us unsure. */
 const idleConnectionMs = 4_000
 const idleConnectionsMax = 64
+const vettedAddressesMax = 1_000
 const answerBytesMax = 64 * 1024
 const userAgent = 'Posthorn/1.0'
 /** What the connection itself decides. */
@@ -37,13 +38,14 @@ const ownHeaders = new Set([
 export function createOutboundFetch(options: OutboundFetchOptions): World['fetch'] {
   const guard = createAddressGuard(options.allow, options.resolve)
   const agentOf = createAgents(guard)
+  const vet = createVetting(guard)
   return async (request, callOptions = {}) => {
     const url = new URL(request.url)
     const reach = reachOf(url, callOptions)
     const host = plainHost(url.hostname)
     // A host that is an address is connected to without a lookup, so it is vetted here.
-    if (isIP(host) !== 0) await guard.addressesOf(host, reach)
-    const body = Buffer.from(await request.arrayBuffer())
+    if (isIP(host) !== 0) await vet(host, reach)
+    const body = await bodyOf(request)
     const open = url.protocol === 'https:' ? https.request : http.request
     const started = (): ClientRequest =>
       open({
@@ -61,6 +63,23 @@ export function createOutboundFetch(options: OutboundFetchOptions): World['fetch
       timeoutMs: callOptions.timeoutMs ?? defaultTimeoutMs,
     })
   }
+}
+
+/** What is known of an address does not change while we run, and asking the lists anew costs 20 µs a call. */
+function createVetting(guard: AddressGuard): (address: string, reach: Reach) => Promise<void> {
+  const known = new Set<string>()
+  return async (address, reach) => {
+    const name = `${reach} ${address}`
+    if (known.has(name)) return
+    await guard.addressesOf(address, reach)
+    if (known.size >= vettedAddressesMax) known.clear()
+    known.add(name)
+  }
+}
+
+async function bodyOf(request: Request | OutboundRequest): Promise<Buffer> {
+  if (request instanceof Request) return Buffer.from(await request.arrayBuffer())
+  return typeof request.body === 'string' ? Buffer.from(request.body) : (request.body ?? Buffer.alloc(0))
 }
 
 /** Throws when the address alone shows that we will not call it. */
@@ -92,10 +111,12 @@ function createAgents(guard: AddressGuard): (protocol: string, reach: Reach) => 
   }
 }
 
-function headersOf(request: Request, body: Buffer): Record<string, string> {
+function headersOf(request: Request | OutboundRequest, body: Buffer): Record<string, string> {
   const headers: Record<string, string> = { 'user-agent': userAgent }
-  for (const [name, value] of request.headers) {
-    if (!ownHeaders.has(name)) headers[name] = value
+  const given = request instanceof Request ? request.headers : Object.entries(request.headers)
+  for (const [name, value] of given) {
+    const lowerName = name.toLowerCase()
+    if (!ownHeaders.has(lowerName)) headers[lowerName] = value
   }
   // Never compressed: the size limit counts what arrives, and 64 KiB of gzip can be 64 MiB of text.
   headers['accept-encoding'] = 'identity'
@@ -108,7 +129,7 @@ function headersOf(request: Request, body: Buffer): Record<string, string> {
 interface Exchange {
   readonly host: string
   readonly body: Buffer
-  readonly signal: AbortSignal
+  readonly signal: AbortSignal | undefined
   readonly timeoutMs: number
 }
 
@@ -116,7 +137,7 @@ interface Exchange {
 function exchange(open: () => ClientRequest, { host, body, signal, timeoutMs }: Exchange): Promise<OutboundAnswer> {
   return new Promise((resolve, reject) => {
     let mayHaveLeft = false
-    const request = open()
+    const request = opened(open, host)
     const fail = (what: string, cause?: unknown): void => {
       end()
       request.destroy()
@@ -125,45 +146,55 @@ function exchange(open: () => ClientRequest, { host, body, signal, timeoutMs }: 
     }
     const abort = (): void => fail(`The call to ${host} was given up`)
     const whole = setTimeout(() => fail(`${host} did not answer within ${timeoutMs} ms`), timeoutMs)
-    const connecting = setTimeout(
-      () => fail(`${host} could not be connected to within ${connectTimeoutMs} ms`),
-      connectTimeoutMs,
-    )
+    let connecting: NodeJS.Timeout | undefined
     const end = (): void => {
       clearTimeout(whole)
       clearTimeout(connecting)
-      signal.removeEventListener('abort', abort)
+      signal?.removeEventListener('abort', abort)
     }
-    request.once('socket', (socket) =>
-      whenReady(socket, () => {
+    request.once('socket', (socket) => {
+      if (!isConnecting(socket)) {
+        mayHaveLeft = true
+        return
+      }
+      const tooLong = (): void => fail(`${host} could not be connected to within ${connectTimeoutMs} ms`)
+      connecting = setTimeout(tooLong, connectTimeoutMs)
+      // Node writes the request as soon as the socket is connected and, with TLS, secured.
+      socket.once('encrypted' in socket ? 'secureConnect' : 'connect', () => {
         mayHaveLeft = true
         clearTimeout(connecting)
-      }),
-    )
+      })
+    })
     request.on('error', (error) => fail(failureOf(host, mayHaveLeft, error), error))
     request.once('response', (response) => {
-      readBody(response).then(
+      readBody(
+        response,
         (text) => {
           end()
           resolve({ status: response.statusCode ?? 0, headers: headersIn(response), body: text })
         },
-        (error: unknown) => fail(`${host} cut its answer short (${codeOf(error)})`, error),
+        (error) => fail(`${host} cut its answer short (${codeOf(error)})`, error),
       )
     })
-    if (signal.aborted) abort()
+    if (signal?.aborted) abort()
     else {
-      signal.addEventListener('abort', abort)
+      signal?.addEventListener('abort', abort)
       request.end(body)
     }
   })
 }
 
-/** Node writes the request as soon as the socket is connected and, with TLS, secured. */
-function whenReady(socket: Socket, ready: () => void): void {
-  const secured = 'encrypted' in socket ? 'secureConnect' : 'connect'
-  if (socket.connecting || ('secureConnecting' in socket && socket.secureConnecting === true))
-    socket.once(secured, ready)
-  else ready()
+/** A header that holds what none may hold, such as a line break, is found before anything connects. */
+function opened(open: () => ClientRequest, host: string): ClientRequest {
+  try {
+    return open()
+  } catch (error) {
+    throw new OutboundError('not-sent', `The call to ${host} could not be made (${codeOf(error)})`, error)
+  }
+}
+
+function isConnecting(socket: Socket): boolean {
+  return socket.connecting || ('secureConnecting' in socket && socket.secureConnecting === true)
 }
 
 function failureOf(host: string, mayHaveLeft: boolean, error: unknown): string {
@@ -171,16 +202,23 @@ function failureOf(host: string, mayHaveLeft: boolean, error: unknown): string {
   return `${host} ${doing} (${codeOf(error)})`
 }
 
-/** What comes after the limit is not waited for. */
-async function readBody(response: IncomingMessage): Promise<string> {
+/** Hands over the body as far as the limit; what comes after it is not waited for. */
+function readBody(response: IncomingMessage, done: (text: string) => void, fail: (cause: unknown) => void): void {
   const chunks: Buffer[] = []
   let bytes = 0
-  for await (const chunk of response as AsyncIterable<Buffer>) {
+  const end = (): void => {
+    const whole = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)
+    done(whole.toString('utf8', 0, Math.min(whole.length, answerBytesMax)))
+  }
+  response.on('data', (chunk: Buffer) => {
     chunks.push(chunk)
     bytes += chunk.length
-    if (bytes >= answerBytesMax) break
-  }
-  return Buffer.concat(chunks).subarray(0, answerBytesMax).toString('utf8')
+    if (bytes < answerBytesMax) return
+    end()
+    response.destroy()
+  })
+  response.once('end', end)
+  response.once('error', fail)
 }
 
 function headersIn(response: IncomingMessage): Headers {

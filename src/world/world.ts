@@ -15,10 +15,19 @@ export interface World {
    * Calls out to the network: bounded in time and size, no redirects, no private addresses unless allowed.
    * Whatever answer comes is returned; an OutboundError tells why there was none.
    */
-  fetch(request: Request, options?: OutboundOptions): Promise<OutboundAnswer>
+  fetch(request: Request | OutboundRequest, options?: OutboundOptions): Promise<OutboundAnswer>
   /** Seals secrets at rest with a key only this installation holds. */
   readonly sealer: Sealer
   readonly log: Log
+}
+
+/** A call as plain values. Making and reading a Request costs 130 µs of computing, which is as much as the call itself. */
+export interface OutboundRequest {
+  readonly url: string
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | Buffer
+  readonly signal?: AbortSignal
 }
 
 export interface OutboundOptions {

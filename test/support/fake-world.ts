@@ -36,7 +36,7 @@ export function createFakeWorld(startsAt = '2026-01-02T03:04:05.678Z'): FakeWorl
     onFetch: undefined,
     fetch: async (request, options = {}) => {
       if (world.onFetch === undefined) throw new Error(`The test did not expect a call to ${request.url}`)
-      return world.onFetch(request, options)
+      return world.onFetch(request instanceof Request ? request : new Request(request.url, request), options)
     },
     sealer: createSealer([testEncryptionKey]),
     log: { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') },

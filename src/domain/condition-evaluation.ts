@@ -1,0 +1,274 @@
+// Whether conditions hold, and what was compared with what.
+import { canonicalJson } from './canonical-json.ts'
+import type { FieldFilterPart, StepFilter } from './condition.ts'
+import { momentOfText } from './iso-moment.ts'
+import { valueAt } from './path.ts'
+
+/** What the fields of conditions are looked up in. */
+export type ConditionSubject = Readonly<Record<FieldFilterPart['on'], Readonly<Record<string, unknown>>>>
+
+export interface EvaluatedCondition {
+  readonly filter: 'Payload' | 'Subscriber'
+  readonly field: string
+  readonly expected: string
+  readonly actual: string
+  readonly operator: FieldFilterPart['operator']
+  readonly passed: boolean
+}
+
+export interface Evaluation {
+  readonly passed: boolean
+  /** Those that were looked at: groups after one that passes are not. */
+  readonly conditions: readonly EvaluatedCondition[]
+}
+
+const sourceNames = { payload: 'Payload', subscriber: 'Subscriber' } as const
+
+/**
+ * Groups are OR-ed. No group at all passes, and so does one without children, negated or not: it asks nothing.
+ * Throws only what `renderValue` throws.
+ */
+export function evaluateFilters(
+  filters: readonly StepFilter[],
+  subject: ConditionSubject,
+  renderValue: (text: string) => string,
+): Evaluation {
+  const conditions: EvaluatedCondition[] = []
+  for (const filter of filters) {
+    const children = filter.children.map((part) => evaluatePart(filter.type, part, subject, renderValue))
+    for (const child of children) conditions.push(child)
+    if (groupPasses(filter, children)) return { passed: true, conditions }
+  }
+  return { passed: filters.length === 0, conditions }
+}
+
+function groupPasses(filter: StepFilter, children: readonly EvaluatedCondition[]): boolean {
+  if (children.length === 0) return true
+  const passed =
+    filter.value === 'OR' ? children.some((child) => child.passed) : children.every((child) => child.passed)
+  return passed !== (filter.isNegated === true)
+}
+
+function evaluatePart(
+  type: StepFilter['type'],
+  part: FieldFilterPart,
+  subject: ConditionSubject,
+  renderValue: (text: string) => string,
+): EvaluatedCondition {
+  const expected = renderValue(part.value)
+  const actual = valueAt(subject[part.on], part.field)
+  return {
+    filter: sourceNames[part.on],
+    field: part.field,
+    expected: shown(expected),
+    actual: shown(textOf(actual) ?? (actual === null ? 'null' : 'undefined')),
+    operator: part.operator,
+    passed: holds(part.operator, { type, actual, expected }),
+  }
+}
+
+/** Enough to see what was compared; the whole value may be half a megabyte. */
+const shownLengthMax = 256
+
+function shown(text: string): string {
+  // A cut may go through a pair of surrogates, and no JSON column holds the half of one.
+  return (text.length <= shownLengthMax ? text : `${text.slice(0, shownLengthMax - 1)}…`).toWellFormed()
+}
+
+interface Comparison {
+  readonly type: StepFilter['type']
+  readonly actual: unknown
+  readonly expected: string
+}
+
+/** A missing field fails every operator but the negative ones, each of which is exactly the contrary of its positive one. */
+function holds(operator: FieldFilterPart['operator'], comparison: Comparison): boolean {
+  switch (operator) {
+    case 'EQUAL':
+      return equals(comparison)
+    case 'NOT_EQUAL':
+      return !equals(comparison)
+    case 'LARGER':
+      return compares(comparison, (actual, expected) => actual > expected)
+    case 'LARGER_EQUAL':
+      return compares(comparison, (actual, expected) => actual >= expected)
+    case 'SMALLER':
+      return compares(comparison, (actual, expected) => actual < expected)
+    case 'SMALLER_EQUAL':
+      return compares(comparison, (actual, expected) => actual <= expected)
+    case 'BETWEEN':
+      return between(comparison)
+    case 'NOT_BETWEEN':
+      return !between(comparison)
+    case 'LIKE':
+      return like(comparison)
+    case 'NOT_LIKE':
+      return !like(comparison)
+    case 'IN':
+      return isIn(comparison)
+    case 'NOT_IN':
+      return !isIn(comparison)
+    case 'ANY_IN':
+      return holdsListed(comparison, (listed, held) => listed.some(held))
+    case 'ALL_IN':
+      return holdsListed(comparison, (listed, held) => listed.length > 0 && listed.every(held))
+  }
+}
+
+const isListType = (type: StepFilter['type']): boolean => type === 'LIST' || type === 'MULTI_LIST'
+const isScalarType = (type: StepFilter['type']): type is ScalarType =>
+  type === 'NUMBER' || type === 'DATE' || type === 'BOOLEAN' || type === 'TEXT'
+
+/** Lists are equal when they have the same members, in whatever order. */
+function equals({ type, actual, expected }: Comparison): boolean {
+  if (!isListType(type) && (isScalarType(type) || !Array.isArray(actual))) {
+    const key = keyOf(type, actual)
+    return key !== undefined && keysOf(type, expected).includes(key)
+  }
+  const members = actualMembers(type, actual)
+  if (members === undefined) return false
+  const listed = listOf(expected).map((member) => keysOf(type, member))
+  const held = new Set(members.map((member) => keyOf(type, member)))
+  const wanted = new Set<string | undefined>(listed.flat())
+  return [...held].every((key) => wanted.has(key)) && listed.every((keys) => keys.some((key) => held.has(key)))
+}
+
+/** An array has to hold the value; anything else has to be one of the values listed. For the list types both are lists. */
+function isIn(comparison: Comparison): boolean {
+  const { type, actual, expected } = comparison
+  if (isListType(type) || !Array.isArray(actual)) return holdsListed(comparison, (listed, held) => listed.some(held))
+  const held = keysHeld(type, actual)
+  return keysOf(type, expected).some((key) => held.has(key))
+}
+
+/** Asks which of the listed values the actual one holds; one that is no list holds itself. */
+function holdsListed(
+  { type, actual, expected }: Comparison,
+  judge: (listed: readonly unknown[], held: (member: unknown) => boolean) => boolean,
+): boolean {
+  const members = actualMembers(type, actual)
+  if (members === undefined) return false
+  const held = keysHeld(type, members)
+  return judge(listOf(expected), (member) => keysOf(type, member).some((key) => held.has(key)))
+}
+
+function compares(
+  { type, actual, expected }: Comparison,
+  judge: (actual: number | string, expected: number | string) => boolean,
+): boolean {
+  const scalarType = isScalarType(type) ? type : scalarTypeOf(actual)
+  if (scalarType === undefined) return false
+  const [one, other] = [scalarOf(scalarType, actual), scalarOf(scalarType, expected)]
+  return one !== undefined && other !== undefined && judge(one, other)
+}
+
+/** Two listed bounds, both of which belong to the range. */
+function between({ type, actual, expected }: Comparison): boolean {
+  const [from, to, ...more] = listOf(expected).map(textOf)
+  if (from === undefined || to === undefined || more.length > 0) return false
+  return (
+    compares({ type, actual, expected: from }, (value, bound) => value >= bound) &&
+    compares({ type, actual, expected: to }, (value, bound) => value <= bound)
+  )
+}
+
+/** Whatever the type, texts are compared; of a list, each member's. */
+function like({ actual, expected }: Comparison): boolean {
+  const members: readonly unknown[] = Array.isArray(actual) ? actual : [actual]
+  return members.some((member) => textOf(member)?.includes(expected) === true)
+}
+
+/** Undefined for what is missing. The list types read a text as a list. */
+function actualMembers(type: StepFilter['type'], actual: unknown): readonly unknown[] | undefined {
+  if (actual === undefined || actual === null) return undefined
+  if (Array.isArray(actual)) return actual
+  return isListType(type) && typeof actual === 'string' ? listOf(actual) : [actual]
+}
+
+/** `["a", "b"]`, or `a, b`. */
+function listOf(text: string): readonly unknown[] {
+  const json = text.trimStart().startsWith('[') ? jsonOf(text) : undefined
+  if (Array.isArray(json)) return json
+  return text
+    .split(',')
+    .map((member) => member.trim())
+    .filter((member) => member !== '')
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function keysHeld(type: StepFilter['type'], members: readonly unknown[]): Set<string> {
+  const keys = members.map((member) => keyOf(type, member))
+  return new Set(keys.filter((key) => key !== undefined))
+}
+
+/** Two values are equal when they share a key: a set of keys compares long lists in one pass. */
+function keyOf(type: StepFilter['type'], actual: unknown): string | undefined {
+  const scalarType = isScalarType(type) ? type : scalarTypeOf(actual)
+  if (scalarType !== undefined) return scalarKey(scalarType, actual)
+  if (typeof actual !== 'object' || actual === null) return undefined
+  const json = canonicalJson(actual)
+  return json === undefined ? undefined : `JSON ${json}`
+}
+
+/** An expected value has one key for each type the actual one may turn out to have. */
+function keysOf(type: StepFilter['type'], expected: unknown): string[] {
+  if (isScalarType(type)) return [scalarKey(type, expected)].filter((key) => key !== undefined)
+  const value = typeof expected === 'string' && /^\s*[[{]/.test(expected) ? jsonOf(expected) : expected
+  const keys = (['NUMBER', 'BOOLEAN', 'TEXT'] as const).map((scalarType) => scalarKey(scalarType, expected))
+  if (typeof value === 'object' && value !== null) keys.push(keyOf(type, value))
+  return keys.filter((key) => key !== undefined)
+}
+
+function scalarKey(type: ScalarType, value: unknown): string | undefined {
+  const scalar = scalarOf(type, value)
+  return scalar === undefined ? undefined : `${type} ${scalar}`
+}
+
+type ScalarType = 'NUMBER' | 'DATE' | 'BOOLEAN' | 'TEXT'
+
+function scalarTypeOf(actual: unknown): ScalarType | undefined {
+  if (typeof actual === 'string') return 'TEXT'
+  if (typeof actual === 'boolean') return 'BOOLEAN'
+  return typeof actual === 'number' ? 'NUMBER' : undefined
+}
+
+/** Undefined when the value cannot be read as that type. */
+function scalarOf(type: ScalarType, value: unknown): number | string | undefined {
+  if (type === 'TEXT') return textOf(value)
+  if (type === 'NUMBER') return numberOf(value)
+  return type === 'DATE' ? dateOf(value) : booleanOf(value)
+}
+
+const numberForm = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?$/
+
+function numberOf(value: unknown): number | undefined {
+  const isText = typeof value === 'string' && numberForm.test(value.trim())
+  const number = isText ? Number(value) : value
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined
+}
+
+/** Milliseconds: of an ISO 8601 text, or given as such. */
+function dateOf(value: unknown): number | undefined {
+  const moment = typeof value === 'string' ? momentOfText(value.trim()) : undefined
+  return moment === undefined ? numberOf(value) : moment.at.getTime()
+}
+
+function booleanOf(value: unknown): number | undefined {
+  const word = typeof value === 'string' ? value.trim().toLowerCase() : value
+  if (word === true || word === 'true' || word === 1 || word === '1') return 1
+  return word === false || word === 'false' || word === 0 || word === '0' ? 0 : undefined
+}
+
+/** Undefined for what is missing, which null is too. */
+function textOf(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined
+  if (typeof value === 'object') return canonicalJson(value)
+  return String(value)
+}
