@@ -1,0 +1,15 @@
+// A step whose content cannot be made: the step fails, and the detail says which field to mend.
+import type { Decision } from '../domain/decision.ts'
+import { detail } from '../domain/execution-detail.ts'
+import { RenderError } from '../domain/rendering.ts'
+
+/** Runs what may meet a RenderError; any other error is a bug and goes on. */
+export function orContentFailed(now: Date, decide: () => Decision): Decision {
+  try {
+    return decide()
+  } catch (error) {
+    if (!(error instanceof RenderError)) throw error
+    const raw = { field: error.field, message: error.message }
+    return { kind: 'fail', details: [detail(now, 'contentFailed', { raw })], stops: false }
+  }
+}

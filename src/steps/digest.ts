@@ -1,0 +1,69 @@
+// The digest step: gathers the events of a window, and goes on with all of them when it closes.
+import { hash } from 'node:crypto'
+import { canonicalJson } from '../domain/canonical-json.ts'
+import type { Decision } from '../domain/decision.ts'
+import { digestDueAt } from '../domain/digest-window.ts'
+import { durationMs } from '../domain/duration.ts'
+import { detail } from '../domain/execution-detail.ts'
+import { payloadValueAt } from '../domain/path.ts'
+import { digestMistakes, isDigestMetadata } from '../domain/timing-mistakes.ts'
+import type { DigestMetadata } from '../domain/workflow.ts'
+import { durationOverrideOf, toldMistakes } from './duration-override.ts'
+import type { Step, StepInput } from './step.ts'
+
+export const digest: Step = {
+  type: 'digest',
+  mistakes: (step) => digestMistakes(step.metadata),
+  decide: (input) => (input.job.status === 'delayed' ? decideToClose(input) : decideToJoin(input)),
+}
+
+function decideToClose({ now, job }: StepInput): Decision {
+  const windowId = job.state?.windowId
+  if (windowId === undefined) throw new Error(`The digest of job ${job.id} waits without a window`)
+  return { kind: 'closeDigest', windowId, details: [detail(now, 'digestTriggered')] }
+}
+
+function decideToJoin(input: StepInput): Decision {
+  const { now, step, event, subscriber } = input
+  if (!isDigestMetadata(step.metadata)) return invalid(now, toldMistakes(digestMistakes(step.metadata)))
+  const override = durationOverrideOf(event.overrides)
+  const isTimed = step.metadata.type === 'timed'
+  if (!isTimed && 'mistakes' in override) return invalid(now, toldMistakes(override.mistakes))
+  const duration = !isTimed && 'duration' in override ? override.duration : undefined
+  const metadata: DigestMetadata = { ...step.metadata, ...duration }
+  const dueAt = digestDueAt(metadata, now, subscriber.timezone)
+  if (dueAt === undefined) return invalid(now, 'metadata.timed names no day that comes within years')
+  const digestValue = digestValueOf(metadata.digestKey, event.payload)
+  const backoffMs = backoffMsOf(step.metadata)
+  return {
+    kind: 'joinDigest',
+    stepId: step._id,
+    ...(digestValue === undefined ? {} : { digestValue }),
+    dueAt,
+    ...(backoffMs === undefined ? {} : { backoffMs }),
+    details: [],
+  }
+}
+
+function invalid(now: Date, error: string): Decision {
+  return { kind: 'fail', details: [detail(now, 'digestInvalid', { raw: { error } })], stops: true }
+}
+
+/** The step's own duration, not one that a trigger asked for: what counts as silence is not the caller's to say. */
+function backoffMsOf(metadata: DigestMetadata): number | undefined {
+  if (metadata.type === 'timed' || (metadata.type !== 'backoff' && metadata.backoff !== true)) return undefined
+  const { backoffAmount = metadata.amount, backoffUnit = metadata.unit } = metadata
+  return backoffAmount === undefined || backoffUnit === undefined ? undefined : durationMs(backoffAmount, backoffUnit)
+}
+
+/** Longer values are told apart by their hash: the text is kept with every job. */
+const digestValueLengthMax = 1024
+
+/** Undefined without a key. Events that have nothing at the key share a window with each other. */
+function digestValueOf(key: string | undefined, payload: Readonly<Record<string, unknown>>): string | undefined {
+  if (key === undefined || key === '') return undefined
+  const value = payloadValueAt(payload, key)
+  if (value === undefined || value === null) return undefined
+  const text = typeof value === 'object' ? (canonicalJson(value) ?? '') : String(value)
+  return text.length <= digestValueLengthMax ? text : `sha256:${hash('sha256', text)}`
+}

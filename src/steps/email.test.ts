@@ -1,0 +1,250 @@
+// The e-mail step: whom it goes to, what a trigger may override, and what it may not.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sceneNow, stepInput, stepWith } from '../../test/support/render-scene.ts'
+import type { Envelope } from '../domain/message.ts'
+import type { StepTemplate } from '../domain/workflow.ts'
+import { email } from './email.ts'
+
+const at = sceneNow.toISOString()
+const template: StepTemplate = {
+  type: 'email',
+  subject: 'Order {{id}}',
+  senderName: 'Shop',
+  contentType: 'customHtml',
+  content: '<p>Hello {{id}}</p>',
+  layoutId: null,
+}
+
+type Scene = NonNullable<Parameters<typeof stepInput>[1]>
+const decide = (scene: Scene = {}, more: Partial<StepTemplate> = {}) =>
+  email.decide(stepInput({ ...template, ...more }, { payload: { id: 7 }, ...scene }))
+
+function envelopeOf(overrides: unknown, scene: Scene = {}): Envelope {
+  const decision = decide({ ...scene, overrides: { email: overrides } })
+  assert.equal(decision.kind, 'send', JSON.stringify(decision))
+  const envelope = decision.kind === 'send' ? decision.messages[0]?.envelope : undefined
+  assert.ok(envelope)
+  return envelope
+}
+
+function failureOf(overrides: unknown): { field: string; message: string } {
+  const decision = decide({ overrides: { email: overrides } })
+  assert.ok(decision.kind === 'fail' && !decision.stops, JSON.stringify(decision))
+  assert.deepEqual(
+    decision.details.map(({ code }) => code),
+    ['contentFailed'],
+  )
+  return JSON.parse(decision.details[0]?.raw ?? '')
+}
+
+test('the message goes to the subscriber’s address with all that a provider needs', () => {
+  assert.deepEqual(decide(), {
+    kind: 'send',
+    messages: [
+      {
+        target: '',
+        channel: 'email',
+        content: '<p>Hello 7</p>',
+        subject: 'Order 7',
+        email: 'ann@example.com',
+        envelope: {
+          senderName: 'Shop',
+          to: ['ann@example.com'],
+          cc: [],
+          bcc: [],
+          subject: 'Order 7',
+          html: '<p>Hello 7</p>',
+          text: 'Hello 7',
+          headers: {},
+          attachments: [],
+          tags: ['shop', 'order'],
+          metadata: { transactionId: 'transaction-1', workflow: 'orders', subscriberId: 'ann' },
+        },
+      },
+    ],
+    details: [{ code: 'messageCreated', at }],
+  })
+})
+
+test('without an address there is a message that says so, and nothing to send', () => {
+  for (const address of [null, '']) {
+    assert.deepEqual(decide({ email: address }), {
+      kind: 'unreachable',
+      message: { target: '', channel: 'email', content: '<p>Hello 7</p>', subject: 'Order 7' },
+      error: { errorId: 'mail_unexpected_error', errorText: 'Subscriber does not have an email address' },
+      details: [
+        { code: 'messageCreated', at },
+        { code: 'noEmail', at },
+      ],
+    })
+  }
+})
+
+test('a trigger may name another recipient, also for a subscriber without address', () => {
+  const decision = decide({ email: null, overrides: { email: { toRecipient: ' bob@example.com ' } } })
+  assert.ok(decision.kind === 'send')
+  assert.equal(decision.messages[0]?.email, 'bob@example.com')
+  assert.deepEqual(decision.messages[0]?.envelope?.to, ['bob@example.com'])
+})
+
+test('further recipients are added, each address once', () => {
+  const { to, cc, bcc } = envelopeOf({
+    to: ['bob@example.com', 'ANN@example.com', 'bob@example.com'],
+    cc: ['cy@example.com', 'Bob@example.com'],
+    bcc: 'dee@example.com',
+  })
+  assert.deepEqual(
+    { to, cc, bcc },
+    {
+      to: ['ann@example.com', 'bob@example.com'],
+      cc: ['cy@example.com'],
+      bcc: ['dee@example.com'],
+    },
+  )
+})
+
+test('sender, subject, bodies and the rest are taken as given, not as templates', () => {
+  const envelope = envelopeOf({
+    from: 'news@example.com',
+    senderName: '{{id}} & Co',
+    replyTo: 'reply@example.com',
+    subject: 'Sale {{id}} & more',
+    html: '<style>b{color:red}</style><b>{{id}}</b>',
+    headers: { 'X-Campaign': 'a: b', 'List-Unsubscribe': '<https://x.example/u>' },
+    ipPoolName: 'fast',
+    customData: { a: [1] },
+    unknown: 'ignored',
+  })
+  const { from, senderName, replyTo, subject, html, text, headers, ipPoolName, customData } = envelope
+  assert.deepEqual(
+    { from, senderName, replyTo, subject, text, headers, ipPoolName, customData },
+    {
+      from: 'news@example.com',
+      senderName: '{{id}} & Co',
+      replyTo: 'reply@example.com',
+      subject: 'Sale {{id}} & more',
+      text: '{{id}}',
+      headers: { 'X-Campaign': 'a: b', 'List-Unsubscribe': '<https://x.example/u>' },
+      ipPoolName: 'fast',
+      customData: { a: [1] },
+    },
+  )
+  assert.match(html, /<b style="color: red;">\{\{id\}\}<\/b>/)
+  assert.equal(envelopeOf({ text: 'Only\ntext' }).text, 'Only\ntext')
+  assert.equal(envelopeOf({ text: 'Only\ntext' }).html, '<p>Hello 7</p>')
+})
+
+test('a sender may carry a name', () => {
+  for (const from of ['Acme News <news@example.com>', '"Acme News" <news@example.com>']) {
+    const envelope = envelopeOf({ from })
+    assert.deepEqual([envelope.from, envelope.senderName], ['news@example.com', 'Acme News'])
+  }
+  assert.equal(envelopeOf({ from: 'Acme <news@example.com>', senderName: 'Other' }).senderName, 'Other')
+})
+
+test('an override for one event leaves the template of the next as it is', () => {
+  const input = stepInput(template, { payload: { id: 7 }, overrides: { email: { subject: 'Other' } } })
+  const first = email.decide(input)
+  const next = email.decide({ ...input, event: { ...input.event, overrides: {} } })
+  assert.deepEqual(
+    [first, next].map((decision) => decision.kind === 'send' && decision.messages[0]?.subject),
+    ['Other', 'Order 7'],
+  )
+})
+
+test('a trigger may leave out the layout', () => {
+  const html = (overrides: Record<string, unknown>) => {
+    const decision = decide({ overrides }, { layoutId: 'default' })
+    return decision.kind === 'send' ? decision.messages[0]?.envelope?.html : undefined
+  }
+  assert.match(html({}) ?? '', /^<!DOCTYPE html>/)
+  for (const overrides of [
+    { channels: { email: { layoutId: null } } },
+    { steps: { 'step-1': { layoutId: null } }, channels: { email: { layoutId: 'x' } } },
+    { layoutIdentifier: null },
+  ])
+    assert.equal(html(overrides), '<p>Hello 7</p>')
+  assert.match(
+    html({ steps: { 'uuid-1': { layoutId: 'x' } }, channels: { email: { layoutId: null } } }) ?? '',
+    /^<!DOCTYPE/,
+  )
+})
+
+test('no override can begin a header of its own', () => {
+  const injected = 'a\r\nBcc: eve@evil.example'
+  const attempts: Record<string, unknown> = {
+    'overrides.email.subject': { subject: injected },
+    'overrides.email.senderName': { senderName: injected },
+    'overrides.email.from': { from: `Ann\r\nBcc: x <ann@example.com>` },
+    'overrides.email.toRecipient': { toRecipient: 'ann@example.com\r\nBcc: eve@evil.example' },
+    'overrides.email.to[0]': { to: ['ann@example.com, eve@evil.example'] },
+    'overrides.email.cc[1]': { cc: ['ann@example.com', 'a@b.example\nBcc: eve@evil.example'] },
+    'overrides.email.bcc': { bcc: '<eve@evil.example>' },
+    'overrides.email.replyTo': { replyTo: 'a@b.example\u2028x@y.example' },
+    'overrides.email.headers.X-A': { headers: { 'X-A': injected } },
+    'overrides.email.headers.X-A\r\nBcc': { headers: { 'X-A\r\nBcc': 'eve@evil.example' } },
+    'overrides.email.headers.X A': { headers: { 'X A': 'b' } },
+    'overrides.email.headers.Bcc': { headers: { Bcc: 'eve@evil.example' } },
+    'overrides.email.headers.fRoM': { headers: { fRoM: 'eve@evil.example' } },
+    'overrides.email.headers.Content-Type': { headers: { 'Content-Type': 'text/plain' } },
+    'overrides.email.ipPoolName': { ipPoolName: injected },
+  }
+  for (const [field, overrides] of Object.entries(attempts)) assert.equal(failureOf(overrides).field, field)
+})
+
+test('an ill-formed override fails the step and is named', () => {
+  const wrong: Record<string, unknown> = {
+    'overrides.email': 'x',
+    'overrides.email.to[1]': { to: ['bob@example.com', 5] },
+    'overrides.email.cc': { cc: { a: 1 } },
+    'overrides.email.toRecipient': { toRecipient: 'bob' },
+    'overrides.email.subject': { subject: 5 },
+    'overrides.email.html': { html: ['x'] },
+    'overrides.email.headers': { headers: ['x'] },
+    'overrides.email.headers.X-N': { headers: { 'X-N': 5 } },
+    'overrides.email.headers.X-Long': { headers: { 'X-Long': 'a'.repeat(999) } },
+    'overrides.email.customData': { customData: 'x' },
+  }
+  for (const [field, overrides] of Object.entries(wrong)) assert.equal(failureOf(overrides).field, field)
+  assert.equal(failureOf({ html: '<b>'.repeat(1_001) }).field, 'overrides.email.html')
+  const many = Array.from({ length: 30 }, (_, index) => `a${index}@example.com`)
+  assert.match(failureOf({ to: many, cc: many }).message, /more than 50 addresses/)
+})
+
+test('overrides that say nothing change nothing', () => {
+  const plain = decide()
+  for (const overrides of [{ email: null }, { email: {} }, { email: { to: [], subject: null } }, { sms: { to: 5 } }])
+    assert.deepEqual(decide({ overrides }), plain)
+})
+
+test('what a payload puts into subject and sender cannot begin a header', () => {
+  const decision = decide({ payload: { id: '7\r\nBcc: eve@evil.example' } }, { senderName: '{{id}}' })
+  const envelope = decision.kind === 'send' ? decision.messages[0]?.envelope : undefined
+  assert.equal(envelope?.subject, 'Order 7 Bcc: eve@evil.example')
+  assert.equal(envelope?.senderName, '7 Bcc: eve@evil.example')
+})
+
+test('a step needs a subject and content in its form', () => {
+  const paths = (more: Partial<StepTemplate>) =>
+    email.mistakes(stepWith({ ...template, ...more })).map(({ path }) => path)
+  const block = (more: object) => ({ type: 'text', content: 'x', ...more }) as never
+  assert.deepEqual(paths({}), [])
+  assert.deepEqual(paths({ contentType: 'editor', content: [block({ url: 'x', styles: { textAlign: 'left' } })] }), [])
+  assert.deepEqual(paths({ subject: ' ', content: '' }), ['template.subject', 'template.content'])
+  assert.deepEqual(paths({ content: [] }), ['template.content'])
+  assert.deepEqual(paths({ contentType: 'editor' }), ['template.content'])
+  assert.deepEqual(paths({ contentType: 'customHtml', content: [block({})] }), ['template.content'])
+  assert.deepEqual(
+    paths({
+      contentType: 'editor',
+      content: [block({ type: 'image' }), block({ content: 5, url: 5 }), block({ styles: { textAlign: 'middle' } })],
+    }),
+    [
+      'template.content[0].type',
+      'template.content[1].content',
+      'template.content[1].url',
+      'template.content[2].styles.textAlign',
+    ],
+  )
+})
