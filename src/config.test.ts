@@ -51,6 +51,37 @@ test('good values are read', () => {
   assert.equal(config.rateLimit, 'off')
 })
 
+test('the operator’s mail server is read into an account', () => {
+  const smtpOf = (url: string) => readConfig({ POSTHORN_SMTP_URL: url }).config.smtp
+  assert.deepEqual(smtpOf('smtp://mail.example.com?from=hello@example.com'), {
+    host: 'mail.example.com',
+    port: '587',
+    from: 'hello@example.com',
+    secure: false,
+  })
+  const full =
+    'smtps://me%40example.com:p%3Ass%2Fw%C3%B6rd@[::1]:2465/?from=hello%2Bx@example.com&senderName=Acme+Inc&requireTls=true&rejectUnauthorized=false'
+  assert.deepEqual(smtpOf(full), {
+    host: '[::1]',
+    port: '2465',
+    from: 'hello+x@example.com',
+    senderName: 'Acme Inc',
+    user: 'me@example.com',
+    password: 'p:ss/wörd',
+    secure: true,
+    requireTls: true,
+    tlsOptions: { rejectUnauthorized: false },
+  })
+  assert.equal(smtpOf('smtps://mail.example.com?from=a@b.c&ignoreTls=true&rejectUnauthorized=true')?.port, '465')
+  assert.equal(smtpOf('smtp://mail.example.com?from=a@b.c&rejectUnauthorized=true')?.tlsOptions, undefined)
+  assert.equal(readConfig({}).config.smtp, undefined)
+})
+
+test('a node does everything unless it is told its part', () => {
+  assert.equal(readConfig({}).config.role, 'all')
+  for (const role of ['api', 'worker', 'all']) assert.equal(readConfig({ POSTHORN_ROLE: role }).config.role, role)
+})
+
 const badValues: Record<string, readonly string[]> = {
   PORT: ['abc', '-1', '65536', '3000.5', ' 80', '1e3', '0x50'],
   POSTHORN_BASE_URL: ['notify.example.com', 'ftp://x', 'http://'],
@@ -72,6 +103,26 @@ const badValues: Record<string, readonly string[]> = {
   POSTHORN_RATE_LIMIT_TRIGGER: ['0', '-5', '1000001'],
   POSTHORN_RATE_LIMIT_CONFIGURATION: ['0'],
   POSTHORN_RATE_LIMIT_GLOBAL: ['0'],
+  POSTHORN_ROLE: ['both', 'API', 'worker,api'],
+  POSTHORN_SMTP_URL: [
+    'mail.example.com',
+    'http://mail.example.com?from=a@b.c',
+    'smtp://?from=a@b.c',
+    'smtp://mail.example.com',
+    'smtp://mail.example.com?from=',
+    'smtp://mail.example.com?from=Acme <a@b.c>',
+    'smtp://mail.example.com?from=a@b.c%0d%0aBcc:%20d@e.f',
+    'smtp://mail.example.com:99999?from=a@b.c',
+    'smtp://mail.example.com/inbox?from=a@b.c',
+    'smtp://mail.example.com?from=a@b.c#x',
+    'smtp://me@mail.example.com?from=a@b.c',
+    'smtp://me:100%@mail.example.com?from=a@b.c',
+    'smtp://mail.example.com?from=a@b.c&requireTls=yes',
+    'smtp://mail.example.com?from=a@b.c&requireTls=true&ignoreTls=true',
+    'smtp://mail.example.com?from=a@b.c&tls=true',
+    'smtp://mail.example.com?from=a@b.c&senderName=a%0db',
+    'smtp://mail%20example?from=a@b.c',
+  ],
   POSTHORN_VENDOR: ['Novu', 'other'],
   POSTHORN_CORS_ORIGINS: ['app.example.com', 'https://app.example.com/path', 'https://a.example.com,b'],
   POSTHORN_OUTBOUND_ALLOW: ['10.0.0.0/33', 'fd00::/129', 'http://relay', '10.1.0.0/16,two words', '-x'],
@@ -106,11 +157,12 @@ test('all mistakes are told at once, and no secret is repeated', () => {
     DATABASE_URL: secret,
     POSTHORN_API_KEY: secret,
     POSTHORN_ENCRYPTION_KEY: secret,
+    POSTHORN_SMTP_URL: 'smtp://hush:hush@hush.example/hush?from=hush&hush=hush',
     POSTHORN_LOG_LEVEL: 'loud',
   })
   assert.deepEqual(
     mistakes.map((mistake) => mistake.split(' ')[0]),
-    ['PORT', 'DATABASE_URL', 'POSTHORN_API_KEY', 'POSTHORN_ENCRYPTION_KEY', 'POSTHORN_LOG_LEVEL'],
+    ['PORT', 'DATABASE_URL', 'POSTHORN_API_KEY', 'POSTHORN_ENCRYPTION_KEY', 'POSTHORN_SMTP_URL', 'POSTHORN_LOG_LEVEL'],
   )
   assert.doesNotMatch(mistakes.join('\n'), /hush/)
 })

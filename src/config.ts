@@ -1,8 +1,14 @@
 // Every setting of Posthorn: its variable, default and meaning. docs/configuration.md is generated from this file.
 
 import { isIP } from 'node:net'
+import type { OperatorMail } from './config/smtp-url.ts'
+import { smtpUrl } from './config/smtp-url.ts'
+
+/** What one node does of the whole: answer requests, send, or both. */
+export const roles = ['api', 'worker', 'all'] as const
 
 export interface Config {
+  readonly role: (typeof roles)[number]
   readonly port: number
   readonly host: string
   readonly baseUrl: string | undefined
@@ -22,6 +28,7 @@ export interface Config {
   readonly rateLimitConfigurationPerSecond: number
   readonly rateLimitGlobalPerSecond: number
   readonly outboundAllow: readonly string[]
+  readonly smtp: OperatorMail | undefined
   readonly vendor: 'platform' | 'novu'
   readonly corsOrigins: readonly string[]
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
@@ -132,6 +139,14 @@ function webOrigins(value: string): readonly string[] {
 type Settings = { readonly [Name in keyof Config]: Setting<Config[Name]> }
 
 export const settings: Settings = {
+  role: {
+    variable: 'POSTHORN_ROLE',
+    meaning:
+      'What this node does: `api` answers requests, `worker` sends, `all` does both. `posthorn start --role` wins over it.',
+    shownDefault: 'all',
+    defaultValue: 'all',
+    read: oneOf(...roles),
+  },
   port: {
     variable: 'PORT',
     meaning: 'The TCP port to listen on; 0 takes a free one.',
@@ -274,6 +289,15 @@ export const settings: Settings = {
     shownDefault: 'none',
     defaultValue: [],
     read: hostsAndNetworks,
+  },
+  smtp: {
+    variable: 'POSTHORN_SMTP_URL',
+    meaning:
+      'A mail server through which the built-in e-mail is sent instead of kept: `smtp://user:password@host:587?from=hello@example.com`, `smtps://` for TLS from the start. Parameters: `from` (required), `senderName`, `requireTls`, `ignoreTls`, `rejectUnauthorized=false`.',
+    shownDefault: 'none: built-in e-mail is kept, not sent',
+    secret: true,
+    defaultValue: undefined,
+    read: smtpUrl,
   },
   vendor: {
     variable: 'POSTHORN_VENDOR',

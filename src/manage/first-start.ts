@@ -4,6 +4,7 @@ import type { Db, Tx } from '../db/sql.ts'
 import { sql } from '../db/sql.ts'
 import { hashOfApiKey, hintOfApiKey, newApiKey, toBase62 } from '../domain/api-key.ts'
 import type { Environment } from '../domain/environment.ts'
+import { electPrimary } from '../domain/integration.ts'
 import { UnsealError } from '../domain/sealed.ts'
 import { platformEmail } from '../providers/email/platform-email.ts'
 import { platform } from '../providers/in-app/platform.ts'
@@ -16,7 +17,14 @@ import {
   insertOrganization,
   listEnvironments,
 } from '../store/installation.ts'
-import { insertIntegration } from '../store/integrations.ts'
+import {
+  insertIntegration,
+  listIntegrations,
+  listStandings,
+  lockIntegrations,
+  movePrimary,
+  updateIntegration,
+} from '../store/integrations.ts'
 import type { World } from '../world/world.ts'
 
 export interface FirstStart {
@@ -48,11 +56,14 @@ export async function ensureFirstStart(
   db: Db,
   world: World,
   keys: { development: string | undefined; production: string | undefined },
+  /** `mailIsReal`: the operator's mail server sends what the built-in e-mail would otherwise keep. */
+  options: { mailIsReal: boolean } = { mailIsReal: false },
 ): Promise<FirstStart> {
   return db.transaction(async (tx) => {
     await makeInstallation(tx, world)
     const [development, production] = await listEnvironments(tx)
     if (development === undefined || production === undefined) throw new Error('The environments are missing')
+    await fitBuiltInMail(tx, world, production, options.mailIsReal)
     if (keys.development !== undefined) await fixKey(tx, world, development, keys.development, 'POSTHORN_API_KEY')
     if (keys.production !== undefined) await fixKey(tx, world, production, keys.production, 'POSTHORN_API_KEY_2')
     // Revoked keys count: a start must not open what somebody closed on purpose.
@@ -115,6 +126,29 @@ async function addBuiltIns(tx: Tx, world: World, environment: Environment, captu
       now,
     })
   }
+}
+
+/**
+ * Where customers wait, the built-in e-mail is on once it is real. One that somebody switched off stays off; one that
+ * is on without a mail server is warned of, since what it keeps reaches nobody.
+ */
+async function fitBuiltInMail(tx: Tx, world: World, production: Environment, mailIsReal: boolean): Promise<void> {
+  await lockIntegrations(tx, production)
+  const integrations = await listIntegrations(tx, world.sealer, production, { activeOnly: false })
+  const mail = integrations.find(({ providerId }) => providerId === platformEmail.id)
+  if (mail === undefined) return
+  if (mail.active && !mailIsReal) {
+    world.log.warn(
+      { environment: production.name, integration: mail.identifier },
+      'E-mail of this integration is kept, not sent: POSTHORN_SMTP_URL is not set',
+    )
+  }
+  const isUntouched = mail.createdAt === mail.updatedAt
+  if (mail.active || !mailIsReal || !isUntouched) return
+  const now = world.now()
+  await updateIntegration(tx, world.sealer, production, { ...mail, active: true }, now)
+  const ofChannel = (await listStandings(tx, production)).filter(({ channel }) => channel === mail.channel)
+  await movePrimary(tx, production, { channel: mail.channel, to: electPrimary(ofChannel), now })
 }
 
 /** What the installation keeps to tell whether a node holds the right key. */

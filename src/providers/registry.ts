@@ -2,6 +2,7 @@
 import type { Channel } from '../domain/integration.ts'
 import { nearest } from '../domain/nearest.ts'
 import { slack } from './chat/slack.ts'
+import { emailWebhook } from './email/email-webhook.ts'
 import { nodemailer } from './email/nodemailer.ts'
 import { platformEmail } from './email/platform-email.ts'
 import { sendgrid } from './email/sendgrid.ts'
@@ -16,6 +17,7 @@ export const providers: readonly Provider[] = [
   platformEmail,
   nodemailer,
   sendgrid,
+  emailWebhook,
   platformSms,
   twilio,
   fcm,

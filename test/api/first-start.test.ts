@@ -7,8 +7,10 @@ import { createSealer } from '../../src/domain/sealed.ts'
 import { createApiKey, removeApiKey } from '../../src/manage/api-keys.ts'
 import { ensureFirstStart, ensureInstallation, StartError } from '../../src/manage/first-start.ts'
 import { listEnvironments } from '../../src/store/installation.ts'
+import { insertIntegration, listIntegrations, updateIntegration } from '../../src/store/integrations.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { createTestDatabase } from '../support/database.ts'
+import type { FakeWorld } from '../support/fake-world.ts'
 import { createFakeWorld, testEncryptionKey } from '../support/fake-world.ts'
 
 const noKeys = { development: undefined, production: undefined }
@@ -151,4 +153,81 @@ test('two first starts at once make one installation and one key', async (t) => 
   assert.equal(await count(database, 'environments'), 2)
   assert.equal(await count(database, 'integrations'), 6)
   assert.equal(await count(database, 'api_keys'), 1)
+})
+
+const production = async ({ db }: TestDatabase) =>
+  db.rows<{ provider: string; active: boolean; primary: boolean; id: string }>(sql`
+    select i.id, i.provider_id as provider, i.active, i.is_primary as primary
+    from integrations i join environments e on e.id = i.environment_id
+    where e.name = 'Production' and i.channel = 'email' order by i.id`)
+
+const builtInMail = async (database: TestDatabase) => {
+  const found = (await production(database)).find(({ provider }) => provider === 'platform-email')
+  return found && { active: found.active, primary: found.primary }
+}
+
+test('where a mail server makes it real, the built-in e-mail of Production is on, from the first start or a later one', async (t) => {
+  const world = createFakeWorld()
+  const atOnce = await freshDatabase(t)
+  await ensureFirstStart(atOnce.db, world, noKeys, { mailIsReal: true })
+  assert.deepEqual(await builtInMail(atOnce), { active: true, primary: true })
+  const later = await freshDatabase(t)
+  await ensureFirstStart(later.db, world, noKeys)
+  assert.deepEqual(await builtInMail(later), { active: false, primary: false })
+  world.advance(1000)
+  await ensureFirstStart(later.db, world, noKeys, { mailIsReal: true })
+  assert.deepEqual(await builtInMail(later), { active: true, primary: true })
+})
+
+async function changeMail(database: TestDatabase, world: FakeWorld, active: boolean): Promise<void> {
+  const [, environment] = await listEnvironments(database.db)
+  assert.ok(environment)
+  const [mail] = (await listIntegrations(database.db, world.sealer, environment, { activeOnly: false })).filter(
+    ({ providerId }) => providerId === 'platform-email',
+  )
+  assert.ok(mail)
+  world.advance(1000)
+  await database.db.transaction((tx) =>
+    updateIntegration(tx, world.sealer, environment, { ...mail, active }, world.now()),
+  )
+}
+
+test('one that somebody switched off stays off', async (t) => {
+  const database = await freshDatabase(t)
+  const world = createFakeWorld()
+  await ensureFirstStart(database.db, world, noKeys, { mailIsReal: true })
+  await changeMail(database, world, false)
+  await ensureFirstStart(database.db, world, noKeys, { mailIsReal: true })
+  assert.equal((await builtInMail(database))?.active, false)
+})
+
+test('beside an account that is primary it is switched on and takes nothing away', async (t) => {
+  const database = await freshDatabase(t)
+  const world = createFakeWorld()
+  await ensureFirstStart(database.db, world, noKeys)
+  const [, environment] = await listEnvironments(database.db)
+  assert.ok(environment)
+  const own = {
+    id: world.newId(world.now()),
+    identifier: 'own',
+    name: 'Own',
+    providerId: 'sendgrid',
+    channel: 'email',
+  } as const
+  const state = { active: true, primary: true, credentials: {}, conditions: [], now: world.now() }
+  await database.db.transaction((tx) => insertIntegration(tx, world.sealer, environment, { ...own, ...state }))
+  await ensureFirstStart(database.db, world, noKeys, { mailIsReal: true })
+  assert.deepEqual(await builtInMail(database), { active: true, primary: false })
+  assert.equal((await production(database)).find(({ provider }) => provider === 'sendgrid')?.primary, true)
+})
+
+test('a mail server that is taken away changes nothing, and is warned of', async (t) => {
+  const database = await freshDatabase(t)
+  const world = createFakeWorld()
+  await ensureFirstStart(database.db, world, noKeys, { mailIsReal: true })
+  assert.equal(world.logged.length, 0)
+  await ensureFirstStart(database.db, world, noKeys)
+  assert.deepEqual(await builtInMail(database), { active: true, primary: true })
+  assert.match(world.logged[0]?.message ?? '', /kept, not sent: POSTHORN_SMTP_URL/)
+  assert.equal(world.logged.length, 1)
 })

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import type { SMTPServerOptions } from 'smtp-server'
 import { SMTPServer } from 'smtp-server'
 import { nodemailer } from '../../src/providers/email/nodemailer.ts'
-import { greetSmtp, smtpSettings } from '../../src/providers/email/smtp.ts'
+import { greetSmtp, smtpSettings } from '../../src/providers/email/smtp-account.ts'
 import { createFakeWorld } from '../support/fake-world.ts'
 
 interface Seen {

@@ -1,8 +1,18 @@
 // Custom SMTP: any mail server that takes a name and a password, or neither.
 // https://nodemailer.com/smtp/ (RFC 5321, 3207, 4954)
+import type { EmailMessage } from '../../domain/outbound-message.ts'
+import type { Outcome } from '../../domain/outcome.ts'
+import { misconfigured, refused, sent } from '../../domain/outcome.ts'
 import { flag, object, ofEmailAddress, ofHost, ofPort, optional, secret, text } from '../form.ts'
-import { bad, good, provider } from '../provider.ts'
-import { greetSmtp } from './smtp.ts'
+import { bad, good, provider, sendTimeoutMs } from '../provider.ts'
+import type { AddressedEmail } from './email-message.ts'
+import { addressed } from './email-message.ts'
+import { sendBySmtp } from './smtp.ts'
+import type { SmtpAccount } from './smtp-account.ts'
+import { greetSmtp } from './smtp-account.ts'
+import type { DkimKey } from './smtp-mail.ts'
+import { composed, messageIdOf, signed } from './smtp-mail.ts'
+import { outcomeOfSmtpFailure, wordsOfSmtp } from './smtp-outcome.ts'
 
 export const nodemailer = provider({
   id: 'nodemailer',
@@ -34,6 +44,8 @@ export const nodemailer = provider({
     accountSid: optional(text('DKIM selector')),
   },
 
+  send: (world, message, account) => sendMail(message, account, world.now()),
+
   async check(_world, account) {
     try {
       await greetSmtp(account)
@@ -48,6 +60,51 @@ export const nodemailer = provider({
     }
   },
 })
+
+interface MailAccount extends SmtpAccount {
+  readonly from: string
+  readonly senderName?: string
+  readonly domain?: string
+  readonly secretKey?: string
+  readonly accountSid?: string
+}
+
+async function sendMail(message: EmailMessage, account: MailAccount, now: Date): Promise<Outcome> {
+  const email = addressed(message, account)
+  if ('kind' in email) return email
+  const raw = await rawOf(email, account, now)
+  if ('kind' in raw) return raw
+  const recipients = [...email.to, ...email.cc, ...email.bcc]
+  const result = await sendBySmtp(account, { from: email.from, recipients, raw }, sendTimeoutMs)
+  if (result.kind === 'failed') {
+    return outcomeOfSmtpFailure(result.error, { begun: result.begun, isOwnSender: message.from === undefined })
+  }
+  const id = messageIdOf(email)
+  if (result.refusals.length === 0) return sent(id)
+  const words = result.refusals.map(wordsOfSmtp).join('; ')
+  return sent(id, `${result.refusals.length} of ${recipients.length} recipients were refused: ${words}`)
+}
+
+async function rawOf(email: AddressedEmail, account: MailAccount, now: Date): Promise<Buffer | Outcome> {
+  let raw: Buffer
+  try {
+    raw = await composed(email, now)
+  } catch (error) {
+    return refused('bad-content', `The message could not be put together: ${(error as Error).message}`)
+  }
+  const key = dkimKeyOf(account)
+  if (key === undefined) return raw
+  try {
+    return await signed(raw, key)
+  } catch (error) {
+    return misconfigured(`The message could not be signed with the DKIM key: ${(error as Error).message}`)
+  }
+}
+
+function dkimKeyOf({ domain, secretKey, accountSid }: MailAccount): DkimKey | undefined {
+  if (domain === undefined || secretKey === undefined || accountSid === undefined) return undefined
+  return { domainName: domain, privateKey: secretKey, keySelector: accountSid }
+}
 
 function ofPem(value: string): string | undefined {
   return /^-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(value.trim()) ? undefined : 'must be a private key in PEM'

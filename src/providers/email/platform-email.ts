@@ -1,5 +1,12 @@
-// The built-in e-mail: messages are kept to be looked at, without an account anywhere.
+// The built-in e-mail: kept to be looked at, or sent through the operator's mail server where there is one.
+
+import type { Credentials } from '../../domain/integration.ts'
+import type { EmailMessage } from '../../domain/outbound-message.ts'
+import { captured, misconfigured } from '../../domain/outcome.ts'
+import { formMistakes } from '../form.ts'
 import { provider } from '../provider.ts'
+import { domainOf } from './email-message.ts'
+import { nodemailer } from './nodemailer.ts'
 
 export const platformEmail = provider({
   id: 'platform-email',
@@ -7,4 +14,23 @@ export const platformEmail = provider({
   name: 'Platform Email',
   docsUrl: '/docs',
   form: {},
+
+  async send(world, message, credentials: Credentials) {
+    if (!hasMailServer(credentials)) return captured(message.id)
+    const mistakes = Object.values(formMistakes(nodemailer.form, credentials)).flatMap(({ messages }) => messages)
+    if (mistakes.length > 0 || nodemailer.send === undefined) return misconfigured(mistakes.join('; '))
+    return nodemailer.send(world, fromOperator(message, credentials.from ?? ''), credentials)
+  },
 })
+
+/** Whether the account is one of the operator's mail server: then e-mail leaves the house. */
+export function hasMailServer(credentials: Credentials): boolean {
+  return credentials.host !== undefined && credentials.host !== ''
+}
+
+/** The operator's server speaks for the operator's domain alone: another sender is whom to reply to. */
+function fromOperator(message: EmailMessage, operatorFrom: string): EmailMessage {
+  const { from, ...rest } = message
+  if (from === undefined || domainOf(from) === domainOf(operatorFrom)) return message
+  return { ...rest, replyTo: message.replyTo ?? from }
+}

@@ -1,12 +1,21 @@
 // SendGrid, "Mail Send" of the v3 API.
 // https://www.twilio.com/docs/sendgrid/api-reference/mail-send/mail-send
+import type { RefusalReason } from '../../domain/outcome.ts'
+import { busy, refused, sent } from '../../domain/outcome.ts'
 import { baseAddress, choice, ofBaseUrl, ofEmailAddress, ofVisibleAscii, optional, secret, text } from '../form.ts'
-import { bad, good, provider, unreachable } from '../provider.ts'
-import { answerOf, wordsOf } from '../provider-answer.ts'
+import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
+import { bad, good, unreachable } from '../provider.ts'
+import type { ProviderAnswer } from '../provider-answer.ts'
+import { answerOf, resetMsOf, retryAfterMsOf, wordsOf } from '../provider-answer.ts'
+import type { AddressedEmail } from './email-message.ts'
+import { addressed } from './email-message.ts'
 
 const origins = { global: 'https://api.sendgrid.com', eu: 'https://api.eu.sendgrid.com' }
+/** SendGrid takes no more. */
+const categoriesMax = 10
+const categoryLengthMax = 255
 
-export const sendgrid = provider({
+export const sendgrid = httpProvider({
   id: 'sendgrid',
   channel: 'email',
   name: 'SendGrid',
@@ -26,10 +35,33 @@ export const sendgrid = provider({
       text('Base address', { description: 'Another place than SendGrid’s own, such as a proxy.', mistake: ofBaseUrl }),
     ),
   },
+  reach: ({ baseUrl }) => (baseUrl === undefined ? 'guarded' : 'operator'),
+
+  request(message, account) {
+    const email = addressed(message, account)
+    if ('kind' in email) return email
+    return {
+      url: `${originOf(account)}/v3/mail/send`,
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${account.apiKey}`,
+        accept: 'application/json',
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify(bodyOf(email, account.ipPoolName)),
+    }
+  },
+
+  outcome(answer, message) {
+    if (answer.status === 202) return sent(answer.headers.get('x-message-id') ?? message.id)
+    const words = errorWords(answer)
+    if (answer.status === 429) return busy(words, retryAfterMsOf(answer) ?? resetMsOf(answer, 'x-ratelimit-reset'))
+    if (answer.status === 400 || answer.status === 413) return refused(reasonOf(answer), words)
+    return outcomeOfStatus(answer, words)
+  },
 
   async check(world, { apiKey, region, baseUrl }) {
-    const own = region === 'eu' ? origins.eu : origins.global
-    const request = new Request(`${baseUrl === undefined ? own : baseAddress(baseUrl)}/v3/scopes`, {
+    const request = new Request(`${originOf({ region, baseUrl })}/v3/scopes`, {
       headers: { authorization: `Bearer ${apiKey}`, accept: 'application/json' },
     })
     try {
@@ -46,3 +78,67 @@ export const sendgrid = provider({
     }
   },
 })
+
+function originOf({ region, baseUrl }: { region?: string | undefined; baseUrl?: string | undefined }): string {
+  if (baseUrl !== undefined) return baseAddress(baseUrl)
+  return region === 'eu' ? origins.eu : origins.global
+}
+
+function bodyOf(email: AddressedEmail, ownPool: string | undefined): object {
+  const people = (addresses: readonly string[]) => addresses.map((address) => ({ email: address }))
+  const pool = email.ipPoolName ?? ownPool
+  const categories = [...new Set(email.tags)].slice(0, categoriesMax).map((tag) => tag.slice(0, categoryLengthMax))
+  return {
+    // Settings such as `asm` or `tracking_settings`; what the message itself says cannot be said otherwise there.
+    ...email.customData,
+    personalizations: [
+      {
+        to: people(email.to),
+        ...(email.cc.length === 0 ? {} : { cc: people(email.cc) }),
+        ...(email.bcc.length === 0 ? {} : { bcc: people(email.bcc) }),
+      },
+    ],
+    from: { email: email.from, ...(email.senderName === undefined ? {} : { name: email.senderName }) },
+    ...(email.replyTo === undefined ? {} : { reply_to: { email: email.replyTo } }),
+    subject: email.subject,
+    // An empty value is refused, and so is HTML before text.
+    content: [
+      ...(email.text === '' ? [] : [{ type: 'text/plain', value: email.text }]),
+      ...(email.html === '' ? [] : [{ type: 'text/html', value: email.html }]),
+    ],
+    ...(email.attachments.length === 0 ? {} : { attachments: email.attachments.map(attachmentOf) }),
+    ...(Object.keys(email.headers).length === 0 ? {} : { headers: email.headers }),
+    custom_args: { ...email.metadata, message_id: email.id },
+    ...(categories.length === 0 ? {} : { categories }),
+    ...(pool === undefined ? {} : { ip_pool_name: pool }),
+  }
+}
+
+function attachmentOf({ name, mime, content, cid, disposition }: AddressedEmail['attachments'][number]): object {
+  return {
+    content,
+    type: mime,
+    filename: name,
+    disposition: disposition ?? 'attachment',
+    ...(cid === undefined ? {} : { content_id: cid }),
+  }
+}
+
+/** All of SendGrid's complaints, each with the field it is about. */
+function errorWords(answer: ProviderAnswer): string {
+  const complaints = answer.list('errors').flatMap((_error, index) => {
+    const message = answer.string(`errors.${index}.message`)
+    const field = answer.string(`errors.${index}.field`)
+    return message === undefined ? [] : [field === undefined ? message : `${message} (${field})`]
+  })
+  if (complaints.length === 0) return wordsOf('SendGrid', answer)
+  return `SendGrid answered ${answer.status}: ${complaints.join('; ')}`
+}
+
+function reasonOf(answer: ProviderAnswer): RefusalReason {
+  const field = answer.string('errors.0.field') ?? ''
+  if (/^personalizations\.\d+\.(to|cc|bcc)\b/.test(field)) return 'bad-recipient'
+  return answer.status === 413 || /^(subject|content|attachments|headers|from|reply_to)\b/.test(field)
+    ? 'bad-content'
+    : 'other'
+}

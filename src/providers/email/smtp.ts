@@ -1,93 +1,264 @@
-// SMTP to a host the operator wrote down: the connection's settings, and proof that the host takes our name and password.
-import { isIP } from 'node:net'
+// Connections to mail servers that are kept and used again: a few an account, each for some messages.
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
 import SMTPConnection from 'nodemailer/lib/smtp-connection/index.js'
-import { kindOfAddress } from '../../world/address.ts'
-import { createAddressGuard } from '../../world/address-guard.ts'
+import type { SmtpAccount } from './smtp-account.ts'
+import { smtpSettings } from './smtp-account.ts'
 
-export interface SmtpAccount {
-  readonly host: string
-  readonly port: string
-  readonly user?: string
-  readonly password?: string
-  readonly secure?: boolean
-  readonly requireTls?: boolean
-  readonly ignoreTls?: boolean
-  readonly tlsOptions?: Readonly<Record<string, unknown>>
+export interface SmtpMail {
+  readonly from: string
+  /** Everybody it goes to. */
+  readonly recipients: readonly string[]
+  /** Headers and body, as they travel. */
+  readonly raw: Buffer
 }
 
-const connectTimeoutMs = 5_000
-/** Until the server's first words; some wait on purpose to tell people from spammers. */
-const greetingTimeoutMs = 10_000
-const silenceTimeoutMs = 10_000
-/** As long as any call to a provider may take. */
-const greetTimeoutMs = 20_000
+export type SmtpResult =
+  | {
+      readonly kind: 'taken' /** One for each recipient the server would not have. */
+      readonly refusals: readonly unknown[]
+    }
+  /** `begun`: the content was on its way, so the server may have taken it. */
+  | { readonly kind: 'failed'; readonly error: unknown; readonly begun: boolean }
 
-/** What `tlsOptions` may set. Others, such as `host` or `path`, would lead the connection past the guard. */
-const tlsOptionNames = [
-  'rejectUnauthorized',
-  'servername',
-  'ca',
-  'cert',
-  'key',
-  'passphrase',
-  'minVersion',
-  'maxVersion',
-  'ciphers',
-] as const
+/** Servers commonly let one account hold five to twenty. */
+const connectionsMax = 5
+/** After so many, servers commonly close the connection themselves. */
+const messagesPerConnectionMax = 100
+/** Well below the 5 minutes a server must wait, and long enough to carry a burst over its pauses. */
+const idleConnectionMs = 30_000
+/** A server may think long about what it was given; the deadline of the call is shorter. */
+const silenceMs = 60_000
+/** How long a server may take to say goodbye. */
+const goodbyeMs = 1_000
 
-// No list is needed: an operator's address is reached unless it is a metadata address, which no list opens.
-const guard = createAddressGuard([])
+interface Line {
+  readonly connection: SMTPConnection
+  messages: number
+  isOpen: boolean
+  /** Until it is told goodbye, or until goodbye has taken too long. */
+  timer: NodeJS.Timeout | undefined
+}
 
-/** What nodemailer needs to reach the account. Throws an OutboundError for a host that is unknown or not allowed. */
-export async function smtpSettings(account: SmtpAccount) {
-  const [first] = await guard.addressesOf(account.host, 'operator')
-  const address = first?.address ?? account.host
-  const { user, password } = account
-  const auth =
-    user !== undefined && user !== '' && password !== undefined && password !== ''
-      ? { user, pass: password }
-      : undefined
-  return {
-    // The address that was vetted, so that a second lookup cannot lead elsewhere.
-    host: address,
-    port: Number(account.port),
-    secure: account.secure === true,
-    requireTLS: account.requireTls === true || (auth !== undefined && mustHide(address, account)),
-    ignoreTLS: account.ignoreTls === true,
-    ...(isIP(account.host) === 0 ? { servername: account.host } : {}),
-    tls: Object.fromEntries(
-      tlsOptionNames.flatMap((name) =>
-        account.tlsOptions?.[name] === undefined ? [] : [[name, account.tlsOptions[name]]],
-      ),
-    ),
-    ...(auth === undefined ? {} : { auth }),
-    connectionTimeout: connectTimeoutMs,
-    greetingTimeout: greetingTimeoutMs,
-    socketTimeout: silenceTimeoutMs,
+/** One message on its way, and how to stop it. */
+interface Attempt {
+  begun: boolean
+  isOver: boolean
+  stop(): void
+}
+
+const pools = new Map<string, SmtpPool>()
+
+/**
+ * Not nodemailer's own pool: that one sends again by itself what was on its way when a connection broke, and a message
+ * whose time is up cannot be taken out of its queue. Either could send a message twice.
+ */
+export function sendBySmtp(account: SmtpAccount, mail: SmtpMail, timeoutMs: number): Promise<SmtpResult> {
+  const key = keyOf(account)
+  let pool = pools.get(key)
+  if (pool === undefined) {
+    const made: SmtpPool = new SmtpPool(account, () => {
+      if (pools.get(key) === made) pools.delete(key)
+    })
+    pool = made
+    pools.set(key, made)
+  }
+  return pool.send(mail, timeoutMs)
+}
+
+/** Says goodbye on every connection, once the messages on their way have got there. */
+export async function closeSmtpPools(): Promise<void> {
+  const open = [...pools.values()]
+  pools.clear()
+  await Promise.all(open.map((pool) => pool.close()))
+}
+
+function keyOf(account: SmtpAccount): string {
+  const { host, port, user, password, secure, requireTls, ignoreTls, tlsOptions } = account
+  const told = JSON.stringify([host, port, user, password, secure, requireTls, ignoreTls, tlsOptions])
+  return createHash('sha256').update(told).digest('base64')
+}
+
+class SmtpPool {
+  readonly #account: SmtpAccount
+  readonly #onEmpty: () => void
+  readonly #idle: Line[] = []
+  /** Each is handed a connection, or nothing when it may open one itself. */
+  readonly #waiting: ((line: Line | undefined) => void)[] = []
+  /** Connections that are open or being opened. */
+  #count = 0
+  #isClosing = false
+  #whenEmpty: () => void = () => {}
+
+  constructor(account: SmtpAccount, onEmpty: () => void) {
+    this.#account = account
+    this.#onEmpty = onEmpty
+  }
+
+  async send(mail: SmtpMail, timeoutMs: number): Promise<SmtpResult> {
+    const attempt: Attempt = { begun: false, isOver: false, stop: () => {} }
+    const failed = (error: unknown): SmtpResult => ({ kind: 'failed', error, begun: attempt.begun })
+    let timer: NodeJS.Timeout | undefined
+    const tooLate = new Promise<SmtpResult>((resolve) => {
+      timer = setTimeout(() => {
+        attempt.isOver = true
+        resolve(failed(new Error(`The server took longer than ${timeoutMs} ms`)))
+        attempt.stop()
+      }, timeoutMs)
+    })
+    return Promise.race([this.#sendOnce(mail, attempt).catch(failed), tooLate]).finally(() => clearTimeout(timer))
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true
+    for (const line of [...this.#idle]) this.#sayGoodbye(line)
+    if (this.#count === 0) return
+    await new Promise<void>((resolve) => {
+      this.#whenEmpty = resolve
+    })
+  }
+
+  async #sendOnce(mail: SmtpMail, attempt: Attempt): Promise<SmtpResult> {
+    const line = await this.#take(attempt)
+    if (attempt.isOver) {
+      this.#release(line)
+      throw new Error('The time was up')
+    }
+    const isUsed = line.messages > 0
+    const result = await this.#transmit(line, mail, attempt)
+    // The server had closed a connection that we kept: nothing was lost with it, and another will do.
+    const wasGone = isUsed && result.kind === 'failed' && !result.begun && !line.isOpen && !attempt.isOver
+    return wasGone ? this.#sendOnce(mail, attempt) : result
+  }
+
+  #transmit(line: Line, mail: SmtpMail, attempt: Attempt): Promise<SmtpResult> {
+    attempt.stop = () => this.#drop(line)
+    // Read only after the server has asked for the content: until then nothing can have been sent.
+    const content = new Readable({
+      read() {
+        attempt.begun = true
+        this.push(mail.raw)
+        this.push(null)
+      },
+    })
+    const envelope = { from: mail.from, to: [...mail.recipients], size: mail.raw.length }
+    return new Promise((resolve) => {
+      line.connection.send(envelope, content, (error, info) => {
+        line.messages += 1
+        if (error) {
+          this.#recover(line, error)
+          resolve({ kind: 'failed', error, begun: attempt.begun })
+        } else {
+          this.#release(line)
+          resolve({ kind: 'taken', refusals: info.rejectedErrors ?? [] })
+        }
+      })
+    })
+  }
+
+  async #take(attempt: Attempt): Promise<Line> {
+    const free = this.#idle.pop()
+    if (free !== undefined) {
+      clearTimeout(free.timer)
+      return free
+    }
+    if (this.#count < connectionsMax) return this.#open(attempt)
+    const line = await new Promise<Line | undefined>((resolve) => {
+      this.#waiting.push(resolve)
+      attempt.stop = () => removeFrom(this.#waiting, resolve)
+    })
+    return line ?? this.#take(attempt)
+  }
+
+  async #open(attempt: Attempt): Promise<Line> {
+    this.#count += 1
+    try {
+      const connection = await connect(this.#account, attempt)
+      const line: Line = { connection, messages: 0, isOpen: true, timer: undefined }
+      connection.on('error', () => this.#drop(line))
+      connection.once('end', () => this.#drop(line))
+      return line
+    } catch (error) {
+      this.#left()
+      throw error
+    }
+  }
+
+  /** After a refusal the connection is as good as before, once it was told to forget the message. */
+  #recover(line: Line, error: SMTPConnection.SMTPError): void {
+    const isRefusal = (error.code === 'EENVELOPE' || error.code === 'EMESSAGE') && error.responseCode !== 421
+    if (!line.isOpen) return
+    if (isRefusal) line.connection.reset((failed) => (failed ? this.#drop(line) : this.#release(line)))
+    else this.#drop(line)
+  }
+
+  #release(line: Line): void {
+    if (!line.isOpen) return
+    if (this.#isClosing || line.messages >= messagesPerConnectionMax) {
+      this.#sayGoodbye(line)
+      return
+    }
+    const next = this.#waiting.shift()
+    if (next !== undefined) {
+      next(line)
+      return
+    }
+    line.timer = setTimeout(() => this.#sayGoodbye(line), idleConnectionMs)
+    line.timer.unref()
+    this.#idle.push(line)
+  }
+
+  #sayGoodbye(line: Line): void {
+    clearTimeout(line.timer)
+    removeFrom(this.#idle, line)
+    line.timer = setTimeout(() => this.#drop(line), goodbyeMs)
+    line.connection.quit()
+  }
+
+  #drop(line: Line): void {
+    if (!line.isOpen) return
+    line.isOpen = false
+    clearTimeout(line.timer)
+    removeFrom(this.#idle, line)
+    line.connection.close()
+    this.#left()
+  }
+
+  #left(): void {
+    this.#count -= 1
+    const next = this.#waiting.shift()
+    if (next !== undefined) next(undefined)
+    else if (this.#count === 0) {
+      this.#onEmpty()
+      this.#whenEmpty()
+    }
   }
 }
 
-/** A password does not cross the open internet in the clear unless the operator says so. */
-function mustHide(address: string, account: SmtpAccount): boolean {
-  return account.ignoreTls !== true && account.secure !== true && kindOfAddress(address) === 'public'
+function removeFrom<Item>(list: Item[], item: Item): void {
+  const at = list.indexOf(item)
+  if (at !== -1) list.splice(at, 1)
 }
 
-/** Connects, greets, secures and authenticates, and leaves without sending. Throws what the server or the network said. */
-export async function greetSmtp(account: SmtpAccount, timeoutMs = greetTimeoutMs): Promise<void> {
+/** Connects, greets, secures and authenticates. Throws what the server or the network said. */
+async function connect(account: SmtpAccount, attempt: Attempt): Promise<SMTPConnection> {
   const { auth, ...settings } = await smtpSettings(account)
-  const connection = new SMTPConnection(settings)
-  let timer: NodeJS.Timeout | undefined
+  const connection = new SMTPConnection({ ...settings, socketTimeout: silenceMs })
+  attempt.stop = () => connection.close()
+  if (attempt.isOver) throw new Error('The time was up')
   try {
     await new Promise<void>((resolve, reject) => {
-      // The socket's own timeout starts anew with every byte, and a server may drip them for ever.
-      timer = setTimeout(() => reject(new Error('The server did not come to an end in time')), timeoutMs)
       connection.once('error', reject)
-      connection.once('end', () => resolve())
-      const leave = (error?: Error | null): void => (error ? reject(error) : connection.quit())
-      connection.connect(() => (auth === undefined ? leave() : connection.login({ credentials: auth }, leave)))
+      connection.once('end', () => reject(new Error('The server closed the connection')))
+      connection.connect((failed) => {
+        if (failed) reject(failed)
+        else if (auth === undefined) resolve()
+        else connection.login({ credentials: auth }, (error) => (error ? reject(error) : resolve()))
+      })
     })
-  } finally {
-    clearTimeout(timer)
+  } catch (error) {
     connection.close()
+    throw error
   }
+  return connection
 }

@@ -1,0 +1,44 @@
+// Which integration of a channel a message goes to, and to which next when that one cannot.
+import type { StepFilter } from '../domain/condition.ts'
+import type { Channel, Integration } from '../domain/integration.ts'
+
+export interface IntegrationWish {
+  readonly channel: Channel
+  /** The caller named one: that or none. */
+  readonly identifier?: string
+  /** Ids of those that had their turn. */
+  readonly tried: readonly string[]
+  /** Whether the message meets an integration's conditions. */
+  passes(conditions: readonly StepFilter[]): boolean
+  /** Whether it keeps messages instead of sending them. */
+  captures(integration: Integration): boolean
+}
+
+/**
+ * `integrations` are oldest first. Those whose conditions the message meets come first, then the primary, then the
+ * other real ones. One that captures is chosen at the first try or not at all: a message that a provider did not take
+ * would otherwise look sent.
+ */
+export function chooseIntegration(
+  integrations: readonly Integration[],
+  wish: IntegrationWish,
+): Integration | undefined {
+  const { identifier, tried } = wish
+  const isFirstTry = tried.length === 0
+  const usable = integrations.filter(
+    (integration) =>
+      integration.channel === wish.channel &&
+      integration.active &&
+      !integration.deleted &&
+      !tried.includes(integration._id) &&
+      (isFirstTry || !wish.captures(integration)),
+  )
+  if (identifier !== undefined) return usable.find((integration) => integration.identifier === identifier)
+  const forAll = usable.filter(({ conditions }) => conditions.length === 0)
+  return (
+    usable.find(({ conditions }) => conditions.length > 0 && wish.passes(conditions)) ??
+    forAll.find(({ primary }) => primary) ??
+    forAll.find((integration) => !wish.captures(integration)) ??
+    forAll[0]
+  )
+}

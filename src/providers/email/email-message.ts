@@ -1,0 +1,121 @@
+// An e-mail made ready for any vendor: who it is from, each recipient once, and nothing in it that could forge a header.
+import type { EmailMessage } from '../../domain/outbound-message.ts'
+import type { Outcome } from '../../domain/outcome.ts'
+import { misconfigured, refused } from '../../domain/outcome.ts'
+import { ofEmailAddress, ofOneLine } from '../form.ts'
+
+/** The message with what it takes from the account. */
+export type AddressedEmail = EmailMessage & { readonly from: string }
+
+const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
+const mimeType = /^[\w.+-]{1,100}\/[\w.+-]{1,100}(; ?[\w.+-]{1,50}=("[^"\p{Cc}]{0,200}"|[\w.+-]{1,200})){0,5}$/u
+/** What other members of the message, or the way it travels, decide. */
+const ownHeaders: ReadonlySet<string> = new Set([
+  'from',
+  'sender',
+  'to',
+  'cc',
+  'bcc',
+  'reply-to',
+  'subject',
+  'date',
+  'message-id',
+  'mime-version',
+  'content-type',
+  'content-transfer-encoding',
+  'content-disposition',
+  'return-path',
+  'received',
+  'dkim-signature',
+])
+
+interface Sender {
+  readonly from?: string
+  readonly senderName?: string
+}
+
+/** The message with the account's sender where it has none of its own; an Outcome when it cannot be sent as it is. */
+export function prepared(message: EmailMessage, account: Sender): EmailMessage | Outcome {
+  const from = message.from ?? account.from
+  const senderName = message.senderName ?? account.senderName
+  const seen = new Set<string>()
+  const once = (addresses: readonly string[]): string[] =>
+    addresses.filter((address) => {
+      const isFirst = !seen.has(address.toLowerCase())
+      seen.add(address.toLowerCase())
+      return isFirst
+    })
+  const email: EmailMessage = {
+    ...message,
+    ...(from === undefined ? {} : { from }),
+    ...(senderName === undefined ? {} : { senderName }),
+    to: once(message.to),
+    cc: once(message.cc),
+    bcc: once(message.bcc),
+  }
+  return mistakeIn(email) ?? email
+}
+
+/** `prepared`, where no message can go without a sender. */
+export function addressed(message: EmailMessage, account: Sender): AddressedEmail | Outcome {
+  const email = prepared(message, account)
+  if ('kind' in email) return email
+  const { from } = email
+  if (from === undefined) return misconfigured('Neither the message nor the integration has a from address')
+  return { ...email, from }
+}
+
+/** The domain of an address. */
+export function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf('@') + 1).toLowerCase()
+}
+
+function mistakeIn(email: EmailMessage): Outcome | undefined {
+  if (email.to.length === 0) return refused('bad-recipient', 'The message has no recipient')
+  for (const address of [...email.to, ...email.cc, ...email.bcc]) {
+    if (ofEmailAddress(address) !== undefined) return refused('bad-recipient', `"${address}" is not an e-mail address`)
+  }
+  for (const [what, address] of [
+    ['from', email.from],
+    ['reply-to', email.replyTo],
+  ] as const) {
+    if (address !== undefined && ofEmailAddress(address) !== undefined) {
+      return refused('bad-content', `The ${what} address "${address}" is not an e-mail address`)
+    }
+  }
+  if (email.text === '' && email.html === '') return refused('bad-content', 'The message has neither text nor HTML')
+  return mistakeInLines(email) ?? mistakeInHeaders(email) ?? mistakeInAttachments(email)
+}
+
+function mistakeInLines(email: EmailMessage): Outcome | undefined {
+  for (const [what, line] of [
+    ['subject', email.subject],
+    ['sender name', email.senderName ?? ''],
+  ] as const) {
+    const mistake = ofOneLine(line)
+    if (mistake !== undefined) return refused('bad-content', `The ${what} ${mistake}`)
+  }
+  return undefined
+}
+
+function mistakeInHeaders(email: EmailMessage): Outcome | undefined {
+  for (const [name, value] of Object.entries(email.headers)) {
+    if (!headerName.test(name)) return refused('bad-content', `"${name.slice(0, 100)}" is not the name of a header`)
+    if (ownHeaders.has(name.toLowerCase())) {
+      return refused('bad-content', `The header ${name} cannot be set: the rest of the message decides it`)
+    }
+    const mistake = ofOneLine(value)
+    if (mistake !== undefined) return refused('bad-content', `The header ${name} ${mistake}`)
+  }
+  return undefined
+}
+
+function mistakeInAttachments(email: EmailMessage): Outcome | undefined {
+  for (const { name, mime, cid } of email.attachments) {
+    const mistake = ofOneLine(name) ?? ofOneLine(cid ?? '')
+    if (mistake !== undefined) return refused('bad-content', `The name of an attachment ${mistake}`)
+    if (!mimeType.test(mime))
+      return refused('bad-content', `The attachment "${name}" has no MIME type such as text/plain`)
+  }
+  return undefined
+}

@@ -1,0 +1,93 @@
+// SMTP to a host the operator wrote down: the connection's settings, and proof that the host takes our name and password.
+import { isIP } from 'node:net'
+import SMTPConnection from 'nodemailer/lib/smtp-connection/index.js'
+import { kindOfAddress } from '../../world/address.ts'
+import { createAddressGuard, plainHost } from '../../world/address-guard.ts'
+
+export interface SmtpAccount {
+  readonly host: string
+  readonly port: string
+  readonly user?: string
+  readonly password?: string
+  readonly secure?: boolean
+  readonly requireTls?: boolean
+  readonly ignoreTls?: boolean
+  readonly tlsOptions?: Readonly<Record<string, unknown>>
+}
+
+const connectTimeoutMs = 5_000
+/** Until the server's first words; some wait on purpose to tell people from spammers. */
+const greetingTimeoutMs = 10_000
+const silenceTimeoutMs = 10_000
+/** As long as any call to a provider may take. */
+const greetTimeoutMs = 20_000
+
+/** What `tlsOptions` may set. Others, such as `host` or `path`, would lead the connection past the guard. */
+const tlsOptionNames = [
+  'rejectUnauthorized',
+  'servername',
+  'ca',
+  'cert',
+  'key',
+  'passphrase',
+  'minVersion',
+  'maxVersion',
+  'ciphers',
+] as const
+
+// No list is needed: an operator's address is reached unless it is a metadata address, which no list opens.
+const guard = createAddressGuard([])
+
+/** What nodemailer needs to reach the account. Throws an OutboundError for a host that is unknown or not allowed. */
+export async function smtpSettings(account: SmtpAccount) {
+  const [first] = await guard.addressesOf(account.host, 'operator')
+  const address = first?.address ?? account.host
+  const { user, password } = account
+  const auth =
+    user !== undefined && user !== '' && password !== undefined && password !== ''
+      ? { user, pass: password }
+      : undefined
+  return {
+    // The address that was vetted, so that a second lookup cannot lead elsewhere.
+    host: address,
+    port: Number(account.port),
+    secure: account.secure === true,
+    requireTLS: account.requireTls === true || (auth !== undefined && mustHide(address, account)),
+    ignoreTLS: account.ignoreTls === true,
+    ...(isIP(plainHost(account.host)) === 0 ? { servername: account.host } : {}),
+    tls: Object.fromEntries(
+      tlsOptionNames.flatMap((name) =>
+        account.tlsOptions?.[name] === undefined ? [] : [[name, account.tlsOptions[name]]],
+      ),
+    ),
+    ...(auth === undefined ? {} : { auth }),
+    connectionTimeout: connectTimeoutMs,
+    greetingTimeout: greetingTimeoutMs,
+    socketTimeout: silenceTimeoutMs,
+  }
+}
+
+/** A password does not cross the open internet in the clear unless the operator says so. */
+function mustHide(address: string, account: SmtpAccount): boolean {
+  return account.ignoreTls !== true && account.secure !== true && kindOfAddress(address) === 'public'
+}
+
+/** Connects, greets, secures and authenticates, and leaves without sending. Throws what the server or the network said. */
+export async function greetSmtp(account: SmtpAccount, timeoutMs = greetTimeoutMs): Promise<void> {
+  const { auth, ...settings } = await smtpSettings(account)
+  const connection = new SMTPConnection(settings)
+  let timer: NodeJS.Timeout | undefined
+  try {
+    await new Promise<void>((resolve, reject) => {
+      // The socket's own timeout starts anew with every byte, and a server may drip them for ever.
+      timer = setTimeout(() => reject(new Error('The server did not come to an end in time')), timeoutMs)
+      connection.once('error', reject)
+      connection.once('end', () => resolve())
+      const leave = (error?: Error | null): void => (error ? reject(error) : connection.quit())
+      connection.connect(() => (auth === undefined ? leave() : connection.login({ credentials: auth }, leave)))
+    })
+  } finally {
+    clearTimeout(timer)
+    connection.close()
+  }
+}

@@ -1,0 +1,56 @@
+// An e-mail as it travels by SMTP: its headers and parts in MIME, signed with DKIM where the account has a key.
+import { domainToASCII } from 'node:url'
+import DKIM from 'nodemailer/lib/dkim/index.js'
+import MailComposer from 'nodemailer/lib/mail-composer/index.js'
+import type { AddressedEmail } from './email-message.ts'
+import { domainOf } from './email-message.ts'
+
+export interface DkimKey {
+  readonly domainName: string
+  readonly keySelector: string
+  readonly privateKey: string
+}
+
+const signatureHeader = Buffer.from('DKIM-Signature:')
+
+/** The same for every try at one message, so that a mailbox or a person can tell a repeat. */
+export function messageIdOf(email: AddressedEmail): string {
+  const domain = domainOf(email.from)
+  return `<${email.id}@${domainToASCII(domain) || domain}>`
+}
+
+/** Blind copies are not in it: they are for the envelope alone. */
+export async function composed(email: AddressedEmail, now: Date): Promise<Buffer> {
+  const composer = new MailComposer({
+    messageId: messageIdOf(email),
+    date: now,
+    from: email.senderName === undefined ? email.from : { name: email.senderName, address: email.from },
+    to: [...email.to],
+    cc: [...email.cc],
+    ...(email.replyTo === undefined ? {} : { replyTo: email.replyTo }),
+    subject: email.subject,
+    ...(email.text === '' ? {} : { text: email.text }),
+    ...(email.html === '' ? {} : { html: email.html }),
+    headers: { ...email.headers },
+    attachments: email.attachments.map(({ name, mime, content, cid, disposition }) => ({
+      filename: name,
+      contentType: mime,
+      content: Buffer.from(content, 'base64'),
+      ...(cid === undefined ? {} : { cid }),
+      contentDisposition: disposition ?? 'attachment',
+    })),
+    // Nothing in a message may make us read a file or call an address.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  return composer.compile().build()
+}
+
+/** Throws when the key cannot sign: nodemailer would send the message unsigned without a word. */
+export async function signed(raw: Buffer, key: DkimKey): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of new DKIM(key).sign(raw) as AsyncIterable<Buffer>) chunks.push(chunk)
+  const whole = Buffer.concat(chunks)
+  if (!whole.subarray(0, signatureHeader.length).equals(signatureHeader)) throw new Error('it is no key that can sign')
+  return whole
+}

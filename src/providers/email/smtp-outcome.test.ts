@@ -1,0 +1,53 @@
+// What failures of a mail server mean, where no server has to be asked to find out.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { OutboundError } from '../../world/outbound-error.ts'
+import { outcomeOfSmtpFailure } from './smtp-outcome.ts'
+
+const failure = (facts: object): Error => Object.assign(new Error('said\nso'), facts)
+const kindOf = (error: unknown, begun = false): string => outcomeOfSmtpFailure(error, { begun, isOwnSender: true }).kind
+
+test('a refused login is the account’s fault, one that fails for now is not', () => {
+  assert.equal(kindOf(failure({ code: 'EAUTH', responseCode: 535, command: 'AUTH PLAIN' })), 'misconfigured')
+  assert.equal(kindOf(failure({ code: 'EAUTH', command: 'API' })), 'misconfigured')
+  assert.equal(kindOf(failure({ code: 'EAUTH', responseCode: 454, command: 'AUTH PLAIN' })), 'busy')
+})
+
+test('a server that turns us away at its door would do so with every message', () => {
+  assert.equal(kindOf(failure({ code: 'EPROTOCOL', responseCode: 554, command: 'CONN' })), 'misconfigured')
+  assert.equal(kindOf(failure({ code: 'EPROTOCOL', responseCode: 421, command: 'CONN' })), 'busy')
+})
+
+test('a reply counts however far the content had come, silence does not', () => {
+  assert.equal(kindOf(failure({ code: 'EMESSAGE', responseCode: 451, command: 'DATA' }), true), 'busy')
+  assert.equal(kindOf(failure({ code: 'EMESSAGE', responseCode: 554, command: 'DATA' }), true), 'refused')
+  for (const code of ['ECONNECTION', 'ESOCKET', 'ETIMEDOUT', 'EPROTOCOL']) {
+    assert.equal(kindOf(failure({ code }), true), 'unsure', code)
+    assert.equal(kindOf(failure({ code }), false), 'busy', code)
+  }
+})
+
+test('a host we do not call is a mistake of the account, one that is unknown may be there later', () => {
+  assert.equal(kindOf(new OutboundError('refused-address', 'no')), 'misconfigured')
+  assert.equal(kindOf(new OutboundError('not-sent', 'no')), 'busy')
+})
+
+test('only a mailbox that is not there makes the recipient bad', () => {
+  const reasonOf = (responseCode: number): unknown => {
+    const error = failure({ code: 'EENVELOPE', responseCode, command: 'RCPT TO' })
+    const outcome = outcomeOfSmtpFailure(error, { begun: false, isOwnSender: true })
+    return outcome.kind === 'refused' && outcome.reason
+  }
+  assert.deepEqual([550, 551, 553, 552, 554].map(reasonOf), [
+    'bad-recipient',
+    'bad-recipient',
+    'bad-recipient',
+    'other',
+    'other',
+  ])
+})
+
+test('the words are one line', () => {
+  const outcome = outcomeOfSmtpFailure(failure({ code: 'ECONNECTION' }), { begun: false, isOwnSender: true })
+  assert.deepEqual(outcome, { kind: 'busy', detail: 'said so' })
+})

@@ -1,0 +1,64 @@
+// What a mail server's refusal, or its silence, means for the message.
+import type { Outcome } from '../../domain/outcome.ts'
+import { busy, misconfigured, refused, unsure } from '../../domain/outcome.ts'
+import { OutboundError } from '../../world/outbound-error.ts'
+import { outcomeOfFailure } from '../http-provider.ts'
+
+/** What nodemailer tells of a failure. */
+interface SmtpFailure {
+  readonly code?: unknown
+  readonly responseCode?: unknown
+  readonly command?: unknown
+  readonly message?: unknown
+}
+
+export interface SmtpFailureScene {
+  /** The content was on its way. */
+  readonly begun: boolean
+  /** The sender's address is the account's, not the message's own. */
+  readonly isOwnSender: boolean
+}
+
+/** Not this message but our account: who we are was asked and not believed (RFC 4954). */
+const accountReplies: ReadonlySet<number> = new Set([530, 534, 535, 538])
+/** No such mailbox (RFC 5321, 4.2.3). */
+const noMailboxReplies: ReadonlySet<number> = new Set([550, 551, 553])
+const tooLargeReply = 552
+
+export function outcomeOfSmtpFailure(error: unknown, scene: SmtpFailureScene): Outcome {
+  if (error instanceof OutboundError) return outcomeOfFailure(error)
+  const { code, responseCode, command } = error as SmtpFailure
+  const words = wordsOfSmtp(error)
+  if (typeof responseCode === 'number' && responseCode >= 400) {
+    // A reply is the server's own word that it did not take the message, however far it had come.
+    if (responseCode < 500) return busy(words)
+    if (code === 'EAUTH' || accountReplies.has(responseCode)) return misconfigured(words)
+    return outcomeOfReply(responseCode, String(command), words, scene)
+  }
+  if (scene.begun) return unsure(words)
+  if (code === 'EAUTH') return misconfigured(words)
+  // Our own side of nodemailer: a message larger than the server said it takes, an address it cannot write.
+  if (code === 'EMESSAGE' || code === 'EENVELOPE') return refused('bad-content', words)
+  return busy(words)
+}
+
+function outcomeOfReply(reply: number, command: string, words: string, scene: SmtpFailureScene): Outcome {
+  switch (command) {
+    case 'RCPT TO':
+      return refused(noMailboxReplies.has(reply) ? 'bad-recipient' : 'other', words)
+    case 'DATA':
+      return refused('bad-content', words)
+    case 'MAIL FROM':
+      if (reply === tooLargeReply) return refused('bad-content', words)
+      return scene.isOwnSender ? misconfigured(words) : refused('other', words)
+    default:
+      // The greeting, EHLO or STARTTLS: it would say the same to any message of ours.
+      return misconfigured(words)
+  }
+}
+
+/** The server's own words. Line breaks are spaces: a reply may have many lines. */
+export function wordsOfSmtp(error: unknown): string {
+  const { message } = error as SmtpFailure
+  return typeof message === 'string' && message !== '' ? message.replaceAll(/\s+/g, ' ') : 'The server gave no reason'
+}

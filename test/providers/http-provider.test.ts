@@ -1,0 +1,154 @@
+// A provider that is one request: what each answer, and each way of getting none, comes to.
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+import { test } from 'node:test'
+import type { Outcome } from '../../src/domain/outcome.ts'
+import { refused, sent } from '../../src/domain/outcome.ts'
+import { baseAddress, optional, secret, text } from '../../src/providers/form.ts'
+import { httpProvider, outcomeOfStatus } from '../../src/providers/http-provider.ts'
+import type { Provider } from '../../src/providers/provider.ts'
+import { OutboundError } from '../../src/world/outbound-error.ts'
+import { createOutboundFetch } from '../../src/world/outbound-fetch.ts'
+import type { FakeWorld } from '../support/fake-world.ts'
+import { createFakeWorld } from '../support/fake-world.ts'
+import { openNetwork, startVendor } from '../support/integration-scene.ts'
+import { email } from '../support/outbound-scene.ts'
+
+const form = { apiKey: secret('Key'), baseUrl: optional(text('Base')) }
+
+const vendor: Provider = httpProvider({
+  id: 'vendor',
+  channel: 'email',
+  name: 'Vendor',
+  docsUrl: '/docs',
+  form,
+  reach: ({ baseUrl }) => (baseUrl === undefined ? 'guarded' : 'operator'),
+  request: (message, { apiKey, baseUrl = 'https://vendor.example' }) => {
+    if (message.subject === 'throw') throw new Error(`cannot write ${apiKey}`)
+    if (message.subject === 'refuse') return refused('bad-content', 'not this')
+    return {
+      url: `${baseAddress(baseUrl)}/send`,
+      method: 'POST',
+      headers: { authorization: `Bearer ${apiKey}` },
+      body: message.subject,
+    }
+  },
+  outcome: (answer) => {
+    if (answer.string('break') !== undefined) throw new Error('cannot read this')
+    return answer.status === 200 ? sent(answer.string('id') ?? '') : outcomeOfStatus(answer)
+  },
+})
+
+async function sendTo(baseUrl: string, change = {}, world: FakeWorld = createFakeWorld()): Promise<Outcome> {
+  if (world.onFetch === undefined) openNetwork(world)
+  const outcome = await vendor.send?.(world, email(change), { apiKey: 'top-secret', baseUrl })
+  assert.ok(outcome)
+  return outcome
+}
+
+async function answered(t: TestContext, status: number, headers = {}, body = ''): Promise<Outcome> {
+  return sendTo(await startVendor(t, (_request, response) => void response.writeHead(status, headers).end(body)))
+}
+
+const kinds: [Outcome['kind'], readonly number[]][] = [
+  ['busy', [408, 425, 429, 500, 502, 503, 521, 522, 523, 529]],
+  ['misconfigured', [301, 302, 307, 401, 403]],
+  ['refused', [400, 402, 404, 405, 410, 413, 422, 451]],
+  ['unsure', [201, 204, 501, 504, 520, 524]],
+]
+for (const [kind, statuses] of kinds) {
+  test(`${statuses.join(', ')}: ${kind}, with the status and the words`, async (t) => {
+    for (const status of statuses) {
+      const outcome = await answered(t, status, {}, status === 204 ? '' : 'because')
+      assert.equal(outcome.kind, kind, String(status))
+      assert.match(JSON.stringify(outcome), new RegExp(`answered ${status}`))
+      if (status !== 204) assert.match(JSON.stringify(outcome), /because/)
+    }
+  })
+}
+
+test('Retry-After is read in seconds and as a date, and nothing else is taken for one', async (t) => {
+  const now = createFakeWorld().now()
+  const cases: [string, number | undefined][] = [
+    ['7', 7_000],
+    [' 1.5 ', 1_500],
+    ['0', 0],
+    [new Date(now.getTime() + 90_000).toUTCString(), 90_000 - now.getMilliseconds()],
+    [new Date(now.getTime() - 90_000).toUTCString(), 0],
+    ['99999999', 86_400_000],
+    ['soon', undefined],
+    ['-3', undefined],
+    ['1e9', undefined],
+  ]
+  for (const [given, expected] of cases) {
+    const outcome = await answered(t, 429, { 'retry-after': given })
+    assert.equal(outcome.kind, 'busy')
+    assert.equal(outcome.kind === 'busy' ? outcome.retryAfterMs : undefined, expected, given)
+  }
+  const without = await answered(t, 503)
+  assert.equal('retryAfterMs' in without, false)
+})
+
+test('a host we do not call is misconfigured, one that is away is busy, one that breaks off leaves us unsure', async (t) => {
+  const guarded = createFakeWorld()
+  guarded.onFetch = createOutboundFetch({ allow: [] })
+  assert.equal((await sendTo('http://169.254.169.254', {}, guarded)).kind, 'misconfigured')
+  const closed = createServer()
+  await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve))
+  const { port } = closed.address() as AddressInfo
+  await new Promise((resolve) => closed.close(resolve))
+  assert.equal((await sendTo(`http://127.0.0.1:${port}`)).kind, 'busy')
+  assert.equal((await sendTo(await startVendor(t, (request) => void request.socket.destroy()))).kind, 'unsure')
+})
+
+test('the account’s own address is called in the operator’s reach, the vendor’s in the guarded one, both within a bound', async () => {
+  const world = createFakeWorld()
+  const seen: unknown[] = []
+  world.onFetch = (_request, options) => {
+    seen.push(options.reach)
+    assert.ok(options.timeoutMs !== undefined && options.timeoutMs < 20_000)
+    throw new OutboundError('not-sent', 'away')
+  }
+  await vendor.send?.(world, email(), { apiKey: 'k', baseUrl: 'http://10.0.0.1' })
+  await vendor.send?.(world, email(), { apiKey: 'k' })
+  await vendor.send?.(world, email(), { apiKey: 'k', baseUrl: '' })
+  assert.deepEqual(seen, ['operator', 'guarded', 'guarded'])
+})
+
+test('a message that is no good asks nobody', async () => {
+  const world = createFakeWorld()
+  assert.deepEqual(
+    await vendor.send?.(world, email({ subject: 'refuse' }), { apiKey: 'k' }),
+    refused('bad-content', 'not this'),
+  )
+})
+
+test('whatever breaks before the request is misconfigured, after it unsure; nothing is thrown and no secret told', async (t) => {
+  const world = createFakeWorld()
+  const before = await sendTo('http://127.0.0.1:9', { subject: 'throw' }, world)
+  assert.equal(before.kind, 'misconfigured')
+  assert.match(JSON.stringify(before), /cannot write \[redacted\]/)
+  const breaking = await startVendor(t, (_request, response) => void response.end('{"break":"yes"}'))
+  const after = await sendTo(breaking, {}, world)
+  assert.equal(after.kind, 'unsure')
+  world.onFetch = () => {
+    throw new TypeError('a bug with top-secret')
+  }
+  const bug = await sendTo('http://127.0.0.1:9', {}, world)
+  assert.deepEqual(bug, { kind: 'unsure', detail: 'Vendor broke while sending: a bug with [redacted]' })
+  assert.equal(world.logged.filter(({ level }) => level === 'error').length, 2)
+  assert.doesNotMatch(JSON.stringify(world.logged), /top-secret/)
+})
+
+test('a vendor’s words lose the secret, however it is written, and are bounded and storable', async (t) => {
+  const encoded = Buffer.from('top-secret').toString('base64')
+  const told = await answered(t, 400, {}, `top-secret ${encoded} \u0000 ${'x'.repeat(70_000)}`)
+  assert.equal(told.kind, 'refused')
+  assert.doesNotMatch(JSON.stringify(told), /top-secret|\\u0000/)
+  assert.ok(!JSON.stringify(told).includes(encoded))
+  assert.ok(JSON.stringify(told).length < 16 * 1024)
+  const long = await answered(t, 200, {}, JSON.stringify({ id: `\u0000${'9'.repeat(5_000)}` }))
+  assert.deepEqual(long, { kind: 'sent', providerMessageId: '9'.repeat(1_000) })
+})

@@ -1,0 +1,430 @@
+// Custom SMTP: sending, against a real server.
+import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import type { AddressInfo, Socket } from 'node:net'
+import { createServer } from 'node:net'
+import type { TestContext } from 'node:test'
+import { after, test } from 'node:test'
+import type { EmailMessage } from '../../src/domain/outbound-message.ts'
+import type { Outcome } from '../../src/domain/outcome.ts'
+import { nodemailer } from '../../src/providers/email/nodemailer.ts'
+import { closeSmtpPools, sendBySmtp } from '../../src/providers/email/smtp.ts'
+import { createFakeWorld } from '../support/fake-world.ts'
+import type { MailServer } from '../support/outbound-scene.ts'
+import { email, emailMessage, reply, startMailServer } from '../support/outbound-scene.ts'
+import { makeCertificates } from '../support/tls-front.ts'
+
+after(() => closeSmtpPools())
+
+async function send(credentials: object, change: Partial<EmailMessage> = {}): Promise<Outcome> {
+  const account = { host: '127.0.0.1', from: 'hello@example.com', ignoreTls: true, ...credentials }
+  const outcome = await nodemailer.send?.(createFakeWorld(), email(change), account)
+  assert.ok(outcome)
+  return outcome
+}
+
+const headersOf = (raw: string): string => raw.slice(0, raw.indexOf('\r\n\r\n'))
+const headerOf = (raw: string, name: string): string | undefined =>
+  new RegExp(`^${name}: (.*(?:\\r\\n[ \\t].*)*)`, 'im').exec(headersOf(raw))?.[1]
+
+test('a message arrives whole: sender, recipients, subject, both parts, and an id of ours', async (t) => {
+  const { port, mails } = await startMailServer(t)
+  const outcome = await send(
+    { port, senderName: 'Acme' },
+    { replyTo: 'help@example.com', headers: { 'X-Kind': 'invoice' } },
+  )
+  const id = `<${emailMessage.id}@example.com>`
+  assert.deepEqual(outcome, { kind: 'sent', providerMessageId: id })
+  const [mail] = mails
+  assert.ok(mail)
+  assert.equal(mail.from, 'hello@example.com')
+  assert.deepEqual(mail.recipients, ['zoe@example.org'])
+  assert.equal(headerOf(mail.raw, 'Message-ID'), id)
+  assert.equal(headerOf(mail.raw, 'From'), 'Acme <hello@example.com>')
+  assert.equal(headerOf(mail.raw, 'To'), 'zoe@example.org')
+  assert.equal(headerOf(mail.raw, 'Reply-To'), 'help@example.com')
+  assert.equal(headerOf(mail.raw, 'Subject'), 'Invoice 7')
+  assert.equal(headerOf(mail.raw, 'X-Kind'), 'invoice')
+  assert.equal(headerOf(mail.raw, 'Date'), 'Fri, 02 Jan 2026 03:04:05 +0000')
+  assert.match(headerOf(mail.raw, 'Content-Type') ?? '', /^multipart\/alternative/)
+  const plain = mail.raw.indexOf('text/plain')
+  assert.ok(plain !== -1 && plain < mail.raw.indexOf('text/html'), 'text comes before HTML')
+})
+
+test('each recipient is told to the server once, and blind copies stand in no header', async (t) => {
+  const { port, mails } = await startMailServer(t)
+  await send(
+    { port },
+    {
+      to: ['zoe@example.org', 'yan@example.org'],
+      cc: ['amy@example.org', 'ZOE@example.org'],
+      bcc: ['ben@example.org', 'amy@example.org'],
+    },
+  )
+  assert.deepEqual(mails[0]?.recipients, ['zoe@example.org', 'yan@example.org', 'amy@example.org', 'ben@example.org'])
+  assert.equal(headerOf(mails[0]?.raw ?? '', 'Cc'), 'amy@example.org')
+  assert.doesNotMatch(mails[0]?.raw ?? '', /bcc|ben@/i)
+})
+
+test('names, subjects and bodies keep every letter', async (t) => {
+  const { port, mails } = await startMailServer(t)
+  await send({ port, senderName: 'Größe, Inc.' }, { subject: 'Привет 🎺', text: 'Grüße 🎺', html: '' })
+  const raw = mails[0]?.raw ?? ''
+  assert.match(headerOf(raw, 'Subject') ?? '', /^=\?UTF-8\?/)
+  assert.equal(decodedWords(headerOf(raw, 'Subject') ?? ''), 'Привет 🎺')
+  assert.equal(decodedWords(headerOf(raw, 'From') ?? ''), 'Größe, Inc. <hello@example.com>')
+  assert.match(headerOf(raw, 'Content-Type') ?? '', /^text\/plain; charset=utf-8$/)
+  const body = raw.slice(raw.indexOf('\r\n\r\n') + 4)
+  const decoded =
+    headerOf(raw, 'Content-Transfer-Encoding') === 'base64'
+      ? Buffer.from(body, 'base64').toString('utf8')
+      : Buffer.from(
+          body.replaceAll(/=([0-9A-F]{2})/g, (_all, hex) => String.fromCharCode(Number.parseInt(hex, 16))),
+          'latin1',
+        ).toString('utf8')
+  assert.equal(decoded.trim(), 'Grüße 🎺')
+})
+
+function decodedWords(header: string): string {
+  return header
+    .replaceAll(/\?=\s+=\?/g, '?==?')
+    .replaceAll(/=\?UTF-8\?([BQ])\?([^?]*)\?=/gi, (_all, how: string, text: string) =>
+      how.toUpperCase() === 'B'
+        ? Buffer.from(text, 'base64').toString('latin1')
+        : text
+            .replaceAll('_', ' ')
+            .replaceAll(/=([0-9A-F]{2})/gi, (_hex, hex) => String.fromCharCode(Number.parseInt(hex, 16))),
+    )
+    .replace(/^.*$/s, (bytes) => Buffer.from(bytes, 'latin1').toString('utf8'))
+}
+
+test('attachments arrive byte for byte, one that stands in the HTML beside it', async (t) => {
+  const { port, mails } = await startMailServer(t)
+  const bytes = Buffer.from(Array.from({ length: 3000 }, (_item, index) => index % 256))
+  await send(
+    { port },
+    {
+      html: '<img src="cid:logo">',
+      attachments: [
+        { name: 'terms ü.pdf', mime: 'application/pdf', content: bytes.toString('base64') },
+        { name: 'logo.png', mime: 'image/png', content: bytes.toString('base64'), cid: 'logo', disposition: 'inline' },
+      ],
+    },
+  )
+  const raw = mails[0]?.raw ?? ''
+  assert.match(headerOf(raw, 'Content-Type') ?? '', /^multipart\/mixed/)
+  assert.match(raw, /Content-Id: <logo>/i)
+  assert.match(raw, /Content-Disposition: inline/)
+  assert.match(raw, /filename\*0?\*?=utf-8''terms%20%C3%BC\.pdf/i)
+  assert.equal(raw.replaceAll('\r\n', '').split(bytes.toString('base64')).length, 3, 'both hold the bytes')
+})
+
+test('lines that begin with a dot, and a dot alone, arrive as they were written', async (t) => {
+  const { port, mails } = await startMailServer(t)
+  await send({ port }, { html: '', text: 'first\n.\n..two\n.three\nlast' })
+  assert.match(mails[0]?.raw ?? '', /first\r\n\.\r\n\.\.two\r\n\.three\r\nlast/)
+})
+
+test('nothing of a message can add a header, a recipient or a command', async (t) => {
+  const { port, mails, sockets } = await startMailServer(t)
+  const evil = 'x\r\nBcc: eve@example.org'
+  const attempts: Partial<EmailMessage>[] = [
+    { subject: evil },
+    { senderName: evil },
+    { from: `a@b.c\r\nBcc: eve@example.org` },
+    { replyTo: `a@b.c>\r\nBcc: eve@example.org` },
+    { to: ['zoe@example.org>\r\nRCPT TO:<eve@example.org'] },
+    { cc: ['Zoe <zoe@example.org>, eve@example.org'] },
+    { headers: { 'X-Kind': evil } },
+    { headers: { 'X-Kind: y\r\nBcc': 'eve@example.org' } },
+    { headers: { Bcc: 'eve@example.org' } },
+    { headers: { 'content-type': 'text/html' } },
+    { attachments: [{ name: evil, mime: 'text/plain', content: '' }] },
+    { attachments: [{ name: 'a', mime: `text/plain\r\nX: y`, content: '' }] },
+    { attachments: [{ name: 'a', mime: 'text/plain', content: '', cid: evil }] },
+  ]
+  for (const change of attempts) {
+    const outcome = await send({ port }, change)
+    assert.equal(outcome.kind, 'refused', JSON.stringify(change))
+  }
+  assert.equal(mails.length, 0)
+  assert.equal(sockets.length, 0)
+})
+
+test('an attachment or a body that names a file or an address is content, and nothing is read', async (t) => {
+  const { port, mails } = await startMailServer(t)
+  const body = { path: '/etc/hostname', href: 'http://127.0.0.1:1/' }
+  await send({ port }, { html: '<img src="file:///etc/hostname">', text: JSON.stringify(body) })
+  assert.match(mails[0]?.raw ?? '', /file:\/\/\/etc\/hostname/)
+})
+
+test('a good password is used, a bad one is the account’s fault and stands in no words', async (t) => {
+  const { port, mails } = await startMailServer(t)
+  assert.equal((await send({ port, user: 'me', password: 'right' })).kind, 'sent')
+  assert.equal(mails[0]?.user, 'me')
+  const wrong = await send({ port, user: 'me', password: 'hunter2hunter2' })
+  assert.equal(wrong.kind, 'misconfigured')
+  assert.match(wrong.kind === 'misconfigured' ? wrong.detail : '', /Wrong name or password/)
+  assert.doesNotMatch(JSON.stringify(wrong), /hunter2/)
+})
+
+test('TLS is spoken from the start, or as soon as the server offers it, and a stranger’s certificate is not trusted', async (t) => {
+  const certificates = makeCertificates(t)
+  if (certificates === undefined) return t.skip('no openssl')
+  const [ca, otherCa, cert, key] = [
+    certificates.ca,
+    certificates.otherCa,
+    certificates.certificate,
+    certificates.key,
+  ].map((file) => readFileSync(file, 'utf8'))
+  assert.ok(cert !== undefined && key !== undefined)
+  for (const secure of [true, false]) {
+    const { port, mails } = await startMailServer(t, { secure, cert, key })
+    const account = { port, secure, ignoreTls: false, tlsOptions: { ca } }
+    assert.equal((await send(account)).kind, 'sent')
+    assert.equal((await send({ ...account, host: 'localhost' })).kind, 'sent')
+    assert.deepEqual(
+      mails.map(({ isSecure }) => isSecure),
+      [true, true],
+    )
+    assert.equal((await send({ ...account, tlsOptions: { ca: otherCa } })).kind, 'busy')
+    assert.equal((await send({ ...account, tlsOptions: {} })).kind, 'busy')
+    assert.equal(mails.length, 2)
+  }
+})
+
+test('where TLS is required and not offered, nothing is sent', async (t) => {
+  const { port, mails } = await startMailServer(t, { disabledCommands: ['STARTTLS'] })
+  const outcome = await send({ port, ignoreTls: false, requireTls: true, user: 'me', password: 'right' })
+  assert.equal(outcome.kind, 'misconfigured')
+  assert.equal(mails.length, 0)
+})
+
+test('a message is signed when domain, key and selector are all there, and only then', async (t) => {
+  const { port, mails } = await startMailServer(t)
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const secretKey = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  await send({ port, domain: 'example.com', secretKey, accountSid: 'mail1' })
+  const signature = headerOf(mails[0]?.raw ?? '', 'DKIM-Signature') ?? ''
+  assert.match(signature, /d=example\.com;/)
+  assert.match(signature, /s=mail1;/)
+  assert.match(headerOf(mails[0]?.raw ?? '', 'Subject') ?? '', /Invoice 7/)
+  await send({ port, domain: 'example.com', secretKey })
+  assert.equal(headerOf(mails[1]?.raw ?? '', 'DKIM-Signature'), undefined)
+  const broken = await send({ port, domain: 'example.com', secretKey: '-----BEGIN PRIVATE KEY-----', accountSid: 's' })
+  assert.equal(broken.kind, 'misconfigured')
+  assert.equal(mails.length, 2)
+})
+
+test('a recipient the server does not know is refused; when it takes the others, the message is sent and the rest told', async (t) => {
+  const { port, mails } = await startMailServer(t, {
+    onRcptTo: ({ address }, _session, done) =>
+      address.startsWith('nobody') ? done(reply(550, '5.1.1 user unknown')) : done(),
+  })
+  const none = await send({ port }, { to: ['nobody@example.org'], bcc: ['nobody2@example.org'] })
+  assert.equal(none.kind, 'refused')
+  assert.equal(none.kind === 'refused' && none.reason, 'bad-recipient')
+  assert.match(none.kind === 'refused' ? none.detail : '', /5\.1\.1 user unknown/)
+  const some = await send({ port }, { to: ['zoe@example.org', 'nobody@example.org'] })
+  assert.equal(some.kind, 'sent')
+  assert.match(some.kind === 'sent' ? (some.detail ?? '') : '', /1 of 2 recipients were refused: .*user unknown/)
+  assert.deepEqual(mails[0]?.recipients, ['zoe@example.org'])
+})
+
+const kindAfter: [string, number, Outcome['kind']][] = [
+  ['onMailFrom', 451, 'busy'],
+  ['onMailFrom', 421, 'busy'],
+  ['onMailFrom', 553, 'misconfigured'],
+  ['onMailFrom', 530, 'misconfigured'],
+  ['onRcptTo', 450, 'busy'],
+  ['onRcptTo', 554, 'refused'],
+  ['onData', 452, 'busy'],
+  ['onData', 554, 'refused'],
+]
+for (const [where, code, kind] of kindAfter) {
+  test(`${code} at ${where} is ${kind}, and the next message gets through`, async (t) => {
+    let refusals = 0
+    const refuseOnce = (done: (error?: Error) => void): void => {
+      refusals += 1
+      done(refusals === 1 ? reply(code, 'not now') : undefined)
+    }
+    const { port } = await startMailServer(t, {
+      [where]: (...given: unknown[]) => {
+        const done = given.at(-1) as (error?: Error) => void
+        if (where !== 'onData') return refuseOnce(done)
+        const stream = given[0] as NodeJS.ReadableStream
+        stream.on('end', () => refuseOnce(done)).resume()
+      },
+    })
+    const outcome = await send({ port })
+    assert.equal(outcome.kind, kind, JSON.stringify(outcome))
+    assert.match(JSON.stringify(outcome), /not now/)
+    assert.equal((await send({ port })).kind, 'sent')
+  })
+}
+
+test('a sender that only the message wanted is the message’s fault', async (t) => {
+  const { port } = await startMailServer(t, {
+    onMailFrom: (_address, _session, done) => done(reply(553, 'not your address')),
+  })
+  assert.equal((await send({ port }, { from: 'other@example.net' })).kind, 'refused')
+})
+
+test('a message larger than the server takes is refused before it is sent', async (t) => {
+  const { port, mails } = await startMailServer(t, { size: 2000 })
+  const outcome = await send({ port }, { text: 'x'.repeat(5000) })
+  assert.equal(outcome.kind === 'refused' && outcome.reason, 'bad-content')
+  assert.equal(mails.length, 0)
+})
+
+test('a closed port, an unknown name and a metadata address are told apart', async () => {
+  const closed = createServer()
+  await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve))
+  const port = String((closed.address() as AddressInfo).port)
+  await new Promise((resolve) => closed.close(resolve))
+  assert.equal((await send({ port })).kind, 'busy')
+  assert.equal((await send({ port, host: 'nowhere.invalid' })).kind, 'busy')
+  const refused = await send({ port: '25', host: '169.254.169.254' })
+  assert.equal(refused.kind, 'misconfigured')
+})
+
+/** A server that speaks SMTP up to a point of its choosing. */
+async function startScript(t: TestContext, answer: (line: string, socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.write('220 script\r\n')
+    let rest = ''
+    socket.setEncoding('utf8').on('data', (chunk) => {
+      rest += chunk
+      for (let end = rest.indexOf('\r\n'); end !== -1; end = rest.indexOf('\r\n')) {
+        const line = rest.slice(0, end)
+        rest = rest.slice(end + 2)
+        answer(line, socket)
+      }
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return String((server.address() as AddressInfo).port)
+}
+
+const polite = (line: string, socket: Socket): void =>
+  void socket.write(line === 'DATA' ? '354 go on\r\n' : '250 fine\r\n')
+
+test('a connection that breaks before the content began was certainly not sent, one that breaks within leaves us unsure', async (t) => {
+  for (const [at, kind] of [
+    ['EHLO', 'busy'],
+    ['MAIL FROM', 'busy'],
+    ['RCPT TO', 'busy'],
+    ['DATA', 'busy'],
+    ['Subject', 'unsure'],
+    ['.', 'unsure'],
+  ] as const) {
+    let isContent = false
+    const port = await startScript(t, (line, socket) => {
+      if (at === '.' ? line === '.' : line.startsWith(at)) socket.destroy()
+      else if (!isContent) polite(line, socket)
+      isContent ||= line === 'DATA'
+    })
+    const outcome = await send({ port })
+    assert.equal(outcome.kind, kind, `${at}: ${JSON.stringify(outcome)}`)
+  }
+})
+
+test('a server that never says whether it took the content leaves us unsure at the deadline, one that never asked for it does not', async (t) => {
+  const mail = { from: 'a@example.com', recipients: ['b@example.org'], raw: Buffer.from('Subject: x\r\n\r\nHi\r\n') }
+  let isContent = false
+  const silent = await startScript(t, (line, socket) => {
+    if (!isContent) polite(line, socket)
+    isContent ||= line === 'DATA'
+  })
+  const late = await sendBySmtp({ host: '127.0.0.1', port: silent, ignoreTls: true }, mail, 300)
+  assert.deepEqual([late.kind, late.kind === 'failed' && late.begun], ['failed', true])
+  const dumb = await startScript(t, (line, socket) => {
+    if (!line.startsWith('RCPT')) polite(line, socket)
+  })
+  const early = await sendBySmtp({ host: '127.0.0.1', port: dumb, ignoreTls: true }, mail, 300)
+  assert.deepEqual([early.kind, early.kind === 'failed' && early.begun], ['failed', false])
+})
+
+async function sendMany(server: MailServer, count: number): Promise<void> {
+  const outcomes = await Promise.all(Array.from({ length: count }, () => send({ port: server.port })))
+  assert.deepEqual(new Set(outcomes.map(({ kind }) => kind)), new Set(['sent']))
+}
+
+test('connections are few, used again and again, and none stays after closing', async (t) => {
+  const server = await startMailServer(t)
+  for (let one = 0; one < 3; one += 1) await sendMany(server, 1)
+  assert.equal(server.sockets.length, 1)
+  await sendMany(server, 40)
+  assert.equal(server.mails.length, 43)
+  assert.ok(server.sockets.length <= 5, `${server.sockets.length} connections`)
+  await closeSmtpPools()
+  const signal = AbortSignal.timeout(5_000)
+  await Promise.all(server.sockets.filter(({ closed }) => !closed).map((socket) => once(socket, 'close', { signal })))
+})
+
+test('a connection carries a hundred messages and is then replaced', async (t) => {
+  const server = await startMailServer(t)
+  for (let one = 0; one < 101; one += 1) await sendMany(server, 1)
+  assert.equal(server.mails.length, 101)
+  assert.equal(server.sockets.length, 2)
+})
+
+test('accounts that differ do not share a connection', async (t) => {
+  const server = await startMailServer(t)
+  await send({ port: server.port })
+  await send({ port: server.port, user: 'me', password: 'right' })
+  await send({ port: server.port, user: 'you', password: 'right' })
+  assert.deepEqual(
+    server.mails.map(({ user }) => user),
+    [undefined, 'me', 'you'],
+  )
+  assert.equal(server.sockets.length, 3)
+})
+
+test('a message that waits for a connection until its time is up is taken out of the line and never sent', async (t) => {
+  const raw = Buffer.from('Subject: x\r\n\r\nHi\r\n')
+  let taken = 0
+  let isReleased = false
+  const held: (() => void)[] = []
+  const { port } = await startMailServer(t, {
+    onData: (stream, _session, done) => {
+      taken += 1
+      stream.on('end', () => (isReleased ? done() : held.push(done))).resume()
+    },
+  })
+  const account = { host: '127.0.0.1', port, ignoreTls: true }
+  const mail = { from: 'a@example.com', recipients: ['b@example.org'], raw }
+  const first = Array.from({ length: 5 }, () => sendBySmtp(account, mail, 10_000))
+  const waiting = await sendBySmtp(account, mail, 1_000)
+  assert.deepEqual([waiting.kind, waiting.kind === 'failed' && waiting.begun], ['failed', false])
+  isReleased = true
+  for (const done of held) done()
+  for (const result of await Promise.all(first)) assert.equal(result.kind, 'taken')
+  assert.equal((await sendBySmtp(account, mail, 10_000)).kind, 'taken')
+  assert.equal(taken, 6)
+})
+
+test('a kept connection that the server has closed costs no message', async (t) => {
+  const sockets: Socket[] = []
+  let isContent = false
+  const port = await startScript(t, (line, socket) => {
+    sockets.push(socket)
+    if (isContent && line !== '.') return
+    // The second message on a connection meets a server that hangs up.
+    if (line.startsWith('MAIL') && sockets.filter((one) => one === socket).length > 4) socket.destroy()
+    else polite(line, socket)
+    isContent = line === 'DATA' && !socket.destroyed
+  })
+  assert.equal((await send({ port })).kind, 'sent')
+  assert.equal((await send({ port })).kind, 'sent')
+  assert.equal(new Set(sockets).size, 2)
+})
