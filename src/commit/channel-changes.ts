@@ -1,4 +1,4 @@
-// Which integration each channel entry of a call belongs to.
+// Which integration each channel entry of a call belongs to, for calls of manage and of accept.
 
 import type { Sql } from '../db/sql.ts'
 import { sql } from '../db/sql.ts'

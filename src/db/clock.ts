@@ -5,4 +5,5 @@ import { sql } from './sql.ts'
 /** An expression for the current moment, to stand in a statement. */
 export type Clock = () => Statement
 
-export const databaseClock: Clock = () => sql`clock_timestamp()`
+/** Not clock_timestamp(): that may change within a statement, so no index could be searched by it. */
+export const databaseClock: Clock = () => sql`statement_timestamp()`

@@ -162,7 +162,7 @@ function isUnavailable(error: unknown): boolean {
   )
 }
 
-function connectionSettings(connection: Connection): pg.PoolConfig {
+export function connectionSettings(connection: Connection): pg.PoolConfig {
   if (!('url' in connection)) return { ...connection }
   const url = new URL(connection.url)
   const parameters = url.searchParams

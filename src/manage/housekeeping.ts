@@ -1,10 +1,13 @@
-// Work that nobody waits for: expired idempotency answers and the subscriptions of deleted topics, swept in batches.
+// Work that nobody waits for: expired idempotency answers and the subscriptions of deleted topics swept, partitions made ahead.
 import type { Db } from '../db/sql.ts'
 import { sweepStoredAnswers } from '../store/idempotency.ts'
+import { makePartitions } from '../store/partitions.ts'
 import { sweepDeletedTopics } from '../store/topic-subscriptions.ts'
 import type { World } from '../world/world.ts'
 
 const sweepEveryMs = 60_000
+/** Partitions are made two months ahead: twice a day is often enough. */
+const partitionsEveryMs = 12 * 60 * 60_000
 const sweepBatch = 5_000
 
 /** Sweeps until a batch comes back short; says how many rows went. */
@@ -20,13 +23,28 @@ export async function sweep(db: Db, world: World, signal?: AbortSignal): Promise
   return total
 }
 
+/** Without them everything still has a place, the default partition; so a failure waits for the next time. */
+export async function preparePartitions(db: Db, world: World): Promise<void> {
+  try {
+    const made = await db.transaction((tx) => makePartitions(tx, world.now()))
+    if (made > 0) world.log.info({ made }, 'Partitions were made for the months to come')
+  } catch (error) {
+    world.log.warn({ error: (error as Error).message }, 'Partitions could not be made; it is tried again later')
+  }
+}
+
 /** Every node sweeps; rows another node holds are skipped. */
 export function startHousekeeping(db: Db, world: World): { stop(): Promise<void> } {
   const stopping = new AbortController()
+  let partitionsAt = world.now().getTime() + partitionsEveryMs
   const loop = (async () => {
     while (!stopping.signal.aborted) {
       await world.sleep(sweepEveryMs, stopping.signal)
       if (stopping.signal.aborted) return
+      if (world.now().getTime() >= partitionsAt) {
+        partitionsAt = world.now().getTime() + partitionsEveryMs
+        await preparePartitions(db, world)
+      }
       await sweep(db, world, stopping.signal).catch((error: Error) => {
         world.log.warn({ error: error.message }, 'Housekeeping failed; it is tried again in a minute')
       })

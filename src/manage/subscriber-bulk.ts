@@ -1,4 +1,7 @@
 // Creating subscribers in bulk: each element is judged on its own, all good ones are written in one transaction.
+
+import type { ChannelInput } from '../commit/channel-changes.ts'
+import { channelChanges } from '../commit/channel-changes.ts'
 import { once } from '../commit/once.ts'
 import type { Db } from '../db/sql.ts'
 import type { Answer, Idempotency } from '../domain/answer.ts'
@@ -9,8 +12,6 @@ import { mergeChannels } from '../store/subscriber-channels.ts'
 import type { UpsertedSubscriber } from '../store/subscribers.ts'
 import { upsertSubscribers } from '../store/subscribers.ts'
 import type { World } from '../world/world.ts'
-import type { ChannelInput } from './channel-changes.ts'
-import { channelChanges } from './channel-changes.ts'
 import type { NewSubscriber } from './subscriber-creations.ts'
 
 interface GoodElement {

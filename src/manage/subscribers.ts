@@ -1,4 +1,7 @@
 // One subscriber that exists: change it, give it credentials, say whether it is online, delete it.
+
+import type { ChannelInput } from '../commit/channel-changes.ts'
+import { channelChanges } from '../commit/channel-changes.ts'
 import { once } from '../commit/once.ts'
 import type { Db, Tx } from '../db/sql.ts'
 import type { Answer, Idempotency } from '../domain/answer.ts'
@@ -18,8 +21,6 @@ import {
 } from '../store/subscribers.ts'
 import { deleteSubscriptionsOfSubscriber } from '../store/topic-subscriptions.ts'
 import type { World } from '../world/world.ts'
-import type { ChannelInput } from './channel-changes.ts'
-import { channelChanges } from './channel-changes.ts'
 
 interface Call {
   readonly subscriberId: string

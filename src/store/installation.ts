@@ -51,6 +51,11 @@ export async function listEnvironments(db: Sql): Promise<Environment[]> {
   )
 }
 
+export async function findEnvironments(db: Sql, ids: readonly string[]): Promise<Environment[]> {
+  return db.rows<Environment>(sql`
+    select id, organization_id as "organizationId", name from environments where id = any(${ids}::uuid[])`)
+}
+
 export async function updateSigningSecret(tx: Tx, environment: Environment, signingSecret: Buffer): Promise<void> {
   await tx.run(sql`update environments set signing_secret = ${signingSecret} where id = ${environment.id}`)
 }

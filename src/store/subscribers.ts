@@ -200,6 +200,25 @@ export async function findSubscriberRows(
   )
 }
 
+/** By internal id; deleted ones are not found. */
+export async function findSubscribersById(
+  db: Sql,
+  environment: Environment,
+  ids: readonly string[],
+): Promise<SubscriberRow[]> {
+  if (ids.length === 0) return []
+  return db.rows<SubscriberRow>(
+    prepared(
+      'subscribers-find-by-id',
+      sql`select ${subscriberColumns} from unnest(${ids}::uuid[]) as named (id)
+          cross join lateral (
+            select * from subscribers found
+            where found.environment_id = ${environment.id} and found.id = named.id and found.deleted_at is null
+            limit 1) as s`,
+    ),
+  )
+}
+
 /** Online now, or just gone: `lastOnlineAt` is set when somebody goes. */
 export async function setOnline(
   tx: Tx,

@@ -61,6 +61,19 @@ export async function findTenant(db: Sql, environment: Environment, identifier: 
   return row && tenantOf(environment, row)
 }
 
+export async function findTenants(
+  db: Sql,
+  environment: Environment,
+  named: { identifiers?: readonly string[]; ids?: readonly string[] },
+): Promise<Tenant[]> {
+  const { identifiers = [], ids = [] } = named
+  if (identifiers.length + ids.length === 0) return []
+  const rows = await db.rows<TenantRow>(sql`
+    select ${columns} from tenants
+    where environment_id = ${environment.id} and (identifier = any(${identifiers}::text[]) or id = any(${ids}::uuid[]))`)
+  return rows.map((row) => tenantOf(environment, row))
+}
+
 export async function listTenants(
   db: Sql,
   environment: Environment,

@@ -228,3 +228,39 @@ export function subscriptionOf(topic: Topic, subscriber: SubscriberSummary, row:
     updatedAt: createdAt,
   }
 }
+
+export interface TopicMember {
+  /** The subscriber's internal id. */
+  readonly id: string
+  readonly subscriberId: string
+  /** False for one that was deleted meanwhile. */
+  readonly isThere: boolean
+  /** Those of the asked topics the subscriber belongs to. */
+  readonly topicIds: string[]
+}
+
+/**
+ * The members of any of these topics by internal id, each once, after the one given. Each topic gives its first ones after
+ * the cursor by its key, so that a page costs the same wherever it lies.
+ */
+export async function findTopicMembers(
+  db: Sql,
+  environment: Environment,
+  page: { topicIds: readonly string[]; after: string | null; limit: number },
+): Promise<TopicMember[]> {
+  return db.rows<TopicMember>(sql`
+    select p.subscriber_id as id, s.subscriber_id as "subscriberId", s.deleted_at is null as "isThere",
+           p.topic_ids as "topicIds"
+    from (select m.subscriber_id, array_agg(m.topic_id order by m.topic_id) as topic_ids
+          from unnest(${page.topicIds}::uuid[]) as asked (topic_id)
+          cross join lateral (
+            select t.topic_id, t.subscriber_id from topic_subscriptions t
+            where t.environment_id = ${environment.id} and t.topic_id = asked.topic_id
+              and t.subscriber_id > coalesce(${page.after}::uuid, '00000000-0000-0000-0000-000000000000')
+            order by t.subscriber_id limit ${page.limit}) m
+          group by m.subscriber_id order by m.subscriber_id limit ${page.limit}) p
+    cross join lateral (
+      select u.subscriber_id, u.deleted_at from subscribers u
+      where u.environment_id = ${environment.id} and u.id = p.subscriber_id limit 1) s
+    order by p.subscriber_id`)
+}

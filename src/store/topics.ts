@@ -57,6 +57,14 @@ export async function findTopic(db: Sql, environment: Environment, key: string):
   return row && topicOf(row)
 }
 
+export async function findTopics(db: Sql, environment: Environment, keys: readonly string[]): Promise<Topic[]> {
+  if (keys.length === 0) return []
+  const rows = await db.rows<TopicRow>(
+    sql`select ${topicColumns} from topics where environment_id = ${environment.id} and key = any(${keys}::text[])`,
+  )
+  return rows.map(topicOf)
+}
+
 /** Finds a topic that then stays until the transaction ends: nothing can be added to a topic already swept. */
 export async function holdTopic(tx: Tx, environment: Environment, key: string): Promise<Topic | undefined> {
   const row = await tx.row<TopicRow>(

@@ -30,11 +30,7 @@ export interface NewMessage {
 }
 
 /** Inserts those that are not there yet: a replay of the same batch adds nothing. */
-export async function insertMessages(
-  tx: Tx,
-  environment: Environment,
-  messages: readonly NewMessage[],
-): Promise<void> {
+export async function insertMessages(tx: Tx, environment: Environment, messages: readonly NewMessage[]): Promise<void> {
   if (messages.length === 0) return
   const column = <Value>(read: (message: NewMessage) => Value): Value[] => messages.map(read)
   await tx.run(

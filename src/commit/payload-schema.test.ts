@@ -1,0 +1,123 @@
+// Payload schemas: what is refused when they are compiled, and what a payload is told.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { compilePayloadSchema } from './payload-schema.ts'
+
+function compiled(schema: Record<string, unknown>): (payload: Record<string, unknown>) => string[] {
+  const result = compilePayloadSchema(schema)
+  if (!result.ok) assert.fail(`${result.path} ${result.message}`)
+  return result.check
+}
+
+function refused(schema: Record<string, unknown>): { path: string; message: string } {
+  const result = compilePayloadSchema(schema)
+  if (result.ok) assert.fail('the schema was taken')
+  return result
+}
+
+const order = {
+  type: 'object',
+  properties: {
+    total: { type: 'number' },
+    currency: { type: 'string', enum: ['EUR', 'USD'], default: 'EUR' },
+    customer: { type: 'object', properties: { email: { type: 'string', format: 'email' } }, required: ['email'] },
+  },
+  required: ['total'],
+}
+
+test('every member that does not fit is named, all at once', () => {
+  const check = compiled(order)
+  assert.deepEqual(check({ total: 'much', currency: 'GBP', customer: {} }).sort(), [
+    'payload.currency must be one of EUR, USD',
+    'payload.customer.email is required',
+    'payload.total must be number',
+  ])
+  assert.deepEqual(check({ customer: { email: 'nobody' }, total: 1 }), [
+    'payload.customer.email must match format "email"',
+  ])
+  assert.deepEqual(compiled({ ...order, additionalProperties: false })({ total: 1, other: 2 }), [
+    'payload must not have the member other',
+  ])
+})
+
+test('a payload that fits gets the defaults', () => {
+  const payload: Record<string, unknown> = { total: 5 }
+  assert.deepEqual(compiled(order)(payload), [])
+  assert.deepEqual(payload, { total: 5, currency: 'EUR' })
+})
+
+test('one answer does not leak into the next', () => {
+  const check = compiled(order)
+  assert.equal(check({}).length, 1)
+  assert.deepEqual(check({ total: 1 }), [])
+  assert.equal(check({ total: '1' }).length, 1)
+})
+
+test('drafts 7 and 2020-12 are read, others are refused', () => {
+  assert.equal(compiled({ ...order, $schema: 'http://json-schema.org/draft-07/schema#' })({}).length, 1)
+  const tuple = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    properties: { pair: { prefixItems: [{ type: 'string' }] } },
+  }
+  assert.deepEqual(compiled(tuple)({ pair: [5] }), ['payload.pair.0 must be string'])
+  for (const $schema of ['http://json-schema.org/draft-04/schema#', 'https://example.com/schema', '', 5]) {
+    assert.equal(refused({ $schema }).path, '$schema')
+  }
+})
+
+test('an invalid schema is refused with the place of the mistake', () => {
+  assert.equal(refused({ properties: { total: { type: 'text' } } }).path, 'properties.total.type')
+  assert.equal(refused({ required: 'total' }).path, 'required')
+  assert.equal(refused({ properties: { name: { pattern: '(' } } }).path, 'properties.name.pattern')
+  assert.equal(refused({ $async: true }).path, '$async')
+})
+
+test('references lead into the schema itself and nowhere else', () => {
+  const own = { definitions: { sum: { type: 'number' } }, properties: { total: { $ref: '#/definitions/sum' } } }
+  assert.deepEqual(compiled(own)({ total: 'x' }), ['payload.total must be number'])
+  for (const $ref of ['#/definitions/none', 'https://example.com/schema.json', 'other.json', 'file:///etc/passwd']) {
+    const { path, message } = refused({ properties: { total: { $ref } } })
+    assert.equal(path, 'properties.total.$ref', $ref)
+    assert.match(message, /not in the schema itself/)
+    assert.ok(message.includes($ref), message)
+  }
+})
+
+test('a pattern that would never end is stopped', () => {
+  const check = compiled({ properties: { name: { type: 'string', pattern: '^(a+)+$' } } })
+  assert.deepEqual(check({ name: 'aaa' }), [])
+  assert.match(check({ name: `${'a'.repeat(60)}!` })[0] ?? '', /too long/)
+  assert.deepEqual(check({ name: 'aaa' }), [], 'and the next payload is judged as ever')
+})
+
+test('a format whose check grows with the square of the text is stopped', () => {
+  const check = compiled({ properties: { home: { type: 'string', format: 'url' } } })
+  assert.deepEqual(check({ home: 'https://example.com/' }), [])
+  assert.match(check({ home: `http://${':'.repeat(400_000)}` })[0] ?? '', /too long/)
+})
+
+test('a schema that doubles itself again and again is stopped', () => {
+  const definitions: Record<string, unknown> = { d0: { type: 'object' } }
+  for (let level = 1; level <= 40; level += 1) {
+    const $ref = `#/definitions/d${level - 1}`
+    definitions[`d${level}`] = { allOf: [{ $ref }, { $ref }] }
+  }
+  assert.match(compiled({ definitions, $ref: '#/definitions/d40' })({})[0] ?? '', /too long/)
+})
+
+test('a schema that refers to itself without end is the payload’s mistake, not a fault', () => {
+  const check = compiled({
+    definitions: { loop: { allOf: [{ $ref: '#/definitions/loop' }] } },
+    $ref: '#/definitions/loop',
+  })
+  assert.equal(check({}).length, 1)
+})
+
+test('a payload that is wrong a thousand times is told twenty', () => {
+  const check = compiled({ properties: { list: { items: { type: 'string' } } } })
+  assert.equal(check({ list: Array.from({ length: 1000 }, () => 1) }).length, 20)
+})
+
+test('an unknown format is no reason to refuse', () => {
+  assert.deepEqual(compiled({ properties: { at: { type: 'string', format: 'own' } } })({ at: 'x' }), [])
+})

@@ -1,0 +1,185 @@
+// Payload schemas: a workflow's own JSON schema, compiled, and payloads judged by it. Both are the caller's, so both are bounded.
+import { createContext, Script } from 'node:vm'
+import type { ErrorObject, Options, ValidateFunction } from 'ajv'
+import { Ajv } from 'ajv'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+import { isEmail } from '../domain/subscriber.ts'
+
+export type PayloadSchema =
+  | {
+      readonly ok: true
+      /** What is wrong with a payload, each message naming the member; where nothing is, it has got the schema's defaults. */
+      check(payload: Record<string, unknown>): string[]
+    }
+  | {
+      readonly ok: false
+      readonly message: string
+      /** Where in the schema, as `properties.total`; empty when it is the schema as a whole. */
+      readonly path: string
+    }
+
+/** Fits hundreds of members. What it is compiled to is some ten times as large, and is kept for every version in use. */
+export const payloadSchemaBytesMax = 64 * 1024
+/** A payload can be wrong in a thousand places; the first of them are enough to mend it. */
+const messagesMax = 20
+/** A value of the schema is repeated in a message up to here. */
+const wordsMax = 200
+/** A hundred times what the largest sensible schema takes. */
+const compileTimeMaxMs = 1_000
+/** Short enough that nobody else notices, long enough for a large payload on a busy machine. */
+const checkTimeMaxMs = 200
+/** The time limit costs 0.15 ms a payload: a schema that is short and has nothing of the below cannot take long. */
+const plainLengthMax = 4_096
+const costlyKeywords =
+  /"(?:pattern|patternProperties|uniqueItems|\$ref|\$dynamicRef)":|"format":"(?!(?:date|time|date-time|uuid|ipv4|ipv6|email)")/
+
+const options: Options = {
+  allErrors: true,
+  useDefaults: true,
+  strict: false,
+  logger: false,
+  // Written out at every reference, 64 KB of them would become 90 MB.
+  inlineRefs: false,
+}
+const drafts = {
+  'draft-07': { Engine: Ajv, meta: new Ajv({ strict: false, logger: false }) },
+  '2020-12': { Engine: Ajv2020, meta: new Ajv2020({ strict: false, logger: false }) },
+} as const
+
+for (const { meta } of Object.values(drafts)) formats.default(meta)
+
+export function compilePayloadSchema(schema: Readonly<Record<string, unknown>>): PayloadSchema {
+  const draft = draftOf(schema['$schema'])
+  if (draft === undefined) {
+    return broken('$schema', `must be left out, or name one of ${Object.keys(drafts).join(' and ')}`)
+  }
+  if ('$async' in schema) return broken('$async', 'must be left out: payloads are judged at once')
+  const { Engine, meta } = drafts[draft]
+  try {
+    const isSchema = withinTime(compileTimeMaxMs, () => meta.validateSchema(schema))
+    const [first] = meta.errors ?? []
+    if (isSchema !== true && first !== undefined) return broken(pathOf(first), wordsOf(first))
+    // An engine of its own: what it keeps of a schema goes with the schema.
+    const engine = new Engine({ ...options, meta: false, validateSchema: false })
+    formats.default(engine)
+    engine.addFormat('email', isEmail)
+    const validate = withinTime(compileTimeMaxMs, () => engine.compile<Record<string, unknown>>(schema))
+    return { ok: true, check: checkOf(schema, validate) }
+  } catch (error) {
+    return whyNot(schema, error)
+  }
+}
+
+function draftOf(named: unknown): keyof typeof drafts | undefined {
+  if (named === undefined) return 'draft-07'
+  if (typeof named !== 'string') return undefined
+  if (/^https?:\/\/json-schema\.org\/draft-07\/schema#?$/.test(named)) return 'draft-07'
+  return /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/.test(named) ? '2020-12' : undefined
+}
+
+const broken = (path: string, message: string): PayloadSchema => ({ ok: false, path, message })
+
+function whyNot(schema: unknown, error: unknown): PayloadSchema {
+  if (isOutOfTime(error)) return broken('', 'takes too long to be compiled; make it simpler')
+  const { missingRef, message = 'is not valid' } = error as { missingRef?: string; message?: string }
+  const found = textsOf(schema, '').find(({ name, text }) =>
+    missingRef === undefined
+      ? name === 'pattern' && !isPattern(text)
+      : name === '$ref' && (missingRef.endsWith(text) || text.startsWith(missingRef)),
+  )
+  if (missingRef !== undefined) {
+    return broken(found?.path ?? '', cut(`points to ${found?.text ?? missingRef}, which is not in the schema itself`))
+  }
+  if (found !== undefined) return broken(found.path, 'is not a regular expression')
+  return broken('', cut(`cannot be used: ${message}`))
+}
+
+interface PlacedText {
+  readonly path: string
+  readonly name: string
+  readonly text: string
+}
+
+function textsOf(value: unknown, path: string): PlacedText[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, member]) => {
+    const place = path === '' ? name : `${path}.${name}`
+    return typeof member === 'string' ? [{ path: cut(place), name, text: member }] : textsOf(member, place)
+  })
+}
+
+function isPattern(text: string): boolean {
+  try {
+    return new RegExp(text, 'u') instanceof RegExp
+  } catch {
+    return false
+  }
+}
+
+function checkOf(schema: object, validate: ValidateFunction): (payload: Record<string, unknown>) => string[] {
+  const text = JSON.stringify(schema)
+  const isPlain = text.length <= plainLengthMax && !costlyKeywords.test(text)
+  return (payload) => {
+    try {
+      const fits = isPlain ? validate(payload) : withinTime(checkTimeMaxMs, () => validate(payload))
+      return fits ? [] : messagesOf(validate.errors ?? [])
+    } catch (error) {
+      if (isOutOfTime(error)) return ['payload takes too long to be checked by the payloadSchema of the workflow']
+      // A schema can refer to itself without end.
+      if (error instanceof RangeError) return ['payload is nested too deeply for the payloadSchema of the workflow']
+      throw error
+    } finally {
+      // The function is kept with its workflow, the payload is not.
+      validate.errors = null
+    }
+  }
+}
+
+function messagesOf(errors: readonly ErrorObject[]): string[] {
+  const messages = new Set<string>()
+  for (const error of errors) {
+    if (messages.size === messagesMax) break
+    const path = pathOf(error)
+    messages.add(`${path === '' ? 'payload' : `payload.${path}`} ${wordsOf(error)}`)
+  }
+  return [...messages]
+}
+
+function pathOf(error: ErrorObject): string {
+  const parts = error.instancePath.split('/').slice(1)
+  if (error.keyword === 'required') parts.push(String(error.params['missingProperty']))
+  return cut(parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')).join('.'))
+}
+
+function wordsOf(error: ErrorObject): string {
+  switch (error.keyword) {
+    case 'required':
+      return 'is required'
+    case 'enum':
+      return cut(`must be one of ${(error.params['allowedValues'] as unknown[]).map(String).join(', ')}`)
+    case 'additionalProperties':
+      return cut(`must not have the member ${error.params['additionalProperty']}`)
+    default:
+      return cut(error.message ?? 'is not valid')
+  }
+}
+
+const cut = (text: string): string => (text.length > wordsMax ? `${text.slice(0, wordsMax)}…` : text)
+
+const stage = createContext({ work: undefined as unknown })
+const play = new Script('work()')
+
+/** Ends the work where it stands when its time is over: a pattern, or a schema that doubles itself, need never end on its own. */
+function withinTime<Result>(timeoutMs: number, work: () => Result): Result {
+  stage['work'] = work
+  try {
+    return play.runInContext(stage, { timeout: timeoutMs })
+  } finally {
+    stage['work'] = undefined
+  }
+}
+
+function isOutOfTime(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
+}

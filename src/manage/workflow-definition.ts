@@ -1,0 +1,103 @@
+// The definition of a workflow, from what a caller gives of it: whole and free of mistakes, or refused.
+import type { Channel } from '../domain/integration.ts'
+import { channels } from '../domain/integration.ts'
+import type { NotificationStep, PreferenceSettings, Severity } from '../domain/workflow.ts'
+import { variablesOf } from '../render/variables.ts'
+import type { StoredDefinition } from '../store/workflows.ts'
+import { refuseMistakes, settingsMistakes, stepMistakes } from './workflow-rules.ts'
+import type { GivenStep } from './workflow-steps.ts'
+import { arrangeSteps } from './workflow-steps.ts'
+
+/** What a caller may say of a workflow; null clears. */
+export interface WorkflowChange {
+  readonly name?: string
+  readonly workflowId?: string
+  /** Another name of `workflowId`. */
+  readonly identifier?: string
+  readonly description?: string | null
+  readonly tags?: readonly string[]
+  readonly active?: boolean
+  readonly critical?: boolean
+  readonly preferenceSettings?: Partial<PreferenceSettings>
+  readonly severity?: Severity
+  readonly payloadSchema?: Readonly<Record<string, unknown>> | null
+  readonly data?: Readonly<Record<string, unknown>> | null
+  readonly notificationGroupId?: string
+  readonly steps?: readonly GivenStep[]
+}
+
+/** What is not said of a workflow. */
+const nothingSaid: Omit<StoredDefinition, 'name'> = {
+  description: '',
+  tags: [],
+  critical: false,
+  preferenceSettings: Object.fromEntries(channels.map((channel) => [channel, true])) as PreferenceSettings,
+  severity: 'none',
+  steps: [],
+  variables: [],
+  subscriberVariables: [],
+}
+
+/** `existing` are the steps it replaces: those that are named again keep their ids. */
+export function newDefinition(
+  given: WorkflowChange & { name: string },
+  newId: () => string,
+  existing: readonly NotificationStep[] = [],
+): StoredDefinition {
+  return completed({ ...nothingSaid, name: given.name }, given, newId, existing)
+}
+
+/** What is absent stays, null clears; of the preference settings, each channel on its own. */
+export function changedDefinition(
+  stored: StoredDefinition,
+  given: WorkflowChange,
+  newId: () => string,
+): StoredDefinition {
+  return completed(stored, given, newId, stored.steps)
+}
+
+function completed(
+  base: StoredDefinition,
+  given: WorkflowChange,
+  newId: () => string,
+  existing: readonly NotificationStep[],
+): StoredDefinition {
+  const arranged = given.steps === undefined ? undefined : arrangeSteps(given.steps, existing, newId)
+  const mistakes = arranged === undefined ? [] : [...arranged.mistakes, ...stepMistakes(arranged.steps)]
+  const settled = withSettings(base, given)
+  const definition: StoredDefinition =
+    arranged === undefined ? settled : { ...settled, steps: arranged.steps.map(({ step }) => step) }
+  refuseMistakes([...mistakes, ...settingsMistakes(given, definition)])
+  return arranged === undefined ? definition : { ...definition, ...foundVariables(definition.steps) }
+}
+
+function withSettings(base: StoredDefinition, given: WorkflowChange): StoredDefinition {
+  const { payloadSchema, data, ...rest } = base
+  const [newSchema, newData] = [given.payloadSchema, given.data]
+  const schema = newSchema === undefined ? payloadSchema : newSchema
+  const custom = newData === undefined ? data : newData
+  return {
+    ...rest,
+    name: given.name ?? base.name,
+    description: given.description === undefined ? base.description : (given.description ?? ''),
+    tags: given.tags === undefined ? base.tags : [...new Set(given.tags)],
+    critical: given.critical ?? base.critical,
+    preferenceSettings: withPreferences(base.preferenceSettings, given.preferenceSettings ?? {}),
+    severity: given.severity ?? base.severity,
+    ...(schema === undefined || schema === null ? {} : { payloadSchema: schema }),
+    ...(custom === undefined || custom === null ? {} : { data: custom }),
+  }
+}
+
+function withPreferences(base: PreferenceSettings, given: Partial<PreferenceSettings>): PreferenceSettings {
+  const entries = channels.map((channel): [Channel, boolean] => [channel, given[channel] ?? base[channel]])
+  return Object.fromEntries(entries) as PreferenceSettings
+}
+
+function foundVariables(steps: readonly NotificationStep[]): { variables: string[]; subscriberVariables: string[] } {
+  const parts = steps.flatMap((step) => [step, ...step.variants])
+  return variablesOf(
+    parts.map((part) => part.template),
+    parts.flatMap((part) => part.filters.flatMap((filter) => filter.children.map((child) => child.value))),
+  )
+}

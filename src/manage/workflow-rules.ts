@@ -1,0 +1,128 @@
+// What a workflow must be before it is stored: every mistake in it, found at once and told by its place.
+import { compilePayloadSchema, payloadSchemaBytesMax } from '../commit/payload-schema.ts'
+import type { StepFilter } from '../domain/condition.ts'
+import { nearest } from '../domain/nearest.ts'
+import type { FieldErrors } from '../domain/problem.ts'
+import { conflict, invalid, notFound } from '../domain/problem.ts'
+import type { NotificationStep, RunnableStepType, StepVariant } from '../domain/workflow.ts'
+import { runnableStepTypes, stepTypes } from '../domain/workflow.ts'
+import { templateMistakes } from '../render/check.ts'
+import { stepOf } from '../steps/registry.ts'
+import type { StoredDefinition } from '../store/workflows.ts'
+import type { ArrangedStep, Mistake } from './workflow-steps.ts'
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+/** An environment holds no more than this, so that a list by tags may look at each. */
+export const workflowsMax = 10_000
+/** Read for every event: a run needs all of it. */
+const definitionBytesMax = 512 * 1024
+const dataBytesMax = 64 * 1024
+/** A workflow can be wrong in a thousand places; the first of them are enough to mend it. */
+const mistakesMax = 100
+
+export const unknownWorkflow = (id: string) => notFound(`Workflow ${id} was not found`)
+export const identifierTaken = (identifier: string) => conflict(`Workflow with identifier ${identifier} already exists`)
+
+export function refuseMistakes(mistakes: readonly Mistake[]): void {
+  if (mistakes.length === 0) return
+  // Without a prototype: a member may be called `constructor`.
+  const errors: FieldErrors = Object.create(null)
+  for (const { path, message } of mistakes.slice(0, mistakesMax)) {
+    const entry = errors[path] ?? { messages: [] }
+    errors[path] = entry
+    entry.messages.push(`${path} ${message}`)
+  }
+  throw invalid(errors)
+}
+
+/** Mistakes in what is given beside the steps, and in the size of the whole. What was stored before is not judged again. */
+export function settingsMistakes(
+  given: { payloadSchema?: JsonObject | null; data?: JsonObject | null },
+  definition: StoredDefinition,
+): Mistake[] {
+  return [
+    ...(given.payloadSchema ? payloadSchemaMistakes(given.payloadSchema) : []),
+    ...sizeMistakes('data', given.data ?? {}, dataBytesMax),
+    ...sizeMistakes('steps', definition, definitionBytesMax, 'the whole workflow'),
+  ]
+}
+
+function payloadSchemaMistakes(schema: JsonObject): Mistake[] {
+  const tooLarge = sizeMistakes('payloadSchema', schema, payloadSchemaBytesMax)
+  if (tooLarge.length > 0) return tooLarge
+  const compiled = compilePayloadSchema(schema)
+  if (compiled.ok) return []
+  return [
+    { path: compiled.path === '' ? 'payloadSchema' : `payloadSchema.${compiled.path}`, message: compiled.message },
+  ]
+}
+
+function sizeMistakes(path: string, value: unknown, bytesMax: number, what = 'it'): Mistake[] {
+  if (value === undefined || Buffer.byteLength(JSON.stringify(value)) <= bytesMax) return []
+  return [{ path, message: `must be smaller: ${what} may have ${bytesMax} bytes at the most` }]
+}
+
+export function stepMistakes(steps: readonly ArrangedStep[]): Mistake[] {
+  return steps.flatMap(({ step, place }) => {
+    const path = `steps.${place}`
+    const typeMistake = typeMistakeOf(step.template.type)
+    if (typeMistake !== undefined) return [{ path: `${path}.template.type`, message: typeMistake }]
+    const type = step.template.type as RunnableStepType
+    return [
+      ...partMistakes(type, step, path),
+      ...replyMistakes(step, path),
+      ...step.variants.flatMap((variant, index) => variantMistakes(type, variant, `${path}.variants.${index}`)),
+    ]
+  })
+}
+
+function typeMistakeOf(type: string): string | undefined {
+  if (runnableStepTypes.some((known) => known === type)) return undefined
+  const isKnown = type !== 'trigger' && stepTypes.some((known) => known === type)
+  if (isKnown) return `is ${type}, which cannot run yet; those that can are ${runnableStepTypes.join(', ')}`
+  return `is not a type of step that we know; the nearest is ${nearest(type, runnableStepTypes)}`
+}
+
+const timedTypes: ReadonlySet<RunnableStepType> = new Set<RunnableStepType>(['digest', 'delay'])
+
+function variantMistakes(type: RunnableStepType, variant: StepVariant, path: string): Mistake[] {
+  if (timedTypes.has(type)) return [{ path, message: `must be left out: a ${type} has nothing to say` }]
+  if (variant.template.type !== type) {
+    return [{ path: `${path}.template.type`, message: `must be ${type}, as its step’s is` }]
+  }
+  return [...partMistakes(type, { ...variant, variants: [] }, path), ...replyMistakes(variant, path)]
+}
+
+/** Of a step without its variants, or of a variant. */
+function partMistakes(type: RunnableStepType, part: NotificationStep, path: string): Mistake[] {
+  const found = [...stepOf(type).mistakes(part), ...templateMistakes(part.template)]
+  return [
+    ...found.map((mistake) => ({ path: `${path}.${dotted(mistake.path)}`, message: mistake.message })),
+    ...filterMistakes(part.filters, `${path}.filters`),
+    ...(part.metadata !== undefined && !timedTypes.has(type)
+      ? [{ path: `${path}.metadata`, message: 'must be left out: only a digest or a delay has such settings' }]
+      : []),
+    ...sizeMistakes(`${path}.template.data`, part.template.data, dataBytesMax),
+  ]
+}
+
+/** Everywhere else a place in a list is a part of the path like any other. */
+const dotted = (path: string): string => path.replaceAll(/\[(\d+)\]/g, '.$1')
+
+/** The values of conditions are templates too. */
+function filterMistakes(filters: readonly StepFilter[], path: string): Mistake[] {
+  return filters.flatMap(({ children }, filter) =>
+    children.flatMap(({ value }, child) =>
+      templateMistakes({ type: 'in_app', subject: value }).map(({ message }) => ({
+        path: `${path}.${filter}.children.${child}.value`,
+        message,
+      })),
+    ),
+  )
+}
+
+function replyMistakes({ replyCallback }: StepVariant, path: string): Mistake[] {
+  if (replyCallback?.active !== true || replyCallback.url !== undefined) return []
+  return [{ path: `${path}.replyCallback.url`, message: 'is required while the reply callback is active' }]
+}

@@ -1,0 +1,185 @@
+// Workflows: create, replace, change, switch on and off, delete.
+import { once } from '../commit/once.ts'
+import type { Db, Tx } from '../db/sql.ts'
+import type { Answer, Idempotency } from '../domain/answer.ts'
+import { created, ok } from '../domain/answer.ts'
+import { canonicalJson } from '../domain/canonical-json.ts'
+import type { Caller, Environment } from '../domain/environment.ts'
+import { slugOf } from '../domain/integration.ts'
+import { invalidField } from '../domain/problem.ts'
+import type { Workflow } from '../domain/workflow.ts'
+import { integrationStatusOf } from '../domain/workflow-integrations.ts'
+import { listStandings } from '../store/integrations.ts'
+import type { StoredDefinition, WorkflowRow } from '../store/workflows.ts'
+import {
+  countWorkflows,
+  deleteWorkflow,
+  findWorkflow,
+  findWorkflowsByIdentifier,
+  insertVersion,
+  insertWorkflow,
+  lockWorkflow,
+  updateWorkflow,
+  workflowOf,
+} from '../store/workflows.ts'
+import type { World } from '../world/world.ts'
+import { groupFor } from './notification-groups.ts'
+import type { WorkflowChange } from './workflow-definition.ts'
+import { changedDefinition, newDefinition } from './workflow-definition.ts'
+import { identifierTaken, unknownWorkflow, workflowsMax } from './workflow-rules.ts'
+
+interface Call {
+  readonly idempotency: Idempotency | undefined
+}
+
+export async function createWorkflow(
+  db: Db,
+  world: World,
+  caller: Caller,
+  call: Call & { workflow: WorkflowChange & { name: string } },
+): Promise<Answer<Workflow>> {
+  const { environment } = caller
+  const given = call.workflow
+  const now = world.now()
+  const definition = newDefinition(given, () => world.newId(now))
+  return once(db, world, environment, call.idempotency, async (tx) => {
+    await refuseOneMore(tx, environment)
+    const id = world.newId(now)
+    const workflow = {
+      id,
+      active: given.active ?? false,
+      groupId: (await groupFor(tx, world, environment, given.notificationGroupId))._id,
+      versionId: world.newId(now),
+      definition,
+      createdBy: caller.keyId,
+      now,
+    }
+    const insert = (identifier: string) => insertWorkflow(tx, environment, { ...workflow, identifier })
+    const slug = slugOf(definition.name) || 'workflow'
+    // The end of an id is random, and short enough to be read out.
+    const isIn =
+      given.workflowId === undefined
+        ? (await insert(slug)) || (await insert(`${slug}-${id.slice(-8)}`))
+        : await insert(given.workflowId)
+    if (!isIn) throw identifierTaken(given.workflowId ?? slug)
+    await insertVersion(tx, environment, { id: workflow.versionId, workflowId: id, definition, now })
+    return created(await answerOf(tx, environment, id))
+  })
+}
+
+/** All of the definition is given anew; the identifier, the group and whether it is active stay unless given. */
+export async function replaceWorkflow(
+  db: Db,
+  world: World,
+  caller: Caller,
+  call: Call & { id: string; workflow: WorkflowChange & { name: string } },
+): Promise<Answer<Workflow>> {
+  return changed(db, world, caller, call, (stored, newId) =>
+    newDefinition(call.workflow, newId, stored.definition.steps),
+  )
+}
+
+export async function changeWorkflow(
+  db: Db,
+  world: World,
+  caller: Caller,
+  call: Call & { id: string; workflow: WorkflowChange },
+): Promise<Answer<Workflow>> {
+  return changed(db, world, caller, call, (stored, newId) => changedDefinition(stored.definition, call.workflow, newId))
+}
+
+export async function removeWorkflow(
+  db: Db,
+  world: World,
+  caller: Caller,
+  call: Call & { id: string },
+): Promise<Answer<true>> {
+  const { environment } = caller
+  return once(db, world, environment, call.idempotency, async (tx) => {
+    const found = await lockWorkflow(tx, environment, call.id)
+    if (found === undefined) throw unknownWorkflow(call.id)
+    await deleteWorkflow(tx, environment, { id: found.id, deletedBy: caller.keyId, now: world.now() })
+    return ok(true)
+  })
+}
+
+async function changed(
+  db: Db,
+  world: World,
+  { environment }: Caller,
+  call: Call & { id: string; workflow: WorkflowChange },
+  definitionOf: (stored: WorkflowRow, newId: () => string) => StoredDefinition,
+): Promise<Answer<Workflow>> {
+  const given = call.workflow
+  const identifier = identifierOf(given)
+  return once(db, world, environment, call.idempotency, async (tx) => {
+    // Locked before it is read: two calls at once make two versions, one after the other.
+    const stored = await lockWorkflow(tx, environment, call.id)
+    if (stored === undefined) throw unknownWorkflow(call.id)
+    const now = world.now()
+    const groupId =
+      given.notificationGroupId === undefined
+        ? stored.group_id
+        : (await groupFor(tx, world, environment, given.notificationGroupId))._id
+    await save(tx, world, environment, stored, {
+      identifier: identifier ?? stored.identifier,
+      active: given.active ?? stored.active,
+      groupId,
+      definition: definitionOf(stored, () => world.newId(now)),
+    })
+    return ok(await answerOf(tx, environment, stored.id))
+  })
+}
+
+interface Wanted {
+  readonly identifier: string
+  readonly active: boolean
+  readonly groupId: string
+  readonly definition: StoredDefinition
+}
+
+/** A new version only where the definition is another one: runs are pinned to versions, and caches go by them. */
+async function save(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  stored: WorkflowRow,
+  wanted: Wanted,
+): Promise<void> {
+  const isRenamed = wanted.identifier !== stored.identifier
+  if (isRenamed) await refuseTaken(tx, environment, wanted.identifier)
+  const isAnother = canonicalJson(wanted.definition) !== canonicalJson(stored.definition)
+  const isSame = wanted.active === stored.active && wanted.groupId === stored.group_id
+  if (!isRenamed && !isAnother && isSame) return
+  const now = world.now()
+  const versionId = isAnother ? world.newId(now) : stored.version_id
+  if (isAnother) {
+    const { definition } = wanted
+    await insertVersion(tx, environment, { id: versionId, workflowId: stored.id, definition, now })
+  }
+  await updateWorkflow(tx, environment, { ...wanted, id: stored.id, versionId, now })
+}
+
+function identifierOf({ workflowId, identifier }: WorkflowChange): string | undefined {
+  if (workflowId !== undefined && identifier !== undefined && workflowId !== identifier) {
+    throw invalidField('identifier', 'identifier must be the same as workflowId, or be left out', identifier)
+  }
+  return workflowId ?? identifier
+}
+
+async function refuseTaken(tx: Tx, environment: Environment, identifier: string): Promise<void> {
+  const [taken] = await findWorkflowsByIdentifier(tx, environment, [identifier])
+  if (taken !== undefined) throw identifierTaken(identifier)
+}
+
+async function refuseOneMore(tx: Tx, environment: Environment): Promise<void> {
+  if ((await countWorkflows(tx, environment, workflowsMax)) < workflowsMax) return
+  throw invalidField('name', `name: an environment holds at most ${workflowsMax} workflows`)
+}
+
+async function answerOf(tx: Tx, environment: Environment, id: string): Promise<Workflow> {
+  const [row, standings] = [await findWorkflow(tx, environment, id), await listStandings(tx, environment)]
+  if (row === undefined) throw new Error('A workflow was lost while it was locked')
+  const workflow = workflowOf(environment, row)
+  return { ...workflow, workflowIntegrationStatus: integrationStatusOf(workflow.steps, standings) }
+}

@@ -1,0 +1,40 @@
+// The contexts table: what events were about, in the caller's own terms.
+import type { Sql, Tx } from '../db/sql.ts'
+import { json, sql } from '../db/sql.ts'
+import type { Environment } from '../domain/environment.ts'
+import type { ContextMention } from '../domain/event.ts'
+
+/** Makes those that are not there yet; the data of one that exists is not changed by a mention. */
+export async function insertContexts(
+  tx: Tx,
+  environment: Environment,
+  mentions: readonly ContextMention[],
+  now: Date,
+): Promise<void> {
+  if (mentions.length === 0) return
+  await tx.run(sql`
+    insert into contexts (environment_id, type, id, data, created_at, updated_at)
+    select ${environment.id}, c.type, c.id, c.data::jsonb, ${now}, ${now}
+    from unnest(${mentions.map((mention) => mention.type)}::text[], ${mentions.map((mention) => mention.id)}::text[],
+                ${mentions.map((mention) => json(mention.data))}::text[]) as c (type, id, data)
+    order by c.type, c.id
+    on conflict (environment_id, type, id) do nothing`)
+}
+
+export interface ContextRow {
+  readonly key: string
+  readonly type: string
+  readonly id: string
+  readonly data: Record<string, unknown> | null
+}
+
+/** By key, `type:id`. */
+export async function findContexts(db: Sql, environment: Environment, keys: readonly string[]): Promise<ContextRow[]> {
+  if (keys.length === 0) return []
+  const parts = keys.map((key) => [key.slice(0, key.indexOf(':')), key.slice(key.indexOf(':') + 1)] as const)
+  return db.rows<ContextRow>(sql`
+    select c.type || ':' || c.id as key, c.type, c.id, c.data
+    from unnest(${parts.map(([type]) => type)}::text[], ${parts.map(([, id]) => id)}::text[]) as asked (type, id)
+    cross join lateral (select * from contexts found
+      where found.environment_id = ${environment.id} and found.type = asked.type and found.id = asked.id limit 1) c`)
+}

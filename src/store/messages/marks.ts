@@ -1,0 +1,104 @@
+// Read, seen, archived: what a subscriber has done with messages, and with all of them at once.
+import type { Statement, Tx } from '../../db/sql.ts'
+import { json, sql } from '../../db/sql.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { Mark } from '../../domain/message-marks.ts'
+import type { MessageCta } from '../../domain/workflow.ts'
+import { inFeeds } from './feeds.ts'
+import type { MessageRow } from './rows.ts'
+import { isInFeed, isListed, messageColumns } from './rows.ts'
+
+const seenAt = (now: Date): Statement =>
+  sql`seen = true, first_seen_at = coalesce(m.first_seen_at, ${now}), last_seen_at = ${now}, updated_at = ${now}`
+
+const settings: { readonly [Name in Mark]: (now: Date) => Statement } = {
+  read: (now) => sql`${seenAt(now)}, read = true, last_read_at = ${now}`,
+  unread: (now) => sql`${seenAt(now)}, read = false, last_read_at = null, archived = false, archived_at = null`,
+  seen: seenAt,
+  unseen: (now) =>
+    sql`seen = false, read = false, last_read_at = null, archived = false, archived_at = null, updated_at = ${now}`,
+  archived: (now) =>
+    sql`${seenAt(now)}, read = true, last_read_at = coalesce(m.last_read_at, ${now}), archived = true, archived_at = ${now}`,
+  unarchived: (now) =>
+    sql`${seenAt(now)}, read = true, last_read_at = coalesce(m.last_read_at, ${now}), archived = false, archived_at = null`,
+}
+
+/** Which messages a mark would change. The first and the third are words of the index of what is still open. */
+const wouldChange: { readonly [Name in Mark]: Statement } = {
+  read: sql`not (m.read and m.seen)`,
+  unread: sql`(m.read or m.archived or not m.seen)`,
+  seen: sql`not m.seen`,
+  unseen: sql`(m.read or m.archived or m.seen)`,
+  archived: sql`not m.archived`,
+  unarchived: sql`m.archived`,
+}
+
+/** Marks those of the ids that are messages of the subscriber, and returns them in no order. */
+export async function markMessages(
+  tx: Tx,
+  environment: Environment,
+  marking: { ids: readonly string[]; subscriberId: string; channel?: 'in_app'; mark: Mark; now: Date },
+): Promise<MessageRow[]> {
+  const channel = marking.channel === undefined ? sql`true` : sql`m.channel = ${marking.channel}`
+  const held = await tx.rows<{ id: string }>(sql`
+    select m.id from messages m
+    where m.environment_id = ${environment.id} and m.id = any(${marking.ids}::uuid[])
+      and m.subscriber_id = ${marking.subscriberId} and ${channel} and ${isListed}
+    order by m.id for no key update`)
+  if (held.length === 0) return []
+  return tx.rows<MessageRow>(sql`
+    update messages m set ${settings[marking.mark](marking.now)}
+    where m.environment_id = ${environment.id} and m.id = any(${held.map((row) => row.id)}::uuid[])
+    returning ${messageColumns}`)
+}
+
+/** One statement's worth: 5,000 rows take some 100 ms, and the time a statement may take is set in seconds. */
+export const markedAtOnceMax = 5_000
+
+export interface MarkingAll {
+  readonly subscriberId: string
+  /** Only those of these feeds; undefined for all. */
+  readonly feedIds: readonly string[] | undefined
+  readonly mark: Mark
+  readonly now: Date
+}
+
+/** Marks everything in the subscriber's feed that the mark would change, and returns how many that were. */
+export async function markAllMessages(tx: Tx, environment: Environment, marking: MarkingAll): Promise<number> {
+  let count = 0
+  let batch = await lockOpen(tx, environment, marking, undefined)
+  // What was marked no longer matches, so this ends; going on after the last saves walking over it again.
+  while (batch.length > 0) {
+    count += await tx.run(sql`
+      update messages m set ${settings[marking.mark](marking.now)}
+      where m.environment_id = ${environment.id} and m.id = any(${batch.map((row) => row.id)}::uuid[])`)
+    batch = await lockOpen(tx, environment, marking, batch.at(-1))
+  }
+  return count
+}
+
+async function lockOpen(
+  tx: Tx,
+  environment: Environment,
+  marking: MarkingAll,
+  after: { id: string; created_at: Date } | undefined,
+): Promise<{ id: string; created_at: Date }[]> {
+  const beyond = after === undefined ? sql`true` : sql`(m.created_at, m.id) > (${after.created_at}, ${after.id})`
+  return tx.rows(sql`
+    select m.id, m.created_at from messages m
+    where m.environment_id = ${environment.id} and m.subscriber_id = ${marking.subscriberId} and ${isInFeed}
+      and ${wouldChange[marking.mark]} and ${beyond} and ${inFeeds(environment, marking.feedIds)}
+    order by m.created_at, m.id limit ${markedAtOnceMax} for no key update of m`)
+}
+
+/** The answer to one of its buttons. */
+export async function setCta(
+  tx: Tx,
+  environment: Environment,
+  change: { id: string; cta: MessageCta; now: Date },
+): Promise<MessageRow | undefined> {
+  return tx.row<MessageRow>(sql`
+    update messages m set cta = ${json(change.cta)}::jsonb, updated_at = ${change.now}
+    where m.environment_id = ${environment.id} and m.id = ${change.id}
+    returning ${messageColumns}`)
+}

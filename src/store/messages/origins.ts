@@ -1,0 +1,76 @@
+// What messages take from elsewhere: their events, the workflows that made them, and the actors' faces.
+import type { Sql, Statement } from '../../db/sql.ts'
+import { prepared, sql } from '../../db/sql.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { EventRow } from '../events.ts'
+import { findEvents } from '../events.ts'
+import { findSubscribersById } from '../subscribers.ts'
+import type { MessageRow } from './rows.ts'
+
+/** The version a message was made by, in short. */
+export interface MessageWorkflow {
+  readonly id: string
+  readonly identifier: string
+  readonly name: string
+  readonly tags: readonly string[]
+  readonly critical: boolean
+  readonly steps: readonly { readonly uuid: string; readonly templateId: string; readonly feedId: string | null }[]
+}
+
+export interface MessageOrigins {
+  readonly events: ReadonlyMap<string, EventRow>
+  /** By version. */
+  readonly workflows: ReadonlyMap<string, MessageWorkflow>
+  /** By the actor's internal id; null without a picture. */
+  readonly avatars: ReadonlyMap<string, string | null>
+}
+
+/** Each event and each version is asked for once, however many messages share it. */
+export async function findOrigins(
+  db: Sql,
+  environment: Environment,
+  rows: readonly MessageRow[],
+): Promise<MessageOrigins> {
+  if (rows.length === 0) return { events: new Map(), workflows: new Map(), avatars: new Map() }
+  const [events, workflows] = await Promise.all([
+    findEvents(db, environment, distinct(rows.map((row) => row.event_id))),
+    findWorkflows(db, environment, distinct(rows.map((row) => row.version_id))),
+  ])
+  const eventsById = new Map(events.map((event) => [event.id, event]))
+  const actors = rows.flatMap((row) =>
+    row.actor?.type === 'user' ? (eventsById.get(row.event_id)?.actor_id ?? []) : [],
+  )
+  const people = actors.length === 0 ? [] : await findSubscribersById(db, environment, distinct(actors))
+  return {
+    events: eventsById,
+    workflows: new Map(workflows.map(({ versionId, ...workflow }) => [versionId, workflow])),
+    avatars: new Map(people.map((row) => [row.id, row.avatar])),
+  }
+}
+
+const distinct = (ids: readonly string[]): string[] => [...new Set(ids)]
+
+async function findWorkflows(
+  db: Sql,
+  environment: Environment,
+  versionIds: readonly string[],
+): Promise<(MessageWorkflow & { versionId: string })[]> {
+  // A definition can be large, and this is asked at every page view: only what is shown travels.
+  return db.rows(
+    prepared(
+      'messages-workflows',
+      sql`select v.id as "versionId", w.id, w.identifier, v.definition->>'name' as name, v.definition->'tags' as tags,
+                 (v.definition->>'critical')::boolean as critical, ${steps} as steps
+          from unnest(${versionIds}::uuid[]) as asked (id)
+          cross join lateral (select * from workflow_versions found
+            where found.environment_id = ${environment.id} and found.id = asked.id limit 1) as v
+          cross join lateral (select * from workflows found
+            where found.environment_id = ${environment.id} and found.id = v.workflow_id limit 1) as w`,
+    ),
+  )
+}
+
+const steps: Statement = sql`(
+  select coalesce(jsonb_agg(jsonb_build_object('uuid', step->'uuid', 'templateId', step->'_templateId',
+                                               'feedId', step->'template'->'feedId') order by place), '[]')
+  from jsonb_array_elements(v.definition->'steps') with ordinality as listed (step, place))`

@@ -1,0 +1,104 @@
+// Messages on their way to a provider: begun, and what came of it.
+import type { Sql, Tx } from '../../db/sql.ts'
+import { json, prepared, sql } from '../../db/sql.ts'
+import { idsOfMessages } from '../../domain/derived-id.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { Channel } from '../../domain/integration.ts'
+import type { Envelope, MessageError, MessageState, MessageStatus, Sending } from '../../domain/message.ts'
+
+export interface UnsentMessage {
+  readonly id: string
+  readonly jobId: string
+  readonly channel: Channel
+  readonly state: MessageState
+  readonly integrationId: string | null
+  readonly sending: Sending
+  readonly envelope: Envelope
+}
+
+/** The messages of these jobs that are not done. */
+export async function findUnsent(
+  db: Sql,
+  environment: Environment,
+  jobs: readonly { id: string; eventId: string }[],
+): Promise<UnsentMessage[]> {
+  if (jobs.length === 0) return []
+  const ranges = jobs.map((job) => idsOfMessages(job.eventId, job.id))
+  return db.rows<UnsentMessage>(sql`
+    select m.id, m.job_id as "jobId", m.channel, m.state, m.integration_id as "integrationId", m.sending, m.envelope
+    from unnest(${jobs.map((job) => job.id)}::uuid[], ${ranges.map((range) => range.from)}::uuid[],
+                ${ranges.map((range) => range.to)}::uuid[]) as asked (job_id, from_id, to_id)
+    cross join lateral (
+      select * from messages found
+      where found.environment_id = ${environment.id} and found.id between asked.from_id and asked.to_id
+        and found.job_id = asked.job_id and found.state <> 'done') m`)
+}
+
+export interface Beginning {
+  readonly id: string
+  readonly providerId: string
+  readonly integrationId: string
+  readonly sending: Sending
+}
+
+/** Before a provider is asked: from here on, no outcome means perhaps. */
+export async function beginCalls(
+  tx: Tx,
+  environment: Environment,
+  beginnings: readonly Beginning[],
+  now: Date,
+): Promise<void> {
+  if (beginnings.length === 0) return
+  const ids = beginnings.map((beginning) => beginning.id)
+  await tx.run(
+    prepared(
+      'messages-begin',
+      sql`update messages m
+          set state = 'calling', provider_id = b.provider_id, integration_id = b.integration_id, sending = b.sending::jsonb,
+              updated_at = ${now}
+          from unnest(${ids}::uuid[], ${beginnings.map((b) => b.providerId)}::text[],
+                      ${beginnings.map((b) => b.integrationId)}::uuid[], ${beginnings.map((b) => json(b.sending))}::text[])
+            as b (id, provider_id, integration_id, sending)
+          where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.id = b.id and m.state <> 'done'`,
+    ),
+  )
+}
+
+export interface CallResult {
+  readonly id: string
+  /** `ready` when it is to be sent again. */
+  readonly state: 'ready' | 'done'
+  readonly status: MessageStatus
+  readonly error: MessageError | null
+  readonly providerMessageId: string | null
+  readonly sending: Sending
+  /** Null leaves the one that was asked; a failover names the next. */
+  readonly nextIntegrationId: string | null
+  readonly isTest: boolean
+}
+
+export async function recordCalls(
+  tx: Tx,
+  environment: Environment,
+  results: readonly CallResult[],
+  now: Date,
+): Promise<void> {
+  if (results.length === 0) return
+  const column = <Value>(read: (result: CallResult) => Value): Value[] => results.map(read)
+  const ids = column((r) => r.id)
+  await tx.run(
+    prepared(
+      'messages-record',
+      sql`update messages m
+          set state = r.state, status = r.status, error_id = r.error_id, error_text = r.error_text,
+              provider_message_id = coalesce(r.provider_message_id, m.provider_message_id), sending = r.sending::jsonb,
+              integration_id = coalesce(r.integration_id, m.integration_id), is_test = r.is_test, updated_at = ${now}
+          from unnest(${ids}::uuid[], ${column((r) => r.state)}::text[], ${column((r) => r.status)}::text[],
+                      ${column((r) => r.error?.errorId ?? null)}::text[], ${column((r) => r.error?.errorText ?? null)}::text[],
+                      ${column((r) => r.providerMessageId)}::text[], ${column((r) => json(r.sending))}::text[],
+                      ${column((r) => r.nextIntegrationId)}::uuid[], ${column((r) => r.isTest)}::boolean[])
+            as r (id, state, status, error_id, error_text, provider_message_id, sending, integration_id, is_test)
+          where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.id = r.id`,
+    ),
+  )
+}

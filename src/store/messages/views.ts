@@ -1,0 +1,193 @@
+// Rows of messages in the shapes that callers see.
+import type { Environment } from '../../domain/environment.ts'
+import type {
+  FeedItem,
+  FeedSubscriber,
+  InboxAction,
+  InboxNotification,
+  Message,
+  SubscriberNotification,
+} from '../../domain/message-views.ts'
+import type { MessageCta, Severity, TemplateActor } from '../../domain/workflow.ts'
+import type { SubscriberRow } from '../subscribers.ts'
+import type { MessageOrigins } from './origins.ts'
+import type { MessageRow } from './rows.ts'
+
+const noActor: TemplateActor = { type: 'none', data: null }
+
+/** The Message of the interface, without its subscriber and its workflow. */
+export function messageOf(environment: Environment, row: MessageRow, origins: MessageOrigins): Message {
+  const { stepId, ...shared } = sharedMembers(environment, row, origins)
+  return {
+    ...shared,
+    _messageTemplateId: shared._messageTemplateId ?? null,
+    ...given({
+      stepId,
+      deliveredAt: row.delivered_at?.map((at) => at.toISOString()),
+      firstSeenDate: row.first_seen_at?.toISOString(),
+      lastSeenDate: row.last_seen_at?.toISOString(),
+      lastReadDate: row.last_read_at?.toISOString(),
+      archivedAt: row.archived_at?.toISOString(),
+      snoozedUntil: row.snoozed_until?.toISOString(),
+      content: row.content,
+      subject: row.subject,
+      title: row.title,
+      email: row.email,
+      phone: row.phone,
+      providerId: row.provider_id,
+      identifier: row.provider_message_id,
+      errorId: row.error_id,
+      errorText: row.error_text,
+      actor: actorOf(row, origins),
+      data: row.data,
+    }),
+    severity: severityOf(row, origins),
+    contextKeys: row.context_keys ?? [],
+  }
+}
+
+export function feedItemOf(
+  environment: Environment,
+  subscriber: SubscriberRow,
+  row: MessageRow,
+  origins: MessageOrigins,
+): FeedItem {
+  const { stepId: _, _messageTemplateId, ...shared } = sharedMembers(environment, row, origins)
+  return {
+    ...shared,
+    ...given({ _messageTemplateId }),
+    actor: actorOf(row, origins) ?? noActor,
+    subscriber: { _id: subscriber.id, ...summaryOf(subscriber) },
+    providerId: row.provider_id ?? 'platform',
+    content: textOf(row),
+    subject: row.subject,
+    deviceTokens: null,
+    data: row.data,
+  }
+}
+
+/** A feed item and what inbox clients read, in one. */
+export function subscriberNotificationOf(
+  environment: Environment,
+  subscriber: SubscriberRow,
+  row: MessageRow,
+  origins: MessageOrigins,
+): SubscriberNotification {
+  return {
+    ...given(feedItemOf(environment, subscriber, row, origins)),
+    ...inboxNotificationOf(subscriber, row, origins),
+  }
+}
+
+function inboxNotificationOf(subscriber: SubscriberRow, row: MessageRow, origins: MessageOrigins): InboxNotification {
+  const workflow = origins.workflows.get(row.version_id)
+  const cta = row.cta ?? {}
+  const severity = severityOf(row, origins)
+  const tags = workflow?.tags ?? []
+  return {
+    id: row.id,
+    transactionId: transactionIdOf(row, origins),
+    body: textOf(row),
+    to: { id: subscriber.id, ...summaryOf(subscriber) },
+    isRead: row.read,
+    isSeen: row.seen,
+    isArchived: row.archived,
+    isSnoozed: row.snoozed_until !== null,
+    createdAt: row.created_at.toISOString(),
+    channelType: row.channel,
+    tags,
+    severity,
+    ...given({
+      subject: row.subject,
+      snoozedUntil: row.snoozed_until?.toISOString(),
+      deliveredAt: row.delivered_at?.map((at) => at.toISOString()),
+      readAt: row.last_read_at?.toISOString(),
+      firstSeenAt: row.first_seen_at?.toISOString(),
+      archivedAt: row.archived_at?.toISOString(),
+      avatar: actorOf(row, origins)?.data,
+      primaryAction: inboxActionOf(cta, 'primary'),
+      secondaryAction: inboxActionOf(cta, 'secondary'),
+      data: row.data,
+      redirect: cta.data?.url === undefined ? undefined : { url: cta.data.url },
+    }),
+    workflow: {
+      id: workflow?.id ?? '',
+      identifier: workflow?.identifier ?? '',
+      name: workflow?.name ?? '',
+      critical: workflow?.critical ?? false,
+      tags,
+      severity,
+    },
+  }
+}
+
+function sharedMembers(environment: Environment, row: MessageRow, origins: MessageOrigins) {
+  const workflow = origins.workflows.get(row.version_id)
+  const step = workflow?.steps[row.step]
+  const event = origins.events.get(row.event_id)
+  return {
+    _id: row.id,
+    _templateId: workflow?.id ?? '',
+    _messageTemplateId: step?.templateId,
+    _feedId: step?.feedId ?? null,
+    _environmentId: environment.id,
+    _organizationId: environment.organizationId,
+    _notificationId: row.notification_id,
+    _subscriberId: row.subscriber_id,
+    _jobId: row.job_id,
+    templateIdentifier: workflow?.identifier ?? '',
+    stepId: step?.uuid,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    transactionId: transactionIdOf(row, origins),
+    channel: row.channel,
+    read: row.read,
+    seen: row.seen,
+    archived: row.archived,
+    cta: row.cta ?? {},
+    status: row.status,
+    payload: event?.payload ?? {},
+    overrides: event?.overrides ?? {},
+    tags: workflow?.tags ?? [],
+  }
+}
+
+// An event's partition may go a moment before its messages': what it said is gone then, and its id is still known.
+function transactionIdOf(row: MessageRow, origins: MessageOrigins): string {
+  return origins.events.get(row.event_id)?.transaction_id ?? row.event_id
+}
+
+function severityOf(row: MessageRow, origins: MessageOrigins): Severity {
+  return (origins.events.get(row.event_id)?.severity ?? 'none') as Severity
+}
+
+/** A user's picture is looked up when read: it may have changed since. */
+function actorOf(row: MessageRow, origins: MessageOrigins): TemplateActor | undefined {
+  if (row.actor === null || row.actor.type !== 'user') return row.actor ?? undefined
+  const actorId = origins.events.get(row.event_id)?.actor_id ?? ''
+  return { type: 'user', data: origins.avatars.get(actorId) ?? null }
+}
+
+const textOf = (row: MessageRow): string => (typeof row.content === 'string' ? row.content : '')
+
+function summaryOf(subscriber: SubscriberRow): Omit<FeedSubscriber, '_id'> {
+  return {
+    subscriberId: subscriber.subscriber_id,
+    ...given({ firstName: subscriber.first_name, lastName: subscriber.last_name, avatar: subscriber.avatar }),
+  }
+}
+
+function inboxActionOf(cta: MessageCta, type: 'primary' | 'secondary'): InboxAction | undefined {
+  const button = cta.action?.buttons?.find((one) => one.type === type)
+  if (button === undefined) return undefined
+  return { label: button.content, isCompleted: cta.action?.status === 'done' && cta.action.result?.type === type }
+}
+
+type Given<Members> = { -readonly [Name in keyof Members]?: NonNullable<Members[Name]> }
+
+/** Without the members that are null or undefined. */
+function given<Members extends object>(members: Members): Given<Members> {
+  return Object.fromEntries(
+    Object.entries(members).filter(([, value]) => value !== null && value !== undefined),
+  ) as Given<Members>
+}

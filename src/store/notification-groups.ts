@@ -1,0 +1,62 @@
+// The notification_groups table.
+import type { Sql, Tx } from '../db/sql.ts'
+import { sql } from '../db/sql.ts'
+import type { Environment } from '../domain/environment.ts'
+import type { NotificationGroup } from '../domain/workflow.ts'
+
+interface GroupRow {
+  readonly id: string
+  readonly name: string
+}
+
+/** Undefined when the name is taken. */
+export async function insertGroup(
+  tx: Tx,
+  environment: Environment,
+  group: { id: string; name: string; now: Date },
+): Promise<NotificationGroup | undefined> {
+  const row = await tx.row<GroupRow>(sql`
+    insert into notification_groups (environment_id, id, name, created_at, updated_at)
+    values (${environment.id}, ${group.id}, ${group.name}, ${group.now}, ${group.now})
+    on conflict (environment_id, name) do nothing returning id, name`)
+  return row && groupOf(environment, row)
+}
+
+export async function findGroup(db: Sql, environment: Environment, id: string): Promise<NotificationGroup | undefined> {
+  const row = await db.row<GroupRow>(
+    sql`select id, name from notification_groups where environment_id = ${environment.id} and id = ${id}`,
+  )
+  return row && groupOf(environment, row)
+}
+
+export async function findGroupByName(
+  db: Sql,
+  environment: Environment,
+  name: string,
+): Promise<NotificationGroup | undefined> {
+  const row = await db.row<GroupRow>(
+    sql`select id, name from notification_groups where environment_id = ${environment.id} and name = ${name}`,
+  )
+  return row && groupOf(environment, row)
+}
+
+/** Oldest first. */
+export async function listGroups(
+  db: Sql,
+  environment: Environment,
+  page: { offset: number; limit: number },
+): Promise<NotificationGroup[]> {
+  const rows = await db.rows<GroupRow>(sql`
+    select id, name from notification_groups where environment_id = ${environment.id}
+    order by id offset ${page.offset} limit ${page.limit}`)
+  return rows.map((row) => groupOf(environment, row))
+}
+
+export function groupOf(environment: Environment, row: GroupRow): NotificationGroup {
+  return {
+    _id: row.id,
+    name: row.name,
+    _environmentId: environment.id,
+    _organizationId: environment.organizationId,
+  }
+}

@@ -1,0 +1,100 @@
+// The tasks table: work that is no step, under the same claims as jobs.
+import type { Clock } from '../db/clock.ts'
+import type { Tx } from '../db/sql.ts'
+import { json, sql } from '../db/sql.ts'
+import type { Environment } from '../domain/environment.ts'
+
+export interface NewTask {
+  /** The same work has the same id: it is then one task, due at the newer moment. */
+  readonly id: string
+  readonly kind: 'expand' | 'unsnooze'
+  readonly lane: number
+  readonly dueAt: Date
+  readonly state: Readonly<Record<string, unknown>>
+}
+
+/** Inserts tasks, or sets those that are there anew: a claim that was on its way has lost them. */
+export async function insertTasks(
+  tx: Tx,
+  environment: Environment,
+  tasks: readonly NewTask[],
+  now: Date,
+): Promise<void> {
+  if (tasks.length === 0) return
+  const column = <Value>(read: (task: NewTask) => Value): Value[] => tasks.map(read)
+  await tx.run(sql`
+    insert into tasks (environment_id, id, kind, lane, due_at, claims, state, created_at)
+    select ${environment.id}, t.id, t.kind, t.lane, t.due_at, 0, t.state::jsonb, ${now}::timestamptz
+    from unnest(${column((task) => task.id)}::uuid[], ${column((task) => task.kind)}::text[],
+      ${column((task) => task.lane)}::smallint[], ${column((task) => task.dueAt)}::timestamptz[],
+      ${column((task) => json(task.state))}::text[]) as t (id, kind, lane, due_at, state)
+    order by t.id
+    on conflict (environment_id, id) do update
+      set kind = excluded.kind, lane = excluded.lane, due_at = excluded.due_at, state = excluded.state, lease = null,
+          claims = 0, error = null`)
+}
+
+/** How many of them there were. */
+export async function deleteTasks(tx: Tx, environment: Environment, ids: readonly string[]): Promise<number> {
+  if (ids.length === 0) return 0
+  return tx.run(sql`delete from tasks where environment_id = ${environment.id} and id = any(${ids}::uuid[])`)
+}
+
+/** A task in hand. */
+export interface Task {
+  readonly environmentId: string
+  readonly id: string
+  readonly kind: NewTask['kind']
+  readonly lane: number
+  readonly lease: string
+  readonly claims: number
+  readonly state: Readonly<Record<string, unknown>>
+}
+
+/** The tasks table as a queue, under the names of `Task`. */
+export const taskQueue = {
+  name: 'tasks',
+  table: sql`tasks`,
+  columns: sql`q.environment_id as "environmentId", q.id, q.kind, q.lane, q.lease, q.claims, q.state`,
+} as const
+
+/** Notes how far a task has come and lets its lease count from now; false when it is no longer ours. */
+export async function advanceTask(
+  tx: Tx,
+  environment: Environment,
+  task: { id: string; lease: string; state: Readonly<Record<string, unknown>> },
+  time: { clock: Clock; leaseMs: number },
+): Promise<boolean> {
+  const count = await tx.run(sql`
+    update tasks set state = ${json(task.state)}::jsonb, claims = 1,
+      due_at = ${time.clock()} + ${time.leaseMs}::double precision * interval '1 millisecond'
+    where environment_id = ${environment.id} and id = ${task.id} and lease = ${task.lease}`)
+  return count > 0
+}
+
+/** Deletes those that are still ours, and returns their ids. */
+export async function finishTasks(
+  tx: Tx,
+  environment: Environment,
+  tasks: readonly { id: string; lease: string }[],
+): Promise<Set<string>> {
+  if (tasks.length === 0) return new Set()
+  const rows = await tx.rows<{ id: string }>(sql`
+    delete from tasks t
+    using unnest(${tasks.map((task) => task.id)}::uuid[], ${tasks.map((task) => task.lease)}::uuid[]) as f (id, lease)
+    where t.environment_id = ${environment.id} and t.id = any(${tasks.map((task) => task.id)}::uuid[]) and t.id = f.id
+      and t.lease = f.lease
+    returning t.id`)
+  return new Set(rows.map((row) => row.id))
+}
+
+/** After a fault of ours: free again at the moment given, or buried with its error when there is none. */
+export async function postponeTask(
+  tx: Tx,
+  environment: Environment,
+  task: { id: string; lease: string; dueAt: Date | null; error: string },
+): Promise<void> {
+  await tx.run(sql`
+    update tasks set lease = null, due_at = ${task.dueAt}, error = ${task.error}
+    where environment_id = ${environment.id} and id = ${task.id} and lease = ${task.lease}`)
+}

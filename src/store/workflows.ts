@@ -1,0 +1,214 @@
+// The workflows and workflow_versions tables: what is triggered, and what it said at one time.
+import type { Sql, Statement, Tx } from '../db/sql.ts'
+import { json, prepared, sql } from '../db/sql.ts'
+import type { Environment } from '../domain/environment.ts'
+import { isUuid } from '../domain/uuid-v7.ts'
+import type { Workflow, WorkflowDefinition, WorkflowVersion } from '../domain/workflow.ts'
+import { channelsOf } from '../domain/workflow.ts'
+import { groupOf } from './notification-groups.ts'
+
+/** A definition with what was found in its templates when it was saved: reads need not parse them again. */
+export interface StoredDefinition extends WorkflowDefinition {
+  readonly variables: readonly string[]
+  readonly subscriberVariables: readonly string[]
+}
+
+/** A workflow as it is stored, with its current version. */
+export interface WorkflowRow {
+  readonly id: string
+  readonly identifier: string
+  readonly active: boolean
+  readonly group_id: string
+  readonly group_name: string
+  readonly version_id: string
+  readonly definition: StoredDefinition
+  readonly created_by: string
+  readonly created_at: Date
+  readonly updated_at: Date
+  readonly deleted_at: Date | null
+  readonly deleted_by: string | null
+}
+
+/** What a trigger needs to know of the workflow it names. */
+export interface TriggeredWorkflow {
+  readonly id: string
+  readonly identifier: string
+  readonly active: boolean
+  readonly versionId: string
+}
+
+/** Those of the identifiers that are there; deleted workflows are not. */
+export async function findWorkflowsByIdentifier(
+  db: Sql,
+  environment: Environment,
+  identifiers: readonly string[],
+): Promise<TriggeredWorkflow[]> {
+  return db.rows<TriggeredWorkflow>(
+    prepared(
+      'workflows-by-identifier',
+      sql`select w.id, w.identifier, w.active, w.version_id as "versionId"
+          from unnest(${identifiers}::text[]) as asked (identifier)
+          cross join lateral (select * from workflows found
+            where found.environment_id = ${environment.id} and found.identifier = asked.identifier
+              and found.deleted_at is null limit 1) as w`,
+    ),
+  )
+}
+
+/** Versions by their ids, of deleted workflows too: a run in flight keeps what it started with. */
+export async function findVersions(
+  db: Sql,
+  environment: Environment,
+  versionIds: readonly string[],
+): Promise<WorkflowVersion[]> {
+  return db.rows<WorkflowVersion>(
+    prepared(
+      'workflow-versions-find',
+      sql`select v.id, v.workflow_id as "workflowId", w.identifier, v.definition
+          from unnest(${versionIds}::uuid[]) as asked (id)
+          cross join lateral (select * from workflow_versions found
+            where found.environment_id = ${environment.id} and found.id = asked.id limit 1) as v
+          cross join lateral (select * from workflows found
+            where found.environment_id = ${environment.id} and found.id = v.workflow_id limit 1) as w`,
+    ),
+  )
+}
+
+/** What a row of workflows, called `w`, is completed to: its version and its group, each by key. */
+export const workflowColumns = sql`w.id, w.identifier, w.active, w.group_id, w.version_id, w.created_by, w.created_at,
+  w.updated_at, w.deleted_at, w.deleted_by, v.definition, g.name as group_name`
+
+export function joinedToWorkflows(environment: Environment): Statement {
+  return sql`
+    cross join lateral (select definition from workflow_versions
+      where environment_id = ${environment.id} and id = w.version_id limit 1) as v
+    cross join lateral (select name from notification_groups
+      where environment_id = ${environment.id} and id = w.group_id limit 1) as g`
+}
+
+/** By internal id or by identifier; the id wins where a text could be either. */
+export async function findWorkflow(
+  db: Sql,
+  environment: Environment,
+  idOrIdentifier: string,
+): Promise<WorkflowRow | undefined> {
+  const find = (condition: Statement): Promise<WorkflowRow | undefined> =>
+    db.row<WorkflowRow>(sql`
+      select ${workflowColumns} from workflows w ${joinedToWorkflows(environment)}
+      where w.environment_id = ${environment.id} and w.deleted_at is null and ${condition}`)
+  const byId = isUuid(idOrIdentifier) ? await find(sql`w.id = ${idOrIdentifier}`) : undefined
+  return byId ?? find(sql`w.identifier = ${idOrIdentifier}`)
+}
+
+/** As `findWorkflow`; nobody else changes it before the transaction ends. */
+export async function lockWorkflow(
+  tx: Tx,
+  environment: Environment,
+  idOrIdentifier: string,
+): Promise<WorkflowRow | undefined> {
+  const found = await findWorkflow(tx, environment, idOrIdentifier)
+  if (found === undefined) return undefined
+  await tx.run(sql`
+    select 1 from workflows where environment_id = ${environment.id} and id = ${found.id} for no key update`)
+  // Read again: whoever held the lock before us may have changed it.
+  return findWorkflow(tx, environment, found.id)
+}
+
+/** How many there are, counted no further than `max`. */
+export async function countWorkflows(db: Sql, environment: Environment, max: number): Promise<number> {
+  const row = await db.row<{ count: number }>(sql`
+    select count(*) as count from (
+      select 1 from workflows where environment_id = ${environment.id} and deleted_at is null limit ${max}) as counted`)
+  return row?.count ?? 0
+}
+
+interface WorkflowFields {
+  readonly id: string
+  readonly identifier: string
+  readonly active: boolean
+  readonly groupId: string
+  readonly versionId: string
+  /** The current version's: the columns of its name and tags are for the list's filters. */
+  readonly definition: StoredDefinition
+  readonly now: Date
+}
+
+/** False when the identifier is taken. */
+export async function insertWorkflow(
+  tx: Tx,
+  environment: Environment,
+  workflow: WorkflowFields & { createdBy: string },
+): Promise<boolean> {
+  const { definition, now } = workflow
+  const count = await tx.run(sql`
+    insert into workflows (environment_id, id, identifier, name, tags, active, group_id, version_id, created_by, created_at,
+                           updated_at)
+    values (${environment.id}, ${workflow.id}, ${workflow.identifier}, ${definition.name}, ${definition.tags},
+            ${workflow.active}, ${workflow.groupId}, ${workflow.versionId}, ${workflow.createdBy}, ${now}, ${now})
+    on conflict (environment_id, identifier) where deleted_at is null do nothing`)
+  return count > 0
+}
+
+/** The workflow must be locked, or be new: the version's number is the next one. */
+export async function insertVersion(
+  tx: Tx,
+  environment: Environment,
+  version: { id: string; workflowId: string; definition: StoredDefinition; now: Date },
+): Promise<void> {
+  await tx.run(sql`
+    insert into workflow_versions (environment_id, id, workflow_id, number, definition, channels, created_at)
+    select ${environment.id}, ${version.id}, ${version.workflowId}, coalesce(max(number), 0) + 1,
+           ${json(version.definition)}::jsonb, ${channelsOf(version.definition.steps)}::text[], ${version.now}::timestamptz
+    from workflow_versions where environment_id = ${environment.id} and workflow_id = ${version.workflowId}`)
+}
+
+export async function updateWorkflow(tx: Tx, environment: Environment, workflow: WorkflowFields): Promise<void> {
+  const { definition } = workflow
+  await tx.run(sql`
+    update workflows set identifier = ${workflow.identifier}, name = ${definition.name}, tags = ${definition.tags},
+      active = ${workflow.active}, group_id = ${workflow.groupId}, version_id = ${workflow.versionId},
+      updated_at = ${workflow.now}
+    where environment_id = ${environment.id} and id = ${workflow.id} and deleted_at is null`)
+}
+
+/** False when there is none. Its identifier is free from now on; its versions stay for runs and for the activity. */
+export async function deleteWorkflow(
+  tx: Tx,
+  environment: Environment,
+  deletion: { id: string; deletedBy: string; now: Date },
+): Promise<boolean> {
+  const count = await tx.run(sql`
+    update workflows set deleted_at = ${deletion.now}, deleted_by = ${deletion.deletedBy}, updated_at = ${deletion.now}
+    where environment_id = ${environment.id} and id = ${deletion.id} and deleted_at is null`)
+  return count > 0
+}
+
+/** The Workflow of the interface, but for its integrations' status. */
+export function workflowOf(environment: Environment, row: WorkflowRow): Workflow {
+  const { variables, subscriberVariables, ...definition } = row.definition
+  const named = (names: readonly string[]) => names.map((name) => ({ name }))
+  return {
+    _id: row.id,
+    _organizationId: environment.organizationId,
+    _environmentId: environment.id,
+    _creatorId: row.created_by,
+    _notificationGroupId: row.group_id,
+    notificationGroup: groupOf(environment, { id: row.group_id, name: row.group_name }),
+    ...definition,
+    active: row.active,
+    draft: !row.active,
+    triggers: [
+      {
+        type: 'event',
+        identifier: row.identifier,
+        variables: named(variables),
+        subscriberVariables: named(subscriberVariables),
+      },
+    ],
+    deleted: row.deleted_at !== null,
+    deletedAt: row.deleted_at?.toISOString() ?? '',
+    deletedBy: row.deleted_by ?? '',
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  }
+}
