@@ -1,0 +1,111 @@
+// Claiming and giving back: the only statements that touch a lease, on jobs and tasks alike.
+import type { Clock } from '../db/clock.ts'
+import type { Sql, Statement } from '../db/sql.ts'
+import { prepared, sql } from '../db/sql.ts'
+
+/** A table that is a queue: open rows have a due_at, and (environment_id, lane, due_at) is indexed for them. */
+export interface QueueTable {
+  readonly name: 'jobs' | 'tasks'
+  readonly table: Statement
+  /** What a claim returns of a row `q`, under the names the runner knows. */
+  readonly columns: Statement
+}
+
+export interface Claim {
+  readonly lane: number
+  readonly limit: number
+  readonly lease: string
+  readonly leaseMs: number
+  /** Environments after this one have their turn first. */
+  readonly afterEnvironment: string
+}
+
+/** One claim looks at so many environments; the next goes on after them. */
+const environmentsPerClaimMax = 64
+
+/**
+ * Takes up to `limit` due rows of one lane, the same share of each environment that has any: a loose scan finds those
+ * environments without walking their backlogs. An order by due_at over all would let one backlog keep everybody waiting.
+ */
+export async function claimDue<Row extends object>(
+  db: Sql,
+  queue: QueueTable,
+  clock: Clock,
+  claim: Claim,
+): Promise<Row[]> {
+  return db.rows<Row>(
+    prepared(
+      `${queue.name}-claim`,
+      sql`with recursive
+          waiting as (
+            (select environment_id, 1 as place from ${queue.table}
+             where due_at is not null and environment_id > ${claim.afterEnvironment}::uuid
+             order by environment_id limit 1)
+            union all
+            select (select q.environment_id from ${queue.table} q
+                    where q.due_at is not null and q.environment_id > w.environment_id
+                    order by q.environment_id limit 1), w.place + 1
+            from waiting w where w.environment_id is not null and w.place < ${environmentsPerClaimMax}::int),
+          share as (
+            select greatest(1, ceil(${claim.limit}::numeric / greatest(1, count(*))))::int as size
+            from waiting where environment_id is not null),
+          due as materialized (
+            select d.environment_id, d.id
+            from waiting w cross join lateral (
+              select q.environment_id, q.id from ${queue.table} q
+              where q.environment_id = w.environment_id and q.lane = ${claim.lane}::smallint and q.due_at <= ${clock()}
+              order by q.due_at limit (select size from share) for update skip locked) d
+            where w.environment_id is not null
+            limit ${claim.limit}::int)
+          update ${queue.table} q
+          set lease = ${claim.lease}::uuid, claims = q.claims + 1,
+              due_at = ${clock()} + ${claim.leaseMs}::double precision * interval '1 millisecond'
+          from due where q.environment_id = due.environment_id and q.id = due.id
+          returning ${queue.columns}`,
+    ),
+  )
+}
+
+/** Gives rows back that this lease still holds: they are due again at once, and the claim does not count. */
+export async function releaseLeases(
+  db: Sql,
+  queue: QueueTable,
+  clock: Clock,
+  held: readonly { environmentId: string; id: string; lease: string }[],
+): Promise<number> {
+  if (held.length === 0) return 0
+  return db.run(sql`
+    update ${queue.table} q set lease = null, due_at = ${clock()}, claims = greatest(0, q.claims - 1)
+    from unnest(${held.map((row) => row.environmentId)}::uuid[], ${held.map((row) => row.id)}::uuid[],
+                ${held.map((row) => row.lease)}::uuid[]) as h (environment_id, id, lease)
+    where q.environment_id = h.environment_id and q.id = h.id and q.lease = h.lease`)
+}
+
+export interface LeaseRange {
+  readonly from: string
+  readonly to: string
+}
+
+/**
+ * Frees what a dead node held. Its leases are found by when they would have expired: only leased rows and those just due
+ * lie within one lease time from now, however many others wait for next week.
+ */
+export async function freeLeases(
+  db: Sql,
+  queue: QueueTable,
+  clock: Clock,
+  dead: LeaseRange & { leaseMs: number },
+): Promise<number> {
+  return db.run(sql`
+    with recursive waiting as (
+      (select environment_id from ${queue.table} where due_at is not null order by environment_id limit 1)
+      union all
+      select (select q.environment_id from ${queue.table} q
+              where q.due_at is not null and q.environment_id > w.environment_id order by q.environment_id limit 1)
+      from waiting w where w.environment_id is not null)
+    update ${queue.table} q set lease = null, due_at = ${clock()}
+    from waiting w cross join (values (0::smallint), (1::smallint)) as lanes (lane)
+    where w.environment_id is not null and q.environment_id = w.environment_id and q.lane = lanes.lane
+      and q.due_at > ${clock()} and q.due_at <= ${clock()} + ${dead.leaseMs}::double precision * interval '1 millisecond'
+      and q.lease between ${dead.from}::uuid and ${dead.to}::uuid`)
+}

@@ -1,0 +1,20 @@
+// The queue as those see it who put something in: the clock it goes by, and room to be born leased.
+import type { Clock } from '../db/clock.ts'
+import type { Reservation } from './worker.ts'
+
+export interface Queue {
+  readonly clock: Clock
+  readonly leaseMs: number
+  /** Room in this node's hand for rows that are about to be made; undefined when others should claim them. */
+  reserve(count: number): Reservation | undefined
+  /** After a commit that made something due: this node looks at once, the others are given a hint. */
+  poke(): void
+}
+
+/** A provider call takes at most 20 s, and a batch a few: a lease that ends belonged to somebody who is gone. */
+export const leaseMs = 60_000
+
+/** For nodes that only accept: whoever works will find it. */
+export function queueOf(clock: Clock, poke: () => void = () => {}): Queue {
+  return { clock, leaseMs, reserve: () => undefined, poke }
+}

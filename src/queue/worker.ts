@@ -1,0 +1,183 @@
+// The worker's loop: claims what is due, keeps a bounded number in hand, and lets a few batches run at once. It knows no notification.
+import type { Log } from '../world/log.ts'
+
+/** A row that is ours for the time of its lease. */
+export interface Leased {
+  readonly environmentId: string
+  readonly id: string
+  readonly lease: string
+}
+
+/** What a batch leaves behind: it has been decided, and some of it may still be on its way. */
+export interface Ending {
+  /** Resolves when nothing of the batch is in hand any more. Never rejects. */
+  readonly settled: Promise<void>
+}
+
+export const settledAtOnce: Ending = { settled: Promise.resolve() }
+
+/** Room for rows that are yet to be made: born with this lease, they need no claim. */
+export interface Reservation {
+  readonly lease: string
+  /** Hands over what was made; room that is not used is given back. */
+  give(rows: readonly Leased[]): void
+}
+
+export interface WorkerOptions<Row extends Leased> {
+  readonly log: Log
+  readonly name: string
+  /** How many rows may be in hand: claimed or born here, and not settled. */
+  readonly inHandMax: number
+  readonly batchMax: number
+  /** How many batches may be decided at once. */
+  readonly runnersMax: number
+  newLease(): string
+  claim(limit: number, lease: string): Promise<Row[]>
+  /** Settles every row of the batch, one way or another. Should it throw, the rows are due again when their leases end. */
+  run(rows: readonly Row[]): Promise<Ending>
+  release(rows: readonly Row[]): Promise<void>
+}
+
+export interface Worker {
+  /** Something may be due. */
+  poke(): void
+  reserve(count: number): Reservation | undefined
+  /** Claims and runs until nothing is due; for tests, and for whoever wants to wait. */
+  drain(): Promise<number>
+  /** `false` while this node must not work: it cannot show the others that it lives. */
+  setAlive(alive: boolean): void
+  start(): void
+  /** Takes no more, gives back what was not begun, and waits for the rest. */
+  stop(): Promise<void>
+}
+
+export function createWorker<Row extends Leased>(options: WorkerOptions<Row>): Worker {
+  return new WorkerLoop(options)
+}
+
+class WorkerLoop<Row extends Leased> implements Worker {
+  readonly #options: WorkerOptions<Row>
+  /** In hand, and not yet begun. */
+  readonly #waiting: Row[] = []
+  readonly #endings = new Set<Promise<void>>()
+  #started = false
+  #stopping = false
+  #alive = true
+  #inHand = 0
+  #runners = 0
+  #claiming = false
+  #pokedAgain = false
+
+  constructor(options: WorkerOptions<Row>) {
+    this.#options = options
+  }
+
+  poke(): void {
+    void this.#claimMore()
+  }
+
+  reserve(count: number): Reservation | undefined {
+    if (!this.#mayWork() || this.#inHand + count > this.#options.inHandMax) return undefined
+    this.#inHand += count
+    return {
+      lease: this.#options.newLease(),
+      give: (rows) => {
+        this.#inHand -= count
+        this.#take(rows as readonly Row[])
+      },
+    }
+  }
+
+  async drain(): Promise<number> {
+    let total = 0
+    for (;;) {
+      const claimed = await this.#options.claim(this.#options.batchMax, this.#options.newLease())
+      total += claimed.length
+      if (claimed.length === 0) return total
+      const { settled } = await this.#options.run(claimed)
+      await settled
+    }
+  }
+
+  setAlive(alive: boolean): void {
+    this.#alive = alive
+    if (!alive) return
+    this.#runWaiting()
+    void this.#claimMore()
+  }
+
+  start(): void {
+    this.#started = true
+    void this.#claimMore()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true
+    const unbegun = this.#waiting.splice(0)
+    this.#inHand -= unbegun.length
+    await this.#options.release(unbegun).catch((error: Error) => {
+      const facts = { error: error.message, worker: this.#options.name }
+      this.#options.log.warn(facts, 'Leases could not be given back; they will end')
+    })
+    while (this.#endings.size > 0) await Promise.all(this.#endings)
+    this.#started = false
+  }
+
+  #mayWork(): boolean {
+    return this.#started && !this.#stopping && this.#alive
+  }
+
+  #take(rows: readonly Row[]): void {
+    this.#inHand += rows.length
+    for (const row of rows) this.#waiting.push(row)
+    this.#runWaiting()
+  }
+
+  /** Begins as many batches as may run at once. */
+  #runWaiting(): void {
+    while (this.#waiting.length > 0 && this.#runners < this.#options.runnersMax && this.#alive) {
+      const batch = this.#waiting.splice(0, this.#options.batchMax)
+      this.#runners += 1
+      const ending = this.#runBatch(batch)
+      this.#endings.add(ending)
+      void ending.then(() => this.#endings.delete(ending))
+    }
+  }
+
+  async #runBatch(batch: readonly Row[]): Promise<void> {
+    const { log, name } = this.#options
+    let ending: Ending = settledAtOnce
+    try {
+      ending = await this.#options.run(batch)
+    } catch (error) {
+      log.error({ err: error, worker: name, rows: batch.length }, 'A batch failed; its leases will end')
+    }
+    this.#runners -= 1
+    this.#runWaiting()
+    // While the last of this batch is on its way, the next is already looked for.
+    void this.#claimMore()
+    await ending.settled
+    this.#inHand -= batch.length
+    void this.#claimMore()
+  }
+
+  async #claimMore(): Promise<void> {
+    const { batchMax, runnersMax, inHandMax, log, name } = this.#options
+    if (this.#claiming) this.#pokedAgain = true
+    const room = Math.min(batchMax * runnersMax, inHandMax - this.#inHand)
+    if (this.#claiming || !this.#mayWork() || room < 1 || this.#waiting.length >= batchMax) return
+    this.#claiming = true
+    this.#pokedAgain = false
+    let count = 0
+    try {
+      const claimed = await this.#options.claim(room, this.#options.newLease())
+      count = claimed.length
+      this.#take(claimed)
+    } catch (error) {
+      log.warn({ error: (error as Error).message, worker: name }, 'Could not claim; will try again')
+    }
+    this.#claiming = false
+    // A full claim means there is likely more; a poke during the claim may have come too late for it.
+    if (count >= room || this.#pokedAgain) void this.#claimMore()
+  }
+}

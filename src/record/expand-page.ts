@@ -1,0 +1,123 @@
+// One page of an event's recipients: their notifications and jobs, and how far the event has come, in one transaction.
+import type { Db, Tx } from '../db/sql.ts'
+import type { Environment } from '../domain/environment.ts'
+import type { Recipient } from '../domain/event.ts'
+import { recipientAsGiven, recipientsPerPageMax } from '../domain/event.ts'
+import type { Job } from '../domain/job.ts'
+import type { Queue } from '../queue/queue.ts'
+import { countNotified, findExpandingEvent } from '../store/events.ts'
+import type { Task } from '../store/tasks.ts'
+import { advanceTask, finishTasks } from '../store/tasks.ts'
+import { findTopicMembers } from '../store/topic-subscriptions.ts'
+import type { World } from '../world/world.ts'
+import type { Notified } from './notify.ts'
+import { notify } from './notify.ts'
+import type { ResolveChannels } from './resolve-recipients.ts'
+import { resolveRecipients } from './resolve-recipients.ts'
+
+/** How far an event has come: so many of those it names, then the members of its topics by id. */
+export interface ExpansionState {
+  readonly named: number
+  /** The last subscriber of the topics that became a notification; null before the first. */
+  readonly after: string | null
+}
+
+export const expansionStart: ExpansionState = { named: 0, after: null }
+
+export interface ExpansionParts {
+  readonly task: Task
+  readonly state: ExpansionState
+  /** The first active step of the event's version. */
+  firstStepOf(versionId: string): Promise<number | undefined>
+  readonly resolveChannels: ResolveChannels
+}
+
+/** Where to go on; undefined when the event is expanded, or no longer ours. */
+export async function expandPage(
+  db: Db,
+  world: World,
+  environment: Environment,
+  queue: Queue,
+  parts: ExpansionParts,
+): Promise<ExpansionState | undefined> {
+  const reservation = queue.reserve(recipientsPerPageMax)
+  let page: Page | undefined
+  try {
+    page = await db.transaction(async (tx) => {
+      const written = await writePage(tx, world, environment, parts)
+      if (written === undefined) return undefined
+      const { notified, next } = written
+      const now = world.now()
+      const { count, born } = await notify(tx, environment, queue, notified, { reservation, now })
+      await countNotified(tx, environment, {
+        eventId: parts.task.id,
+        count,
+        expandedAt: next === undefined ? now : null,
+      })
+      const { id, lease } = parts.task
+      const isOurs =
+        next === undefined
+          ? (await finishTasks(tx, environment, [parts.task])).size > 0
+          : await advanceTask(tx, environment, { id, lease, state: { ...next } }, queue)
+      if (!isOurs) throw new LostTask()
+      return { born, next }
+    })
+  } catch (error) {
+    if (!(error instanceof LostTask)) throw error
+  } finally {
+    reservation?.give(page?.born ?? [])
+  }
+  if (page !== undefined && reservation === undefined) queue.poke()
+  return page?.next
+}
+
+interface Page {
+  readonly born: readonly Job[]
+  readonly next: ExpansionState | undefined
+}
+
+/** Another node has it now: what this one wrote is rolled back. */
+class LostTask extends Error {}
+
+async function writePage(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  { task, state, firstStepOf, resolveChannels }: ExpansionParts,
+): Promise<{ notified: Notified[]; next: ExpansionState | undefined } | undefined> {
+  const event = await findExpandingEvent(tx, environment, task.id)
+  const firstStep = event && (await firstStepOf(event.version_id))
+  // Gone with its partition: there is nothing left to tell anybody.
+  if (event === undefined || firstStep === undefined) {
+    await finishTasks(tx, environment, [task])
+    return undefined
+  }
+  const common = { eventId: event.id, versionId: event.version_id, firstStep, lane: event.lane }
+  const recipients = (event.recipients ?? []) as readonly Recipient[]
+  if (state.named < recipients.length) {
+    const part = recipients.slice(state.named, state.named + recipientsPerPageMax)
+    const { ids } = await resolveRecipients(tx, world, environment, part, resolveChannels)
+    const notified = part.map((recipient) => ({
+      ...common,
+      subscriberId: ids.get(recipient.subscriberId) as string,
+      recipient: recipientAsGiven(recipient),
+      topicIds: null,
+    }))
+    const named = state.named + part.length
+    const isLast = named >= recipients.length && event.topic_ids === null
+    return { notified, next: isLast ? undefined : { ...state, named } }
+  }
+  const members = await findTopicMembers(tx, environment, {
+    topicIds: event.topic_ids ?? [],
+    after: state.after,
+    limit: recipientsPerPageMax,
+  })
+  const excluded = new Set(event.excluded ?? [])
+  const notified = members
+    // Whoever did it need not be told.
+    .filter((member) => member.isThere && member.id !== event.actor_id && !excluded.has(member.subscriberId))
+    .map((member) => ({ ...common, subscriberId: member.id, recipient: null, topicIds: member.topicIds }))
+  const last = members.at(-1)
+  const isLast = members.length < recipientsPerPageMax || last === undefined
+  return { notified, next: isLast ? undefined : { ...state, after: last.id } }
+}

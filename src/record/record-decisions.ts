@@ -1,0 +1,49 @@
+// One transaction for what a batch of jobs decided: statuses, messages, next steps, digests.
+import type { Db } from '../db/sql.ts'
+import type { Environment } from '../domain/environment.ts'
+import type { Queue } from '../queue/queue.ts'
+import { holdJobs } from '../store/jobs/settle.ts'
+import type { World } from '../world/world.ts'
+import { joinDigests } from './join-digests.ts'
+import type { DigestWish, Settlement } from './settlement.ts'
+import type { Written } from './write-settlements.ts'
+import { writeSettlements } from './write-settlements.ts'
+
+export interface Decided {
+  readonly settlements: readonly Settlement[]
+  readonly wishes: readonly DigestWish[]
+}
+
+/** Returns the ids of the jobs that were still ours. Next steps are handed to this node's worker if it has room. */
+export async function recordDecisions(
+  db: Db,
+  world: World,
+  environment: Environment,
+  queue: Queue,
+  { settlements, wishes }: Decided,
+): Promise<ReadonlySet<string>> {
+  const nextCount = settlements.filter((settlement) => settlement.next !== null).length + wishes.length
+  const reservation = nextCount === 0 ? undefined : queue.reserve(nextCount)
+  let written: Written = { kept: new Set(), born: [] }
+  try {
+    written = await db.transaction(async (tx) => {
+      // Held before anything is decided here: a window must not count an event that another node has counted.
+      const held = await holdJobs(
+        tx,
+        environment,
+        wishes.map((wish) => wish.job),
+      )
+      const joined = await joinDigests(
+        tx,
+        world,
+        environment,
+        wishes.filter((wish) => held.has(wish.job.id)),
+      )
+      return writeSettlements(tx, world, environment, queue, [...settlements, ...joined], reservation)
+    })
+  } finally {
+    reservation?.give(written.born)
+  }
+  if (nextCount > 0 && reservation === undefined) queue.poke()
+  return written.kept
+}

@@ -1,0 +1,118 @@
+// Who an event names: subscribers found, made or updated, and their channels written, in the given transaction.
+import type { Sql, Tx } from '../db/sql.ts'
+import type { Environment } from '../domain/environment.ts'
+import type { Recipient } from '../domain/event.ts'
+import type { SubscriberFields } from '../domain/subscriber.ts'
+import type { ChannelChange } from '../store/subscriber-channels.ts'
+import { mergeChannels } from '../store/subscriber-channels.ts'
+import type { SubscriberRow } from '../store/subscribers.ts'
+import { findSubscriberRows, upsertSubscribers } from '../store/subscribers.ts'
+import type { World } from '../world/world.ts'
+
+/** Which integration a channel entry belongs to; an entry that names an unknown one comes back as words. */
+export type ResolveChannels = (
+  db: Sql,
+  environment: Environment,
+  recipients: readonly Recipient[],
+) => Promise<(Omit<ChannelChange, 'subscriberId'>[] | string)[]>
+
+export interface ResolvedRecipients {
+  /** Internal ids by subscriberId; every recipient is in it. */
+  readonly ids: ReadonlyMap<string, string>
+  /** What could not be written, by subscriberId. */
+  readonly warnings: ReadonlyMap<string, string>
+}
+
+/**
+ * In statements of their own, before the event is inserted: `on conflict do nothing` and a select in one statement share a
+ * snapshot, and a subscriber committed meanwhile would be in neither.
+ */
+export async function resolveRecipients(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  given: readonly Recipient[],
+  resolveChannels: ResolveChannels,
+): Promise<ResolvedRecipients> {
+  const now = world.now()
+  const recipients = [...mergedById(given).values()]
+  const found = await findSubscriberRows(
+    tx,
+    environment,
+    recipients.map((recipient) => recipient.subscriberId),
+  )
+  const rows = new Map(found.map((row) => [row.subscriber_id, row]))
+  const changing = recipients.filter((recipient) => differs(rows.get(recipient.subscriberId), recipient.fields))
+  const upserts = changing.map(({ subscriberId, fields }) => ({ id: world.newId(now), subscriberId, fields }))
+  for (const { row } of await upsertSubscribers(tx, environment, upserts, now)) rows.set(row.subscriber_id, row)
+  const ids = new Map(recipients.map(({ subscriberId }) => [subscriberId, idOf(rows, subscriberId)]))
+  const warnings = await writeChannels(tx, world, environment, recipients, ids, resolveChannels)
+  return { ids, warnings }
+}
+
+function idOf(rows: ReadonlyMap<string, SubscriberRow>, subscriberId: string): string {
+  const row = rows.get(subscriberId)
+  if (row === undefined) throw new Error('A recipient was neither found nor made')
+  return row.id
+}
+
+async function writeChannels(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  recipients: readonly Recipient[],
+  ids: ReadonlyMap<string, string>,
+  resolveChannels: ResolveChannels,
+): Promise<Map<string, string>> {
+  const warnings = new Map<string, string>()
+  const withChannels = recipients.filter((recipient) => recipient.channels.length > 0)
+  if (withChannels.length === 0) return warnings
+  const resolved = await resolveChannels(tx, environment, withChannels)
+  const changes: ChannelChange[] = []
+  for (const [index, { subscriberId }] of withChannels.entries()) {
+    const own = resolved[index]
+    if (typeof own === 'string') warnings.set(subscriberId, own)
+    else for (const change of own ?? []) changes.push({ ...change, subscriberId: ids.get(subscriberId) ?? '' })
+  }
+  await mergeChannels(tx, world.sealer, environment, changes, { newId: world.newId, now: world.now() })
+  return warnings
+}
+
+/** One of each, later fields over earlier ones. */
+function mergedById(recipients: readonly Recipient[]): Map<string, Recipient> {
+  const merged = new Map<string, Recipient>()
+  for (const recipient of recipients) {
+    const before = merged.get(recipient.subscriberId)
+    merged.set(
+      recipient.subscriberId,
+      before === undefined
+        ? recipient
+        : {
+            subscriberId: recipient.subscriberId,
+            fields: { ...before.fields, ...recipient.fields },
+            channels: [...before.channels, ...recipient.channels],
+          },
+    )
+  }
+  return merged
+}
+
+/** Whether a row is missing or says otherwise: most recipients are known and unchanged, and cost no write and no lock. */
+function differs(row: SubscriberRow | undefined, fields: SubscriberFields): boolean {
+  if (row === undefined) return true
+  const stored: Readonly<Record<keyof SubscriberFields, unknown>> = {
+    firstName: row.first_name,
+    lastName: row.last_name,
+    email: row.email,
+    phone: row.phone,
+    avatar: row.avatar,
+    locale: row.locale,
+    timezone: row.timezone,
+    data: row.data,
+  }
+  return Object.entries(fields).some(([name, value]) => {
+    if (value === undefined) return false
+    const before = stored[name as keyof SubscriberFields]
+    return name === 'data' ? JSON.stringify(value) !== JSON.stringify(before) : value !== before
+  })
+}

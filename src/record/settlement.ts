@@ -1,0 +1,63 @@
+// A settlement: everything that follows from a decision on one job, to be written in one transaction.
+import type { JoinDigest } from '../domain/decision.ts'
+import type { StoredDetail } from '../domain/execution-detail.ts'
+import type { Job, JobState, JobStatus } from '../domain/job.ts'
+import type { NewMessage } from '../store/messages/insert.ts'
+
+export interface Settlement {
+  readonly job: Job
+  readonly status: JobStatus
+  /** `kept`: its messages are on their way. A moment: looked at again then. Null: over. */
+  readonly due: 'kept' | Date | null
+  readonly state: JobState | null
+  readonly details: readonly StoredDetail[]
+  readonly messages: readonly NewMessage[]
+  /** The step whose turn it is now. */
+  readonly next: NextStep | null
+  /** Steps that will never run, and why. */
+  readonly rest: RestOfSteps | null
+  /** The window that closes with it. */
+  readonly closes: string | null
+}
+
+export interface NextStep {
+  readonly step: number
+  /** The digest whose events the steps from here on see. */
+  readonly digestId: string | null
+}
+
+export interface RestOfSteps {
+  readonly steps: readonly number[]
+  readonly status: 'canceled' | 'merged' | 'skipped'
+  readonly details: readonly StoredDetail[]
+}
+
+/** A job that wants to join a digest: whether it opens, joins or passes is known only in the transaction. */
+export interface DigestWish {
+  readonly job: Job
+  readonly join: JoinDigest
+  readonly workflowId: string
+  /** The event's place in the order of acceptance. */
+  readonly eventSeq: number
+  readonly now: Date
+  /** Where the run goes on if the digest is passed or the window closes; null at the end. */
+  readonly nextStep: number | null
+  readonly laterSteps: readonly number[]
+}
+
+export const settles = (
+  job: Job,
+  status: JobStatus,
+  more: Partial<Omit<Settlement, 'job' | 'status'>> = {},
+): Settlement => ({
+  job,
+  status,
+  due: null,
+  state: null,
+  details: [],
+  messages: [],
+  next: null,
+  rest: null,
+  closes: null,
+  ...more,
+})

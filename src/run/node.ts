@@ -1,0 +1,134 @@
+// This node among others: it shows that it lives, frees what dead ones held, and passes hints on.
+import type { Clock } from '../db/clock.ts'
+import type { Session } from '../db/session.ts'
+import type { Db } from '../db/sql.ts'
+import { sql } from '../db/sql.ts'
+import { createHint } from '../queue/hint.ts'
+import { createLeaseSource, leasesOfNode } from '../queue/lease-source.ts'
+import type { QueueTable } from '../queue/leases.ts'
+import { freeLeases } from '../queue/leases.ts'
+import { leaseMs } from '../queue/queue.ts'
+import { deleteNode, insertNode, listOtherNodes } from '../store/nodes.ts'
+import type { World } from '../world/world.ts'
+
+export interface NodeOptions {
+  readonly db: Db
+  readonly world: World
+  readonly clock: Clock
+  readonly queues: readonly QueueTable[]
+  openSession(): Promise<Session>
+  /** True once the others can see that this node lives, false when they no longer can. */
+  onAlive(alive: boolean): void
+  /** What a dead node held can be claimed. */
+  onDue(): void
+}
+
+export interface Node {
+  isAlive(): boolean
+  newLease(): string
+  /** Tells the others that something is due: rarely, and only when there are others. */
+  hint(): void
+  stop(): Promise<void>
+}
+
+/** How soon the death of a node is noticed, and how long a lost connection waits for the next try. */
+const lookEveryMs = 5_000
+const reconnectMs = 1_000
+
+export function startNode(options: NodeOptions): Node {
+  return new LivingNode(options)
+}
+
+class LivingNode implements Node {
+  readonly #options: NodeOptions
+  readonly #stopping = new AbortController()
+  readonly #living: Promise<void>
+  #leases = createLeaseSource()
+  #alive = false
+  #others = 0
+  readonly hint: () => void
+
+  constructor(options: NodeOptions) {
+    this.#options = options
+    this.hint = createHint(options.db, () => this.#others > 0)
+    this.#living = this.#live()
+  }
+
+  isAlive(): boolean {
+    return this.#alive
+  }
+
+  newLease(): string {
+    return this.#leases.newLease()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#living
+  }
+
+  async #live(): Promise<void> {
+    const { world } = this.#options
+    while (!this.#stopping.signal.aborted) {
+      try {
+        await this.#liveOnce()
+      } catch (error) {
+        world.log.warn({ error: (error as Error).message }, 'This node cannot show that it lives; it sends nothing')
+      }
+      await world.sleep(reconnectMs, this.#stopping.signal)
+    }
+  }
+
+  /** One connection's life. A new one is a new node: what the old one held may have been freed. */
+  async #liveOnce(): Promise<void> {
+    const { db, world } = this.#options
+    this.#leases = createLeaseSource()
+    const id = world.newId(world.now())
+    const lockKey = this.#leases.lockKey.toString()
+    const session = await this.#options.openSession()
+    const ended = new AbortController()
+    session.lost.then(() => ended.abort())
+    try {
+      await session.rows(sql`select pg_advisory_lock(${lockKey}::bigint)`)
+      await db.transaction((tx) => insertNode(tx, { id, lockKey, now: world.now() }))
+      this.#setAlive(true)
+      const over = AbortSignal.any([this.#stopping.signal, ended.signal])
+      while (!over.aborted) {
+        await this.#freeDeadNodes(id, session)
+        await world.sleep(lookEveryMs, over)
+        // A connection that hangs is as good as gone.
+        if (!over.aborted) await session.rows(sql`select 1`)
+      }
+    } finally {
+      this.#setAlive(false)
+      await session.close().catch(() => {})
+      await db.transaction((tx) => deleteNode(tx, id)).catch(() => {})
+    }
+  }
+
+  async #freeDeadNodes(ownId: string, session: Session): Promise<void> {
+    const { db, world, clock, queues } = this.#options
+    const others = await listOtherNodes(db, ownId)
+    this.#others = others.length
+    for (const other of others) {
+      const [row] = await session.rows<{ dead: boolean }>(
+        sql`select pg_try_advisory_lock(${other.lockKey}::bigint) as dead`,
+      )
+      if (row?.dead !== true) continue
+      const range = leasesOfNode(BigInt(other.lockKey))
+      let freed = 0
+      for (const queue of queues) freed += await freeLeases(db, queue, clock, { ...range, leaseMs })
+      await db.transaction((tx) => deleteNode(tx, other.id))
+      await session.rows(sql`select pg_advisory_unlock(${other.lockKey}::bigint)`)
+      this.#others -= 1
+      world.log.warn({ node: other.id, freed }, 'A node is gone; what it held is due again')
+      if (freed > 0) this.#options.onDue()
+    }
+  }
+
+  #setAlive(alive: boolean): void {
+    if (this.#alive === alive) return
+    this.#alive = alive
+    this.#options.onAlive(alive)
+  }
+}

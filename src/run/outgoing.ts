@@ -1,0 +1,60 @@
+// What goes out for one job: its messages, each with the integration whose turn it is.
+import { chooseIntegration } from '../deliver/choose-integration.ts'
+import { evaluateFilters } from '../domain/condition-evaluation.ts'
+import type { Environment } from '../domain/environment.ts'
+import type { Channel, Integration } from '../domain/integration.ts'
+import { isBuiltIn } from '../domain/integration.ts'
+import type { Envelope, Sending } from '../domain/message.ts'
+import type { JobFacts } from './decide.ts'
+import type { Facts } from './load-facts.ts'
+import type { Pipeline } from './pipeline.ts'
+
+export interface OutgoingMessage {
+  readonly id: string
+  readonly channel: Channel
+  readonly envelope: Envelope
+  readonly sending: Sending
+  readonly integration: Integration
+  /** For the detail of a failover: who could take over. */
+  hasOther(sending: Sending): Integration | undefined
+}
+
+export interface Outgoing {
+  readonly environment: Environment
+  readonly facts: JobFacts
+  readonly messages: readonly OutgoingMessage[]
+}
+
+export type Choose = (tried: readonly string[]) => Integration | undefined
+
+/** Who may send this job's messages, in the order of preference. */
+export function chooserOf(pipeline: Pipeline, facts: Facts, job: JobFacts, channel: Channel): Choose {
+  const { scope, event } = job
+  const wished = wishedIdentifier(event.overrides, channel)
+  return (tried) =>
+    chooseIntegration(facts.integrations, {
+      channel,
+      ...(wished === undefined ? {} : { identifier: wished }),
+      tried,
+      passes: (conditions) => evaluateFilters(conditions, scope, (text) => pipeline.renderer.value(text, scope)).passed,
+      captures: (integration) => captures(pipeline, integration),
+    })
+}
+
+/** Kept instead of sent: our own providers, unless the operator's mail server makes e-mail real. */
+function captures(pipeline: Pipeline, integration: Integration): boolean {
+  if (integration.providerId === 'platform-email') return pipeline.operatorMail === undefined
+  return isBuiltIn(integration.providerId)
+}
+
+/** The integration with what it needs to reach its provider. */
+export function withOperatorMail(pipeline: Pipeline, integration: Integration): Integration {
+  if (integration.providerId !== 'platform-email' || pipeline.operatorMail === undefined) return integration
+  return { ...integration, credentials: pipeline.operatorMail }
+}
+
+function wishedIdentifier(overrides: Readonly<Record<string, unknown>>, channel: Channel): string | undefined {
+  const own = Object.hasOwn(overrides, channel) ? overrides[channel] : undefined
+  const identifier = (own as { integrationIdentifier?: unknown } | null | undefined)?.integrationIdentifier
+  return typeof identifier === 'string' && identifier !== '' ? identifier : undefined
+}

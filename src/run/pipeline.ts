@@ -1,0 +1,25 @@
+// What running needs, wired once: the database, the world, the queue, and what is kept between batches.
+import type { Db } from '../db/sql.ts'
+import type { Slots } from '../deliver/slots.ts'
+import type { Credentials } from '../domain/integration.ts'
+import type { Renderer } from '../domain/rendering.ts'
+import type { Queue } from '../queue/queue.ts'
+import type { World } from '../world/world.ts'
+import type { Environments } from './environments.ts'
+import type { Integrations } from './integrations.ts'
+import type { Versions } from './versions.ts'
+
+export interface Pipeline {
+  readonly db: Db
+  readonly world: World
+  readonly queue: Queue
+  readonly renderer: Renderer
+  readonly environments: Environments
+  readonly versions: Versions
+  readonly integrations: Integrations
+  readonly slots: Slots
+  /** The operator's own mail server, which makes platform-email real. */
+  readonly operatorMail: Credentials | undefined
+  /** False while this node cannot show the others that it lives: then it begins no call. */
+  isAlive(): boolean
+}

@@ -1,0 +1,128 @@
+// Finds each send an integration and a slot: what has both is begun with the decision, the rest waits.
+import type { Slots } from '../deliver/slots.ts'
+import type { Decision } from '../domain/decision.ts'
+import { messageIdOf } from '../domain/derived-id.ts'
+import type { Environment } from '../domain/environment.ts'
+import { detail } from '../domain/execution-detail.ts'
+import type { Integration } from '../domain/integration.ts'
+import type { Envelope, MessageDraft } from '../domain/message.ts'
+import { notYetSent } from '../domain/message.ts'
+import { providerOf } from '../providers/registry.ts'
+import type { Settlement } from '../record/settlement.ts'
+import { settles } from '../record/settlement.ts'
+import type { JobFacts } from './decide.ts'
+import type { Facts } from './load-facts.ts'
+import type { Choose, Outgoing } from './outgoing.ts'
+import { chooserOf } from './outgoing.ts'
+import type { Pipeline } from './pipeline.ts'
+import type { Sender } from './sender.ts'
+import { started } from './sender.ts'
+import { failed, messageOf } from './settle-decision.ts'
+
+type Send = Extract<Decision, { kind: 'send' }>
+
+export interface PlacedSends {
+  readonly settlements: readonly Settlement[]
+  /** These hold slots, and their messages are written as begun. */
+  readonly begun: readonly Outgoing[]
+  readonly waiting: readonly Outgoing[]
+}
+
+/** A job that found neither a slot nor room to wait for one comes back after this. */
+const lookAgainMs = 500
+/** Nor does one wait longer than this for a provider that asked for patience: another may have taken its place. */
+const patienceMsMax = 60_000
+
+export function lookAgainAt(slots: Slots, integrationId: string, now: Date): Date {
+  const paused = slots.pausedUntil(integrationId, now)?.getTime() ?? now.getTime() + lookAgainMs
+  return new Date(Math.min(paused, now.getTime() + patienceMsMax))
+}
+
+export function placeSends(
+  pipeline: Pipeline,
+  sender: Sender,
+  environment: Environment,
+  facts: Facts,
+  sends: readonly { facts: JobFacts; decision: Send }[],
+  now: Date,
+): PlacedSends {
+  const settlements: Settlement[] = []
+  const begun: Outgoing[] = []
+  const waiting: Outgoing[] = []
+  for (const { facts: job, decision } of sends) {
+    const channel = decision.messages[0]?.channel ?? 'email'
+    const choose = chooserOf(pipeline, facts, job, channel)
+    const integration = choose([])
+    if (integration === undefined) {
+      const details = [...decision.details, detail(now, 'noIntegration')]
+      settlements.push(failed(job, { details, stops: false }, now))
+      continue
+    }
+    const outgoing = outgoingOf(environment, job, decision.messages, integration, choose)
+    const place = placeOf(pipeline, sender, integration, decision.messages.length, waiting, now)
+    const placed = place === 'begun' ? started(outgoing, now) : outgoing
+    if (place === 'begun') begun.push(placed)
+    if (place === 'waiting') waiting.push(placed)
+    settlements.push(sendingSettlement(job, decision, placed, place, now))
+  }
+  return { settlements, begun, waiting }
+}
+
+type Place = 'begun' | 'waiting' | Date
+
+function placeOf(
+  { slots, isAlive }: Pipeline,
+  sender: Sender,
+  { _id }: Integration,
+  count: number,
+  waiting: readonly Outgoing[],
+  now: Date,
+): Place {
+  if (slots.isPaused(_id, now)) return lookAgainAt(slots, _id, now)
+  if (isAlive()) {
+    const granted = slots.take(_id, count)
+    if (granted === count) return 'begun'
+    for (let index = 0; index < granted; index += 1) slots.free(_id)
+  }
+  const inLine = waiting.filter((one) => one.messages[0]?.integration._id === _id).length
+  return sender.room(_id) > inLine ? 'waiting' : lookAgainAt(slots, _id, now)
+}
+
+function outgoingOf(
+  environment: Environment,
+  facts: JobFacts,
+  drafts: readonly MessageDraft[],
+  integration: Integration,
+  choose: Choose,
+): Outgoing {
+  const messages = drafts.map((draft) => ({
+    id: messageIdOf(facts.job.eventId, facts.job.id, draft.target),
+    channel: draft.channel,
+    envelope: draft.envelope as Envelope,
+    sending: notYetSent,
+    integration,
+    hasOther: (sending: { tried: readonly string[] }) => choose(sending.tried),
+  }))
+  return { environment, facts, messages }
+}
+
+function sendingSettlement(facts: JobFacts, decision: Send, outgoing: Outgoing, place: Place, now: Date): Settlement {
+  const [first] = outgoing.messages
+  const integration = first?.integration as Integration
+  const words = `${providerOf(integration.providerId)?.name ?? integration.providerId} provider was selected`
+  const selected = detail(now, 'providerSelected', { words, providerId: integration.providerId })
+  return settles(facts.job, 'running', {
+    due: place instanceof Date ? place : 'kept',
+    state: { providerId: integration.providerId },
+    details: [selected, ...decision.details],
+    messages: decision.messages.map((draft, index) =>
+      messageOf(facts, draft, now, {
+        state: place === 'begun' ? 'calling' : 'ready',
+        status: null,
+        providerId: integration.providerId,
+        integrationId: integration._id,
+        sending: outgoing.messages[index]?.sending ?? notYetSent,
+      }),
+    ),
+  })
+}

@@ -1,0 +1,110 @@
+// Runs tasks: expands events to their recipients a page at a time, ends snoozes.
+import type { Environment } from '../domain/environment.ts'
+import { grouped } from '../domain/grouped.ts'
+import { claimsMax } from '../domain/job.ts'
+import { activeStepFrom } from '../domain/workflow.ts'
+import type { Ending } from '../queue/worker.ts'
+import { settledAtOnce } from '../queue/worker.ts'
+import { endSnoozes } from '../record/end-snooze.ts'
+import type { ExpansionState } from '../record/expand-page.ts'
+import { expandPage, expansionStart } from '../record/expand-page.ts'
+import type { ResolveChannels } from '../record/resolve-recipients.ts'
+import type { Task } from '../store/tasks.ts'
+import { finishTasks, postponeTask } from '../store/tasks.ts'
+import type { Pipeline } from './pipeline.ts'
+
+export interface TaskParts {
+  readonly resolveChannels: ResolveChannels
+  /** True when the service is stopping: what is begun goes on elsewhere. */
+  isStopping(): boolean
+}
+
+/** A task that failed by a fault of ours is tried again after this, times its claims. */
+const postponedMs = 5_000
+
+export async function runTasks(pipeline: Pipeline, parts: TaskParts, tasks: readonly Task[]): Promise<Ending> {
+  const environments = await pipeline.environments.of([...new Set(tasks.map((task) => task.environmentId))])
+  for (const [environmentId, all] of grouped(tasks, (task) => task.environmentId)) {
+    const environment = environments.get(environmentId)
+    if (environment === undefined) continue
+    // Claimed again and again without an end: whoever runs it dies of it.
+    for (const task of all.filter((one) => one.claims > claimsMax)) {
+      await postpone(
+        pipeline,
+        environment,
+        task,
+        null,
+        `The task was begun ${claimsMax} times and never came to an end`,
+      )
+    }
+    const group = all.filter((task) => task.claims <= claimsMax)
+    const snoozes = group.filter((task) => task.kind === 'unsnooze')
+    await guarded(pipeline, environment, snoozes, () => wake(pipeline, environment, snoozes))
+    const expansions = group.filter((task) => task.kind === 'expand')
+    // Side by side: a large audience must not keep a small one waiting.
+    await Promise.all(
+      expansions.map((task) =>
+        guarded(pipeline, environment, [task], () => expand(pipeline, parts, environment, task)),
+      ),
+    )
+  }
+  return settledAtOnce
+}
+
+async function wake(pipeline: Pipeline, environment: Environment, tasks: readonly Task[]): Promise<void> {
+  if (tasks.length === 0) return
+  const { db, world } = pipeline
+  await db.transaction(async (tx) => {
+    const ours = await finishTasks(tx, environment, tasks)
+    await endSnoozes(tx, environment, [...ours], world.now())
+  })
+}
+
+async function expand(pipeline: Pipeline, parts: TaskParts, environment: Environment, task: Task): Promise<void> {
+  const { db, world, queue, versions } = pipeline
+  const firstStepOf = async (versionId: string): Promise<number | undefined> => {
+    const version = (await versions.of(environment, [versionId])).get(versionId)
+    return version && activeStepFrom(version.definition.steps, 0)
+  }
+  let state: ExpansionState | undefined = { ...expansionStart, ...(task.state as Partial<ExpansionState>) }
+  while (state !== undefined && !parts.isStopping() && pipeline.isAlive()) {
+    state = await expandPage(db, world, environment, queue, {
+      task,
+      state,
+      firstStepOf,
+      resolveChannels: parts.resolveChannels,
+    })
+  }
+  // Left in the middle: the next node need not wait for the lease to end.
+  if (state !== undefined) await postpone(pipeline, environment, task, world.now(), '')
+}
+
+async function guarded(
+  pipeline: Pipeline,
+  environment: Environment,
+  tasks: readonly Task[],
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    const { world } = pipeline
+    const message = (error as Error).message
+    for (const task of tasks) {
+      const dueAt =
+        task.claims >= claimsMax ? null : new Date(world.now().getTime() + postponedMs * Math.max(1, task.claims))
+      world.log.error({ err: error, taskId: task.id, kind: task.kind, dueAt }, 'A task failed by a fault of ours')
+      await postpone(pipeline, environment, task, dueAt, message)
+    }
+  }
+}
+
+async function postpone(
+  { db }: Pipeline,
+  environment: Environment,
+  { id, lease }: Task,
+  dueAt: Date | null,
+  error: string,
+): Promise<void> {
+  await db.transaction((tx) => postponeTask(tx, environment, { id, lease, dueAt, error }))
+}

@@ -1,0 +1,60 @@
+// The variables a step's templates and conditions see.
+import type { TemplateScope } from '../domain/rendering.ts'
+import type { WorkflowVersion } from '../domain/workflow.ts'
+import type { EventRow } from '../store/events.ts'
+import type { SubscriberRow } from '../store/subscribers.ts'
+import type { Facts } from './load-facts.ts'
+
+export interface ScopeParts {
+  readonly facts: Facts
+  readonly event: EventRow
+  readonly subscriber: SubscriberRow
+  readonly version: WorkflowVersion
+  readonly digestId: string | null
+}
+
+export function scopeOf({ facts, event, subscriber, version, digestId }: ScopeParts): TemplateScope {
+  const { definition } = version
+  const actor = event.actor_id === null ? undefined : facts.subscribers.get(event.actor_id)
+  const tenant = event.tenant_id === null ? undefined : facts.tenants.get(event.tenant_id)
+  const contexts = (event.context_keys ?? []).flatMap((key) => facts.contexts.get(key) ?? [])
+  const digest = digestId === null ? undefined : facts.digests.get(digestId)
+  return {
+    // The payload's own members first: the named roots win over those.
+    ...event.payload,
+    payload: event.payload,
+    subscriber: personOf(subscriber),
+    actor: actor && personOf(actor),
+    tenant: tenant && { identifier: tenant.identifier, name: tenant.name, data: tenant.data ?? {} },
+    context: Object.fromEntries(contexts.map(({ type, id, data }) => [type, { id, data: data ?? {} }])),
+    step: {
+      digest: digest !== undefined,
+      events: digest?.payloads ?? [event.payload],
+      total_count: digest?.total ?? 1,
+    },
+    workflow: {
+      identifier: version.identifier,
+      name: definition.name,
+      tags: definition.tags,
+      data: definition.data ?? {},
+    },
+  }
+}
+
+/** A subscriber in the words of the interface. */
+function personOf(row: SubscriberRow): Readonly<Record<string, unknown>> {
+  return {
+    _id: row.id,
+    subscriberId: row.subscriber_id,
+    firstName: row.first_name,
+    lastName: row.last_name,
+    email: row.email,
+    phone: row.phone,
+    avatar: row.avatar,
+    locale: row.locale,
+    timezone: row.timezone,
+    data: row.data ?? {},
+    isOnline: row.is_online,
+    lastOnlineAt: row.last_online_at?.toISOString() ?? null,
+  }
+}

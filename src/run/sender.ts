@@ -1,0 +1,186 @@
+// Sends messages: at most so many calls at once an integration, each begun in the database before it is made.
+import type { Group } from '../commit/group.ts'
+import { createGroup } from '../commit/group.ts'
+import { deliver } from '../deliver/deliver.ts'
+import { beginAttempt } from '../domain/after-outcome.ts'
+import type { Environment } from '../domain/environment.ts'
+import { grouped } from '../domain/grouped.ts'
+import type { Outcome } from '../domain/outcome.ts'
+import { misconfigured } from '../domain/outcome.ts'
+import { providerOf } from '../providers/registry.ts'
+import { recordBeginnings } from '../record/begin-calls.ts'
+import type { JobOutcome } from '../record/record-outcomes.ts'
+import { recordOutcomes } from '../record/record-outcomes.ts'
+import type { Outgoing, OutgoingMessage } from './outgoing.ts'
+import { withOperatorMail } from './outgoing.ts'
+import type { Pipeline } from './pipeline.ts'
+import { settleOutcomes } from './settle-outcomes.ts'
+
+export interface Sender {
+  /** Calls that hold their slots and were begun with the decision. Resolves when all is recorded. */
+  call(outgoing: readonly Outgoing[]): Promise<void>
+  /** Waits for slots, begins, calls. Resolves when all is recorded. */
+  queue(outgoing: readonly Outgoing[]): Promise<void>
+  /** How many may still wait here; more should be looked at again later. */
+  room(integrationId: string): number
+}
+
+interface Waiting {
+  readonly outgoing: Outgoing
+  done(): void
+}
+
+/** Jobs that wait for a slot of one integration; more go back to the queue, where they hold no lease. */
+const waitingMax = 400
+const outcomesPerCommitMax = 200
+/** An outcome that cannot be recorded is tried again for about half a lease; after that the job is looked at anew. */
+const recordTries = 25
+const recordAgainMs = 1_000
+
+export function createSender(pipeline: Pipeline): Sender {
+  return new SendingLines(pipeline)
+}
+
+class SendingLines implements Sender {
+  readonly #pipeline: Pipeline
+  readonly #waiting = new Map<string, Waiting[]>()
+  readonly #pumping = new Set<string>()
+  readonly #outcomes: Group<JobOutcome, true>
+
+  constructor(pipeline: Pipeline) {
+    this.#pipeline = pipeline
+    const { db, world, queue } = pipeline
+    this.#outcomes = createGroup({
+      sizeMax: outcomesPerCommitMax,
+      keyOf: (outcome) => outcome.settlement.job.id,
+      commit: async (environment, items) => {
+        await recordOutcomes(db, world, environment, queue, items)
+        return items.map((): true => true)
+      },
+    })
+  }
+
+  async call(outgoing: readonly Outgoing[]): Promise<void> {
+    await Promise.all(outgoing.map((one) => this.#callJob(one)))
+  }
+
+  async queue(outgoing: readonly Outgoing[]): Promise<void> {
+    await Promise.all(
+      outgoing.map((one) => {
+        const integrationId = one.messages[0]?.integration._id ?? ''
+        const line = this.#waiting.get(integrationId) ?? []
+        this.#waiting.set(integrationId, line)
+        return new Promise<void>((resolve) => {
+          line.push({ outgoing: one, done: resolve })
+          this.#pumpSoon(integrationId)
+        })
+      }),
+    )
+  }
+
+  room(integrationId: string): number {
+    return waitingMax - (this.#waiting.get(integrationId)?.length ?? 0)
+  }
+
+  async #callJob(outgoing: Outgoing): Promise<void> {
+    const { world, slots } = this.#pipeline
+    const calls = await Promise.all(
+      outgoing.messages.map(async (message) => ({ message, outcome: await callProvider(this.#pipeline, message) })),
+    )
+    for (const { message, outcome } of calls) {
+      slots.free(message.integration._id)
+      if (outcome.kind === 'busy' && outcome.retryAfterMs !== undefined) {
+        slots.pauseUntil(message.integration._id, new Date(world.now().getTime() + outcome.retryAfterMs))
+      }
+      this.#pumpSoon(message.integration._id)
+    }
+    const settled = settleOutcomes(outgoing, calls, { now: world.now(), random: world.random() })
+    await this.#record(outgoing.environment, settled)
+  }
+
+  async #record(environment: Environment, outcome: JobOutcome): Promise<void> {
+    const { world } = this.#pipeline
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await this.#outcomes.add(environment, outcome)
+        return
+      } catch (error) {
+        const facts = { err: error, jobId: outcome.settlement.job.id, attempt }
+        if (attempt === recordTries) {
+          world.log.error(facts, 'An outcome could not be recorded; the message counts as perhaps sent')
+          return
+        }
+        world.log.warn(facts, 'An outcome could not be recorded; will try again')
+        await world.sleep(recordAgainMs)
+      }
+    }
+  }
+
+  /** A turn of the loop later, so that slots that come free together are taken together. */
+  #pumpSoon(integrationId: string): void {
+    if (this.#pumping.has(integrationId) || !this.#waiting.has(integrationId)) return
+    this.#pumping.add(integrationId)
+    setImmediate(() => {
+      this.#pumping.delete(integrationId)
+      void this.#pump(integrationId)
+    })
+  }
+
+  async #pump(integrationId: string): Promise<void> {
+    const { slots } = this.#pipeline
+    const line = this.#waiting.get(integrationId) ?? []
+    if (!this.#pipeline.isAlive()) return this.#letGo(integrationId, line.splice(0))
+    const batch = line.splice(0, slots.take(integrationId, line.length))
+    if (line.length === 0) this.#waiting.delete(integrationId)
+    for (const group of grouped(batch, (one) => one.outgoing.environment.id).values()) {
+      await this.#begin(integrationId, group)
+    }
+  }
+
+  /** This node may not send: whoever claims the jobs when their leases end will. */
+  #letGo(integrationId: string, batch: readonly Waiting[]): void {
+    this.#waiting.delete(integrationId)
+    for (const { done } of batch) done()
+  }
+
+  async #begin(integrationId: string, batch: readonly Waiting[]): Promise<void> {
+    const { db, world, queue, slots } = this.#pipeline
+    const environment = batch[0]?.outgoing.environment as Environment
+    const begun = batch.map(({ outgoing, done }) => ({ outgoing: started(outgoing, world.now()), done }))
+    let kept: ReadonlySet<string> = new Set()
+    try {
+      const beginnings = begun.map(({ outgoing }) => ({
+        job: outgoing.facts.job,
+        messages: outgoing.messages.map(beginningOf),
+      }))
+      kept = await recordBeginnings(db, world, environment, queue, beginnings)
+    } catch (error) {
+      world.log.warn({ err: error, jobs: batch.length }, 'Calls could not be begun; the jobs are looked at again later')
+    }
+    for (const { outgoing, done } of begun) {
+      if (kept.has(outgoing.facts.job.id)) void this.#callJob(outgoing).then(done)
+      else {
+        slots.free(integrationId)
+        done()
+      }
+    }
+    this.#pumpSoon(integrationId)
+  }
+}
+
+export function started(outgoing: Outgoing, now: Date): Outgoing {
+  const messages = outgoing.messages.map((message) => ({ ...message, sending: beginAttempt(message.sending, now) }))
+  return { ...outgoing, messages }
+}
+
+function beginningOf(message: OutgoingMessage) {
+  const { integration, sending, id } = message
+  return { id, providerId: integration.providerId, integrationId: integration._id, sending }
+}
+
+async function callProvider(pipeline: Pipeline, message: OutgoingMessage): Promise<Outcome> {
+  const provider = providerOf(message.integration.providerId)
+  if (provider === undefined) return misconfigured(`There is no provider ${message.integration.providerId}`)
+  const integration = withOperatorMail(pipeline, message.integration)
+  return deliver(pipeline.world, { provider, integration, message: { ...message.envelope, id: message.id } })
+}

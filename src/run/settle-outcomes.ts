@@ -1,0 +1,101 @@
+// From the outcomes of a job's calls to what is written: each message's state, and whether the job is over.
+import { afterOutcome } from '../domain/after-outcome.ts'
+import type { StoredDetail } from '../domain/execution-detail.ts'
+import { detail } from '../domain/execution-detail.ts'
+import type { Outcome } from '../domain/outcome.ts'
+import { providerOf } from '../providers/registry.ts'
+import type { JobOutcome } from '../record/record-outcomes.ts'
+import { settles } from '../record/settlement.ts'
+import type { CallResult } from '../store/messages/sending.ts'
+import type { Outgoing, OutgoingMessage } from './outgoing.ts'
+import { failed, nextOf } from './settle-decision.ts'
+
+export interface Called {
+  readonly message: OutgoingMessage
+  readonly outcome: Outcome
+}
+
+interface Judged {
+  readonly result: CallResult
+  readonly detail: StoredDetail
+  /** When it is sent again; null when it is over. */
+  readonly again: Date | null
+}
+
+export function settleOutcomes(
+  outgoing: Outgoing,
+  calls: readonly Called[],
+  moment: { now: Date; random: number },
+): JobOutcome {
+  const { facts } = outgoing
+  const judged = calls.map((call) => judge(call, moment))
+  const results = judged.map((one) => one.result)
+  const details = judged.map((one) => one.detail)
+  const again = judged.flatMap((one) => one.again ?? []).sort((a, b) => a.getTime() - b.getTime())[0]
+  const state = { ...facts.job.state, ...providerState(calls) }
+  if (again !== undefined) return { settlement: settles(facts.job, 'running', { due: again, details, state }), results }
+  // One message that arrived, or perhaps did, is enough: the others have their own details.
+  if (results.some((result) => result.status !== 'error')) {
+    return { settlement: settles(facts.job, 'completed', { details, state, next: nextOf(facts) }), results }
+  }
+  return { settlement: { ...failed(facts, { details, stops: false }, moment.now), state }, results }
+}
+
+function judge({ message, outcome }: Called, { now, random }: { now: Date; random: number }): Judged {
+  const { integration, sending, channel } = message
+  const after = afterOutcome({
+    outcome,
+    sending,
+    channel,
+    integrationId: integration._id,
+    idempotent: providerOf(integration.providerId)?.idempotent === true,
+    hasOther: message.hasOther({ ...sending, tried: [...sending.tried, integration._id] }) !== undefined,
+    now,
+    random,
+  })
+  const isTest = outcome.kind === 'sent' && outcome.captured === true
+  const told = detailOf(outcome, after.kind === 'again', {
+    now,
+    providerId: integration.providerId,
+    isRetry: sending.attempts > 1 || after.kind === 'again',
+    isTest,
+  })
+  const result: CallResult = {
+    id: message.id,
+    state: after.kind === 'again' ? 'ready' : 'done',
+    status: after.status,
+    error: after.error,
+    providerMessageId: outcome.kind === 'sent' ? outcome.providerMessageId : null,
+    sending: after.kind === 'again' ? after.sending : sending,
+    nextIntegrationId: after.kind === 'again' && after.failover ? (message.hasOther(after.sending)?._id ?? null) : null,
+    isTest,
+  }
+  return { result, detail: told, again: after.kind === 'again' ? after.at : null }
+}
+
+function detailOf(
+  outcome: Outcome,
+  isAgain: boolean,
+  { now, ...more }: { now: Date; providerId: string; isRetry: boolean; isTest: boolean },
+): StoredDetail {
+  switch (outcome.kind) {
+    case 'sent':
+      return detail(now, 'messageSent', {
+        ...more,
+        raw: { id: outcome.providerMessageId, ...(outcome.detail === undefined ? {} : { answer: outcome.detail }) },
+      })
+    case 'busy':
+      return detail(now, isAgain ? 'providerBusy' : 'providerError', { ...more, raw: { message: outcome.detail } })
+    case 'unsure':
+      return detail(now, 'perhapsSent', { ...more, raw: { message: outcome.detail } })
+    case 'misconfigured':
+      return detail(now, 'misconfigured', { ...more, raw: { message: outcome.detail } })
+    case 'refused':
+      return detail(now, 'providerError', { ...more, raw: { reason: outcome.reason, message: outcome.detail } })
+  }
+}
+
+function providerState(calls: readonly Called[]): { providerId?: string } {
+  const providerId = calls[0]?.message.integration.providerId
+  return providerId === undefined ? {} : { providerId }
+}

@@ -1,0 +1,181 @@
+// The worker of a node: jobs and tasks under one clock, poked in process, by other nodes, and by a poll.
+import type { Clock } from '../db/clock.ts'
+import { databaseClock } from '../db/clock.ts'
+import type { Session } from '../db/session.ts'
+import type { Db } from '../db/sql.ts'
+import { createSlots } from '../deliver/slots.ts'
+import type { Credentials } from '../domain/integration.ts'
+import type { Job } from '../domain/job.ts'
+import type { Renderer } from '../domain/rendering.ts'
+import { createClaims } from '../queue/claims.ts'
+import { createHint } from '../queue/hint.ts'
+import { releaseLeases } from '../queue/leases.ts'
+import type { Queue } from '../queue/queue.ts'
+import { leaseMs, queueOf } from '../queue/queue.ts'
+import type { Worker } from '../queue/worker.ts'
+import { createWorker } from '../queue/worker.ts'
+import type { ResolveChannels } from '../record/resolve-recipients.ts'
+import { jobQueue } from '../store/jobs/queue-table.ts'
+import type { Task } from '../store/tasks.ts'
+import { taskQueue } from '../store/tasks.ts'
+import type { World } from '../world/world.ts'
+import { createEnvironments } from './environments.ts'
+import { createIntegrations } from './integrations.ts'
+import { startNode } from './node.ts'
+import type { Pipeline } from './pipeline.ts'
+import { runJobs } from './run-jobs.ts'
+import { runTasks } from './run-tasks.ts'
+import { createSender } from './sender.ts'
+import { createVersions } from './versions.ts'
+
+export interface Workers {
+  readonly queue: Queue
+  readonly jobs: Worker
+  readonly tasks: Worker
+}
+
+export interface WorkerParts {
+  readonly db: Db
+  readonly world: World
+  readonly clock: Clock
+  readonly renderer: Renderer
+  readonly resolveChannels: ResolveChannels
+  readonly operatorMail: Credentials | undefined
+  newLease(): string
+  isAlive(): boolean
+  isStopping(): boolean
+  /** Tells other nodes that something is due. */
+  hint(): void
+}
+
+/** Enough to keep a few batches going and their calls under way; what a node holds is lost for a while if it dies. */
+const jobsInHandMax = 2_000
+const jobsPerBatchMax = 100
+/** Two cores: one batch in the database while another is being rendered, and one to spare. */
+const jobRunnersMax = 3
+const tasksInHandMax = 50
+const tasksPerBatchMax = 10
+const taskRunnersMax = 2
+
+/** What runs jobs and tasks, not yet started. */
+export function createWorkers(parts: WorkerParts): Workers {
+  const { db, world, clock } = parts
+  const jobs: Worker = createWorker({
+    log: world.log,
+    name: 'jobs',
+    inHandMax: jobsInHandMax,
+    batchMax: jobsPerBatchMax,
+    runnersMax: jobRunnersMax,
+    newLease: parts.newLease,
+    claim: createClaims<Job>(db, jobQueue, clock),
+    run: (batch) => runJobs(pipeline, sender, batch),
+    release: (rows) => releaseLeases(db, jobQueue, clock, rows).then(() => {}),
+  })
+  const tasks: Worker = createWorker({
+    log: world.log,
+    name: 'tasks',
+    inHandMax: tasksInHandMax,
+    batchMax: tasksPerBatchMax,
+    runnersMax: taskRunnersMax,
+    newLease: parts.newLease,
+    claim: createClaims<Task>(db, taskQueue, clock),
+    run: (batch) => runTasks(pipeline, parts, batch),
+    release: (rows) => releaseLeases(db, taskQueue, clock, rows).then(() => {}),
+  })
+  const queue: Queue = {
+    clock,
+    leaseMs,
+    reserve: (count) => jobs.reserve(count),
+    poke: () => {
+      jobs.poke()
+      tasks.poke()
+      parts.hint()
+    },
+  }
+  const pipeline: Pipeline = {
+    db,
+    world,
+    queue,
+    renderer: parts.renderer,
+    environments: createEnvironments(db),
+    versions: createVersions(db),
+    integrations: createIntegrations(db, world.sealer),
+    slots: createSlots(),
+    operatorMail: parts.operatorMail,
+    isAlive: parts.isAlive,
+  }
+  const sender = createSender(pipeline)
+  return { queue, jobs, tasks }
+}
+
+export interface StartedWorker {
+  readonly queue: Queue
+  /** Whether it works: it lives, and has looked for work of late. */
+  isReady(): boolean
+  stop(): Promise<void>
+}
+
+/** How long something due waits at the most when every hint was lost. */
+const pollMs = 500
+
+export function startWorker(
+  parts: Pick<WorkerParts, 'db' | 'world' | 'renderer' | 'resolveChannels' | 'operatorMail'> & {
+    openSession(onNotification: () => void): Promise<Session>
+  },
+): StartedWorker {
+  const { db, world } = parts
+  const clock = databaseClock
+  const stopping = new AbortController()
+  const poke = (): void => {
+    workers.jobs.poke()
+    workers.tasks.poke()
+  }
+  const node = startNode({
+    db,
+    world,
+    clock,
+    queues: [jobQueue, taskQueue],
+    openSession: () => parts.openSession(poke),
+    onDue: poke,
+    onAlive: (alive) => {
+      workers.jobs.setAlive(alive)
+      workers.tasks.setAlive(alive)
+    },
+  })
+  const workers = createWorkers({
+    ...parts,
+    clock,
+    newLease: () => node.newLease(),
+    isAlive: () => node.isAlive(),
+    isStopping: () => stopping.signal.aborted,
+    hint: node.hint,
+  })
+  workers.jobs.setAlive(node.isAlive())
+  workers.tasks.setAlive(node.isAlive())
+  workers.jobs.start()
+  workers.tasks.start()
+  const polling = (async () => {
+    while (!stopping.signal.aborted) {
+      await world.sleep(pollMs, stopping.signal)
+      poke()
+    }
+  })()
+  return {
+    queue: workers.queue,
+    isReady: () => node.isAlive(),
+    stop: async () => {
+      stopping.abort()
+      await polling
+      await Promise.all([workers.jobs.stop(), workers.tasks.stop()])
+      await node.stop()
+    },
+  }
+}
+
+/** For a node that only accepts: those who work find what it made by their polls, sooner by its hints. */
+export function acceptingQueue(db: Db): Queue {
+  return queueOf(
+    databaseClock,
+    createHint(db, () => true),
+  )
+}
