@@ -1,6 +1,7 @@
 // Wires the service together, starts it, and stops it in order.
 import { join, resolve } from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import { resolveChannels } from './accept/write-events.ts'
 import type { Config } from './config.ts'
 import { awaitDatabase, UnusableDatabase } from './db/await-database.ts'
 import type { Connection, Database } from './db/connect.ts'
@@ -8,11 +9,17 @@ import { connect } from './db/connect.ts'
 import { joinEmbeddedPostgres } from './db/embedded-join.ts'
 import { startEmbeddedPostgres } from './db/embedded-postgres.ts'
 import { migrate, migrationTimeoutMs, readMigrations } from './db/migrate.ts'
+import { openSession } from './db/session.ts'
 import { createSealer } from './domain/sealed.ts'
 import { prepareDrain } from './http/drain.ts'
 import { createServer } from './http/server.ts'
 import { ensureFirstStart, StartError } from './manage/first-start.ts'
-import { startHousekeeping } from './manage/housekeeping.ts'
+import { preparePartitions, startHousekeeping } from './manage/housekeeping.ts'
+import { closeSmtpPools } from './providers/email/smtp.ts'
+import { hintChannel } from './queue/hint.ts'
+import { createRenderer } from './render/renderer.ts'
+import type { StartedWorker } from './run/start-worker.ts'
+import { acceptingQueue, startWorker } from './run/start-worker.ts'
 import { isInstalled } from './store/installation.ts'
 import { makeKeyFile, readKeyFile } from './world/key-file.ts'
 import type { Log } from './world/log.ts'
@@ -118,16 +125,23 @@ export async function start(config: Config, log: Log, signal?: AbortSignal): Pro
   try {
     await migrateStore(store)
     const { db, world } = store
-    const { newKey } = await ensureFirstStart(db, world, {
-      development: config.apiKey,
-      production: config.productionApiKey,
-    })
+    const { newKey } = await ensureFirstStart(
+      db,
+      world,
+      { development: config.apiKey, production: config.productionApiKey },
+      { mailIsReal: config.smtp !== undefined },
+    )
+    await preparePartitions(db, world)
+    const worker = config.role === 'api' ? undefined : workerOf(config, store)
     const server = await createServer(db, world, {
       rateLimits: config.rateLimit === 'off' ? 'off' : rateLimitsOf(config),
       corsOrigins: config.corsOrigins,
       vendor: config.vendor,
       // Relative, unless told otherwise: the document is right wherever it is read.
       baseUrl: config.baseUrl ?? '/',
+      queue: worker?.queue ?? acceptingQueue(db),
+      ...(worker === undefined ? {} : { workerIsReady: worker.isReady }),
+      healthOnly: config.role === 'worker',
       poolUsage: () => db.usage(),
     })
     const drain = prepareDrain(server, log)
@@ -136,7 +150,9 @@ export async function start(config: Config, log: Log, signal?: AbortSignal): Pro
     const stop = async (): Promise<void> => {
       // Requests first, then the work behind them, then what they stand on.
       await drain()
+      await worker?.stop()
       await housekeeping.stop()
+      await closeSmtpPools()
       await store.close()
     }
     return { url: urlOf(server, config), newKey, stop }
@@ -144,6 +160,17 @@ export async function start(config: Config, log: Log, signal?: AbortSignal): Pro
     await store.close()
     throw error
   }
+}
+
+function workerOf(config: Config, { db, world, connection }: Store): StartedWorker {
+  return startWorker({
+    db,
+    world,
+    renderer: createRenderer(),
+    resolveChannels,
+    operatorMail: config.smtp,
+    openSession: (onNotification) => openSession(connection, { channel: hintChannel, onNotification }),
+  })
 }
 
 async function listen(server: FastifyInstance, { port, host }: Config): Promise<void> {

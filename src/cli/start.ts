@@ -1,7 +1,9 @@
 // posthorn start: runs the service until it is told to stop.
+import type { Config } from '../config.ts'
+import { roles } from '../config.ts'
 import { start } from '../main.ts'
 import type { Command } from './command.ts'
-import { refuseArguments } from './command.ts'
+import { UsageError } from './command.ts'
 
 /** A stop that takes longer is cut short: whoever sent the signal would do it less gently. */
 const stopTimeoutMs = 30_000
@@ -10,16 +12,17 @@ const sameWishMs = 1_000
 
 export const startCommand: Command = {
   name: 'start',
-  usage: ['start'],
-  run: async ({ config, log, print }, args) => {
-    refuseArguments('start', args)
+  usage: ['start [--role api|worker|all]'],
+  run: async ({ config: configured, log, print }, args) => {
+    const config = withRole(configured, args)
     const stopping = new AbortController()
     const signalled = firstSignal()
     signalled.then(() => stopping.abort())
     const running = await start(config, log, stopping.signal)
     print('')
     print(`  Posthorn is running at ${running.url}`)
-    print(`  API reference          ${running.url}/docs`)
+    if (config.role === 'worker') print('  This node only works: it answers /health, /ready and /metrics.')
+    else print(`  API reference          ${running.url}/docs`)
     if (running.newKey !== undefined) {
       print(`  API key (Development)  ${running.newKey}`)
       print('  The key is shown only this once; POSTHORN_API_KEY can fix one, `posthorn keys create` makes another.')
@@ -34,6 +37,17 @@ export const startCommand: Command = {
     clearTimeout(timeout)
     log.info({}, 'Stopped')
   },
+}
+
+/** What this node does, where the command says otherwise than the variable. */
+function withRole(config: Config, args: readonly string[]): Config {
+  const [first = '', ...rest] = args.flatMap((arg) => arg.split('=', 2))
+  if (first === '') return config
+  const role = roles.find((one) => one === rest[0])
+  if (first !== '--role' || role === undefined || rest.length > 1) {
+    throw new UsageError(`posthorn start takes --role ${roles.join('|')} at the most, not "${args.join(' ')}"`)
+  }
+  return { ...config, role }
 }
 
 /** Listens from the start on, so that a signal during it still ends in an orderly stop. The second one means: at once. */

@@ -4,12 +4,14 @@ import type { Sql } from '../db/sql.ts'
 import { sql } from '../db/sql.ts'
 import type { World } from '../world/world.ts'
 
-export function installHealth(app: FastifyInstance, db: Sql, world: World): void {
+export function installHealth(app: FastifyInstance, db: Sql, world: World, workerIsReady?: () => boolean): void {
   app.get('/health', async () => ({ status: 'ok' }))
   app.get('/ready', async (_request, reply) => {
     try {
       await db.row(sql`select 1 as one`)
-      return { status: 'ready', database: 'up' }
+      if (workerIsReady === undefined) return { status: 'ready', database: 'up' }
+      if (workerIsReady()) return { status: 'ready', database: 'up', worker: 'up' }
+      return reply.code(503).send({ status: 'not ready', database: 'up', worker: 'down' })
     } catch (error) {
       world.log.warn({ error: (error as Error).message }, 'Not ready: the database did not answer')
       return reply.code(503).send({ status: 'not ready', database: 'down' })

@@ -29,6 +29,7 @@ export function installRoute(app: FastifyInstance, route: Route, context: RouteC
     url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
     schema: schemaOf(route),
+    config: { judgesText: route.judgesText },
     // Before the body is read: a stranger cannot make us parse megabytes.
     onRequest: async (request, reply) => {
       const caller = await context.authenticate(request.headers.authorization)

@@ -1,5 +1,6 @@
 // A route: one object that gives validation, types, serialisation, rights, limits and the OpenAPI document.
 import type { Static, TSchema } from 'typebox'
+import type { Triggers } from '../accept/accept-events.ts'
 import type { Db } from '../db/sql.ts'
 import type { Answer, Idempotency } from '../domain/answer.ts'
 import type { Caller, Scope } from '../domain/environment.ts'
@@ -15,6 +16,7 @@ export interface Service {
   readonly world: World
   /** Concurrent single creations share a commit. */
   readonly subscriberCreations: SubscriberCreations
+  readonly triggers: Triggers
 }
 
 /** What the caller sent. A part without a schema is `undefined`: nobody checked it, so nobody may read it. */
@@ -48,6 +50,8 @@ export interface RouteDefinition<
   /** Tokens a call costs: 1, or 100 for calls that carry many items. */
   readonly cost?: 1 | 100
   readonly bodyLimitBytes?: number
+  /** The handler judges text that cannot be stored element by element; otherwise it costs the whole call a 422. */
+  readonly judgesText?: true
   readonly params?: Params
   readonly query?: Query
   readonly body?: Body

@@ -2,9 +2,11 @@
 import cors from '@fastify/cors'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fastify from 'fastify'
+import { createTriggers } from '../accept/accept-events.ts'
 import type { Db } from '../db/sql.ts'
 import { Problem } from '../domain/problem.ts'
 import { createSubscriberCreations } from '../manage/subscriber-creations.ts'
+import type { Queue } from '../queue/queue.ts'
 import type { World } from '../world/world.ts'
 import { createAuthenticate } from './authenticate.ts'
 import { readJsonBody, refuseEncodedBody, refuseUnstorableText } from './body-parser.ts'
@@ -28,6 +30,11 @@ export interface ServerOptions {
   readonly corsOrigins: readonly string[]
   readonly vendor: 'platform' | 'novu'
   readonly baseUrl: string
+  readonly queue: Queue
+  /** A node that only works answers for its health and shows its metrics, nothing else. */
+  readonly healthOnly?: boolean
+  /** Whether this node's worker works; left out where it has none. */
+  workerIsReady?(): boolean
   poolUsage(): PoolUsage
 }
 
@@ -96,13 +103,15 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   }
   // Before the body is read: nobody need send one to a path that is not there.
   app.addHook('onRequest', async (request, reply) => (request.is404 ? answerNotFound(request, reply) : undefined))
-  installHealth(app, db, world)
+  installHealth(app, db, world, options.workerIsReady)
   installMetrics(app, options.poolUsage)
+  if (options.healthOnly === true) return app
   await installDocs(app, openApiDocument(routes, options.baseUrl))
   const authenticate = createAuthenticate(db, world)
   const checkRate = options.rateLimits === 'off' ? noRateLimit : createRateLimit(db, world, options.rateLimits)
   const subscriberCreations = createSubscriberCreations(db, world)
-  const context = { db, world, subscriberCreations, authenticate, checkRate, vendor: options.vendor }
+  const triggers = createTriggers(db, world, options.queue)
+  const context = { db, world, subscriberCreations, triggers, authenticate, checkRate, vendor: options.vendor }
   for (const route of routes) installRoute(app, route, context)
   return app
 }
@@ -126,7 +135,8 @@ function installBodyParser(app: FastifyInstance): void {
   app.addContentTypeParser(/^application\/([\w.-]+\+)?json(;|$)/, { parseAs: 'buffer' }, (request, bytes, done) => {
     try {
       refuseEncodedBody(request.headers['content-encoding'])
-      done(null, readJsonBody(bytes as Buffer, parse))
+      const judgesText = (request.routeOptions.config as { judgesText?: true }).judgesText === true
+      done(null, readJsonBody(bytes as Buffer, parse, judgesText))
     } catch (error) {
       done(error as Error)
     }

@@ -1,7 +1,12 @@
 // The sections of the API reference, in the order a reader meets them.
 export const tags = {
+  Workflows: 'What happens when something is triggered, as steps, and the groups that workflows are listed in.',
+  Events: 'Saying that something happened, and to whom it should be told.',
+  Activity: 'What was triggered, for whom, and what became of it, step by step.',
   Subscribers: 'The people who can be told something, and what each can be reached by.',
   Topics: 'Named groups of subscribers, so that one call can address them all.',
+  Feed: 'What a subscriber sees in the app, and what they do with it.',
+  Messages: 'What was said to whom on which channel, and what became of it.',
   Integrations: 'Accounts at providers, the catalogue of providers, and which account sends on a channel.',
   Tenants: 'Your own customers, where you notify people on behalf of several.',
   Environments: 'The environments of the organization and the API keys that open them.',

@@ -49,7 +49,7 @@ export async function searchSubscribers(
 }
 
 /** A device token or a webhook address is as good as a right to send: a key that may only read sees which channels there are. */
-function asSeenBy(caller: Caller, subscriber: Subscriber): Subscriber {
+export function asSeenBy(caller: Caller, subscriber: Subscriber): Subscriber {
   if (mayUse(caller, 'full')) return subscriber
   return { ...subscriber, channels: subscriber.channels.map((channel) => ({ ...channel, credentials: {} })) }
 }

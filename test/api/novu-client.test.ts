@@ -5,8 +5,9 @@ import { Novu } from '@novu/api'
 import { ErrorDto, SubscriberResponseDto, TopicResponseDto, ValidationErrorDto } from '@novu/api/models/errors/index.js'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
+import { MessageScene } from '../support/message-scene.ts'
 
-type Call = (novu: Novu) => Promise<void>
+type Call = (novu: Novu, app: TestApp) => Promise<void>
 
 /** Each call of the client that we answer, by what it shows. */
 const calls: Record<string, Call> = {
@@ -91,6 +92,59 @@ const calls: Record<string, Call> = {
     assert.ok((await novu.integrations.delete(id)).result.every((integration) => integration.identifier !== 'mail'))
   },
 
+  'feed and messages: list, count, mark, answer a button, snooze, delete': async (novu, app) => {
+    const scene = await MessageScene.of(app, ['feed'], { identifier: 'client-orders' })
+    const buttons = [{ type: 'primary', content: 'Yes' }] as const
+    const said = await scene.say('feed', {
+      draft: {
+        subject: 'Hello',
+        cta: { type: 'redirect', data: { url: '/x' }, action: { status: 'pending', buttons } },
+      },
+      event: { transactionId: 'client-feed', payload: { orderId: '42' } },
+    })
+    const mail = await scene.sayAgain({ id: said.eventId, transactionId: 'client-feed' }, said.notification, {
+      draft: { channel: 'email', content: [{ type: 'text', content: 'Hello' }], subject: 'Hello' },
+    })
+    const subscriberId = 'feed'
+    const payload = Buffer.from('{"orderId":"42"}').toString('base64')
+    const feed = await novu.subscribers.notifications.feed({ subscriberId, payload, read: false, seen: false })
+    assert.deepEqual(
+      feed.result.data.map((item) => [item.id, item.archived, item.content]),
+      [[said.id, false, 'Hello']],
+    )
+    assert.equal((await novu.subscribers.notifications.unseenCount({ subscriberId })).result.count, 1)
+    const listed = await novu.messages.retrieve({ subscriberId, transactionId: ['client-feed'] })
+    assert.deepEqual(listed.result.data.map((message) => message.id).sort(), [said.id, mail.id].sort())
+    assert.equal(listed.result.data[0]?.template?.name, 'Orders')
+    assert.equal(listed.result.data[0]?.subscriber?.subscriberId, 'feed')
+    const { messages, notifications } = novu.subscribers
+    await messages.markAllAs({ messageId: said.id, markAs: 'seen' }, subscriberId)
+    assert.equal((await messages.markAll({ markAs: 'read' }, subscriberId)).result, 1)
+    const answered = await messages.updateAsSeen({
+      subscriberId,
+      messageId: said.id,
+      type: 'primary',
+      markMessageActionAsSeenDto: { status: 'done' },
+    })
+    assert.equal(answered.result.cta.action?.result?.type, 'primary')
+    assert.equal((await notifications.markAsUnread({ subscriberId, notificationId: said.id })).result.isRead, false)
+    assert.equal((await notifications.markAsRead({ subscriberId, notificationId: said.id })).result.isRead, true)
+    assert.equal((await notifications.archive({ subscriberId, notificationId: said.id })).result.isArchived, true)
+    assert.equal((await notifications.unarchive({ subscriberId, notificationId: said.id })).result.isArchived, false)
+    const snoozeUntil = new Date(app.world.now().getTime() + 60_000)
+    const snoozed = await notifications.snooze({
+      subscriberId,
+      notificationId: said.id,
+      snoozeSubscriberNotificationDto: { snoozeUntil },
+    })
+    assert.equal(snoozed.result.snoozedUntil, snoozeUntil.toISOString())
+    assert.equal((await notifications.unsnooze({ subscriberId, notificationId: said.id })).result.isSnoozed, false)
+    assert.equal((await novu.messages.delete(mail.id)).result.acknowledged, true)
+    await novu.messages.deleteByTransactionId('client-feed', 'in_app')
+    assert.deepEqual((await novu.messages.retrieve({ subscriberId })).result.data, [])
+    await assert.rejects(novu.messages.delete(mail.id), ErrorDto)
+  },
+
   'environments are listed': async (novu) => {
     const environments = await novu.environments.list()
     assert.deepEqual(
@@ -124,6 +178,6 @@ for (const vendor of ['novu', 'platform'] as const) {
       novu = new Novu({ secretKey: app.developmentKey, serverURL, retryConfig: { strategy: 'none' } })
     })
     after(() => app.close())
-    for (const [what, call] of Object.entries(calls)) test(what, () => call(novu))
+    for (const [what, call] of Object.entries(calls)) test(what, () => call(novu, app))
   })
 }

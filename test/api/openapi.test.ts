@@ -37,14 +37,6 @@ const interfaceEndpoints: Readonly<Record<string, readonly string[]>> = {
   'GET /v1/notifications': ['200'],
   'GET /v1/notifications/{notificationId}': ['200'],
 }
-/** Still to be built. It only ever gets shorter: an endpoint that is there must be struck out, so that it cannot get lost. */
-const toBeBuilt: readonly string[] = [
-  'GET /v1/subscribers/{subscriberId}/notifications/feed',
-  'GET /v1/messages',
-  'POST /v1/events/trigger/bulk',
-  'GET /v1/notifications',
-  'GET /v1/notifications/{notificationId}',
-]
 
 function plain(value: unknown): Json {
   return JSON.parse(JSON.stringify(value))
@@ -115,7 +107,7 @@ test('every route is in the document, and nothing else is', () => {
 
 test('the endpoints of the interface are there, with their success statuses', () => {
   const missing = Object.keys(interfaceEndpoints).filter((name) => !operations.some((one) => one.name === name))
-  assert.deepEqual(missing.sort(), [...toBeBuilt].sort(), 'strike out of `toBeBuilt` what is built')
+  assert.deepEqual(missing, [])
   for (const { name, operation } of operations) {
     const expected = interfaceEndpoints[name]
     const statuses = Object.keys(operation.responses).filter((status) => status.startsWith('2'))

@@ -7,6 +7,8 @@ import type { TestDatabase } from './database.ts'
 import { createTestDatabase } from './database.ts'
 import type { FakeWorld } from './fake-world.ts'
 import { createFakeWorld } from './fake-world.ts'
+import type { TestPipeline } from './pipeline.ts'
+import { createTestPipeline, testQueue } from './pipeline.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the answer holds
 export type Json = any
@@ -31,6 +33,8 @@ export interface TestApp {
   readonly database: TestDatabase
   readonly developmentKey: string
   readonly productionKey: string
+  /** The worker, in virtual time. */
+  readonly pipeline: TestPipeline
   call(method: string, path: string, options?: CallOptions): Promise<TestReply>
   close(): Promise<void>
 }
@@ -58,6 +62,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     corsOrigins: options.corsOrigins ?? [],
     vendor: options.vendor ?? 'platform',
     baseUrl: 'http://localhost:3000',
+    queue: testQueue(world),
     poolUsage: () => db.usage(),
   })
   await app.ready()
@@ -67,6 +72,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     database,
     developmentKey,
     productionKey,
+    pipeline: createTestPipeline(db, world),
     call: async (method, path, call = {}) => {
       const key = call.key === undefined ? developmentKey : call.key
       const reply = await app.inject({

@@ -1,8 +1,8 @@
 // Subscribers: /v2/subscribers, and bulk creation.
 import { Type } from 'typebox'
+import type { ChannelInput } from '../../commit/channel-changes.ts'
 import { ok } from '../../domain/answer.ts'
 import type { SubscriberFields } from '../../domain/subscriber.ts'
-import type { ChannelInput } from '../../manage/channel-changes.ts'
 import type { BulkElement } from '../../manage/subscriber-bulk.ts'
 import { createSubscribersInBulk } from '../../manage/subscriber-bulk.ts'
 import type { NewSubscriber } from '../../manage/subscriber-creations.ts'

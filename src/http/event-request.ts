@@ -1,0 +1,202 @@
+// An event as a caller sends it, read part by part: what is well-formed, and what to mend.
+import { Type } from 'typebox'
+import type { GivenEvent } from '../accept/judge-events.ts'
+import type { ContextMention, EventRequest, Recipient, TenantMention, TopicRecipient } from '../domain/event.ts'
+import { contextDataBytesMax, contextsPerEventMax, eventBytesMax, excludedPerTopicMax } from '../domain/event.ts'
+import { Problem } from '../domain/problem.ts'
+import type { SubscriberFields } from '../domain/subscriber.ts'
+import { isTopicKey } from '../domain/topic.ts'
+import { refuseUnstorableText } from './body-parser.ts'
+import { bulkSubscriber, subscriberFields } from './routes/subscriber-schemas.ts'
+import { freeObject } from './schemas.ts'
+import { elementCheck } from './validator.ts'
+
+const transactionIdLengthMax = 255
+/** A recipient that is left out is named up to here; more are only counted. */
+const namedRecipientsMax = 10
+
+const checkEvent = elementCheck(
+  Type.Object({
+    name: Type.String({ minLength: 1, maxLength: 255 }),
+    to: Type.Unsafe<unknown>({ type: ['string', 'object', 'array'] }),
+    payload: Type.Optional(freeObject()),
+    overrides: Type.Optional(freeObject()),
+    transactionId: Type.Optional(
+      Type.String({ minLength: 1, maxLength: transactionIdLengthMax, pattern: '^\\P{Cc}+$' }),
+    ),
+    actor: Type.Optional(Type.Unsafe<unknown>({ type: ['string', 'object'] })),
+    tenant: Type.Optional(Type.Unsafe<unknown>({ type: ['string', 'object'] })),
+    context: Type.Optional(freeObject()),
+  }),
+)
+const checkRecipient = elementCheck(bulkSubscriber)
+const checkTenant = elementCheck(
+  Type.Object({
+    identifier: Type.String({ minLength: 1, maxLength: 255, pattern: '^\\P{Cc}+$' }),
+    name: Type.Optional(Type.String({ maxLength: 255 })),
+    data: Type.Optional(freeObject()),
+  }),
+)
+const checkTopic = elementCheck(
+  Type.Object({
+    topicKey: Type.String({ minLength: 1 }),
+    exclude: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { maxItems: excludedPerTopicMax }),
+    ),
+  }),
+)
+
+interface RawEvent {
+  readonly name: string
+  readonly to: unknown
+  readonly payload?: Record<string, unknown>
+  readonly overrides?: Record<string, unknown>
+  readonly transactionId?: string
+  readonly actor?: unknown
+  readonly tenant?: unknown
+  readonly context?: Record<string, unknown>
+}
+
+export function readEvent(given: unknown): GivenEvent {
+  const mistakes = formMistakes(given)
+  if (mistakes.length > 0) return { mistakes, ...echoedTransactionId(given) }
+  const raw = given as RawEvent
+  const actor = raw.actor === undefined ? undefined : readRecipient(raw.actor)
+  const tenant = raw.tenant === undefined ? undefined : readTenant(raw.tenant)
+  const context = readContext(raw.context ?? {})
+  const wrong = [actor, tenant, context].flatMap((part) => (part instanceof Mistakes ? part.prefixed : []))
+  if (wrong.length > 0) return { mistakes: wrong, ...echoedTransactionId(given) }
+  const { recipients, topics, warnings } = readRecipients(raw.to)
+  const request: EventRequest = {
+    name: raw.name,
+    payload: raw.payload ?? {},
+    overrides: raw.overrides ?? {},
+    recipients,
+    topics,
+    context: context as ContextMention[],
+    ...(raw.transactionId === undefined ? {} : { transactionId: raw.transactionId }),
+    ...(actor === undefined ? {} : { actor: actor as Recipient }),
+    ...(tenant === undefined ? {} : { tenant: tenant as TenantMention }),
+  }
+  return { request, warnings }
+}
+
+class Mistakes {
+  readonly prefixed: readonly string[]
+
+  constructor(where: string, messages: readonly string[]) {
+    this.prefixed = messages.map((message) => `${where}: ${message}`)
+  }
+}
+
+function formMistakes(given: unknown): string[] {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return ['The event must be an object']
+  const errors = checkEvent(given)
+  if (errors !== undefined) return messagesOf(errors)
+  try {
+    refuseUnstorableText(given, '')
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    return messagesOf(error.members['errors'] as Parameters<typeof messagesOf>[0])
+  }
+  // The whole event, so that nothing of it can grow without a bound: payload, overrides, recipients.
+  const bytes = Buffer.byteLength(JSON.stringify(given))
+  if (bytes <= eventBytesMax) return []
+  return [`The event is ${bytes} bytes large; at most ${eventBytesMax} are allowed`]
+}
+
+function messagesOf(errors: Readonly<Record<string, { messages: readonly string[] }>>): string[] {
+  return Object.values(errors).flatMap((error) => error.messages)
+}
+
+function echoedTransactionId(given: unknown): { transactionId?: string } {
+  const transactionId = (given as { transactionId?: unknown } | null)?.transactionId
+  const fits = typeof transactionId === 'string' && transactionId.length <= transactionIdLengthMax
+  return fits && transactionId.isWellFormed() ? { transactionId } : {}
+}
+
+interface Recipients {
+  readonly recipients: readonly Recipient[]
+  readonly topics: readonly TopicRecipient[]
+  readonly warnings: readonly string[]
+}
+
+/** What is valid runs; what is not is left out and told as a warning. Nothing valid: the event has no recipients. */
+function readRecipients(to: unknown): Recipients {
+  const recipients = new Map<string, Recipient>()
+  const topics: TopicRecipient[] = []
+  const leftOut: string[] = []
+  for (const [index, element] of (Array.isArray(to) ? to : [to]).entries()) {
+    const read = isTopic(element) ? readTopic(element) : readRecipient(element)
+    if (read instanceof Mistakes) leftOut.push(`to.${index} was left out: ${read.prefixed.join('; ')}`)
+    else if ('topicKey' in read) topics.push(read)
+    // One run a subscriber; of several definitions the last one counts.
+    else recipients.set(read.subscriberId, read)
+  }
+  const unnamed = leftOut.length - namedRecipientsMax
+  const warnings = leftOut.slice(0, namedRecipientsMax)
+  if (unnamed > 0) warnings.push(`${unnamed} more recipients were left out`)
+  return { recipients: [...recipients.values()], topics, warnings }
+}
+
+function isTopic(element: unknown): element is Record<string, unknown> {
+  return typeof element === 'object' && element !== null && (element as { type?: unknown }).type === 'Topic'
+}
+
+function readTopic(element: Record<string, unknown>): TopicRecipient | Mistakes {
+  const errors = checkTopic(element)
+  if (errors !== undefined) return new Mistakes('topic', messagesOf(errors))
+  const { topicKey, exclude = [] } = element as { topicKey: string; exclude?: string[] }
+  if (!isTopicKey(topicKey)) return new Mistakes('topic', ['topicKey is not a key a topic can have'])
+  return { topicKey, exclude }
+}
+
+const fieldNames = Object.keys(subscriberFields) as (keyof SubscriberFields)[]
+
+function readRecipient(element: unknown): Recipient | Mistakes {
+  const given = typeof element === 'string' ? { subscriberId: element } : element
+  const errors = checkRecipient(given)
+  if (errors !== undefined) return new Mistakes('subscriber', messagesOf(errors))
+  const { subscriberId, channels, ...rest } = given as { subscriberId: string } & SubscriberFields &
+    Partial<Pick<Recipient, 'channels'>>
+  const fields = fieldNames.filter((name) => rest[name] !== undefined).map((name) => [name, rest[name]])
+  return {
+    subscriberId: subscriberId.trim(),
+    fields: Object.fromEntries(fields) as SubscriberFields,
+    channels: channels ?? [],
+  }
+}
+
+function readTenant(given: unknown): TenantMention | Mistakes {
+  const tenant = typeof given === 'string' ? { identifier: given } : (given as TenantMention)
+  const errors = checkTenant(tenant)
+  if (errors !== undefined) return new Mistakes('tenant', messagesOf(errors))
+  const { identifier, name, data } = tenant
+  return { identifier, ...(name === undefined ? {} : { name }), ...(data === undefined ? {} : { data }) }
+}
+
+const contextPart = /^[A-Za-z0-9_-]{1,100}$/
+
+function readContext(given: Readonly<Record<string, unknown>>): ContextMention[] | Mistakes {
+  const entries = Object.entries(given)
+  if (entries.length > contextsPerEventMax) {
+    return new Mistakes('context', [`at most ${contextsPerEventMax} types are allowed`])
+  }
+  const mentions: ContextMention[] = []
+  for (const [type, value] of entries) {
+    const { id, data } = (typeof value === 'string' ? { id: value } : (value ?? {})) as { id?: unknown; data?: unknown }
+    if (!contextPart.test(type) || typeof id !== 'string' || !contextPart.test(id)) {
+      return new Mistakes('context', [
+        `${type.slice(0, 100)} must map to an id; both of 1 to 100 letters, digits, _ or -`,
+      ])
+    }
+    if (data !== undefined && (typeof data !== 'object' || data === null || Array.isArray(data))) {
+      return new Mistakes('context', [`${type}.data must be an object`])
+    }
+    if (data !== undefined && Buffer.byteLength(JSON.stringify(data)) > contextDataBytesMax) {
+      return new Mistakes('context', [`${type}.data is larger than ${contextDataBytesMax} bytes`])
+    }
+    mentions.push({ type, id, ...(data === undefined ? {} : { data: data as Record<string, unknown> }) })
+  }
+  return mentions
+}

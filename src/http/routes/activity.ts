@@ -1,0 +1,41 @@
+// The activity: /v1/notifications, what was triggered and what became of it.
+import { Type } from 'typebox'
+import { ok } from '../../domain/answer.ts'
+import { notFound } from '../../domain/problem.ts'
+import { activityPage, findActivity } from '../../read/activity.ts'
+import { route } from '../route.ts'
+import { activityDetail, activityPageReply, activityQuery } from './activity-schemas.ts'
+
+const shared = { tag: 'Activity', category: 'global', method: 'GET', scope: 'read' } as const
+
+export const activityRoutes = [
+  route({
+    ...shared,
+    path: '/v1/notifications',
+    operationId: 'listActivity',
+    summary: 'List all events',
+    description:
+      'Triggered events, one item a subscriber, newest first, with the jobs of each step and their execution details. Filters are joined by “and”, values of one filter by “or”.',
+    query: activityQuery,
+    replies: { 200: activityPageReply },
+    handle: async ({ db }, { caller, query }) =>
+      ok(await activityPage(db, caller.environment, { ...query, page: query.page ?? 0, limit: query.limit ?? 10 })),
+  }),
+  route({
+    ...shared,
+    path: '/v1/notifications/{notificationId}',
+    operationId: 'retrieveActivity',
+    summary: 'Retrieve an event',
+    description: 'As in the list, and with the messages that each step generated.',
+    params: Type.Object({
+      notificationId: Type.String({ maxLength: 255, description: 'The `_id` of an item of the list.' }),
+    }),
+    replies: { 200: activityDetail },
+    errors: [404],
+    handle: async ({ db }, { caller, params }) => {
+      const found = await findActivity(db, caller.environment, params.notificationId)
+      if (found === undefined) throw notFound('Notification not found')
+      return ok(found)
+    },
+  }),
+]

@@ -1,0 +1,98 @@
+// Triggering events: /v1/events/trigger, one or many.
+import { Type } from 'typebox'
+import { eventsPerCallMax, triggerStatuses } from '../../domain/event.ts'
+import { invalid } from '../../domain/problem.ts'
+import { readEvent } from '../event-request.ts'
+import { route } from '../route.ts'
+import { freeObject, literals } from '../schemas.ts'
+
+/** 18 MB of attachments are 24 MB in base64; the rest is for everything else. */
+const bulkBodyLimitBytes = 26 * 1024 * 1024
+
+const result = Type.Object(
+  {
+    acknowledged: Type.Boolean({ description: 'Always true: the event was heard, whatever became of it.' }),
+    status: literals(triggerStatuses, { description: '`processed`, or why the event does not run.' }),
+    error: Type.Optional(Type.Array(Type.String(), { description: 'What to mend.' })),
+    transactionId: Type.Optional(Type.String({ description: 'Find the event again by it.' })),
+  },
+  { title: 'TriggerResult' },
+)
+
+const example = {
+  name: 'order-shipped',
+  to: [{ subscriberId: 'user-1', email: 'ada@example.com' }],
+  payload: { order: { id: 7 } },
+  transactionId: 'order-7-shipped',
+}
+
+const event = {
+  name: Type.String({ description: 'The identifier of the workflow.' }),
+  to: Type.Unsafe<unknown>({
+    description:
+      'A subscriberId, a subscriber (written first: what is given is stored, null clears), a topic `{"type": "Topic", "topicKey": "…", "exclude": ["…"]}`, or an array of any of these. Each person is told once.',
+  }),
+  payload: Type.Optional(freeObject({ description: 'Data for conditions and templates.' })),
+  overrides: Type.Optional(freeObject({ description: 'What this event does otherwise than the workflow says.' })),
+  transactionId: Type.Optional(
+    Type.String({ description: 'An id of your own: an event whose id was used before does not run again.' }),
+  ),
+  actor: Type.Optional(
+    Type.Unsafe<unknown>({ description: 'Who did it: a subscriberId or a subscriber. Left out of topics.' }),
+  ),
+  tenant: Type.Optional(Type.Unsafe<unknown>({ description: 'For which tenant: an identifier, or a tenant.' })),
+  context: Type.Optional(freeObject({ description: 'What it is about: type to id, or to `{"id", "data"}`; up to 5.' })),
+}
+
+const shared = { tag: 'Events', category: 'trigger', scope: 'trigger', judgesText: true } as const
+
+export const eventRoutes = [
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/events/trigger/bulk',
+    operationId: 'triggerEventsInBulk',
+    summary: 'Trigger up to 100 events',
+    description:
+      'Each event is judged on its own: what is wrong with one costs no other. Results come in the order of the events.',
+    cost: 100,
+    bodyLimitBytes: bulkBodyLimitBytes,
+    body: Type.Object(
+      {
+        events: Type.Array(
+          // No more is asked of it here: one ill-formed event must not cost the call.
+          Type.Unsafe<unknown>({ description: 'As for triggering one: `name` and `to` are required.' }),
+          { minItems: 1, maxItems: eventsPerCallMax },
+        ),
+      },
+      { title: 'TriggerEventsInBulk', examples: [{ events: [example] }] },
+    ),
+    replies: { 201: Type.Array(result) },
+    errors: [413],
+    handle: ({ triggers }, { caller, body, idempotency }) =>
+      triggers.bulk(caller.environment, { events: body.events.map(readEvent), idempotency }),
+  }),
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/events/trigger',
+    operationId: 'triggerEvent',
+    summary: 'Trigger an event',
+    description: 'Answered once it is stored for good. `GET /v1/events/{transactionId}` tells what becomes of it.',
+    bodyLimitBytes: bulkBodyLimitBytes,
+    body: Type.Unsafe<unknown>({
+      type: 'object',
+      properties: event,
+      required: ['name', 'to'],
+      title: 'TriggerEvent',
+      examples: [example],
+    }),
+    replies: { 201: result },
+    errors: [413],
+    handle: async ({ triggers }, { caller, body, idempotency }) => {
+      const answer = await triggers.single(caller.environment, { event: readEvent(body), idempotency })
+      if (answer.body.status !== 'error') return answer
+      throw invalid({ event: { messages: [...(answer.body.error ?? [])] } }, answer.body.error?.join('; '))
+    },
+  }),
+]

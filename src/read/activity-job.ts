@@ -1,0 +1,108 @@
+// A job as the activity shows it: its step, what was set for it, how far it has come, and who sends for it.
+import type {
+  ActivityDigest,
+  ActivityJob,
+  ActivityStep,
+  ActivityTimedConfig,
+  ActivityVariant,
+} from '../domain/activity.ts'
+import { cronExpressionOf } from '../domain/digest-window.ts'
+import type { Channel, Standing } from '../domain/integration.ts'
+import { channels } from '../domain/integration.ts'
+import type { JobState } from '../domain/job.ts'
+import type { DigestMetadata, NotificationStep, StepMetadata, StepType, StepVariant } from '../domain/workflow.ts'
+import type { ActivityEvent, JobRow } from './activity-facts.ts'
+import { executionDetailsOf } from './execution-details.ts'
+
+export interface JobFacts {
+  readonly id: string
+  readonly step: NotificationStep
+  /** Absent while its turn has not come. */
+  readonly row: JobRow | undefined
+  readonly event: ActivityEvent
+  readonly createdAt: string
+  readonly standings: readonly Standing[]
+  readonly digests: ReadonlyMap<string, readonly Record<string, unknown>[]>
+}
+
+export function activityJobOf({ id, step, row, event, createdAt, standings, digests }: JobFacts): ActivityJob {
+  const { type } = step.template
+  const events = digests.get(row?.state?.windowId ?? '') ?? []
+  const digest = type === 'digest' ? digestOf(step.metadata, row?.state ?? {}, events) : undefined
+  return {
+    _id: id,
+    type,
+    ...(digest === undefined ? {} : { digest }),
+    executionDetails: row === undefined ? [] : executionDetailsOf(row, type),
+    step: stepOf(step),
+    payload: event.payload,
+    overrides: event.overrides,
+    providerId: row?.state?.providerId ?? wouldBeProvider(type, standings),
+    status: row?.status ?? 'pending',
+    updatedAt: row?.updated_at.toISOString() ?? createdAt,
+    ...(type === 'digest' || type === 'delay' ? { scheduleExtensionsCount: 0 } : {}),
+  }
+}
+
+function digestOf(
+  metadata: StepMetadata | undefined,
+  state: JobState,
+  events: readonly Record<string, unknown>[],
+): ActivityDigest | undefined {
+  if (metadata === undefined || metadata.type === 'scheduled') return undefined
+  const digest: DigestMetadata = metadata
+  if (digest.type !== 'timed') return { ...digest, events }
+  return { ...digest, events, timed: timedOf(digest, state) }
+}
+
+function timedOf(digest: Extract<DigestMetadata, { type: 'timed' }>, state: JobState): ActivityTimedConfig {
+  const { monthDays, ...timed } = digest.timed ?? {}
+  const cronExpression = cronExpressionOf(digest)
+  return {
+    ...timed,
+    ...(monthDays === undefined ? {} : { monthDays: monthDays.map(Number) }),
+    ...(cronExpression === undefined ? {} : { cronExpression }),
+    ...(state.until === undefined ? {} : { untilDate: state.until }),
+  }
+}
+
+function stepOf(step: NotificationStep): ActivityStep {
+  return { ...variantOf(step), variants: step.variants.map(variantOf) }
+}
+
+function variantOf(step: StepVariant): ActivityVariant {
+  const { layoutId, feedId, ...template } = step.template
+  return {
+    _id: step._id,
+    _templateId: step._templateId,
+    _parentId: step._parentId ?? null,
+    ...(step.name === undefined ? {} : { name: step.name }),
+    active: step.active,
+    filters: step.filters,
+    template: {
+      ...template,
+      ...(layoutId === undefined ? {} : { _layoutId: layoutId }),
+      ...(feedId === undefined ? {} : { _feedId: feedId }),
+    },
+    ...(step.metadata === undefined ? {} : { metadata: step.metadata }),
+    ...(step.replyCallback === undefined ? {} : { replyCallback: step.replyCallback }),
+  }
+}
+
+/** Who would send if it were decided now: the interface wants a provider of every job. */
+function wouldBeProvider(type: StepType, standings: readonly Standing[]): string {
+  if (type === 'in_app' || !isChannel(type)) return 'platform'
+  const active = standings.filter((standing) => standing.channel === type && standing.active)
+  return (active.find((standing) => standing.primary) ?? active[0])?.providerId ?? withoutIntegration[type]
+}
+
+const isChannel = (type: StepType): type is Channel => (channels as readonly string[]).includes(type)
+
+/** What stands there when a channel has no active integration: the interface's own, or the name of none in particular. */
+const withoutIntegration: Readonly<Record<Channel, string>> = {
+  in_app: 'platform',
+  email: 'platform-email',
+  sms: 'platform-sms',
+  chat: 'platform-slack',
+  push: 'platform',
+}

@@ -1,0 +1,70 @@
+// The words of execution details: each code as behaviours has it, in order.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { DetailCode } from '../domain/execution-detail.ts'
+import { detail, wordings } from '../domain/execution-detail.ts'
+import { isUuid } from '../domain/uuid-v7.ts'
+import { executionDetailsOf } from './execution-details.ts'
+
+const at = new Date('2026-01-02T03:04:05.678Z')
+const job = { id: '019b7c7a-2d0e-7a3b-8f10-5a0c5d3f9e21', status: 'completed', created_at: at } as const
+
+const words: Readonly<Record<DetailCode, readonly [detail: string, status: string, source: string]>> = {
+  queued: ['Step queued', 'Pending', 'Internal'],
+  providerSelected: ['Integration instance selected', 'Pending', 'Internal'],
+  messageCreated: ['Message created', 'Pending', 'Internal'],
+  messageSent: ['Message sent', 'Success', 'Internal'],
+  providerError: ['Unexpected provider error', 'Failed', 'Internal'],
+  providerBusy: ['Unexpected provider error', 'Queued', 'Internal'],
+  perhapsSent: ['Unexpected provider error', 'Warning', 'Internal'],
+  misconfigured: ['Unexpected provider error', 'Failed', 'Credentials'],
+  waitingForSlot: ['Message delayed', 'Queued', 'Internal'],
+  noIntegration: ['Subscriber does not have an active integration', 'Failed', 'Credentials'],
+  noEmail: ['Subscriber missing email address', 'Failed', 'Internal'],
+  contentFailed: ['Message content could not be generated', 'Failed', 'Payload'],
+  conditionsFailed: ['Step was skipped based on steps conditions', 'Success', 'Internal'],
+  conditionsBroken: ['Processing step filter failed', 'Failed', 'Internal'],
+  variantChosen: ['Variant was chosen by the provided condition criteria', 'Pending', 'Internal'],
+  workflowPreference: ['Step filtered by workflow preferences', 'Success', 'Internal'],
+  delayed: ['Step delayed', 'Pending', 'Internal'],
+  delayFinished: ['Delay is finished', 'Success', 'Internal'],
+  delayInvalid: ['Invalid delay configuration', 'Failed', 'Payload'],
+  digested: ['Step digested', 'Pending', 'Internal'],
+  digestMerged: ['Digest was merged with other digest', 'Success', 'Internal'],
+  digestSkipped: ['Digest was skipped, first backoff event', 'Success', 'Internal'],
+  digestTriggered: ['Digest triggered events', 'Success', 'Internal'],
+  digestInvalid: ['Invalid digest configuration', 'Failed', 'Payload'],
+  previousFailed: ['Step was canceled because a previous step failed', 'Failed', 'Internal'],
+  severityOverridden: ['Severity for the message was overridden', 'Pending', 'Internal'],
+  tenantSelected: ['Tenant context selected', 'Pending', 'Internal'],
+  buried: ['There was one or more errors when trying to execute the notification', 'Failed', 'Internal'],
+  subscriberGone: ['Subscriber was deleted before the step ran', 'Failed', 'Internal'],
+  snoozed: ['Message snoozed', 'Pending', 'Internal'],
+  unsnoozed: ['Message unsnoozed', 'Success', 'Internal'],
+  seen: ['Message seen', 'ReadConfirmation', 'Internal'],
+  read: ['Message read', 'ReadConfirmation', 'Internal'],
+}
+
+for (const code of Object.keys(wordings) as DetailCode[]) {
+  test(`the detail ${code} is worded ${words[code].join(' / ')}`, () => {
+    const told = executionDetailsOf({ ...job, details: [detail(at, code)] }, 'email').at(-1)
+    assert.deepEqual([told?.detail, told?.status, told?.source], words[code])
+    assert.deepEqual([told?.isRetry, told?.isTest, told?.createdAt], [false, false, at.toISOString()])
+    assert.equal('raw' in (told ?? {}) || 'providerId' in (told ?? {}), false)
+  })
+}
+
+test('words that name somebody stand instead of the code’s own', () => {
+  const details = [detail(at, 'providerSelected', { words: 'SendGrid provider was selected', providerId: 'sendgrid' })]
+  const told = executionDetailsOf({ ...job, details }, 'email').at(-1)
+  assert.equal(told?.detail, 'SendGrid provider was selected')
+  assert.equal(told?.providerId, 'sendgrid')
+})
+
+test('every detail has an id of its own that says its moment, and another job’s has another', () => {
+  const details = [detail(at, 'messageCreated'), detail(at, 'messageCreated')]
+  const ids = executionDetailsOf({ ...job, details }, 'email').map((one) => one._id)
+  const others = executionDetailsOf({ ...job, id: '019b7c7a-2d0e-7a3b-8f10-5a0c5d3f9e22', details }, 'email')
+  assert.equal(new Set([...ids, ...others.map((one) => one._id)]).size, 6)
+  for (const id of ids) assert.ok(isUuid(id) && id.startsWith('019b7c7a-2d0e-7'), id)
+})

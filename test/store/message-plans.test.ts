@@ -1,0 +1,289 @@
+// The plans of the feed, its counts and the list of messages, pinned: a page looks at about a page of rows, however many there are.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/sql.ts'
+import { idsOfEvent, jobIdOf, messageIdOf, notificationIdOf } from '../../src/domain/derived-id.ts'
+import type { Caller, Environment } from '../../src/domain/environment.ts'
+import type { FeedFilter, FeedQuery } from '../../src/read/feed.ts'
+import { feedCount, feedPage } from '../../src/read/feed.ts'
+import type { MessagesQuery } from '../../src/read/messages.ts'
+import { messagesPage } from '../../src/read/messages.ts'
+import { markAllMessages } from '../../src/store/messages/marks.ts'
+import type { TestApp } from '../support/app.ts'
+import { createTestApp } from '../support/app.ts'
+import { MessageScene } from '../support/message-scene.ts'
+import { explain, recordStatements } from '../support/plan.ts'
+
+const limit = 10
+/** The page, its events, versions, workflows and people; five channels give a page each. */
+const page = { rows: 12 * limit, pages: 30 * limit }
+/** Deep in a list its index is walked that far, and no row is read that is not shown. */
+const deep = { offset: 3_000, rows: 3_000 + 12 * limit }
+
+let app: TestApp
+let scene: MessageScene
+let environment: Environment
+let caller: Caller
+/** The event that told all the people in `crowd`. */
+let crowdEventId: string
+
+/** So many copies of a message, each of an event of its own, a second apart and back in time, in three months' partitions. */
+async function copyMessage(id: string, copies: number, subscriberIds: readonly string[]): Promise<void> {
+  await app.database.db.run(sql`
+    with copies as (
+      select n, date_trunc('milliseconds', ${app.world.now()}::timestamptz - n * interval '7 minutes') as at
+      from generate_series(1, ${copies}::int) as n),
+    fresh as (
+      select n, at, id_from(at) as base from copies),
+    named as (
+      select n, at,
+             overlay(base::text placing '7' || substr(md5('e' || n || ${id}::text), 1, 3) from 15 for 4)::uuid as family,
+             md5('m' || n || ${id}::text) as tail
+      from fresh),
+    made as (
+      select n, at, (substr(family::text, 1, 19) || '8' || substr(tail, 1, 3) || '-' || substr(tail, 4, 12))::uuid as event_id,
+             (substr(family::text, 1, 19) || '9' || substr(tail, 1, 3) || '-' || substr(tail, 4, 12))::uuid as message_id
+      from named),
+    events_made as (
+      insert into events (environment_id, id, transaction_id, workflow_id, version_id, payload, overrides, lane, notified, created_at)
+      select e.environment_id, made.event_id, made.event_id::text, e.workflow_id, e.version_id,
+             jsonb_build_object('n', made.n, 'rare', made.n % 5000 = 7, 'text', repeat('x', 200)), e.overrides, e.lane, 1, made.at
+      from made, messages m join events e on e.environment_id = m.environment_id and e.id = m.event_id
+      where m.id = ${id})
+    insert into messages (environment_id, id, event_id, notification_id, job_id, subscriber_id, version_id, step, channel, state,
+                          status, content, context_keys, read, seen, created_at, updated_at)
+    select m.environment_id, made.message_id, made.event_id, m.notification_id, m.job_id,
+           (${subscriberIds}::uuid[])[1 + made.n % cardinality(${subscriberIds}::uuid[])], m.version_id, m.step, m.channel, m.state,
+           m.status, to_jsonb(repeat('y', 400)),
+           case when made.n % 10 = 0 then array['tenant:' || made.n % 50] when made.n % 4001 = 3 then array['tenant:rare'] end,
+           made.n % 100 <> 0, made.n % 200 <> 0, made.at, made.at
+    from made, messages m where m.id = ${id}`)
+}
+
+/** One event that told `count` people in the app. */
+async function tellCrowd(count: number): Promise<string> {
+  const said = await scene.say('busy', { event: { transactionId: 'crowd', notified: count } })
+  const ids = Array.from({ length: count }, (_, index) => {
+    const subscriberId = index === 0 ? (scene.people.get('lonely') ?? '') : app.world.newId(app.world.now())
+    const notificationId = notificationIdOf(said.eventId, subscriberId)
+    const jobId = jobIdOf(said.eventId, notificationId, 0)
+    return { subscriberId, notificationId, jobId, id: messageIdOf(said.eventId, jobId, '') }
+  })
+  await app.database.db.run(sql`
+    insert into messages (environment_id, id, event_id, notification_id, job_id, subscriber_id, version_id, step, channel, state,
+                          status, content, created_at, updated_at)
+    select m.environment_id, c.id, m.event_id, c.notification_id, c.job_id, c.subscriber_id, m.version_id, m.step, m.channel,
+           m.state, m.status, m.content, m.created_at, m.updated_at
+    from messages m, unnest(${ids.map((one) => one.id)}::uuid[], ${ids.map((one) => one.notificationId)}::uuid[],
+      ${ids.map((one) => one.jobId)}::uuid[], ${ids.map((one) => one.subscriberId)}::uuid[])
+      as c (id, notification_id, job_id, subscriber_id)
+    where m.id = ${said.id}
+    on conflict do nothing`)
+  return said.eventId
+}
+
+before(async () => {
+  app = await createTestApp()
+  scene = await MessageScene.of(app, ['busy', 'lonely', 'reader'])
+  environment = scene.scene.environment
+  caller = { environment, keyId: 'key', scopes: ['full'] }
+  const { db } = app.database
+  const from = new Date(app.world.now().getTime() - 100 * 24 * 60 * 60 * 1000)
+  await db.run(sql`select make_partitions(${from}, 6)`)
+  const person = (name: string): string => scene.people.get(name) ?? ''
+  // A busy feed, a feed in which all is read, and the mail of many.
+  const inApp = await scene.say('busy')
+  await copyMessage(inApp.id, 20_000, [person('busy')])
+  const read = await scene.say('reader')
+  await copyMessage(read.id, 3_000, [person('reader')])
+  const mail = await scene.say('busy', { draft: { channel: 'email' } })
+  await copyMessage(mail.id, 15_000, [person('busy'), person('lonely'), person('reader')])
+  crowdEventId = await tellCrowd(11_000)
+  const neighbour = await MessageScene.of(app, ['busy'], { environmentName: 'Production' })
+  const elsewhere = await neighbour.say('busy')
+  await copyMessage(elsewhere.id, 2_000, [neighbour.people.get('busy') ?? ''])
+  await db.run(sql`vacuum analyze`)
+})
+after(() => app.close())
+
+const feed =
+  (query: Partial<FeedQuery>, subscriberId = 'busy') =>
+  (db: Sql) =>
+    feedPage(db, environment, subscriberId, { page: 0, limit, ...query })
+const list = (query: Partial<MessagesQuery>) => (db: Sql) =>
+  messagesPage(db, app.world.sealer, caller, { page: 0, limit, ...query })
+
+/** Holds to the bounds what a read asks of the tables that grow; the others are a few rows here, and read as they are. */
+async function pinned<Result>(what: string, read: (db: Sql) => Promise<Result>, bounds = page): Promise<Result> {
+  const recording = recordStatements(app.database.db)
+  const result = await read(recording)
+  const asked = recording.statements.filter(
+    ({ text }) => /\bfrom messages\b|\bfrom events found\b/.test(text) && !text.startsWith('select count'),
+  )
+  assert.ok(asked.length > 0, what)
+  for (const statement of asked) {
+    const plan = await explain(app.database.db, statement)
+    const message = `${what}\n${statement.text}\n${plan.text}`
+    assert.ok(plan.rowsExamined <= bounds.rows, `${plan.rowsExamined} rows: ${message}`)
+    assert.ok(plan.pagesTouched <= bounds.pages, `${plan.pagesTouched} pages: ${message}`)
+    assert.ok(plan.indexes.length > 0, message)
+  }
+  return result
+}
+
+test('the rows lie in several partitions', async () => {
+  const rows = await app.database.db.rows(sql`select distinct tableoid from messages`)
+  assert.ok(rows.length >= 3, `${rows.length}`)
+})
+
+test('the first page of a feed looks at a page of rows', async () => {
+  const found = await pinned('feed', feed({}))
+  assert.equal(found?.data.length, limit)
+})
+
+test('a deep page of a feed walks the subscriber’s own messages that far', async () => {
+  const found = await pinned('feed, deep', feed({ page: deep.offset / limit }), {
+    rows: deep.rows,
+    pages: 2 * deep.rows,
+  })
+  assert.equal(found?.data.length, limit)
+})
+
+test('what is unread or unseen is found by the index of open messages, however much is read', async () => {
+  for (const query of [{ read: false }, { seen: false }, { read: false, seen: false }]) {
+    const found = await pinned(`feed, ${JSON.stringify(query)}`, feed(query))
+    assert.equal(found?.data.length, limit)
+    assert.ok(found?.data.every((item) => query.read === undefined || item.read === query.read))
+  }
+})
+
+test('the payload filter walks the subscriber’s own messages, and their events by key', async () => {
+  const rare = await pinned('feed, rare payload', feed({ payload: { rare: true } }), { rows: 45_000, pages: 200_000 })
+  assert.equal(rare?.data.length, 4)
+  const common = await pinned('feed, common payload', feed({ payload: { rare: false } }))
+  assert.equal(common?.data.length, limit)
+  const few = await pinned('feed, payload of a short feed', feed({ payload: { rare: true } }, 'lonely'))
+  assert.equal(few?.data.length, 0)
+})
+
+test('counts of what is open look at what they count', async () => {
+  const statement = async (filter: FeedFilter & { limit: number }) => {
+    const recording = recordStatements(app.database.db)
+    const count = await feedCount(recording, environment, 'busy', filter)
+    const last = recording.statements.at(-1) ?? assert.fail('nothing ran')
+    return { count, plan: await explain(app.database.db, last) }
+  }
+  for (const filter of [{ read: false }, { seen: false }]) {
+    const { count, plan } = await statement({ ...filter, limit: 50 })
+    assert.equal(count, 50)
+    assert.ok(plan.rowsExamined <= 150, plan.text)
+    assert.ok(plan.pagesTouched <= 150, plan.text)
+    assert.ok(plan.indexes.length > 0, plan.text)
+  }
+})
+
+test('the count beside a page stops at 50,000 and goes by an index', async () => {
+  for (const read of [
+    feed({}),
+    feed({ read: false }),
+    list({}),
+    list({ channel: 'email' }),
+    list({ subscriberId: 'busy' }),
+  ]) {
+    const recording = recordStatements(app.database.db)
+    await read(recording)
+    const count = recording.statements.find((statement) => statement.text.startsWith('select count'))
+    const plan = await explain(app.database.db, count ?? assert.fail('nothing was counted'))
+    assert.ok(plan.rowsExamined <= 50_001, plan.text)
+  }
+})
+
+test('a page of messages of all channels looks at a page of each', async () => {
+  const found = await pinned('messages', list({}))
+  assert.equal(found.data.length, limit)
+  await pinned('messages, deep', list({ page: deep.offset / limit }), { rows: 3 * deep.rows, pages: deep.rows })
+})
+
+test('a page of messages of a channel or of a subscriber looks at a page of rows', async () => {
+  for (const query of [
+    { channel: 'email' },
+    { subscriberId: 'busy' },
+    { subscriberId: 'lonely' },
+    { subscriberId: 'lonely', channel: 'email' },
+    { channel: 'push' },
+  ] as const) {
+    const found = await pinned(`messages, ${JSON.stringify(query)}`, list(query))
+    assert.equal(found.data.length, 'channel' in query && query.channel === 'push' ? 0 : limit)
+  }
+  await pinned('messages, channel, deep', list({ channel: 'email', page: deep.offset / limit }), {
+    rows: deep.rows,
+    pages: deep.rows,
+  })
+})
+
+test('messages of a context are found by its index, with and without a channel', async () => {
+  for (const channel of [{}, { channel: 'in_app' }] as const) {
+    const common = await pinned('messages, context', list({ contextKeys: ['tenant:10'], ...channel }))
+    assert.equal(common.data.length, limit)
+    const rare = await pinned('messages, rare context', list({ contextKeys: ['tenant:rare'], ...channel }))
+    assert.ok(rare.data.length > 0)
+    const none = await pinned('messages, no such context', list({ contextKeys: ['tenant:none'], ...channel }))
+    assert.equal(none.data.length, 0)
+  }
+  const without = await pinned('messages, without a context', list({ contextKeys: [] }))
+  assert.equal(without.data.length, limit)
+})
+
+test('messages of a transaction lie together in the primary key, however many share the month', async () => {
+  const one = (await list({ channel: 'email' })(app.database.db)).data[0] ?? assert.fail('no message')
+  const found = await pinned('messages, transaction', list({ transactionIds: [one.transactionId] }))
+  assert.deepEqual(
+    found.data.map((message) => message._id),
+    [one._id],
+  )
+  const several = await pinned(
+    'messages, transactions',
+    list({ transactionIds: [one.transactionId, 'never', 'crowd'] }),
+  )
+  assert.equal(several.data.length, limit)
+})
+
+test('a page of an event for very many looks at a page of rows', async () => {
+  const found = await pinned('messages, crowd', list({ transactionIds: ['crowd'] }))
+  assert.equal(found.data.length, limit)
+  assert.ok(found.data.every((message) => message._id >= idsOfEvent(crowdEventId).from))
+})
+
+test('one person’s message of an event for very many is found by its own id', async () => {
+  const found = await pinned('messages, crowd, one person', list({ transactionIds: ['crowd'], subscriberId: 'lonely' }))
+  assert.equal(found.data.length, 1)
+})
+
+test('marking all that is open walks what is open', async () => {
+  const recording = recordStatements(app.database.db)
+  const marking = {
+    subscriberId: scene.people.get('reader') ?? '',
+    mark: 'seen',
+    feedIds: undefined,
+    now: app.world.now(),
+  } as const
+  await markAllMessages({ ...recording, inTransaction: true }, environment, marking)
+  const select = recording.statements[0] ?? assert.fail('nothing ran')
+  const plan = await explain(app.database.db, select)
+  assert.equal(plan.hasSequentialScan, false, plan.text)
+  assert.ok(plan.rowsExamined <= 100, plan.text)
+})
+
+test('a walk over the whole table, or over a whole index, would be noticed', async () => {
+  const { db } = app.database
+  const table = await explain(db, sql`select id from messages where title = 'none'`)
+  assert.equal(table.hasSequentialScan, true, table.text)
+  assert.ok(table.rowsExamined > deep.rows, table.text)
+  const index = await explain(
+    db,
+    sql`select id from messages where environment_id = ${environment.id} and channel = 'in_app' and status is not null
+          and deleted_at is null and title = 'none' order by created_at desc limit 1`,
+  )
+  assert.ok(index.rowsExamined > deep.rows, index.text)
+})

@@ -1,0 +1,72 @@
+// The pipeline in virtual time: what is due runs when a test says so, and time moves when told.
+
+import { resolveChannels } from '../../src/accept/write-events.ts'
+import type { Clock } from '../../src/db/clock.ts'
+import type { Database } from '../../src/db/connect.ts'
+import { sql } from '../../src/db/sql.ts'
+import type { Credentials } from '../../src/domain/integration.ts'
+import { createLeaseSource } from '../../src/queue/lease-source.ts'
+import { queueOf } from '../../src/queue/queue.ts'
+import { createRenderer } from '../../src/render/renderer.ts'
+import type { Workers } from '../../src/run/start-worker.ts'
+import { createWorkers } from '../../src/run/start-worker.ts'
+import type { FakeWorld } from './fake-world.ts'
+
+/** The queue goes by the fake world's clock. */
+export const worldClock =
+  (world: FakeWorld): Clock =>
+  () =>
+    sql`${world.now()}::timestamptz`
+
+export interface TestPipeline {
+  readonly workers: Workers
+  /** Runs everything that is due now, and what follows from it at once; tells how many jobs and tasks were claimed. */
+  work(): Promise<number>
+  /** Moves the clock, then works. In steps of `everyMs` if given, so that things happen near their time. */
+  advance(ms: number, everyMs?: number): Promise<void>
+}
+
+/** Rounds of claims that follow from each other; a workflow has far fewer steps. */
+const roundsMax = 10_000
+
+export function createTestPipeline(
+  db: Database,
+  world: FakeWorld,
+  options: { operatorMail?: Credentials } = {},
+): TestPipeline {
+  const leases = createLeaseSource()
+  const workers = createWorkers({
+    db,
+    world,
+    clock: worldClock(world),
+    renderer: createRenderer(),
+    resolveChannels,
+    operatorMail: options.operatorMail,
+    newLease: leases.newLease,
+    isAlive: () => true,
+    isStopping: () => false,
+    hint: () => {},
+  })
+  const work = async (): Promise<number> => {
+    let total = 0
+    for (let round = 0; round < roundsMax; round += 1) {
+      const claimed = (await workers.tasks.drain()) + (await workers.jobs.drain())
+      if (claimed === 0) return total
+      total += claimed
+    }
+    throw new Error('The pipeline did not come to rest')
+  }
+  return {
+    workers,
+    work,
+    advance: async (ms, everyMs = ms) => {
+      for (let left = ms; left > 0; left -= everyMs) {
+        world.advance(Math.min(left, everyMs))
+        await work()
+      }
+    },
+  }
+}
+
+/** What accepts events in a test: nothing is born leased, so that every job is claimed. */
+export const testQueue = (world: FakeWorld) => queueOf(worldClock(world))
