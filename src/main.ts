@@ -166,7 +166,7 @@ function workerOf(config: Config, { db, world, connection }: Store): StartedWork
   return startWorker({
     db,
     world,
-    renderer: createRenderer(),
+    renderer: createRenderer(() => world.now()),
     resolveChannels,
     operatorMail: config.smtp,
     openSession: (onNotification) => openSession(connection, { channel: hintChannel, onNotification }),

@@ -39,7 +39,7 @@ export function createTestPipeline(
     db,
     world,
     clock: worldClock(world),
-    renderer: createRenderer(),
+    renderer: createRenderer(() => world.now()),
     resolveChannels,
     operatorMail: options.operatorMail,
     newLease: leases.newLease,

@@ -1,5 +1,6 @@
 // The schemas of workflows: steps, templates, settings, the resource itself.
 import type { TSchema } from 'typebox'
+import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import type { EmailBlock } from '../../domain/workflow.ts'
 import { ordinals, ordinalValues, runnableStepTypes, severities, timeUnits, weekDays } from '../../domain/workflow.ts'
@@ -44,9 +45,12 @@ const emailBlock = Type.Object(
 )
 
 const contentMeaning = 'What is said, as a template; of an e-mail with the contentType `editor` a list of blocks.'
-// A union where it is written, since the serialiser takes a list of types for text; a list of types where it is read,
-// for short error messages.
-const content = Type.Union([Type.String(), Type.Array(emailBlock)], { description: contentMeaning })
+// `array` before `string`: the serialiser would write an array as text otherwise.
+const content = Type.Unsafe<string | Static<typeof emailBlock>[]>({
+  type: ['array', 'string'],
+  items: emailBlock,
+  description: contentMeaning,
+})
 const contentInput = Type.Unsafe<string | EmailBlock[]>({
   type: ['string', 'array'],
   maxLength: contentLengthMax,
