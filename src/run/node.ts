@@ -5,7 +5,7 @@ import type { Db } from '../db/sql.ts'
 import { sql } from '../db/sql.ts'
 import { createHint } from '../queue/hint.ts'
 import { createLeaseSource, leasesOfNode } from '../queue/lease-source.ts'
-import type { QueueTable } from '../queue/leases.ts'
+import type { LeaseRange, QueueTable } from '../queue/leases.ts'
 import { freeLeases } from '../queue/leases.ts'
 import { leaseMs } from '../queue/queue.ts'
 import { deleteNode, insertNode, listOtherNodes } from '../store/nodes.ts'
@@ -101,13 +101,15 @@ class LivingNode implements Node {
       }
     } finally {
       this.#setAlive(false)
+      // Nobody will take this node for dead once its row is gone: what it still holds is given back here.
+      if (this.#stopping.signal.aborted) await this.#free(this.#leases.all).catch(() => {})
       await session.close().catch(() => {})
       await db.transaction((tx) => deleteNode(tx, id)).catch(() => {})
     }
   }
 
   async #freeDeadNodes(ownId: string, session: Session): Promise<void> {
-    const { db, world, clock, queues } = this.#options
+    const { db, world } = this.#options
     const others = await listOtherNodes(db, ownId)
     this.#others = others.length
     for (const other of others) {
@@ -116,14 +118,20 @@ class LivingNode implements Node {
       )
       if (row?.dead !== true) continue
       const range = leasesOfNode(BigInt(other.lockKey))
-      let freed = 0
-      for (const queue of queues) freed += await freeLeases(db, queue, clock, { ...range, leaseMs })
+      const freed = await this.#free(range)
       await db.transaction((tx) => deleteNode(tx, other.id))
       await session.rows(sql`select pg_advisory_unlock(${other.lockKey}::bigint)`)
       this.#others -= 1
       world.log.warn({ node: other.id, freed }, 'A node is gone; what it held is due again')
       if (freed > 0) this.#options.onDue()
     }
+  }
+
+  async #free(leases: LeaseRange): Promise<number> {
+    const { db, clock, queues } = this.#options
+    let freed = 0
+    for (const queue of queues) freed += await freeLeases(db, queue, clock, { ...leases, leaseMs })
+    return freed
   }
 
   #setAlive(alive: boolean): void {

@@ -49,8 +49,9 @@ function captures(pipeline: Pipeline, integration: Integration): boolean {
 
 /** The integration with what it needs to reach its provider. */
 export function withOperatorMail(pipeline: Pipeline, integration: Integration): Integration {
-  if (integration.providerId !== 'platform-email' || pipeline.operatorMail === undefined) return integration
-  return { ...integration, credentials: pipeline.operatorMail }
+  if (integration.providerId !== 'platform-email') return integration
+  // The operator alone says where the built-in e-mail goes, whatever is stored with the integration.
+  return { ...integration, credentials: pipeline.operatorMail ?? {} }
 }
 
 function wishedIdentifier(overrides: Readonly<Record<string, unknown>>, channel: Channel): string | undefined {

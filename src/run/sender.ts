@@ -5,6 +5,7 @@ import { deliver } from '../deliver/deliver.ts'
 import { beginAttempt } from '../domain/after-outcome.ts'
 import type { Environment } from '../domain/environment.ts'
 import { grouped } from '../domain/grouped.ts'
+import type { Job } from '../domain/job.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import { misconfigured } from '../domain/outcome.ts'
 import { providerOf } from '../providers/registry.ts'
@@ -23,6 +24,8 @@ export interface Sender {
   queue(outgoing: readonly Outgoing[]): Promise<void>
   /** How many may still wait here; more should be looked at again later. */
   room(integrationId: string): number
+  /** Begins nothing more: the jobs that were waiting are given back. Calls that are under way go on. */
+  stop(): Job[]
 }
 
 interface Waiting {
@@ -46,6 +49,7 @@ class SendingLines implements Sender {
   readonly #waiting = new Map<string, Waiting[]>()
   readonly #pumping = new Set<string>()
   readonly #outcomes: Group<JobOutcome, true>
+  #stopped = false
 
   constructor(pipeline: Pipeline) {
     this.#pipeline = pipeline
@@ -65,6 +69,8 @@ class SendingLines implements Sender {
   }
 
   async queue(outgoing: readonly Outgoing[]): Promise<void> {
+    // Whoever comes now is given back with the node's other leases.
+    if (this.#stopped) return
     await Promise.all(
       outgoing.map((one) => {
         const integrationId = one.messages[0]?.integration._id ?? ''
@@ -79,7 +85,15 @@ class SendingLines implements Sender {
   }
 
   room(integrationId: string): number {
-    return waitingMax - (this.#waiting.get(integrationId)?.length ?? 0)
+    return this.#stopped ? 0 : waitingMax - (this.#waiting.get(integrationId)?.length ?? 0)
+  }
+
+  stop(): Job[] {
+    this.#stopped = true
+    const left = [...this.#waiting.values()].flat()
+    this.#waiting.clear()
+    for (const { done } of left) done()
+    return left.map(({ outgoing }) => outgoing.facts.job)
   }
 
   async #callJob(outgoing: Outgoing): Promise<void> {

@@ -32,6 +32,8 @@ export interface Workers {
   readonly queue: Queue
   readonly jobs: Worker
   readonly tasks: Worker
+  /** Gives back what was not begun, and waits for the rest. */
+  stop(): Promise<void>
 }
 
 export interface WorkerParts {
@@ -105,7 +107,14 @@ export function createWorkers(parts: WorkerParts): Workers {
     isAlive: parts.isAlive,
   }
   const sender = createSender(pipeline)
-  return { queue, jobs, tasks }
+  const stop = async (): Promise<void> => {
+    const stopping = [jobs.stop(), tasks.stop()]
+    await releaseLeases(db, jobQueue, clock, sender.stop()).catch((error: Error) => {
+      world.log.warn({ error: error.message }, 'Leases could not be given back; they will end')
+    })
+    await Promise.all(stopping)
+  }
+  return { queue, jobs, tasks, stop }
 }
 
 export interface StartedWorker {
@@ -166,7 +175,7 @@ export function startWorker(
     stop: async () => {
       stopping.abort()
       await polling
-      await Promise.all([workers.jobs.stop(), workers.tasks.stop()])
+      await workers.stop()
       await node.stop()
     },
   }

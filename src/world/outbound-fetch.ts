@@ -77,9 +77,8 @@ function createVetting(guard: AddressGuard): (address: string, reach: Reach) => 
   }
 }
 
-async function bodyOf(request: Request | OutboundRequest): Promise<Buffer> {
-  if (request instanceof Request) return Buffer.from(await request.arrayBuffer())
-  return typeof request.body === 'string' ? Buffer.from(request.body) : (request.body ?? Buffer.alloc(0))
+async function bodyOf(request: Request | OutboundRequest): Promise<string | Buffer> {
+  return request instanceof Request ? Buffer.from(await request.arrayBuffer()) : (request.body ?? '')
 }
 
 /** Throws when the address alone shows that we will not call it. */
@@ -111,7 +110,7 @@ function createAgents(guard: AddressGuard): (protocol: string, reach: Reach) => 
   }
 }
 
-function headersOf(request: Request | OutboundRequest, body: Buffer): Record<string, string> {
+function headersOf(request: Request | OutboundRequest, body: string | Buffer): Record<string, string> {
   const headers: Record<string, string> = { 'user-agent': userAgent }
   const given = request instanceof Request ? request.headers : Object.entries(request.headers)
   for (const [name, value] of given) {
@@ -121,14 +120,14 @@ function headersOf(request: Request | OutboundRequest, body: Buffer): Record<str
   // Never compressed: the size limit counts what arrives, and 64 KiB of gzip can be 64 MiB of text.
   headers['accept-encoding'] = 'identity'
   if (body.length > 0 || (request.method !== 'GET' && request.method !== 'HEAD')) {
-    headers['content-length'] = String(body.length)
+    headers['content-length'] = String(Buffer.byteLength(body))
   }
   return headers
 }
 
 interface Exchange {
   readonly host: string
-  readonly body: Buffer
+  readonly body: string | Buffer
   readonly signal: AbortSignal | undefined
   readonly timeoutMs: number
 }

@@ -1,18 +1,15 @@
 // Custom SMTP: sending, against a real server.
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
-import type { TestContext } from 'node:test'
 import { after, test } from 'node:test'
 import type { EmailMessage } from '../../src/domain/outbound-message.ts'
 import type { Outcome } from '../../src/domain/outcome.ts'
 import { nodemailer } from '../../src/providers/email/nodemailer.ts'
-import { closeSmtpPools, sendBySmtp } from '../../src/providers/email/smtp.ts'
+import { closeSmtpPools } from '../../src/providers/email/smtp.ts'
 import { createFakeWorld } from '../support/fake-world.ts'
-import type { MailServer } from '../support/outbound-scene.ts'
 import { email, emailMessage, reply, startMailServer } from '../support/outbound-scene.ts'
 import { makeCertificates } from '../support/tls-front.ts'
 
@@ -288,143 +285,4 @@ test('a closed port, an unknown name and a metadata address are told apart', asy
   assert.equal((await send({ port, host: 'nowhere.invalid' })).kind, 'busy')
   const refused = await send({ port: '25', host: '169.254.169.254' })
   assert.equal(refused.kind, 'misconfigured')
-})
-
-/** A server that speaks SMTP up to a point of its choosing. */
-async function startScript(t: TestContext, answer: (line: string, socket: Socket) => void): Promise<string> {
-  const sockets = new Set<Socket>()
-  const server = createServer((socket) => {
-    sockets.add(socket)
-    socket.on('error', () => {})
-    socket.write('220 script\r\n')
-    let rest = ''
-    socket.setEncoding('utf8').on('data', (chunk) => {
-      rest += chunk
-      for (let end = rest.indexOf('\r\n'); end !== -1; end = rest.indexOf('\r\n')) {
-        const line = rest.slice(0, end)
-        rest = rest.slice(end + 2)
-        answer(line, socket)
-      }
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  return String((server.address() as AddressInfo).port)
-}
-
-const polite = (line: string, socket: Socket): void =>
-  void socket.write(line === 'DATA' ? '354 go on\r\n' : '250 fine\r\n')
-
-test('a connection that breaks before the content began was certainly not sent, one that breaks within leaves us unsure', async (t) => {
-  for (const [at, kind] of [
-    ['EHLO', 'busy'],
-    ['MAIL FROM', 'busy'],
-    ['RCPT TO', 'busy'],
-    ['DATA', 'busy'],
-    ['Subject', 'unsure'],
-    ['.', 'unsure'],
-  ] as const) {
-    let isContent = false
-    const port = await startScript(t, (line, socket) => {
-      if (at === '.' ? line === '.' : line.startsWith(at)) socket.destroy()
-      else if (!isContent) polite(line, socket)
-      isContent ||= line === 'DATA'
-    })
-    const outcome = await send({ port })
-    assert.equal(outcome.kind, kind, `${at}: ${JSON.stringify(outcome)}`)
-  }
-})
-
-test('a server that never says whether it took the content leaves us unsure at the deadline, one that never asked for it does not', async (t) => {
-  const mail = { from: 'a@example.com', recipients: ['b@example.org'], raw: Buffer.from('Subject: x\r\n\r\nHi\r\n') }
-  let isContent = false
-  const silent = await startScript(t, (line, socket) => {
-    if (!isContent) polite(line, socket)
-    isContent ||= line === 'DATA'
-  })
-  const late = await sendBySmtp({ host: '127.0.0.1', port: silent, ignoreTls: true }, mail, 300)
-  assert.deepEqual([late.kind, late.kind === 'failed' && late.begun], ['failed', true])
-  const dumb = await startScript(t, (line, socket) => {
-    if (!line.startsWith('RCPT')) polite(line, socket)
-  })
-  const early = await sendBySmtp({ host: '127.0.0.1', port: dumb, ignoreTls: true }, mail, 300)
-  assert.deepEqual([early.kind, early.kind === 'failed' && early.begun], ['failed', false])
-})
-
-async function sendMany(server: MailServer, count: number): Promise<void> {
-  const outcomes = await Promise.all(Array.from({ length: count }, () => send({ port: server.port })))
-  assert.deepEqual(new Set(outcomes.map(({ kind }) => kind)), new Set(['sent']))
-}
-
-test('connections are few, used again and again, and none stays after closing', async (t) => {
-  const server = await startMailServer(t)
-  for (let one = 0; one < 3; one += 1) await sendMany(server, 1)
-  assert.equal(server.sockets.length, 1)
-  await sendMany(server, 40)
-  assert.equal(server.mails.length, 43)
-  assert.ok(server.sockets.length <= 5, `${server.sockets.length} connections`)
-  await closeSmtpPools()
-  const signal = AbortSignal.timeout(5_000)
-  await Promise.all(server.sockets.filter(({ closed }) => !closed).map((socket) => once(socket, 'close', { signal })))
-})
-
-test('a connection carries a hundred messages and is then replaced', async (t) => {
-  const server = await startMailServer(t)
-  for (let one = 0; one < 101; one += 1) await sendMany(server, 1)
-  assert.equal(server.mails.length, 101)
-  assert.equal(server.sockets.length, 2)
-})
-
-test('accounts that differ do not share a connection', async (t) => {
-  const server = await startMailServer(t)
-  await send({ port: server.port })
-  await send({ port: server.port, user: 'me', password: 'right' })
-  await send({ port: server.port, user: 'you', password: 'right' })
-  assert.deepEqual(
-    server.mails.map(({ user }) => user),
-    [undefined, 'me', 'you'],
-  )
-  assert.equal(server.sockets.length, 3)
-})
-
-test('a message that waits for a connection until its time is up is taken out of the line and never sent', async (t) => {
-  const raw = Buffer.from('Subject: x\r\n\r\nHi\r\n')
-  let taken = 0
-  let isReleased = false
-  const held: (() => void)[] = []
-  const { port } = await startMailServer(t, {
-    onData: (stream, _session, done) => {
-      taken += 1
-      stream.on('end', () => (isReleased ? done() : held.push(done))).resume()
-    },
-  })
-  const account = { host: '127.0.0.1', port, ignoreTls: true }
-  const mail = { from: 'a@example.com', recipients: ['b@example.org'], raw }
-  const first = Array.from({ length: 5 }, () => sendBySmtp(account, mail, 10_000))
-  const waiting = await sendBySmtp(account, mail, 1_000)
-  assert.deepEqual([waiting.kind, waiting.kind === 'failed' && waiting.begun], ['failed', false])
-  isReleased = true
-  for (const done of held) done()
-  for (const result of await Promise.all(first)) assert.equal(result.kind, 'taken')
-  assert.equal((await sendBySmtp(account, mail, 10_000)).kind, 'taken')
-  assert.equal(taken, 6)
-})
-
-test('a kept connection that the server has closed costs no message', async (t) => {
-  const sockets: Socket[] = []
-  let isContent = false
-  const port = await startScript(t, (line, socket) => {
-    sockets.push(socket)
-    if (isContent && line !== '.') return
-    // The second message on a connection meets a server that hangs up.
-    if (line.startsWith('MAIL') && sockets.filter((one) => one === socket).length > 4) socket.destroy()
-    else polite(line, socket)
-    isContent = line === 'DATA' && !socket.destroyed
-  })
-  assert.equal((await send({ port })).kind, 'sent')
-  assert.equal((await send({ port })).kind, 'sent')
-  assert.equal(new Set(sockets).size, 2)
 })

@@ -1,6 +1,7 @@
 // What flow tests start from: workflows made over the API, events triggered, and what became of them as callers read it.
 import assert from 'node:assert/strict'
-import type { sql } from '../../src/db/sql.ts'
+import type { Statement } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/sql.ts'
 import { OutboundError } from '../../src/world/outbound-error.ts'
 import type { OutboundAnswer } from '../../src/world/world.ts'
 import type { Json, TestApp, TestReply } from './app.ts'
@@ -137,7 +138,7 @@ export class FlowScene {
   }
 
   /** Rows of a statement on the database itself. */
-  rows(statement: ReturnType<typeof sql>): Promise<Json[]> {
+  rows(statement: Statement): Promise<Json[]> {
     return this.app.database.db.rows<Json>(statement)
   }
 }
@@ -177,6 +178,7 @@ export class MailScript {
   readonly #scene: FlowScene
   readonly #answers = new Map<string, MailAnswer[]>()
   readonly #integrations = new Map<string, string>()
+  readonly #identifiers = new Map<string, string>()
   /** Called before each answer, for what happens meanwhile. */
   meanwhile: ((asked: AskedMail) => Promise<void> | void) | undefined
 
@@ -197,11 +199,19 @@ export class MailScript {
     return this.#create(name, { providerId: 'email-webhook', credentials, ...more })
   }
 
+  /** What a trigger names the account by. */
+  identifier(name: string): string {
+    return this.#identifiers.get(name) ?? assert.fail(`there is no account ${name}`)
+  }
+
   async #create(name: string, body: object): Promise<string> {
+    // Those of deleted integrations stay taken.
+    const identifier = fresh(name)
+    this.#identifiers.set(name, identifier)
     const made = await this.#scene.expect(201, 'POST', '/v1/integrations', {
       channel: 'email',
       name,
-      identifier: `${name}-account`,
+      identifier,
       active: true,
       ...body,
     })
@@ -214,8 +224,9 @@ export class MailScript {
     this.#integrations.delete(name)
   }
 
-  /** Forgets all accounts: the next test has its own. */
+  /** Forgets all accounts and whatever was still to be sent: the next test has its own. */
   async clear(): Promise<void> {
+    await this.#scene.rows(sql`update jobs set due_at = null where due_at is not null`)
     for (const name of [...this.#integrations.keys()]) await this.remove(name)
     this.#answers.clear()
     this.asked.length = 0
