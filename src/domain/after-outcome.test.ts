@@ -26,6 +26,7 @@ function after(outcome: Outcome, more: Partial<OutcomeSituation> = {}) {
     integrationId: 'first',
     idempotent: false,
     hasOther: false,
+    canRepeat: true,
     now,
     random: 0.5,
     ...more,

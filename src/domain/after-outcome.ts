@@ -23,6 +23,8 @@ export interface OutcomeSituation {
   readonly idempotent: boolean
   /** Whether another integration of the channel has not had its turn. */
   readonly hasOther: boolean
+  /** Whether anybody is left who could repeat it. */
+  readonly canRepeat: boolean
   readonly now: Date
   /** From 0 up to 1. */
   readonly random: number
@@ -94,7 +96,8 @@ function afterUnsure(situation: OutcomeSituation, words: string): AfterOutcome {
   const { sending, channel, now } = situation
   const error = sendErrorOf(channel, words)
   const mayRepeat = situation.idempotent || sending.unsureRepeats < unsureRepeatsMax[channel]
-  if (!mayRepeat || sending.attempts >= attemptsMax) return { kind: 'over', status: 'warning', error }
+  if (!mayRepeat || !situation.canRepeat || sending.attempts >= attemptsMax)
+    return { kind: 'over', status: 'warning', error }
   const at = new Date(now.getTime() + jitteredWaitMs(situation))
   const repeated: Sending = { ...sending, unsureRepeats: sending.unsureRepeats + 1 }
   return { kind: 'again', at, sending: repeated, failover: false, status: 'warning', error }

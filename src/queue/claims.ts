@@ -36,9 +36,12 @@ export function createClaims<Row extends Leased>(
   }
 
   return async (limit, lease) => {
-    const fanOutMin = Math.ceil(limit / fanOutShare)
-    const direct = await claimLane(0, limit, lease)
-    const fanOut = await claimLane(1, Math.max(fanOutMin, limit - direct.length), lease)
-    return [...direct, ...fanOut]
+    const directMax = Math.max(1, limit - Math.floor(limit / fanOutShare))
+    const direct = await claimLane(0, directMax, lease)
+    const fanOut = await claimLane(1, limit - direct.length, lease)
+    // What fan-out did not want is for more of the others.
+    const room = limit - direct.length - fanOut.length
+    const more = direct.length === directMax ? await claimLane(0, room, lease) : []
+    return [...direct, ...more, ...fanOut]
   }
 }

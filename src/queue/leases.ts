@@ -20,12 +20,13 @@ export interface Claim {
   readonly afterEnvironment: string
 }
 
-/** One claim looks at so many environments; the next goes on after them. */
+/** One claim takes from so many environments; the next goes on after them. */
 const environmentsPerClaimMax = 64
 
 /**
- * Takes up to `limit` due rows of one lane, the same share of each environment that has any: a loose scan finds those
- * environments without walking their backlogs. An order by due_at over all would let one backlog keep everybody waiting.
+ * Takes up to `limit` due rows of one lane, the same share of each environment that has any: a loose scan visits the
+ * environments that have something open, without walking their backlogs, and asks each whether something is due. An order
+ * by due_at over all would let one backlog keep everybody waiting.
  */
 export async function claimDue<Row extends object>(
   db: Sql,
@@ -37,25 +38,28 @@ export async function claimDue<Row extends object>(
     prepared(
       `${queue.name}-claim`,
       sql`with recursive
-          waiting as (
-            (select environment_id, 1 as place from ${queue.table}
-             where due_at is not null and environment_id > ${claim.afterEnvironment}::uuid
-             order by environment_id limit 1)
+          visited as (
+            select ${claim.afterEnvironment}::uuid as environment_id, false as is_due, 0 as due_count
             union all
-            select (select q.environment_id from ${queue.table} q
-                    where q.due_at is not null and q.environment_id > w.environment_id
-                    order by q.environment_id limit 1), w.place + 1
-            from waiting w where w.environment_id is not null and w.place < ${environmentsPerClaimMax}::int),
+            select n.environment_id, n.is_due, v.due_count + n.is_due::int
+            from visited v cross join lateral (
+              select o.environment_id, exists (
+                select 1 from ${queue.table} d
+                where d.environment_id = o.environment_id and d.lane = ${claim.lane}::smallint and d.due_at <= ${clock()}
+              ) as is_due
+              from (select q.environment_id from ${queue.table} q
+                    where q.due_at is not null and q.environment_id > v.environment_id
+                    order by q.environment_id limit 1) o) n
+            where v.due_count < ${environmentsPerClaimMax}::int),
+          waiting as materialized (select environment_id from visited where is_due),
           share as (
-            select greatest(1, ceil(${claim.limit}::numeric / greatest(1, count(*))))::int as size
-            from waiting where environment_id is not null),
+            select greatest(1, ceil(${claim.limit}::numeric / greatest(1, count(*))))::int as size from waiting),
           due as materialized (
             select d.environment_id, d.id
             from waiting w cross join lateral (
               select q.environment_id, q.id from ${queue.table} q
               where q.environment_id = w.environment_id and q.lane = ${claim.lane}::smallint and q.due_at <= ${clock()}
               order by q.due_at limit (select size from share) for update skip locked) d
-            where w.environment_id is not null
             limit ${claim.limit}::int)
           update ${queue.table} q
           set lease = ${claim.lease}::uuid, claims = q.claims + 1,

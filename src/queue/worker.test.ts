@@ -296,6 +296,7 @@ test('rows that were born while the worker stopped are settled or given back', a
   const stopping = worker.stop()
   await turn()
   reservation.give(rowsOf(3, reservation.lease))
+  await last(claims).answer(0)
   await batches[0]?.settle()
   await batches[1]?.settle()
   await stopping

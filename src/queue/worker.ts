@@ -65,7 +65,7 @@ class WorkerLoop<Row extends Leased> implements Worker {
   #alive = true
   #inHand = 0
   #runners = 0
-  #claiming = false
+  #claiming: Promise<void> | undefined
   #pokedAgain = false
 
   constructor(options: WorkerOptions<Row>) {
@@ -113,14 +113,22 @@ class WorkerLoop<Row extends Leased> implements Worker {
 
   async stop(): Promise<void> {
     this.#stopping = true
+    await this.#claiming
+    await this.#giveBack()
+    while (this.#endings.size > 0) await Promise.all(this.#endings)
+    // What the last batches made for this node.
+    await this.#giveBack()
+    this.#started = false
+  }
+
+  async #giveBack(): Promise<void> {
     const unbegun = this.#waiting.splice(0)
     this.#inHand -= unbegun.length
+    if (unbegun.length === 0) return
     await this.#options.release(unbegun).catch((error: Error) => {
       const facts = { error: error.message, worker: this.#options.name }
       this.#options.log.warn(facts, 'Leases could not be given back; they will end')
     })
-    while (this.#endings.size > 0) await Promise.all(this.#endings)
-    this.#started = false
   }
 
   #mayWork(): boolean {
@@ -135,7 +143,9 @@ class WorkerLoop<Row extends Leased> implements Worker {
 
   /** Begins as many batches as may run at once. */
   #runWaiting(): void {
-    while (this.#waiting.length > 0 && this.#runners < this.#options.runnersMax && this.#alive) {
+    // Once it stops, what comes in is only given back.
+    const mayBegin = (): boolean => this.#alive && !this.#stopping && this.#runners < this.#options.runnersMax
+    while (this.#waiting.length > 0 && mayBegin()) {
       const batch = this.#waiting.splice(0, this.#options.batchMax)
       this.#runners += 1
       const ending = this.#runBatch(batch)
@@ -163,20 +173,20 @@ class WorkerLoop<Row extends Leased> implements Worker {
 
   async #claimMore(): Promise<void> {
     const { batchMax, runnersMax, inHandMax, log, name } = this.#options
-    if (this.#claiming) this.#pokedAgain = true
+    if (this.#claiming !== undefined) this.#pokedAgain = true
     const room = Math.min(batchMax * runnersMax, inHandMax - this.#inHand)
-    if (this.#claiming || !this.#mayWork() || room < 1 || this.#waiting.length >= batchMax) return
-    this.#claiming = true
+    if (this.#claiming !== undefined || !this.#mayWork() || room < 1 || this.#waiting.length >= batchMax) return
     this.#pokedAgain = false
     let count = 0
-    try {
-      const claimed = await this.#options.claim(room, this.#options.newLease())
-      count = claimed.length
-      this.#take(claimed)
-    } catch (error) {
-      log.warn({ error: (error as Error).message, worker: name }, 'Could not claim; will try again')
-    }
-    this.#claiming = false
+    this.#claiming = this.#options.claim(room, this.#options.newLease()).then(
+      (claimed) => {
+        count = claimed.length
+        this.#take(claimed)
+      },
+      (error: Error) => log.warn({ error: error.message, worker: name }, 'Could not claim; will try again'),
+    )
+    await this.#claiming
+    this.#claiming = undefined
     // A full claim means there is likely more; a poke during the claim may have come too late for it.
     if (count >= room || this.#pokedAgain) void this.#claimMore()
   }

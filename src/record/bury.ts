@@ -1,11 +1,14 @@
 // Jobs that met a fault of ours: tried again later, and buried when that has been done often enough.
 import type { Db } from '../db/sql.ts'
+import { sendErrorOf } from '../domain/after-outcome.ts'
 import type { Environment } from '../domain/environment.ts'
 import { detail } from '../domain/execution-detail.ts'
 import type { Job } from '../domain/job.ts'
 import { claimsMax } from '../domain/job.ts'
 import type { Queue } from '../queue/queue.ts'
 import { postponeJobs } from '../store/jobs/settle.ts'
+import type { CallResult, UnsentMessage } from '../store/messages/sending.ts'
+import { findUnsent, recordCalls } from '../store/messages/sending.ts'
 import type { World } from '../world/world.ts'
 import type { RestOfSteps } from './settlement.ts'
 import { settles } from './settlement.ts'
@@ -44,7 +47,30 @@ export async function buryJobs(
     return settles(job, 'failed', {
       details: [detail(now, 'buried', { raw: { message: words } })],
       rest: laterSteps.length === 0 ? null : rest,
+      // A window that nobody would close must not go on gathering events.
+      closes: job.status === 'delayed' ? (job.state?.windowId ?? null) : null,
     })
   })
-  await db.transaction((tx) => writeSettlements(tx, world, environment, queue, settlements, undefined))
+  await db.transaction(async (tx) => {
+    const running = burials.map(({ job }) => job).filter((job) => job.status === 'running')
+    const unsent = await findUnsent(tx, environment, running)
+    const { kept } = await writeSettlements(tx, world, environment, queue, settlements, undefined)
+    const results = unsent.filter((message) => kept.has(message.jobId)).map(givenUp)
+    await recordCalls(tx, environment, results, now)
+  })
+}
+
+/** What a provider was being asked to send was perhaps sent; the rest was not. */
+function givenUp(message: UnsentMessage): CallResult {
+  const isPerhapsSent = message.state === 'calling' || message.sending.unsureRepeats > 0
+  return {
+    id: message.id,
+    state: 'done',
+    status: isPerhapsSent ? 'warning' : 'error',
+    error: sendErrorOf(message.channel, 'The step failed by a fault of the service'),
+    providerMessageId: null,
+    sending: message.sending,
+    nextIntegrationId: null,
+    isTest: false,
+  }
 }

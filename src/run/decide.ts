@@ -6,7 +6,7 @@ import { detail } from '../domain/execution-detail.ts'
 import type { Job } from '../domain/job.ts'
 import type { Renderer, TemplateScope } from '../domain/rendering.ts'
 import { RenderError } from '../domain/rendering.ts'
-import type { NotificationStep, WorkflowVersion } from '../domain/workflow.ts'
+import type { NotificationStep, StepVariant, WorkflowVersion } from '../domain/workflow.ts'
 import { stepOf } from '../steps/registry.ts'
 import type { EventRow } from '../store/events.ts'
 import type { SubscriberRow } from '../store/subscribers.ts'
@@ -27,8 +27,9 @@ export function decide(facts: JobFacts, renderer: Renderer, now: Date): Decision
   const refusal = conditionRefusal(facts, step, renderer, now) ?? preferenceRefusal(facts, now)
   if (refusal !== undefined) return refusal
   const chosen = withVariant(facts, renderer, now)
+  if ('kind' in chosen) return chosen
   const decision = decideStep(facts, chosen.step, chosen.key, renderer, now)
-  const before = [...severityDetail(facts, now), ...chosen.details]
+  const before = [...contextDetails(facts, now), ...chosen.details]
   return before.length === 0 ? decision : { ...decision, details: [...before, ...decision.details] }
 }
 
@@ -66,13 +67,15 @@ function conditionRefusal(
     if (evaluation.passed) return undefined
     return { kind: 'skip', details: [detail(now, 'conditionsFailed', { raw: { filter: evaluation } })] }
   } catch (error) {
-    if (!(error instanceof RenderError)) throw error
-    return {
-      kind: 'fail',
-      stops: false,
-      details: [detail(now, 'conditionsBroken', { raw: { field: error.field, message: error.message } })],
-    }
+    return brokenConditions(error, now)
   }
+}
+
+/** A condition's value is a template: one that cannot be rendered fails its step and no other. */
+function brokenConditions(error: unknown, now: Date): Decision {
+  if (!(error instanceof RenderError)) throw error
+  const raw = { field: error.field, message: error.message }
+  return { kind: 'fail', stops: false, details: [detail(now, 'conditionsBroken', { raw })] }
 }
 
 function preferenceRefusal({ step, version }: JobFacts, now: Date): Decision | undefined {
@@ -86,13 +89,15 @@ function withVariant(
   { step, scope, version }: JobFacts,
   renderer: Renderer,
   now: Date,
-): { step: NotificationStep; key: string; details: StoredDetail[] } {
-  const variant = step.variants.find(
-    (one) =>
-      one.active &&
-      one.filters.length > 0 &&
-      evaluateFilters(one.filters, scope, (text) => renderer.value(text, scope)).passed,
-  )
+): { step: NotificationStep; key: string; details: StoredDetail[] } | Decision {
+  const passes = ({ filters }: StepVariant): boolean =>
+    evaluateFilters(filters, scope, (text) => renderer.value(text, scope)).passed
+  let variant: StepVariant | undefined
+  try {
+    variant = step.variants.find((one) => one.active && one.filters.length > 0 && passes(one))
+  } catch (error) {
+    return brokenConditions(error, now)
+  }
   if (variant === undefined) return { step, key: version.id, details: [] }
   return {
     step: { ...step, template: variant.template, ...(variant.metadata && { metadata: variant.metadata }) },
@@ -101,8 +106,14 @@ function withVariant(
   }
 }
 
-function severityDetail({ event, version }: JobFacts, now: Date): StoredDetail[] {
+/** What the event itself says otherwise, or beside the workflow. */
+function contextDetails({ event, version, scope }: JobFacts, now: Date): StoredDetail[] {
   const severity = event.severity ?? 'none'
-  if (severity === version.definition.severity) return []
-  return [detail(now, 'severityOverridden', { raw: { severity } })]
+  const { tenant } = scope
+  return [
+    ...(tenant === undefined
+      ? []
+      : [detail(now, 'tenantSelected', { raw: { identifier: tenant['identifier'], name: tenant['name'] } })]),
+    ...(severity === version.definition.severity ? [] : [detail(now, 'severityOverridden', { raw: { severity } })]),
+  ]
 }

@@ -1,22 +1,28 @@
 // What goes out for one job: its messages, each with the integration whose turn it is.
 import { chooseIntegration } from '../deliver/choose-integration.ts'
+import type { StepFilter } from '../domain/condition.ts'
 import { evaluateFilters } from '../domain/condition-evaluation.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Channel, Integration } from '../domain/integration.ts'
 import { isBuiltIn } from '../domain/integration.ts'
 import type { Envelope, Sending } from '../domain/message.ts'
+import { RenderError } from '../domain/rendering.ts'
 import type { JobFacts } from './decide.ts'
 import type { Facts } from './load-facts.ts'
 import type { Pipeline } from './pipeline.ts'
 
-export interface OutgoingMessage {
+/** What is known of a message when an outcome is judged. */
+export interface SentMessage {
   readonly id: string
   readonly channel: Channel
-  readonly envelope: Envelope
   readonly sending: Sending
+  /** Who could take over from those that had their turn. */
+  other(tried: readonly string[]): Integration | undefined
+}
+
+export interface OutgoingMessage extends SentMessage {
+  readonly envelope: Envelope
   readonly integration: Integration
-  /** For the detail of a failover: who could take over. */
-  hasOther(sending: Sending): Integration | undefined
 }
 
 export interface Outgoing {
@@ -31,12 +37,21 @@ export type Choose = (tried: readonly string[]) => Integration | undefined
 export function chooserOf(pipeline: Pipeline, facts: Facts, job: JobFacts, channel: Channel): Choose {
   const { scope, event } = job
   const wished = wishedIdentifier(event.overrides, channel)
+  const passes = (conditions: readonly StepFilter[]): boolean => {
+    try {
+      return evaluateFilters(conditions, scope, (text) => pipeline.renderer.value(text, scope)).passed
+    } catch (error) {
+      // Conditions that cannot be rendered for this event do not fit it: the next integration sends.
+      if (error instanceof RenderError) return false
+      throw error
+    }
+  }
   return (tried) =>
     chooseIntegration(facts.integrations, {
       channel,
       ...(wished === undefined ? {} : { identifier: wished }),
       tried,
-      passes: (conditions) => evaluateFilters(conditions, scope, (text) => pipeline.renderer.value(text, scope)).passed,
+      passes,
       captures: (integration) => captures(pipeline, integration),
     })
 }

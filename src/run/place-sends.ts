@@ -1,5 +1,4 @@
 // Finds each send an integration and a slot: what has both is begun with the decision, the rest waits.
-import type { Slots } from '../deliver/slots.ts'
 import type { Decision } from '../domain/decision.ts'
 import { messageIdOf } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
@@ -12,6 +11,7 @@ import type { Settlement } from '../record/settlement.ts'
 import { settles } from '../record/settlement.ts'
 import type { JobFacts } from './decide.ts'
 import type { Facts } from './load-facts.ts'
+import { lookAgainAt, unpaused } from './look-again.ts'
 import type { Choose, Outgoing } from './outgoing.ts'
 import { chooserOf } from './outgoing.ts'
 import type { Pipeline } from './pipeline.ts'
@@ -28,16 +28,6 @@ export interface PlacedSends {
   readonly waiting: readonly Outgoing[]
 }
 
-/** A job that found neither a slot nor room to wait for one comes back after this. */
-const lookAgainMs = 500
-/** Nor does one wait longer than this for a provider that asked for patience: another may have taken its place. */
-const patienceMsMax = 60_000
-
-export function lookAgainAt(slots: Slots, integrationId: string, now: Date): Date {
-  const paused = slots.pausedUntil(integrationId, now)?.getTime() ?? now.getTime() + lookAgainMs
-  return new Date(Math.min(paused, now.getTime() + patienceMsMax))
-}
-
 export function placeSends(
   pipeline: Pipeline,
   sender: Sender,
@@ -52,7 +42,7 @@ export function placeSends(
   for (const { facts: job, decision } of sends) {
     const channel = decision.messages[0]?.channel ?? 'email'
     const choose = chooserOf(pipeline, facts, job, channel)
-    const integration = choose([])
+    const integration = unpaused(pipeline.slots, choose, choose([]), [], now)
     if (integration === undefined) {
       const details = [...decision.details, detail(now, 'noIntegration')]
       settlements.push(failed(job, { details, stops: false }, now))
@@ -101,7 +91,7 @@ function outgoingOf(
     envelope: draft.envelope as Envelope,
     sending: notYetSent,
     integration,
-    hasOther: (sending: { tried: readonly string[] }) => choose(sending.tried),
+    other: choose,
   }))
   return { environment, facts, messages }
 }

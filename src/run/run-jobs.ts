@@ -4,12 +4,14 @@ import { detail } from '../domain/execution-detail.ts'
 import { grouped } from '../domain/grouped.ts'
 import type { Job } from '../domain/job.ts'
 import { claimsMax } from '../domain/job.ts'
+import { releaseLeases } from '../queue/leases.ts'
 import type { Ending } from '../queue/worker.ts'
 import { buryJobs, postponeOrBury } from '../record/bury.ts'
 import { recordDecisions } from '../record/record-decisions.ts'
 import type { DigestWish, Settlement } from '../record/settlement.ts'
 import { settles } from '../record/settlement.ts'
 import { LostLease } from '../record/write-settlements.ts'
+import { jobQueue } from '../store/jobs/queue-table.ts'
 import type { JobFacts } from './decide.ts'
 import { decide } from './decide.ts'
 import type { Facts } from './load-facts.ts'
@@ -22,37 +24,64 @@ import { scopeOf } from './scope.ts'
 import type { Sender } from './sender.ts'
 import { laterSteps, settlementOf } from './settle-decision.ts'
 
+/** Returns what is still on its way. Throws only before anything was committed: whoever runs it again repeats nothing. */
+type RunTogether = (environment: Environment, jobs: readonly Job[]) => Promise<Promise<void>[]>
+
+/** Claimed so often without an end, a job may be what ends its workers; so it runs alone, and takes no other with it. */
+const suspectClaims = 3
+
 export async function runJobs(pipeline: Pipeline, sender: Sender, jobs: readonly Job[]): Promise<Ending> {
   const environments = await pipeline.environments.of([...new Set(jobs.map((job) => job.environmentId))])
   const endings: Promise<void>[] = []
-  for (const [environmentId, group] of grouped(jobs, (job) => job.environmentId)) {
+  const decideTogether: RunTogether = (environment, group) => decideJobs(pipeline, sender, environment, group)
+  const resumeTogether: RunTogether = (environment, group) => resumeSends(pipeline, sender, environment, group)
+  for (const [environmentId, all] of grouped(await withoutSuspects(pipeline, jobs), (job) => job.environmentId)) {
     const environment = environments.get(environmentId)
     if (environment === undefined) continue
-    endings.push(...(await runGroup(pipeline, sender, environment, group)))
+    const deadly = all.filter((job) => job.claims > claimsMax)
+    if (deadly.length > 0) await buryDeadly(pipeline, environment, deadly)
+    const group = all.filter((job) => job.claims <= claimsMax)
+    const resumed = group.filter((job) => job.status === 'running')
+    const fresh = group.filter((job) => job.status !== 'running')
+    endings.push(...(await inHalves(pipeline, environment, fresh, decideTogether)))
+    endings.push(...(await inHalves(pipeline, environment, resumed, resumeTogether)))
   }
   return { settled: Promise.all(endings).then(() => {}) }
 }
 
+/** All but suspects, or one of those alone; the others are given back uncounted and have their turn later. */
+async function withoutSuspects(pipeline: Pipeline, jobs: readonly Job[]): Promise<readonly Job[]> {
+  const suspects = jobs.filter((job) => job.claims >= suspectClaims)
+  if (suspects.length === 0 || jobs.length === 1) return jobs
+  // Any of them: were it always the first, the same one would end every worker before the others had their turn.
+  const innocent = jobs.filter((job) => job.claims < suspectClaims)
+  const alone = innocent.length === 0 ? suspects[Math.floor(pipeline.world.random() * suspects.length)] : undefined
+  const back = suspects.filter((job) => job !== alone)
+  await releaseLeases(pipeline.db, jobQueue, pipeline.queue.clock, back)
+  return alone === undefined ? innocent : [alone]
+}
+
 /** A group that fails is halved until the culprit is found: it alone is postponed, and buried in the end. */
-async function runGroup(
+async function inHalves(
   pipeline: Pipeline,
-  sender: Sender,
   environment: Environment,
   jobs: readonly Job[],
+  run: RunTogether,
 ): Promise<Promise<void>[]> {
+  const [only, second] = jobs
+  if (only === undefined) return []
   try {
-    return await runTogether(pipeline, sender, environment, jobs)
+    return await run(environment, jobs)
   } catch (error) {
-    const [only, second] = jobs
-    if (only !== undefined && second === undefined) {
+    if (second === undefined) {
       // Somebody else has it: theirs to settle.
       if (!(error instanceof LostLease)) await putAside(pipeline, environment, only, error)
       return []
     }
     const middle = jobs.length >> 1
     return [
-      ...(await runGroup(pipeline, sender, environment, jobs.slice(0, middle))),
-      ...(await runGroup(pipeline, sender, environment, jobs.slice(middle))),
+      ...(await inHalves(pipeline, environment, jobs.slice(0, middle), run)),
+      ...(await inHalves(pipeline, environment, jobs.slice(middle), run)),
     ]
   }
 }
@@ -67,7 +96,7 @@ async function putAside(pipeline: Pipeline, environment: Environment, job: Job, 
   world.log.error({ err: error, jobId: job.id, claims: job.claims, fate }, 'A job failed by a fault of ours')
 }
 
-async function runTogether(
+async function decideJobs(
   pipeline: Pipeline,
   sender: Sender,
   environment: Environment,
@@ -79,21 +108,10 @@ async function runTogether(
   const settlements: Settlement[] = []
   const wishes: DigestWish[] = []
   const sends: { facts: JobFacts; decision: Extract<ReturnType<typeof decide>, { kind: 'send' }> }[] = []
-  const resumed: JobFacts[] = []
-  const deadly: Job[] = []
   for (const job of jobs) {
-    // Claimed again and again without an end: whoever runs it dies of it.
-    if (job.claims > claimsMax) {
-      deadly.push(job)
-      continue
-    }
     const jobFacts = factsOf(facts, job)
     if (jobFacts === undefined) {
       settlements.push(abandoned(facts, job, now))
-      continue
-    }
-    if (job.status === 'running') {
-      resumed.push(jobFacts)
       continue
     }
     const decision = decide(jobFacts, pipeline.renderer, now)
@@ -109,17 +127,27 @@ async function runTogether(
   const kept = await recordOrFree(pipeline, placed.begun, () =>
     recordDecisions(db, world, environment, queue, { settlements, wishes }),
   )
-  if (deadly.length > 0) await buryDeadly(pipeline, environment, facts, deadly)
   const isKept = (outgoing: Outgoing): boolean => kept.has(outgoing.facts.job.id)
   freeSlots(
     pipeline,
     placed.begun.filter((outgoing) => !isKept(outgoing)),
   )
-  return [
-    sender.call(placed.begun.filter(isKept)),
-    sender.queue(placed.waiting.filter(isKept)),
-    ...(await resumeJobs(pipeline, sender, environment, facts, resumed)),
-  ]
+  return [sender.call(placed.begun.filter(isKept)), sender.queue(placed.waiting.filter(isKept))]
+}
+
+async function resumeSends(
+  pipeline: Pipeline,
+  sender: Sender,
+  environment: Environment,
+  jobs: readonly Job[],
+): Promise<Promise<void>[]> {
+  const { db, world, queue } = pipeline
+  const facts = await loadFacts(pipeline, environment, jobs)
+  const known = jobs.map((job) => factsOf(facts, job) ?? job)
+  const gone = known.flatMap((one) => ('job' in one ? [] : [abandoned(facts, one, world.now())]))
+  if (gone.length > 0) await recordDecisions(db, world, environment, queue, { settlements: gone, wishes: [] })
+  const resumed = known.flatMap((one) => ('job' in one ? [one] : []))
+  return resumeJobs(pipeline, sender, environment, facts, resumed)
 }
 
 function factsOf(facts: Facts, job: Job): JobFacts | undefined {
@@ -149,16 +177,16 @@ function inAppAllowed(facts: Facts, decision: Exclude<ReturnType<typeof decide>,
   return { kind: 'fail', details: [detail(now, 'noIntegration')], stops: false } as const
 }
 
-async function buryDeadly(
-  pipeline: Pipeline,
-  environment: Environment,
-  facts: Facts,
-  jobs: readonly Job[],
-): Promise<void> {
+/** Claimed again and again without an end: whoever runs them dies of it. */
+async function buryDeadly(pipeline: Pipeline, environment: Environment, jobs: readonly Job[]): Promise<void> {
   const { db, world, queue } = pipeline
   const words = `The step was begun ${claimsMax} times and never came to an end`
+  const versions = await pipeline.versions.of(
+    environment,
+    jobs.map((job) => job.versionId),
+  )
   const burials = jobs.map((job) => {
-    const version = facts.versions.get(job.versionId)
+    const version = versions.get(job.versionId)
     return { job, words, laterSteps: version === undefined ? [] : laterSteps({ job, version }) }
   })
   await buryJobs(db, world, environment, queue, burials)

@@ -19,11 +19,16 @@ export interface TaskParts {
   isStopping(): boolean
 }
 
+/** Each keeps a connection of the pool busy. */
+const expansionsAtOnce = 3
+/** An expansion makes way for the others after so many pages: a second's work or so. */
+const pagesPerTurn = 10
 /** A task that failed by a fault of ours is tried again after this, times its claims. */
 const postponedMs = 5_000
 
 export async function runTasks(pipeline: Pipeline, parts: TaskParts, tasks: readonly Task[]): Promise<Ending> {
   const environments = await pipeline.environments.of([...new Set(tasks.map((task) => task.environmentId))])
+  const expansions: (() => Promise<void>)[] = []
   for (const [environmentId, all] of grouped(tasks, (task) => task.environmentId)) {
     const environment = environments.get(environmentId)
     if (environment === undefined) continue
@@ -40,15 +45,21 @@ export async function runTasks(pipeline: Pipeline, parts: TaskParts, tasks: read
     const group = all.filter((task) => task.claims <= claimsMax)
     const snoozes = group.filter((task) => task.kind === 'unsnooze')
     await guarded(pipeline, environment, snoozes, () => wake(pipeline, environment, snoozes))
-    const expansions = group.filter((task) => task.kind === 'expand')
-    // Side by side: a large audience must not keep a small one waiting.
-    await Promise.all(
-      expansions.map((task) =>
-        guarded(pipeline, environment, [task], () => expand(pipeline, parts, environment, task)),
-      ),
-    )
+    for (const task of group.filter((one) => one.kind === 'expand')) {
+      const work = (): Promise<void> => expand(pipeline, parts, environment, task)
+      expansions.push(() => guarded(pipeline, environment, [task], work))
+    }
   }
+  await sideBySide(expansions)
   return settledAtOnce
+}
+
+/** A large audience must not keep a small one waiting, whosever they are. */
+async function sideBySide(works: (() => Promise<void>)[]): Promise<void> {
+  const one = async (): Promise<void> => {
+    for (let work = works.shift(); work !== undefined; work = works.shift()) await work()
+  }
+  await Promise.all(Array.from({ length: expansionsAtOnce }, one))
 }
 
 async function wake(pipeline: Pipeline, environment: Environment, tasks: readonly Task[]): Promise<void> {
@@ -67,7 +78,8 @@ async function expand(pipeline: Pipeline, parts: TaskParts, environment: Environ
     return version && activeStepFrom(version.definition.steps, 0)
   }
   let state: ExpansionState | undefined = { ...expansionStart, ...(task.state as Partial<ExpansionState>) }
-  while (state !== undefined && !parts.isStopping() && pipeline.isAlive()) {
+  for (let page = 0; state !== undefined && page < pagesPerTurn; page += 1) {
+    if (parts.isStopping() || !pipeline.isAlive()) break
     state = await expandPage(db, world, environment, queue, {
       task,
       state,
@@ -75,7 +87,7 @@ async function expand(pipeline: Pipeline, parts: TaskParts, environment: Environ
       resolveChannels: parts.resolveChannels,
     })
   }
-  // Left in the middle: the next node need not wait for the lease to end.
+  // Left in the middle: whoever waits comes first, and the next node need not wait for the lease to end.
   if (state !== undefined) await postpone(pipeline, environment, task, world.now(), '')
 }
 

@@ -12,6 +12,8 @@ import { providerOf } from '../providers/registry.ts'
 import { recordBeginnings } from '../record/begin-calls.ts'
 import type { JobOutcome } from '../record/record-outcomes.ts'
 import { recordOutcomes } from '../record/record-outcomes.ts'
+import { settles } from '../record/settlement.ts'
+import { lookAgainAt } from './look-again.ts'
 import type { Outgoing, OutgoingMessage } from './outgoing.ts'
 import { withOperatorMail } from './outgoing.ts'
 import type { Pipeline } from './pipeline.ts'
@@ -99,16 +101,19 @@ class SendingLines implements Sender {
   async #callJob(outgoing: Outgoing): Promise<void> {
     const { world, slots } = this.#pipeline
     const calls = await Promise.all(
-      outgoing.messages.map(async (message) => ({ message, outcome: await callProvider(this.#pipeline, message) })),
+      outgoing.messages.map(async (message) => {
+        const asked = { integrationId: message.integration._id, providerId: message.integration.providerId }
+        return { message, asked, isThere: true, outcome: await callProvider(this.#pipeline, message) }
+      }),
     )
-    for (const { message, outcome } of calls) {
-      slots.free(message.integration._id)
+    for (const { asked, outcome } of calls) {
+      slots.free(asked.integrationId)
       if (outcome.kind === 'busy' && outcome.retryAfterMs !== undefined) {
-        slots.pauseUntil(message.integration._id, new Date(world.now().getTime() + outcome.retryAfterMs))
+        slots.pauseUntil(asked.integrationId, new Date(world.now().getTime() + outcome.retryAfterMs))
       }
-      this.#pumpSoon(message.integration._id)
+      this.#pumpSoon(asked.integrationId)
     }
-    const settled = settleOutcomes(outgoing, calls, { now: world.now(), random: world.random() })
+    const settled = settleOutcomes(outgoing.facts, calls, { now: world.now(), random: world.random() })
     await this.#record(outgoing.environment, settled)
   }
 
@@ -141,9 +146,10 @@ class SendingLines implements Sender {
   }
 
   async #pump(integrationId: string): Promise<void> {
-    const { slots } = this.#pipeline
+    const { slots, world } = this.#pipeline
     const line = this.#waiting.get(integrationId) ?? []
     if (!this.#pipeline.isAlive()) return this.#letGo(integrationId, line.splice(0))
+    if (slots.isPaused(integrationId, world.now())) return this.#putOff(integrationId, line.splice(0))
     const batch = line.splice(0, slots.take(integrationId, line.length))
     if (line.length === 0) this.#waiting.delete(integrationId)
     for (const group of grouped(batch, (one) => one.outgoing.environment.id).values()) {
@@ -155,6 +161,19 @@ class SendingLines implements Sender {
   #letGo(integrationId: string, batch: readonly Waiting[]): void {
     this.#waiting.delete(integrationId)
     for (const { done } of batch) done()
+  }
+
+  /** The provider asked for patience: the jobs come back when it is over, without a call. */
+  async #putOff(integrationId: string, batch: readonly Waiting[]): Promise<void> {
+    this.#waiting.delete(integrationId)
+    const due = lookAgainAt(this.#pipeline.slots, integrationId, this.#pipeline.world.now())
+    await Promise.all(
+      batch.map(async ({ outgoing, done }) => {
+        const settlement = settles(outgoing.facts.job, 'running', { due })
+        await this.#record(outgoing.environment, { settlement, results: [] })
+        done()
+      }),
+    )
   }
 
   async #begin(integrationId: string, batch: readonly Waiting[]): Promise<void> {

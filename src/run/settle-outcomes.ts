@@ -7,11 +7,16 @@ import { providerOf } from '../providers/registry.ts'
 import type { JobOutcome } from '../record/record-outcomes.ts'
 import { settles } from '../record/settlement.ts'
 import type { CallResult } from '../store/messages/sending.ts'
-import type { Outgoing, OutgoingMessage } from './outgoing.ts'
+import type { JobFacts } from './decide.ts'
+import type { SentMessage } from './outgoing.ts'
 import { failed, nextOf } from './settle-decision.ts'
 
 export interface Called {
-  readonly message: OutgoingMessage
+  readonly message: SentMessage
+  /** Who was asked. */
+  readonly asked: { readonly integrationId: string; readonly providerId: string }
+  /** Whether they could be asked again. */
+  readonly isThere: boolean
   readonly outcome: Outcome
 }
 
@@ -23,11 +28,10 @@ interface Judged {
 }
 
 export function settleOutcomes(
-  outgoing: Outgoing,
+  facts: JobFacts,
   calls: readonly Called[],
   moment: { now: Date; random: number },
 ): JobOutcome {
-  const { facts } = outgoing
   const judged = calls.map((call) => judge(call, moment))
   const results = judged.map((one) => one.result)
   const details = judged.map((one) => one.detail)
@@ -41,22 +45,24 @@ export function settleOutcomes(
   return { settlement: { ...failed(facts, { details, stops: false }, moment.now), state }, results }
 }
 
-function judge({ message, outcome }: Called, { now, random }: { now: Date; random: number }): Judged {
-  const { integration, sending, channel } = message
+function judge({ message, asked, isThere, outcome }: Called, { now, random }: { now: Date; random: number }): Judged {
+  const { sending, channel } = message
+  const hasOther = message.other([...sending.tried, asked.integrationId]) !== undefined
   const after = afterOutcome({
     outcome,
     sending,
     channel,
-    integrationId: integration._id,
-    idempotent: providerOf(integration.providerId)?.idempotent === true,
-    hasOther: message.hasOther({ ...sending, tried: [...sending.tried, integration._id] }) !== undefined,
+    integrationId: asked.integrationId,
+    idempotent: providerOf(asked.providerId)?.idempotent === true,
+    hasOther,
+    canRepeat: isThere || hasOther,
     now,
     random,
   })
   const isTest = outcome.kind === 'sent' && outcome.captured === true
   const told = detailOf(outcome, after.kind === 'again', {
     now,
-    providerId: integration.providerId,
+    providerId: asked.providerId,
     isRetry: sending.attempts > 1 || after.kind === 'again',
     isTest,
   })
@@ -67,7 +73,8 @@ function judge({ message, outcome }: Called, { now, random }: { now: Date; rando
     error: after.error,
     providerMessageId: outcome.kind === 'sent' ? outcome.providerMessageId : null,
     sending: after.kind === 'again' ? after.sending : sending,
-    nextIntegrationId: after.kind === 'again' && after.failover ? (message.hasOther(after.sending)?._id ?? null) : null,
+    nextIntegrationId:
+      after.kind === 'again' && after.failover ? (message.other(after.sending.tried)?._id ?? null) : null,
     isTest,
   }
   return { result, detail: told, again: after.kind === 'again' ? after.at : null }
@@ -96,6 +103,6 @@ function detailOf(
 }
 
 function providerState(calls: readonly Called[]): { providerId?: string } {
-  const providerId = calls[0]?.message.integration.providerId
+  const providerId = calls[0]?.asked.providerId
   return providerId === undefined ? {} : { providerId }
 }

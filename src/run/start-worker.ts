@@ -55,9 +55,9 @@ const jobsInHandMax = 2_000
 const jobsPerBatchMax = 100
 /** Two cores: one batch in the database while another is being rendered, and one to spare. */
 const jobRunnersMax = 3
-const tasksInHandMax = 50
-const tasksPerBatchMax = 10
-const taskRunnersMax = 2
+const tasksPerBatchMax = 48
+const taskRunnersMax = 1
+const tasksInHandMax = 48
 
 /** What runs jobs and tasks, not yet started. */
 export function createWorkers(parts: WorkerParts): Workers {

@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { connect } from '../../src/db/connect.ts'
 import type { Statement } from '../../src/db/sql.ts'
 import { sql } from '../../src/db/sql.ts'
+import { silentLog } from '../../src/world/log.ts'
 import type { Json } from './app.ts'
 import type { TestDatabase } from './database.ts'
-import { createTestDatabase } from './database.ts'
+import { createTestDatabase, testCluster } from './database.ts'
 import { bodyOf } from './outbound-scene.ts'
 import type { Service } from './service.ts'
 import { eventually, ServiceScene } from './service.ts'
@@ -29,6 +31,10 @@ export interface FaultNode extends Service {
 export interface Stall {
   /** Until so many transactions hang here. */
   reached(count?: number): Promise<void>
+  /** How many hang here now. */
+  count(): Promise<number>
+  /** Ends the connections that hang here: what they had begun is undone, and whoever comes next hangs as well. */
+  cutOff(): Promise<void>
   /** Lets them go on, and everybody after them. */
   release(): Promise<void>
 }
@@ -113,6 +119,18 @@ export class FaultScene {
     )
   }
 
+  /** Whether anybody may make a new connection to the database; those there are stay. */
+  async allowConnections(allowed: boolean): Promise<void> {
+    // Not from within: a connection of the database itself may not do it.
+    const { host, port, user, database } = testCluster()
+    const admin = connect(
+      { host, port, user, database },
+      { poolSize: 1, statementTimeoutMs: stallMsMax, lockTimeoutMs: stallMsMax, log: silentLog },
+    )
+    const text = `alter database ${this.database.connection.database} allow_connections ${allowed}`
+    await admin.run({ text, values: [] }).finally(() => admin.close())
+  }
+
   /** From now on transactions hang where the options say, until released. */
   async stall({ on, event, at, when, inCommit, node }: StallOptions): Promise<Stall> {
     this.#stalls += 1
@@ -132,7 +150,12 @@ export class FaultScene {
        ${when === undefined ? '' : `when (${when})`} execute function ${name}()`,
     )
     return {
-      reached: (count = 1) => eventually(async () => (await this.#waiting(number)) >= count),
+      reached: (count = 1) => eventually(async () => (await this.#waiting(number)).length >= count),
+      count: async () => (await this.#waiting(number)).length,
+      cutOff: async () => {
+        const pids = await this.#waiting(number)
+        await this.rows(sql`select pg_terminate_backend(pid) from unnest(${pids}::int[]) as pid`)
+      },
       release,
     }
   }
@@ -160,11 +183,13 @@ export class FaultScene {
     }
   }
 
-  #waiting(number: number): Promise<number> {
-    return this.count(sql`
-      select count(*) as count from pg_locks
+  /** The processes that hang. */
+  async #waiting(number: number): Promise<number[]> {
+    const rows = await this.rows(sql`
+      select pid from pg_locks
       where locktype = 'advisory' and not granted and classid = ${stallKey} and objid = ${number} and objsubid = 2
         and database = (select oid from pg_database where datname = current_database())`)
+    return rows.map((row) => row.pid)
   }
 
   /** Members put straight into the tables; the topic's key. */

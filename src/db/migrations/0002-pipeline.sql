@@ -187,8 +187,8 @@ create table messages (
   title text,
   email text,
   phone text,
-  -- What goes to the provider, rendered once, so that every retry says the same.
-  envelope jsonb,
+  -- What goes to the provider, rendered once, so that every retry says the same: json keeps even the order of members.
+  envelope json,
   cta jsonb,
   actor jsonb,
   data jsonb,

@@ -1,6 +1,5 @@
 // The schemas of workflows: steps, templates, settings, the resource itself.
-import type { TSchema } from 'typebox'
-import type { Static } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import { Type } from 'typebox'
 import type { EmailBlock } from '../../domain/workflow.ts'
 import { ordinals, ordinalValues, runnableStepTypes, severities, timeUnits, weekDays } from '../../domain/workflow.ts'

@@ -41,7 +41,7 @@ export async function insertMessages(tx: Tx, environment: Environment, messages:
             envelope, cta, actor, data, context_keys, is_test, delivered_at, created_at, updated_at)
           select ${environment.id}, m.id, m.event_id, m.notification_id, m.job_id, m.subscriber_id, m.version_id, m.step,
             m.channel, m.state, m.status, m.provider_id, m.integration_id, m.sending::jsonb, m.error_id, m.error_text,
-            m.content::jsonb, m.subject, m.title, m.email, m.phone, m.envelope::jsonb, m.cta::jsonb, m.actor::jsonb,
+            m.content::jsonb, m.subject, m.title, m.email, m.phone, m.envelope::json, m.cta::jsonb, m.actor::jsonb,
             m.data::jsonb, m.context_keys::text[], m.is_test,
             case when m.delivered_at is null then null else array[m.delivered_at] end, m.created_at, m.created_at
           from unnest(${column((m) => m.id)}::uuid[], ${column((m) => m.eventId)}::uuid[],

@@ -11,7 +11,8 @@ export interface UnsentMessage {
   readonly jobId: string
   readonly channel: Channel
   readonly state: MessageState
-  readonly integrationId: string | null
+  readonly providerId: string
+  readonly integrationId: string
   readonly sending: Sending
   readonly envelope: Envelope
 }
@@ -25,7 +26,8 @@ export async function findUnsent(
   if (jobs.length === 0) return []
   const ranges = jobs.map((job) => idsOfMessages(job.eventId, job.id))
   return db.rows<UnsentMessage>(sql`
-    select m.id, m.job_id as "jobId", m.channel, m.state, m.integration_id as "integrationId", m.sending, m.envelope
+    select m.id, m.job_id as "jobId", m.channel, m.state, m.provider_id as "providerId",
+           m.integration_id as "integrationId", m.sending, m.envelope
     from unnest(${jobs.map((job) => job.id)}::uuid[], ${ranges.map((range) => range.from)}::uuid[],
                 ${ranges.map((range) => range.to)}::uuid[]) as asked (job_id, from_id, to_id)
     cross join lateral (

@@ -1,0 +1,211 @@
+// What a node leaves behind when it ends in the middle of sending, and that a lost lease changes nothing.
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import { sql } from '../../src/db/sql.ts'
+import { leaseMs } from '../../src/queue/queue.ts'
+import type { Json, TestApp } from '../support/app.ts'
+import { createTestApp } from '../support/app.ts'
+import { FlowScene, fresh, MailScript, statuses, told } from '../support/flow-scene.ts'
+import { email, inApp } from '../support/workflow-scene.ts'
+
+let app: TestApp
+let node: TestApp
+let scene: FlowScene
+let mail: MailScript
+let workflow: string
+before(async () => {
+  app = await createTestApp()
+  node = await createTestApp({ nodeOf: app })
+  scene = new FlowScene(app)
+  mail = new MailScript(scene)
+  workflow = await scene.workflow([email('Hello'), inApp('After')])
+})
+after(async () => {
+  await node.close()
+  await app.close()
+})
+beforeEach(() => mail.clear())
+
+const somebody = () => ({ subscriberId: fresh('person'), email: `${fresh('ada')}@example.org` })
+
+/** The first node asks and never hears the end of it, until it is let go. */
+async function stuck(count: number): Promise<{ letGo(): Promise<void> }> {
+  let letGo: () => void = () => {}
+  let allAsked: () => void = () => {}
+  const gate = new Promise<void>((resolve) => (letGo = resolve))
+  const asked = new Promise<void>((resolve) => (allAsked = resolve))
+  mail.meanwhile = () => {
+    if (mail.asked.length === count) allAsked()
+    return gate
+  }
+  const working = app.pipeline.work()
+  await asked
+  mail.meanwhile = undefined
+  return {
+    letGo: async () => {
+      letGo()
+      await working
+    },
+  }
+}
+
+test('a message that was being sent when its node ended is perhaps sent: repeated once as an e-mail', async () => {
+  await mail.account('provider')
+  const transactionId = await scene.trigger(workflow, somebody())
+  const first = await stuck(1)
+  app.world.advance(leaseMs)
+  await node.pipeline.work()
+  const { jobs } = await scene.notification(transactionId)
+  assert.deepEqual(told(jobs[0]).at(-1), ['Unexpected provider error', 'Warning'])
+  assert.match(jobs[0].executionDetails.at(-1).raw, /whether the message was sent is not known/)
+  assert.equal(mail.asked.length, 1)
+  app.world.advance(1_000)
+  await node.pipeline.work()
+  assert.equal(mail.asked.length, 2)
+  const over = await scene.notification(transactionId)
+  assert.deepEqual(statuses(over), ['completed', 'completed'])
+  await first.letGo()
+  const unchanged = await scene.notification(transactionId)
+  assert.deepEqual(unchanged, over, 'who lost the lease changes nothing')
+})
+
+test('the outcome of a call whose lease was lost meanwhile is not recorded twice', async () => {
+  await mail.account('provider')
+  const transactionId = await scene.trigger(workflow, somebody())
+  const first = await stuck(1)
+  app.world.advance(leaseMs)
+  await node.pipeline.work()
+  await first.letGo()
+  assert.deepEqual(statuses(await scene.notification(transactionId)), ['running', 'pending'])
+  app.world.advance(1_000)
+  await node.pipeline.work()
+  const { jobs } = await scene.notification(transactionId)
+  assert.deepEqual([jobs[0].status, jobs[1].status], ['completed', 'completed'])
+  assert.equal(jobs[0].executionDetails.filter((one: Json) => one.detail === 'Message sent').length, 1)
+  assert.equal((await scene.messages(transactionId)).length, 2)
+})
+
+test('what only waited for its turn is not perhaps sent: it is sent, once, and not told as a retry', async () => {
+  await mail.account('provider')
+  const people = Array.from({ length: 60 }, somebody)
+  const transactionId = await scene.trigger(workflow, people)
+  const first = await stuck(50)
+  const asked = new Set(mail.asked.flatMap((one) => one.to))
+  app.world.advance(leaseMs)
+  await node.pipeline.work()
+  const sent = mail.asked.slice(50).flatMap((one) => one.to)
+  assert.deepEqual(
+    [...sent].sort(),
+    people
+      .map((person) => person.email)
+      .filter((address) => !asked.has(address))
+      .sort(),
+  )
+  const rows = await scene.rows(sql`
+    select m.sending->>'attempts' as attempts, count(*) as count from messages m
+    join events e on e.id = m.event_id
+    where e.transaction_id = ${transactionId} and m.channel = 'email' and m.status = 'sent' group by 1`)
+  assert.deepEqual(rows, [{ attempts: '1', count: 10 }])
+  app.world.advance(1_000)
+  await node.pipeline.work()
+  await first.letGo()
+  const { counts } = await scene.progress(transactionId)
+  assert.equal(counts.byOutcome.completed, 60)
+  assert.equal(mail.asked.length, 110)
+})
+
+test('jobs that were claimed and not begun run on another node when the lease ends, once', async () => {
+  await mail.account('provider')
+  const people = Array.from({ length: 20 }, somebody)
+  const transactionId = await scene.trigger(workflow, people)
+  await scene.rows(sql`
+    update jobs set lease = gen_random_uuid(), claims = 1,
+      due_at = ${new Date(app.world.now().getTime() + leaseMs)}::timestamptz where due_at is not null`)
+  await node.pipeline.work()
+  assert.equal(mail.asked.length, 0)
+  app.world.advance(leaseMs)
+  await Promise.all([node.pipeline.work(), app.pipeline.work()])
+  assert.equal(mail.asked.length, 20)
+  assert.equal((await scene.progress(transactionId)).counts.byOutcome.completed, 20)
+})
+
+test('two nodes share the work without doing anything twice', async () => {
+  await mail.account('provider')
+  const people = Array.from({ length: 400 }, somebody)
+  const transactionId = await scene.trigger(workflow, people)
+  for (let round = 0; round < 6; round += 1) {
+    await Promise.all([node.pipeline.work(), app.pipeline.work()])
+    app.world.advance(500)
+  }
+  assert.equal(mail.asked.length, 400)
+  assert.equal((await scene.progress(transactionId)).counts.byOutcome.completed, 400)
+  assert.equal((await scene.messages(transactionId)).length, 800)
+})
+
+/** The database refuses whatever would be told of this job. */
+async function refuseToSettle(jobId: string): Promise<() => Promise<void>> {
+  await app.database.db.run({
+    text: `create function refuse_to_settle() returns trigger language plpgsql as $$ begin raise 'refused'; end $$`,
+    values: [],
+  })
+  await app.database.db.run({
+    text: `create trigger refuse_to_settle before update on jobs for each row
+           when (old.id = '${jobId}' and new.details <> old.details) execute function refuse_to_settle()`,
+    values: [],
+  })
+  return async () => {
+    await app.database.db.run(sql`drop function refuse_to_settle cascade`)
+  }
+}
+
+test('a job that cannot be settled when it is resumed doubles nothing of its batch', async () => {
+  await mail.account('provider')
+  mail.answers('provider', 503, 202)
+  const culprit = await scene.run(workflow, somebody())
+  const culpritId = culprit.jobs[0]._id
+  await scene.rows(sql`update messages set state = 'calling' where job_id = ${culpritId}`)
+  const accept = await refuseToSettle(culpritId)
+  app.world.advance(1_000)
+  const people = [somebody(), somebody(), somebody()]
+  const transactionId = await scene.trigger(workflow, people)
+  const isPutAside = () => app.world.logged.some((line) => 'jobId' in line.facts && line.facts.jobId === culpritId)
+  // Their calls are still under way when the trouble comes.
+  mail.meanwhile = async () => {
+    while (!isPutAside()) await new Promise(setImmediate)
+  }
+  await scene.work()
+  const asked = mail.asked.slice(1).flatMap((one) => one.to)
+  assert.deepEqual(asked.sort(), people.map((person) => person.email).sort())
+  assert.equal((await scene.progress(transactionId)).counts.byOutcome.completed, 3)
+  await accept()
+  await scene.advance(10_000, 1_000)
+  assert.deepEqual(statuses(await scene.notification(culprit.transactionId)), ['completed', 'completed'])
+})
+
+test('a message whose job had not heard of its end is not sent again', async () => {
+  await mail.account('provider')
+  const { jobs, transactionId } = await scene.run(workflow, somebody())
+  await scene.rows(sql`
+    update jobs set status = 'running', lease = gen_random_uuid(), due_at = ${app.world.now()}::timestamptz
+    where id = ${jobs[0]._id}`)
+  await scene.work()
+  assert.equal(mail.asked.length, 1)
+  assert.deepEqual(statuses(await scene.notification(transactionId)), ['completed', 'completed'])
+  assert.equal((await scene.messages(transactionId)).length, 2)
+})
+
+test('what was perhaps sent is not told as failed when no integration is left', async () => {
+  const all: Json[] = await scene.expect(200, 'GET', '/v1/integrations')
+  const capture = all.find((one) => one.providerId === 'platform-email') ?? assert.fail('no capture')
+  await scene.expect(200, 'PUT', `/v1/integrations/${capture._id}`, { active: false })
+  await mail.account('provider')
+  const transactionId = await scene.trigger(workflow, somebody())
+  const first = await stuck(1)
+  await mail.remove('provider')
+  app.world.advance(leaseMs)
+  await node.pipeline.work()
+  await first.letGo()
+  const { jobs } = await scene.notification(transactionId)
+  assert.deepEqual([jobs[0].status, jobs[0].messages[0].status], ['completed', 'warning'])
+  await scene.expect(200, 'PUT', `/v1/integrations/${capture._id}`, { active: true })
+})

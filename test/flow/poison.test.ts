@@ -1,0 +1,99 @@
+// Jobs that make whoever runs them fail: put off, then buried, while the others of their batch go on.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { sql } from '../../src/db/sql.ts'
+import { claimsMax } from '../../src/domain/job.ts'
+import type { TestApp } from '../support/app.ts'
+import { createTestApp } from '../support/app.ts'
+import { FlowScene, fresh, statuses, told } from '../support/flow-scene.ts'
+import { inApp } from '../support/workflow-scene.ts'
+
+let app: TestApp
+let scene: FlowScene
+before(async () => {
+  app = await createTestApp()
+  scene = new FlowScene(app)
+})
+after(() => app.close())
+
+/** A workflow whose stored version makes deciding throw; nothing the API lets through does. */
+async function poisoned(): Promise<string> {
+  const { _id, triggers } = await scene.created([inApp('Never'), inApp('After')])
+  await scene.rows(sql`
+    update workflow_versions set definition = jsonb_set(definition, '{steps,0,template,type}', '"teleport"')
+    where workflow_id = ${_id}`)
+  return triggers[0].identifier
+}
+
+const buried = 'There was one or more errors when trying to execute the notification'
+
+test('a job that fails by a fault of ours is put off longer each time, then buried, and what follows is canceled', async () => {
+  const { transactionId } = await scene.run(await poisoned(), fresh('person'))
+  const claims = async () =>
+    (await scene.rows(sql`select claims, status, due_at from jobs where due_at is not null`)).map((row) => [
+      row.claims,
+      row.due_at.getTime() - app.world.now().getTime(),
+    ])
+  for (const [index, waitMs] of [1_000, 10_000, 60_000, 300_000].entries()) {
+    assert.deepEqual(await claims(), [[index + 1, waitMs]])
+    await scene.advance(waitMs)
+  }
+  const notification = await scene.notification(transactionId)
+  assert.deepEqual(statuses(notification), ['failed', 'canceled'])
+  assert.deepEqual(told(notification.jobs[0]), [
+    ['Step queued', 'Pending'],
+    [buried, 'Failed'],
+  ])
+  assert.match(notification.jobs[0].executionDetails[1].raw, /teleport/)
+  assert.deepEqual(await claims(), [])
+  assert.equal((await scene.progress(transactionId)).state, 'completed')
+  const errors = app.world.logged.filter((line) => line.level === 'error')
+  assert.equal(errors.length, claimsMax)
+})
+
+test('the others of its batch complete at once', async () => {
+  const bad = await poisoned()
+  const good = await scene.workflow([inApp('One'), inApp('Two')])
+  const people = Array.from({ length: 20 }, () => fresh('person'))
+  const events = people.map((to, index) => ({ name: index % 7 === 3 ? bad : good, to }))
+  await scene.results(events)
+  await scene.work()
+  for (const [index, person] of people.entries()) {
+    const expected = index % 7 === 3 ? [] : ['One', 'Two']
+    assert.deepEqual((await scene.texts(person)).sort(), expected)
+  }
+})
+
+test('a job that was claimed again and again without an end is buried before it is run', async () => {
+  const good = await scene.workflow([inApp('One'), inApp('Two')])
+  const [deadly, harmless] = [fresh('person'), fresh('person')]
+  const transactionId = await scene.trigger(good, deadly)
+  await scene.rows(sql`update jobs set claims = ${claimsMax} where due_at is not null`)
+  await scene.trigger(good, harmless)
+  await scene.work()
+  const notification = await scene.notification(transactionId)
+  assert.deepEqual(statuses(notification), ['failed', 'canceled'])
+  assert.deepEqual(told(notification.jobs[0]).at(-1), [buried, 'Failed'])
+  assert.deepEqual(await scene.texts(deadly), [])
+  assert.deepEqual((await scene.texts(harmless)).sort(), ['One', 'Two'])
+})
+
+test('an event that cannot be expanded is put off and buried, and others are expanded meanwhile', async () => {
+  const good = await scene.workflow([inApp('Hello')])
+  const [one, other] = [fresh('person'), fresh('person')]
+  await scene.subscribers(one, other)
+  const [first, second] = [fresh('topic'), fresh('topic')]
+  await scene.topic(first, [one])
+  await scene.topic(second, [other])
+  const bad = await scene.trigger(good, { type: 'Topic', topicKey: first })
+  await scene.rows(sql`update tasks set state = '{"named": 0, "after": "no-uuid"}'`)
+  await scene.trigger(good, { type: 'Topic', topicKey: second })
+  await scene.work()
+  assert.equal((await scene.feed(other)).length, 1)
+  assert.equal((await scene.progress(bad)).state, 'expanding')
+  await scene.advance(120_000, 5_000)
+  const [task] = await scene.rows(sql`select due_at, error, claims from tasks`)
+  assert.equal(task.due_at, null)
+  assert.match(task.error, /uuid/)
+  assert.equal(task.claims, claimsMax)
+})

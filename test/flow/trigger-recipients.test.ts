@@ -1,0 +1,213 @@
+// Triggers: whom an event names, how people are written by it, and that each is told once.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Json, TestApp } from '../support/app.ts'
+import { createTestApp } from '../support/app.ts'
+import { FlowScene, fresh } from '../support/flow-scene.ts'
+import { createIntegration } from '../support/integration-scene.ts'
+import { inApp } from '../support/workflow-scene.ts'
+
+let app: TestApp
+let scene: FlowScene
+let hello: string
+before(async () => {
+  app = await createTestApp()
+  scene = new FlowScene(app)
+  hello = await scene.workflow([inApp('Hello {{ subscriber.firstName }}')])
+})
+after(() => app.close())
+
+test('an unknown subscriber is made, and told', async () => {
+  const person = fresh('person')
+  await scene.run(hello, person)
+  assert.equal((await scene.subscriber(person)).subscriberId, person)
+  assert.equal((await scene.feed(person)).length, 1)
+})
+
+test('a subscriber given whole is written first: what is given is stored, null clears, what is absent stays', async () => {
+  const subscriberId = fresh('person')
+  const first = { subscriberId, firstName: 'Ada', lastName: 'Lovelace', email: 'ada@example.org', data: { a: 1, b: 2 } }
+  const notification = await scene.run(hello, first)
+  assert.deepEqual(await scene.texts(subscriberId), ['Hello Ada'])
+  assert.equal(notification.to.email, 'ada@example.org')
+  await scene.run(hello, { subscriberId, lastName: null, phone: '+4915112345678', data: { c: 3 } })
+  const written = await scene.subscriber(subscriberId)
+  assert.deepEqual(
+    [written.firstName, written.lastName ?? null, written.email, written.phone, written.data],
+    ['Ada', null, 'ada@example.org', '+4915112345678', { c: 3 }],
+  )
+  await scene.run(hello, subscriberId)
+  assert.deepEqual((await scene.subscriber(subscriberId)).data, { c: 3 })
+})
+
+test('channels given with a subscriber are stored, and an entry nobody knows is a warning', async () => {
+  await createIntegration(app, { providerId: 'slack', channel: 'chat', identifier: 'our-slack', active: false })
+  const [good, bad] = [fresh('person'), fresh('person')]
+  const entry = (integrationIdentifier: string) => [
+    { providerId: 'slack', integrationIdentifier, credentials: { webhookUrl: 'https://hooks.example.com/x' } },
+  ]
+  const transactionId = await scene.trigger(hello, [
+    { subscriberId: good, channels: entry('our-slack') },
+    { subscriberId: bad, channels: entry('nobody-knows-it') },
+  ])
+  await scene.work()
+  const [channel] = (await scene.subscriber(good)).channels
+  assert.deepEqual([channel.providerId, channel.credentials.webhookUrl], ['slack', 'https://hooks.example.com/x'])
+  assert.deepEqual(await scene.recipients(transactionId), [good, bad].sort())
+  const { warnings } = await scene.progress(transactionId)
+  assert.equal(warnings.length, 1)
+  assert.match(warnings[0], new RegExp(bad))
+})
+
+test('text, an object, a topic and a list of all of them are taken', async () => {
+  const [one, two, three, four] = [fresh('p'), fresh('p'), fresh('p'), fresh('p')]
+  await scene.subscribers(three, four)
+  const key = fresh('topic')
+  await scene.topic(key, [three, four])
+  const topic = { type: 'Topic', topicKey: key }
+  for (const [to, expected] of [
+    [one, [one]],
+    [{ subscriberId: one }, [one]],
+    [topic, [three, four]],
+    [[one], [one]],
+    [
+      [one, { subscriberId: two }, topic],
+      [one, two, three, four],
+    ],
+  ] as [unknown, string[]][]) {
+    const transactionId = await scene.trigger(hello, to)
+    await scene.work()
+    assert.deepEqual(await scene.recipients(transactionId), [...expected].sort(), JSON.stringify(to))
+  }
+})
+
+test('the ones that are wrong are left out and told; the others run', async () => {
+  const good = fresh('person')
+  const to = ['', good, { email: 'a@example.org' }, 5, null, { subscriberId: 'x', email: 'nowhere' }, { type: 'Topic' }]
+  const transactionId = await scene.trigger(hello, to)
+  await scene.work()
+  assert.deepEqual(await scene.recipients(transactionId), [good])
+  const { warnings } = await scene.progress(transactionId)
+  assert.equal(warnings.length, 6)
+  assert.match(warnings[0], /^to\.0 was left out/)
+  assert.match(warnings[4], /^to\.5 was left out.*email/)
+  assert.equal((await scene.results([{ name: hello, to: ['', 5] }]))[0].status, 'invalid_recipients')
+})
+
+test('more mistakes than are worth telling are counted', async () => {
+  const to = [fresh('person'), ...Array.from({ length: 30 }, () => '')]
+  const { warnings } = await scene.progress(await scene.trigger(hello, to))
+  assert.equal(warnings.length, 11)
+  assert.equal(warnings[10], '20 more recipients were left out')
+})
+
+test('who is named twice is told once, by the last definition', async () => {
+  const subscriberId = fresh('person')
+  const to = [
+    { subscriberId, firstName: 'First', lastName: 'One' },
+    ` ${subscriberId} `,
+    { subscriberId, firstName: 'Last' },
+  ]
+  await scene.run(hello, to)
+  assert.deepEqual(await scene.texts(subscriberId), ['Hello Last'])
+  assert.equal((await scene.subscriber(subscriberId)).lastName ?? null, null)
+})
+
+async function topicsOf(transactionId: string): Promise<Record<string, string[]>> {
+  const all = await scene.notifications(transactionId)
+  return Object.fromEntries(
+    all.map((one) => [one.subscriber.subscriberId, one.topics.map((topic: Json) => topic.topicKey).sort()]),
+  )
+}
+
+test('a member of several topics is told once, with all of them; one named directly is told as such', async () => {
+  const [both, one, direct] = [fresh('p'), fresh('p'), fresh('p')]
+  await scene.subscribers(both, one, direct)
+  const [first, second] = [fresh('topic'), fresh('topic')]
+  await scene.topic(first, [both, direct])
+  await scene.topic(second, [both, one, direct])
+  const to = [{ type: 'Topic', topicKey: first }, direct, { type: 'Topic', topicKey: second }]
+  const transactionId = await scene.trigger(hello, to)
+  await scene.work()
+  assert.deepEqual(await topicsOf(transactionId), { [both]: [first, second], [one]: [second], [direct]: [] })
+  const { counts, state } = await scene.progress(transactionId)
+  assert.deepEqual([counts.recipients, counts.notifications, counts.byOutcome.completed, state], [3, 3, 3, 'completed'])
+  for (const person of [both, one, direct]) assert.equal((await scene.feed(person)).length, 1)
+})
+
+test('those excluded from any topic are left out of all, but not where they are named', async () => {
+  const [kept, left, named] = [fresh('p'), fresh('p'), fresh('p')]
+  await scene.subscribers(kept, left, named)
+  const [first, second] = [fresh('topic'), fresh('topic')]
+  await scene.topic(first, [kept, left, named])
+  await scene.topic(second, [left])
+  const to = [{ type: 'Topic', topicKey: first, exclude: [left, named] }, { type: 'Topic', topicKey: second }, named]
+  const transactionId = await scene.trigger(hello, to)
+  await scene.work()
+  assert.deepEqual(await scene.recipients(transactionId), [kept, named].sort())
+})
+
+test('whoever did it is left out of topics, but told where they are named', async () => {
+  const [actor, other] = [fresh('actor'), fresh('p')]
+  await scene.subscribers(actor, other)
+  const key = fresh('topic')
+  await scene.topic(key, [actor, other])
+  const topic = { type: 'Topic', topicKey: key }
+  const unnamed = await scene.trigger(hello, topic, { actor })
+  const named = await scene.trigger(hello, [topic, actor], { actor: { subscriberId: actor, firstName: 'Grace' } })
+  await scene.work()
+  assert.deepEqual(await scene.recipients(unnamed), [other])
+  assert.deepEqual(await scene.recipients(named), [actor, other].sort())
+  assert.equal((await scene.subscriber(actor)).firstName, 'Grace')
+})
+
+test('an actor nobody knows is made, and templates see who it is', async () => {
+  const actor = fresh('actor')
+  const person = fresh('person')
+  const liked = await scene.workflow([inApp('{{ actor.firstName }} liked it')])
+  await scene.run(liked, person, { actor: { subscriberId: actor, firstName: 'Grace' } })
+  assert.deepEqual(await scene.texts(person), ['Grace liked it'])
+  assert.equal((await scene.feed(actor)).length, 0)
+})
+
+test('a topic nobody knows is a warning; an event that reaches nobody is found by its transactionId', async () => {
+  const person = fresh('person')
+  const empty = fresh('empty')
+  await scene.topic(empty, [])
+  const mixed = await scene.trigger(hello, [person, { type: 'Topic', topicKey: 'nobody-knows-it' }])
+  const nobody = await scene.trigger(hello, [{ type: 'Topic', topicKey: 'nobody-knows-it' }])
+  const emptied = await scene.trigger(hello, { type: 'Topic', topicKey: empty })
+  await scene.work()
+  assert.deepEqual((await scene.progress(mixed)).warnings, ['Topic nobody-knows-it was not found'])
+  assert.equal((await scene.feed(person)).length, 1)
+  for (const transactionId of [nobody, emptied]) {
+    const { state, counts } = await scene.progress(transactionId)
+    assert.deepEqual([state, counts.recipients], ['completed', 0])
+  }
+})
+
+test('more than a hundred recipients are expanded by the worker, written and told as well', async () => {
+  const people = Array.from({ length: 150 }, () => ({ subscriberId: fresh('crowd'), firstName: 'Crowd' }))
+  const transactionId = await scene.trigger(hello, [...people, people[0], people[1]?.subscriberId])
+  const before = await scene.progress(transactionId)
+  assert.deepEqual([before.state, before.counts.notifications], ['expanding', 0])
+  await scene.work()
+  const { state, counts } = await scene.progress(transactionId)
+  assert.deepEqual([state, counts.recipients, counts.byOutcome.completed], ['completed', 150, 150])
+  assert.deepEqual(await scene.texts(people[149]?.subscriberId ?? ''), ['Hello Crowd'])
+  const hundred = await scene.trigger(hello, people.slice(0, 100))
+  assert.equal((await scene.progress(hundred)).counts.notifications, 100)
+})
+
+test('a subscriber that was deleted is left out of topics and made anew where it is named', async () => {
+  const [gone, there] = [fresh('p'), fresh('p')]
+  await scene.subscribers(gone, there)
+  const key = fresh('topic')
+  await scene.topic(key, [gone, there])
+  await scene.expect(200, 'DELETE', `/v2/subscribers/${gone}`)
+  const topic = await scene.trigger(hello, { type: 'Topic', topicKey: key })
+  await scene.work()
+  assert.deepEqual(await scene.recipients(topic), [there])
+  await scene.run(hello, gone)
+  assert.equal((await scene.feed(gone)).length, 1)
+})

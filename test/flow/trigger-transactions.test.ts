@@ -1,0 +1,205 @@
+// Triggers: a transactionId runs once, on whichever node, and an idempotency key gets its first answer.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { TestApp } from '../support/app.ts'
+import { createTestApp } from '../support/app.ts'
+import { FlowScene, fresh } from '../support/flow-scene.ts'
+import { inApp } from '../support/workflow-scene.ts'
+
+let app: TestApp
+let node: TestApp
+let scene: FlowScene
+let hello: string
+before(async () => {
+  app = await createTestApp()
+  node = await createTestApp({ nodeOf: app })
+  scene = new FlowScene(app)
+  hello = await scene.workflow([inApp('{{ payload.text }}')])
+})
+after(async () => {
+  await node.close()
+  await app.close()
+})
+
+const event = (to: string, transactionId: string | undefined, text = 'first') => ({
+  name: hello,
+  to,
+  payload: { text },
+  ...(transactionId === undefined ? {} : { transactionId }),
+})
+
+test('an event whose transactionId was used before is answered alike and does not run', async () => {
+  const [person, id] = [fresh('person'), fresh('transaction')]
+  const [first] = await scene.results([event(person, id)])
+  const [second] = await scene.results([event(person, id, 'second')])
+  const third = await scene.single(event(person, id, 'third'))
+  assert.deepEqual(first, { acknowledged: true, status: 'processed', transactionId: id })
+  assert.deepEqual(second, first)
+  assert.deepEqual([third.status, third.body], [201, first])
+  await scene.work()
+  assert.deepEqual(await scene.texts(person), ['first'])
+})
+
+test('of two alike in one call the first runs', async () => {
+  const [person, id] = [fresh('person'), fresh('transaction')]
+  const results = await scene.results([event(person, id), event(person, id, 'second'), event(person, undefined, 'own')])
+  assert.deepEqual(
+    results.map((result) => result.status),
+    ['processed', 'processed', 'processed'],
+  )
+  await scene.work()
+  assert.deepEqual((await scene.texts(person)).sort(), ['first', 'own'])
+})
+
+test('the same id on two nodes at once runs once', async () => {
+  const people = Array.from({ length: 20 }, () => [fresh('person'), fresh('transaction')] as const)
+  const call = (on: TestApp, text: string, order: readonly (readonly [string, string])[]) =>
+    on.call('POST', '/v1/events/trigger/bulk', {
+      body: { events: order.map(([person, id]) => event(person, id, text)) },
+    })
+  const replies = await Promise.all([
+    call(app, 'one', people),
+    call(node, 'other', [...people].reverse()),
+    call(app, 'one', people),
+  ])
+  for (const reply of replies) assert.equal(reply.status, 201, reply.text)
+  await scene.work()
+  for (const [person] of people) assert.equal((await scene.feed(person)).length, 1)
+})
+
+test('single calls with one id that come at once run once', async () => {
+  const [person, id] = [fresh('person'), fresh('transaction')]
+  const calls = Array.from({ length: 20 }, (_, index) =>
+    (index % 2 === 0 ? app : node).call('POST', '/v1/events/trigger', { body: event(person, id, `${index}`) }),
+  )
+  for (const reply of await Promise.all(calls)) {
+    assert.deepEqual([reply.status, reply.body.transactionId], [201, id], reply.text)
+  }
+  await scene.work()
+  assert.equal((await scene.feed(person)).length, 1)
+})
+
+test('an id that we made and a caller sends back means the same event', async () => {
+  const person = fresh('person')
+  const id = await scene.trigger(hello, person, { payload: { text: 'first' } })
+  assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7/)
+  const [again] = await scene.results([event(person, id, 'second')])
+  assert.deepEqual([again.status, again.transactionId], ['processed', id])
+  await scene.work()
+  assert.deepEqual(await scene.texts(person), ['first'])
+})
+
+test('an id of the same form that nobody used runs', async () => {
+  const person = fresh('person')
+  const id = app.world.newId(app.world.now())
+  await scene.trigger(hello, person, { transactionId: id })
+  await scene.work()
+  assert.equal((await scene.feed(person)).length, 1)
+  assert.equal((await scene.progress(id)).transactionId, id)
+})
+
+test('an event that was refused leaves its id free for the mended one', async () => {
+  const [person, id] = [fresh('person'), fresh('transaction')]
+  for (const bad of [
+    { name: hello, to: 5, transactionId: id },
+    { name: 'nobody-knows-it', to: person, transactionId: id },
+    { name: hello, to: [], transactionId: id },
+    { name: hello, to: person, tenant: 'nobody', transactionId: id },
+  ]) {
+    assert.notEqual((await scene.results([bad]))[0].status, 'processed')
+  }
+  await scene.trigger(hello, person, { transactionId: id, payload: { text: 'mended' } })
+  await scene.work()
+  assert.deepEqual(await scene.texts(person), ['mended'])
+})
+
+test('the same id in another environment is another event', async () => {
+  const [person, id] = [fresh('person'), fresh('transaction')]
+  const body = { name: 'hello-there', workflowId: 'hello-there', active: true, steps: [inApp('Hello')] }
+  const made = await app.call('POST', '/v1/workflows', { body, key: app.productionKey })
+  assert.equal(made.status, 201, made.text)
+  await scene.trigger(hello, person, { transactionId: id })
+  const trigger = { name: 'hello-there', to: person, transactionId: id }
+  assert.equal((await app.call('POST', '/v1/events/trigger', { body: trigger, key: app.productionKey })).status, 201)
+  await scene.work()
+  const feed = await app.call('GET', `/v1/subscribers/${person}/notifications/feed`, { key: app.productionKey })
+  assert.equal(feed.body.data.length, 1)
+  assert.equal((await scene.feed(person)).length, 1)
+})
+
+const keyed = (key: string) => ({ 'idempotency-key': key })
+
+test('a repeated call with its key gets the first answer and runs nothing, bulk and single', async () => {
+  const person = fresh('person')
+  const [bulkKey, singleKey] = [fresh('key'), fresh('key')]
+  const events = [event(person, undefined), { name: 'nobody-knows-it', to: person }]
+  const bulk = await scene.bulk(events, keyed(bulkKey))
+  const bulkAgain = await scene.bulk(events, keyed(bulkKey))
+  assert.deepEqual(bulkAgain.body, bulk.body)
+  assert.equal(bulkAgain.headers['idempotency-replay'], 'true')
+  const single = await scene.single(event(person, undefined), keyed(singleKey))
+  const singleAgain = await scene.single(event(person, undefined), keyed(singleKey))
+  assert.deepEqual([singleAgain.status, singleAgain.body], [201, single.body])
+  assert.equal(singleAgain.headers['idempotency-replay'], 'true')
+  await scene.work()
+  assert.equal((await scene.feed(person)).length, 2)
+})
+
+test('a key with another body is refused', async () => {
+  const person = fresh('person')
+  for (const send of [
+    (text: string, key: string) => scene.single(event(person, undefined, text), keyed(key)),
+    (text: string, key: string) => scene.bulk([event(person, undefined, text)], keyed(key)),
+  ]) {
+    const key = fresh('key')
+    assert.equal((await send('one', key)).status, 201)
+    assert.equal((await send('other', key)).status, 422)
+  }
+  await scene.work()
+  assert.equal((await scene.feed(person)).length, 2)
+})
+
+test('calls with one key at once run once: the others are told to wait, or get the answer', async () => {
+  const person = fresh('person')
+  const key = fresh('key')
+  const calls = Array.from({ length: 10 }, (_, index) =>
+    (index % 2 === 0 ? app : node).call('POST', '/v1/events/trigger', {
+      body: event(person, undefined),
+      headers: keyed(key),
+    }),
+  )
+  const replies = await Promise.all(calls)
+  assert.ok(replies.every((reply) => reply.status === 201 || reply.status === 409))
+  assert.equal(new Set(replies.flatMap((reply) => reply.body.transactionId ?? [])).size, 1)
+  await scene.work()
+  assert.equal((await scene.feed(person)).length, 1)
+})
+
+test('an error answer is not kept: the same key may carry the mended event', async () => {
+  const person = fresh('person')
+  const key = fresh('key')
+  const bad = await scene.single({ ...event(person, undefined), name: 'nobody-knows-it' }, keyed(key))
+  assert.equal(bad.status, 422)
+  const mended = await scene.single(event(person, undefined), keyed(key))
+  assert.equal(mended.status, 201, mended.text)
+  assert.equal(mended.headers['idempotency-replay'], undefined)
+})
+
+test('concurrent single calls each get their own answer', async () => {
+  const people = Array.from({ length: 50 }, () => fresh('person'))
+  const replies = await Promise.all(
+    people.map((person, index) =>
+      index % 10 === 3
+        ? scene.single({ name: 'nobody-knows-it', to: person })
+        : scene.single(event(person, `of-${person}`)),
+    ),
+  )
+  for (const [index, reply] of replies.entries()) {
+    if (index % 10 === 3) assert.equal(reply.status, 422)
+    else assert.deepEqual([reply.status, reply.body.transactionId], [201, `of-${people[index]}`])
+  }
+  await scene.work()
+  for (const [index, person] of people.entries()) {
+    if (index % 10 !== 3) assert.equal((await scene.feed(person)).length, 1)
+  }
+})
