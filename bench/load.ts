@@ -38,6 +38,36 @@ export async function runLoad(load: Load): Promise<LoadResult> {
   return { perSecond: load.requests / seconds, latenciesMs }
 }
 
+export interface Callers {
+  /** On a connection that waits for nothing; a new one where all are busy. Resolves with the status. */
+  call(request: string): Promise<number>
+  close(): void
+}
+
+/** For open loops: however slow the answers are, the next call goes out at once. */
+export function createCallers(port: number): Callers {
+  type Ask = (request: string) => Promise<number>
+  const sockets: Socket[] = []
+  const idle: Ask[] = []
+  return {
+    call: async (request) => {
+      let ask = idle.pop()
+      if (ask === undefined) {
+        const socket = await open(port)
+        sockets.push(socket)
+        ask = createAsk(socket)
+      }
+      const status = await ask(request)
+      if (status >= 300) throw new Error(`The server answered ${status}`)
+      idle.push(ask)
+      return status
+    },
+    close: () => {
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}
+
 function open(port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true })

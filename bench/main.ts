@@ -1,12 +1,33 @@
-// npm run bench [-- upsert pages idle]: the measurements the project is held to. Ratios within one run, medians of rounds.
+// npm run bench [-- accept run …]: the measurements the project is held to. Ratios within one run, medians of rounds.
+import { benchAccept } from './accept.ts'
+import { benchDelays } from './delays.ts'
+import { benchEmail } from './email.ts'
+import { benchFanout } from './fanout.ts'
 import { benchIdle } from './idle.ts'
+import { benchLatency } from './latency.ts'
+import { benchLists } from './lists.ts'
 import { benchPages } from './pages.ts'
+import { benchRun } from './run.ts'
 import { type Measured, printTable } from './statistics.ts'
 import { benchUpsert } from './upsert.ts'
 
-const benches: Record<string, { title: string; run(): Promise<Measured[]> }> = {
+interface Bench {
+  readonly title: string
+  /** Runs only when asked for by name: it takes longer than all the others. */
+  readonly onlyByName?: true
+  run(): Promise<Measured[]>
+}
+
+const benches: Record<string, Bench> = {
   upsert: { title: 'Subscriber upsert over HTTP, 64 clients', run: benchUpsert },
-  pages: { title: 'Page queries, 1,000,000 rows against 10,000', run: benchPages },
+  accept: { title: 'Bulk accept over HTTP against bare inserts', run: benchAccept },
+  run: { title: 'End to end, one in-app step, against bare row changes', run: benchRun },
+  email: { title: 'End to end, in-app and e-mail, against a hand-made service', run: benchEmail },
+  latency: { title: 'Trigger to provider at 200 events a second', run: benchLatency },
+  pages: { title: 'Pages of feed, messages and events, 1,000,000 rows against 10,000', run: benchPages },
+  lists: { title: 'Pages of subscribers and topics, 1,000,000 rows against 10,000', run: benchLists },
+  delays: { title: '100,000 pending delays', run: benchDelays },
+  fanout: { title: 'A topic of 1,000,000', onlyByName: true, run: benchFanout },
   idle: { title: 'At rest', run: benchIdle },
 }
 
@@ -18,9 +39,12 @@ if (unknown.length > 0) {
 }
 let missed = 0
 for (const [name, bench] of Object.entries(benches)) {
-  if (asked.length > 0 && !asked.includes(name)) continue
+  const isWanted = asked.length > 0 ? asked.includes(name) : bench.onlyByName !== true
+  if (!isWanted) continue
+  const startedAt = performance.now()
   const rows = await bench.run()
-  printTable(bench.title, rows)
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(0)
+  printTable(`${bench.title} (${name}, ${seconds} s)`, rows)
   missed += rows.filter((row) => row.met === false).length
 }
 process.exitCode = missed === 0 ? 0 : 1

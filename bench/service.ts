@@ -28,6 +28,7 @@ export async function startProcess(args: readonly string[], environment: Record<
     startedInMs: performance.now() - startedAt,
     stop: () =>
       new Promise((resolve) => {
+        if (child.exitCode !== null || child.signalCode !== null) return resolve()
         child.once('exit', () => resolve())
         child.kill('SIGTERM')
       }),
@@ -46,8 +47,12 @@ function portOf(child: ChildProcess): Promise<number> {
   })
 }
 
-export function startService(environment: Record<string, string>): Promise<Process> {
-  return startProcess(['scripts/posthorn.mjs', 'start'], {
+/** BENCH_PROFILE names a directory: the service then leaves a CPU profile there when it stops. */
+const profile = process.env['BENCH_PROFILE']
+const profileArgs = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]
+
+export function startService(environment: Record<string, string>, args: readonly string[] = []): Promise<Process> {
+  return startProcess([...profileArgs, 'scripts/posthorn.mjs', 'start', ...args], {
     PORT: '0',
     POSTHORN_API_KEY: benchKey,
     POSTHORN_LOG_LEVEL: 'warn',

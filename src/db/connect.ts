@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
 import pg from 'pg'
 import type { Log } from '../world/log.ts'
+import { arrayText } from './array-text.ts'
 import type { Db, Sql, Statement, Tx } from './sql.ts'
 import { DatabaseUnavailable } from './sql.ts'
 
@@ -59,7 +60,7 @@ export function connect(connection: Connection, options: PoolOptions): Database 
 }
 
 function queryOf(statement: Statement): pg.QueryConfig {
-  const values = [...statement.values]
+  const values = statement.values.map((value) => (Array.isArray(value) ? arrayText(value) : value))
   const query = { text: statement.text, values }
   return statement.name === undefined ? query : { ...query, name: statement.name }
 }

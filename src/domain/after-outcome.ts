@@ -9,8 +9,8 @@ export const attemptsMax = retryWaitsMs.length + 1
 /** An integration that was busy so often, or for so long, makes way for the next: one-time codes cannot wait. */
 const busyAnswersBeforeFailover = 2
 const turnMsMax = 60_000
-/** A provider that asks for more patience than the whole budget is asked again at its end. */
-const retryAfterMsMax = 1_800_000
+/** From the first attempt on, over all integrations. */
+const budgetMs = 1_800_000
 /** How often a message that was perhaps sent is repeated where the provider cannot tell a repeat from a new one. */
 const unsureRepeatsMax: Readonly<Record<Channel, number>> = { in_app: 0, email: 1, push: 1, sms: 0, chat: 0 }
 
@@ -80,10 +80,11 @@ function afterMisconfigured(situation: OutcomeSituation, words: string): AfterOu
 function afterBusy(situation: OutcomeSituation, outcome: { detail: string; retryAfterMs?: number }): AfterOutcome {
   const { sending, now, channel } = situation
   const error = sendErrorOf(channel, outcome.detail)
-  if (sending.attempts >= attemptsMax) return { kind: 'over', status: 'error', error }
+  const spentMs = now.getTime() - Date.parse(sending.firstAttemptAt ?? now.toISOString())
+  if (sending.attempts >= attemptsMax || spentMs >= budgetMs) return { kind: 'over', status: 'error', error }
   const waited: Sending = { ...sending, busyAnswers: sending.busyAnswers + 1 }
   const turnMs = now.getTime() - Date.parse(sending.turnStartedAt ?? now.toISOString())
-  const waitMs = Math.max(jitteredWaitMs(situation), Math.min(outcome.retryAfterMs ?? 0, retryAfterMsMax))
+  const waitMs = Math.min(Math.max(jitteredWaitMs(situation), outcome.retryAfterMs ?? 0), budgetMs - spentMs)
   const isTired = waited.busyAnswers >= busyAnswersBeforeFailover || turnMs + waitMs > turnMsMax
   if (isTired && situation.hasOther) {
     return { kind: 'again', at: now, sending: nextTurn(situation), failover: true, status: 'error', error }

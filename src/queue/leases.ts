@@ -91,25 +91,44 @@ export interface LeaseRange {
 }
 
 /**
- * Frees what a dead node held. Its leases are found by when they would have expired: only leased rows and those just due
- * lie within one lease time from now, however many others wait for next week.
+ * Frees what a dead node held, and tells what is left. Its leases are found by when they would have expired: only leased
+ * rows and those just due lie within one lease time from now, however many others wait for next week. A row that a
+ * transaction of the dead node still locks is passed over: it must not keep the others waiting.
  */
 export async function freeLeases(
   db: Sql,
   queue: QueueTable,
   clock: Clock,
   dead: LeaseRange & { leaseMs: number },
-): Promise<number> {
-  return db.run(sql`
-    with recursive waiting as (
-      (select environment_id from ${queue.table} where due_at is not null order by environment_id limit 1)
-      union all
-      select (select q.environment_id from ${queue.table} q
-              where q.due_at is not null and q.environment_id > w.environment_id order by q.environment_id limit 1)
-      from waiting w where w.environment_id is not null)
+): Promise<{ freed: number; left: number }> {
+  const freed = await db.run(sql`
+    with recursive ${environmentsOpen(queue)},
+    held as materialized (
+      select h.environment_id, h.id from ${placesOpen} cross join lateral (
+        select q.environment_id, q.id from ${heldBy(queue, clock, dead)} for update skip locked) h)
     update ${queue.table} q set lease = null, due_at = ${clock()}
-    from waiting w cross join (values (0::smallint), (1::smallint)) as lanes (lane)
-    where w.environment_id is not null and q.environment_id = w.environment_id and q.lane = lanes.lane
-      and q.due_at > ${clock()} and q.due_at <= ${clock()} + ${dead.leaseMs}::double precision * interval '1 millisecond'
-      and q.lease between ${dead.from}::uuid and ${dead.to}::uuid`)
+    from held where q.environment_id = held.environment_id and q.id = held.id`)
+  const row = await db.row<{ count: number }>(sql`
+    with recursive ${environmentsOpen(queue)}
+    select count(*) as count from ${placesOpen} cross join lateral (select 1 from ${heldBy(queue, clock, dead)}) h`)
+  return { freed, left: row?.count ?? 0 }
+}
+
+/** Every environment that has something open, by a loose scan. */
+function environmentsOpen(queue: QueueTable): Statement {
+  return sql`opened as (
+    (select environment_id from ${queue.table} where due_at is not null order by environment_id limit 1)
+    union all
+    select (select q.environment_id from ${queue.table} q
+            where q.due_at is not null and q.environment_id > o.environment_id order by q.environment_id limit 1)
+    from opened o where o.environment_id is not null)`
+}
+
+const placesOpen = sql`opened o cross join (values (0::smallint), (1::smallint)) as lanes (lane)`
+
+function heldBy(queue: QueueTable, clock: Clock, dead: LeaseRange & { leaseMs: number }): Statement {
+  return sql`${queue.table} q
+    where q.environment_id = o.environment_id and q.lane = lanes.lane and q.due_at > ${clock()}
+      and q.due_at <= ${clock()} + ${dead.leaseMs}::double precision * interval '1 millisecond'
+      and q.lease between ${dead.from}::uuid and ${dead.to}::uuid`
 }

@@ -175,7 +175,9 @@ class WorkerLoop<Row extends Leased> implements Worker {
     const { batchMax, runnersMax, inHandMax, log, name } = this.#options
     if (this.#claiming !== undefined) this.#pokedAgain = true
     const room = Math.min(batchMax * runnersMax, inHandMax - this.#inHand)
-    if (this.#claiming !== undefined || !this.#mayWork() || room < 1 || this.#waiting.length >= batchMax) return
+    if (this.#claiming !== undefined || !this.#mayWork() || this.#waiting.length >= batchMax) return
+    // Not in crumbs: with its hands nearly full it waits until a batch's worth of room is there.
+    if (room < Math.min(batchMax, inHandMax)) return
     this.#pokedAgain = false
     let count = 0
     this.#claiming = this.#options.claim(room, this.#options.newLease()).then(

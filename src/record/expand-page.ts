@@ -48,7 +48,11 @@ export async function expandPage(
       if (written === undefined) return undefined
       const { notified, next } = written
       const now = world.now()
-      const { count, born } = await notify(tx, environment, queue, notified, { reservation, now })
+      const { count, born } = await notify(tx, environment, queue, notified, {
+        reservation,
+        now,
+        isReplay: true,
+      })
       await countNotified(tx, environment, {
         eventId: parts.task.id,
         count,
@@ -86,12 +90,13 @@ async function writePage(
   { task, state, firstStepOf, resolveChannels }: ExpansionParts,
 ): Promise<{ notified: Notified[]; next: ExpansionState | undefined } | undefined> {
   const event = await findExpandingEvent(tx, environment, task.id)
-  const firstStep = event && (await firstStepOf(event.version_id))
   // Gone with its partition: there is nothing left to tell anybody.
-  if (event === undefined || firstStep === undefined) {
+  if (event === undefined) {
     await finishTasks(tx, environment, [task])
     return undefined
   }
+  const firstStep = await firstStepOf(event.version_id)
+  if (firstStep === undefined) throw new Error(`Version ${event.version_id} of an event is missing`)
   const common = { eventId: event.id, versionId: event.version_id, firstStep, lane: event.lane }
   const recipients = (event.recipients ?? []) as readonly Recipient[]
   if (state.named < recipients.length) {

@@ -8,7 +8,7 @@ import type { Reservation } from '../queue/worker.ts'
 import type { NewJob } from '../store/jobs/insert.ts'
 import { insertJobs } from '../store/jobs/insert.ts'
 import type { NewNotification } from '../store/notifications.ts'
-import { insertNotifications } from '../store/notifications.ts'
+import { insertMissingNotifications, insertNotifications } from '../store/notifications.ts'
 
 export interface Notified {
   readonly eventId: string
@@ -34,7 +34,11 @@ export async function notify(
   environment: Environment,
   queue: Queue,
   notified: readonly Notified[],
-  birth: { reservation: Reservation | undefined; now: Date },
+  birth: {
+    reservation: Reservation | undefined
+    now: Date /** The page may have been written before. */
+    isReplay?: true
+  },
 ): Promise<Notifications> {
   const notifications = notified.map((one): NewNotification & { notified: Notified } => ({
     id: notificationIdOf(one.eventId, one.subscriberId),
@@ -45,26 +49,39 @@ export async function notify(
     topicIds: one.topicIds,
     notified: one,
   }))
-  const inserted = await insertNotifications(tx, environment, notifications)
-  const jobs = notifications
-    .filter((notification) => inserted.has(notification.id))
-    .map(
-      ({ notified: one, ...notification }): NewJob => ({
-        id: jobIdOf(one.eventId, notification.id, one.firstStep),
-        notificationId: notification.id,
-        eventId: one.eventId,
-        subscriberId: one.subscriberId,
-        versionId: one.versionId,
-        step: one.firstStep,
-        status: 'queued',
-        lane: one.lane,
-        digestId: null,
-        state: null,
-        details: [],
-      }),
-    )
+  const made = await insertAll(tx, environment, notifications, birth.isReplay === true)
+  const jobs = made.map(
+    ({ notified: one, id }): NewJob => ({
+      id: jobIdOf(one.eventId, id, one.firstStep),
+      notificationId: id,
+      eventId: one.eventId,
+      subscriberId: one.subscriberId,
+      versionId: one.versionId,
+      step: one.firstStep,
+      status: 'queued',
+      lane: one.lane,
+      digestId: null,
+      state: null,
+      details: [],
+    }),
+  )
   const lease = birth.reservation?.lease ?? null
   await insertJobs(tx, environment, jobs, { clock: queue.clock, leaseMs: queue.leaseMs, lease, now: birth.now })
   const born = lease === null ? [] : jobs.map((job) => ({ ...job, environmentId: environment.id, lease, claims: 1 }))
   return { count: jobs.length, born }
+}
+
+/** Those that were not there; of new events that is all of them, and need not be asked. */
+async function insertAll<Row extends NewNotification>(
+  tx: Tx,
+  environment: Environment,
+  notifications: readonly Row[],
+  isReplay: boolean,
+): Promise<readonly Row[]> {
+  if (isReplay) {
+    const missing = await insertMissingNotifications(tx, environment, notifications)
+    return notifications.filter((notification) => missing.has(notification.id))
+  }
+  await insertNotifications(tx, environment, notifications)
+  return notifications
 }

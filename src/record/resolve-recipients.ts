@@ -6,7 +6,7 @@ import type { SubscriberFields } from '../domain/subscriber.ts'
 import type { ChannelChange } from '../store/subscriber-channels.ts'
 import { mergeChannels } from '../store/subscriber-channels.ts'
 import type { SubscriberRow } from '../store/subscribers.ts'
-import { findSubscriberRows, upsertSubscribers } from '../store/subscribers.ts'
+import { findSubscriberIds, findSubscriberRows, upsertSubscribers } from '../store/subscribers.ts'
 import type { World } from '../world/world.ts'
 
 /** Which integration a channel entry belongs to; an entry that names an unknown one comes back as words. */
@@ -36,24 +36,36 @@ export async function resolveRecipients(
 ): Promise<ResolvedRecipients> {
   const now = world.now()
   const recipients = [...mergedById(given).values()]
-  const found = await findSubscriberRows(
-    tx,
-    environment,
-    recipients.map((recipient) => recipient.subscriberId),
-  )
-  const rows = new Map(found.map((row) => [row.subscriber_id, row]))
-  const changing = recipients.filter((recipient) => differs(rows.get(recipient.subscriberId), recipient.fields))
-  const upserts = changing.map(({ subscriberId, fields }) => ({ id: world.newId(now), subscriberId, fields }))
-  for (const { row } of await upsertSubscribers(tx, environment, upserts, now)) rows.set(row.subscriber_id, row)
-  const ids = new Map(recipients.map(({ subscriberId }) => [subscriberId, idOf(rows, subscriberId)]))
+  const ids = await findIds(tx, environment, recipients)
+  const upserts = recipients
+    .filter((recipient) => !ids.has(recipient.subscriberId))
+    .map(({ subscriberId, fields }) => ({ id: world.newId(now), subscriberId, fields }))
+  for (const { row } of await upsertSubscribers(tx, environment, upserts, now)) ids.set(row.subscriber_id, row.id)
+  if (recipients.some(({ subscriberId }) => !ids.has(subscriberId))) {
+    throw new Error('A recipient was neither found nor made')
+  }
   const warnings = await writeChannels(tx, world, environment, recipients, ids, resolveChannels)
   return { ids, warnings }
 }
 
-function idOf(rows: ReadonlyMap<string, SubscriberRow>, subscriberId: string): string {
-  const row = rows.get(subscriberId)
-  if (row === undefined) throw new Error('A recipient was neither found nor made')
-  return row.id
+/** Those that are there and say nothing new: most are, and cost no write, no lock and no look at their fields. */
+async function findIds(tx: Tx, environment: Environment, recipients: readonly Recipient[]): Promise<Map<string, string>> {
+  const isNamed = ({ fields }: Recipient): boolean => Object.keys(fields).length === 0
+  const named = recipients.filter(isNamed).map((recipient) => recipient.subscriberId)
+  const described = recipients.filter((recipient) => !isNamed(recipient))
+  const ids = named.length === 0 ? new Map<string, string>() : await findSubscriberIds(tx, environment, named)
+  if (described.length === 0) return ids
+  const rows = await findSubscriberRows(
+    tx,
+    environment,
+    described.map((recipient) => recipient.subscriberId),
+  )
+  const byId = new Map(rows.map((row) => [row.subscriber_id, row]))
+  for (const { subscriberId, fields } of described) {
+    const row = byId.get(subscriberId)
+    if (row !== undefined && !differs(row, fields)) ids.set(subscriberId, row.id)
+  }
+  return ids
 }
 
 async function writeChannels(
@@ -97,9 +109,7 @@ function mergedById(recipients: readonly Recipient[]): Map<string, Recipient> {
   return merged
 }
 
-/** Whether a row is missing or says otherwise: most recipients are known and unchanged, and cost no write and no lock. */
-function differs(row: SubscriberRow | undefined, fields: SubscriberFields): boolean {
-  if (row === undefined) return true
+function differs(row: SubscriberRow, fields: SubscriberFields): boolean {
   const stored: Readonly<Record<keyof SubscriberFields, unknown>> = {
     firstName: row.first_name,
     lastName: row.last_name,

@@ -61,18 +61,13 @@ export async function writeSettlements(
   )
   const next = ours.flatMap(nextJobOf)
   const lease = reservation?.lease ?? null
-  const inserted = await insertJobs(tx, environment, [...next, ...ours.flatMap(endedJobsOf)], {
+  await insertJobs(tx, environment, [...next, ...ours.flatMap(endedJobsOf)], {
     clock: queue.clock,
     leaseMs: queue.leaseMs,
     lease,
     now,
   })
-  const born =
-    lease === null
-      ? []
-      : next
-          .filter((job) => inserted.has(job.id))
-          .map((job) => ({ ...job, environmentId: environment.id, lease, claims: 1 }))
+  const born = lease === null ? [] : next.map((job) => ({ ...job, environmentId: environment.id, lease, claims: 1 }))
   return { kept, born }
 }
 

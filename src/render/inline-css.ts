@@ -1,5 +1,6 @@
 // CSS of a <style> element put into the elements it is for: several mail programs read only that.
-import juice from 'juice'
+import { createRequire } from 'node:module'
+import type Juice from 'juice'
 import { countOf, nestingOf, voidTags } from './markup.ts'
 
 /**
@@ -18,10 +19,15 @@ const codePattern = /\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\}/g
 
 export const hasStyle = (html: string): boolean => /<style[\s>]/i.test(html)
 
+/** Loaded with the first <style> it meets: 24 MB that most installations never need. */
+const load = createRequire(import.meta.url)
+let juice: typeof Juice | undefined
+
 /** Never fetches anything. What cannot be inlined is left as it stands. */
 export function inlineCss(html: string): string {
   if (!isSmall(html)) return html
   try {
+    juice ??= load('juice') as typeof Juice
     return juice(html, { applyWidthAttributes: true, preserveImportant: true, inlinePseudoElements: false })
   } catch {
     // CSS that cannot be read is no reason not to send: mail programs skip what they do not understand.

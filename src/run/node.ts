@@ -8,7 +8,7 @@ import { createLeaseSource, leasesOfNode } from '../queue/lease-source.ts'
 import type { LeaseRange, QueueTable } from '../queue/leases.ts'
 import { freeLeases } from '../queue/leases.ts'
 import { leaseMs } from '../queue/queue.ts'
-import { deleteNode, insertNode, listOtherNodes } from '../store/nodes.ts'
+import { deleteNode, insertNode, isNode, listOtherNodes } from '../store/nodes.ts'
 import type { World } from '../world/world.ts'
 
 export interface NodeOptions {
@@ -44,6 +44,8 @@ class LivingNode implements Node {
   readonly #stopping = new AbortController()
   readonly #living: Promise<void>
   #leases = createLeaseSource()
+  /** Of its row; empty before there was one. */
+  #id = ''
   #alive = false
   #others = 0
   readonly hint: () => void
@@ -79,22 +81,18 @@ class LivingNode implements Node {
     }
   }
 
-  /** One connection's life. A new one is a new node: what the old one held may have been freed. */
+  /** One connection's life. */
   async #liveOnce(): Promise<void> {
     const { db, world } = this.#options
-    this.#leases = createLeaseSource()
-    const id = world.newId(world.now())
-    const lockKey = this.#leases.lockKey.toString()
     const session = await this.#options.openSession()
     const ended = new AbortController()
     session.lost.then(() => ended.abort())
+    const over = AbortSignal.any([this.#stopping.signal, ended.signal])
     try {
-      await session.rows(sql`select pg_advisory_lock(${lockKey}::bigint)`)
-      await db.transaction((tx) => insertNode(tx, { id, lockKey, now: world.now() }))
+      await this.#takeIdentity(session)
       this.#setAlive(true)
-      const over = AbortSignal.any([this.#stopping.signal, ended.signal])
       while (!over.aborted) {
-        await this.#freeDeadNodes(id, session)
+        await this.#freeDeadNodes(session)
         await world.sleep(lookEveryMs, over)
         // A connection that hangs is as good as gone.
         if (!over.aborted) await session.rows(sql`select 1`)
@@ -102,36 +100,59 @@ class LivingNode implements Node {
     } finally {
       this.#setAlive(false)
       // Nobody will take this node for dead once its row is gone: what it still holds is given back here.
-      if (this.#stopping.signal.aborted) await this.#free(this.#leases.all).catch(() => {})
+      if (this.#stopping.signal.aborted) {
+        await this.#free(this.#leases.all).catch(() => {})
+        await db.transaction((tx) => deleteNode(tx, this.#id)).catch(() => {})
+      }
       await session.close().catch(() => {})
-      await db.transaction((tx) => deleteNode(tx, id)).catch(() => {})
     }
   }
 
-  async #freeDeadNodes(ownId: string, session: Session): Promise<void> {
+  /**
+   * After a lost connection this is still the same node, and its leases are good, as long as nobody took it for dead: then
+   * its row would be gone. It is a new one otherwise.
+   */
+  async #takeIdentity(session: Session): Promise<void> {
     const { db, world } = this.#options
-    const others = await listOtherNodes(db, ownId)
+    if (this.#id !== '') {
+      // The server may not have noticed yet that the old connection is gone: then this waits for it.
+      await session.rows(sql`select pg_advisory_lock(${this.#leases.lockKey.toString()}::bigint)`)
+      if (await isNode(db, this.#id)) return
+      this.#leases = createLeaseSource()
+    }
+    const lockKey = this.#leases.lockKey.toString()
+    await session.rows(sql`select pg_advisory_lock(${lockKey}::bigint)`)
+    const id = world.newId(world.now())
+    await db.transaction((tx) => insertNode(tx, { id, lockKey, now: world.now() }))
+    this.#id = id
+  }
+
+  async #freeDeadNodes(session: Session): Promise<void> {
+    const { db, world } = this.#options
+    const others = await listOtherNodes(db, this.#id)
     this.#others = others.length
     for (const other of others) {
       const [row] = await session.rows<{ dead: boolean }>(
         sql`select pg_try_advisory_lock(${other.lockKey}::bigint) as dead`,
       )
       if (row?.dead !== true) continue
-      const range = leasesOfNode(BigInt(other.lockKey))
-      const freed = await this.#free(range)
-      await db.transaction((tx) => deleteNode(tx, other.id))
+      const { freed, left } = await this.#free(leasesOfNode(BigInt(other.lockKey)))
+      // While something is still locked its row stays, so that somebody looks again.
+      if (left === 0) await db.transaction((tx) => deleteNode(tx, other.id))
       await session.rows(sql`select pg_advisory_unlock(${other.lockKey}::bigint)`)
-      this.#others -= 1
-      world.log.warn({ node: other.id, freed }, 'A node is gone; what it held is due again')
+      world.log.warn({ node: other.id, freed, left }, 'A node is gone; what it held is due again')
       if (freed > 0) this.#options.onDue()
     }
   }
 
-  async #free(leases: LeaseRange): Promise<number> {
+  async #free(leases: LeaseRange): Promise<{ freed: number; left: number }> {
     const { db, clock, queues } = this.#options
-    let freed = 0
-    for (const queue of queues) freed += await freeLeases(db, queue, clock, { ...leases, leaseMs })
-    return freed
+    const results = []
+    for (const queue of queues) results.push(await freeLeases(db, queue, clock, { ...leases, leaseMs }))
+    return {
+      freed: results.reduce((sum, one) => sum + one.freed, 0),
+      left: results.reduce((sum, one) => sum + one.left, 0),
+    }
   }
 
   #setAlive(alive: boolean): void {

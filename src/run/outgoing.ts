@@ -69,7 +69,8 @@ export function withOperatorMail(pipeline: Pipeline, integration: Integration): 
   return { ...integration, credentials: pipeline.operatorMail ?? {} }
 }
 
-function wishedIdentifier(overrides: Readonly<Record<string, unknown>>, channel: Channel): string | undefined {
+/** The integration an event asks for by name. */
+export function wishedIdentifier(overrides: Readonly<Record<string, unknown>>, channel: Channel): string | undefined {
   const own = Object.hasOwn(overrides, channel) ? overrides[channel] : undefined
   const identifier = (own as { integrationIdentifier?: unknown } | null | undefined)?.integrationIdentifier
   return typeof identifier === 'string' && identifier !== '' ? identifier : undefined

@@ -6,18 +6,18 @@ import { detail } from '../domain/execution-detail.ts'
 import type { Integration } from '../domain/integration.ts'
 import type { Envelope, MessageDraft } from '../domain/message.ts'
 import { notYetSent } from '../domain/message.ts'
-import { providerOf } from '../providers/registry.ts'
 import type { Settlement } from '../record/settlement.ts'
 import { settles } from '../record/settlement.ts'
 import type { JobFacts } from './decide.ts'
 import type { Facts } from './load-facts.ts'
 import { lookAgainAt, unpaused } from './look-again.ts'
 import type { Choose, Outgoing } from './outgoing.ts'
-import { chooserOf } from './outgoing.ts'
+import { chooserOf, wishedIdentifier } from './outgoing.ts'
 import type { Pipeline } from './pipeline.ts'
 import type { Sender } from './sender.ts'
 import { started } from './sender.ts'
 import { failed, messageOf } from './settle-decision.ts'
+import { selected } from './settle-outcomes.ts'
 
 type Send = Extract<Decision, { kind: 'send' }>
 
@@ -44,7 +44,11 @@ export function placeSends(
     const choose = chooserOf(pipeline, facts, job, channel)
     const integration = unpaused(pipeline.slots, choose, choose([]), [], now)
     if (integration === undefined) {
-      const details = [...decision.details, detail(now, 'noIntegration')]
+      // No message is made, so none is told of.
+      const told = decision.details.filter((one) => one.code !== 'messageCreated')
+      const wished = wishedIdentifier(job.event.overrides, channel)
+      const raw = wished === undefined ? {} : { raw: { integrationIdentifier: wished } }
+      const details = [...told, detail(now, 'noIntegration', raw)]
       settlements.push(failed(job, { details, stops: false }, now))
       continue
     }
@@ -99,12 +103,10 @@ function outgoingOf(
 function sendingSettlement(facts: JobFacts, decision: Send, outgoing: Outgoing, place: Place, now: Date): Settlement {
   const [first] = outgoing.messages
   const integration = first?.integration as Integration
-  const words = `${providerOf(integration.providerId)?.name ?? integration.providerId} provider was selected`
-  const selected = detail(now, 'providerSelected', { words, providerId: integration.providerId })
   return settles(facts.job, 'running', {
     due: place instanceof Date ? place : 'kept',
     state: { providerId: integration.providerId },
-    details: [selected, ...decision.details],
+    details: [selected(integration, now), ...decision.details],
     messages: decision.messages.map((draft, index) =>
       messageOf(facts, draft, now, {
         state: place === 'begun' ? 'calling' : 'ready',

@@ -150,12 +150,15 @@ async function resumeSends(
   return resumeJobs(pipeline, sender, environment, facts, resumed)
 }
 
+/** Undefined when the subscriber was deleted. Anything else that is missing is a fault of ours. */
 function factsOf(facts: Facts, job: Job): JobFacts | undefined {
   const version = facts.versions.get(job.versionId)
   const event = facts.events.get(job.eventId)
   const subscriber = facts.subscribers.get(job.subscriberId)
   const step = version?.definition.steps[job.step]
-  if (version === undefined || event === undefined || subscriber === undefined || step === undefined) return undefined
+  if (version === undefined || step === undefined) throw new Error(`Version ${job.versionId} of a job is missing`)
+  if (event === undefined) throw new Error(`Event ${job.eventId} of a job is missing`)
+  if (subscriber === undefined) return undefined
   const scope = scopeOf({ facts, event, subscriber, version, digestId: job.digestId })
   return { job, step, version, event, subscriber, scope }
 }

@@ -26,6 +26,8 @@ export interface Sender {
   queue(outgoing: readonly Outgoing[]): Promise<void>
   /** How many may still wait here; more should be looked at again later. */
   room(integrationId: string): number
+  /** This node may send again: whoever waited goes on. */
+  wake(): void
   /** Begins nothing more: the jobs that were waiting are given back. Calls that are under way go on. */
   stop(): Job[]
 }
@@ -90,6 +92,10 @@ class SendingLines implements Sender {
     return this.#stopped ? 0 : waitingMax - (this.#waiting.get(integrationId)?.length ?? 0)
   }
 
+  wake(): void {
+    for (const integrationId of this.#waiting.keys()) this.#pumpSoon(integrationId)
+  }
+
   stop(): Job[] {
     this.#stopped = true
     const left = [...this.#waiting.values()].flat()
@@ -148,19 +154,14 @@ class SendingLines implements Sender {
   async #pump(integrationId: string): Promise<void> {
     const { slots, world } = this.#pipeline
     const line = this.#waiting.get(integrationId) ?? []
-    if (!this.#pipeline.isAlive()) return this.#letGo(integrationId, line.splice(0))
+    // Whoever waits stays in line: should their leases end meanwhile, their beginnings are refused.
+    if (!this.#pipeline.isAlive()) return
     if (slots.isPaused(integrationId, world.now())) return this.#putOff(integrationId, line.splice(0))
     const batch = line.splice(0, slots.take(integrationId, line.length))
     if (line.length === 0) this.#waiting.delete(integrationId)
     for (const group of grouped(batch, (one) => one.outgoing.environment.id).values()) {
       await this.#begin(integrationId, group)
     }
-  }
-
-  /** This node may not send: whoever claims the jobs when their leases end will. */
-  #letGo(integrationId: string, batch: readonly Waiting[]): void {
-    this.#waiting.delete(integrationId)
-    for (const { done } of batch) done()
   }
 
   /** The provider asked for patience: the jobs come back when it is over, without a call. */

@@ -2,6 +2,7 @@
 import { afterOutcome } from '../domain/after-outcome.ts'
 import type { StoredDetail } from '../domain/execution-detail.ts'
 import { detail } from '../domain/execution-detail.ts'
+import type { Integration } from '../domain/integration.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import { providerOf } from '../providers/registry.ts'
 import type { JobOutcome } from '../record/record-outcomes.ts'
@@ -22,7 +23,7 @@ export interface Called {
 
 interface Judged {
   readonly result: CallResult
-  readonly detail: StoredDetail
+  readonly details: readonly StoredDetail[]
   /** When it is sent again; null when it is over. */
   readonly again: Date | null
 }
@@ -34,7 +35,7 @@ export function settleOutcomes(
 ): JobOutcome {
   const judged = calls.map((call) => judge(call, moment))
   const results = judged.map((one) => one.result)
-  const details = judged.map((one) => one.detail)
+  const details = judged.flatMap((one) => one.details)
   const again = judged.flatMap((one) => one.again ?? []).sort((a, b) => a.getTime() - b.getTime())[0]
   const state = { ...facts.job.state, ...providerState(calls) }
   if (again !== undefined) return { settlement: settles(facts.job, 'running', { due: again, details, state }), results }
@@ -66,6 +67,7 @@ function judge({ message, asked, isThere, outcome }: Called, { now, random }: { 
     isRetry: sending.attempts > 1 || after.kind === 'again',
     isTest,
   })
+  const next = after.kind === 'again' && after.failover ? message.other(after.sending.tried) : undefined
   const result: CallResult = {
     id: message.id,
     state: after.kind === 'again' ? 'ready' : 'done',
@@ -73,11 +75,17 @@ function judge({ message, asked, isThere, outcome }: Called, { now, random }: { 
     error: after.error,
     providerMessageId: outcome.kind === 'sent' ? outcome.providerMessageId : null,
     sending: after.kind === 'again' ? after.sending : sending,
-    nextIntegrationId:
-      after.kind === 'again' && after.failover ? (message.other(after.sending.tried)?._id ?? null) : null,
+    nextIntegrationId: next?._id ?? null,
     isTest,
   }
-  return { result, detail: told, again: after.kind === 'again' ? after.at : null }
+  const details = next === undefined ? [told] : [told, selected(next, now)]
+  return { result, details, again: after.kind === 'again' ? after.at : null }
+}
+
+/** Who sends, in the activity's words. */
+export function selected({ providerId, identifier }: Integration, now: Date): StoredDetail {
+  const words = `${providerOf(providerId)?.name ?? providerId} provider was selected`
+  return detail(now, 'providerSelected', { words, providerId, raw: { integrationIdentifier: identifier } })
 }
 
 function detailOf(

@@ -32,6 +32,8 @@ export interface Workers {
   readonly queue: Queue
   readonly jobs: Worker
   readonly tasks: Worker
+  /** `false` while this node cannot show the others that it lives: it begins nothing. */
+  setAlive(alive: boolean): void
   /** Gives back what was not begun, and waits for the rest. */
   stop(): Promise<void>
 }
@@ -52,7 +54,7 @@ export interface WorkerParts {
 
 /** Enough to keep a few batches going and their calls under way; what a node holds is lost for a while if it dies. */
 const jobsInHandMax = 2_000
-const jobsPerBatchMax = 100
+const jobsPerBatchMax = 200
 /** Two cores: one batch in the database while another is being rendered, and one to spare. */
 const jobRunnersMax = 3
 const tasksPerBatchMax = 48
@@ -114,7 +116,12 @@ export function createWorkers(parts: WorkerParts): Workers {
     })
     await Promise.all(stopping)
   }
-  return { queue, jobs, tasks, stop }
+  const setAlive = (alive: boolean): void => {
+    jobs.setAlive(alive)
+    tasks.setAlive(alive)
+    if (alive) sender.wake()
+  }
+  return { queue, jobs, tasks, setAlive, stop }
 }
 
 export interface StartedWorker {
@@ -146,10 +153,7 @@ export function startWorker(
     queues: [jobQueue, taskQueue],
     openSession: () => parts.openSession(poke),
     onDue: poke,
-    onAlive: (alive) => {
-      workers.jobs.setAlive(alive)
-      workers.tasks.setAlive(alive)
-    },
+    onAlive: (alive) => workers.setAlive(alive),
   })
   const workers = createWorkers({
     ...parts,
@@ -159,8 +163,7 @@ export function startWorker(
     isStopping: () => stopping.signal.aborted,
     hint: node.hint,
   })
-  workers.jobs.setAlive(node.isAlive())
-  workers.tasks.setAlive(node.isAlive())
+  workers.setAlive(node.isAlive())
   workers.jobs.start()
   workers.tasks.start()
   const polling = (async () => {

@@ -5,22 +5,37 @@ import type { WorkflowVersion } from '../domain/workflow.ts'
 import { findVersions } from '../store/workflows.ts'
 
 export interface Versions {
-  of(environment: Environment, ids: readonly string[]): Promise<Map<string, WorkflowVersion>>
+  of(environment: Environment, ids: readonly string[]): Promise<ReadonlyMap<string, WorkflowVersion>>
 }
 
 /** Some hundred megabytes at the very worst; usually a few. */
 const versionsMax = 2_000
 
-export function createVersions(db: Sql): Versions {
+export function createVersions(db: Sql, max = versionsMax): Versions {
   const kept = new Map<string, WorkflowVersion>()
   return {
     of: async (environment, ids) => {
-      const missing = [...new Set(ids)].filter((id) => !kept.has(id))
-      if (missing.length > 0) {
-        if (kept.size + missing.length > versionsMax) kept.clear()
-        for (const version of await findVersions(db, environment, missing)) kept.set(version.id, version)
+      // A batch's own: whatever is evicted meanwhile, it has all it asked for.
+      const found = new Map<string, WorkflowVersion>()
+      for (const id of ids) {
+        const version = kept.get(id)
+        if (version !== undefined) found.set(id, version)
       }
-      return new Map(ids.flatMap((id) => (kept.has(id) ? [[id, kept.get(id) as WorkflowVersion]] : [])))
+      const missing = [...new Set(ids)].filter((id) => !found.has(id))
+      const loaded = missing.length === 0 ? [] : await findVersions(db, environment, missing)
+      for (const version of loaded) {
+        found.set(version.id, version)
+        kept.set(version.id, version)
+      }
+      evictOldest(kept, max)
+      return found
     },
+  }
+}
+
+function evictOldest(kept: Map<string, WorkflowVersion>, max: number): void {
+  for (const id of kept.keys()) {
+    if (kept.size <= max) return
+    kept.delete(id)
   }
 }

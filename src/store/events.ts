@@ -1,4 +1,5 @@
 // The events and transactions tables: what was triggered, said once.
+import { arrayText } from '../db/array-text.ts'
 import type { Sql, Tx } from '../db/sql.ts'
 import { json, prepared, sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
@@ -87,20 +88,14 @@ export async function insertEvents(tx: Tx, environment: Environment, events: rea
             ${column((e) => orNull(e.topics.map((topic) => topic.key)))}::text[], ${column((e) => orNull(e.excluded))}::text[],
             ${column((e) => (e.warnings.length === 0 ? null : json(e.warnings)))}::text[],
             ${column((e) => e.notified)}::int[], ${column((e) => e.expandedAt)}::timestamptz[],
-            ${column((e) => e.createdAt)}::timestamptz[]) with ordinality
+            ${column((e) => e.createdAt)}::timestamptz[])
             as e (id, transaction_id, workflow_id, version_id, payload, overrides, actor_id, tenant_id, context_keys, severity,
-                  lane, recipients, topic_ids, topic_keys, excluded, warnings, notified, expanded_at, created_at, ordinal)
-          order by e.ordinal`,
+                  lane, recipients, topic_ids, topic_keys, excluded, warnings, notified, expanded_at, created_at)`,
     ),
   )
 }
 
 const orNull = (values: readonly string[]): string | null => (values.length === 0 ? null : arrayText(values))
-
-/** An array as PostgreSQL writes one, for a column of arrays: unnest would take nested ones apart. */
-export function arrayText(values: readonly string[]): string {
-  return `{${values.map((value) => `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`).join(',')}}`
-}
 
 /** What jobs need to know of their events. */
 export async function findEvents(db: Sql, environment: Environment, ids: readonly string[]): Promise<EventRow[]> {

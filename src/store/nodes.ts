@@ -18,6 +18,10 @@ export async function listOtherNodes(db: Sql, ownId: string): Promise<NodeRow[]>
   )
 }
 
+export async function isNode(db: Sql, id: string): Promise<boolean> {
+  return (await db.row(sql`select 1 from nodes where id = ${id}`)) !== undefined
+}
+
 export async function deleteNode(tx: Tx, id: string): Promise<void> {
   await tx.run(sql`delete from nodes where id = ${id}`)
 }

@@ -109,9 +109,9 @@ export async function updateSubscribers(
             from (select * from ${given(upserts)} as sorted order by subscriber_id) as g
             cross join lateral (
               select * from subscribers s
-              where s.environment_id = ${environment.id} and s.subscriber_id = g.subscriber_id and s.deleted_at is null
-                and ${differs}
-              limit 1 for update) as s)
+              where s.environment_id = ${environment.id} and s.subscriber_id >= g.subscriber_id
+                and s.subscriber_id <= g.subscriber_id and s.deleted_at is null and ${differs}
+              order by s.subscriber_id limit 1 for update) as s)
           insert into subscribers as s (environment_id, id, subscriber_id, first_name, last_name, email, phone, avatar,
                                         locale, timezone, data, created_at, updated_at)
           select ${environment.id}, id, subscriber_id, first_name, last_name, email, phone, avatar, locale, timezone,
@@ -130,14 +130,18 @@ export async function updateSubscribers(
   return ids.size === 0 ? changed : [...changed, ...(await findSubscriberRows(tx, environment, [...ids]))]
 }
 
-/** The rows of these ids as `s`, each looked up by its key. */
+/**
+ * The rows of these ids as `s`, each looked up by its key. Said as a range in the index's own order: before the first
+ * analyze every index that begins with the environment looks alike to the planner, and with an equality it took one that
+ * made it read the whole environment (210 ms against 0.6 ms at 10,000 rows).
+ */
 function rowsNamed(environment: Environment, subscriberIds: readonly string[]): Statement {
   return sql`unnest(${subscriberIds}::text[]) as named (subscriber_id)
     cross join lateral (
       select * from subscribers found
-      where found.environment_id = ${environment.id} and found.subscriber_id = named.subscriber_id
-        and found.deleted_at is null
-      limit 1) as s`
+      where found.environment_id = ${environment.id} and found.subscriber_id >= named.subscriber_id
+        and found.subscriber_id <= named.subscriber_id and found.deleted_at is null
+      order by found.subscriber_id limit 1) as s`
 }
 
 // Which fields were given, as bits: absent and null are different things to say.
@@ -200,6 +204,18 @@ export async function findSubscriberRows(
   )
 }
 
+/** The internal ids of those that exist, by subscriberId: all that is needed where nothing of them is changed. */
+export async function findSubscriberIds(
+  db: Sql,
+  environment: Environment,
+  subscriberIds: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await db.rows<{ id: string; subscriber_id: string }>(
+    prepared('subscribers-find-ids', sql`select s.id, s.subscriber_id from ${rowsNamed(environment, subscriberIds)}`),
+  )
+  return new Map(rows.map((row) => [row.subscriber_id, row.id]))
+}
+
 /** By internal id; deleted ones are not found. */
 export async function findSubscribersById(
   db: Sql,
@@ -213,8 +229,8 @@ export async function findSubscribersById(
       sql`select ${subscriberColumns} from unnest(${ids}::uuid[]) as named (id)
           cross join lateral (
             select * from subscribers found
-            where found.environment_id = ${environment.id} and found.id = named.id and found.deleted_at is null
-            limit 1) as s`,
+            where found.environment_id = ${environment.id} and found.id = named.id limit 1) as s
+          where s.deleted_at is null`,
     ),
   )
 }

@@ -245,7 +245,7 @@ test('only what a dead node held is freed, in every environment and lane', async
   const mine = await claim(100)
   assert.equal(mine.length, 2)
   await addJobs(environmentOf(1), 2, { dueInMs: 30_000 })
-  assert.equal(await freeLeases(database.db, jobQueue, clock, { ...dead.all, leaseMs }), 6)
+  assert.deepEqual(await freeLeases(database.db, jobQueue, clock, { ...dead.all, leaseMs }), { freed: 6, left: 0 })
   assert.equal((await claim(100)).length, 6)
   for (const job of mine) assert.equal((await rowOf(environmentOf(1), job.id)).lease, job.lease)
 })

@@ -113,6 +113,13 @@ export class FaultScene {
     await eventually(async () => (await this.connections(name)) === 0)
   }
 
+  /** Waits until nothing is left to do. */
+  async settled(): Promise<void> {
+    const open = sql`
+      select (select count(*) from jobs where due_at is not null) + (select count(*) from tasks where due_at is not null) as count`
+    await eventually(async () => (await this.count(open)) === 0)
+  }
+
   connections(name: string): Promise<number> {
     return this.count(
       sql`select count(*) as count from pg_stat_activity where datname = current_database() and application_name = ${name}`,
@@ -137,6 +144,7 @@ export class FaultScene {
     const number = this.#stalls
     const name = `stall_${number}`
     const release = await this.#holdLock(number)
+    this.#closing.push(release)
     const counted = at === undefined ? 'true' : `nextval('${name}') = ${at}`
     const ofNode = node === undefined ? 'true' : `current_setting('application_name') = '${node}'`
     await this.run(`create sequence ${name}`)

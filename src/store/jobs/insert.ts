@@ -30,16 +30,16 @@ export interface BirthOfJobs {
   readonly now: Date
 }
 
-/** Inserts those that are not there yet and returns their ids. */
+/** Each is made once: with its notification, or by the settling of the job before it, which only its lease's holder can do. */
 export async function insertJobs(
   tx: Tx,
   environment: Environment,
   jobs: readonly NewJob[],
   birth: BirthOfJobs,
-): Promise<Set<string>> {
-  if (jobs.length === 0) return new Set()
+): Promise<void> {
+  if (jobs.length === 0) return
   const column = <Value>(read: (job: NewJob) => Value): Value[] => jobs.map(read)
-  const rows = await tx.rows<{ id: string }>(
+  await tx.run(
     prepared(
       'jobs-insert',
       sql`insert into jobs (environment_id, id, notification_id, event_id, subscriber_id, version_id, step, status, lane,
@@ -55,10 +55,7 @@ export async function insertJobs(
               ${column((j) => j.versionId)}::uuid[], ${column((j) => j.step)}::smallint[], ${column((j) => j.status)}::text[],
               ${column((j) => j.lane)}::smallint[], ${column((j) => j.digestId)}::uuid[],
               ${column((j) => json(j.state))}::text[], ${column((j) => json(j.details))}::text[])
-              as j (id, notification_id, event_id, subscriber_id, version_id, step, status, lane, digest_id, state, details)
-          on conflict (environment_id, id) do nothing
-          returning id`,
+              as j (id, notification_id, event_id, subscriber_id, version_id, step, status, lane, digest_id, state, details)`,
     ),
   )
-  return new Set(rows.map((row) => row.id))
 }

@@ -1,9 +1,10 @@
 // New messages: delivered by being written, on their way to a provider, or never to be sent.
+
+import { arrayText } from '../../db/array-text.ts'
 import type { Tx } from '../../db/sql.ts'
 import { json, prepared, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { MessageDraft, MessageError, MessageState, MessageStatus, Sending } from '../../domain/message.ts'
-import { arrayText } from '../events.ts'
 
 export interface NewMessage {
   /** Derived from the job and the draft's target. */
@@ -29,7 +30,7 @@ export interface NewMessage {
   readonly createdAt: Date
 }
 
-/** Inserts those that are not there yet: a replay of the same batch adds nothing. */
+/** Written with the settling of their job, which only its lease's holder can do: none of them can be there. */
 export async function insertMessages(tx: Tx, environment: Environment, messages: readonly NewMessage[]): Promise<void> {
   if (messages.length === 0) return
   const column = <Value>(read: (message: NewMessage) => Value): Value[] => messages.map(read)
@@ -60,8 +61,7 @@ export async function insertMessages(tx: Tx, environment: Environment, messages:
             ${column((m) => m.createdAt)}::timestamptz[])
             as m (id, event_id, notification_id, job_id, subscriber_id, version_id, step, channel, state, status, provider_id,
                   integration_id, sending, error_id, error_text, content, subject, title, email, phone, envelope, cta, actor,
-                  data, context_keys, is_test, delivered_at, created_at)
-          on conflict (environment_id, id) do nothing`,
+                  data, context_keys, is_test, delivered_at, created_at)`,
     ),
   )
 }

@@ -1,0 +1,109 @@
+// End to end with in-app and e-mail, against a hand-made Fastify + BullMQ + Redis + Postgres service: one job a notification.
+import { tmpdir } from 'node:os'
+import type { Sql } from '../src/db/sql.ts'
+import { sql } from '../src/db/sql.ts'
+import {
+  askAt,
+  bulkRequests,
+  createMailIntegration,
+  createSubscribers,
+  createWorkflow,
+  emailStep,
+  eventsPerCall,
+  inAppStep,
+} from './api.ts'
+import { runLoad } from './load.ts'
+import { hasRedis, installBullmq, startRedis } from './redis.ts'
+import type { Side } from './rounds.ts'
+import { compareSides, comparisonRows } from './rounds.ts'
+import { startProcess } from './service.ts'
+import type { Sink } from './sink.ts'
+import { startSink } from './sink.ts'
+import { scaled } from './sizes.ts'
+import type { Stage } from './stage.ts'
+import { withStage } from './stage.ts'
+import type { Measured } from './statistics.ts'
+import { countOf, expectCount, until, untilDone } from './waiting.ts'
+
+const connections = 8
+const callsPerRound = scaled(40)
+const rounds = 5
+const subscribers = scaled(10_000)
+const ratioBar = 5
+
+export async function benchEmail(): Promise<Measured[]> {
+  if (!hasRedis()) return skipped('there is no redis-server on the PATH (Debian: apt-get install redis-server)')
+  const bullmq = installBullmq()
+  if (bullmq === undefined) return skipped('BullMQ could not be installed from the npm registry')
+  const redis = await startRedis(tmpdir())
+  try {
+    return await withStage((stage) => compare(stage, redis.port, bullmq))
+  } finally {
+    await redis.stop()
+  }
+}
+
+const skipped = (why: string): Measured[] => [{ what: `skipped: ${why}`, value: '' }]
+
+async function compare(stage: Stage, redisPort: number, bullmq: string): Promise<Measured[]> {
+  const sink = await startSink(stage)
+  const service = await stage.startService({ POSTHORN_OUTBOUND_ALLOW: '127.0.0.1' })
+  const ask = askAt(service.port)
+  await createMailIntegration(ask, sink.port)
+  await createWorkflow(ask, 'bench', [inAppStep, emailStep])
+  await createSubscribers(ask, subscribers)
+  const connection = await stage.otherDatabase('bench_bullmq')
+  const handMade = await startProcess(['bench/baseline/bullmq/service.mjs'], {
+    BENCH_CONNECTION: connection,
+    BENCH_REDIS_PORT: String(redisPort),
+    BENCH_SINK_URL: `http://127.0.0.1:${sink.port}/mail`,
+    BENCH_BULLMQ: bullmq,
+  })
+  try {
+    const [ourDb, theirDb] = [stage.open(), stage.open('bench_bullmq')]
+    await theirDb.run(sql`
+      insert into subscribers select 'user-' || n, 'First ' || n, 'person-' || n || '@example.com'
+      from generate_series(0, ${subscribers - 1}::int) n`)
+    const requests = bulkRequests('bench', callsPerRound, subscribers)
+    const result = await compareSides(
+      sideOf(service.port, requests, sink, () => untilDone(ourDb)),
+      sideOf(handMade.port, requests, sink, () => untilSent(theirDb)),
+      rounds,
+    )
+    const notifications = requests.length * eventsPerCall * (rounds + 1)
+    expectCount('messages', await countOf(ourDb, "messages where status = 'sent'"), 2 * notifications)
+    expectCount('messages of the baseline', await countOf(theirDb, 'messages'), notifications)
+    const names = { ourName: 'Posthorn', theirName: 'Fastify + BullMQ + Redis + Postgres' }
+    return comparisonRows(result, { ...names, unit: 'notifications', bar: ratioBar })
+  } finally {
+    await handMade.stop()
+  }
+}
+
+function sideOf(port: number, requests: readonly string[], sink: Sink, done: () => Promise<void>): Side {
+  const events = requests.length * eventsPerCall
+  return async () => {
+    const startedAt = performance.now()
+    await runLoad({
+      port,
+      clients: connections,
+      requests: requests.length,
+      requestOf: (index) => requests[index] ?? '',
+    })
+    await done()
+    const seconds = (performance.now() - startedAt) / 1000
+    const arrivals = await sink.take()
+    expectCount('e-mails', arrivals.length, events)
+    expectCount('different e-mails', new Set(arrivals.map(([number]) => number)).size, events)
+    return events / seconds
+  }
+}
+
+async function untilSent(db: Sql): Promise<void> {
+  await until(async () => {
+    const row = await db.row<{ open: boolean }>(
+      sql`select exists (select 1 from notifications where status = 'pending') as open`,
+    )
+    return row?.open === false
+  })
+}

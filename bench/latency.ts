@@ -1,0 +1,88 @@
+// From the trigger call to the provider, 200 events a second in an open loop, against a bare HTTP + insert + fetch server.
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  askAt,
+  createMailIntegration,
+  createSubscribers,
+  createWorkflow,
+  emailStep,
+  eventOf,
+  requestText,
+} from './api.ts'
+import { createCallers } from './load.ts'
+import type { Sink } from './sink.ts'
+import { clockMs, startSink } from './sink.ts'
+import { scaled } from './sizes.ts'
+import { withStage } from './stage.ts'
+import type { Measured } from './statistics.ts'
+import { median, percentile } from './statistics.ts'
+import { until } from './waiting.ts'
+
+const perSecond = 200
+const rounds = 5
+const secondsPerRound = scaled(4)
+const subscribers = scaled(10_000)
+const ratioBar = 5
+
+export async function benchLatency(): Promise<Measured[]> {
+  return withStage(async (stage) => {
+    const sink = await startSink(stage)
+    const service = await stage.startService({ POSTHORN_OUTBOUND_ALLOW: '127.0.0.1' })
+    const bare = await stage.startProgram('bench/baseline/bare-mail-server.ts', {
+      BENCH_CONNECTION: await stage.otherDatabase('bench_bare'),
+      BENCH_SINK_URL: `http://127.0.0.1:${sink.port}/mail`,
+    })
+    const ask = askAt(service.port)
+    await createMailIntegration(ask, sink.port)
+    await createWorkflow(ask, 'bench', [emailStep])
+    await createSubscribers(ask, subscribers)
+    const ours: number[] = []
+    const theirs: number[] = []
+    for (let round = 0; round <= rounds; round += 1) {
+      const bareMs = await oneRound(bare.port, sink)
+      const serviceMs = await oneRound(service.port, sink)
+      // The first round warms up the compilers and the plans.
+      if (round === 0) continue
+      theirs.push(...bareMs)
+      ours.push(...serviceMs)
+    }
+    const ratio = median(ours) / median(theirs)
+    const told = (samples: readonly number[], share: number) => `${percentile(samples, share).toFixed(1)} ms`
+    return [
+      { what: 'bare HTTP + insert + fetch, median', value: told(theirs, 0.5) },
+      { what: 'bare HTTP + insert + fetch, p99', value: told(theirs, 0.99) },
+      { what: `Posthorn, median of ${ours.length} at ${perSecond}/s`, value: told(ours, 0.5) },
+      { what: 'Posthorn, p99', value: told(ours, 0.99) },
+      { what: 'Posthorn, longest', value: told(ours, 1) },
+      { what: 'ratio of the medians', value: ratio.toFixed(2), bar: `≤ ${ratioBar}`, met: ratio <= ratioBar },
+    ]
+  })
+}
+
+/** Calls go out when their moment has come, whether or not earlier ones were answered. */
+async function oneRound(port: number, sink: Sink): Promise<number[]> {
+  const count = perSecond * secondsPerRound
+  const callers = createCallers(port)
+  const sentAt: number[] = []
+  const answers: Promise<unknown>[] = []
+  const startedAt = clockMs()
+  while (sentAt.length < count) {
+    const due = Math.min(count, Math.floor(((clockMs() - startedAt) * perSecond) / 1000) + 1)
+    while (sentAt.length < due) {
+      const index = sentAt.length
+      const request = requestText('/v1/events/trigger', eventOf('bench', index, subscribers))
+      const call = callers.call(request)
+      sentAt.push(clockMs())
+      answers.push(call)
+    }
+    await sleep(1)
+  }
+  await Promise.all(answers)
+  const arrivals: [number, number][] = []
+  await until(async () => {
+    arrivals.push(...(await sink.take()))
+    return arrivals.length >= count
+  })
+  callers.close()
+  return arrivals.map(([number, atMs]) => atMs - (sentAt[number] ?? Number.NaN))
+}

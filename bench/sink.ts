@@ -1,0 +1,20 @@
+// The sink as a bench sees it: how many messages came, and when.
+import type { Process } from './service.ts'
+import type { Stage } from './stage.ts'
+
+export interface Sink {
+  readonly port: number
+  /** What has arrived since it was last asked: number and moment of each. */
+  take(): Promise<readonly [number: number, atMs: number][]>
+}
+
+export async function startSink(stage: Stage): Promise<Sink> {
+  const { port }: Process = await stage.startProgram('bench/sink-server.ts')
+  return {
+    port,
+    take: async () => (await (await fetch(`http://127.0.0.1:${port}/`)).json()) as [number, number][],
+  }
+}
+
+/** The clock that all processes of a machine share. */
+export const clockMs = (): number => Number(process.hrtime.bigint()) / 1e6
