@@ -5,11 +5,13 @@ import type { Sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { EventRequest, TriggerResult, TriggerStatus } from '../domain/event.ts'
 import type { Tenant } from '../domain/tenant.ts'
-import type { Severity, WorkflowVersion } from '../domain/workflow.ts'
+import type { Severity, TemplateVariable, WorkflowVersion } from '../domain/workflow.ts'
 import { activeStepFrom, severities } from '../domain/workflow.ts'
+import { findEventIds } from '../store/events.ts'
 import { findTenants } from '../store/tenants.ts'
 import type { TriggeredWorkflow } from '../store/workflows.ts'
 import { findVersions, findWorkflowsByIdentifier } from '../store/workflows.ts'
+import { declaredVariables, variableMistakes, withDefaults } from './declared-variables.ts'
 
 /** An event as the caller gave it: well-formed, or what is wrong with its form. */
 export type GivenEvent =
@@ -30,15 +32,27 @@ export interface Runnable {
 
 export type Judged = { readonly result: TriggerResult } | { readonly runnable: Runnable }
 
-/** What is known of versions, kept between calls: they never change. */
-export interface JudgedVersions {
-  readonly versions: Map<string, WorkflowVersion>
-  readonly schemas: Map<string, PayloadSchema>
+/** A version with what is worked out of it once. */
+interface JudgedVersion {
+  readonly version: WorkflowVersion
+  readonly schema: PayloadSchema | undefined
+  readonly variables: readonly TemplateVariable[]
 }
 
-const versionsMax = 2_000
+/** What is known of versions, kept between calls: they never change. */
+export interface JudgedVersions {
+  /** The oldest first. */
+  readonly kept: Map<string, JudgedVersion>
+  readonly keptMax: number
+}
 
-export const createJudgedVersions = (): JudgedVersions => ({ versions: new Map(), schemas: new Map() })
+/** More than are triggered at one time almost anywhere. */
+const versionsKeptMax = 2_000
+
+export const createJudgedVersions = (keptMax = versionsKeptMax): JudgedVersions => ({ kept: new Map(), keptMax })
+
+/** The reasons an event is told for having no valid recipient. */
+const reasonsMax = 10
 
 export async function judgeEvents(
   db: Sql,
@@ -49,54 +63,72 @@ export async function judgeEvents(
   const requests = events.flatMap((event) => ('request' in event ? [event.request] : []))
   const names = [...new Set(requests.map((request) => request.name))]
   const tenantNames = [...new Set(requests.flatMap((request) => request.tenant?.identifier ?? []))]
-  const [workflows, tenants] = await Promise.all([
+  const transactionIds = [...new Set(requests.flatMap((request) => request.transactionId ?? []))]
+  const [workflows, tenants, accepted] = await Promise.all([
     names.length === 0 ? [] : findWorkflowsByIdentifier(db, environment, names),
     findTenants(db, environment, { identifiers: tenantNames }),
+    transactionIds.length === 0 ? new Map<string, string>() : findEventIds(db, environment, transactionIds),
   ])
-  await learnVersions(db, environment, known, workflows)
   const facts = {
-    known,
+    versions: await learnVersions(db, environment, known, workflows),
     workflows: new Map(workflows.map((workflow) => [workflow.identifier, workflow])),
     tenants: new Map(tenants.map((tenant) => [tenant.identifier, tenant])),
+    accepted,
   }
   return events.map((event) => judge(event, facts))
 }
 
+/** All that these workflows need, whatever is kept of it beyond this call. */
 async function learnVersions(
   db: Sql,
   environment: Environment,
-  { versions, schemas }: JudgedVersions,
+  { kept, keptMax }: JudgedVersions,
   workflows: readonly TriggeredWorkflow[],
-): Promise<void> {
-  const missing = workflows.map((workflow) => workflow.versionId).filter((id) => !versions.has(id))
-  if (missing.length === 0) return
-  if (versions.size + missing.length > versionsMax) {
-    versions.clear()
-    schemas.clear()
+): Promise<Map<string, JudgedVersion>> {
+  const needed = new Map<string, JudgedVersion>()
+  const missing: string[] = []
+  for (const { versionId } of workflows) {
+    const judged = kept.get(versionId)
+    if (judged === undefined) missing.push(versionId)
+    else needed.set(versionId, judged)
   }
+  if (missing.length === 0) return needed
   for (const version of await findVersions(db, environment, missing)) {
-    versions.set(version.id, version)
     const { payloadSchema } = version.definition
-    if (payloadSchema !== undefined) schemas.set(version.id, compilePayloadSchema(payloadSchema))
+    const schema = payloadSchema && compilePayloadSchema(payloadSchema)
+    const judged = { version, schema, variables: declaredVariables(version.definition) }
+    needed.set(version.id, judged)
+    kept.set(version.id, judged)
   }
+  for (const id of kept.keys()) {
+    if (kept.size <= keptMax) break
+    kept.delete(id)
+  }
+  return needed
 }
 
 interface JudgingFacts {
-  readonly known: JudgedVersions
+  readonly versions: ReadonlyMap<string, JudgedVersion>
   readonly workflows: ReadonlyMap<string, TriggeredWorkflow>
   readonly tenants: ReadonlyMap<string, Tenant>
+  /** The transaction ids among the given ones that were used before. */
+  readonly accepted: ReadonlyMap<string, string>
 }
 
-function judge(event: GivenEvent, { known, workflows, tenants }: JudgingFacts): Judged {
+function judge(event: GivenEvent, { versions, workflows, tenants, accepted }: JudgingFacts): Judged {
   if (!('request' in event)) return { result: errorResult(event.mistakes, event.transactionId) }
   const { request, warnings } = event
+  // Whatever became of the workflow since: the answer is the one of the first time.
+  if (request.transactionId !== undefined && accepted.has(request.transactionId)) {
+    return { result: plainResult('processed', request.transactionId) }
+  }
   const workflow = workflows.get(request.name)
-  const version = workflow && known.versions.get(workflow.versionId)
-  if (workflow === undefined || version === undefined) {
+  const judged = workflow && versions.get(workflow.versionId)
+  if (workflow === undefined || judged === undefined) {
     return { result: errorResult(['workflow_not_found'], request.transactionId) }
   }
-  const payload = payloadWithDefaults(request.payload, version)
-  const mistakes = payloadMistakes(payload, version, known.schemas.get(version.id))
+  const { version } = judged
+  const { payload, mistakes } = judgePayload(request.payload, judged)
   if (mistakes.length > 0) return { result: errorResult(mistakes, request.transactionId) }
   const tenant = request.tenant && tenants.get(request.tenant.identifier)
   const { steps } = version.definition
@@ -114,17 +146,19 @@ function judge(event: GivenEvent, { known, workflows, tenants }: JudgingFacts): 
               ? 'invalid_recipients'
               : undefined
   if (refusal !== undefined || firstStep === undefined) {
-    return { result: refusalResult(refusal ?? 'no_workflow_active_steps_defined', request.transactionId) }
+    const result = plainResult(refusal ?? 'no_workflow_active_steps_defined', request.transactionId)
+    const reasons = refusal === 'invalid_recipients' ? warnings.slice(0, reasonsMax) : []
+    return { result: reasons.length === 0 ? result : { ...result, error: reasons } }
   }
   const severity = severityOf(request.overrides) ?? version.definition.severity
   return { runnable: { request, warnings, version, firstStep, payload, severity, tenant } }
 }
 
 function errorResult(mistakes: readonly string[], transactionId: string | undefined): TriggerResult {
-  return { ...refusalResult('error', transactionId), error: mistakes }
+  return { ...plainResult('error', transactionId), error: mistakes }
 }
 
-function refusalResult(status: TriggerStatus, transactionId: string | undefined): TriggerResult {
+function plainResult(status: TriggerStatus, transactionId: string | undefined): TriggerResult {
   return { acknowledged: true, status, ...(transactionId === undefined ? {} : { transactionId }) }
 }
 
@@ -133,28 +167,13 @@ function severityOf(overrides: Readonly<Record<string, unknown>>): Severity | un
   return severities.find((severity) => severity === wished)
 }
 
-/** Defaults that templates declare fill what the payload lacks. A copy: the schema's defaults are written into it as well. */
-function payloadWithDefaults(
-  payload: Readonly<Record<string, unknown>>,
-  { definition }: WorkflowVersion,
-): Record<string, unknown> {
-  const defaults = definition.steps
-    .flatMap((step) => step.template.variables ?? [])
-    .filter((variable) => variable.defaultValue !== undefined && !Object.hasOwn(payload, variable.name))
-    .map((variable) => [variable.name, variable.defaultValue])
-  if (definition.payloadSchema !== undefined) return { ...Object.fromEntries(defaults), ...structuredClone(payload) }
-  return defaults.length === 0 ? payload : { ...Object.fromEntries(defaults), ...payload }
-}
-
-function payloadMistakes(
-  payload: Record<string, unknown>,
-  { definition }: WorkflowVersion,
-  schema: PayloadSchema | undefined,
-): string[] {
-  const missing = definition.steps
-    .flatMap((step) => step.template.variables ?? [])
-    .filter((variable) => variable.required === true && !Object.hasOwn(payload, variable.name))
-    .map((variable) => `payload is missing ${variable.name} (${variable.type ?? 'String'})`)
+/** With its defaults, and what is wrong with it then. A copy where there is a schema: its defaults are written into it. */
+function judgePayload(
+  given: Readonly<Record<string, unknown>>,
+  { schema, variables }: JudgedVersion,
+): { payload: Readonly<Record<string, unknown>>; mistakes: string[] } {
+  const filled = withDefaults(given, variables)
+  const payload = schema === undefined ? filled : structuredClone(filled)
   const unfit = schema?.ok === true ? schema.check(payload) : []
-  return [...new Set([...missing, ...unfit])]
+  return { payload, mistakes: [...new Set([...variableMistakes(payload, variables), ...unfit])] }
 }

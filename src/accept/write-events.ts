@@ -2,7 +2,7 @@
 import { channelChanges } from '../commit/channel-changes.ts'
 import type { Tx } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
-import type { ContextMention, Recipient } from '../domain/event.ts'
+import type { ContextMention, Recipient, TenantMention } from '../domain/event.ts'
 import { contextKeyOf, directLane, fanOutLane, recipientAsGiven, recipientsAtOnceMax } from '../domain/event.ts'
 import type { Job } from '../domain/job.ts'
 import { Problem } from '../domain/problem.ts'
@@ -17,7 +17,7 @@ import { insertContexts } from '../store/contexts.ts'
 import type { NewEvent } from '../store/events.ts'
 import { claimTransactions, insertEvents } from '../store/events.ts'
 import { insertTasks } from '../store/tasks.ts'
-import { updateTenant } from '../store/tenants.ts'
+import { updateTenants } from '../store/tenants.ts'
 import { findTopics } from '../store/topics.ts'
 import type { World } from '../world/world.ts'
 import type { Runnable } from './judge-events.ts'
@@ -66,7 +66,7 @@ export async function writeEvents(
   ])
   const resolved = await resolveRecipients(tx, world, environment, people, resolveChannels)
   await insertContexts(tx, environment, distinctContexts(events), now)
-  await updateTenants(tx, environment, events, now)
+  await updateTenants(tx, environment, tenantChanges(events), now)
   const topics = await findTopics(tx, environment, [
     ...new Set(events.flatMap(({ request }) => request.topics.map((topic) => topic.topicKey))),
   ])
@@ -119,19 +119,15 @@ function distinctContexts(events: readonly Numbered[]): ContextMention[] {
   return [...mentions.values()]
 }
 
-/** A mention with a name or data changes the tenant. Tenants mentioned so are few; each is one row. */
-async function updateTenants(tx: Tx, environment: Environment, events: readonly Numbered[], now: Date): Promise<void> {
-  const mentioned = new Map(
-    events.flatMap(({ request: { tenant } }) =>
-      tenant !== undefined && (tenant.name !== undefined || tenant.data !== undefined)
-        ? [[tenant.identifier, tenant] as const]
-        : [],
-    ),
-  )
-  for (const [identifier, { name, data }] of [...mentioned].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const change = { ...(name === undefined ? {} : { name }), ...(data === undefined ? {} : { data }) }
-    await updateTenant(tx, environment, identifier, { ...change, now })
+/** A mention with a name or data changes the tenant; of several, what the last one gives counts. */
+function tenantChanges(events: readonly Numbered[]): TenantMention[] {
+  const changes = new Map<string, TenantMention>()
+  for (const { request } of events) {
+    const { tenant } = request
+    if (tenant === undefined || (tenant.name === undefined && tenant.data === undefined)) continue
+    changes.set(tenant.identifier, { ...changes.get(tenant.identifier), ...tenant })
   }
+  return [...changes.values()]
 }
 
 function rowOf(event: Numbered, resolved: ResolvedRecipients, topics: readonly Topic[], now: Date): NewEvent {

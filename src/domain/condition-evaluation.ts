@@ -164,13 +164,21 @@ function compares(
 
 /** Two listed bounds, both of which belong to the range. */
 function between({ type, actual, expected }: Comparison): boolean {
-  const [from, to, ...more] = listOf(expected).map(textOf)
-  if (from === undefined || to === undefined || more.length > 0) return false
+  const range = rangeOf(expected)
   return (
-    compares({ type, actual, expected: from }, (value, bound) => value >= bound) &&
-    compares({ type, actual, expected: to }, (value, bound) => value <= bound)
+    range !== undefined &&
+    compares({ type, actual, expected: range.from }, (value, bound) => value >= bound) &&
+    compares({ type, actual, expected: range.to }, (value, bound) => value <= bound)
   )
 }
+
+function rangeOf(text: string): { from: string; to: string } | undefined {
+  const [from, to, ...more] = listOf(text).map(textOf)
+  return from === undefined || to === undefined || more.length > 0 ? undefined : { from, to }
+}
+
+/** Whether anything can lie between what the text lists. */
+export const isRange = (text: string): boolean => rangeOf(text) !== undefined
 
 /** Whatever the type, texts are compared; of a list, each member's. */
 function like({ actual, expected }: Comparison): boolean {

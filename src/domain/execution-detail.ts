@@ -22,7 +22,6 @@ export const wordings = {
   providerBusy: internal('Unexpected provider error', 'Queued'),
   perhapsSent: internal('Unexpected provider error', 'Warning'),
   misconfigured: { detail: 'Unexpected provider error', status: 'Failed', source: 'Credentials' },
-  waitingForSlot: internal('Message delayed', 'Queued'),
   noIntegration: {
     detail: 'Subscriber does not have an active integration',
     status: 'Failed',

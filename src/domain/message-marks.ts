@@ -8,6 +8,19 @@ export const marks = ['read', 'unread', 'seen', 'unseen', 'archived', 'unarchive
  */
 export type Mark = (typeof marks)[number]
 
+/** What was so before a mark. */
+export interface MarkedBefore {
+  readonly seenBefore: boolean
+  readonly readBefore: boolean
+}
+
+/** Which of the two a mark does for the first time, as far as the message itself can tell. */
+export function firstsOf(mark: Mark, { seenBefore, readBefore }: MarkedBefore): ('seen' | 'read')[] {
+  if (mark === 'unseen') return []
+  const reads = mark === 'read' || mark === 'archived' || mark === 'unarchived'
+  return [...(seenBefore ? [] : ['seen' as const]), ...(reads && !readBefore ? ['read' as const] : [])]
+}
+
 /** One call marks at most so many: one statement, one answer of bounded size. */
 export const messagesPerMarkMax = 100
 

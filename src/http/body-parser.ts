@@ -8,17 +8,27 @@ const namedPathMax = 200
 /** Deeper than any real payload; far below what would exhaust a stack here or in the database. */
 export const jsonDepthMax = 100
 
+/**
+ * Where each element is judged on its own, one that is too deep must not cost the others. JSON is parsed without a stack,
+ * but written with one that ends at some 4,000 levels.
+ */
+export const judgedDepthMax = 1_000
+
 export type ParseJson = (text: string) => unknown
 
-/** `parse` is the JSON parser that refuses `__proto__` and `constructor.prototype`; `judgesText`: the route itself looks at texts. */
+/**
+ * `parse` is the JSON parser that refuses `__proto__` and `constructor.prototype`. `judgesText`: the route itself looks at
+ * texts, members and depth, so it is given what is there: JSON.parse makes `__proto__` a member like any other.
+ */
 export function readJsonBody(bytes: Buffer, parse: ParseJson, judgesText = false): unknown {
   if (bytes.length === 0) return undefined
   if (!isUtf8(bytes)) throw new Problem(400, 'The body is not valid UTF-8')
-  if (depthOf(bytes) > jsonDepthMax) throw new Problem(400, `The body is nested more than ${jsonDepthMax} levels deep`)
+  const depthMax = judgesText ? judgedDepthMax : jsonDepthMax
+  if (depthOf(bytes) > depthMax) throw new Problem(400, `The body is nested more than ${depthMax} levels deep`)
   const text = bytes.toString('utf8')
   let body: unknown
   try {
-    body = parse(text)
+    body = judgesText ? JSON.parse(text.replace(/^\uFEFF/, '')) : parse(text)
   } catch {
     throw new Problem(
       400,
@@ -65,10 +75,14 @@ function depthOf(bytes: Buffer): number {
   return deepest
 }
 
+export const unstorableWords = 'must not contain NUL characters or unpaired surrogates'
+
+export const isUnstorable = (text: string): boolean => text.includes('\u0000') || !text.isWellFormed()
+
 /** PostgreSQL holds neither NUL nor half a surrogate pair; found here, it is the caller's 422 and not our 500. */
 export function refuseUnstorableText(value: unknown, path: string): void {
   if (typeof value === 'string') {
-    if (value.includes('\u0000') || !value.isWellFormed()) throw unstorable(path)
+    if (isUnstorable(value)) throw unstorable(path)
   } else if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) refuseUnstorableText(item, join(path, String(index)))
   } else if (typeof value === 'object' && value !== null) {
@@ -81,8 +95,13 @@ export function refuseUnstorableText(value: unknown, path: string): void {
 
 const join = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)
 
+/** A path fit to be told. */
+export function shownPath(path: string): string {
+  return path.slice(0, namedPathMax).toWellFormed().replaceAll('\u0000', '\uFFFD')
+}
+
 function unstorable(path: string): Problem {
-  const field = path.slice(0, namedPathMax).toWellFormed().replaceAll('\u0000', '\uFFFD') || 'body'
-  const message = `${field} must not contain NUL characters or unpaired surrogates`
+  const field = shownPath(path) || 'body'
+  const message = `${field} ${unstorableWords}`
   return new Problem(422, 'Validation Error', { members: { errors: { [field]: { messages: [message] } } } })
 }

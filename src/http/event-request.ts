@@ -3,10 +3,9 @@ import { Type } from 'typebox'
 import type { GivenEvent } from '../accept/judge-events.ts'
 import type { ContextMention, EventRequest, Recipient, TenantMention, TopicRecipient } from '../domain/event.ts'
 import { contextDataBytesMax, contextsPerEventMax, eventBytesMax, excludedPerTopicMax } from '../domain/event.ts'
-import { Problem } from '../domain/problem.ts'
 import type { SubscriberFields } from '../domain/subscriber.ts'
 import { isTopicKey } from '../domain/topic.ts'
-import { refuseUnstorableText } from './body-parser.ts'
+import { unfitValue } from './event-value.ts'
 import { bulkSubscriber, subscriberFields } from './routes/subscriber-schemas.ts'
 import { freeObject } from './schemas.ts'
 import { elementCheck } from './validator.ts'
@@ -61,43 +60,58 @@ export function readEvent(given: unknown): GivenEvent {
   const mistakes = formMistakes(given)
   if (mistakes.length > 0) return { mistakes, ...echoedTransactionId(given) }
   const raw = given as RawEvent
+  const to = Array.isArray(raw.to) ? readRecipients(raw.to) : readOnly(raw.to)
   const actor = raw.actor === undefined ? undefined : readRecipient(raw.actor)
   const tenant = raw.tenant === undefined ? undefined : readTenant(raw.tenant)
   const context = readContext(raw.context ?? {})
-  const wrong = [actor, tenant, context].flatMap((part) => (part instanceof Mistakes ? part.prefixed : []))
-  if (wrong.length > 0) return { mistakes: wrong, ...echoedTransactionId(given) }
-  const { recipients, topics, warnings } = readRecipients(raw.to)
+  if (
+    to instanceof Mistakes ||
+    actor instanceof Mistakes ||
+    tenant instanceof Mistakes ||
+    context instanceof Mistakes
+  ) {
+    return { mistakes: toldOf({ to, actor, tenant, context }), ...echoedTransactionId(given) }
+  }
   const request: EventRequest = {
     name: raw.name,
     payload: raw.payload ?? {},
     overrides: raw.overrides ?? {},
-    recipients,
-    topics,
-    context: context as ContextMention[],
+    recipients: to.recipients,
+    topics: to.topics,
+    context,
     ...(raw.transactionId === undefined ? {} : { transactionId: raw.transactionId }),
-    ...(actor === undefined ? {} : { actor: actor as Recipient }),
-    ...(tenant === undefined ? {} : { tenant: tenant as TenantMention }),
+    ...(actor === undefined ? {} : { actor }),
+    ...(tenant === undefined ? {} : { tenant }),
   }
-  return { request, warnings }
+  return { request, warnings: to.warnings }
 }
 
+/** What is wrong with a part of an event, without the part's name. */
 class Mistakes {
-  readonly prefixed: readonly string[]
+  readonly messages: readonly string[]
 
-  constructor(where: string, messages: readonly string[]) {
-    this.prefixed = messages.map((message) => `${where}: ${message}`)
+  constructor(messages: readonly string[]) {
+    this.messages = messages
   }
+}
+
+/** Each mistake under the name of its part. */
+function toldOf(parts: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(parts).flatMap(([name, part]) =>
+    part instanceof Mistakes ? part.messages.map((message) => `${name}: ${message}`) : [],
+  )
 }
 
 function formMistakes(given: unknown): string[] {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return ['The event must be an object']
+  // First of all: everything after it may go as deep as the event does.
+  const unfit = unfitValue(given)
+  if (unfit !== undefined) return [unfit]
   const errors = checkEvent(given)
   if (errors !== undefined) return messagesOf(errors)
-  try {
-    refuseUnstorableText(given, '')
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error
-    return messagesOf(error.members['errors'] as Parameters<typeof messagesOf>[0])
+  const { attachments } = (given as RawEvent).payload ?? {}
+  if (Array.isArray(attachments) && attachments.length > 0) {
+    return ['payload.attachments: attachments cannot be sent yet; leave them out']
   }
   // The whole event, so that nothing of it can grow without a bound: payload, overrides, recipients.
   const bytes = Buffer.byteLength(JSON.stringify(given))
@@ -122,13 +136,13 @@ interface Recipients {
 }
 
 /** What is valid runs; what is not is left out and told as a warning. Nothing valid: the event has no recipients. */
-function readRecipients(to: unknown): Recipients {
+function readRecipients(to: readonly unknown[]): Recipients {
   const recipients = new Map<string, Recipient>()
   const topics: TopicRecipient[] = []
   const leftOut: string[] = []
-  for (const [index, element] of (Array.isArray(to) ? to : [to]).entries()) {
-    const read = isTopic(element) ? readTopic(element) : readRecipient(element)
-    if (read instanceof Mistakes) leftOut.push(`to.${index} was left out: ${read.prefixed.join('; ')}`)
+  for (const [index, element] of to.entries()) {
+    const read = readRecipientOrTopic(element)
+    if (read instanceof Mistakes) leftOut.push(`to.${index} was left out: ${read.messages.join('; ')}`)
     else if ('topicKey' in read) topics.push(read)
     // One run a subscriber; of several definitions the last one counts.
     else recipients.set(read.subscriberId, read)
@@ -139,15 +153,28 @@ function readRecipients(to: unknown): Recipients {
   return { recipients: [...recipients.values()], topics, warnings }
 }
 
+/** Somebody named alone: there is nobody else for whom the event could run without them. */
+function readOnly(to: unknown): Recipients | Mistakes {
+  const read = readRecipientOrTopic(to)
+  if (read instanceof Mistakes) return read
+  return 'topicKey' in read
+    ? { recipients: [], topics: [read], warnings: [] }
+    : { recipients: [read], topics: [], warnings: [] }
+}
+
+function readRecipientOrTopic(element: unknown): Recipient | TopicRecipient | Mistakes {
+  return isTopic(element) ? readTopic(element) : readRecipient(element)
+}
+
 function isTopic(element: unknown): element is Record<string, unknown> {
   return typeof element === 'object' && element !== null && (element as { type?: unknown }).type === 'Topic'
 }
 
 function readTopic(element: Record<string, unknown>): TopicRecipient | Mistakes {
   const errors = checkTopic(element)
-  if (errors !== undefined) return new Mistakes('topic', messagesOf(errors))
+  if (errors !== undefined) return new Mistakes(messagesOf(errors))
   const { topicKey, exclude = [] } = element as { topicKey: string; exclude?: string[] }
-  if (!isTopicKey(topicKey)) return new Mistakes('topic', ['topicKey is not a key a topic can have'])
+  if (!isTopicKey(topicKey)) return new Mistakes(['topicKey is not a key a topic can have'])
   return { topicKey, exclude }
 }
 
@@ -155,8 +182,11 @@ const fieldNames = Object.keys(subscriberFields) as (keyof SubscriberFields)[]
 
 function readRecipient(element: unknown): Recipient | Mistakes {
   const given = typeof element === 'string' ? { subscriberId: element } : element
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    return new Mistakes(['must be a subscriberId, a subscriber or a topic'])
+  }
   const errors = checkRecipient(given)
-  if (errors !== undefined) return new Mistakes('subscriber', messagesOf(errors))
+  if (errors !== undefined) return new Mistakes(messagesOf(errors))
   const { subscriberId, channels, ...rest } = given as { subscriberId: string } & SubscriberFields &
     Partial<Pick<Recipient, 'channels'>>
   const fields = fieldNames.filter((name) => rest[name] !== undefined).map((name) => [name, rest[name]])
@@ -170,7 +200,7 @@ function readRecipient(element: unknown): Recipient | Mistakes {
 function readTenant(given: unknown): TenantMention | Mistakes {
   const tenant = typeof given === 'string' ? { identifier: given } : (given as TenantMention)
   const errors = checkTenant(tenant)
-  if (errors !== undefined) return new Mistakes('tenant', messagesOf(errors))
+  if (errors !== undefined) return new Mistakes(messagesOf(errors))
   const { identifier, name, data } = tenant
   return { identifier, ...(name === undefined ? {} : { name }), ...(data === undefined ? {} : { data }) }
 }
@@ -180,21 +210,19 @@ const contextPart = /^[A-Za-z0-9_-]{1,100}$/
 function readContext(given: Readonly<Record<string, unknown>>): ContextMention[] | Mistakes {
   const entries = Object.entries(given)
   if (entries.length > contextsPerEventMax) {
-    return new Mistakes('context', [`at most ${contextsPerEventMax} types are allowed`])
+    return new Mistakes([`at most ${contextsPerEventMax} types are allowed`])
   }
   const mentions: ContextMention[] = []
   for (const [type, value] of entries) {
     const { id, data } = (typeof value === 'string' ? { id: value } : (value ?? {})) as { id?: unknown; data?: unknown }
     if (!contextPart.test(type) || typeof id !== 'string' || !contextPart.test(id)) {
-      return new Mistakes('context', [
-        `${type.slice(0, 100)} must map to an id; both of 1 to 100 letters, digits, _ or -`,
-      ])
+      return new Mistakes([`${type.slice(0, 100)} must map to an id; both of 1 to 100 letters, digits, _ or -`])
     }
     if (data !== undefined && (typeof data !== 'object' || data === null || Array.isArray(data))) {
-      return new Mistakes('context', [`${type}.data must be an object`])
+      return new Mistakes([`${type}.data must be an object`])
     }
     if (data !== undefined && Buffer.byteLength(JSON.stringify(data)) > contextDataBytesMax) {
-      return new Mistakes('context', [`${type}.data is larger than ${contextDataBytesMax} bytes`])
+      return new Mistakes([`${type}.data is larger than ${contextDataBytesMax} bytes`])
     }
     mentions.push({ type, id, ...(data === undefined ? {} : { data: data as Record<string, unknown> }) })
   }

@@ -50,7 +50,7 @@ export interface RouteDefinition<
   /** Tokens a call costs: 1, or 100 for calls that carry many items. */
   readonly cost?: 1 | 100
   readonly bodyLimitBytes?: number
-  /** The handler judges text that cannot be stored element by element; otherwise it costs the whole call a 422. */
+  /** The handler judges depth, members and text element by element; otherwise one that is unfit costs the whole call a 4xx. */
   readonly judgesText?: true
   readonly params?: Params
   readonly query?: Query

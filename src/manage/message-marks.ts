@@ -4,12 +4,15 @@ import type { Db, Tx } from '../db/sql.ts'
 import type { Answer, Idempotency } from '../domain/answer.ts'
 import { created, ok } from '../domain/answer.ts'
 import type { Environment } from '../domain/environment.ts'
+import { detail } from '../domain/execution-detail.ts'
 import type { ActionStatus, ButtonType, Mark } from '../domain/message-marks.ts'
-import { actionPayloadBytesMax, withAction } from '../domain/message-marks.ts'
+import { actionPayloadBytesMax, firstsOf, withAction } from '../domain/message-marks.ts'
 import type { Message, SubscriberNotification } from '../domain/message-views.ts'
 import { badRequest, invalidField, notFound } from '../domain/problem.ts'
 import { isUuid } from '../domain/uuid-v7.ts'
+import { appendDetails } from '../store/jobs/append.ts'
 import { lockMessage } from '../store/messages/lock.ts'
+import type { FoundMessage } from '../store/messages/marks.ts'
 import { markAllMessages, markMessages, setCta } from '../store/messages/marks.ts'
 import { findOrigins } from '../store/messages/origins.ts'
 import type { MessageRow } from '../store/messages/rows.ts'
@@ -35,7 +38,9 @@ export async function markSome(
   return once(db, world, environment, call.idempotency, async (tx) => {
     const subscriber = await existing(tx, environment, call.subscriberId)
     const marking = { ids: call.messageIds, subscriberId: subscriber.id, mark: call.mark, now: world.now() }
-    const rows = new Map((await markMessages(tx, environment, marking)).map((row) => [row.id, row]))
+    const { marked, found } = await markMessages(tx, environment, marking)
+    await tellFirsts(tx, environment, marking, found)
+    const rows = new Map(marked.map((row) => [row.id, row]))
     const asked = [...new Set(call.messageIds.map((id) => id.toLowerCase()))].flatMap((id) => rows.get(id) ?? [])
     const origins = await findOrigins(tx, environment, asked)
     return created(asked.map((row) => messageOf(environment, row, origins)))
@@ -53,7 +58,8 @@ export async function markAll(
     const subscriber = await existing(tx, environment, call.subscriberId)
     const { mark, feedIds } = call
     const marking = { subscriberId: subscriber.id, mark, feedIds, now: world.now() }
-    return created(await markAllMessages(tx, environment, marking))
+    const tell = (batch: readonly FoundMessage[]) => tellFirsts(tx, environment, marking, batch)
+    return created(await markAllMessages(tx, environment, marking, tell))
   })
 }
 
@@ -74,10 +80,26 @@ export async function markOne(
       mark: call.mark,
       now: world.now(),
     } as const
-    const [row] = await markMessages(tx, environment, marking)
+    const { marked, found } = await markMessages(tx, environment, marking)
+    const [row] = marked
     if (row === undefined) throw unknownNotification(call.messageId)
+    await tellFirsts(tx, environment, marking, found)
     return ok(await notificationOf(tx, environment, subscriber, row))
   })
+}
+
+/** That a message was seen or read for the first time is a part of its job's story. */
+async function tellFirsts(
+  tx: Tx,
+  environment: Environment,
+  { mark, now }: { mark: Mark; now: Date },
+  found: readonly FoundMessage[],
+): Promise<void> {
+  const entries = found.map((message) => ({
+    jobId: message.jobId,
+    details: firstsOf(mark, message).map((code) => detail(now, code)),
+  }))
+  await appendDetails(tx, environment, entries)
 }
 
 export async function answerButton(

@@ -5,11 +5,13 @@ import type { Answer, Idempotency } from '../domain/answer.ts'
 import { ok } from '../domain/answer.ts'
 import type { Environment } from '../domain/environment.ts'
 import { directLane } from '../domain/event.ts'
+import { detail } from '../domain/execution-detail.ts'
 import { snoozeMistake } from '../domain/message-marks.ts'
 import type { SubscriberNotification } from '../domain/message-views.ts'
 import { invalidField } from '../domain/problem.ts'
 import { isUuid } from '../domain/uuid-v7.ts'
 import { endSnoozes } from '../record/end-snooze.ts'
+import { appendDetails } from '../store/jobs/append.ts'
 import { lockMessage } from '../store/messages/lock.ts'
 import { snoozeMessage } from '../store/messages/snooze.ts'
 import { deleteTasks, insertTasks } from '../store/tasks.ts'
@@ -41,6 +43,10 @@ export async function snooze(
     if (row === undefined) throw unknownNotification(call.messageId)
     const task = { id: row.id, kind: 'unsnooze', lane: directLane, dueAt: until, state: { messageId: row.id } } as const
     await insertTasks(tx, environment, [task], now)
+    // Whoever puts a message off has seen it, perhaps for the first time.
+    const isFirstLook = row.first_seen_at?.getTime() === now.getTime()
+    const details = [...(isFirstLook ? [detail(now, 'seen')] : []), detail(now, 'snoozed')]
+    await appendDetails(tx, environment, [{ jobId: row.job_id, details }])
     return ok(await notificationOf(tx, environment, subscriber, row))
   })
 }

@@ -4,6 +4,7 @@ import { channels } from '../domain/integration.ts'
 import type { NotificationStep, PreferenceSettings, Severity } from '../domain/workflow.ts'
 import { variablesOf } from '../render/variables.ts'
 import type { StoredDefinition } from '../store/workflows.ts'
+import { laterMistakes } from './workflow-part-rules.ts'
 import { refuseMistakes, settingsMistakes, stepMistakes } from './workflow-rules.ts'
 import type { GivenStep } from './workflow-steps.ts'
 import { arrangeSteps } from './workflow-steps.ts'
@@ -63,7 +64,10 @@ function completed(
   existing: readonly NotificationStep[],
 ): StoredDefinition {
   const arranged = given.steps === undefined ? undefined : arrangeSteps(given.steps, existing, newId)
-  const mistakes = arranged === undefined ? [] : [...arranged.mistakes, ...stepMistakes(arranged.steps)]
+  const mistakes =
+    arranged === undefined
+      ? []
+      : [...laterMistakes(given.steps ?? []), ...arranged.mistakes, ...stepMistakes(arranged.steps)]
   const settled = withSettings(base, given)
   const definition: StoredDefinition =
     arranged === undefined ? settled : { ...settled, steps: arranged.steps.map(({ step }) => step) }

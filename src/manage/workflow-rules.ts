@@ -1,6 +1,5 @@
 // What a workflow must be before it is stored: every mistake in it, found at once and told by its place.
 import { compilePayloadSchema, payloadSchemaBytesMax } from '../commit/payload-schema.ts'
-import type { StepFilter } from '../domain/condition.ts'
 import { nearest } from '../domain/nearest.ts'
 import type { FieldErrors } from '../domain/problem.ts'
 import { conflict, invalid, notFound } from '../domain/problem.ts'
@@ -9,6 +8,7 @@ import { runnableStepTypes, stepTypes } from '../domain/workflow.ts'
 import { templateMistakes } from '../render/check.ts'
 import { stepOf } from '../steps/registry.ts'
 import type { StoredDefinition } from '../store/workflows.ts'
+import { filterMistakes, foreignSettings, replyMistakes, templateContradictions } from './workflow-part-rules.ts'
 import type { ArrangedStep, Mistake } from './workflow-steps.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -38,10 +38,11 @@ export function refuseMistakes(mistakes: readonly Mistake[]): void {
 
 /** Mistakes in what is given beside the steps, and in the size of the whole. What was stored before is not judged again. */
 export function settingsMistakes(
-  given: { payloadSchema?: JsonObject | null; data?: JsonObject | null },
+  given: { name?: string; payloadSchema?: JsonObject | null; data?: JsonObject | null },
   definition: StoredDefinition,
 ): Mistake[] {
   return [
+    ...(given.name?.trim() === '' ? [{ path: 'name', message: 'must not be blank' }] : []),
     ...(given.payloadSchema ? payloadSchemaMistakes(given.payloadSchema) : []),
     ...sizeMistakes('data', given.data ?? {}, dataBytesMax),
     ...sizeMistakes('steps', definition, definitionBytesMax, 'the whole workflow'),
@@ -91,14 +92,26 @@ function variantMistakes(type: RunnableStepType, variant: StepVariant, path: str
   if (variant.template.type !== type) {
     return [{ path: `${path}.template.type`, message: `must be ${type}, as its step’s is` }]
   }
-  return [...partMistakes(type, { ...variant, variants: [] }, path), ...replyMistakes(variant, path)]
+  const neverChosen = {
+    path: `${path}.filters`,
+    message: 'must hold a condition: without one a variant is never chosen',
+  }
+  return [
+    ...(variant.filters.length === 0 ? [neverChosen] : []),
+    ...partMistakes(type, { ...variant, variants: [] }, path),
+    ...replyMistakes(variant, path),
+  ]
 }
 
 /** Of a step without its variants, or of a variant. */
 function partMistakes(type: RunnableStepType, part: NotificationStep, path: string): Mistake[] {
   const found = [...stepOf(type).mistakes(part), ...templateMistakes(part.template)]
+  // Of settings of an unknown kind nobody can say which belong to it.
+  const isKnownKind = found.every((mistake) => mistake.path !== 'metadata.type')
   return [
     ...found.map((mistake) => ({ path: `${path}.${dotted(mistake.path)}`, message: mistake.message })),
+    ...templateContradictions(part.template, `${path}.template`),
+    ...(isKnownKind ? foreignSettings(type, part, path) : []),
     ...filterMistakes(part.filters, `${path}.filters`),
     ...(part.metadata !== undefined && !timedTypes.has(type)
       ? [{ path: `${path}.metadata`, message: 'must be left out: only a digest or a delay has such settings' }]
@@ -109,20 +122,3 @@ function partMistakes(type: RunnableStepType, part: NotificationStep, path: stri
 
 /** Everywhere else a place in a list is a part of the path like any other. */
 const dotted = (path: string): string => path.replaceAll(/\[(\d+)\]/g, '.$1')
-
-/** The values of conditions are templates too. */
-function filterMistakes(filters: readonly StepFilter[], path: string): Mistake[] {
-  return filters.flatMap(({ children }, filter) =>
-    children.flatMap(({ value }, child) =>
-      templateMistakes({ type: 'in_app', subject: value }).map(({ message }) => ({
-        path: `${path}.${filter}.children.${child}.value`,
-        message,
-      })),
-    ),
-  )
-}
-
-function replyMistakes({ replyCallback }: StepVariant, path: string): Mistake[] {
-  if (replyCallback?.active !== true || replyCallback.url !== undefined) return []
-  return [{ path: `${path}.replyCallback.url`, message: 'is required while the reply callback is active' }]
-}

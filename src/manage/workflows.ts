@@ -54,17 +54,24 @@ export async function createWorkflow(
       createdBy: caller.keyId,
       now,
     }
-    const insert = (identifier: string) => insertWorkflow(tx, environment, { ...workflow, identifier })
     const slug = slugOf(definition.name) || 'workflow'
     // The end of an id is random, and short enough to be read out.
-    const isIn =
-      given.workflowId === undefined
-        ? (await insert(slug)) || (await insert(`${slug}-${id.slice(-8)}`))
-        : await insert(given.workflowId)
-    if (!isIn) throw identifierTaken(given.workflowId ?? slug)
-    await insertVersion(tx, environment, { id: workflow.versionId, workflowId: id, definition, now })
+    const names = given.workflowId === undefined ? [slug, `${slug}-${id.slice(-8)}`] : [given.workflowId]
+    const identifier = await firstFree(names, (name) =>
+      insertWorkflow(tx, environment, { ...workflow, identifier: name }),
+    )
+    if (identifier === undefined) throw identifierTaken(given.workflowId ?? slug)
+    await insertVersion(tx, environment, { id: workflow.versionId, workflowId: id, identifier, definition, now })
     return created(await answerOf(tx, environment, id))
   })
+}
+
+async function firstFree(
+  names: readonly string[],
+  take: (name: string) => Promise<boolean>,
+): Promise<string | undefined> {
+  for (const name of names) if (await take(name)) return name
+  return undefined
 }
 
 /** All of the definition is given anew; the identifier, the group and whether it is active stay unless given. */
@@ -138,7 +145,7 @@ interface Wanted {
   readonly definition: StoredDefinition
 }
 
-/** A new version only where the definition is another one: runs are pinned to versions, and caches go by them. */
+/** A new version only where the definition or the identifier is another one: runs are pinned to versions, and caches go by them. */
 async function save(
   tx: Tx,
   world: World,
@@ -148,14 +155,14 @@ async function save(
 ): Promise<void> {
   const isRenamed = wanted.identifier !== stored.identifier
   if (isRenamed) await refuseTaken(tx, environment, wanted.identifier)
-  const isAnother = canonicalJson(wanted.definition) !== canonicalJson(stored.definition)
+  const isAnother = isRenamed || canonicalJson(wanted.definition) !== canonicalJson(stored.definition)
   const isSame = wanted.active === stored.active && wanted.groupId === stored.group_id
-  if (!isRenamed && !isAnother && isSame) return
+  if (!isAnother && isSame) return
   const now = world.now()
   const versionId = isAnother ? world.newId(now) : stored.version_id
   if (isAnother) {
-    const { definition } = wanted
-    await insertVersion(tx, environment, { id: versionId, workflowId: stored.id, definition, now })
+    const { identifier, definition } = wanted
+    await insertVersion(tx, environment, { id: versionId, workflowId: stored.id, identifier, definition, now })
   }
   await updateWorkflow(tx, environment, { ...wanted, id: stored.id, versionId, now })
 }

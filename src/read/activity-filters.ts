@@ -3,6 +3,7 @@ import type { Statement } from '../db/sql.ts'
 import { allOf, sql } from '../db/sql.ts'
 import { firstIdAt } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
+import { momentOfText } from '../domain/iso-moment.ts'
 import { badRequest } from '../domain/problem.ts'
 import { isUuid } from '../domain/uuid-v7.ts'
 import type { Severity, StepType } from '../domain/workflow.ts'
@@ -100,12 +101,12 @@ function timesOf(query: ActivityQuery): { from?: string; to?: string } {
 
 function momentOf(parameter: string, text: string | undefined): number | undefined {
   if (!text) return undefined
-  const moment = Date.parse(text)
-  if (Number.isNaN(moment))
+  const moment = momentOfText(text)
+  if (moment === undefined)
     throw badRequest(
-      `Invalid date format for parameter '${parameter}': ${text} is no timestamp such as 2026-01-02T03:04:05.678Z`,
+      `Invalid date format for parameter '${parameter}': ${text} is no ISO 8601 timestamp such as 2026-01-02T03:04:05.678Z`,
     )
-  return moment
+  return moment.at.getTime()
 }
 
 /** The range of time, on whichever id carries the moment. */

@@ -18,7 +18,6 @@ const words: Readonly<Record<DetailCode, readonly [detail: string, status: strin
   providerBusy: ['Unexpected provider error', 'Queued', 'Internal'],
   perhapsSent: ['Unexpected provider error', 'Warning', 'Internal'],
   misconfigured: ['Unexpected provider error', 'Failed', 'Credentials'],
-  waitingForSlot: ['Message delayed', 'Queued', 'Internal'],
   noIntegration: ['Subscriber does not have an active integration', 'Failed', 'Credentials'],
   noEmail: ['Subscriber missing email address', 'Failed', 'Internal'],
   contentFailed: ['Message content could not be generated', 'Failed', 'Payload'],

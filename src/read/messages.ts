@@ -9,6 +9,7 @@ import type { Sealer } from '../domain/sealed.ts'
 import type { Subscriber } from '../domain/subscriber.ts'
 import type { Workflow } from '../domain/workflow.ts'
 import { findEventIds } from '../store/events.ts'
+import type { MessageOrigins } from '../store/messages/origins.ts'
 import { findOrigins } from '../store/messages/origins.ts'
 import type { MessageRow } from '../store/messages/rows.ts'
 import { messageOf } from '../store/messages/views.ts'
@@ -35,6 +36,8 @@ export interface MessagesQuery {
 
 /** A page is one answer in memory. Larger ones come from payloads and workflows near their own limits. */
 const pageBytesMax = 64 * 1024 * 1024
+/** Pages of no more than this are bounded well enough by the limits of payloads and workflows: weighing costs as much as writing. */
+const unweighedMax = 100
 
 export async function messagesPage(
   db: Sql,
@@ -94,18 +97,7 @@ async function wholeMessages(db: Sql, sealer: Sealer, caller: Caller, rows: read
     findSubscribers(db, sealer, caller, [...new Set(rows.map((row) => row.subscriber_id))]),
     findTemplates(db, environment, [...new Set(rows.map((row) => row.version_id))]),
   ])
-  refuseHeavyPage(rows, [
-    weightsOf(
-      rows,
-      (row) => row.event_id,
-      (id) => origins.events.get(id),
-    ),
-    weightsOf(
-      rows,
-      (row) => row.version_id,
-      (id) => templates.get(id),
-    ),
-  ])
+  refuseHeavyPage(rows, origins, templates)
   return rows.map((row) => {
     const subscriber = subscribers.get(row.subscriber_id)
     const template = templates.get(row.version_id)
@@ -132,9 +124,24 @@ function weightsOf(
   }, 0)
 }
 
-function refuseHeavyPage(rows: readonly MessageRow[], weights: readonly number[]): void {
-  const bytes = weights.reduce((sum, weight) => sum + weight, 0)
-  if (bytes <= pageBytesMax || rows.length <= 1) return
+function refuseHeavyPage(
+  rows: readonly MessageRow[],
+  origins: MessageOrigins,
+  templates: ReadonlyMap<string, Workflow>,
+): void {
+  if (rows.length <= unweighedMax) return
+  const events = weightsOf(
+    rows,
+    (row) => row.event_id,
+    (id) => origins.events.get(id),
+  )
+  const workflows = weightsOf(
+    rows,
+    (row) => row.version_id,
+    (id) => templates.get(id),
+  )
+  const bytes = events + workflows
+  if (bytes <= pageBytesMax) return
   const message = `limit must be smaller here: ${rows.length} messages with their payloads and workflows are ${bytes} characters, more than ${pageBytesMax}`
   throw invalidField('limit', message)
 }

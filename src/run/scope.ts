@@ -1,6 +1,7 @@
 // The variables a step's templates and conditions see.
 import type { TemplateScope } from '../domain/rendering.ts'
 import type { WorkflowVersion } from '../domain/workflow.ts'
+import type { ContextRow } from '../store/contexts.ts'
 import type { EventRow } from '../store/events.ts'
 import type { SubscriberRow } from '../store/subscribers.ts'
 import type { Facts } from './load-facts.ts'
@@ -17,7 +18,7 @@ export function scopeOf({ facts, event, subscriber, version, digestId }: ScopePa
   const { definition } = version
   const actor = event.actor_id === null ? undefined : facts.subscribers.get(event.actor_id)
   const tenant = event.tenant_id === null ? undefined : facts.tenants.get(event.tenant_id)
-  const contexts = (event.context_keys ?? []).flatMap((key) => facts.contexts.get(key) ?? [])
+  const contexts = event.context_keys === null ? [] : event.context_keys.flatMap((key) => facts.contexts.get(key) ?? [])
   const digest = digestId === null ? undefined : facts.digests.get(digestId)
   return {
     // The payload's own members first: the named roots win over those.
@@ -26,7 +27,7 @@ export function scopeOf({ facts, event, subscriber, version, digestId }: ScopePa
     subscriber: personOf(subscriber),
     actor: actor && personOf(actor),
     tenant: tenant && { identifier: tenant.identifier, name: tenant.name, data: tenant.data ?? {} },
-    context: Object.fromEntries(contexts.map(({ type, id, data }) => [type, { id, data: data ?? {} }])),
+    context: contexts.length === 0 ? nothing : Object.fromEntries(contexts.map(contextOf)),
     step: {
       digest: digest !== undefined,
       events: digest?.payloads ?? [event.payload],
@@ -39,6 +40,12 @@ export function scopeOf({ facts, event, subscriber, version, digestId }: ScopePa
       data: definition.data ?? {},
     },
   }
+}
+
+const nothing = {}
+
+function contextOf({ type, id, data }: ContextRow): [string, { id: string; data: Record<string, unknown> }] {
+  return [type, { id, data: data ?? {} }]
 }
 
 /** A subscriber in the words of the interface. */

@@ -1,5 +1,7 @@
 // The events and transactions tables: what was triggered, said once.
 import { arrayText } from '../db/array-text.ts'
+import type { Column } from '../db/row-set.ts'
+import { listed, rowSet } from '../db/row-set.ts'
 import type { Sql, Tx } from '../db/sql.ts'
 import { json, prepared, sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
@@ -65,32 +67,52 @@ export async function claimTransactions(
   return new Set(rows.map((row) => row.transaction_id))
 }
 
+const uuid = sql`uuid`
+const text = sql`text`
+const jsonb = sql`jsonb`
+const moment = sql`timestamptz`
+
+const columns: readonly Column<NewEvent>[] = [
+  { name: sql`id`, type: uuid, read: (e) => e.id },
+  { name: sql`transaction_id`, type: text, read: (e) => e.transactionId },
+  { name: sql`workflow_id`, type: uuid, read: (e) => e.workflowId },
+  { name: sql`version_id`, type: uuid, read: (e) => e.versionId },
+  { name: sql`payload`, type: jsonb, read: (e) => json(e.payload) },
+  { name: sql`overrides`, type: jsonb, read: (e) => json(e.overrides) },
+  { name: sql`actor_id`, type: uuid, read: (e) => e.actorId },
+  { name: sql`tenant_id`, type: uuid, read: (e) => e.tenantId },
+  {
+    name: sql`context_keys`,
+    type: sql`text[]`,
+    writtenAs: text,
+    read: (e) => e.contextKeys && arrayText(e.contextKeys),
+  },
+  { name: sql`severity`, type: text, read: (e) => e.severity },
+  { name: sql`lane`, type: sql`smallint`, read: (e) => e.lane },
+  { name: sql`recipients`, type: jsonb, read: (e) => json(e.recipients) },
+  { name: sql`topic_ids`, type: sql`uuid[]`, writtenAs: text, read: (e) => orNull(e.topics.map((topic) => topic.id)) },
+  {
+    name: sql`topic_keys`,
+    type: sql`text[]`,
+    writtenAs: text,
+    read: (e) => orNull(e.topics.map((topic) => topic.key)),
+  },
+  { name: sql`excluded`, type: sql`text[]`, writtenAs: text, read: (e) => orNull(e.excluded) },
+  { name: sql`warnings`, type: jsonb, read: (e) => (e.warnings.length === 0 ? null : json(e.warnings)) },
+  { name: sql`notified`, type: sql`integer`, read: (e) => e.notified },
+  { name: sql`expanded_at`, type: moment, read: (e) => e.expandedAt },
+  { name: sql`created_at`, type: moment, read: (e) => e.createdAt },
+]
+const names = listed(columns.map((column) => column.name))
+
+/** In their order: it is the order in which a digest will tell of them. */
 export async function insertEvents(tx: Tx, environment: Environment, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return
-  const column = <Value>(read: (event: NewEvent) => Value): Value[] => events.map(read)
+  const { values, from, shape } = rowSet(events, columns)
   await tx.run(
     prepared(
-      'events-insert',
-      sql`insert into events (environment_id, id, transaction_id, workflow_id, version_id, payload, overrides, actor_id,
-                              tenant_id, context_keys, severity, lane, recipients, topic_ids, topic_keys, excluded, warnings,
-                              notified, expanded_at, created_at)
-          select ${environment.id}, e.id, e.transaction_id, e.workflow_id, e.version_id, e.payload::jsonb, e.overrides::jsonb,
-                 e.actor_id, e.tenant_id, e.context_keys::text[], e.severity, e.lane, e.recipients::jsonb,
-                 e.topic_ids::uuid[], e.topic_keys::text[], e.excluded::text[], e.warnings::jsonb, e.notified, e.expanded_at,
-                 e.created_at
-          from unnest(${column((e) => e.id)}::uuid[], ${column((e) => e.transactionId)}::text[],
-            ${column((e) => e.workflowId)}::uuid[], ${column((e) => e.versionId)}::uuid[],
-            ${column((e) => json(e.payload))}::text[], ${column((e) => json(e.overrides))}::text[],
-            ${column((e) => e.actorId)}::uuid[], ${column((e) => e.tenantId)}::uuid[],
-            ${column((e) => e.contextKeys && arrayText(e.contextKeys))}::text[], ${column((e) => e.severity)}::text[],
-            ${column((e) => e.lane)}::smallint[], ${column((e) => json(e.recipients))}::text[],
-            ${column((e) => orNull(e.topics.map((topic) => topic.id)))}::text[],
-            ${column((e) => orNull(e.topics.map((topic) => topic.key)))}::text[], ${column((e) => orNull(e.excluded))}::text[],
-            ${column((e) => (e.warnings.length === 0 ? null : json(e.warnings)))}::text[],
-            ${column((e) => e.notified)}::int[], ${column((e) => e.expandedAt)}::timestamptz[],
-            ${column((e) => e.createdAt)}::timestamptz[])
-            as e (id, transaction_id, workflow_id, version_id, payload, overrides, actor_id, tenant_id, context_keys, severity,
-                  lane, recipients, topic_ids, topic_keys, excluded, warnings, notified, expanded_at, created_at)`,
+      `events-insert-${shape}`,
+      sql`insert into events (environment_id, ${names}) select ${environment.id}::uuid, ${values} from ${from}`,
     ),
   )
 }

@@ -1,6 +1,8 @@
 // The notifications table: an event for one subscriber.
 
 import { arrayText } from '../db/array-text.ts'
+import type { Column } from '../db/row-set.ts'
+import { listed, rowSet } from '../db/row-set.ts'
 import type { Statement, Tx } from '../db/sql.ts'
 import { json, prepared, sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
@@ -17,6 +19,17 @@ export interface NewNotification {
   readonly topicIds: readonly string[] | null
 }
 
+const uuid = sql`uuid`
+const columns: readonly Column<NewNotification>[] = [
+  { name: sql`id`, type: uuid, read: (n) => n.id },
+  { name: sql`event_id`, type: uuid, read: (n) => n.eventId },
+  { name: sql`subscriber_id`, type: uuid, read: (n) => n.subscriberId },
+  { name: sql`version_id`, type: uuid, read: (n) => n.versionId },
+  { name: sql`recipient`, type: sql`jsonb`, read: (n) => json(n.recipient) },
+  { name: sql`topic_ids`, type: sql`uuid[]`, writtenAs: sql`text`, read: (n) => n.topicIds && arrayText(n.topicIds) },
+]
+const names = listed(columns.map((column) => column.name))
+
 /** Inserts the notifications of new events: none of them can be there. */
 export async function insertNotifications(
   tx: Tx,
@@ -24,7 +37,8 @@ export async function insertNotifications(
   notifications: readonly NewNotification[],
 ): Promise<void> {
   if (notifications.length === 0) return
-  await tx.run(prepared('notifications-insert', insertion(environment, notifications)))
+  const { insertion, shape } = insertionOf(environment, notifications)
+  await tx.run(prepared(`notifications-insert-${shape}`, insertion))
 }
 
 /** Inserts those that are not there yet and returns their ids: a replay of the same page finds them and adds nothing. */
@@ -34,21 +48,22 @@ export async function insertMissingNotifications(
   notifications: readonly NewNotification[],
 ): Promise<Set<string>> {
   if (notifications.length === 0) return new Set()
+  const { insertion, shape } = insertionOf(environment, notifications)
   const rows = await tx.rows<{ id: string }>(
     prepared(
-      'notifications-insert-missing',
-      sql`${insertion(environment, notifications)} on conflict (environment_id, id) do nothing returning id`,
+      `notifications-insert-missing-${shape}`,
+      sql`${insertion} on conflict (environment_id, id) do nothing returning id`,
     ),
   )
   return new Set(rows.map((row) => row.id))
 }
 
-function insertion(environment: Environment, notifications: readonly NewNotification[]): Statement {
-  const column = <Value>(read: (notification: NewNotification) => Value): Value[] => notifications.map(read)
-  return sql`insert into notifications (environment_id, id, event_id, subscriber_id, version_id, recipient, topic_ids)
-          select ${environment.id}, n.id, n.event_id, n.subscriber_id, n.version_id, n.recipient::jsonb, n.topic_ids::uuid[]
-          from unnest(${column((n) => n.id)}::uuid[], ${column((n) => n.eventId)}::uuid[],
-            ${column((n) => n.subscriberId)}::uuid[], ${column((n) => n.versionId)}::uuid[],
-            ${column((n) => json(n.recipient))}::text[], ${column((n) => n.topicIds && arrayText(n.topicIds))}::text[])
-            as n (id, event_id, subscriber_id, version_id, recipient, topic_ids)`
+function insertionOf(
+  environment: Environment,
+  notifications: readonly NewNotification[],
+): { insertion: Statement; shape: string } {
+  const { values, from, shape } = rowSet(notifications, columns)
+  const insertion = sql`insert into notifications (environment_id, ${names})
+    select ${environment.id}::uuid, ${values} from ${from}`
+  return { insertion, shape }
 }

@@ -55,6 +55,12 @@ export async function findWorkflowsByIdentifier(
   )
 }
 
+/**
+ * The identifier at the time of a version `v` of the workflow `w`. It lies in the definition, and is of no use there.
+ * Versions from before it was stored there have the workflow's own.
+ */
+export const pinnedIdentifier = sql`coalesce(v.definition->>'identifier', w.identifier)`
+
 /** Versions by their ids, of deleted workflows too: a run in flight keeps what it started with. */
 export async function findVersions(
   db: Sql,
@@ -64,7 +70,7 @@ export async function findVersions(
   return db.rows<WorkflowVersion>(
     prepared(
       'workflow-versions-find',
-      sql`select v.id, v.workflow_id as "workflowId", w.identifier, v.definition
+      sql`select v.id, v.workflow_id as "workflowId", ${pinnedIdentifier} as identifier, v.definition
           from unnest(${versionIds}::uuid[]) as asked (id)
           cross join lateral (select * from workflow_versions found
             where found.environment_id = ${environment.id} and found.id = asked.id limit 1) as v
@@ -75,8 +81,8 @@ export async function findVersions(
 }
 
 /** What a row of workflows, called `w`, is completed to: its version and its group, each by key. */
-export const workflowColumns = sql`w.id, w.identifier, w.active, w.group_id, w.version_id, w.created_by, w.created_at,
-  w.updated_at, w.deleted_at, w.deleted_by, v.definition, g.name as group_name`
+export const workflowColumns = sql`w.id, ${pinnedIdentifier} as identifier, w.active, w.group_id, w.version_id, w.created_by,
+  w.created_at, w.updated_at, w.deleted_at, w.deleted_by, v.definition - 'identifier' as definition, g.name as group_name`
 
 export function joinedToWorkflows(environment: Environment): Statement {
   return sql`
@@ -149,16 +155,20 @@ export async function insertWorkflow(
   return count > 0
 }
 
-/** The workflow must be locked, or be new: the version's number is the next one. */
+/**
+ * The workflow must be locked, or be new: the version's number is the next one. The identifier lies in the definition, so
+ * that what is kept by a version's id stays right when the workflow is renamed.
+ */
 export async function insertVersion(
   tx: Tx,
   environment: Environment,
-  version: { id: string; workflowId: string; definition: StoredDefinition; now: Date },
+  version: { id: string; workflowId: string; identifier: string; definition: StoredDefinition; now: Date },
 ): Promise<void> {
+  const definition = { ...version.definition, identifier: version.identifier }
   await tx.run(sql`
     insert into workflow_versions (environment_id, id, workflow_id, number, definition, channels, created_at)
     select ${environment.id}, ${version.id}, ${version.workflowId}, coalesce(max(number), 0) + 1,
-           ${json(version.definition)}::jsonb, ${channelsOf(version.definition.steps)}::text[], ${version.now}::timestamptz
+           ${json(definition)}::jsonb, ${channelsOf(version.definition.steps)}::text[], ${version.now}::timestamptz
     from workflow_versions where environment_id = ${environment.id} and workflow_id = ${version.workflowId}`)
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { isIP } from 'node:net'
 import { test } from 'node:test'
 import type { Reach } from './address-guard.ts'
-import { createAddressGuard } from './address-guard.ts'
+import { createAddressGuard, isPrivateHost } from './address-guard.ts'
 import { OutboundError } from './outbound-error.ts'
 
 const zone: Record<string, string[]> = {
@@ -91,4 +91,11 @@ test('the reach of listed hosts alone leaves out public ones', async () => {
 test('a name that does not resolve was not sent to, which is no refusal', async () => {
   assert.equal(await kindOf('nowhere.example.org', 'guarded'), 'not-sent')
   assert.equal(await kindOf('empty.example.org', 'guarded'), 'not-sent')
+})
+
+test('a host is known to be private as it is written, and a name that means something elsewhere is not', () => {
+  for (const host of ['127.0.0.1', '[::1]', '10.0.0.1', 'localhost', 'Relay.Internal.', '169.254.169.254', 'metadata'])
+    assert.equal(isPrivateHost(host), true, host)
+  for (const host of ['1.2.3.4', '[2606:4700::1]', 'private.example.org', 'localhost.example.org'])
+    assert.equal(isPrivateHost(host), false, host)
 })

@@ -42,6 +42,13 @@ export function isMetadataHost(given: string): boolean {
   return metadataNames.has(host) || (isIP(host) !== 0 && kindOfAddress(host) === 'metadata')
 }
 
+/** Whether a host, as written, is one that a guarded call reaches only where the operator lists it; names are not resolved. */
+export function isPrivateHost(given: string): boolean {
+  const host = plainHost(given)
+  if (isMetadataHost(host) || privateName.test(host)) return true
+  return isIP(host) !== 0 && kindOfAddress(host) !== 'public'
+}
+
 export const resolveBySystem: ResolveName = (hostname) => systemLookup(hostname, { all: true, verbatim: true })
 
 export function createAddressGuard(allow: readonly string[], resolve: ResolveName = resolveBySystem): AddressGuard {

@@ -325,13 +325,29 @@ test('a key that may only read sees which channels somebody has, not their crede
   assert.equal((await app.call('DELETE', `/v1/messages/${said.id}`, { key: made.body.key })).status, 403)
 })
 
-test('a page whose payloads would fill the memory is refused with advice, and smaller ones are not', async () => {
-  const payload = { text: 'x'.repeat(500_000) }
+test('a message keeps the identifier that its workflow had when it was triggered', async () => {
+  const steps = [stepOf('in_app')]
+  const before = await scene.scene.addWorkflow('maiden-name', steps)
+  await scene.say('late', { workflow: before, event: { transactionId: 'before' } })
+  const renamed = await scene.scene.addWorkflow('married-name', steps, {}, before)
+  await scene.say('late', { workflow: renamed, event: { transactionId: 'renamed' } })
+  for (const [transactionId, name] of [
+    ['before', 'maiden-name'],
+    ['renamed', 'married-name'],
+  ]) {
+    const [message] = (await list(`transactionId=${transactionId}`)).body.data
+    assert.deepEqual([message.templateIdentifier, message.template.triggers[0].identifier], [name, name])
+    assert.equal('identifier' in message.template, false)
+  }
+})
+
+test('a large page whose payloads would fill the memory is refused with advice; a page of a hundred never is', async () => {
+  const payload = { text: 'x'.repeat(700_000) }
   const said = await scene.say('many', { event: { transactionId: 'heavy', payload } })
   const event = { id: said.eventId, transactionId: 'heavy' }
-  for (let target = 0; target < 140; target += 1)
+  for (let target = 0; target < 100; target += 1)
     await scene.sayAgain(event, said.notification, { draft: { target: `t${target}` } })
-  const heavy = await list('transactionId=heavy&limit=141')
+  const heavy = await list('transactionId=heavy&limit=101')
   assert.equal(heavy.status, 422)
   assert.match(heavy.body.errors.limit.messages[0], /smaller/)
   assert.equal((await list('transactionId=heavy&limit=100')).status, 200)

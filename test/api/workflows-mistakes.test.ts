@@ -99,6 +99,138 @@ test('settings and variants stand only where they mean something', async () => {
   ])
 })
 
+const doc = JSON.stringify({ type: 'doc', content: [{ type: 'paragraph' }] })
+
+test('what only workflows of version 2 can say is refused, not passed over', async () => {
+  const errors = await withSteps(
+    inApp('x', { skip: { '==': [1, 1] }, controlValues: { body: 'x' } }),
+    inApp('x', { template: { type: 'in_app', content: 'x', skip: true } }),
+    inApp('x', { variants: [inApp('y', { filters: [condition('a')], controlValues: { body: 'x' } })] }),
+    inApp(doc),
+    { template: { type: 'email', subject: 'x', content: `\n ${doc}` } },
+  )
+  assert.deepEqual(paths(errors), [
+    'steps.0.controlValues',
+    'steps.0.skip',
+    'steps.1.template.skip',
+    'steps.2.variants.0.controlValues',
+    'steps.3.template.content',
+    'steps.4.template.content',
+  ])
+  for (const message of Object.values(errors)) assert.match(message, /\/v2\/workflows/)
+})
+
+test('members of version 2 that say nothing, and texts that only look like a document, are fine', async () => {
+  await create(app, {
+    name: 'x',
+    steps: [
+      inApp('x', { skip: null, controlValues: {} }),
+      inApp('{"type":"order"}'),
+      inApp('{{ payload.doc }}'),
+      inApp('{"type":"doc"'),
+    ],
+  })
+})
+
+test('a layout that there is not is refused; no layout, and none in particular, are not', async () => {
+  const mail = (layout: object) => ({ template: { ...email().template, ...layout } })
+  const errors = await withSteps(mail({ layoutId: 'main' }), mail({ _layoutId: 'main' }))
+  assert.deepEqual(paths(errors), ['steps.0.template.layoutId', 'steps.1.template.layoutId'])
+  const steps = [
+    mail({ layoutId: null }),
+    mail({ layoutId: 'none' }),
+    mail({ layoutId: '' }),
+    mail({ _layoutId: null }),
+  ]
+  await create(app, { name: 'x', steps })
+})
+
+test('a name of blanks is refused, at creation and at a change', async () => {
+  assert.match((await refused(app, { name: ' \u00a0 ' }))['name'] ?? '', /blank/)
+  const made = await create(app, { name: ' x ' })
+  const changed = await app.call('PATCH', `/v1/workflows/${made._id}`, { body: { name: '  ' } })
+  assert.deepEqual(paths(refusals(changed)), ['name'])
+})
+
+test('a variant without conditions is refused: it would never be chosen', async () => {
+  const errors = await withSteps(inApp('x', { variants: [inApp('y', { filters: [condition('a')] }), inApp('z')] }))
+  assert.deepEqual(paths(errors), ['steps.0.variants.1.filters'])
+})
+
+test('two buttons of one type, and a button that leads nowhere, are refused', async () => {
+  const buttons = (...types: string[]) => ({
+    template: {
+      type: 'in_app',
+      content: 'x',
+      cta: { action: { buttons: types.map((type) => ({ type, content: 'x' })) } },
+    },
+  })
+  const blocks = (...content: Json[]) => ({ template: { type: 'email', subject: 'x', contentType: 'editor', content } })
+  const errors = await withSteps(
+    buttons('primary', 'secondary'),
+    buttons('secondary', 'secondary'),
+    blocks(
+      { type: 'text', content: 'x' },
+      { type: 'button', content: 'x' },
+      { type: 'button', content: 'x', url: ' ' },
+      { type: 'button', content: 'x', url: '{{ payload.url }}' },
+    ),
+  )
+  assert.deepEqual(paths(errors), [
+    'steps.1.template.cta.action.buttons.1.type',
+    'steps.2.template.content.1.url',
+    'steps.2.template.content.2.url',
+  ])
+})
+
+test('a condition on a range needs two bounds, unless a template gives them', async () => {
+  const between = (value: string, operator = 'BETWEEN') => {
+    const { children, ...filter } = condition(value)
+    return { ...filter, children: [{ ...children[0], operator }] }
+  }
+  const good = ['1,2', '["a","b"]', '{{ payload.range }}', '{% if a %}1,2{% endif %}']
+  const bad = ['', '1', '1,2,3', '["a"]', '[1,null]']
+  await create(app, { name: 'x', steps: [inApp('x', { filters: good.map((value) => between(value)) })] })
+  const filters = [...bad.map((value) => between(value)), between('1', 'NOT_BETWEEN'), between('1', 'EQUAL')]
+  assert.deepEqual(
+    paths(await withSteps(inApp('x', { filters }))),
+    [0, 1, 2, 3, 4, 5].map((index) => `steps.0.filters.${index}.children.0.value`),
+  )
+})
+
+test('an active reply callback leads to a public address', async () => {
+  const reply = (url: string, active = true) => inApp('x', { replyCallback: { active, url } })
+  const closed = [
+    'http://127.0.0.1/x',
+    'http://2130706433/',
+    'https://[::1]/',
+    'http://10.1.2.3:8080/',
+    'http://169.254.169.254/latest',
+    'http://metadata.google.internal/',
+    'http://localhost:3000/',
+  ]
+  assert.deepEqual(
+    paths(await withSteps(...closed.map((url) => reply(url)))),
+    closed.map((_, index) => `steps.${index}.replyCallback.url`),
+  )
+  await create(app, { name: 'x', steps: [reply('https://example.com/x'), reply('http://127.0.0.1/', false)] })
+})
+
+test('a delay has no settings of a digest, nor a digest those of a delay', async () => {
+  const regular = { type: 'regular', amount: 1, unit: 'days' }
+  const errors = await withSteps(
+    delay({ metadata: { ...regular, digestKey: 'a', backoff: true, timed: { atTime: '09:00' } } }),
+    digest({ metadata: { ...regular, delayPath: 'at' } }),
+  )
+  assert.deepEqual(paths(errors), [
+    'steps.0.metadata.backoff',
+    'steps.0.metadata.digestKey',
+    'steps.0.metadata.timed',
+    'steps.1.metadata.delayPath',
+  ])
+  await create(app, { name: 'x', steps: [delay({ metadata: { ...regular, digestKey: '', backoff: false } })] })
+})
+
 test('what does not fit the schema is named by its path, all at once', async () => {
   const errors = await refused(app, {
     name: '',

@@ -113,7 +113,7 @@ test('two steps that name the same one are refused', async () => {
     const reply = await app.call('PUT', `/v1/workflows/${made._id}`, { body: { name: 'x', steps } })
     assert.match(Object.keys(refusals(reply)).join(), /^steps\.1\.(_id|uuid)$/)
   }
-  const variants = [inApp('a', { uuid: 'v' }), inApp('b', { uuid: 'v' })]
+  const variants = ['a', 'b'].map((content) => inApp(content, { uuid: 'v', filters: [condition('a')] }))
   const errors = await refused(app, { name: 'x', steps: [inApp('x', { variants })] })
   assert.deepEqual(Object.keys(errors), ['steps.0.variants.1.uuid'])
 })

@@ -1,6 +1,7 @@
 // The versions of workflows: one for each definition, none for anything else, in order under concurrency.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { sql } from '../../src/db/sql.ts'
 import type { Environment } from '../../src/domain/environment.ts'
 import { findVersions, findWorkflowsByIdentifier } from '../../src/store/workflows.ts'
 import type { TestApp } from '../support/app.ts'
@@ -34,16 +35,44 @@ test('a changed definition makes a version, and the workflow points to it', asyn
   assert.equal(await currentVersion(app, made._id), versions[5]?.id)
 })
 
-test('status, identifier, group and repetition make no version', async () => {
+test('status, group and repetition make no version', async () => {
   const body = { name: 'Same', description: 'x', data: { b: 1, a: [{ d: 1, c: 2 }] }, steps: [inApp()] }
   const made = await create(app, { ...body, workflowId: 'same' })
   const group = (await app.call('POST', '/v1/notification-groups', { body: { name: 'G' } })).body
   const path = `/v1/workflows/${made._id}`
   await app.call('PUT', `${path}/status`, { body: { active: true } })
-  await app.call('PATCH', path, { body: { workflowId: 'same-2', notificationGroupId: group._id, active: false } })
+  await app.call('PATCH', path, { body: { workflowId: 'same', notificationGroupId: group._id, active: false } })
   const reordered = { ...body, data: { a: [{ c: 2, d: 1 }], b: 1 }, steps: made.steps }
   await app.call('PUT', path, { body: reordered })
   assert.equal((await versionsOf(app, made._id)).length, 1)
+})
+
+test('a new identifier makes a version that carries it, and the one before keeps its own', async () => {
+  const made = await create(app, { name: 'Named', workflowId: 'named', steps: [inApp()] })
+  const first = (await currentVersion(app, made._id)) ?? assert.fail('no version')
+  const renamed = await app.call('PATCH', '/v1/workflows/named', { body: { workflowId: 'named-anew' } })
+  assert.equal(renamed.body.triggers[0].identifier, 'named-anew')
+  assert.deepEqual({ ...renamed.body, triggers: made.triggers, updatedAt: made.updatedAt }, made)
+  const second = (await currentVersion(app, made._id)) ?? assert.fail('no version')
+  const versions = await findVersions(app.database.db, environment, [first, second])
+  assert.deepEqual(
+    versions.map(({ id, identifier }) => [id, identifier]),
+    [
+      [first, 'named'],
+      [second, 'named-anew'],
+    ],
+  )
+})
+
+test('a version that does not say its identifier has the workflow’s', async () => {
+  const made = await create(app, { name: 'Older', workflowId: 'older', steps: [inApp()] })
+  const id = (await currentVersion(app, made._id)) ?? assert.fail('no version')
+  await app.database.db.run(sql`
+    update workflow_versions set definition = definition - 'identifier'
+    where environment_id = ${environment.id} and id = ${id}`)
+  const [version] = await findVersions(app.database.db, environment, [id])
+  assert.equal(version?.identifier, 'older')
+  assert.deepEqual((await app.call('GET', '/v1/workflows/older')).body, made)
 })
 
 test('a call that changes nothing leaves updatedAt as it was; a status does not', async () => {

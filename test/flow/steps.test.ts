@@ -111,12 +111,7 @@ test('the first active variant whose conditions hold says what the step says', a
   })
   const workflow = await scene.workflow([
     inApp('Own', {
-      variants: [
-        variant('Asleep', 'gold', { active: false }),
-        variant('Gold', 'gold'),
-        variant('Gold again', 'gold'),
-        { template: { type: 'in_app', content: 'Unconditional' }, filters: [] },
-      ],
+      variants: [variant('Asleep', 'gold', { active: false }), variant('Gold', 'gold'), variant('Gold again', 'gold')],
     }),
   ])
   const [gold, other] = [somebody(), somebody()]

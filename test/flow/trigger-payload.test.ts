@@ -71,6 +71,47 @@ test('variables of templates are filled in by default, and missed where they are
   assert.deepEqual((await scene.texts(person)).sort(), ['Bye Bob true', 'Hello Ada false'])
 })
 
+test('a declared name with dots is a path: found, filled and missed there', async () => {
+  const variables = [
+    { name: 'order.id', type: 'String', required: true },
+    { name: 'order.currency', type: 'String', defaultValue: 'EUR' },
+    { name: 'order.items', type: 'Array', required: true, defaultValue: [] },
+  ]
+  const workflow = await scene.workflow([withVariables(variables, '{{ order.id }} {{ order.currency }}')])
+  const person = fresh('person')
+  const trigger = { name: workflow, to: person }
+  const [fine, missing, flat, unfit] = await scene.results([
+    { ...trigger, payload: { order: { id: 7 } } },
+    { ...trigger, payload: { order: {} } },
+    { ...trigger, payload: { 'order.id': 7 } },
+    { ...trigger, payload: { order: { id: 7, items: 'none' } } },
+  ])
+  assert.equal(fine.status, 'processed', fine.error)
+  assert.deepEqual([missing.status, missing.error], ['error', ['payload is missing order.id (String)']])
+  assert.deepEqual(flat.error, missing.error)
+  assert.deepEqual(unfit.error, ['payload.order.items must be an array'])
+  await scene.work()
+  assert.deepEqual(await scene.texts(person), ['7 EUR'])
+  const { payload } = await scene.notification(fine.transactionId)
+  assert.deepEqual(payload, { order: { id: 7, currency: 'EUR', items: [] } })
+})
+
+test('attachments are refused in words as long as they cannot be sent; an empty list is none', async () => {
+  const [person, file] = [fresh('person'), { file: Buffer.from('Hello').toString('base64'), name: 'hello.txt' }]
+  const [refused, large, empty] = await scene.results([
+    { name: hello, to: person, payload: { attachments: [file] } },
+    { name: hello, to: person, payload: { attachments: [{ ...file, file: 'A'.repeat(1024 * 1024) }] } },
+    { name: hello, to: person, payload: { attachments: [] } },
+  ])
+  for (const result of [refused, large]) {
+    assert.equal(result.status, 'error')
+    assert.match(result.error[0], /^payload\.attachments: attachments cannot be sent yet/)
+  }
+  assert.equal(empty.status, 'processed')
+  await scene.work()
+  assert.equal((await scene.feed(person)).length, 1)
+})
+
 test('without a payload and overrides there are empty ones', async () => {
   const notification = await scene.run(hello, fresh('person'))
   assert.deepEqual(notification.payload, {})
@@ -99,6 +140,33 @@ test('a tenant is named by text or as an object, which changes it', async () => 
   ])
   const { name, data } = await scene.expect(200, 'GET', `/v1/tenants/${identifier}`)
   assert.deepEqual([name, data], ['New', { plan: 'paid' }])
+})
+
+test('several events of a call change their tenants, each what it gives; the last of two for one thing counts', async () => {
+  const [one, other, gone] = [fresh('tenant'), fresh('tenant'), fresh('tenant')]
+  for (const identifier of [one, other]) {
+    await scene.expect(201, 'POST', '/v1/tenants', { identifier, name: 'Old', data: { plan: 'free' } })
+  }
+  const tenants = [
+    { identifier: other, name: 'First' },
+    { identifier: one, name: 'New' },
+    { identifier: one, data: { plan: 'paid' } },
+    { identifier: other, name: 'Last' },
+    { identifier: gone, name: 'Nobody' },
+    one,
+  ]
+  const results = await scene.results(tenants.map((tenant) => ({ name: hello, to: fresh('person'), tenant })))
+  assert.deepEqual(
+    results.map((result) => result.status),
+    ['processed', 'processed', 'processed', 'processed', 'no_tenant_found', 'processed'],
+  )
+  const told = async (identifier: string) => {
+    const { name, data } = await scene.expect(200, 'GET', `/v1/tenants/${identifier}`)
+    return [name, data]
+  }
+  assert.deepEqual(await told(one), ['New', { plan: 'paid' }])
+  assert.deepEqual(await told(other), ['Last', { plan: 'free' }])
+  await scene.expect(404, 'GET', `/v1/tenants/${gone}`)
 })
 
 test('the job of an event with a tenant says so', async () => {

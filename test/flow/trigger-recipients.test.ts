@@ -94,6 +94,53 @@ test('the ones that are wrong are left out and told; the others run', async () =
   assert.equal((await scene.results([{ name: hello, to: ['', 5] }]))[0].status, 'invalid_recipients')
 })
 
+test('somebody named alone who is wrong is an error that says so; a list of such people has no valid recipient', async () => {
+  const bad: [unknown, RegExp][] = [
+    ['', /^to: subscriberId /],
+    [{}, /^to: subscriberId is required/],
+    [{ type: 'Topic' }, /^to: topicKey is required/],
+    [{ type: 'Topic', topicKey: 'no key' }, /^to: topicKey /],
+    [{ subscriberId: 'x', email: 'nowhere' }, /^to: email must be a valid email/],
+  ]
+  for (const [to, words] of bad) {
+    const [alone, listed] = await scene.results([
+      { name: hello, to, transactionId: 'mine' },
+      { name: hello, to: [to] },
+    ])
+    assert.deepEqual([alone.status, alone.transactionId], ['error', 'mine'], JSON.stringify(to))
+    assert.match(alone.error.join(), words)
+    assert.equal(listed.status, 'invalid_recipients')
+    assert.deepEqual(
+      listed.error,
+      alone.error.map((one: string) => one.replace('to: ', 'to.0 was left out: ')),
+    )
+    const single = await scene.single({ name: hello, to })
+    assert.equal(single.status, 422)
+    assert.match(single.body.message, words)
+  }
+})
+
+test('an event without a valid recipient is told why, ten reasons at most; an empty list needs none', async () => {
+  const [many, none] = await scene.results([
+    { name: hello, to: [5, ...Array.from({ length: 30 }, () => '')] },
+    { name: hello, to: [] },
+  ])
+  assert.deepEqual([many.status, none.status], ['invalid_recipients', 'invalid_recipients'])
+  assert.equal(many.error.length, 10)
+  assert.equal(many.error[0], 'to.0 was left out: must be a subscriberId, a subscriber or a topic')
+  assert.equal('error' in none, false)
+})
+
+test('mistakes in the actor and the tenant are told under their own names, all at once', async () => {
+  const actor = { subscriberId: 'a', email: 'nowhere' }
+  const [result] = await scene.results([{ name: hello, to: '', actor, tenant: { name: 'Tenant' } }])
+  assert.equal(result.status, 'error')
+  assert.deepEqual(
+    result.error.map((one: string) => one.split(' ', 2).join(' ')),
+    ['to: subscriberId', 'actor: email', 'tenant: identifier'],
+  )
+})
+
 test('more mistakes than are worth telling are counted', async () => {
   const to = [fresh('person'), ...Array.from({ length: 30 }, () => '')]
   const { warnings } = await scene.progress(await scene.trigger(hello, to))

@@ -40,6 +40,46 @@ test('an event whose transactionId was used before is answered alike and does no
   assert.deepEqual(await scene.texts(person), ['first'])
 })
 
+test('an id used before gets the first answer even when its workflow is switched off, changed or deleted since', async () => {
+  const changes: [string, (workflow: { _id: string }) => Promise<unknown>][] = [
+    ['switched off', ({ _id }) => scene.expect(200, 'PUT', `/v1/workflows/${_id}/status`, { active: false })],
+    [
+      'given a schema',
+      ({ _id }) =>
+        scene.expect(200, 'PATCH', `/v1/workflows/${_id}`, {
+          payloadSchema: { type: 'object', required: ['orderId'] },
+        }),
+    ],
+    ['deleted', ({ _id }) => scene.expect(200, 'DELETE', `/v1/workflows/${_id}`)],
+  ]
+  for (const [what, change] of changes) {
+    const workflow = await scene.created([inApp('Hello')])
+    const [person, other, id] = [fresh('person'), fresh('person'), fresh('transaction')]
+    const trigger = { name: workflow.triggers[0].identifier, to: person, transactionId: id }
+    const [first] = await scene.results([trigger])
+    await change(workflow)
+    const [again, unused] = await scene.results([
+      { ...trigger, to: other },
+      { ...trigger, transactionId: fresh('transaction') },
+    ])
+    assert.deepEqual(again, first, what)
+    assert.notEqual(unused.status, 'processed', what)
+    const single = await scene.single(trigger)
+    assert.deepEqual([single.status, single.body], [201, first], what)
+    await scene.work()
+    assert.deepEqual(await scene.recipients(id), [person], what)
+  }
+})
+
+test('an id that we made gets its answer after the workflow is gone as well', async () => {
+  const workflow = await scene.created([inApp('Hello')])
+  const trigger = { name: workflow.triggers[0].identifier, to: fresh('person') }
+  const transactionId = await scene.trigger(trigger.name, trigger.to)
+  await scene.expect(200, 'DELETE', `/v1/workflows/${workflow._id}`)
+  const [again] = await scene.results([{ ...trigger, transactionId }])
+  assert.deepEqual(again, { acknowledged: true, status: 'processed', transactionId })
+})
+
 test('of two alike in one call the first runs', async () => {
   const [person, id] = [fresh('person'), fresh('transaction')]
   const results = await scene.results([event(person, id), event(person, id, 'second'), event(person, undefined, 'own')])

@@ -38,7 +38,7 @@ export const activityQuery = Type.Object({
       maxLength: emailLengthMax,
       deprecated: true,
       description:
-        'The subscriber’s e-mail address contains it (with fewer than three characters: begins with it), or it is the subscriberId.',
+        'The subscriber’s e-mail address contains it (with fewer than three characters: begins with it), or it is the subscriberId. Case-sensitive, as the search of subscribers is.',
     }),
   ),
   subscriberIds: anyOfTexts(idLengthMax, 'Any of: the subscriberId, exactly.'),
@@ -53,8 +53,8 @@ export const activityQuery = Type.Object({
     contextKeyLengthMax,
     'All of these and no others, as `type:id`, in any order. Given but empty: without a context.',
   ),
-  after: moment('Not before this timestamp.'),
-  before: moment('Not after this timestamp.'),
+  after: moment('Not before this ISO 8601 date or date-time; without a zone it is UTC.'),
+  before: moment('Not after this ISO 8601 date or date-time; without a zone it is UTC.'),
   ...offsetParameters(50),
 })
 

@@ -1,5 +1,7 @@
 // New jobs: open ones for the queue, perhaps born leased, and ended ones for steps that will never run.
 import type { Clock } from '../../db/clock.ts'
+import type { Column } from '../../db/row-set.ts'
+import { listed, rowSet } from '../../db/row-set.ts'
 import type { Tx } from '../../db/sql.ts'
 import { json, prepared, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -30,6 +32,22 @@ export interface BirthOfJobs {
   readonly now: Date
 }
 
+const uuid = sql`uuid`
+const columns: readonly Column<NewJob>[] = [
+  { name: sql`id`, type: uuid, read: (j) => j.id },
+  { name: sql`notification_id`, type: uuid, read: (j) => j.notificationId },
+  { name: sql`event_id`, type: uuid, read: (j) => j.eventId },
+  { name: sql`subscriber_id`, type: uuid, read: (j) => j.subscriberId },
+  { name: sql`version_id`, type: uuid, read: (j) => j.versionId },
+  { name: sql`step`, type: sql`smallint`, read: (j) => j.step },
+  { name: sql`status`, type: sql`text`, read: (j) => j.status },
+  { name: sql`lane`, type: sql`smallint`, read: (j) => j.lane },
+  { name: sql`digest_id`, type: uuid, read: (j) => j.digestId },
+  { name: sql`state`, type: sql`jsonb`, read: (j) => json(j.state) },
+  { name: sql`details`, type: sql`jsonb`, read: (j) => json(j.details) },
+]
+const names = listed(columns.map((column) => column.name))
+
 /** Each is made once: with its notification, or by the settling of the job before it, which only its lease's holder can do. */
 export async function insertJobs(
   tx: Tx,
@@ -37,25 +55,42 @@ export async function insertJobs(
   jobs: readonly NewJob[],
   birth: BirthOfJobs,
 ): Promise<void> {
+  // Those that are due and those that are over differ in more than a value.
+  await insertAlike(
+    tx,
+    environment,
+    jobs.filter((job) => job.status === 'queued'),
+    birth,
+    true,
+  )
+  await insertAlike(
+    tx,
+    environment,
+    jobs.filter((job) => job.status !== 'queued'),
+    birth,
+    false,
+  )
+}
+
+async function insertAlike(
+  tx: Tx,
+  environment: Environment,
+  jobs: readonly NewJob[],
+  { clock, lease, leaseMs, now }: BirthOfJobs,
+  isDue: boolean,
+): Promise<void> {
   if (jobs.length === 0) return
-  const column = <Value>(read: (job: NewJob) => Value): Value[] => jobs.map(read)
+  const { values, from, shape } = rowSet(jobs, columns)
+  const aheadMs = lease === null ? 0 : leaseMs
+  const dueAt = isDue ? sql`${clock()} + ${aheadMs}::double precision * interval '1 millisecond'` : sql`null`
+  const claims = isDue && lease !== null ? 1 : 0
   await tx.run(
     prepared(
-      'jobs-insert',
-      sql`insert into jobs (environment_id, id, notification_id, event_id, subscriber_id, version_id, step, status, lane,
-                            due_at, lease, claims, digest_id, state, details, created_at, updated_at)
-          select ${environment.id}, j.id, j.notification_id, j.event_id, j.subscriber_id, j.version_id, j.step, j.status, j.lane,
-                 case when j.status = 'queued' then born.at end, case when j.status = 'queued' then ${birth.lease}::uuid end,
-                 case when j.status = 'queued' and ${birth.lease}::uuid is not null then 1 else 0 end,
-                 j.digest_id, j.state::jsonb, j.details::jsonb, ${birth.now}, ${birth.now}
-          from (select ${birth.clock()} + case when ${birth.lease}::uuid is null then interval '0'
-                         else ${birth.leaseMs}::double precision * interval '1 millisecond' end as at) as born,
-            unnest(${column((j) => j.id)}::uuid[], ${column((j) => j.notificationId)}::uuid[],
-              ${column((j) => j.eventId)}::uuid[], ${column((j) => j.subscriberId)}::uuid[],
-              ${column((j) => j.versionId)}::uuid[], ${column((j) => j.step)}::smallint[], ${column((j) => j.status)}::text[],
-              ${column((j) => j.lane)}::smallint[], ${column((j) => j.digestId)}::uuid[],
-              ${column((j) => json(j.state))}::text[], ${column((j) => json(j.details))}::text[])
-              as j (id, notification_id, event_id, subscriber_id, version_id, step, status, lane, digest_id, state, details)`,
+      `jobs-insert-${isDue ? 'due' : 'over'}-${shape}`,
+      sql`insert into jobs (environment_id, ${names}, due_at, lease, claims, created_at, updated_at)
+          select ${environment.id}::uuid, ${values}, ${dueAt}, ${isDue ? lease : null}::uuid, ${claims}::smallint,
+                 ${now}::timestamptz, ${now}::timestamptz
+          from ${from}`,
     ),
   )
 }

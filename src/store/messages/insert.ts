@@ -1,6 +1,8 @@
 // New messages: delivered by being written, on their way to a provider, or never to be sent.
 
 import { arrayText } from '../../db/array-text.ts'
+import type { Column } from '../../db/row-set.ts'
+import { listed, rowSet } from '../../db/row-set.ts'
 import type { Tx } from '../../db/sql.ts'
 import { json, prepared, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -30,38 +32,62 @@ export interface NewMessage {
   readonly createdAt: Date
 }
 
+const uuid = sql`uuid`
+const text = sql`text`
+const jsonb = sql`jsonb`
+const moment = sql`timestamptz`
+
+const columns: readonly Column<NewMessage>[] = [
+  { name: sql`id`, type: uuid, read: (m) => m.id },
+  { name: sql`event_id`, type: uuid, read: (m) => m.eventId },
+  { name: sql`notification_id`, type: uuid, read: (m) => m.notificationId },
+  { name: sql`job_id`, type: uuid, read: (m) => m.jobId },
+  { name: sql`subscriber_id`, type: uuid, read: (m) => m.subscriberId },
+  { name: sql`version_id`, type: uuid, read: (m) => m.versionId },
+  { name: sql`step`, type: sql`smallint`, read: (m) => m.step },
+  { name: sql`channel`, type: text, read: (m) => m.draft.channel },
+  { name: sql`state`, type: text, read: (m) => m.state },
+  { name: sql`status`, type: text, read: (m) => m.status },
+  { name: sql`provider_id`, type: text, read: (m) => m.providerId },
+  { name: sql`integration_id`, type: uuid, read: (m) => m.integrationId },
+  { name: sql`sending`, type: jsonb, read: (m) => json(m.sending) },
+  { name: sql`error_id`, type: text, read: (m) => m.error?.errorId ?? null },
+  { name: sql`error_text`, type: text, read: (m) => m.error?.errorText ?? null },
+  { name: sql`content`, type: jsonb, read: (m) => json(m.draft.content) },
+  { name: sql`subject`, type: text, read: (m) => m.draft.subject ?? null },
+  { name: sql`title`, type: text, read: (m) => m.draft.title ?? null },
+  { name: sql`email`, type: text, read: (m) => m.draft.email ?? null },
+  { name: sql`phone`, type: text, read: (m) => m.draft.phone ?? null },
+  { name: sql`envelope`, type: sql`json`, read: (m) => json(m.draft.envelope) },
+  { name: sql`cta`, type: jsonb, read: (m) => json(m.draft.cta) },
+  { name: sql`actor`, type: jsonb, read: (m) => json(m.draft.actor) },
+  { name: sql`data`, type: jsonb, read: (m) => json(m.draft.data) },
+  {
+    name: sql`context_keys`,
+    type: sql`text[]`,
+    writtenAs: text,
+    read: (m) => m.contextKeys && arrayText(m.contextKeys),
+  },
+  { name: sql`is_test`, type: sql`boolean`, read: (m) => m.isTest },
+  {
+    name: sql`delivered_at`,
+    type: sql`timestamptz[]`,
+    writtenAs: text,
+    read: (m) => m.deliveredAt && arrayText([m.deliveredAt]),
+  },
+  { name: sql`created_at`, type: moment, read: (m) => m.createdAt },
+  { name: sql`updated_at`, type: moment, read: (m) => m.createdAt },
+]
+const names = listed(columns.map((column) => column.name))
+
 /** Written with the settling of their job, which only its lease's holder can do: none of them can be there. */
 export async function insertMessages(tx: Tx, environment: Environment, messages: readonly NewMessage[]): Promise<void> {
   if (messages.length === 0) return
-  const column = <Value>(read: (message: NewMessage) => Value): Value[] => messages.map(read)
+  const { values, from, shape } = rowSet(messages, columns)
   await tx.run(
     prepared(
-      'messages-insert',
-      sql`insert into messages (environment_id, id, event_id, notification_id, job_id, subscriber_id, version_id, step, channel,
-            state, status, provider_id, integration_id, sending, error_id, error_text, content, subject, title, email, phone,
-            envelope, cta, actor, data, context_keys, is_test, delivered_at, created_at, updated_at)
-          select ${environment.id}, m.id, m.event_id, m.notification_id, m.job_id, m.subscriber_id, m.version_id, m.step,
-            m.channel, m.state, m.status, m.provider_id, m.integration_id, m.sending::jsonb, m.error_id, m.error_text,
-            m.content::jsonb, m.subject, m.title, m.email, m.phone, m.envelope::json, m.cta::jsonb, m.actor::jsonb,
-            m.data::jsonb, m.context_keys::text[], m.is_test,
-            case when m.delivered_at is null then null else array[m.delivered_at] end, m.created_at, m.created_at
-          from unnest(${column((m) => m.id)}::uuid[], ${column((m) => m.eventId)}::uuid[],
-            ${column((m) => m.notificationId)}::uuid[], ${column((m) => m.jobId)}::uuid[],
-            ${column((m) => m.subscriberId)}::uuid[], ${column((m) => m.versionId)}::uuid[],
-            ${column((m) => m.step)}::smallint[], ${column((m) => m.draft.channel)}::text[], ${column((m) => m.state)}::text[],
-            ${column((m) => m.status)}::text[], ${column((m) => m.providerId)}::text[],
-            ${column((m) => m.integrationId)}::uuid[], ${column((m) => json(m.sending))}::text[],
-            ${column((m) => m.error?.errorId ?? null)}::text[], ${column((m) => m.error?.errorText ?? null)}::text[],
-            ${column((m) => json(m.draft.content))}::text[], ${column((m) => m.draft.subject ?? null)}::text[],
-            ${column((m) => m.draft.title ?? null)}::text[], ${column((m) => m.draft.email ?? null)}::text[],
-            ${column((m) => m.draft.phone ?? null)}::text[], ${column((m) => json(m.draft.envelope))}::text[],
-            ${column((m) => json(m.draft.cta))}::text[], ${column((m) => json(m.draft.actor))}::text[],
-            ${column((m) => json(m.draft.data))}::text[], ${column((m) => m.contextKeys && arrayText(m.contextKeys))}::text[],
-            ${column((m) => m.isTest)}::boolean[], ${column((m) => m.deliveredAt)}::timestamptz[],
-            ${column((m) => m.createdAt)}::timestamptz[])
-            as m (id, event_id, notification_id, job_id, subscriber_id, version_id, step, channel, state, status, provider_id,
-                  integration_id, sending, error_id, error_text, content, subject, title, email, phone, envelope, cta, actor,
-                  data, context_keys, is_test, delivered_at, created_at)`,
+      `messages-insert-${shape}`,
+      sql`insert into messages (environment_id, ${names}) select ${environment.id}::uuid, ${values} from ${from}`,
     ),
   )
 }

@@ -2,7 +2,7 @@
 import type { Statement, Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { Mark } from '../../domain/message-marks.ts'
+import type { Mark, MarkedBefore } from '../../domain/message-marks.ts'
 import type { MessageCta } from '../../domain/workflow.ts'
 import { inFeeds } from './feeds.ts'
 import type { MessageRow } from './rows.ts'
@@ -33,23 +33,31 @@ const wouldChange: { readonly [Name in Mark]: Statement } = {
   unarchived: sql`m.archived`,
 }
 
-/** Marks those of the ids that are messages of the subscriber, and returns them in no order. */
+/** What a mark found. `seenBefore` is for good; a message that was read and marked unread says that it was not read. */
+export interface FoundMessage extends MarkedBefore {
+  readonly jobId: string
+}
+
+const foundColumns = sql`m.job_id as "jobId", m.first_seen_at is not null as "seenBefore", m.read as "readBefore"`
+
+/** Marks those of the ids that are messages of the subscriber, and returns them in no order, with how they were found. */
 export async function markMessages(
   tx: Tx,
   environment: Environment,
   marking: { ids: readonly string[]; subscriberId: string; channel?: 'in_app'; mark: Mark; now: Date },
-): Promise<MessageRow[]> {
+): Promise<{ marked: MessageRow[]; found: FoundMessage[] }> {
   const channel = marking.channel === undefined ? sql`true` : sql`m.channel = ${marking.channel}`
-  const held = await tx.rows<{ id: string }>(sql`
-    select m.id from messages m
+  const held = await tx.rows<FoundMessage & { id: string }>(sql`
+    select m.id, ${foundColumns} from messages m
     where m.environment_id = ${environment.id} and m.id = any(${marking.ids}::uuid[])
       and m.subscriber_id = ${marking.subscriberId} and ${channel} and ${isListed}
     order by m.id for no key update`)
-  if (held.length === 0) return []
-  return tx.rows<MessageRow>(sql`
+  if (held.length === 0) return { marked: [], found: [] }
+  const marked = await tx.rows<MessageRow>(sql`
     update messages m set ${settings[marking.mark](marking.now)}
     where m.environment_id = ${environment.id} and m.id = any(${held.map((row) => row.id)}::uuid[])
     returning ${messageColumns}`)
+  return { marked, found: held }
 }
 
 /** One statement's worth: 5,000 rows take some 100 ms, and the time a statement may take is set in seconds. */
@@ -64,7 +72,12 @@ export interface MarkingAll {
 }
 
 /** Marks everything in the subscriber's feed that the mark would change, and returns how many that were. */
-export async function markAllMessages(tx: Tx, environment: Environment, marking: MarkingAll): Promise<number> {
+export async function markAllMessages(
+  tx: Tx,
+  environment: Environment,
+  marking: MarkingAll,
+  tell: (batch: readonly FoundMessage[]) => Promise<void>,
+): Promise<number> {
   let count = 0
   let batch = await lockOpen(tx, environment, marking, undefined)
   // What was marked no longer matches, so this ends; going on after the last saves walking over it again.
@@ -72,20 +85,26 @@ export async function markAllMessages(tx: Tx, environment: Environment, marking:
     count += await tx.run(sql`
       update messages m set ${settings[marking.mark](marking.now)}
       where m.environment_id = ${environment.id} and m.id = any(${batch.map((row) => row.id)}::uuid[])`)
+    await tell(batch)
     batch = await lockOpen(tx, environment, marking, batch.at(-1))
   }
   return count
+}
+
+interface OpenMessage extends FoundMessage {
+  readonly id: string
+  readonly created_at: Date
 }
 
 async function lockOpen(
   tx: Tx,
   environment: Environment,
   marking: MarkingAll,
-  after: { id: string; created_at: Date } | undefined,
-): Promise<{ id: string; created_at: Date }[]> {
+  after: OpenMessage | undefined,
+): Promise<OpenMessage[]> {
   const beyond = after === undefined ? sql`true` : sql`(m.created_at, m.id) > (${after.created_at}, ${after.id})`
   return tx.rows(sql`
-    select m.id, m.created_at from messages m
+    select m.id, m.created_at, ${foundColumns} from messages m
     where m.environment_id = ${environment.id} and m.subscriber_id = ${marking.subscriberId} and ${isInFeed}
       and ${wouldChange[marking.mark]} and ${beyond} and ${inFeeds(environment, marking.feedIds)}
     order by m.created_at, m.id limit ${markedAtOnceMax} for no key update of m`)

@@ -5,6 +5,7 @@ import type { Environment } from '../../domain/environment.ts'
 import type { EventRow } from '../events.ts'
 import { findEvents } from '../events.ts'
 import { findSubscribersById } from '../subscribers.ts'
+import { pinnedIdentifier } from '../workflows.ts'
 import type { MessageRow } from './rows.ts'
 
 /** The version a message was made by, in short. */
@@ -59,8 +60,8 @@ async function findWorkflows(
   return db.rows(
     prepared(
       'messages-workflows',
-      sql`select v.id as "versionId", w.id, w.identifier, v.definition->>'name' as name, v.definition->'tags' as tags,
-                 (v.definition->>'critical')::boolean as critical, ${steps} as steps
+      sql`select v.id as "versionId", w.id, ${pinnedIdentifier} as identifier, v.definition->>'name' as name,
+                 v.definition->'tags' as tags, (v.definition->>'critical')::boolean as critical, ${steps} as steps
           from unnest(${versionIds}::uuid[]) as asked (id)
           cross join lateral (select * from workflow_versions found
             where found.environment_id = ${environment.id} and found.id = asked.id limit 1) as v

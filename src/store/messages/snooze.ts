@@ -19,16 +19,18 @@ export async function snoozeMessage(
     returning ${messageColumns}`)
 }
 
-/** Back at the top of the feed, unread and delivered once more. One that is not put off stays as it is. */
+/** Back at the top of the feed, unread and delivered once more. One that is not put off stays as it is. Returns the others' jobs. */
 export async function unsnoozeMessages(
   tx: Tx,
   environment: Environment,
   ids: readonly string[],
   now: Date,
-): Promise<number> {
-  return tx.run(sql`
+): Promise<string[]> {
+  const rows = await tx.rows<{ job_id: string }>(sql`
     update messages m set snoozed_until = null, read = false, last_read_at = null,
       delivered_at = coalesce(m.delivered_at, array[m.created_at]) || ${now}::timestamptz, created_at = ${now}, updated_at = ${now}
     where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.snoozed_until is not null
-      and m.deleted_at is null`)
+      and m.deleted_at is null
+    returning m.job_id`)
+  return rows.map((row) => row.job_id)
 }

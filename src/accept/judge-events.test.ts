@@ -1,0 +1,92 @@
+// Judging: every version a call needs is there, however few are kept between calls, and none is changed by an event.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Sql, Statement } from '../db/sql.ts'
+import type { Environment } from '../domain/environment.ts'
+import type { GivenEvent } from './judge-events.ts'
+import { createJudgedVersions, judgeEvents } from './judge-events.ts'
+
+const environment = { id: 'environment', organizationId: 'organization' } as Environment
+
+/** Any workflow is there, with one active step and what more is said; tells which versions were asked for. */
+function createLibrary(more: { variables?: object[]; payloadSchema?: object } = {}): { db: Sql; asked: string[][] } {
+  const asked: string[][] = []
+  const { variables = [], ...schema } = more
+  const rows = async (statement: Statement): Promise<object[]> => {
+    const names = statement.values.find(Array.isArray) as string[]
+    if (statement.name === 'workflows-by-identifier') {
+      return names.map((identifier) => ({
+        id: identifier,
+        identifier,
+        active: true,
+        versionId: `version of ${identifier}`,
+      }))
+    }
+    assert.equal(statement.name, 'workflow-versions-find')
+    asked.push(names)
+    const steps = [{ active: true, template: { type: 'in_app', variables }, variants: [] }]
+    return names.map((id) => ({
+      id,
+      workflowId: id,
+      identifier: id,
+      definition: { severity: 'none', steps, ...schema },
+    }))
+  }
+  return { db: { rows } as unknown as Sql, asked }
+}
+
+const eventOf = (name: string): GivenEvent => ({
+  request: {
+    name,
+    payload: {},
+    overrides: {},
+    recipients: [{ subscriberId: 'person', fields: {}, channels: [] }],
+    topics: [],
+    context: [],
+  },
+  warnings: [],
+})
+
+/** The versions the events will run with, or what they are told. */
+async function versionsOf(
+  db: Sql,
+  known: ReturnType<typeof createJudgedVersions>,
+  names: string[],
+): Promise<unknown[]> {
+  const judged = await judgeEvents(db, environment, known, names.map(eventOf))
+  return judged.map((one) => ('runnable' in one ? one.runnable.version.id : one.result))
+}
+
+test('a call that needs kept versions and new ones beyond the bound gets all of them', async () => {
+  const { db } = createLibrary()
+  const known = createJudgedVersions(2)
+  await versionsOf(db, known, ['a', 'b'])
+  assert.deepEqual(await versionsOf(db, known, ['a', 'c', 'b']), ['version of a', 'version of c', 'version of b'])
+  assert.deepEqual(
+    await versionsOf(db, known, ['a', 'b', 'c', 'd']),
+    ['a', 'b', 'c', 'd'].map((name) => `version of ${name}`),
+  )
+})
+
+test('what is kept is not asked for again; beyond the bound the oldest goes, and only it', async () => {
+  const { db, asked } = createLibrary()
+  const known = createJudgedVersions(2)
+  for (const names of [['a'], ['b'], ['a', 'b'], ['c'], ['b', 'c'], ['a']]) await versionsOf(db, known, names)
+  assert.deepEqual(asked, [['version of a'], ['version of b'], ['version of c'], ['version of a']])
+  assert.deepEqual([...known.kept.keys()], ['version of c', 'version of a'])
+})
+
+test('the defaults of a schema are not written into the defaults of a template', async () => {
+  const { db } = createLibrary({
+    variables: [{ name: 'order', defaultValue: {} }],
+    payloadSchema: {
+      type: 'object',
+      properties: { order: { type: 'object', properties: { note: { type: 'string', default: 'none' } } } },
+    },
+  })
+  const [judged] = await judgeEvents(db, environment, createJudgedVersions(), [eventOf('a')])
+  assert.ok(judged !== undefined && 'runnable' in judged)
+  const { payload, version } = judged.runnable
+  assert.deepEqual(payload, { order: { note: 'none' } })
+  assert.deepEqual(version.definition.steps[0]?.template.variables, [{ name: 'order', defaultValue: {} }])
+})

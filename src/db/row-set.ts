@@ -1,0 +1,54 @@
+// Rows for one insert: columns that are the same in all of them are said once, the others as arrays to unnest.
+import type { Statement } from './sql.ts'
+import { sql } from './sql.ts'
+
+export interface Column<Row> {
+  readonly name: Statement
+  /** Of one value. */
+  readonly type: Statement
+  /** What an element of the array is written as, where that is not the type itself: arrays of arrays would be flattened. */
+  readonly writtenAs?: Statement
+  read(row: Row): unknown
+}
+
+export interface RowSet {
+  /** The expressions of the columns, in their order. */
+  readonly values: Statement
+  /** A `from` clause; absent when all columns are the same and one row is meant. */
+  readonly from: Statement
+  /** Which columns differ: statements of the same shape have the same text, and may share a name. */
+  readonly shape: string
+}
+
+/** Of a batch of messages two thirds of the columns are the same: a third of the bytes, and of the work to read them. */
+export function rowSet<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): RowSet {
+  const expressions: Statement[] = []
+  const arrays: Statement[] = []
+  const names: Statement[] = []
+  let shape = ''
+  for (const column of columns) {
+    const values = rows.map((row) => column.read(row))
+    // The first column always differs: the rows must come from somewhere.
+    const isSame = names.length > 0 && values.every((value) => isEqual(value, values[0]))
+    shape += isSame ? '0' : '1'
+    const written = column.writtenAs ?? column.type
+    if (isSame) expressions.push(sql`${values[0] ?? null}::${written}::${column.type}`)
+    else {
+      arrays.push(sql`${values}::${written}[]`)
+      names.push(column.name)
+      expressions.push(sql`r.${column.name}::${column.type}`)
+    }
+  }
+  const from = sql`unnest(${listed(arrays)}) as r (${listed(names)})`
+  return { values: listed(expressions), from, shape: Number.parseInt(shape, 2).toString(36) }
+}
+
+/** Joins with commas. */
+export function listed(parts: readonly Statement[]): Statement {
+  return parts.reduce((all, part) => sql`${all}, ${part}`)
+}
+
+function isEqual(one: unknown, other: unknown): boolean {
+  if (one instanceof Date && other instanceof Date) return one.getTime() === other.getTime()
+  return one === other
+}
