@@ -1,7 +1,7 @@
-// Accepts events: one transaction for a call, one for many single calls that come at once. Committed, then answered.
+// Accepts events: one transaction for a call, or for several that come at once. Committed, then answered.
 import type { Group } from '../commit/group.ts'
 import { createGroup } from '../commit/group.ts'
-import { claimCalls, keepAnswers, once } from '../commit/once.ts'
+import { claimCalls, keepAnswers } from '../commit/once.ts'
 import type { Db, Tx } from '../db/sql.ts'
 import type { Answer, Idempotency } from '../domain/answer.ts'
 import { created } from '../domain/answer.ts'
@@ -28,34 +28,37 @@ export interface Triggers {
   ): Promise<Answer<TriggerResult>>
 }
 
-interface SingleCall {
-  readonly event: GivenEvent
+interface TriggerCall {
+  readonly events: readonly GivenEvent[]
   readonly idempotency: Idempotency | undefined
 }
 
 /** Large enough that callers share the cost of a commit, small enough that the last of them does not wait long. */
-const callsPerCommitMax = 128
+const singleCallsPerCommitMax = 128
+const bulkCallsPerCommitMax = 8
 
 export function createTriggers(db: Db, world: World, queue: Queue): Triggers {
-  const known = createJudgedVersions()
-  const accepting = { db, world, queue }
-  let callCount = 0
-  const ownKey = (): string => {
-    callCount += 1
-    return `call ${callCount}`
-  }
-  const singles: Group<SingleCall, Answer<TriggerResult>> = createGroup({
-    sizeMax: callsPerCommitMax,
-    // Two calls with one idempotency key must not share a group's transaction: the second is told that the first runs.
-    keyOf: ({ idempotency }) => idempotency?.scopeHash.toString('hex') ?? ownKey(),
-    commit: (environment, calls) => acceptTogether(accepting, environment, known, calls),
-  })
-  return {
-    bulk: async (environment, { events, idempotency }) => {
-      const judged = await judgeEvents(db, environment, known, events)
-      return acceptCall(accepting, environment, judged, idempotency)
+  const accepting = { db, world, queue, known: createJudgedVersions() }
+  const singles = createCalls<TriggerResult>(
+    accepting,
+    { sizeMax: singleCallsPerCommitMax },
+    {
+      bodyOf: ([result]) => result as TriggerResult,
+      // An error becomes a 4xx, which is not kept: the same key may carry the mended event.
+      isKept: (result) => result.status !== 'error',
     },
-    single: (environment, call) => singles.add(environment, call),
+  )
+  const bulks = createCalls<readonly TriggerResult[]>(
+    accepting,
+    { sizeMax: bulkCallsPerCommitMax, atOnceMax: 3 },
+    {
+      bodyOf: (results) => results,
+      isKept: () => true,
+    },
+  )
+  return {
+    bulk: (environment, call) => bulks.add(environment, call),
+    single: (environment, { event, idempotency }) => singles.add(environment, { events: [event], idempotency }),
   }
 }
 
@@ -63,66 +66,71 @@ interface Accepting {
   readonly db: Db
   readonly world: World
   readonly queue: Queue
+  readonly known: JudgedVersions
 }
 
-async function acceptCall(
-  accepting: Accepting,
-  environment: Environment,
-  judged: readonly Judged[],
-  idempotency: Idempotency | undefined,
-): Promise<Answer<readonly TriggerResult[]>> {
-  const { db, world } = accepting
-  const numbered = numberEvents(world, judged)
-  return withRoom(accepting, numbered.runnable, (write) =>
-    once(db, world, environment, idempotency, async (tx) => {
-      await write(tx, environment, numbered.runnable)
-      return created(numbered.results)
-    }),
-  )
+interface AnswerShape<Body> {
+  bodyOf(results: readonly TriggerResult[]): Body
+  /** Whether a repeat with the same idempotency key gets this answer again. */
+  isKept(body: Body): boolean
 }
 
-async function acceptTogether(
+function createCalls<Body>(
+  accepting: Accepting,
+  size: { sizeMax: number; atOnceMax?: number },
+  shape: AnswerShape<Body>,
+): Group<TriggerCall, Answer<Body>> {
+  let callCount = 0
+  const ownKey = (): string => {
+    callCount += 1
+    return `call ${callCount}`
+  }
+  return createGroup({
+    ...size,
+    // Two calls with one idempotency key must not share a group's transaction: the second is told that the first runs.
+    keyOf: ({ idempotency }) => idempotency?.scopeHash.toString('hex') ?? ownKey(),
+    commit: (environment, calls) => acceptTogether(accepting, environment, calls, shape),
+  })
+}
+
+async function acceptTogether<Body>(
   accepting: Accepting,
   environment: Environment,
-  known: JudgedVersions,
-  calls: readonly SingleCall[],
-): Promise<(Answer<TriggerResult> | Problem)[]> {
-  const { db, world } = accepting
+  calls: readonly TriggerCall[],
+  { bodyOf, isKept }: AnswerShape<Body>,
+): Promise<(Answer<Body> | Problem)[]> {
+  const { db, world, known } = accepting
   const judged = await judgeEvents(
     db,
     environment,
     known,
-    calls.map((call) => call.event),
+    calls.flatMap((call) => call.events),
   )
-  const numbered = judged.map((one) => numberEvents(world, [one]))
+  let taken = 0
+  const numbered = calls.map(({ events }) => {
+    taken += events.length
+    return numberEvents(world, judged.slice(taken - events.length, taken))
+  })
+  const answers = numbered.map(({ results }) => created(bodyOf(results)))
   const all = numbered.flatMap((one) => one.runnable)
   return withRoom(accepting, all, (write) =>
     db.transaction(async (tx) => {
       const keyed = calls.flatMap((call) => call.idempotency ?? [])
-      const claimed = keyed.length === 0 ? [] : await claimCalls<TriggerResult>(tx, world, environment, keyed)
+      const claimed = keyed.length === 0 ? [] : await claimCalls<Body>(tx, world, environment, keyed)
       const before = new Map(keyed.map((idempotency, index) => [idempotency, claimed[index]]))
-      const fresh = calls.map((call) => call.idempotency === undefined || before.get(call.idempotency) === undefined)
+      const earlier = calls.map(({ idempotency }) => idempotency && before.get(idempotency))
       await write(
         tx,
         environment,
-        numbered.flatMap((one, index) => (fresh[index] === true ? one.runnable : [])),
+        numbered.flatMap((one, index) => (earlier[index] === undefined ? one.runnable : [])),
       )
-      const answers = numbered.map((one) => created(one.results[0] as TriggerResult))
-      await keepAnswers(
-        tx,
-        world,
-        environment,
-        calls.flatMap(({ idempotency }, index) => {
-          const answer = answers[index]
-          // An error becomes a 4xx, which is not kept: the same key may carry the mended event.
-          const keeps = fresh[index] === true && answer !== undefined && answer.body.status !== 'error'
-          return idempotency !== undefined && keeps ? [{ idempotency, answer }] : []
-        }),
-      )
-      return calls.map(
-        (call, index) =>
-          (call.idempotency && before.get(call.idempotency)) ?? (answers[index] as Answer<TriggerResult>),
-      )
+      const kept = calls.flatMap(({ idempotency }, index) => {
+        const answer = answers[index]
+        const isFresh = idempotency !== undefined && earlier[index] === undefined
+        return isFresh && answer !== undefined && isKept(answer.body) ? [{ idempotency, answer }] : []
+      })
+      await keepAnswers(tx, world, environment, kept)
+      return answers.map((answer, index) => earlier[index] ?? answer)
     }),
   )
 }

@@ -2,7 +2,7 @@
 import { channelChanges } from '../commit/channel-changes.ts'
 import type { Tx } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
-import type { ContextMention, Recipient, TenantMention } from '../domain/event.ts'
+import type { ContextMention, Recipient, TenantMention, TopicRecipient } from '../domain/event.ts'
 import { contextKeyOf, directLane, fanOutLane, recipientAsGiven, recipientsAtOnceMax } from '../domain/event.ts'
 import type { Job } from '../domain/job.ts'
 import { Problem } from '../domain/problem.ts'
@@ -132,8 +132,7 @@ function tenantChanges(events: readonly Numbered[]): TenantMention[] {
 
 function rowOf(event: Numbered, resolved: ResolvedRecipients, topics: readonly Topic[], now: Date): NewEvent {
   const { request, version } = event
-  const keys = new Set(request.topics.map((topic) => topic.topicKey))
-  const known = topics.filter((topic) => keys.has(topic.key))
+  const known = request.topics.length === 0 ? [] : topicsOf(request.topics, topics)
   const expands = isExpanded(request.recipients)
   const named = expands ? [] : request.recipients
   return {
@@ -150,7 +149,7 @@ function rowOf(event: Numbered, resolved: ResolvedRecipients, topics: readonly T
     lane: known.length > 0 || expands ? fanOutLane : directLane,
     recipients: expands ? request.recipients : null,
     topics: known.map((topic) => ({ id: topic._id, key: topic.key })),
-    excluded: [...new Set(request.topics.flatMap((topic) => topic.exclude))],
+    excluded: known.length === 0 ? [] : [...new Set(request.topics.flatMap((topic) => topic.exclude))],
     warnings: warningsOf(event, known, resolved),
     notified: named.length,
     createdAt: now,
@@ -158,7 +157,13 @@ function rowOf(event: Numbered, resolved: ResolvedRecipients, topics: readonly T
   }
 }
 
+function topicsOf(named: readonly TopicRecipient[], topics: readonly Topic[]): Topic[] {
+  const keys = new Set(named.map((topic) => topic.topicKey))
+  return topics.filter((topic) => keys.has(topic.key))
+}
+
 function warningsOf({ request, warnings }: Numbered, known: readonly Topic[], resolved: ResolvedRecipients): string[] {
+  if (request.topics.length === 0 && resolved.warnings.size === 0) return [...warnings]
   const keys = new Set(known.map((topic) => topic.key))
   const unknown = [...new Set(request.topics.map((topic) => topic.topicKey))].filter((key) => !keys.has(key))
   const channels = request.recipients.flatMap(({ subscriberId }) => {

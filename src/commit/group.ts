@@ -6,6 +6,8 @@ import { Problem } from '../domain/problem.ts'
 
 export interface GroupOptions<Item, Result> {
   readonly sizeMax: number
+  /** How many groups of an environment may be committed at once: one, unless each is much work for the database. */
+  readonly atOnceMax?: number
   /** Items with equal keys never share a group: one statement cannot touch a row twice. */
   keyOf(item: Item): string
   /** Carries out the whole group in one transaction; a Problem in the result belongs to that item alone. */
@@ -23,39 +25,45 @@ interface Waiting<Item, Result> {
   reject(error: unknown): void
 }
 
+interface Line<Item, Result> {
+  readonly waiting: Waiting<Item, Result>[]
+  /** How many groups are being committed. */
+  flushing: number
+}
+
 /** Callers of one environment that may wait at once: some seconds' worth. More would wait longer than they listen. */
 const waitingMax = 10_000
 
 /** How many connections a group that met a locked row may use. */
 const sideBySideMax = 4
 
-/** There is no timer: a group is whatever arrived while the one before it was being committed. */
+/** There is no timer: a group is whatever arrived while those before it were being committed. */
 export function createGroup<Item, Result>(options: GroupOptions<Item, Result>): Group<Item, Result> {
-  const queues = new Map<string, Waiting<Item, Result>[]>()
+  const queues = new Map<string, Line<Item, Result>>()
+  const atOnceMax = options.atOnceMax ?? 1
 
-  async function flushAll(environment: Environment, queue: Waiting<Item, Result>[]): Promise<void> {
+  async function flush(environment: Environment, line: Line<Item, Result>): Promise<void> {
+    line.flushing += 1
     // One turn of the event loop lets requests that arrived together share the first commit.
     await new Promise(setImmediate)
-    while (queue.length > 0) await commitGroup(options, environment, takeGroup(options, queue))
-    queues.delete(environment.id)
+    while (line.waiting.length > 0) await commitGroup(options, environment, takeGroup(options, line.waiting))
+    line.flushing -= 1
+    if (line.flushing === 0) queues.delete(environment.id)
   }
 
   return {
     add: (environment, item) =>
       new Promise((resolve, reject) => {
         const waiting = { item, key: options.keyOf(item), resolve, reject }
-        const queue = queues.get(environment.id)
-        if (queue !== undefined) {
-          if (queue.length < waitingMax) queue.push(waiting)
-          else
-            reject(
-              new Problem(503, 'Too many calls are waiting; please try again', { headers: { 'retry-after': '1' } }),
-            )
+        const line = queues.get(environment.id) ?? { waiting: [], flushing: 0 }
+        queues.set(environment.id, line)
+        if (line.waiting.length >= waitingMax) {
+          const headers = { 'retry-after': '1' }
+          reject(new Problem(503, 'Too many calls are waiting; please try again', { headers }))
           return
         }
-        const started = [waiting]
-        queues.set(environment.id, started)
-        void flushAll(environment, started)
+        line.waiting.push(waiting)
+        if (line.flushing < atOnceMax) void flush(environment, line)
       }),
   }
 }

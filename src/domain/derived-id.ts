@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 
 /**
- * Layout of a derived UUIDv7: the event's millisecond (48 bits), the version, twelve bits of the event's hash, the variant,
+ * Layout of a derived UUIDv7: the event's millisecond (48 bits), the version, the event's last twelve bits, the variant,
  * then 62 bits of the thing's own hash. What belongs to one event therefore stands together in a primary key, and two things
  * of one event collide with a chance of 10⁻⁷ among a million. (docs/decisions/0015)
  */
@@ -12,17 +12,9 @@ function derivedId(eventId: string, tail: string): string {
   return `${eventId.slice(0, 13)}-7${family}-${variant}${tail.slice(1, 4)}-${tail.slice(4, 16)}`
 }
 
-/** A batch makes ids of few events: their twelve bits are remembered. */
-const families = new Map<string, string>()
-const familiesMax = 10_000
-
+/** The end of an event's id is random: as good as a hash of it, and free. */
 function familyOf(eventId: string): string {
-  const known = families.get(eventId)
-  if (known !== undefined) return known
-  if (families.size >= familiesMax) families.clear()
-  const family = hash('sha1', eventId).slice(0, 3)
-  families.set(eventId, family)
-  return family
+  return eventId.slice(-3)
 }
 
 export function notificationIdOf(eventId: string, subscriberId: string): string {

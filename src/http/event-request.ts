@@ -56,8 +56,9 @@ interface RawEvent {
   readonly context?: Record<string, unknown>
 }
 
-export function readEvent(given: unknown): GivenEvent {
-  const mistakes = formMistakes(given)
+/** `plainBytes`: the size of the body it came in, if nothing in that needs judging (see plainBytesOf). */
+export function readEvent(given: unknown, plainBytes?: number): GivenEvent {
+  const mistakes = formMistakes(given, plainBytes)
   if (mistakes.length > 0) return { mistakes, ...echoedTransactionId(given) }
   const raw = given as RawEvent
   const to = Array.isArray(raw.to) ? readRecipients(raw.to) : readOnly(raw.to)
@@ -102,10 +103,10 @@ function toldOf(parts: Readonly<Record<string, unknown>>): string[] {
   )
 }
 
-function formMistakes(given: unknown): string[] {
+function formMistakes(given: unknown, plainBytes: number | undefined): string[] {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return ['The event must be an object']
   // First of all: everything after it may go as deep as the event does.
-  const unfit = unfitValue(given)
+  const unfit = plainBytes === undefined ? unfitValue(given) : undefined
   if (unfit !== undefined) return [unfit]
   const errors = checkEvent(given)
   if (errors !== undefined) return messagesOf(errors)
@@ -114,6 +115,7 @@ function formMistakes(given: unknown): string[] {
     return ['payload.attachments: attachments cannot be sent yet; leave them out']
   }
   // The whole event, so that nothing of it can grow without a bound: payload, overrides, recipients.
+  if (plainBytes !== undefined && plainBytes <= eventBytesMax) return []
   const bytes = Buffer.byteLength(JSON.stringify(given))
   if (bytes <= eventBytesMax) return []
   return [`The event is ${bytes} bytes large; at most ${eventBytesMax} are allowed`]

@@ -20,9 +20,7 @@ export function scopeOf({ facts, event, subscriber, version, digestId }: ScopePa
   const tenant = event.tenant_id === null ? undefined : facts.tenants.get(event.tenant_id)
   const contexts = event.context_keys === null ? [] : event.context_keys.flatMap((key) => facts.contexts.get(key) ?? [])
   const digest = digestId === null ? undefined : facts.digests.get(digestId)
-  return {
-    // The payload's own members first: the named roots win over those.
-    ...event.payload,
+  const scope: Record<string, unknown> & TemplateScope = {
     payload: event.payload,
     subscriber: personOf(subscriber),
     actor: actor && personOf(actor),
@@ -37,9 +35,14 @@ export function scopeOf({ facts, event, subscriber, version, digestId }: ScopePa
       identifier: version.identifier,
       name: definition.name,
       tags: definition.tags,
-      data: definition.data ?? {},
+      data: definition.data ?? nothing,
     },
   }
+  // The payload's own members beside them, where they do not hide one of the roots.
+  for (const name of Object.keys(event.payload)) {
+    if (!Object.hasOwn(scope, name) && name !== '__proto__') scope[name] = event.payload[name]
+  }
+  return scope
 }
 
 const nothing = {}

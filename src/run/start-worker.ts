@@ -54,7 +54,7 @@ export interface WorkerParts {
 
 /** Enough to keep a few batches going and their calls under way; what a node holds is lost for a while if it dies. */
 const jobsInHandMax = 2_000
-const jobsPerBatchMax = 200
+const jobsPerBatchMax = 300
 /** Two cores: one batch in the database while another is being rendered, and one to spare. */
 const jobRunnersMax = 3
 const tasksPerBatchMax = 48

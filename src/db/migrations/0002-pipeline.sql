@@ -113,7 +113,7 @@ create index events_by_context on events (environment_id, context_keys, id) wher
 create index events_by_severity on events (environment_id, severity, id) where severity is not null;
 create index events_by_topic on events using gin (environment_id, topic_keys) where topic_keys is not null;
 
--- A notification's id carries its event's millisecond and twelve bits of the event's hash: all notifications of an event
+-- A notification's id carries its event's millisecond and the event's last twelve bits: all notifications of an event
 -- stand together in the primary key, and a second insert of the same one collides with the first.
 create table notifications (
   environment_id uuid not null,

@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import { eventsPerCallMax, triggerStatuses } from '../../domain/event.ts'
 import { invalid } from '../../domain/problem.ts'
+import { plainBytesOf } from '../body-parser.ts'
 import { readEvent } from '../event-request.ts'
 import { route } from '../route.ts'
 import { freeObject, literals } from '../schemas.ts'
@@ -69,8 +70,11 @@ export const eventRoutes = [
     ),
     replies: { 201: Type.Array(result) },
     errors: [413],
-    handle: ({ triggers }, { caller, body, idempotency }) =>
-      triggers.bulk(caller.environment, { events: body.events.map(readEvent), idempotency }),
+    handle: ({ triggers }, { caller, body, idempotency }) => {
+      const plainBytes = plainBytesOf(body)
+      const events = body.events.map((given) => readEvent(given, plainBytes))
+      return triggers.bulk(caller.environment, { events, idempotency })
+    },
   }),
   route({
     ...shared,
@@ -90,7 +94,10 @@ export const eventRoutes = [
     replies: { 201: result },
     errors: [413],
     handle: async ({ triggers }, { caller, body, idempotency }) => {
-      const answer = await triggers.single(caller.environment, { event: readEvent(body), idempotency })
+      const answer = await triggers.single(caller.environment, {
+        event: readEvent(body, plainBytesOf(body)),
+        idempotency,
+      })
       if (answer.body.status !== 'error') return answer
       throw invalid({ event: { messages: [...(answer.body.error ?? [])] } }, answer.body.error?.join('; '))
     },
