@@ -66,7 +66,8 @@ class WorkerLoop<Row extends Leased> implements Worker {
   #inHand = 0
   #runners = 0
   #claiming: Promise<void> | undefined
-  #pokedAgain = false
+  /** Something may be due that was not claimed: there was no room, a claim was under way, or it came back full. */
+  #mayBeMore = false
 
   constructor(options: WorkerOptions<Row>) {
     this.#options = options
@@ -165,20 +166,20 @@ class WorkerLoop<Row extends Leased> implements Worker {
     this.#runners -= 1
     this.#runWaiting()
     // While the last of this batch is on its way, the next is already looked for.
-    void this.#claimMore()
+    if (this.#mayBeMore) void this.#claimMore()
     await ending.settled
     this.#inHand -= batch.length
-    void this.#claimMore()
+    if (this.#mayBeMore) void this.#claimMore()
   }
 
   async #claimMore(): Promise<void> {
     const { batchMax, runnersMax, inHandMax, log, name } = this.#options
-    if (this.#claiming !== undefined) this.#pokedAgain = true
+    this.#mayBeMore = true
     const room = Math.min(batchMax * runnersMax, inHandMax - this.#inHand)
     if (this.#claiming !== undefined || !this.#mayWork() || this.#waiting.length >= batchMax) return
     // Not in crumbs: with its hands nearly full it waits until a batch's worth of room is there.
     if (room < Math.min(batchMax, inHandMax)) return
-    this.#pokedAgain = false
+    this.#mayBeMore = false
     let count = 0
     this.#claiming = this.#options.claim(room, this.#options.newLease()).then(
       (claimed) => {
@@ -189,7 +190,10 @@ class WorkerLoop<Row extends Leased> implements Worker {
     )
     await this.#claiming
     this.#claiming = undefined
+    const wasPoked = this.#mayBeMore
+    // Where something was due, more may be: a backlog gets only its share while other environments have something due.
+    if (count > 0) this.#mayBeMore = true
     // A full claim means there is likely more; a poke during the claim may have come too late for it.
-    if (count >= room || this.#pokedAgain) void this.#claimMore()
+    if (count >= room || wasPoked) void this.#claimMore()
   }
 }
