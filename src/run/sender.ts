@@ -37,8 +37,8 @@ interface Waiting {
   done(): void
 }
 
-/** Jobs that wait for a slot of one integration; more go back to the queue, where they hold no lease. */
-const waitingMax = 400
+/** Jobs that wait for a slot of one integration: all a node has in hand. More go back to the queue, where they hold no lease. */
+const waitingMax = 2_000
 const outcomesPerCommitMax = 200
 /** An outcome that cannot be recorded is tried again for about half a lease; after that the job is looked at anew. */
 const recordTries = 25
@@ -141,14 +141,25 @@ class SendingLines implements Sender {
     }
   }
 
-  /** A turn of the loop later, so that slots that come free together are taken together. */
+  /**
+   * A turn of the loop later, and one at a time: slots that come free together, or while others are being begun, are taken
+   * together.
+   */
   #pumpSoon(integrationId: string): void {
     if (this.#pumping.has(integrationId) || !this.#waiting.has(integrationId)) return
     this.#pumping.add(integrationId)
-    setImmediate(() => {
+    setImmediate(async () => {
+      await this.#pump(integrationId)
       this.#pumping.delete(integrationId)
-      void this.#pump(integrationId)
+      if (this.#mayPump(integrationId)) this.#pumpSoon(integrationId)
     })
+  }
+
+  /** Whether somebody waits and there is a slot for them: no reason to come back otherwise, a freed slot will call. */
+  #mayPump(integrationId: string): boolean {
+    const { slots, isAlive, world } = this.#pipeline
+    const isOpen = slots.has(integrationId) || slots.isPaused(integrationId, world.now())
+    return this.#waiting.has(integrationId) && isAlive() && isOpen
   }
 
   async #pump(integrationId: string): Promise<void> {
@@ -198,7 +209,6 @@ class SendingLines implements Sender {
         done()
       }
     }
-    this.#pumpSoon(integrationId)
   }
 }
 
