@@ -49,7 +49,11 @@ export async function resolveRecipients(
 }
 
 /** Those that are there and say nothing new: most are, and cost no write, no lock and no look at their fields. */
-async function findIds(tx: Tx, environment: Environment, recipients: readonly Recipient[]): Promise<Map<string, string>> {
+async function findIds(
+  tx: Tx,
+  environment: Environment,
+  recipients: readonly Recipient[],
+): Promise<Map<string, string>> {
   const isNamed = ({ fields }: Recipient): boolean => Object.keys(fields).length === 0
   const named = recipients.filter(isNamed).map((recipient) => recipient.subscriberId)
   const described = recipients.filter((recipient) => !isNamed(recipient))
