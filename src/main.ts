@@ -122,6 +122,7 @@ export async function migrateStore({ connection, world }: Store): Promise<string
 
 export async function start(config: Config, log: Log, signal?: AbortSignal): Promise<Running> {
   const store = await openStore(config, log, { embedded: 'hold', signal })
+  let worker: StartedWorker | undefined
   try {
     await migrateStore(store)
     const { db, world } = store
@@ -132,15 +133,16 @@ export async function start(config: Config, log: Log, signal?: AbortSignal): Pro
       { mailIsReal: config.smtp !== undefined },
     )
     await preparePartitions(db, world)
-    const worker = config.role === 'api' ? undefined : workerOf(config, store)
+    const started = config.role === 'api' ? undefined : workerOf(config, store)
+    worker = started
     const server = await createServer(db, world, {
       rateLimits: config.rateLimit === 'off' ? 'off' : rateLimitsOf(config),
       corsOrigins: config.corsOrigins,
       vendor: config.vendor,
       // Relative, unless told otherwise: the document is right wherever it is read.
       baseUrl: config.baseUrl ?? '/',
-      queue: worker?.queue ?? acceptingQueue(db),
-      ...(worker === undefined ? {} : { workerIsReady: worker.isReady }),
+      queue: started?.queue ?? acceptingQueue(db),
+      ...(started === undefined ? {} : { workerIsReady: started.isReady }),
       healthOnly: config.role === 'worker',
       poolUsage: () => db.usage(),
     })
@@ -150,13 +152,15 @@ export async function start(config: Config, log: Log, signal?: AbortSignal): Pro
     const stop = async (): Promise<void> => {
       // Requests first, then the work behind them, then what they stand on.
       await drain()
-      await worker?.stop()
+      await started?.stop()
       await housekeeping.stop()
       await closeSmtpPools()
       await store.close()
     }
     return { url: urlOf(server, config), newKey, stop }
   } catch (error) {
+    // A worker that goes on would keep the process, and would have no database.
+    await worker?.stop()
     await store.close()
     throw error
   }
