@@ -26,6 +26,10 @@ import type { Log } from './world/log.ts'
 import { createWorld } from './world/real-world.ts'
 import type { World } from './world/world.ts'
 
+/** Longer, and the start goes on without: /ready tells the truth. */
+const workerWaitMs = 3_000
+const workerLookMs = 10
+
 export interface Store {
   readonly db: Database
   readonly world: World
@@ -148,6 +152,7 @@ export async function start(config: Config, log: Log, signal?: AbortSignal): Pro
     })
     const drain = prepareDrain(server, log)
     await listen(server, config)
+    if (started !== undefined) await awaitWorker(started, world)
     const housekeeping = startHousekeeping(db, world)
     const stop = async (): Promise<void> => {
       // Requests first, then the work behind them, then what they stand on.
@@ -163,6 +168,13 @@ export async function start(config: Config, log: Log, signal?: AbortSignal): Pro
     await worker?.stop()
     await store.close()
     throw error
+  }
+}
+
+/** A worker shows that it lives within milliseconds: whoever is told that the service runs finds it ready. */
+async function awaitWorker(worker: StartedWorker, world: World): Promise<void> {
+  for (let waitedMs = 0; waitedMs < workerWaitMs && !worker.isReady(); waitedMs += workerLookMs) {
+    await world.sleep(workerLookMs)
   }
 }
 

@@ -13,6 +13,7 @@ import { start } from '../../src/main.ts'
 import { silentLog } from '../../src/world/log.ts'
 import type { Json } from '../support/app.ts'
 import { createFakeWorld } from '../support/fake-world.ts'
+import { eventually } from '../support/service.ts'
 
 const key = 'test-key-of-development'
 let root: string
@@ -113,7 +114,8 @@ test('when the database is back the same process works again, and a start that w
   postgres = await startPostgres()
   const node = await second
   try {
-    assert.equal((await call('/ready')).status, 200)
+    // Its worker looks for the database once a second.
+    await eventually(async () => (await call('/ready')).status === 200)
     assert.equal((await call('/v1/tenants', { identifier: 'afterwards' })).status, 201)
     const { body } = await call('/v1/tenants')
     assert.deepEqual(
