@@ -1,6 +1,7 @@
 // The built service as a process of its own: started, called over real HTTP, signalled, and looked after when a test fails.
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -128,8 +129,10 @@ export async function postgresPid(dataDirectory: string): Promise<number | undef
   return Number.parseInt(text, 10) || undefined
 }
 
+/** A process that has ended but is not reaped yet still takes signals; it has no command line any more. */
 export function isAlive(pid: number): boolean {
   try {
+    if (process.platform === 'linux') return readFileSync(`/proc/${pid}/cmdline`, 'utf8') !== ''
     return process.kill(pid, 0)
   } catch {
     return false
