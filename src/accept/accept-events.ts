@@ -7,13 +7,15 @@ import type { Answer, Idempotency } from '../domain/answer.ts'
 import { created } from '../domain/answer.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { TriggerResult } from '../domain/event.ts'
+import type { Job } from '../domain/job.ts'
 import type { Problem } from '../domain/problem.ts'
 import type { Queue } from '../queue/queue.ts'
+import { findKnown } from '../record/resolve-recipients.ts'
 import type { World } from '../world/world.ts'
 import type { GivenEvent, Judged, JudgedVersions } from './judge-events.ts'
 import { createJudgedVersions, judgeEvents } from './judge-events.ts'
-import type { Numbered, WrittenEvents } from './write-events.ts'
-import { jobsAtOnce, writeEvents } from './write-events.ts'
+import type { Acceptance, Numbered, WrittenEvents } from './write-events.ts'
+import { isPlain, jobsAtOnce, peopleOf, writeEvents, writePlainEvents } from './write-events.ts'
 
 export interface Triggers {
   /** A call of many events: results in their order, one bad event never costs a good one. */
@@ -97,42 +99,71 @@ async function acceptTogether<Body>(
   accepting: Accepting,
   environment: Environment,
   calls: readonly TriggerCall[],
-  { bodyOf, isKept }: AnswerShape<Body>,
+  shape: AnswerShape<Body>,
 ): Promise<(Answer<Body> | Problem)[]> {
-  const { db, world, known } = accepting
-  const judged = await judgeEvents(
-    db,
-    environment,
-    known,
-    calls.flatMap((call) => call.events),
-  )
+  const { db, world } = accepting
+  const { judged, known } = await judgeCalls(accepting, environment, calls)
   let taken = 0
   const numbered = calls.map(({ events }) => {
     taken += events.length
     return numberEvents(world, judged.slice(taken - events.length, taken))
   })
-  const answers = numbered.map(({ results }) => created(bodyOf(results)))
+  const answers = numbered.map(({ results }) => created(shape.bodyOf(results)))
   const all = numbered.flatMap((one) => one.runnable)
-  return withRoom(accepting, all, (write) =>
-    db.transaction(async (tx) => {
-      const keyed = calls.flatMap((call) => call.idempotency ?? [])
-      const claimed = keyed.length === 0 ? [] : await claimCalls<Body>(tx, world, environment, keyed)
-      const before = new Map(keyed.map((idempotency, index) => [idempotency, claimed[index]]))
-      const earlier = calls.map(({ idempotency }) => idempotency && before.get(idempotency))
-      await write(
-        tx,
-        environment,
-        numbered.flatMap((one, index) => (earlier[index] === undefined ? one.runnable : [])),
-      )
+  return withRoom(accepting, environment, all, async (acceptance) => {
+    if (known !== undefined) return { written: await writePlainEvents(db, acceptance, all, known), result: answers }
+    return db.transaction(async (tx) => {
+      const earlier = await answeredBefore<Body>(tx, world, environment, calls)
+      const fresh = numbered.flatMap((one, index) => (earlier[index] === undefined ? one.runnable : []))
+      const written = await writeEvents(tx, world, acceptance, fresh)
       const kept = calls.flatMap(({ idempotency }, index) => {
         const answer = answers[index]
         const isFresh = idempotency !== undefined && earlier[index] === undefined
-        return isFresh && answer !== undefined && isKept(answer.body) ? [{ idempotency, answer }] : []
+        return isFresh && answer !== undefined && shape.isKept(answer.body) ? [{ idempotency, answer }] : []
       })
       await keepAnswers(tx, world, environment, kept)
-      return answers.map((answer, index) => earlier[index] ?? answer)
-    }),
+      return { written, result: answers.map((answer, index) => earlier[index] ?? answer) }
+    })
+  })
+}
+
+interface JudgedCalls {
+  readonly judged: readonly Judged[]
+  /** Internal ids by subscriberId, when the events name nobody who is to be written, and need nothing else written either. */
+  readonly known: ReadonlyMap<string, string> | undefined
+}
+
+/** What the events say, and whom they name, in one trip. */
+async function judgeCalls(
+  { db, known: versions }: Accepting,
+  environment: Environment,
+  calls: readonly TriggerCall[],
+): Promise<JudgedCalls> {
+  const events = calls.flatMap((call) => call.events)
+  const requests = events.flatMap((event) => ('request' in event ? [event.request] : []))
+  const mayBePlain = calls.every((call) => call.idempotency === undefined) && requests.every(isPlain)
+  const people = mayBePlain ? requests.flatMap(({ recipients, actor }) => peopleOf(recipients, actor)) : []
+  const [judged, known] = await db.together((on) =>
+    Promise.all([
+      judgeEvents(on, environment, versions, events),
+      mayBePlain ? findKnown(on, environment, people) : undefined,
+    ]),
   )
+  const areKnown = known !== undefined && people.every(({ subscriberId }) => known.has(subscriberId))
+  return { judged, known: areKnown ? known : undefined }
+}
+
+/** For each call the answer it was given before, if it is a repeat. */
+async function answeredBefore<Body>(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  calls: readonly TriggerCall[],
+): Promise<(Answer<Body> | Problem | undefined)[]> {
+  const keyed = calls.flatMap((call) => call.idempotency ?? [])
+  const claimed = keyed.length === 0 ? [] : await claimCalls<Body>(tx, world, environment, keyed)
+  const before = new Map(keyed.map((idempotency, index) => [idempotency, claimed[index]]))
+  return calls.map(({ idempotency }) => idempotency && before.get(idempotency))
 }
 
 interface NumberedCall {
@@ -154,26 +185,22 @@ function numberEvents(world: World, judged: readonly Judged[]): NumberedCall {
   return { runnable, results }
 }
 
-type Write = (tx: Tx, environment: Environment, events: readonly Numbered[]) => Promise<void>
-
 /** Jobs are born leased where this node has room for them; whatever happens, room that was not used is given back. */
 async function withRoom<Result>(
   { world, queue }: Accepting,
+  environment: Environment,
   events: readonly Numbered[],
-  accept: (write: Write) => Promise<Result>,
+  accept: (acceptance: Acceptance) => Promise<{ written: WrittenEvents; result: Result }>,
 ): Promise<Result> {
   const count = jobsAtOnce(events)
   const reservation = count === 0 ? undefined : queue.reserve(count)
-  let written: WrittenEvents = { born: [], leftWork: false }
+  let born: readonly Job[] = []
   try {
-    const result = await accept(async (tx, environment, fresh) => {
-      written = await writeEvents(tx, world, environment, queue, fresh, reservation)
-    })
-    reservation?.give(written.born)
+    const { written, result } = await accept({ environment, queue, reservation, now: world.now() })
+    born = written.born
     if (written.leftWork) queue.poke()
     return result
-  } catch (error) {
-    reservation?.give([])
-    throw error
+  } finally {
+    reservation?.give(born)
   }
 }

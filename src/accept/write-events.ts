@@ -1,8 +1,16 @@
 // Writes events that will run: transactions, subscribers, contexts, then events with their notifications and jobs.
 import { channelChanges } from '../commit/channel-changes.ts'
-import type { Tx } from '../db/sql.ts'
+import { oneStatement } from '../db/one-statement.ts'
+import type { Sql, Tx } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
-import type { ContextMention, Recipient, TenantMention, TopicRecipient } from '../domain/event.ts'
+import type {
+  ContextMention,
+  EventRequest,
+  Recipient,
+  TenantMention,
+  TopicRecipient,
+  TriggeredEvent,
+} from '../domain/event.ts'
 import { contextKeyOf, directLane, fanOutLane, recipientAsGiven, recipientsAtOnceMax } from '../domain/event.ts'
 import type { Job } from '../domain/job.ts'
 import { Problem } from '../domain/problem.ts'
@@ -10,12 +18,14 @@ import type { Topic } from '../domain/topic.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { Reservation } from '../queue/worker.ts'
 import type { Notified } from '../record/notify.ts'
-import { notify } from '../record/notify.ts'
+import { bornJob, firstJobs } from '../record/notify.ts'
 import type { ResolveChannels, ResolvedRecipients } from '../record/resolve-recipients.ts'
 import { resolveRecipients } from '../record/resolve-recipients.ts'
 import { insertContexts } from '../store/contexts.ts'
 import type { NewEvent } from '../store/events.ts'
-import { claimTransactions, insertEvents } from '../store/events.ts'
+import { claimTransactions, eventInsertion } from '../store/events.ts'
+import { jobInsertions } from '../store/jobs/insert.ts'
+import { notificationInsertion } from '../store/notifications.ts'
 import { insertTasks } from '../store/tasks.ts'
 import { updateTenants } from '../store/tenants.ts'
 import { findTopics } from '../store/topics.ts'
@@ -48,40 +58,96 @@ export function jobsAtOnce(events: readonly Runnable[]): number {
 
 const isExpanded = (recipients: readonly Recipient[]): boolean => recipients.length > recipientsAtOnceMax
 
+/** Whether it needs nothing written but itself, once the people it names are known. */
+export function isPlain({ recipients, topics, transactionId, actor, tenant, context }: EventRequest): boolean {
+  const changesTenant = tenant !== undefined && (tenant.name !== undefined || tenant.data !== undefined)
+  const hasMore = topics.length > 0 || context.length > 0 || transactionId !== undefined || changesTenant
+  return !hasMore && !isExpanded(recipients) && peopleOf(recipients, actor).every((one) => one.channels.length === 0)
+}
+
+/** Everybody to be found or made before the event is written. */
+export function peopleOf(recipients: readonly Recipient[], actor: Recipient | undefined): Recipient[] {
+  return [...(isExpanded(recipients) ? [] : recipients), ...(actor === undefined ? [] : [actor])]
+}
+
+export interface Acceptance {
+  readonly environment: Environment
+  readonly queue: Queue
+  readonly reservation: Reservation | undefined
+  readonly now: Date
+}
+
+/** Plain events, of people who are all known: one statement, and so a transaction by itself. */
+export async function writePlainEvents(
+  db: Sql,
+  acceptance: Acceptance,
+  events: readonly Numbered[],
+  known: ReadonlyMap<string, string>,
+): Promise<WrittenEvents> {
+  return insertAll(db, acceptance, events, { resolved: { ids: known, warnings: new Map() }, topics: [] })
+}
+
 /** Locks are taken in the order of the house: transactions, subscribers, the rest; sorted within each. */
 export async function writeEvents(
   tx: Tx,
   world: World,
-  environment: Environment,
-  queue: Queue,
+  acceptance: Acceptance,
   given: readonly Numbered[],
-  reservation: Reservation | undefined,
 ): Promise<WrittenEvents> {
-  const now = world.now()
+  const { environment, now } = acceptance
   const events = await firstOfTheirTransaction(tx, environment, given)
   if (events.length === 0) return { born: [], leftWork: false }
-  const people = events.flatMap(({ request }) => [
-    ...(isExpanded(request.recipients) ? [] : request.recipients),
-    ...(request.actor === undefined ? [] : [request.actor]),
-  ])
+  const people = events.flatMap(({ request }) => peopleOf(request.recipients, request.actor))
   const resolved = await resolveRecipients(tx, world, environment, people, resolveChannels)
   await insertContexts(tx, environment, distinctContexts(events), now)
   await updateTenants(tx, environment, tenantChanges(events), now)
   const topics = await findTopics(tx, environment, [
     ...new Set(events.flatMap(({ request }) => request.topics.map((topic) => topic.topicKey))),
   ])
-  const rows = events.map((event) => rowOf(event, resolved, topics, now))
-  await insertEvents(tx, environment, rows)
-  const notified = events.flatMap((event) => notifiedOf(event, resolved))
-  const { born } = await notify(tx, environment, queue, notified, { reservation, now })
-  const expanding = rows.filter((row) => row.expandedAt === null)
+  const written = await insertAll(tx, acceptance, events, { resolved, topics })
   await insertTasks(
     tx,
     environment,
-    expanding.map(({ id }) => ({ id, kind: 'expand', lane: fanOutLane, dueAt: now, state: {} })),
+    written.expanding.map(({ id }) => ({ id, kind: 'expand', lane: fanOutLane, dueAt: now, state: {} })),
     now,
   )
-  return { born, leftWork: expanding.length > 0 || (notified.length > 0 && born.length === 0) }
+  return { born: written.born, leftWork: written.leftWork || written.expanding.length > 0 }
+}
+
+/** Events with their notifications and the jobs those begin with. */
+async function insertAll(
+  db: Sql,
+  { environment, queue, reservation, now }: Acceptance,
+  events: readonly Numbered[],
+  { resolved, topics }: { resolved: ResolvedRecipients; topics: readonly Topic[] },
+): Promise<WrittenEvents & { expanding: readonly NewEvent[] }> {
+  if (events.length === 0) return { born: [], leftWork: false, expanding: [] }
+  const rows = events.map((event) => rowOf(event, resolved, topics, now))
+  const { notifications, jobs } = firstJobs(events.flatMap((event) => notifiedOf(event, resolved)))
+  const lease = reservation?.lease ?? null
+  const { clock, leaseMs } = queue
+  await db.run(
+    oneStatement([
+      eventInsertion(environment, rows),
+      ...(notifications.length === 0 ? [] : [notificationInsertion(environment, notifications)]),
+      ...jobInsertions(environment, jobs, { clock, leaseMs, lease, now }),
+    ]),
+  )
+  const kept = new Map(rows.filter(isSmall).map((row) => [row.id, triggeredEvent(row)]))
+  const born = lease === null ? [] : jobs.map((job) => bornJob(environment, job, lease, kept.get(job.eventId)))
+  const expanding = rows.filter((row) => row.expandedAt === null)
+  return { born, leftWork: jobs.length > 0 && born.length === 0, expanding }
+}
+
+/** As many jobs as a node may have in hand then hold 16 MB of events at the most; larger ones are read when they are needed. */
+const smallEventLetters = 8_000
+
+const isSmall = ({ payload, overrides }: NewEvent): boolean =>
+  JSON.stringify(payload).length + JSON.stringify(overrides).length <= smallEventLetters
+
+function triggeredEvent(row: NewEvent): TriggeredEvent {
+  const { id, transactionId, payload, overrides, actorId, tenantId, contextKeys, severity } = row
+  return { id, transactionId, payload, overrides, actorId, tenantId, contextKeys, severity }
 }
 
 /** Those whose transaction id is new. One of ours cannot have been used before; of two alike in a call the first runs. */

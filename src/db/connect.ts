@@ -47,6 +47,8 @@ export function connect(connection: Connection, options: PoolOptions): Database 
     // The server's timeout comes first; this one is for a server that stopped answering.
     query_timeout: options.statementTimeoutMs + 5_000,
     application_name: 'posthorn',
+    // Statements that do not wait for each other's answers travel together.
+    pipeline: true,
   })
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', (error) => options.log.warn({ error: error.message }, 'A database connection was lost'))
@@ -54,6 +56,7 @@ export function connect(connection: Connection, options: PoolOptions): Database 
     // A statement by itself is a transaction too, and can be the victim of a deadlock as well.
     ...runnerOf((statement) => retrying(() => pool.query(queryOf(statement)))),
     transaction: (work) => retrying(() => transactionOnce(pool, work)),
+    together: (work) => retrying(() => onConnection(pool, (client) => work(runnerOf(statementsOn(client))))),
     usage: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     close: () => pool.end(),
   }
@@ -93,39 +96,51 @@ async function retrying<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-async function transactionOnce<Result>(pool: pg.Pool, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+const statementsOn = (client: pg.PoolClient) => (statement: Statement) => client.query(queryOf(statement))
+
+/** A connection that broke, or on which a statement may still hang, is not used again. */
+async function onConnection<Result>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient, discard: () => void) => Promise<Result>,
+): Promise<Result> {
   const client = await pool.connect().catch((error: unknown) => {
     throw isUnavailable(error) ? new DatabaseUnavailable(error) : error
   })
   // The pool listens to idle connections only: one that breaks between two statements of ours would end the process.
-  let lost: Error | undefined
-  const onError = (error: Error): void => {
-    lost = error
-  }
-  client.on('error', onError)
-  const tx: Tx = { inTransaction: true, ...runnerOf((statement) => client.query(queryOf(statement))) }
   let broken = false
+  const discard = (): void => {
+    broken = true
+  }
+  client.on('error', discard)
   try {
-    // `begin` travels with the first statement: pg queues it, and its failure shows in that statement.
-    const begun = client.query('begin')
-    begun.catch(() => {})
-    const result = await work(tx)
-    await commit(client)
-    return result
+    return await work(client, discard)
   } catch (error) {
-    // A connection that timed out is still busy: a rollback would queue behind the statement that hangs.
-    broken = lost !== undefined || (error instanceof DatabaseUnavailable && codeOf(error.cause) === undefined)
-    if (!broken) {
-      await client.query('rollback').catch(() => {
-        broken = true
-      })
-    }
+    if (isSilent(error)) discard()
     throw error
   } finally {
-    client.off('error', onError)
+    client.off('error', discard)
     client.release(broken)
   }
 }
+
+function transactionOnce<Result>(pool: pg.Pool, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+  return onConnection(pool, async (client, discard) => {
+    try {
+      // `begin` travels with the first statement; its failure shows in that statement.
+      client.query('begin').catch(() => {})
+      const result = await work({ inTransaction: true, ...runnerOf(statementsOn(client)) })
+      await commit(client)
+      return result
+    } catch (error) {
+      // A connection that does not answer would let a rollback wait as well; closing it rolls back too.
+      if (!isSilent(error)) await client.query('rollback').catch(discard)
+      throw error
+    }
+  })
+}
+
+/** The server said nothing: what the driver reports by itself has no code. */
+const isSilent = (error: unknown): boolean => error instanceof DatabaseUnavailable && codeOf(error.cause) === undefined
 
 /** PostgreSQL answers the commit of a failed transaction with ROLLBACK and no error: that must not pass for success. */
 async function commit(client: pg.PoolClient): Promise<void> {

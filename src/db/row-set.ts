@@ -11,22 +11,29 @@ export interface Column<Row> {
   read(row: Row): unknown
 }
 
-export interface RowSet {
+export interface RowSet<Row> {
   /** The expressions of the columns, in their order. */
   readonly values: Statement
   /** A `from` clause; absent when all columns are the same and one row is meant. */
   readonly from: Statement
   /** Which columns differ: statements of the same shape have the same text, and may share a name. */
   readonly shape: string
+  /** The value of one of the columns, or of one of those that are only looked at. */
+  valueIn(column: Column<Row>): Statement
 }
 
 /** Of a batch of messages two thirds of the columns are the same: a third of the bytes, and of the work to read them. */
-export function rowSet<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): RowSet {
+export function rowSet<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  lookedAt: readonly Column<Row>[] = [],
+): RowSet<Row> {
   const expressions: Statement[] = []
   const arrays: Statement[] = []
   const names: Statement[] = []
   let shape = ''
-  for (const column of columns) {
+  const all = [...columns, ...lookedAt]
+  for (const column of all) {
     const values = rows.map((row) => column.read(row))
     // The first column always differs: the rows must come from somewhere.
     const isSame = names.length > 0 && values.every((value) => isEqual(value, values[0]))
@@ -40,7 +47,12 @@ export function rowSet<Row>(rows: readonly Row[], columns: readonly Column<Row>[
     }
   }
   const from = sql`unnest(${listed(arrays)}) as r (${listed(names)})`
-  return { values: listed(expressions), from, shape: Number.parseInt(shape, 2).toString(36) }
+  return {
+    values: listed(expressions.slice(0, columns.length)),
+    from,
+    shape: Number.parseInt(shape, 2).toString(36),
+    valueIn: (column) => expressions[all.indexOf(column)] ?? sql`null`,
+  }
 }
 
 /** Joins with commas. */

@@ -78,6 +78,8 @@ export interface Tx extends Sql {
 export interface Db extends Sql {
   /** Commits when `work` resolves, rolls back when it throws; a deadlock or serialisation failure is tried again. */
   transaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>
+  /** Reads on one connection: statements that do not wait for each other travel together. No snapshot is shared. */
+  together<Result>(work: (db: Sql) => Promise<Result>): Promise<Result>
 }
 
 /** The database cannot be reached, or did not answer in time: the caller may try again. */

@@ -53,6 +53,19 @@ export interface EventRequest {
   readonly context: readonly ContextMention[]
 }
 
+/** What those who run an event need to know of it. It never changes. */
+export interface TriggeredEvent {
+  readonly id: string
+  readonly transactionId: string
+  readonly payload: Readonly<Record<string, unknown>>
+  readonly overrides: Readonly<Record<string, unknown>>
+  readonly actorId: string | null
+  readonly tenantId: string | null
+  readonly contextKeys: readonly string[] | null
+  /** Null for `none`. */
+  readonly severity: string | null
+}
+
 export interface TenantMention {
   readonly identifier: string
   readonly name?: string

@@ -1,4 +1,5 @@
 // A job: one step of a notification, and what the queue hands to whoever runs it.
+import type { TriggeredEvent } from './event.ts'
 import type { TimeUnit } from './workflow.ts'
 
 export const jobStatuses = [
@@ -54,6 +55,8 @@ export interface Job {
   readonly claims: number
   readonly digestId: string | null
   readonly state: JobState | null
+  /** Known where this node accepted it a moment ago; else it is read. */
+  readonly event?: TriggeredEvent
 }
 
 /** Statuses after which a job is over. */

@@ -1,11 +1,12 @@
-// One transaction before providers are asked: only for calls that hold a slot now, and only where the lease still holds.
-import type { Db } from '../db/sql.ts'
+// One statement before providers are asked: only for calls that hold a slot now, and only where the lease still holds.
+import { oneStatement } from '../db/one-statement.ts'
+import type { Sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Job } from '../domain/job.ts'
 import type { Queue } from '../queue/queue.ts'
-import { settleJobs } from '../store/jobs/settle.ts'
+import { jobSettlements, settledJobs } from '../store/jobs/settle.ts'
 import type { Beginning } from '../store/messages/sending.ts'
-import { beginCalls } from '../store/messages/sending.ts'
+import { callBeginnings } from '../store/messages/sending.ts'
 import type { World } from '../world/world.ts'
 
 export interface JobBeginning {
@@ -15,34 +16,26 @@ export interface JobBeginning {
 
 /** Returns the ids of the jobs whose calls may be made; their leases count from now. */
 export async function recordBeginnings(
-  db: Db,
+  db: Sql,
   world: World,
   environment: Environment,
   queue: Queue,
   beginnings: readonly JobBeginning[],
 ): Promise<ReadonlySet<string>> {
-  return db.transaction(async (tx) => {
-    const now = world.now()
-    const kept = await settleJobs(
-      tx,
-      environment,
-      beginnings.map(({ job }) => ({
-        id: job.id,
-        lease: job.lease,
-        status: 'running',
-        due: 'kept',
-        state: null,
-        details: [],
-      })),
-      { clock: queue.clock, leaseMs: queue.leaseMs, now },
-    )
-    const ours = beginnings.filter(({ job }) => kept.has(job.id))
-    await beginCalls(
-      tx,
-      environment,
-      ours.flatMap(({ messages }) => messages),
-      now,
-    )
-    return kept
-  })
+  const now = world.now()
+  const { clock, leaseMs } = queue
+  const begun = beginnings.map(({ job: { id, lease } }) => ({ id, lease, ...keepsRunning }))
+  const messages = beginnings.flatMap((beginning) => beginning.messages)
+  const rows = await db.rows<{ id: string }>(
+    oneStatement(
+      [
+        ...jobSettlements(environment, begun, { clock, leaseMs, now }),
+        callBeginnings(environment, messages, settledJobs, now),
+      ],
+      settledJobs,
+    ),
+  )
+  return new Set(rows.map((row) => row.id))
 }
+
+const keepsRunning = { status: 'running', due: 'kept', state: null, details: [] } as const

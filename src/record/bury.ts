@@ -8,11 +8,11 @@ import { claimsMax } from '../domain/job.ts'
 import type { Queue } from '../queue/queue.ts'
 import { postponeJobs } from '../store/jobs/settle.ts'
 import type { CallResult, UnsentMessage } from '../store/messages/sending.ts'
-import { findUnsent, recordCalls } from '../store/messages/sending.ts'
+import { findUnsent } from '../store/messages/sending.ts'
 import type { World } from '../world/world.ts'
 import type { RestOfSteps } from './settlement.ts'
 import { settles } from './settlement.ts'
-import { writeSettlements } from './write-settlements.ts'
+import { writeClosing } from './write-settlements.ts'
 
 /** Waits longer each time; the last time is followed by the grave. */
 const postponedMs = [1_000, 10_000, 60_000, 300_000]
@@ -54,9 +54,8 @@ export async function buryJobs(
   await db.transaction(async (tx) => {
     const running = burials.map(({ job }) => job).filter((job) => job.status === 'running')
     const unsent = await findUnsent(tx, environment, running)
-    const { kept } = await writeSettlements(tx, world, environment, queue, settlements, undefined)
-    const results = unsent.filter((message) => kept.has(message.jobId)).map(givenUp)
-    await recordCalls(tx, environment, results, now)
+    const results = unsent.map(givenUp)
+    await writeClosing(tx, world, environment, queue, { settlements, results, reservation: undefined })
   })
 }
 

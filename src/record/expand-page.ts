@@ -11,7 +11,7 @@ import { advanceTask, finishTasks } from '../store/tasks.ts'
 import { findTopicMembers } from '../store/topic-subscriptions.ts'
 import type { World } from '../world/world.ts'
 import type { Notified } from './notify.ts'
-import { notify } from './notify.ts'
+import { bornJob, notifyMissing } from './notify.ts'
 import type { ResolveChannels } from './resolve-recipients.ts'
 import { resolveRecipients } from './resolve-recipients.ts'
 
@@ -48,21 +48,19 @@ export async function expandPage(
       if (written === undefined) return undefined
       const { notified, next } = written
       const now = world.now()
-      const { count, born } = await notify(tx, environment, queue, notified, {
-        reservation,
-        now,
-        isReplay: true,
-      })
+      const lease = reservation?.lease ?? null
+      const made = await notifyMissing(tx, environment, queue, notified, { lease, now })
+      const born = lease === null ? [] : made.map((job) => bornJob(environment, job, lease, undefined))
       await countNotified(tx, environment, {
         eventId: parts.task.id,
-        count,
+        count: made.length,
         expandedAt: next === undefined ? now : null,
       })
-      const { id, lease } = parts.task
+      const { task } = parts
       const isOurs =
         next === undefined
-          ? (await finishTasks(tx, environment, [parts.task])).size > 0
-          : await advanceTask(tx, environment, { id, lease, state: { ...next } }, queue)
+          ? (await finishTasks(tx, environment, [task])).size > 0
+          : await advanceTask(tx, environment, { id: task.id, lease: task.lease, state: { ...next } }, queue)
       if (!isOurs) throw new LostTask()
       return { born, next }
     })

@@ -5,6 +5,7 @@ import type { Environment } from '../domain/environment.ts'
 import { detail } from '../domain/execution-detail.ts'
 import type { DigestIdentity, JoinedWindow } from '../store/digests.ts'
 import { gatherEvents, joinWindows, noteBackoffs } from '../store/digests.ts'
+import { findEventOrder } from '../store/events.ts'
 import type { World } from '../world/world.ts'
 import type { DigestWish, Settlement } from './settlement.ts'
 import { settles } from './settlement.ts'
@@ -19,7 +20,9 @@ export async function joinDigests(
   if (wishes.length === 0) return []
   const now = world.now()
   // In the order the events were accepted: the first of a window speaks for the others.
-  const ordered = [...wishes].sort((a, b) => a.eventSeq - b.eventSeq)
+  const order = await findEventOrder(tx, environment, [...new Set(wishes.map((wish) => wish.job.eventId))])
+  const seqOf = ({ job }: DigestWish): number => order.get(job.eventId) ?? 0
+  const ordered = [...wishes].sort((a, b) => seqOf(a) - seqOf(b))
   const passing = await firstAfterSilence(tx, environment, ordered, now)
   const joining = groupByIdentity(ordered.filter((wish) => !passing.has(wish)))
   const windows = await joinWindows(
@@ -47,7 +50,7 @@ export async function joinDigests(
       gathered.push({
         windowId: window.id,
         eventId: wish.job.eventId,
-        seq: wish.eventSeq,
+        seq: seqOf(wish),
         carriedWindowId: wish.job.digestId,
       })
     }

@@ -1,14 +1,15 @@
 // Notifications and their first jobs, for the recipients of events.
+import { oneStatement } from '../db/one-statement.ts'
 import type { Tx } from '../db/sql.ts'
 import { jobIdOf, notificationIdOf } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
+import type { TriggeredEvent } from '../domain/event.ts'
 import type { Job } from '../domain/job.ts'
 import type { Queue } from '../queue/queue.ts'
-import type { Reservation } from '../queue/worker.ts'
 import type { NewJob } from '../store/jobs/insert.ts'
-import { insertJobs } from '../store/jobs/insert.ts'
+import { jobInsertions } from '../store/jobs/insert.ts'
 import type { NewNotification } from '../store/notifications.ts'
-import { insertMissingNotifications, insertNotifications } from '../store/notifications.ts'
+import { insertMissingNotifications } from '../store/notifications.ts'
 
 export interface Notified {
   readonly eventId: string
@@ -22,38 +23,27 @@ export interface Notified {
   readonly topicIds: readonly string[] | null
 }
 
-export interface Notifications {
-  /** How many were new: a page that was written before adds nobody. */
-  readonly count: number
-  /** Jobs that were born with the reservation's lease. */
-  readonly born: readonly Job[]
+export interface FirstJobs {
+  readonly notifications: readonly NewNotification[]
+  /** One a notification, in the same order. */
+  readonly jobs: readonly NewJob[]
 }
 
-export async function notify(
-  tx: Tx,
-  environment: Environment,
-  queue: Queue,
-  notified: readonly Notified[],
-  birth: {
-    reservation: Reservation | undefined
-    now: Date /** The page may have been written before. */
-    isReplay?: true
-  },
-): Promise<Notifications> {
-  const notifications = notified.map((one): NewNotification & { notified: Notified } => ({
+/** The notifications of these recipients, and the job each begins with. */
+export function firstJobs(notified: readonly Notified[]): FirstJobs {
+  const notifications = notified.map((one) => ({
     id: notificationIdOf(one.eventId, one.subscriberId),
     eventId: one.eventId,
     subscriberId: one.subscriberId,
     versionId: one.versionId,
     recipient: one.recipient,
     topicIds: one.topicIds,
-    notified: one,
   }))
-  const made = await insertAll(tx, environment, notifications, birth.isReplay === true)
-  const jobs = made.map(
-    ({ notified: one, id }): NewJob => ({
-      id: jobIdOf(one.eventId, id, one.firstStep),
-      notificationId: id,
+  const jobs = notified.map((one, index): NewJob => {
+    const notificationId = notifications[index]?.id ?? ''
+    return {
+      id: jobIdOf(one.eventId, notificationId, one.firstStep),
+      notificationId,
       eventId: one.eventId,
       subscriberId: one.subscriberId,
       versionId: one.versionId,
@@ -63,25 +53,34 @@ export async function notify(
       digestId: null,
       state: null,
       details: [],
-    }),
-  )
-  const lease = birth.reservation?.lease ?? null
-  await insertJobs(tx, environment, jobs, { clock: queue.clock, leaseMs: queue.leaseMs, lease, now: birth.now })
-  const born = lease === null ? [] : jobs.map((job) => ({ ...job, environmentId: environment.id, lease, claims: 1 }))
-  return { count: jobs.length, born }
+    }
+  })
+  return { notifications, jobs }
 }
 
-/** Those that were not there; of new events that is all of them, and need not be asked. */
-async function insertAll<Row extends NewNotification>(
+/** A job that this node made for itself. */
+export function bornJob(
+  environment: Environment,
+  { afterId: _, details: __, ...job }: NewJob,
+  lease: string,
+  event: TriggeredEvent | undefined,
+): Job {
+  return { ...job, environmentId: environment.id, lease, claims: 1, ...(event === undefined ? {} : { event }) }
+}
+
+/** Those of a page that are not there yet: a page that was written before adds nobody. Returns their jobs. */
+export async function notifyMissing(
   tx: Tx,
   environment: Environment,
-  notifications: readonly Row[],
-  isReplay: boolean,
-): Promise<readonly Row[]> {
-  if (isReplay) {
-    const missing = await insertMissingNotifications(tx, environment, notifications)
-    return notifications.filter((notification) => missing.has(notification.id))
-  }
-  await insertNotifications(tx, environment, notifications)
-  return notifications
+  queue: Queue,
+  notified: readonly Notified[],
+  birth: { lease: string | null; now: Date },
+): Promise<readonly NewJob[]> {
+  const { notifications, jobs } = firstJobs(notified)
+  const missing = await insertMissingNotifications(tx, environment, notifications)
+  const made = jobs.filter((job) => missing.has(job.notificationId))
+  if (made.length === 0) return []
+  const { clock, leaseMs } = queue
+  await tx.run(oneStatement(jobInsertions(environment, made, { clock, leaseMs, ...birth })))
+  return made
 }

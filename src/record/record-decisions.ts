@@ -2,12 +2,13 @@
 import type { Db } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Queue } from '../queue/queue.ts'
+import type { Reservation } from '../queue/worker.ts'
 import { holdJobs } from '../store/jobs/settle.ts'
 import type { World } from '../world/world.ts'
 import { joinDigests } from './join-digests.ts'
 import type { DigestWish, Settlement } from './settlement.ts'
 import type { Written } from './write-settlements.ts'
-import { writeSettlements } from './write-settlements.ts'
+import { writeClosing, writeSettlements } from './write-settlements.ts'
 
 export interface Decided {
   readonly settlements: readonly Settlement[]
@@ -26,24 +27,39 @@ export async function recordDecisions(
   const reservation = nextCount === 0 ? undefined : queue.reserve(nextCount)
   let written: Written = { kept: new Set(), born: [] }
   try {
-    written = await db.transaction(async (tx) => {
-      // Held before anything is decided here: a window must not count an event that another node has counted.
-      const held = await holdJobs(
-        tx,
-        environment,
-        wishes.map((wish) => wish.job),
-      )
-      const joined = await joinDigests(
-        tx,
-        world,
-        environment,
-        wishes.filter((wish) => held.has(wish.job.id)),
-      )
-      return writeSettlements(tx, world, environment, queue, [...settlements, ...joined], reservation)
-    })
+    written = await write(db, world, environment, queue, { settlements, wishes, reservation })
   } finally {
     reservation?.give(written.born)
   }
   if (nextCount > 0 && reservation === undefined) queue.poke()
   return written.kept
+}
+
+/** One statement; where digests are joined or closed, more than one, in one transaction. */
+async function write(
+  db: Db,
+  world: World,
+  environment: Environment,
+  queue: Queue,
+  { settlements, wishes, reservation }: Decided & { reservation: Reservation | undefined },
+): Promise<Written> {
+  if (wishes.length === 0 && settlements.every((settlement) => settlement.closes === null)) {
+    return writeSettlements(db, world, environment, queue, { settlements, reservation })
+  }
+  return db.transaction(async (tx) => {
+    // Held before anything is decided here: a window must not count an event that another node has counted.
+    const held = await holdJobs(
+      tx,
+      environment,
+      wishes.map((wish) => wish.job),
+    )
+    const joined = await joinDigests(
+      tx,
+      world,
+      environment,
+      wishes.filter((wish) => held.has(wish.job.id)),
+    )
+    const all = [...settlements, ...joined]
+    return writeClosing(tx, world, environment, queue, { settlements: all, reservation })
+  })
 }

@@ -1,9 +1,8 @@
-// One transaction for the outcomes of calls: messages, their jobs, and the steps after them.
-import type { Db } from '../db/sql.ts'
+// One statement for the outcomes of calls: messages, their jobs, and the steps after them.
+import type { Sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { CallResult } from '../store/messages/sending.ts'
-import { recordCalls } from '../store/messages/sending.ts'
 import type { World } from '../world/world.ts'
 import type { Settlement } from './settlement.ts'
 import type { Written } from './write-settlements.ts'
@@ -16,7 +15,7 @@ export interface JobOutcome {
 
 /** A job whose lease was lost meanwhile is left to whoever holds it now. */
 export async function recordOutcomes(
-  db: Db,
+  db: Sql,
   world: World,
   environment: Environment,
   queue: Queue,
@@ -26,17 +25,10 @@ export async function recordOutcomes(
   const reservation = nextCount === 0 ? undefined : queue.reserve(nextCount)
   let written: Written = { kept: new Set(), born: [] }
   try {
-    written = await db.transaction(async (tx) => {
-      const settlements = outcomes.map(({ settlement }) => settlement)
-      const result = await writeSettlements(tx, world, environment, queue, settlements, reservation)
-      const ours = outcomes.filter(({ settlement }) => result.kept.has(settlement.job.id))
-      await recordCalls(
-        tx,
-        environment,
-        ours.flatMap(({ results }) => results),
-        world.now(),
-      )
-      return result
+    written = await writeSettlements(db, world, environment, queue, {
+      settlements: outcomes.map(({ settlement }) => settlement),
+      results: outcomes.flatMap(({ results }) => results),
+      reservation,
     })
   } finally {
     reservation?.give(written.born)

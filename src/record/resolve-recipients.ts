@@ -36,7 +36,7 @@ export async function resolveRecipients(
 ): Promise<ResolvedRecipients> {
   const now = world.now()
   const recipients = [...mergedById(given).values()]
-  const ids = await findIds(tx, environment, recipients)
+  const ids = await findKnown(tx, environment, recipients)
   const upserts = recipients
     .filter((recipient) => !ids.has(recipient.subscriberId))
     .map(({ subscriberId, fields }) => ({ id: world.newId(now), subscriberId, fields }))
@@ -48,19 +48,19 @@ export async function resolveRecipients(
   return { ids, warnings }
 }
 
-/** Those that are there and say nothing new: most are, and cost no write, no lock and no look at their fields. */
-async function findIds(
-  tx: Tx,
+/** Those that are there and of whom nothing new is said: most are, and cost no write, no lock and no look at their fields. */
+export async function findKnown(
+  db: Sql,
   environment: Environment,
   recipients: readonly Recipient[],
 ): Promise<Map<string, string>> {
   const isNamed = ({ fields }: Recipient): boolean => Object.keys(fields).length === 0
   const named = recipients.filter(isNamed).map((recipient) => recipient.subscriberId)
   const described = recipients.filter((recipient) => !isNamed(recipient))
-  const ids = named.length === 0 ? new Map<string, string>() : await findSubscriberIds(tx, environment, named)
+  const ids = named.length === 0 ? new Map<string, string>() : await findSubscriberIds(db, environment, named)
   if (described.length === 0) return ids
   const rows = await findSubscriberRows(
-    tx,
+    db,
     environment,
     described.map((recipient) => recipient.subscriberId),
   )

@@ -37,8 +37,6 @@ export interface DigestWish {
   readonly job: Job
   readonly join: JoinDigest
   readonly workflowId: string
-  /** The event's place in the order of acceptance. */
-  readonly eventSeq: number
   readonly now: Date
   /** Where the run goes on if the digest is passed or the window closes; null at the end. */
   readonly nextStep: number | null

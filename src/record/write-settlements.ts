@@ -1,5 +1,6 @@
-// Writes settlements within a transaction: the fence first, then only what belongs to jobs that were still ours.
-import type { Tx } from '../db/sql.ts'
+// Writes settlements: the fence, and then only what belongs to jobs that were still ours.
+import { oneStatement } from '../db/one-statement.ts'
+import type { Sql, Tx } from '../db/sql.ts'
 import { jobIdOf } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
 import { detail } from '../domain/execution-detail.ts'
@@ -8,10 +9,13 @@ import type { Queue } from '../queue/queue.ts'
 import type { Reservation } from '../queue/worker.ts'
 import { closeWindows } from '../store/digests.ts'
 import type { NewJob } from '../store/jobs/insert.ts'
-import { insertJobs } from '../store/jobs/insert.ts'
-import { settleJobs } from '../store/jobs/settle.ts'
-import { insertMessages } from '../store/messages/insert.ts'
+import { jobInsertions } from '../store/jobs/insert.ts'
+import { jobSettlements, settledJobs } from '../store/jobs/settle.ts'
+import { messageInsertion } from '../store/messages/insert.ts'
+import type { CallResult } from '../store/messages/sending.ts'
+import { callResults } from '../store/messages/sending.ts'
 import type { World } from '../world/world.ts'
+import { bornJob } from './notify.ts'
 import type { Settlement } from './settlement.ts'
 
 export interface Written {
@@ -21,54 +25,64 @@ export interface Written {
   readonly born: readonly Job[]
 }
 
+export interface SettlingParts {
+  readonly settlements: readonly Settlement[]
+  /** What came of the calls of these jobs, where calls were made. */
+  readonly results?: readonly CallResult[]
+  readonly reservation: Reservation | undefined
+}
+
+/** One statement, and so a transaction by itself, or a part of the one that it is given. */
 export async function writeSettlements(
+  db: Sql,
+  world: World,
+  environment: Environment,
+  queue: Queue,
+  { settlements, results = [], reservation }: SettlingParts,
+): Promise<Written> {
+  if (settlements.length === 0) return { kept: new Set(), born: [] }
+  const now = world.now()
+  const { clock, leaseMs } = queue
+  const lease = reservation?.lease ?? null
+  const messages = settlements.flatMap((settlement) => settlement.messages)
+  const next = settlements.flatMap(nextJobOf)
+  const jobs = [...next, ...settlements.flatMap(endedJobsOf)]
+  const rows = await db.rows<{ id: string }>(
+    oneStatement(
+      [
+        ...jobSettlements(environment, settlements.map(jobSettlementOf), { clock, leaseMs, now }),
+        ...(messages.length === 0 ? [] : [messageInsertion(environment, messages, settledJobs)]),
+        ...jobInsertions(environment, jobs, { clock, leaseMs, lease, now }, settledJobs),
+        ...(results.length === 0 ? [] : [callResults(environment, results, settledJobs, now)]),
+      ],
+      settledJobs,
+    ),
+  )
+  const kept = new Set(rows.map((row) => row.id))
+  const made = lease === null ? [] : next.filter((job) => kept.has(job.afterId ?? ''))
+  const events = new Map(settlements.map(({ job }) => [job.eventId, job.event]))
+  return { kept, born: made.map((job) => bornJob(environment, job, lease ?? '', events.get(job.eventId))) }
+}
+
+/** With the windows that some of them close: nothing of it stands unless the jobs that close them were still ours. */
+export async function writeClosing(
   tx: Tx,
   world: World,
   environment: Environment,
   queue: Queue,
-  settlements: readonly Settlement[],
-  reservation: Reservation | undefined,
+  { settlements, ...parts }: SettlingParts,
 ): Promise<Written> {
   const now = world.now()
-  const closed = await closeWindows(
-    tx,
-    environment,
-    settlements.flatMap((settlement) => settlement.closes ?? []),
-    now,
-  )
-  const kept = await settleJobs(
-    tx,
-    environment,
-    settlements.map((settlement) => ({
-      id: settlement.job.id,
-      lease: settlement.job.lease,
-      status: settlement.status,
-      due: settlement.due,
-      state: settlement.state,
-      details: withDigestCount(settlement, closed, now),
-    })),
-    { clock: queue.clock, leaseMs: queue.leaseMs, now },
-  )
-  const ours = settlements.filter((settlement) => kept.has(settlement.job.id))
-  // A window is closed by its own job alone: should that have been lost, nothing of this may stand.
-  if (ours.length < settlements.length && settlements.some((one) => one.closes !== null && !kept.has(one.job.id))) {
-    throw new LostLease()
-  }
-  await insertMessages(
-    tx,
-    environment,
-    ours.flatMap((settlement) => settlement.messages),
-  )
-  const next = ours.flatMap(nextJobOf)
-  const lease = reservation?.lease ?? null
-  await insertJobs(tx, environment, [...next, ...ours.flatMap(endedJobsOf)], {
-    clock: queue.clock,
-    leaseMs: queue.leaseMs,
-    lease,
-    now,
-  })
-  const born = lease === null ? [] : next.map((job) => ({ ...job, environmentId: environment.id, lease, claims: 1 }))
-  return { kept, born }
+  const closing = settlements.flatMap((settlement) => settlement.closes ?? [])
+  const closed = await closeWindows(tx, environment, closing, now)
+  const counted = settlements.map((settlement) => withDigestCount(settlement, closed, now))
+  const written = await writeSettlements(tx, world, environment, queue, { ...parts, settlements: counted })
+  if (settlements.some((one) => one.closes !== null && !written.kept.has(one.job.id))) throw new LostLease()
+  return written
+}
+
+function jobSettlementOf({ job, status, due, state, details }: Settlement) {
+  return { id: job.id, lease: job.lease, status, due, state, details }
 }
 
 /** A lease that was needed for the whole of a transaction had gone: it is rolled back, and tried without that job. */
@@ -79,10 +93,11 @@ export class LostLease extends Error {
   }
 }
 
-function withDigestCount(settlement: Settlement, closed: ReadonlyMap<string, number>, now: Date) {
-  if (settlement.closes === null) return settlement.details
+function withDigestCount(settlement: Settlement, closed: ReadonlyMap<string, number>, now: Date): Settlement {
+  if (settlement.closes === null) return settlement
   const total = closed.get(settlement.closes) ?? 0
-  return [...settlement.details, detail(now, 'digestTriggered', { raw: { total_count: total } })]
+  const counted = detail(now, 'digestTriggered', { raw: { total_count: total } })
+  return { ...settlement, details: [...settlement.details, counted] }
 }
 
 function nextJobOf({ job, next }: Settlement): NewJob[] {
@@ -103,5 +118,6 @@ function endedJobsOf({ job, rest }: Settlement): NewJob[] {
 
 function siblingOf(job: Job, step: number) {
   const { notificationId, eventId, subscriberId, versionId, lane } = job
-  return { id: jobIdOf(eventId, notificationId, step), notificationId, eventId, subscriberId, versionId, step, lane }
+  const id = jobIdOf(eventId, notificationId, step)
+  return { id, notificationId, eventId, subscriberId, versionId, step, lane, afterId: job.id }
 }

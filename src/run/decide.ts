@@ -1,6 +1,7 @@
 // Asks a job's conditions, preferences and step type what should happen. Pure: everything it looks at was loaded before.
 import { evaluateFilters } from '../domain/condition-evaluation.ts'
 import type { Decision } from '../domain/decision.ts'
+import type { TriggeredEvent } from '../domain/event.ts'
 import type { StoredDetail } from '../domain/execution-detail.ts'
 import { detail } from '../domain/execution-detail.ts'
 import type { Job } from '../domain/job.ts'
@@ -8,14 +9,13 @@ import type { Renderer, TemplateScope } from '../domain/rendering.ts'
 import { RenderError } from '../domain/rendering.ts'
 import type { NotificationStep, StepVariant, WorkflowVersion } from '../domain/workflow.ts'
 import { stepOf } from '../steps/registry.ts'
-import type { EventRow } from '../store/events.ts'
 import type { SubscriberRow } from '../store/subscribers.ts'
 
 export interface JobFacts {
   readonly job: Job
   readonly step: NotificationStep
   readonly version: WorkflowVersion
-  readonly event: EventRow
+  readonly event: TriggeredEvent
   readonly subscriber: SubscriberRow
   readonly scope: TemplateScope
 }
@@ -41,7 +41,7 @@ function decideStep(facts: JobFacts, step: NotificationStep, key: string, render
     job,
     step,
     version,
-    event: { payload: event.payload, overrides: event.overrides, transactionId: event.transaction_id },
+    event: { payload: event.payload, overrides: event.overrides, transactionId: event.transactionId },
     subscriber: {
       id: subscriber.id,
       subscriberId: subscriber.subscriber_id,

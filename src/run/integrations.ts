@@ -6,15 +6,15 @@ import type { Sealer } from '../domain/sealed.ts'
 import { integrationsStamp, listIntegrations } from '../store/integrations.ts'
 
 export interface Integrations {
-  active(environment: Environment): Promise<readonly Integration[]>
+  active(db: Sql, environment: Environment): Promise<readonly Integration[]>
 }
 
 const environmentsMax = 1_000
 
-export function createIntegrations(db: Sql, sealer: Sealer): Integrations {
+export function createIntegrations(sealer: Sealer): Integrations {
   const kept = new Map<string, { stamp: string; integrations: readonly Integration[] }>()
   return {
-    active: async (environment) => {
+    active: async (db, environment) => {
       const stamp = await integrationsStamp(db, environment)
       const known = kept.get(environment.id)
       if (known?.stamp === stamp) return known.integrations

@@ -1,5 +1,7 @@
 // What a batch of jobs needs to know, in a handful of statements.
+import type { Sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
+import type { TriggeredEvent } from '../domain/event.ts'
 import { grouped } from '../domain/grouped.ts'
 import type { Integration } from '../domain/integration.ts'
 import type { Job } from '../domain/job.ts'
@@ -9,7 +11,6 @@ import type { ContextRow } from '../store/contexts.ts'
 import { findContexts } from '../store/contexts.ts'
 import type { DigestFacts } from '../store/digests.ts'
 import { findDigests } from '../store/digests.ts'
-import type { EventRow } from '../store/events.ts'
 import { findEvents } from '../store/events.ts'
 import type { UnsentMessage } from '../store/messages/sending.ts'
 import { findUnsent } from '../store/messages/sending.ts'
@@ -20,7 +21,7 @@ import type { Pipeline } from './pipeline.ts'
 
 export interface Facts {
   readonly versions: ReadonlyMap<string, WorkflowVersion>
-  readonly events: ReadonlyMap<string, EventRow>
+  readonly events: ReadonlyMap<string, TriggeredEvent>
   /** Recipients and actors. */
   readonly subscribers: ReadonlyMap<string, SubscriberRow>
   readonly tenants: ReadonlyMap<string, Tenant>
@@ -34,24 +35,33 @@ export interface Facts {
 /** A template tells of so many events; how many there were in all it is told as a number. */
 const digestPayloadsMax = 100
 
-export async function loadFacts(pipeline: Pipeline, environment: Environment, jobs: readonly Job[]): Promise<Facts> {
-  const { db } = pipeline
+export function loadFacts(pipeline: Pipeline, environment: Environment, jobs: readonly Job[]): Promise<Facts> {
+  return pipeline.db.together((db) => readFacts(db, pipeline, environment, jobs))
+}
+
+async function readFacts(
+  db: Sql,
+  { versions: known, integrations: opened }: Pipeline,
+  environment: Environment,
+  jobs: readonly Job[],
+): Promise<Facts> {
   const unique = (values: readonly (string | null)[]): string[] => [
     ...new Set(values.filter((value) => value !== null)),
   ]
   const resumed = jobs.filter((job) => job.status === 'running')
-  const [versions, events, recipients, digests, integrations, unsent] = await Promise.all([
-    pipeline.versions.of(environment, unique(jobs.map((job) => job.versionId))),
-    findEvents(db, environment, unique(jobs.map((job) => job.eventId))),
+  const [versions, read, recipients, digests, integrations, unsent] = await Promise.all([
+    known.of(db, environment, unique(jobs.map((job) => job.versionId))),
+    findEvents(db, environment, unique(jobs.filter((job) => job.event === undefined).map((job) => job.eventId))),
     findSubscribersById(db, environment, unique(jobs.map((job) => job.subscriberId))),
     findDigests(db, environment, unique(jobs.map((job) => job.digestId)), digestPayloadsMax),
-    pipeline.integrations.active(environment),
+    opened.active(db, environment),
     findUnsent(db, environment, resumed),
   ])
+  const events = [...read, ...new Set(jobs.flatMap((job) => job.event ?? []))]
   const [actors, tenants, contexts] = await Promise.all([
-    findSubscribersById(db, environment, unique(events.map((event) => event.actor_id))),
-    findTenants(db, environment, { ids: unique(events.map((event) => event.tenant_id)) }),
-    findContexts(db, environment, unique(events.flatMap((event) => event.context_keys ?? []))),
+    findSubscribersById(db, environment, unique(events.map((event) => event.actorId))),
+    findTenants(db, environment, { ids: unique(events.map((event) => event.tenantId)) }),
+    findContexts(db, environment, unique(events.flatMap((event) => event.contextKeys ?? []))),
   ])
   return {
     versions,

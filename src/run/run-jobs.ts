@@ -89,7 +89,7 @@ async function inHalves(
 async function putAside(pipeline: Pipeline, environment: Environment, job: Job, error: unknown): Promise<void> {
   const { db, world, queue } = pipeline
   const words = error instanceof Error ? error.message : String(error)
-  const versions = await pipeline.versions.of(environment, [job.versionId])
+  const versions = await pipeline.versions.of(db, environment, [job.versionId])
   const version = versions.get(job.versionId)
   const later = version === undefined ? [] : laterSteps({ job, version })
   const fate = await postponeOrBury(db, world, environment, queue, { job, words, laterSteps: later })
@@ -185,6 +185,7 @@ async function buryDeadly(pipeline: Pipeline, environment: Environment, jobs: re
   const { db, world, queue } = pipeline
   const words = `The step was begun ${claimsMax} times and never came to an end`
   const versions = await pipeline.versions.of(
+    db,
     environment,
     jobs.map((job) => job.versionId),
   )

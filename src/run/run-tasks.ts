@@ -74,7 +74,7 @@ async function wake(pipeline: Pipeline, environment: Environment, tasks: readonl
 async function expand(pipeline: Pipeline, parts: TaskParts, environment: Environment, task: Task): Promise<void> {
   const { db, world, queue, versions } = pipeline
   const firstStepOf = async (versionId: string): Promise<number | undefined> => {
-    const version = (await versions.of(environment, [versionId])).get(versionId)
+    const version = (await versions.of(db, environment, [versionId])).get(versionId)
     return version && activeStepFrom(version.definition.steps, 0)
   }
   let state: ExpansionState | undefined = { ...expansionStart, ...(task.state as Partial<ExpansionState>) }

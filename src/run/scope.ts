@@ -1,14 +1,14 @@
 // The variables a step's templates and conditions see.
+import type { TriggeredEvent } from '../domain/event.ts'
 import type { TemplateScope } from '../domain/rendering.ts'
 import type { WorkflowVersion } from '../domain/workflow.ts'
 import type { ContextRow } from '../store/contexts.ts'
-import type { EventRow } from '../store/events.ts'
 import type { SubscriberRow } from '../store/subscribers.ts'
 import type { Facts } from './load-facts.ts'
 
 export interface ScopeParts {
   readonly facts: Facts
-  readonly event: EventRow
+  readonly event: TriggeredEvent
   readonly subscriber: SubscriberRow
   readonly version: WorkflowVersion
   readonly digestId: string | null
@@ -16,9 +16,9 @@ export interface ScopeParts {
 
 export function scopeOf({ facts, event, subscriber, version, digestId }: ScopeParts): TemplateScope {
   const { definition } = version
-  const actor = event.actor_id === null ? undefined : facts.subscribers.get(event.actor_id)
-  const tenant = event.tenant_id === null ? undefined : facts.tenants.get(event.tenant_id)
-  const contexts = event.context_keys === null ? [] : event.context_keys.flatMap((key) => facts.contexts.get(key) ?? [])
+  const actor = event.actorId === null ? undefined : facts.subscribers.get(event.actorId)
+  const tenant = event.tenantId === null ? undefined : facts.tenants.get(event.tenantId)
+  const contexts = event.contextKeys === null ? [] : event.contextKeys.flatMap((key) => facts.contexts.get(key) ?? [])
   const digest = digestId === null ? undefined : facts.digests.get(digestId)
   const scope: Record<string, unknown> & TemplateScope = {
     payload: event.payload,

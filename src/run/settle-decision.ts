@@ -2,6 +2,7 @@
 
 import type { Decision } from '../domain/decision.ts'
 import { messageIdOf } from '../domain/derived-id.ts'
+import type { TriggeredEvent } from '../domain/event.ts'
 import { detail } from '../domain/execution-detail.ts'
 import type { Job } from '../domain/job.ts'
 import type { MessageDraft, MessageError, MessageState, MessageStatus, Sending } from '../domain/message.ts'
@@ -49,7 +50,6 @@ export function settlementOf(
         job,
         join: decision,
         workflowId: facts.version.workflowId,
-        eventSeq: facts.event.seq,
         now,
         nextStep: nextOf(facts)?.step ?? null,
         laterSteps: laterSteps(facts),
@@ -100,7 +100,7 @@ export interface Placed {
 }
 
 export function messageOf(
-  { job, event }: { job: Job; event: { context_keys: readonly string[] | null } },
+  { job, event }: { job: Job; event: Pick<TriggeredEvent, 'contextKeys'> },
   draft: MessageDraft,
   now: Date,
   placed: Placed,
@@ -121,7 +121,7 @@ export function messageOf(
     integrationId: placed.integrationId ?? null,
     sending: placed.sending ?? null,
     error: placed.error ?? null,
-    contextKeys: event.context_keys,
+    contextKeys: event.contextKeys,
     isTest: false,
     deliveredAt: isInApp && placed.status === 'sent' ? now : null,
     createdAt: now,

@@ -5,16 +5,16 @@ import type { WorkflowVersion } from '../domain/workflow.ts'
 import { findVersions } from '../store/workflows.ts'
 
 export interface Versions {
-  of(environment: Environment, ids: readonly string[]): Promise<ReadonlyMap<string, WorkflowVersion>>
+  of(db: Sql, environment: Environment, ids: readonly string[]): Promise<ReadonlyMap<string, WorkflowVersion>>
 }
 
 /** Some hundred megabytes at the very worst; usually a few. */
 const versionsMax = 2_000
 
-export function createVersions(db: Sql, max = versionsMax): Versions {
+export function createVersions(max = versionsMax): Versions {
   const kept = new Map<string, WorkflowVersion>()
   return {
-    of: async (environment, ids) => {
+    of: async (db, environment, ids) => {
       // A batch's own: whatever is evicted meanwhile, it has all it asked for.
       const found = new Map<string, WorkflowVersion>()
       for (const id of ids) {

@@ -1,24 +1,17 @@
 // The events and transactions tables: what was triggered, said once.
 import { arrayText } from '../db/array-text.ts'
+import type { Part } from '../db/one-statement.ts'
 import type { Column } from '../db/row-set.ts'
 import { listed, rowSet } from '../db/row-set.ts'
 import type { Sql, Tx } from '../db/sql.ts'
 import { json, prepared, sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
+import type { TriggeredEvent } from '../domain/event.ts'
 import { isUuid } from '../domain/uuid-v7.ts'
 
-export interface NewEvent {
-  readonly id: string
-  readonly transactionId: string
+export interface NewEvent extends TriggeredEvent {
   readonly workflowId: string
   readonly versionId: string
-  readonly payload: Readonly<Record<string, unknown>>
-  readonly overrides: Readonly<Record<string, unknown>>
-  readonly actorId: string | null
-  readonly tenantId: string | null
-  readonly contextKeys: readonly string[] | null
-  /** Null for `none`. */
-  readonly severity: string | null
   readonly lane: number
   /** Recipients still to be expanded, as given. */
   readonly recipients: readonly unknown[] | null
@@ -28,20 +21,6 @@ export interface NewEvent {
   readonly notified: number
   readonly createdAt: Date
   readonly expandedAt: Date | null
-}
-
-export interface EventRow {
-  readonly id: string
-  readonly seq: number
-  readonly transaction_id: string
-  readonly workflow_id: string
-  readonly version_id: string
-  readonly payload: Record<string, unknown>
-  readonly overrides: Record<string, unknown>
-  readonly actor_id: string | null
-  readonly tenant_id: string | null
-  readonly context_keys: string[] | null
-  readonly severity: string | null
 }
 
 /** Claims the callers' own transaction ids; the ones that come back are new. Sorted, as every such statement: two calls then wait and do not deadlock. */
@@ -106,31 +85,43 @@ const columns: readonly Column<NewEvent>[] = [
 const names = listed(columns.map((column) => column.name))
 
 /** In their order: it is the order in which a digest will tell of them. */
-export async function insertEvents(tx: Tx, environment: Environment, events: readonly NewEvent[]): Promise<void> {
-  if (events.length === 0) return
+export function eventInsertion(environment: Environment, events: readonly NewEvent[]): Part {
   const { values, from, shape } = rowSet(events, columns)
-  await tx.run(
-    prepared(
-      `events-insert-${shape}`,
-      sql`insert into events (environment_id, ${names}) select ${environment.id}::uuid, ${values} from ${from}`,
-    ),
-  )
+  return {
+    as: sql`new_events`,
+    name: `event-${shape}`,
+    statement: sql`insert into events (environment_id, ${names}) select ${environment.id}::uuid, ${values} from ${from}`,
+  }
 }
 
 const orNull = (values: readonly string[]): string | null => (values.length === 0 ? null : arrayText(values))
 
 /** What jobs need to know of their events. */
-export async function findEvents(db: Sql, environment: Environment, ids: readonly string[]): Promise<EventRow[]> {
-  return db.rows<EventRow>(
+export async function findEvents(db: Sql, environment: Environment, ids: readonly string[]): Promise<TriggeredEvent[]> {
+  if (ids.length === 0) return []
+  return db.rows<TriggeredEvent>(
     prepared(
       'events-find',
-      sql`select e.id, e.seq, e.transaction_id, e.workflow_id, e.version_id, e.payload, e.overrides, e.actor_id, e.tenant_id,
-                 e.context_keys, e.severity
+      sql`select e.id, e.transaction_id as "transactionId", e.payload, e.overrides, e.actor_id as "actorId",
+                 e.tenant_id as "tenantId", e.context_keys as "contextKeys", e.severity
           from unnest(${ids}::uuid[]) as asked (id)
           cross join lateral (select * from events found
             where found.environment_id = ${environment.id} and found.id = asked.id limit 1) as e`,
     ),
   )
+}
+
+/** The place of each in the order of acceptance. */
+export async function findEventOrder(
+  db: Sql,
+  environment: Environment,
+  ids: readonly string[],
+): Promise<Map<string, number>> {
+  const rows = await db.rows<{ id: string; seq: number }>(sql`
+    select e.id, e.seq from unnest(${ids}::uuid[]) as asked (id)
+    cross join lateral (select id, seq from events found
+      where found.environment_id = ${environment.id} and found.id = asked.id limit 1) as e`)
+  return new Map(rows.map((row) => [row.id, row.seq]))
 }
 
 /** The events of these transactions: an id of the caller's by its claim, an id of ours as the event's own. */

@@ -1,6 +1,7 @@
 // The notifications table: an event for one subscriber.
 
 import { arrayText } from '../db/array-text.ts'
+import type { Part } from '../db/one-statement.ts'
 import type { Column } from '../db/row-set.ts'
 import { listed, rowSet } from '../db/row-set.ts'
 import type { Statement, Tx } from '../db/sql.ts'
@@ -30,15 +31,10 @@ const columns: readonly Column<NewNotification>[] = [
 ]
 const names = listed(columns.map((column) => column.name))
 
-/** Inserts the notifications of new events: none of them can be there. */
-export async function insertNotifications(
-  tx: Tx,
-  environment: Environment,
-  notifications: readonly NewNotification[],
-): Promise<void> {
-  if (notifications.length === 0) return
+/** The notifications of new events: none of them can be there. */
+export function notificationInsertion(environment: Environment, notifications: readonly NewNotification[]): Part {
   const { insertion, shape } = insertionOf(environment, notifications)
-  await tx.run(prepared(`notifications-insert-${shape}`, insertion))
+  return { as: sql`new_notifications`, name: `notification-${shape}`, statement: insertion }
 }
 
 /** Inserts those that are not there yet and returns their ids: a replay of the same page finds them and adds nothing. */

@@ -2,17 +2,18 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { databaseClock } from '../../src/db/clock.ts'
+import { oneStatement } from '../../src/db/one-statement.ts'
 import { sql } from '../../src/db/sql.ts'
 import { jobIdOf, notificationIdOf } from '../../src/domain/derived-id.ts'
 import { activityPage, findActivity } from '../../src/read/activity.ts'
 import type { ActivityQuery } from '../../src/read/activity-filters.ts'
 import { findEventProgress } from '../../src/read/event-progress.ts'
 import type { NewEvent } from '../../src/store/events.ts'
-import { insertEvents } from '../../src/store/events.ts'
+import { eventInsertion } from '../../src/store/events.ts'
 import type { NewJob } from '../../src/store/jobs/insert.ts'
-import { insertJobs } from '../../src/store/jobs/insert.ts'
+import { jobInsertions } from '../../src/store/jobs/insert.ts'
 import type { NewNotification } from '../../src/store/notifications.ts'
-import { insertNotifications } from '../../src/store/notifications.ts'
+import { notificationInsertion } from '../../src/store/notifications.ts'
 import type { SceneWorkflow } from '../support/activity-scene.ts'
 import { ActivityScene, stepOf } from '../support/activity-scene.ts'
 import type { TestApp } from '../support/app.ts'
@@ -111,13 +112,16 @@ async function addBatch(from: number, people: readonly string[]): Promise<void> 
     notifications.push({ ...shared, id, recipient: null, topicIds: topicIds.length === 0 ? null : topicIds })
     jobs.push({ ...jobOf(event.id, id), ...shared })
   }
-  await app.database.db.transaction(async (tx) => {
-    await insertEvents(tx, scene.environment, events)
-    await insertNotifications(tx, scene.environment, notifications)
-    const now = app.world.now()
-    await insertJobs(tx, scene.environment, jobs, { clock: databaseClock, lease: null, leaseMs: 0, now })
-  })
+  await app.database.db.run(
+    oneStatement([
+      eventInsertion(scene.environment, events),
+      notificationInsertion(scene.environment, notifications),
+      ...jobInsertions(scene.environment, jobs, { ...unleased, now: app.world.now() }),
+    ]),
+  )
 }
+
+const unleased = { clock: databaseClock, lease: null, leaseMs: 0 }
 
 const crowd = '019b7c7a-2d0e-7a3b-8f10-000000000001'
 const few = '019b7c7a-2d0e-7a3b-8f10-000000000002'
@@ -167,9 +171,7 @@ async function addFanOut(people: readonly string[]): Promise<{ id: string; notif
     people.slice(10, 1_010).map((subscriberId) => ({ subscriberId })),
   )
   const jobs = event.notifications.map((one) => ({ ...one, ...jobOf(event.id, one.id), versionId: busy.versionId }))
-  await app.database.db.transaction((tx) =>
-    insertJobs(tx, scene.environment, jobs, { clock: databaseClock, lease: null, leaseMs: 0, now: app.world.now() }),
-  )
+  await app.database.db.run(oneStatement(jobInsertions(scene.environment, jobs, { ...unleased, now: app.world.now() })))
   return { id: event.id, notificationId: event.notifications[0]?.id ?? assert.fail('no notification') }
 }
 

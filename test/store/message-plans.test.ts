@@ -268,7 +268,7 @@ test('marking all that is open walks what is open', async () => {
     feedIds: undefined,
     now: app.world.now(),
   } as const
-  await markAllMessages({ ...recording, inTransaction: true }, environment, marking, async () => {})
+  await markAllMessages(recording, environment, marking, async () => {})
   const select = recording.statements[0] ?? assert.fail('nothing ran')
   const plan = await explain(app.database.db, select)
   assert.equal(plan.hasSequentialScan, false, plan.text)

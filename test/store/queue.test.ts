@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Clock } from '../../src/db/clock.ts'
+import { oneStatement } from '../../src/db/one-statement.ts'
 import { sql } from '../../src/db/sql.ts'
 import type { Environment } from '../../src/domain/environment.ts'
 import type { Job } from '../../src/domain/job.ts'
@@ -11,7 +12,8 @@ import { createLeaseSource } from '../../src/queue/lease-source.ts'
 import { freeLeases, releaseLeases } from '../../src/queue/leases.ts'
 import { leaseMs } from '../../src/queue/queue.ts'
 import { jobQueue } from '../../src/store/jobs/queue-table.ts'
-import { holdJobs, postponeJobs, settleJobs } from '../../src/store/jobs/settle.ts'
+import type { JobSettlement } from '../../src/store/jobs/settle.ts'
+import { holdJobs, jobSettlements, postponeJobs, settledJobs } from '../../src/store/jobs/settle.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { createTestDatabase } from '../support/database.ts'
 
@@ -260,6 +262,12 @@ const settlement = (job: Job, due: 'kept' | Date | null = null) => ({
   details: [{ code: 'messageSent' as const, at: now.toISOString() }],
 })
 
+async function settle(environment: Environment, settlements: readonly JobSettlement[]): Promise<Set<string>> {
+  const parts = jobSettlements(environment, settlements, time())
+  const rows = await database.db.rows<{ id: string }>(oneStatement(parts, settledJobs))
+  return new Set(rows.map((row) => row.id))
+}
+
 test('a lost lease changes nothing, and costs the others of its batch nothing', async () => {
   const environment = environmentOf(1)
   await addJobs(environment, 2)
@@ -269,9 +277,7 @@ test('a lost lease changes nothing, and costs the others of its batch nothing', 
   await database.db.run(sql`update jobs set due_at = null where id = ${kept.id}`)
   const [mine] = await claim(1)
   assert.equal(mine?.id, lost.id)
-  const settled = await database.db.transaction((tx) =>
-    settleJobs(tx, environment, [settlement(lost), settlement(kept)], time()),
-  )
+  const settled = await settle(environment, [settlement(lost), settlement(kept)])
   assert.deepEqual([...settled], [kept.id])
   const row = await rowOf(environment, lost.id)
   assert.deepEqual([row.status, row.lease, row.claims, row.details], ['queued', mine?.lease, 2, []])
@@ -285,9 +291,7 @@ test('a settled job is over, free until a moment, or goes on under its lease', a
   assert.ok(over !== undefined && waits !== undefined && goesOn !== undefined)
   later(10_000)
   const until = new Date(now.getTime() + 5_000)
-  await database.db.transaction((tx) =>
-    settleJobs(tx, environment, [settlement(over), settlement(waits, until), settlement(goesOn, 'kept')], time()),
-  )
+  await settle(environment, [settlement(over), settlement(waits, until), settlement(goesOn, 'kept')])
   const short = async (id: string) => {
     const { lease, due_at, claims, details } = await rowOf(environment, id)
     return { lease, due_at, claims, details: details.length }
@@ -328,7 +332,7 @@ test('no other environment’s job is settled by a lease, should the ids be alik
   const [id = ''] = await addJobs(environmentOf(1), 1)
   const [job] = await claim(1)
   assert.ok(job !== undefined)
-  const settled = await database.db.transaction((tx) => settleJobs(tx, environmentOf(2), [settlement(job)], time()))
+  const settled = await settle(environmentOf(2), [settlement(job)])
   assert.equal(settled.size, 0)
   assert.equal((await rowOf(environmentOf(1), id)).status, 'queued')
 })

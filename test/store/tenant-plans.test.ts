@@ -1,7 +1,6 @@
 // The change of many tenants, pinned: one statement, each row found by its key, before the first analyze too.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Tx } from '../../src/db/sql.ts'
 import { sql } from '../../src/db/sql.ts'
 import type { Environment } from '../../src/domain/environment.ts'
 import { updateTenants } from '../../src/store/tenants.ts'
@@ -27,8 +26,7 @@ test('fifty tenants among 20,000 are changed by one statement that looks at fift
   const changes = Array.from({ length: 50 }, (_, index) => ({ identifier: `tenant-${7 * index + 1}`, name: 'New' }))
   const recorder = recordStatements(db)
   const unknown = { identifier: 'nobody', name: 'New' }
-  const tx: Tx = { ...recorder, inTransaction: true }
-  await updateTenants(tx, environment, [...changes, unknown], app.world.now())
+  await updateTenants(recorder, environment, [...changes, unknown], app.world.now())
   assert.equal(recorder.statements.length, 1)
   const changed = await db.row(sql`
     select count(*)::int as count, count(distinct id)::int as ids from tenants

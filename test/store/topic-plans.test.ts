@@ -139,7 +139,7 @@ test('a page of a busy subscriber’s subscriptions looks at a page of rows', as
 
 test('subscriptions of a busy topic are found by identifier and by subscriber through indexes', async () => {
   const recording = recordStatements(app.database.db)
-  const found = await lockSubscriptions({ ...recording, inTransaction: true }, environment, topic, {
+  const found = await lockSubscriptions(recording, environment, topic, {
     subscribers: [subscriber],
     identifiers: ['own-person-7'],
   })

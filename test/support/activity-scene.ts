@@ -1,6 +1,7 @@
 // What tests of the activity start from: workflows, events, notifications, jobs and messages, put straight into the tables.
 import assert from 'node:assert/strict'
 import { databaseClock } from '../../src/db/clock.ts'
+import { oneStatement } from '../../src/db/one-statement.ts'
 import type { Tx } from '../../src/db/sql.ts'
 import { sql } from '../../src/db/sql.ts'
 import { jobIdOf, messageIdOf, notificationIdOf } from '../../src/domain/derived-id.ts'
@@ -11,11 +12,11 @@ import type { JobState, JobStatus } from '../../src/domain/job.ts'
 import type { MessageDraft } from '../../src/domain/message.ts'
 import type { NotificationStep, RunnableStepType, WorkflowDefinition } from '../../src/domain/workflow.ts'
 import type { NewEvent } from '../../src/store/events.ts'
-import { claimTransactions, insertEvents } from '../../src/store/events.ts'
-import { insertJobs } from '../../src/store/jobs/insert.ts'
+import { claimTransactions, eventInsertion } from '../../src/store/events.ts'
+import { jobInsertions } from '../../src/store/jobs/insert.ts'
 import type { NewMessage } from '../../src/store/messages/insert.ts'
-import { insertMessages } from '../../src/store/messages/insert.ts'
-import { insertNotifications } from '../../src/store/notifications.ts'
+import { messageInsertion } from '../../src/store/messages/insert.ts'
+import { notificationInsertion } from '../../src/store/notifications.ts'
 import type { StoredDefinition } from '../../src/store/workflows.ts'
 import { insertVersion, insertWorkflow, updateWorkflow } from '../../src/store/workflows.ts'
 import type { Json, TestApp } from './app.ts'
@@ -167,8 +168,8 @@ export class ActivityScene {
       const { transactionId } = event
       if (transactionId !== event.id)
         await claimTransactions(tx, this.environment, [{ transactionId, eventId: event.id }])
-      await insertEvents(tx, this.environment, [event])
-      await insertNotifications(tx, this.environment, notifications)
+      const parts = notifications.length === 0 ? [] : [notificationInsertion(this.environment, notifications)]
+      await tx.run(oneStatement([eventInsertion(this.environment, [event]), ...parts]))
     })
     return {
       id: event.id,
@@ -196,7 +197,8 @@ export class ActivityScene {
     await this.write(async (tx) => {
       for (const [index, row] of rows.entries()) {
         const now = jobs[index]?.at ?? this.app.world.now()
-        await insertJobs(tx, this.environment, [row], { clock: databaseClock, lease: null, leaseMs: 0, now })
+        const birth = { clock: databaseClock, lease: null, leaseMs: 0, now }
+        await tx.run(oneStatement(jobInsertions(this.environment, [row], birth)))
       }
     })
     return rows.map((row) => row.id)
@@ -232,7 +234,8 @@ export class ActivityScene {
       createdAt: this.app.world.now(),
       ...more,
     }
-    await this.write((tx) => insertMessages(tx, this.environment, [message]))
+    const itsJob = sql`select ${jobId}::uuid`
+    await this.write((tx) => tx.run(oneStatement([messageInsertion(this.environment, [message], itsJob)])))
     return message.id
   }
 

@@ -1,6 +1,6 @@
 // What a statement costs the database: its plan, and how much it really looked at.
 import assert from 'node:assert/strict'
-import type { Db, Sql, Statement } from '../../src/db/sql.ts'
+import type { Db, Sql, Statement, Tx } from '../../src/db/sql.ts'
 
 export interface Plan {
   /** Rows that scans read, those they threw away included; entries of bitmap index scans count too. */
@@ -58,7 +58,7 @@ function examined(node: PlanNode): number {
   return each * node['Actual Loops']
 }
 
-export interface RecordingDb extends Sql {
+export interface RecordingDb extends Tx {
   readonly statements: Statement[]
 }
 
@@ -74,6 +74,7 @@ export function recordStatements(db: Db): RecordingDb {
     rows: (statement) => db.rows(keep(statement)),
     row: (statement) => db.row(keep(statement)),
     run: (statement) => db.run(keep(statement)),
+    inTransaction: true,
   }
 }
 

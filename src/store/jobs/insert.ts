@@ -1,9 +1,10 @@
 // New jobs: open ones for the queue, perhaps born leased, and ended ones for steps that will never run.
 import type { Clock } from '../../db/clock.ts'
+import type { Part } from '../../db/one-statement.ts'
 import type { Column } from '../../db/row-set.ts'
 import { listed, rowSet } from '../../db/row-set.ts'
-import type { Tx } from '../../db/sql.ts'
-import { json, prepared, sql } from '../../db/sql.ts'
+import type { Statement } from '../../db/sql.ts'
+import { json, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { StoredDetail } from '../../domain/execution-detail.ts'
 import type { JobState, JobStatus } from '../../domain/job.ts'
@@ -22,6 +23,8 @@ export interface NewJob {
   readonly digestId: string | null
   readonly state: JobState | null
   readonly details: readonly StoredDetail[]
+  /** The job whose settling makes it. */
+  readonly afterId?: string
 }
 
 export interface BirthOfJobs {
@@ -48,49 +51,47 @@ const columns: readonly Column<NewJob>[] = [
 ]
 const names = listed(columns.map((column) => column.name))
 
-/** Each is made once: with its notification, or by the settling of the job before it, which only its lease's holder can do. */
-export async function insertJobs(
-  tx: Tx,
+const afterJob: Column<NewJob> = { name: sql`after_id`, type: uuid, read: (j) => j.afterId ?? null }
+
+/**
+ * Each is made once: with its notification, or by the settling of the job before it, which only its lease's holder can do.
+ * `settled` names the jobs that were still the holder's: what comes after another is not made.
+ */
+export function jobInsertions(
   environment: Environment,
   jobs: readonly NewJob[],
   birth: BirthOfJobs,
-): Promise<void> {
+  settled?: Statement,
+): Part[] {
   // Those that are due and those that are over differ in more than a value.
-  await insertAlike(
-    tx,
-    environment,
-    jobs.filter((job) => job.status === 'queued'),
-    birth,
-    true,
-  )
-  await insertAlike(
-    tx,
-    environment,
-    jobs.filter((job) => job.status !== 'queued'),
-    birth,
-    false,
-  )
+  const due = jobs.filter((job) => job.status === 'queued')
+  const over = jobs.filter((job) => job.status !== 'queued')
+  return [
+    ...(due.length === 0 ? [] : [insertionOf(environment, due, birth, settled, true)]),
+    ...(over.length === 0 ? [] : [insertionOf(environment, over, birth, settled, false)]),
+  ]
 }
 
-async function insertAlike(
-  tx: Tx,
+function insertionOf(
   environment: Environment,
   jobs: readonly NewJob[],
   { clock, lease, leaseMs, now }: BirthOfJobs,
+  settled: Statement | undefined,
   isDue: boolean,
-): Promise<void> {
-  if (jobs.length === 0) return
-  const { values, from, shape } = rowSet(jobs, columns)
+): Part {
+  const { values, from, shape, valueIn } = rowSet(jobs, columns, settled === undefined ? [] : [afterJob])
   const aheadMs = lease === null ? 0 : leaseMs
   const dueAt = isDue ? sql`${clock()} + ${aheadMs}::double precision * interval '1 millisecond'` : sql`null`
   const claims = isDue && lease !== null ? 1 : 0
-  await tx.run(
-    prepared(
-      `jobs-insert-${isDue ? 'due' : 'over'}-${shape}`,
-      sql`insert into jobs (environment_id, ${names}, due_at, lease, claims, created_at, updated_at)
-          select ${environment.id}::uuid, ${values}, ${dueAt}, ${isDue ? lease : null}::uuid, ${claims}::smallint,
-                 ${now}::timestamptz, ${now}::timestamptz
-          from ${from}`,
-    ),
-  )
+  const fence = settled === undefined ? sql`` : sql`where ${valueIn(afterJob)} in (${settled})`
+  const kind = isDue ? 'due' : 'over'
+  return {
+    as: isDue ? sql`due_jobs` : sql`over_jobs`,
+    name: `${settled === undefined ? kind : `${kind}-next`}-${shape}`,
+    statement: sql`
+      insert into jobs (environment_id, ${names}, due_at, lease, claims, created_at, updated_at)
+      select ${environment.id}::uuid, ${values}, ${dueAt}, ${isDue ? lease : null}::uuid, ${claims}::smallint,
+             ${now}::timestamptz, ${now}::timestamptz
+      from ${from} ${fence}`,
+  }
 }

@@ -1,7 +1,8 @@
 // Settling jobs: fenced by the lease, so that whoever lost it changes nothing.
 import type { Clock } from '../../db/clock.ts'
+import type { Part } from '../../db/one-statement.ts'
 import type { Tx } from '../../db/sql.ts'
-import { json, prepared, sql } from '../../db/sql.ts'
+import { json, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { StoredDetail } from '../../domain/execution-detail.ts'
 import { grouped } from '../../domain/grouped.ts'
@@ -21,21 +22,34 @@ export interface JobSettlement {
 /** More kinds of ending than this in one batch are written by one statement that says each job's own. */
 const kindsMax = 3
 
-/** Returns the ids of those that were still ours. */
-export async function settleJobs(
-  tx: Tx,
+/** Settles them; `settledJobs` are then those that were still ours. */
+export function jobSettlements(
   environment: Environment,
   settlements: readonly JobSettlement[],
   time: SettlingTime,
-): Promise<Set<string>> {
-  if (settlements.length === 0) return new Set()
+): Part[] {
   // Most jobs of a batch end alike, to the letter: said once, that is half the work for the database.
-  const kinds = grouped(settlements, kindOf)
-  if (kinds.size > kindsMax) return settleEach(tx, environment, settlements, time)
-  const kept = new Set<string>()
-  for (const alike of kinds.values()) for (const id of await settleAlike(tx, environment, alike, time)) kept.add(id)
-  return kept
+  const kinds = [...grouped(settlements, kindOf).values()]
+  const parts =
+    kinds.length > kindsMax
+      ? [settleEach(environment, settlements, time)]
+      : kinds.map((alike) => settleAlike(environment, alike, time))
+  const named = parts.map((part, index) => ({ ...part, as: settledNames[index] ?? sql`settled_1` }))
+  const ids = named.map(({ as }) => sql`select id from ${as}`)
+  return [
+    ...named,
+    {
+      as: sql`settled`,
+      name: String(parts.length),
+      statement: ids.reduce((all, one) => sql`${all} union all ${one}`),
+    },
+  ]
 }
+
+const settledNames = [sql`settled_1`, sql`settled_2`, sql`settled_3`]
+
+/** The ids of those that were settled, within the statement that settles them. */
+export const settledJobs = sql`select id from settled`
 
 export interface SettlingTime {
   readonly clock: Clock
@@ -47,59 +61,50 @@ function kindOf({ lease, status, due, state, details }: JobSettlement): string {
   return JSON.stringify([lease, status, due, state, details])
 }
 
-async function settleAlike(
-  tx: Tx,
+type Settling = Omit<Part, 'as'>
+
+function settleAlike(
   environment: Environment,
   alike: readonly JobSettlement[],
   { clock, leaseMs, now }: SettlingTime,
-): Promise<string[]> {
-  const [first] = alike
-  if (first === undefined) return []
+): Settling {
+  const first = alike[0] as JobSettlement
   const isKept = first.due === 'kept'
   const due = isKept
     ? sql`lease = lease, due_at = ${clock()} + ${leaseMs}::double precision * interval '1 millisecond'`
     : sql`lease = null, due_at = ${first.due}::timestamptz`
   const state = first.state === null ? sql`state` : sql`${json(first.state)}::jsonb`
-  const rows = await tx.rows<{ id: string }>(
-    prepared(
-      `jobs-settle-alike-${isKept ? 'kept' : 'free'}-${first.state === null ? 'same' : 'new'}`,
-      sql`update jobs set status = ${first.status}, claims = 0, updated_at = ${now}, ${due}, state = ${state},
-            details = details || ${json(first.details)}::jsonb
-          where environment_id = ${environment.id} and id = any(${alike.map((one) => one.id)}::uuid[])
-            and lease = ${first.lease}::uuid
-          returning id`,
-    ),
-  )
-  return rows.map((row) => row.id)
+  return {
+    name: `${isKept ? 'kept' : 'free'}-${first.state === null ? 'same' : 'new'}`,
+    statement: sql`
+      update jobs set status = ${first.status}, claims = 0, updated_at = ${now}, ${due}, state = ${state},
+        details = details || ${json(first.details)}::jsonb
+      where environment_id = ${environment.id} and id = any(${alike.map((one) => one.id)}::uuid[])
+        and lease = ${first.lease}::uuid
+      returning id`,
+  }
 }
 
-async function settleEach(
-  tx: Tx,
-  environment: Environment,
-  settlements: readonly JobSettlement[],
-  time: SettlingTime,
-): Promise<Set<string>> {
+function settleEach(environment: Environment, settlements: readonly JobSettlement[], time: SettlingTime): Settling {
   const column = <Value>(read: (settlement: JobSettlement) => Value): Value[] => settlements.map(read)
   const ids = column((s) => s.id)
-  const rows = await tx.rows<{ id: string }>(
-    prepared(
-      'jobs-settle',
-      sql`update jobs j
-          set status = s.status, claims = 0, updated_at = ${time.now},
-              lease = case when s.kept then j.lease end,
-              due_at = case when s.kept then ${time.clock()} + ${time.leaseMs}::double precision * interval '1 millisecond'
-                       else s.due_at end,
-              state = coalesce(s.state::jsonb, j.state), details = j.details || s.details::jsonb
-          from unnest(${ids}::uuid[], ${column((s) => s.lease)}::uuid[], ${column((s) => s.status)}::text[],
-                      ${column((s) => s.due === 'kept')}::boolean[],
-                      ${column((s) => (s.due instanceof Date ? s.due : null))}::timestamptz[],
-                      ${column((s) => json(s.state))}::text[], ${column((s) => json(s.details))}::text[])
-            as s (id, lease, status, kept, due_at, state, details)
-          where j.environment_id = ${environment.id} and j.id = any(${ids}::uuid[]) and j.id = s.id and j.lease = s.lease
-          returning j.id`,
-    ),
-  )
-  return new Set(rows.map((row) => row.id))
+  return {
+    name: 'each',
+    statement: sql`
+      update jobs j
+      set status = s.status, claims = 0, updated_at = ${time.now},
+          lease = case when s.kept then j.lease end,
+          due_at = case when s.kept then ${time.clock()} + ${time.leaseMs}::double precision * interval '1 millisecond'
+                   else s.due_at end,
+          state = coalesce(s.state::jsonb, j.state), details = j.details || s.details::jsonb
+      from unnest(${ids}::uuid[], ${column((s) => s.lease)}::uuid[], ${column((s) => s.status)}::text[],
+                  ${column((s) => s.due === 'kept')}::boolean[],
+                  ${column((s) => (s.due instanceof Date ? s.due : null))}::timestamptz[],
+                  ${column((s) => json(s.state))}::text[], ${column((s) => json(s.details))}::text[])
+        as s (id, lease, status, kept, due_at, state, details)
+      where j.environment_id = ${environment.id} and j.id = any(${ids}::uuid[]) and j.id = s.id and j.lease = s.lease
+      returning j.id`,
+  }
 }
 
 /** Locks those that are still ours until the transaction ends, for decisions that are made within it. */

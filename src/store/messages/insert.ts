@@ -1,10 +1,11 @@
 // New messages: delivered by being written, on their way to a provider, or never to be sent.
 
 import { arrayText } from '../../db/array-text.ts'
+import type { Part } from '../../db/one-statement.ts'
 import type { Column } from '../../db/row-set.ts'
 import { listed, rowSet } from '../../db/row-set.ts'
-import type { Tx } from '../../db/sql.ts'
-import { json, prepared, sql } from '../../db/sql.ts'
+import type { Statement } from '../../db/sql.ts'
+import { json, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { MessageDraft, MessageError, MessageState, MessageStatus, Sending } from '../../domain/message.ts'
 
@@ -37,11 +38,12 @@ const text = sql`text`
 const jsonb = sql`jsonb`
 const moment = sql`timestamptz`
 
+const jobColumn: Column<NewMessage> = { name: sql`job_id`, type: uuid, read: (m) => m.jobId }
 const columns: readonly Column<NewMessage>[] = [
   { name: sql`id`, type: uuid, read: (m) => m.id },
   { name: sql`event_id`, type: uuid, read: (m) => m.eventId },
   { name: sql`notification_id`, type: uuid, read: (m) => m.notificationId },
-  { name: sql`job_id`, type: uuid, read: (m) => m.jobId },
+  jobColumn,
   { name: sql`subscriber_id`, type: uuid, read: (m) => m.subscriberId },
   { name: sql`version_id`, type: uuid, read: (m) => m.versionId },
   { name: sql`step`, type: sql`smallint`, read: (m) => m.step },
@@ -80,14 +82,14 @@ const columns: readonly Column<NewMessage>[] = [
 ]
 const names = listed(columns.map((column) => column.name))
 
-/** Written with the settling of their job, which only its lease's holder can do: none of them can be there. */
-export async function insertMessages(tx: Tx, environment: Environment, messages: readonly NewMessage[]): Promise<void> {
-  if (messages.length === 0) return
-  const { values, from, shape } = rowSet(messages, columns)
-  await tx.run(
-    prepared(
-      `messages-insert-${shape}`,
-      sql`insert into messages (environment_id, ${names}) select ${environment.id}::uuid, ${values} from ${from}`,
-    ),
-  )
+/** Written with the settling of their job, which only its lease's holder can do: those of a job that is not `settled` are not. */
+export function messageInsertion(environment: Environment, messages: readonly NewMessage[], settled: Statement): Part {
+  const { values, from, shape, valueIn } = rowSet(messages, columns)
+  return {
+    as: sql`new_messages`,
+    name: `message-${shape}`,
+    statement: sql`
+      insert into messages (environment_id, ${names}) select ${environment.id}::uuid, ${values} from ${from}
+      where ${valueIn(jobColumn)} in (${settled})`,
+  }
 }

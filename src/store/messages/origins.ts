@@ -2,7 +2,7 @@
 import type { Sql, Statement } from '../../db/sql.ts'
 import { prepared, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { EventRow } from '../events.ts'
+import type { TriggeredEvent } from '../../domain/event.ts'
 import { findEvents } from '../events.ts'
 import { findSubscribersById } from '../subscribers.ts'
 import { pinnedIdentifier } from '../workflows.ts'
@@ -19,7 +19,7 @@ export interface MessageWorkflow {
 }
 
 export interface MessageOrigins {
-  readonly events: ReadonlyMap<string, EventRow>
+  readonly events: ReadonlyMap<string, TriggeredEvent>
   /** By version. */
   readonly workflows: ReadonlyMap<string, MessageWorkflow>
   /** By the actor's internal id; null without a picture. */
@@ -39,7 +39,7 @@ export async function findOrigins(
   ])
   const eventsById = new Map(events.map((event) => [event.id, event]))
   const actors = rows.flatMap((row) =>
-    row.actor?.type === 'user' ? (eventsById.get(row.event_id)?.actor_id ?? []) : [],
+    row.actor?.type === 'user' ? (eventsById.get(row.event_id)?.actorId ?? []) : [],
   )
   const people = actors.length === 0 ? [] : await findSubscribersById(db, environment, distinct(actors))
   return {

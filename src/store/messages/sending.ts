@@ -1,6 +1,7 @@
 // Messages on their way to a provider: begun, and what came of it.
-import type { Sql, Tx } from '../../db/sql.ts'
-import { json, prepared, sql } from '../../db/sql.ts'
+import type { Part } from '../../db/one-statement.ts'
+import type { Sql, Statement } from '../../db/sql.ts'
+import { json, sql } from '../../db/sql.ts'
 import { idsOfMessages } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Channel } from '../../domain/integration.ts'
@@ -43,27 +44,27 @@ export interface Beginning {
   readonly sending: Sending
 }
 
-/** Before a provider is asked: from here on, no outcome means perhaps. */
-export async function beginCalls(
-  tx: Tx,
+/** Before a provider is asked: from here on, no outcome means perhaps. Only those whose job was `settled`. */
+export function callBeginnings(
   environment: Environment,
   beginnings: readonly Beginning[],
+  settled: Statement,
   now: Date,
-): Promise<void> {
-  if (beginnings.length === 0) return
+): Part {
   const ids = beginnings.map((beginning) => beginning.id)
-  await tx.run(
-    prepared(
-      'messages-begin',
-      sql`update messages m
-          set state = 'calling', provider_id = b.provider_id, integration_id = b.integration_id, sending = b.sending::jsonb,
-              updated_at = ${now}
-          from unnest(${ids}::uuid[], ${beginnings.map((b) => b.providerId)}::text[],
-                      ${beginnings.map((b) => b.integrationId)}::uuid[], ${beginnings.map((b) => json(b.sending))}::text[])
-            as b (id, provider_id, integration_id, sending)
-          where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.id = b.id and m.state <> 'done'`,
-    ),
-  )
+  return {
+    as: sql`begun`,
+    name: 'messages-begin',
+    statement: sql`
+      update messages m
+      set state = 'calling', provider_id = b.provider_id, integration_id = b.integration_id, sending = b.sending::jsonb,
+          updated_at = ${now}
+      from unnest(${ids}::uuid[], ${beginnings.map((b) => b.providerId)}::text[],
+                  ${beginnings.map((b) => b.integrationId)}::uuid[], ${beginnings.map((b) => json(b.sending))}::text[])
+        as b (id, provider_id, integration_id, sending)
+      where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.id = b.id and m.state <> 'done'
+        and m.job_id in (${settled})`,
+  }
 }
 
 export interface CallResult {
@@ -79,28 +80,29 @@ export interface CallResult {
   readonly isTest: boolean
 }
 
-export async function recordCalls(
-  tx: Tx,
+/** Only of those whose job was `settled`. */
+export function callResults(
   environment: Environment,
   results: readonly CallResult[],
+  settled: Statement,
   now: Date,
-): Promise<void> {
-  if (results.length === 0) return
+): Part {
   const column = <Value>(read: (result: CallResult) => Value): Value[] => results.map(read)
   const ids = column((r) => r.id)
-  await tx.run(
-    prepared(
-      'messages-record',
-      sql`update messages m
-          set state = r.state, status = r.status, error_id = r.error_id, error_text = r.error_text,
-              provider_message_id = coalesce(r.provider_message_id, m.provider_message_id), sending = r.sending::jsonb,
-              integration_id = coalesce(r.integration_id, m.integration_id), is_test = r.is_test, updated_at = ${now}
-          from unnest(${ids}::uuid[], ${column((r) => r.state)}::text[], ${column((r) => r.status)}::text[],
-                      ${column((r) => r.error?.errorId ?? null)}::text[], ${column((r) => r.error?.errorText ?? null)}::text[],
-                      ${column((r) => r.providerMessageId)}::text[], ${column((r) => json(r.sending))}::text[],
-                      ${column((r) => r.nextIntegrationId)}::uuid[], ${column((r) => r.isTest)}::boolean[])
-            as r (id, state, status, error_id, error_text, provider_message_id, sending, integration_id, is_test)
-          where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.id = r.id`,
-    ),
-  )
+  return {
+    as: sql`recorded`,
+    name: 'messages-record',
+    statement: sql`
+      update messages m
+      set state = r.state, status = r.status, error_id = r.error_id, error_text = r.error_text,
+          provider_message_id = coalesce(r.provider_message_id, m.provider_message_id), sending = r.sending::jsonb,
+          integration_id = coalesce(r.integration_id, m.integration_id), is_test = r.is_test, updated_at = ${now}
+      from unnest(${ids}::uuid[], ${column((r) => r.state)}::text[], ${column((r) => r.status)}::text[],
+                  ${column((r) => r.error?.errorId ?? null)}::text[], ${column((r) => r.error?.errorText ?? null)}::text[],
+                  ${column((r) => r.providerMessageId)}::text[], ${column((r) => json(r.sending))}::text[],
+                  ${column((r) => r.nextIntegrationId)}::uuid[], ${column((r) => r.isTest)}::boolean[])
+        as r (id, state, status, error_id, error_text, provider_message_id, sending, integration_id, is_test)
+      where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.id = r.id
+        and m.job_id in (${settled})`,
+  }
 }

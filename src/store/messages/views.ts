@@ -154,7 +154,7 @@ function sharedMembers(environment: Environment, row: MessageRow, origins: Messa
 
 // An event's partition may go a moment before its messages': what it said is gone then, and its id is still known.
 function transactionIdOf(row: MessageRow, origins: MessageOrigins): string {
-  return origins.events.get(row.event_id)?.transaction_id ?? row.event_id
+  return origins.events.get(row.event_id)?.transactionId ?? row.event_id
 }
 
 function severityOf(row: MessageRow, origins: MessageOrigins): Severity {
@@ -164,7 +164,7 @@ function severityOf(row: MessageRow, origins: MessageOrigins): Severity {
 /** A user's picture is looked up when read: it may have changed since. */
 function actorOf(row: MessageRow, origins: MessageOrigins): TemplateActor | undefined {
   if (row.actor === null || row.actor.type !== 'user') return row.actor ?? undefined
-  const actorId = origins.events.get(row.event_id)?.actor_id ?? ''
+  const actorId = origins.events.get(row.event_id)?.actorId ?? ''
   return { type: 'user', data: origins.avatars.get(actorId) ?? null }
 }
 

@@ -1,0 +1,23 @@
+// Several writes as one statement: one trip to the database, and a transaction by itself.
+import type { Statement } from './sql.ts'
+import { prepared, sql } from './sql.ts'
+
+/** A write among others. */
+export interface Part {
+  /** What the others call it. */
+  readonly as: Statement
+  /** Of its text: two parts with the same name have the same text. Short, for a statement's name has 63 letters. */
+  readonly name: string
+  readonly statement: Statement
+}
+
+/**
+ * All parts see what was there before any of them, and each other only by what they return. Prepared: the text depends on
+ * the parts alone.
+ */
+export function oneStatement(parts: readonly Part[], answer: Statement = sql`select`): Statement {
+  const [first, ...others] = parts.map(({ as, statement }) => sql`${as} as (${statement})`)
+  if (first === undefined) throw new Error('A statement has at least one part')
+  const all = others.reduce((before, part) => sql`${before}, ${part}`, first)
+  return prepared(parts.map((part) => part.name).join(' '), sql`with ${all} ${answer}`)
+}
