@@ -3,11 +3,17 @@ import type { StoredDetail } from './execution-detail.ts'
 import type { JobState } from './job.ts'
 import type { MessageDraft, MessageError } from './message.ts'
 
+/** The messages go to a provider of their channel. */
+export interface SendDecision {
+  readonly kind: 'send'
+  readonly messages: readonly MessageDraft[]
+  readonly details: readonly StoredDetail[]
+}
+
 export type Decision =
   /** In-app: the message is delivered by being written. */
   | { readonly kind: 'deliver'; readonly message: MessageDraft; readonly details: readonly StoredDetail[] }
-  /** The messages go to a provider of their channel. */
-  | { readonly kind: 'send'; readonly messages: readonly MessageDraft[]; readonly details: readonly StoredDetail[] }
+  | SendDecision
   /** There is nobody to send to: a message that says so, and the next step. */
   | {
       readonly kind: 'unreachable'

@@ -22,6 +22,7 @@ export async function recordBeginnings(
   queue: Queue,
   beginnings: readonly JobBeginning[],
 ): Promise<ReadonlySet<string>> {
+  if (beginnings.length === 0) return new Set()
   const now = world.now()
   const { clock, leaseMs } = queue
   const begun = beginnings.map(({ job: { id, lease } }) => ({ id, lease, ...keepsRunning }))

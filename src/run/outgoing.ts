@@ -2,6 +2,7 @@
 import { chooseIntegration } from '../deliver/choose-integration.ts'
 import type { StepFilter } from '../domain/condition.ts'
 import { evaluateFilters } from '../domain/condition-evaluation.ts'
+import type { SendDecision } from '../domain/decision.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Channel, Integration } from '../domain/integration.ts'
 import { isBuiltIn } from '../domain/integration.ts'
@@ -29,6 +30,8 @@ export interface Outgoing {
   readonly environment: Environment
   readonly facts: JobFacts
   readonly messages: readonly OutgoingMessage[]
+  /** What was decided, while nothing of it is written: that is done when there is a slot. */
+  readonly unwritten?: SendDecision
 }
 
 export type Choose = (tried: readonly string[]) => Integration | undefined

@@ -1,10 +1,10 @@
 // Finds each send an integration and a slot: what has both is begun with the decision, the rest waits.
-import type { Decision } from '../domain/decision.ts'
+import type { SendDecision } from '../domain/decision.ts'
 import { messageIdOf } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
 import { detail } from '../domain/execution-detail.ts'
 import type { Integration } from '../domain/integration.ts'
-import type { Envelope, MessageDraft } from '../domain/message.ts'
+import type { Envelope } from '../domain/message.ts'
 import { notYetSent } from '../domain/message.ts'
 import type { Settlement } from '../record/settlement.ts'
 import { settles } from '../record/settlement.ts'
@@ -15,16 +15,14 @@ import type { Choose, Outgoing } from './outgoing.ts'
 import { chooserOf, wishedIdentifier } from './outgoing.ts'
 import type { Pipeline } from './pipeline.ts'
 import type { Sender } from './sender.ts'
-import { started } from './sender.ts'
-import { failed, messageOf } from './settle-decision.ts'
-import { selected } from './settle-outcomes.ts'
-
-type Send = Extract<Decision, { kind: 'send' }>
+import { begunNow, begunSettlement } from './settle-begun.ts'
+import { failed } from './settle-decision.ts'
 
 export interface PlacedSends {
   readonly settlements: readonly Settlement[]
   /** These hold slots, and their messages are written as begun. */
   readonly begun: readonly Outgoing[]
+  /** Nothing of these is written before they have a slot. */
   readonly waiting: readonly Outgoing[]
 }
 
@@ -33,12 +31,13 @@ export function placeSends(
   sender: Sender,
   environment: Environment,
   facts: Facts,
-  sends: readonly { facts: JobFacts; decision: Send }[],
+  sends: readonly { facts: JobFacts; decision: SendDecision }[],
   now: Date,
 ): PlacedSends {
   const settlements: Settlement[] = []
   const begun: Outgoing[] = []
   const waiting: Outgoing[] = []
+  const inLine = new Map<string, number>()
   for (const { facts: job, decision } of sends) {
     const channel = decision.messages[0]?.channel ?? 'email'
     const choose = chooserOf(pipeline, facts, job, channel)
@@ -52,12 +51,16 @@ export function placeSends(
       settlements.push(failed(job, { details, stops: false }, now))
       continue
     }
-    const outgoing = outgoingOf(environment, job, decision.messages, integration, choose)
-    const place = placeOf(pipeline, sender, integration, decision.messages.length, waiting, now)
-    const placed = place === 'begun' ? started(outgoing, now) : outgoing
-    if (place === 'begun') begun.push(placed)
-    if (place === 'waiting') waiting.push(placed)
-    settlements.push(sendingSettlement(job, decision, placed, place, now))
+    const outgoing = outgoingOf(environment, job, decision, integration, choose)
+    const place = placeOf(pipeline, sender, integration, decision.messages.length, inLine, now)
+    if (place === 'begun') {
+      const started = begunNow(outgoing, now)
+      begun.push(started)
+      settlements.push(begunSettlement(started, now))
+    } else if (place === 'waiting') {
+      waiting.push(outgoing)
+      inLine.set(integration._id, (inLine.get(integration._id) ?? 0) + 1)
+    } else settlements.push(settles(job.job, 'queued', { due: place }))
   }
   return { settlements, begun, waiting }
 }
@@ -69,7 +72,7 @@ function placeOf(
   sender: Sender,
   { _id }: Integration,
   count: number,
-  waiting: readonly Outgoing[],
+  inLine: ReadonlyMap<string, number>,
   now: Date,
 ): Place {
   if (slots.isPaused(_id, now)) return lookAgainAt(slots, _id, now)
@@ -78,18 +81,17 @@ function placeOf(
     if (granted === count) return 'begun'
     for (let index = 0; index < granted; index += 1) slots.free(_id)
   }
-  const inLine = waiting.filter((one) => one.messages[0]?.integration._id === _id).length
-  return sender.room(_id) > inLine ? 'waiting' : lookAgainAt(slots, _id, now)
+  return sender.room(_id) > (inLine.get(_id) ?? 0) ? 'waiting' : lookAgainAt(slots, _id, now)
 }
 
 function outgoingOf(
   environment: Environment,
   facts: JobFacts,
-  drafts: readonly MessageDraft[],
+  decision: SendDecision,
   integration: Integration,
   choose: Choose,
 ): Outgoing {
-  const messages = drafts.map((draft) => ({
+  const messages = decision.messages.map((draft) => ({
     id: messageIdOf(facts.job.eventId, facts.job.id, draft.target),
     channel: draft.channel,
     envelope: draft.envelope as Envelope,
@@ -97,24 +99,5 @@ function outgoingOf(
     integration,
     other: choose,
   }))
-  return { environment, facts, messages }
-}
-
-function sendingSettlement(facts: JobFacts, decision: Send, outgoing: Outgoing, place: Place, now: Date): Settlement {
-  const [first] = outgoing.messages
-  const integration = first?.integration as Integration
-  return settles(facts.job, 'running', {
-    due: place instanceof Date ? place : 'kept',
-    state: { providerId: integration.providerId },
-    details: [selected(integration, now), ...decision.details],
-    messages: decision.messages.map((draft, index) =>
-      messageOf(facts, draft, now, {
-        state: place === 'begun' ? 'calling' : 'ready',
-        status: null,
-        providerId: integration.providerId,
-        integrationId: integration._id,
-        sending: outgoing.messages[index]?.sending ?? notYetSent,
-      }),
-    ),
-  })
+  return { environment, facts, messages, unwritten: decision }
 }

@@ -31,10 +31,15 @@ export async function resumeJobs(
   const now = pipeline.world.now()
   const outcomes: JobOutcome[] = []
   const waiting: Outgoing[] = []
+  const inLine = new Map<string, number>()
   for (const job of jobs) {
-    const resumed = resume(pipeline, sender, environment, facts, job, waiting, now)
+    const resumed = resume(pipeline, sender, environment, facts, job, inLine, now)
     if ('settlement' in resumed) outcomes.push(resumed)
-    else waiting.push(resumed)
+    else {
+      waiting.push(resumed)
+      const integrationId = resumed.messages[0]?.integration._id ?? ''
+      inLine.set(integrationId, (inLine.get(integrationId) ?? 0) + 1)
+    }
   }
   if (outcomes.length > 0) await recordOutcomes(pipeline.db, pipeline.world, environment, pipeline.queue, outcomes)
   return [sender.queue(waiting)]
@@ -46,7 +51,7 @@ function resume(
   environment: Environment,
   facts: Facts,
   job: JobFacts,
-  waiting: readonly Outgoing[],
+  inLine: ReadonlyMap<string, number>,
   now: Date,
 ): Outgoing | JobOutcome {
   const unsent = facts.unsent.get(job.job.id) ?? []
@@ -63,8 +68,7 @@ function resume(
   const outgoing: Outgoing = { environment, facts: job, messages: messages as OutgoingMessage[] }
   const integrationId = outgoing.messages[0]?.integration._id ?? ''
   const { slots } = pipeline
-  const inLine = waiting.filter((one) => one.messages[0]?.integration._id === integrationId).length
-  if (slots.isPaused(integrationId, now) || sender.room(integrationId) <= inLine) {
+  if (slots.isPaused(integrationId, now) || sender.room(integrationId) <= (inLine.get(integrationId) ?? 0)) {
     const due = lookAgainAt(slots, integrationId, now)
     return { settlement: settles(job.job, 'running', { due }), results: [] }
   }

@@ -1,4 +1,5 @@
 // Runs a batch of jobs: loads what they need, decides each, records all in one transaction, then lets messages go.
+import type { Decision, SendDecision } from '../domain/decision.ts'
 import type { Environment } from '../domain/environment.ts'
 import { detail } from '../domain/execution-detail.ts'
 import { grouped } from '../domain/grouped.ts'
@@ -107,7 +108,7 @@ async function decideJobs(
   const now = world.now()
   const settlements: Settlement[] = []
   const wishes: DigestWish[] = []
-  const sends: { facts: JobFacts; decision: Extract<ReturnType<typeof decide>, { kind: 'send' }> }[] = []
+  const sends: { facts: JobFacts; decision: SendDecision }[] = []
   for (const job of jobs) {
     const jobFacts = factsOf(facts, job)
     if (jobFacts === undefined) {
@@ -132,7 +133,7 @@ async function decideJobs(
     pipeline,
     placed.begun.filter((outgoing) => !isKept(outgoing)),
   )
-  return [sender.call(placed.begun.filter(isKept)), sender.queue(placed.waiting.filter(isKept))]
+  return [sender.call(placed.begun.filter(isKept)), sender.queue(placed.waiting)]
 }
 
 async function resumeSends(
@@ -175,7 +176,7 @@ function abandoned(facts: Facts, job: Job, now: Date): Settlement {
 }
 
 /** Without an active in-app integration there is no feed to write to. */
-function inAppAllowed(facts: Facts, decision: Exclude<ReturnType<typeof decide>, { kind: 'send' }>, now: Date) {
+function inAppAllowed(facts: Facts, decision: Exclude<Decision, SendDecision>, now: Date) {
   if (decision.kind !== 'deliver' || facts.integrations.some((one) => one.channel === 'in_app')) return decision
   return { kind: 'fail', details: [detail(now, 'noIntegration')], stops: false } as const
 }

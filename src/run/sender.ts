@@ -2,7 +2,6 @@
 import type { Group } from '../commit/group.ts'
 import { createGroup } from '../commit/group.ts'
 import { deliver } from '../deliver/deliver.ts'
-import { beginAttempt } from '../domain/after-outcome.ts'
 import type { Environment } from '../domain/environment.ts'
 import { grouped } from '../domain/grouped.ts'
 import type { Job } from '../domain/job.ts'
@@ -10,6 +9,7 @@ import type { Outcome } from '../domain/outcome.ts'
 import { misconfigured } from '../domain/outcome.ts'
 import { providerOf } from '../providers/registry.ts'
 import { recordBeginnings } from '../record/begin-calls.ts'
+import { recordDecisions } from '../record/record-decisions.ts'
 import type { JobOutcome } from '../record/record-outcomes.ts'
 import { recordOutcomes } from '../record/record-outcomes.ts'
 import { settles } from '../record/settlement.ts'
@@ -17,6 +17,7 @@ import { lookAgainAt } from './look-again.ts'
 import type { Outgoing, OutgoingMessage } from './outgoing.ts'
 import { withOperatorMail } from './outgoing.ts'
 import type { Pipeline } from './pipeline.ts'
+import { begunNow, begunSettlement } from './settle-begun.ts'
 import { settleOutcomes } from './settle-outcomes.ts'
 
 export interface Sender {
@@ -181,24 +182,40 @@ class SendingLines implements Sender {
     const due = lookAgainAt(this.#pipeline.slots, integrationId, this.#pipeline.world.now())
     await Promise.all(
       batch.map(async ({ outgoing, done }) => {
-        const settlement = settles(outgoing.facts.job, 'running', { due })
+        const status = outgoing.unwritten === undefined ? 'running' : 'queued'
+        const settlement = settles(outgoing.facts.job, status, { due })
         await this.#record(outgoing.environment, { settlement, results: [] })
         done()
       }),
     )
   }
 
+  /** Returns the ids of the jobs whose calls may be made. */
+  async #recordBegun(environment: Environment, begun: readonly Outgoing[], now: Date): Promise<ReadonlySet<string>> {
+    const { db, world, queue } = this.#pipeline
+    const fresh = begun.filter((outgoing) => outgoing.unwritten !== undefined)
+    const resumed = begun.filter((outgoing) => outgoing.unwritten === undefined)
+    const settlements = fresh.map((outgoing) => begunSettlement(outgoing, now))
+    const beginnings = resumed.map(({ facts, messages }) => ({ job: facts.job, messages: messages.map(beginningOf) }))
+    const [freshKept, resumedKept] = await Promise.all([
+      recordDecisions(db, world, environment, queue, { settlements, wishes: [] }),
+      recordBeginnings(db, world, environment, queue, beginnings),
+    ])
+    return new Set([...freshKept, ...resumedKept])
+  }
+
   async #begin(integrationId: string, batch: readonly Waiting[]): Promise<void> {
-    const { db, world, queue, slots } = this.#pipeline
+    const { world, slots } = this.#pipeline
     const environment = batch[0]?.outgoing.environment as Environment
-    const begun = batch.map(({ outgoing, done }) => ({ outgoing: started(outgoing, world.now()), done }))
+    const now = world.now()
+    const begun = batch.map(({ outgoing, done }) => ({ outgoing: begunNow(outgoing, now), done }))
     let kept: ReadonlySet<string> = new Set()
     try {
-      const beginnings = begun.map(({ outgoing }) => ({
-        job: outgoing.facts.job,
-        messages: outgoing.messages.map(beginningOf),
-      }))
-      kept = await recordBeginnings(db, world, environment, queue, beginnings)
+      kept = await this.#recordBegun(
+        environment,
+        begun.map(({ outgoing }) => outgoing),
+        now,
+      )
     } catch (error) {
       world.log.warn({ err: error, jobs: batch.length }, 'Calls could not be begun; the jobs are looked at again later')
     }
@@ -210,11 +227,6 @@ class SendingLines implements Sender {
       }
     }
   }
-}
-
-export function started(outgoing: Outgoing, now: Date): Outgoing {
-  const messages = outgoing.messages.map((message) => ({ ...message, sending: beginAttempt(message.sending, now) }))
-  return { ...outgoing, messages }
 }
 
 function beginningOf(message: OutgoingMessage) {
