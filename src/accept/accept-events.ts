@@ -179,7 +179,9 @@ function numberEvents(world: World, judged: readonly Judged[]): NumberedCall {
     if ('result' in one) return one.result
     const id = world.newId(now)
     const transactionId = one.runnable.request.transactionId ?? id
-    runnable.push({ ...one.runnable, id, transactionId })
+    // Member by member, as elsewhere on this path: a spread costs ten times as much.
+    const { request, warnings, version, firstStep, payload, severity, tenant } = one.runnable
+    runnable.push({ request, warnings, version, firstStep, payload, severity, tenant, id, transactionId })
     return { acknowledged: true, status: 'processed', transactionId }
   })
   return { runnable, results }

@@ -56,7 +56,7 @@ export interface Job {
   readonly digestId: string | null
   readonly state: JobState | null
   /** Known where this node accepted it a moment ago; else it is read. */
-  readonly event?: TriggeredEvent
+  readonly event?: TriggeredEvent | undefined
 }
 
 /** Statuses after which a job is over. */

@@ -61,11 +61,27 @@ export function firstJobs(notified: readonly Notified[]): FirstJobs {
 /** A job that this node made for itself. */
 export function bornJob(
   environment: Environment,
-  { afterId: _, details: __, ...job }: NewJob,
+  job: NewJob,
   lease: string,
   event: TriggeredEvent | undefined,
 ): Job {
-  return { ...job, environmentId: environment.id, lease, claims: 1, ...(event === undefined ? {} : { event }) }
+  // Member by member: a spread costs ten times as much, and there is one for every job.
+  return {
+    environmentId: environment.id,
+    id: job.id,
+    notificationId: job.notificationId,
+    eventId: job.eventId,
+    subscriberId: job.subscriberId,
+    versionId: job.versionId,
+    step: job.step,
+    status: job.status,
+    lane: job.lane,
+    lease,
+    claims: 1,
+    digestId: job.digestId,
+    state: job.state,
+    event,
+  }
 }
 
 /** Those of a page that are not there yet: a page that was written before adds nobody. Returns their jobs. */
