@@ -163,7 +163,8 @@ export const settings: Settings = {
   },
   baseUrl: {
     variable: 'POSTHORN_BASE_URL',
-    meaning: 'The address under which callers reach the service; written into the OpenAPI document.',
+    meaning:
+      'The address under which callers reach the service; written into the OpenAPI document. With `https` (or for `localhost`) e-mails carry links to unsubscribe, which begin with it.',
     shownDefault: 'none',
     defaultValue: undefined,
     read: webAddress,

@@ -11,6 +11,7 @@ import { startEmbeddedPostgres } from './db/embedded-postgres.ts'
 import { migrate, migrationTimeoutMs, readMigrations } from './db/migrate.ts'
 import { openSession } from './db/session.ts'
 import { createSealer } from './domain/sealed.ts'
+import { linkBaseOf } from './domain/unsubscribe-token.ts'
 import { prepareDrain } from './http/drain.ts'
 import { createServer } from './http/server.ts'
 import { ensureFirstStart, StartError } from './manage/first-start.ts'
@@ -185,6 +186,7 @@ function workerOf(config: Config, { db, world, connection }: Store): StartedWork
     renderer: createRenderer(() => world.now()),
     resolveChannels,
     operatorMail: config.smtp,
+    linkBase: linkBaseOf(config.baseUrl),
     openSession: (onNotification) => openSession(connection, { channel: hintChannel, onNotification }),
   })
 }

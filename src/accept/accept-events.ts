@@ -10,8 +10,9 @@ import type { TriggerResult } from '../domain/event.ts'
 import type { Job } from '../domain/job.ts'
 import type { Problem } from '../domain/problem.ts'
 import type { Queue } from '../queue/queue.ts'
-import { findKnown } from '../record/resolve-recipients.ts'
+import { findKnown, mergedRecipients } from '../record/resolve-recipients.ts'
 import type { World } from '../world/world.ts'
+import { cancelEvent } from './accept-cancel.ts'
 import type { GivenEvent, Judged, JudgedVersions } from './judge-events.ts'
 import { createJudgedVersions, judgeEvents } from './judge-events.ts'
 import type { Acceptance, Numbered, WrittenEvents } from './write-events.ts'
@@ -28,6 +29,8 @@ export interface Triggers {
     environment: Environment,
     call: { event: GivenEvent; idempotency: Idempotency | undefined },
   ): Promise<Answer<TriggerResult>>
+  /** Nobody else is told of that event; false when there was nothing left to call off. */
+  cancel(environment: Environment, transactionId: string): Promise<boolean>
 }
 
 interface TriggerCall {
@@ -61,6 +64,7 @@ export function createTriggers(db: Db, world: World, queue: Queue): Triggers {
   return {
     bulk: (environment, call) => bulks.add(environment, call),
     single: (environment, { event, idempotency }) => singles.add(environment, { events: [event], idempotency }),
+    cancel: (environment, transactionId) => cancelEvent(db, world, environment, queue, transactionId),
   }
 }
 
@@ -146,7 +150,7 @@ async function judgeCalls(
   const [judged, known] = await db.together((on) =>
     Promise.all([
       judgeEvents(on, environment, versions, events),
-      mayBePlain ? findKnown(on, environment, people) : undefined,
+      mayBePlain ? findKnown(on, environment, mergedRecipients(people)) : undefined,
     ]),
   )
   const areKnown = known !== undefined && people.every(({ subscriberId }) => known.has(subscriberId))

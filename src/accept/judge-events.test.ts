@@ -42,6 +42,8 @@ const eventOf = (name: string): GivenEvent => ({
     overrides: {},
     recipients: [{ subscriberId: 'person', fields: {}, channels: [] }],
     topics: [],
+    isBroadcast: false,
+    attachments: [],
     context: [],
   },
   warnings: [],

@@ -94,8 +94,8 @@ async function learnVersions(
   }
   if (missing.length === 0) return needed
   for (const version of await findVersions(db, environment, missing)) {
-    const { payloadSchema } = version.definition
-    const schema = payloadSchema && compilePayloadSchema(payloadSchema)
+    const { payloadSchema, validatePayload } = version.definition
+    const schema = validatePayload === false ? undefined : payloadSchema && compilePayloadSchema(payloadSchema)
     const judged = { version, schema, variables: declaredVariables(version.definition) }
     needed.set(version.id, judged)
     kept.set(version.id, judged)
@@ -142,7 +142,7 @@ function judge(event: GivenEvent, { versions, workflows, tenants, accepted }: Ju
           ? 'no_workflow_steps_defined'
           : firstStep === undefined
             ? 'no_workflow_active_steps_defined'
-            : request.recipients.length + request.topics.length === 0
+            : request.recipients.length + request.topics.length === 0 && !request.isBroadcast
               ? 'invalid_recipients'
               : undefined
   if (refusal !== undefined || firstStep === undefined) {

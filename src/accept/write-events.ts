@@ -20,7 +20,9 @@ import type { Reservation } from '../queue/worker.ts'
 import type { Notified } from '../record/notify.ts'
 import { bornJob, firstJobs } from '../record/notify.ts'
 import type { ResolveChannels, ResolvedRecipients } from '../record/resolve-recipients.ts'
-import { resolveRecipients } from '../record/resolve-recipients.ts'
+import { channelWarnings, resolveRecipients } from '../record/resolve-recipients.ts'
+import type { NewAttachment } from '../store/attachments.ts'
+import { insertAttachments } from '../store/attachments.ts'
 import { insertContexts } from '../store/contexts.ts'
 import type { NewEvent } from '../store/events.ts'
 import { claimTransactions, eventInsertion } from '../store/events.ts'
@@ -59,9 +61,11 @@ export function jobsAtOnce(events: readonly Runnable[]): number {
 const isExpanded = (recipients: readonly Recipient[]): boolean => recipients.length > recipientsAtOnceMax
 
 /** Whether it needs nothing written but itself, once the people it names are known. */
-export function isPlain({ recipients, topics, transactionId, actor, tenant, context }: EventRequest): boolean {
+export function isPlain(request: EventRequest): boolean {
+  const { recipients, topics, transactionId, actor, tenant, context, isBroadcast, attachments } = request
   const changesTenant = tenant !== undefined && (tenant.name !== undefined || tenant.data !== undefined)
-  const hasMore = topics.length > 0 || context.length > 0 || transactionId !== undefined || changesTenant
+  const isLarge = isBroadcast || attachments.length > 0
+  const hasMore = isLarge || topics.length > 0 || context.length > 0 || transactionId !== undefined || changesTenant
   return !hasMore && !isExpanded(recipients) && peopleOf(recipients, actor).every((one) => one.channels.length === 0)
 }
 
@@ -105,6 +109,7 @@ export async function writeEvents(
     ...new Set(events.flatMap(({ request }) => request.topics.map((topic) => topic.topicKey))),
   ])
   const written = await insertAll(tx, acceptance, events, { resolved, topics })
+  await insertAttachments(tx, environment, events.flatMap(attachmentsOf), now)
   await insertTasks(
     tx,
     environment,
@@ -146,8 +151,8 @@ const isSmall = ({ payload, overrides }: NewEvent): boolean =>
   JSON.stringify(payload).length + JSON.stringify(overrides).length <= smallEventLetters
 
 function triggeredEvent(row: NewEvent): TriggeredEvent {
-  const { id, transactionId, payload, overrides, actorId, tenantId, contextKeys, severity } = row
-  return { id, transactionId, payload, overrides, actorId, tenantId, contextKeys, severity }
+  const { id, transactionId, payload, overrides, actorId, tenantId, contextKeys, severity, attachments } = row
+  return { id, transactionId, payload, overrides, actorId, tenantId, contextKeys, severity, attachments }
 }
 
 /** Those whose transaction id is new. One of ours cannot have been used before; of two alike in a call the first runs. */
@@ -201,6 +206,7 @@ function rowOf(event: Numbered, resolved: ResolvedRecipients, topics: readonly T
   const known = request.topics.length === 0 ? [] : topicsOf(request.topics, topics)
   const expands = isExpanded(request.recipients)
   const named = expands ? [] : request.recipients
+  const isFannedOut = known.length > 0 || expands || request.isBroadcast
   return {
     id: event.id,
     transactionId: event.transactionId,
@@ -212,14 +218,16 @@ function rowOf(event: Numbered, resolved: ResolvedRecipients, topics: readonly T
     tenantId: event.tenant?._id ?? null,
     contextKeys: request.context.length === 0 ? null : request.context.map(contextKeyOf).sort(),
     severity: event.severity === 'none' ? null : event.severity,
-    lane: known.length > 0 || expands ? fanOutLane : directLane,
+    attachments: request.attachments.length,
+    lane: isFannedOut ? fanOutLane : directLane,
     recipients: expands ? request.recipients : null,
     topics: known.map((topic) => ({ id: topic._id, key: topic.key })),
     excluded: known.length === 0 ? [] : [...new Set(request.topics.flatMap((topic) => topic.exclude))],
     warnings: warningsOf(event, known, resolved),
     notified: named.length,
+    isBroadcast: request.isBroadcast,
     createdAt: now,
-    expandedAt: known.length > 0 || expands ? null : now,
+    expandedAt: isFannedOut ? null : now,
   }
 }
 
@@ -232,12 +240,13 @@ function warningsOf({ request, warnings }: Numbered, known: readonly Topic[], re
   if (request.topics.length === 0 && resolved.warnings.size === 0) return [...warnings]
   const keys = new Set(known.map((topic) => topic.key))
   const unknown = [...new Set(request.topics.map((topic) => topic.topicKey))].filter((key) => !keys.has(key))
-  const channels = request.recipients.flatMap(({ subscriberId }) => {
-    const warning = resolved.warnings.get(subscriberId)
-    return warning === undefined ? [] : [`Channels of ${subscriberId} were not stored: ${warning}`]
-  })
+  const own = new Set(request.recipients.map(({ subscriberId }) => subscriberId))
+  const channels = channelWarnings(new Map([...resolved.warnings].filter(([subscriberId]) => own.has(subscriberId))))
   return [...warnings, ...unknown.map((key) => `Topic ${key} was not found`), ...channels]
 }
+
+const attachmentsOf = ({ id, request }: Numbered): NewAttachment[] =>
+  request.attachments.map((attachment, place) => ({ ...attachment, eventId: id, place }))
 
 function notifiedOf(event: Numbered, resolved: ResolvedRecipients): Notified[] {
   const { request, version, firstStep } = event

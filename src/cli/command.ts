@@ -6,6 +6,8 @@ export interface Terminal {
   readonly config: Config
   readonly log: Log
   print(line: string): void
+  /** Asks somebody at a terminal; absent where nobody is there. */
+  readonly ask?: (question: string) => Promise<string>
 }
 
 export interface Command {

@@ -5,14 +5,13 @@ import type { Environment, Scope } from '../domain/environment.ts'
 import { scopes } from '../domain/environment.ts'
 import { isUuid } from '../domain/uuid-v7.ts'
 import type { Store } from '../main.ts'
-import { migrateStore, openStore } from '../main.ts'
 import type { NewKey } from '../manage/api-keys.ts'
 import { createApiKey, removeApiKey } from '../manage/api-keys.ts'
-import { ensureInstallation } from '../manage/first-start.ts'
 import { listApiKeys } from '../store/api-keys.ts'
-import { listEnvironments } from '../store/installation.ts'
 import type { Command, Terminal } from './command.ts'
 import { UsageError } from './command.ts'
+import { visible } from './visible-text.ts'
+import { environmentNamed, withStore } from './with-store.ts'
 
 const keysListedMax = 1_000
 
@@ -33,17 +32,12 @@ export const keysCommand: Command = {
       throw new UsageError('posthorn keys revoke needs the id of the key; `posthorn keys list` shows it')
     }
     const key = newKeyOf(values)
-    const store = await openStore(terminal.config, terminal.log, { embedded: 'join' })
-    try {
-      await migrateStore(store)
-      await ensureInstallation(store.db, store.world)
+    await withStore(terminal, async (store) => {
       const environment = await environmentNamed(store, values.environment)
       if (action === 'create') await create(terminal, store, environment, key)
       else if (action === 'list') await list(terminal, store, environment)
       else await revoke(terminal, store, environment, id ?? '')
-    } finally {
-      await store.close()
-    }
+    })
   },
 }
 
@@ -62,13 +56,6 @@ function readArguments(args: readonly string[]) {
   } catch (error) {
     throw new UsageError((error as Error).message)
   }
-}
-
-async function environmentNamed(store: Store, name: string): Promise<Environment> {
-  const environments = await listEnvironments(store.db)
-  const found = environments.find((environment) => environment.name === name)
-  if (found !== undefined) return found
-  throw new UsageError(`There is no environment "${name}"; there are ${environments.map((one) => one.name).join(', ')}`)
 }
 
 function newKeyOf(values: { name?: string; scope?: string[]; 'expires-at'?: string }): NewKey {
@@ -93,7 +80,7 @@ async function create({ print }: Terminal, { db, world }: Store, environment: En
 
 async function list({ print }: Terminal, { db, world }: Store, environment: Environment): Promise<void> {
   for (const key of await listApiKeys(db, environment, { offset: 0, limit: keysListedMax })) {
-    print(`${key._id}  …${key.hint}  ${key.scopes.join(',')}  ${stateOf(key, world.now())}  ${key.name}`)
+    print(`${key._id}  …${key.hint}  ${key.scopes.join(',')}  ${stateOf(key, world.now())}  ${visible(key.name)}`)
   }
 }
 

@@ -1,4 +1,5 @@
 // The posthorn command.
+import { createInterface } from 'node:readline/promises'
 import type { Environment } from '../config.ts'
 import { ConfigError, readConfig } from '../config.ts'
 import { UnusableDatabase } from '../db/await-database.ts'
@@ -9,14 +10,24 @@ import { Problem } from '../domain/problem.ts'
 import { StartError } from '../manage/first-start.ts'
 import { KeyFileError } from '../world/key-file.ts'
 import { createLog } from '../world/pino-log.ts'
-import type { Command } from './command.ts'
+import type { Command, Terminal } from './command.ts'
 import { UsageError } from './command.ts'
 import { keysCommand } from './keys.ts'
 import { migrateCommand } from './migrate.ts'
+import { promoteCommand } from './promote.ts'
 import { resealCommand } from './reseal.ts'
 import { startCommand } from './start.ts'
+import { visibleLines } from './visible-text.ts'
+import { workflowsCommand } from './workflows.ts'
 
-const commands: readonly Command[] = [startCommand, migrateCommand, keysCommand, resealCommand]
+const commands: readonly Command[] = [
+  startCommand,
+  migrateCommand,
+  keysCommand,
+  workflowsCommand,
+  promoteCommand,
+  resealCommand,
+]
 
 type Stream = NodeJS.WritableStream & { readonly isTTY?: boolean }
 
@@ -25,6 +36,7 @@ export interface Host {
   readonly env: Environment
   readonly stdout: Stream
   readonly stderr: Stream
+  readonly stdin?: NodeJS.ReadableStream & { readonly isTTY?: boolean }
   exitCode?: number | string | null | undefined
 }
 
@@ -48,11 +60,30 @@ export async function main(args: readonly string[], host: Host = process): Promi
     const pretty = config.logFormat === 'pretty' || (config.logFormat === 'auto' && stream.isTTY === true)
     const log = createLog({ level: config.logLevel, pretty }, stream)
     for (const warning of warnings) log.warn({}, warning)
-    await command.run({ config, log, print: (line) => host.stdout.write(`${line}\n`) }, rest)
+    const print = (line: string): void => {
+      host.stdout.write(`${line}\n`)
+    }
+    await command.run({ config, log, print, ...askOn(host) }, rest)
   } catch (error) {
     if (!isOperatorError(error)) throw error
-    host.stderr.write(`${error.message}\n`)
+    // It may quote what somebody else wrote.
+    host.stderr.write(`${visibleLines(error.message)}\n`)
     host.exitCode = error instanceof UsageError ? 2 : 1
+  }
+}
+
+/** Only where somebody sits at both ends. */
+function askOn({ stdin, stdout }: Host): Pick<Terminal, 'ask'> {
+  if (stdin === undefined || stdin.isTTY !== true || stdout.isTTY !== true) return {}
+  return {
+    ask: async (question) => {
+      const reader = createInterface({ input: stdin, output: stdout })
+      try {
+        return await reader.question(question)
+      } finally {
+        reader.close()
+      }
+    },
   }
 }
 

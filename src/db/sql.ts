@@ -50,8 +50,12 @@ export function allOf(conditions: readonly Statement[]): Statement {
   return conditions.reduce((all, condition) => sql`${all} and ${condition}`)
 }
 
+/** What PostgreSQL keeps of a name. */
+export const statementNameMax = 63
+
 /** Gives a hot statement a name, so that the server parses and plans it once a connection. */
 export function prepared(name: string, statement: Statement): Statement {
+  if (name.length > statementNameMax) throw new Error(`The name of a statement is too long: ${name}`)
   const values: unknown[] = []
   const text = statement instanceof Fragment ? statement.write(values) : statement.text
   return { text, values, name }

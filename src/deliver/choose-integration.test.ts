@@ -1,7 +1,7 @@
 // Which integration a message goes to, and where next.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { StepFilter } from '../domain/condition.ts'
+import type { FieldFilterPart, StepFilter } from '../domain/condition.ts'
 import type { Integration } from '../domain/integration.ts'
 import type { IntegrationWish } from './choose-integration.ts'
 import { chooseIntegration } from './choose-integration.ts'
@@ -40,7 +40,8 @@ function choose(integrations: readonly Integration[], wish: Partial<IntegrationW
   const chosen = chooseIntegration(integrations, {
     channel: 'email',
     tried: [],
-    passes: (conditions) => conditions.some(({ children }) => children[0]?.value === 'gold'),
+    passes: (conditions) =>
+      conditions.some(({ children }) => (children[0] as FieldFilterPart | undefined)?.value === 'gold'),
     captures: ({ providerId }) => providerId === 'platform-email',
     ...wish,
   })

@@ -118,8 +118,9 @@ function nextTurn({ sending, integrationId }: OutcomeSituation): Sending {
 /** What is known when a call begins. */
 export function beginAttempt(sending: Sending, now: Date): Sending {
   const at = now.toISOString()
+  const { dueAt: _, ...rest } = sending
   return {
-    ...sending,
+    ...rest,
     attempts: sending.attempts + 1,
     firstAttemptAt: sending.firstAttemptAt ?? at,
     turnStartedAt: sending.turnStartedAt ?? at,

@@ -23,6 +23,21 @@ export const channelProviderIds = [
   'appio',
 ] as const
 
+const pushProviderIds: ReadonlySet<string> = new Set([
+  'fcm',
+  'apns',
+  'expo',
+  'one-signal',
+  'pushpad',
+  'push-webhook',
+  'pusher-beams',
+  'appio',
+])
+
+/** An entry is for chat or for push, and its provider tells which. */
+export const channelOfEntry = ({ providerId }: { providerId: string }): 'chat' | 'push' =>
+  pushProviderIds.has(providerId) ? 'push' : 'chat'
+
 export interface ChannelCredentials {
   readonly webhookUrl?: string
   readonly channel?: string

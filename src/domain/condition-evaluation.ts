@@ -1,14 +1,41 @@
 // Whether conditions hold, and what was compared with what.
-import { canonicalJson } from './canonical-json.ts'
-import type { FieldFilterPart, StepFilter } from './condition.ts'
-import { momentOfText } from './iso-moment.ts'
+import type {
+  FieldFilterPart,
+  FilterPart,
+  OnlineFilterPart,
+  OnlineInLastFilterPart,
+  PreviousStepFilterPart,
+  StepFilter,
+  WebhookFilterPart,
+} from './condition.ts'
+import { partsOf } from './condition.ts'
+import { holds } from './condition-comparison.ts'
+import { dateOf, shown } from './condition-values.ts'
 import { valueAt } from './path.ts'
 
+type Fields = Readonly<Record<string, unknown>>
+
 /** What the fields of conditions are looked up in. */
-export type ConditionSubject = Readonly<Record<FieldFilterPart['on'], Readonly<Record<string, unknown>>>>
+export type ConditionSubject = { readonly [Source in FieldFilterPart['on']]?: Fields | undefined }
+
+/** What became of a message of an earlier step. */
+export interface EarlierMessage {
+  readonly status: string | null
+  readonly seen: boolean
+  readonly read: boolean
+}
+
+/** What conditions ask beside fields. Integrations, whose conditions ask fields alone, need none of it. */
+export interface ConditionSurroundings {
+  readonly now: Date
+  /** The messages of an earlier step; undefined where it made none or never ran. */
+  messagesOf(step: string): readonly EarlierMessage[] | undefined
+  /** What an address answered; undefined while it has not. */
+  answerOf(webhookUrl: string): Fields | undefined
+}
 
 export interface EvaluatedCondition {
-  readonly filter: 'Payload' | 'Subscriber'
+  readonly filter: (typeof kindNames)[FilterPart['on']]
   readonly field: string
   readonly expected: string
   readonly actual: string
@@ -17,12 +44,23 @@ export interface EvaluatedCondition {
 }
 
 export interface Evaluation {
+  /** False while it is not decided. */
   readonly passed: boolean
-  /** Those that were looked at: groups after one that passes are not. */
+  /** Those that were looked at: groups after one that passes are not, nor are webhooks that could change nothing. */
   readonly conditions: readonly EvaluatedCondition[]
+  /** The addresses without whose answers it cannot be decided. */
+  readonly asks: readonly string[]
 }
 
-const sourceNames = { payload: 'Payload', subscriber: 'Subscriber' } as const
+const kindNames = {
+  payload: 'Payload',
+  subscriber: 'Subscriber',
+  tenant: 'Tenant',
+  webhook: 'Webhook',
+  isOnline: 'Is online',
+  isOnlineInLast: 'Last time was online',
+  previousStep: 'Previous step',
+} as const
 
 /**
  * Groups are OR-ed. No group at all passes, and so does one without children, negated or not: it asks nothing.
@@ -32,251 +70,142 @@ export function evaluateFilters(
   filters: readonly StepFilter[],
   subject: ConditionSubject,
   renderValue: (text: string) => string,
+  surroundings?: ConditionSurroundings,
 ): Evaluation {
   const conditions: EvaluatedCondition[] = []
+  const asks = new Set<string>()
   for (const filter of filters) {
-    const children = filter.children.map((part) => evaluatePart(filter.type, part, subject, renderValue))
-    for (const child of children) conditions.push(child)
-    if (groupPasses(filter, children)) return { passed: true, conditions }
+    const group = evaluateGroup(filter, { type: filter.type, subject, renderValue, surroundings })
+    for (const condition of group.conditions) conditions.push(condition)
+    if (group.passed === true) return { passed: true, conditions, asks: [] }
+    for (const address of group.asks) asks.add(address)
   }
-  return { passed: filters.length === 0, conditions }
+  return { passed: filters.length === 0, conditions, asks: [...asks] }
 }
 
-function groupPasses(filter: StepFilter, children: readonly EvaluatedCondition[]): boolean {
-  if (children.length === 0) return true
-  const passed =
-    filter.value === 'OR' ? children.some((child) => child.passed) : children.every((child) => child.passed)
-  return passed !== (filter.isNegated === true)
+interface Asked {
+  readonly type: StepFilter['type']
+  readonly subject: ConditionSubject
+  readonly renderValue: (text: string) => string
+  readonly surroundings: ConditionSurroundings | undefined
 }
 
-function evaluatePart(
-  type: StepFilter['type'],
-  part: FieldFilterPart,
-  subject: ConditionSubject,
-  renderValue: (text: string) => string,
+interface GroupEvaluation {
+  /** Undefined while answers are missing that decide it. */
+  readonly passed: boolean | undefined
+  readonly conditions: EvaluatedCondition[]
+  readonly asks: readonly string[]
+}
+
+/** Webhooks come last: they are asked only where the others leave it open. */
+function evaluateGroup(filter: StepFilter, asked: Asked): GroupEvaluation {
+  const parts = partsOf(filter)
+  if (parts.length === 0) return { passed: true, conditions: [], asks: [] }
+  const webhooks = parts.filter((part) => part.on === 'webhook')
+  const conditions = parts.flatMap((part) => (part.on === 'webhook' ? [] : [evaluatePart(part, asked)]))
+  /** Whatever the others come to, one of these decides: a true one of OR, a false one of AND. */
+  const deciding = filter.value === 'OR'
+  const isDecided = (): boolean => conditions.some((condition) => condition.passed === deciding)
+  const asks: string[] = []
+  if (!isDecided()) {
+    for (const part of webhooks) {
+      const answer = asked.surroundings?.answerOf(part.webhookUrl)
+      if (answer === undefined) asks.push(part.webhookUrl)
+      else conditions.push(evaluateWebhook(part, answer, asked))
+    }
+  }
+  const joined = isDecided() ? deciding : asks.length > 0 ? undefined : !deciding
+  if (joined === undefined) return { passed: undefined, conditions, asks }
+  return { passed: joined !== (filter.isNegated === true), conditions, asks: [] }
+}
+
+function evaluatePart(part: Exclude<FilterPart, WebhookFilterPart>, asked: Asked): EvaluatedCondition {
+  switch (part.on) {
+    case 'isOnline':
+      return evaluateOnline(part, asked)
+    case 'isOnlineInLast':
+      return evaluateOnlineInLast(part, asked)
+    case 'previousStep':
+      return evaluatePreviousStep(part, asked)
+    default:
+      return evaluateField(part, asked.subject[part.on] ?? {}, asked)
+  }
+}
+
+function evaluateField(
+  part: FieldFilterPart | WebhookFilterPart,
+  fields: Fields,
+  { type, renderValue }: Asked,
 ): EvaluatedCondition {
   const expected = renderValue(part.value)
-  const actual = valueAt(subject[part.on], part.field)
+  const actual = valueAt(fields, part.field)
   return {
-    filter: sourceNames[part.on],
+    filter: kindNames[part.on],
     field: part.field,
     expected: shown(expected),
-    actual: shown(textOf(actual) ?? (actual === null ? 'null' : 'undefined')),
+    actual: shown(actual),
     operator: part.operator,
     passed: holds(part.operator, { type, actual, expected }),
   }
 }
 
-/** Enough to see what was compared; the whole value may be half a megabyte. */
-const shownLengthMax = 256
+const evaluateWebhook = (part: WebhookFilterPart, answer: Fields, asked: Asked): EvaluatedCondition =>
+  evaluateField(part, answer, asked)
 
-function shown(text: string): string {
-  // A cut may go through a pair of surrogates, and no JSON column holds the half of one.
-  return (text.length <= shownLengthMax ? text : `${text.slice(0, shownLengthMax - 1)}…`).toWellFormed()
-}
-
-interface Comparison {
-  readonly type: StepFilter['type']
-  readonly actual: unknown
-  readonly expected: string
-}
-
-/** A missing field fails every operator but the negative ones, each of which is exactly the contrary of its positive one. */
-function holds(operator: FieldFilterPart['operator'], comparison: Comparison): boolean {
-  switch (operator) {
-    case 'EQUAL':
-      return equals(comparison)
-    case 'NOT_EQUAL':
-      return !equals(comparison)
-    case 'LARGER':
-      return compares(comparison, (actual, expected) => actual > expected)
-    case 'LARGER_EQUAL':
-      return compares(comparison, (actual, expected) => actual >= expected)
-    case 'SMALLER':
-      return compares(comparison, (actual, expected) => actual < expected)
-    case 'SMALLER_EQUAL':
-      return compares(comparison, (actual, expected) => actual <= expected)
-    case 'BETWEEN':
-      return between(comparison)
-    case 'NOT_BETWEEN':
-      return !between(comparison)
-    case 'LIKE':
-      return like(comparison)
-    case 'NOT_LIKE':
-      return !like(comparison)
-    case 'IN':
-      return isIn(comparison)
-    case 'NOT_IN':
-      return !isIn(comparison)
-    case 'ANY_IN':
-      return holdsListed(comparison, (listed, held) => listed.some(held))
-    case 'ALL_IN':
-      return holdsListed(comparison, (listed, held) => listed.length > 0 && listed.every(held))
+/** Somebody of whom it was never known whether they are online is neither. */
+function evaluateOnline({ value }: OnlineFilterPart, { subject }: Asked): EvaluatedCondition {
+  const { isOnline, lastOnlineAt } = onlineStateOf(subject)
+  const isKnown = isOnline || lastOnlineAt !== undefined
+  return {
+    filter: kindNames.isOnline,
+    field: 'isOnline',
+    expected: String(value),
+    actual: isKnown ? String(isOnline) : 'undefined',
+    operator: 'EQUAL',
+    passed: isKnown && isOnline === value,
   }
 }
 
-const isListType = (type: StepFilter['type']): boolean => type === 'LIST' || type === 'MULTI_LIST'
-const isScalarType = (type: StepFilter['type']): type is ScalarType =>
-  type === 'NUMBER' || type === 'DATE' || type === 'BOOLEAN' || type === 'TEXT'
+const timeOperatorMs = { minutes: 60_000, hours: 3_600_000, days: 86_400_000 } as const
 
-/** Lists are equal when they have the same members, in whatever order. */
-function equals({ type, actual, expected }: Comparison): boolean {
-  if (!isListType(type) && (isScalarType(type) || !Array.isArray(actual))) {
-    const key = keyOf(type, actual)
-    return key !== undefined && keysOf(type, expected).includes(key)
-  }
-  const members = actualMembers(type, actual)
-  if (members === undefined) return false
-  const listed = listOf(expected).map((member) => keysOf(type, member))
-  const held = new Set(members.map((member) => keyOf(type, member)))
-  const wanted = new Set<string | undefined>(listed.flat())
-  return [...held].every((key) => wanted.has(key)) && listed.every((keys) => keys.some((key) => held.has(key)))
-}
-
-/** An array has to hold the value; anything else has to be one of the values listed. For the list types both are lists. */
-function isIn(comparison: Comparison): boolean {
-  const { type, actual, expected } = comparison
-  if (isListType(type) || !Array.isArray(actual)) return holdsListed(comparison, (listed, held) => listed.some(held))
-  const held = keysHeld(type, actual)
-  return keysOf(type, expected).some((key) => held.has(key))
-}
-
-/** Asks which of the listed values the actual one holds; one that is no list holds itself. */
-function holdsListed(
-  { type, actual, expected }: Comparison,
-  judge: (listed: readonly unknown[], held: (member: unknown) => boolean) => boolean,
-): boolean {
-  const members = actualMembers(type, actual)
-  if (members === undefined) return false
-  const held = keysHeld(type, members)
-  return judge(listOf(expected), (member) => keysOf(type, member).some((key) => held.has(key)))
-}
-
-function compares(
-  { type, actual, expected }: Comparison,
-  judge: (actual: number | string, expected: number | string) => boolean,
-): boolean {
-  const scalarType = isScalarType(type) ? type : scalarTypeOf(actual)
-  if (scalarType === undefined) return false
-  const [one, other] = [scalarOf(scalarType, actual), scalarOf(scalarType, expected)]
-  return one !== undefined && other !== undefined && judge(one, other)
-}
-
-/** Two listed bounds, both of which belong to the range. */
-function between({ type, actual, expected }: Comparison): boolean {
-  const range = rangeOf(expected)
-  return (
-    range !== undefined &&
-    compares({ type, actual, expected: range.from }, (value, bound) => value >= bound) &&
-    compares({ type, actual, expected: range.to }, (value, bound) => value <= bound)
-  )
-}
-
-function rangeOf(text: string): { from: string; to: string } | undefined {
-  const [from, to, ...more] = listOf(text).map(textOf)
-  return from === undefined || to === undefined || more.length > 0 ? undefined : { from, to }
-}
-
-/** Whether anything can lie between what the text lists. */
-export const isRange = (text: string): boolean => rangeOf(text) !== undefined
-
-/** Whatever the type, texts are compared; of a list, each member's. */
-function like({ actual, expected }: Comparison): boolean {
-  const members: readonly unknown[] = Array.isArray(actual) ? actual : [actual]
-  return members.some((member) => textOf(member)?.includes(expected) === true)
-}
-
-/** Undefined for what is missing. The list types read a text as a list. */
-function actualMembers(type: StepFilter['type'], actual: unknown): readonly unknown[] | undefined {
-  if (actual === undefined || actual === null) return undefined
-  if (Array.isArray(actual)) return actual
-  return isListType(type) && typeof actual === 'string' ? listOf(actual) : [actual]
-}
-
-/** `["a", "b"]`, or `a, b`. */
-function listOf(text: string): readonly unknown[] {
-  const json = text.trimStart().startsWith('[') ? jsonOf(text) : undefined
-  if (Array.isArray(json)) return json
-  return text
-    .split(',')
-    .map((member) => member.trim())
-    .filter((member) => member !== '')
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
+function evaluateOnlineInLast(part: OnlineInLastFilterPart, { subject, surroundings }: Asked): EvaluatedCondition {
+  const { isOnline, lastOnlineAt } = onlineStateOf(subject)
+  const since = (surroundings?.now.getTime() ?? Number.NaN) - part.value * timeOperatorMs[part.timeOperator]
+  return {
+    filter: kindNames.isOnlineInLast,
+    field: 'lastOnlineAt',
+    expected: `${part.value} ${part.timeOperator}`,
+    actual: isOnline ? 'online' : shown(subject.subscriber?.['lastOnlineAt']),
+    operator: 'SMALLER_EQUAL',
+    passed: isOnline || (lastOnlineAt !== undefined && lastOnlineAt >= since),
   }
 }
 
-function keysHeld(type: StepFilter['type'], members: readonly unknown[]): Set<string> {
-  const keys = members.map((member) => keyOf(type, member))
-  return new Set(keys.filter((key) => key !== undefined))
+function onlineStateOf({ subscriber }: ConditionSubject): { isOnline: boolean; lastOnlineAt: number | undefined } {
+  return { isOnline: subscriber?.['isOnline'] === true, lastOnlineAt: dateOf(subscriber?.['lastOnlineAt']) }
 }
 
-/** Two values are equal when they share a key: a set of keys compares long lists in one pass. */
-function keyOf(type: StepFilter['type'], actual: unknown): string | undefined {
-  const scalarType = isScalarType(type) ? type : scalarTypeOf(actual)
-  if (scalarType !== undefined) return scalarKey(scalarType, actual)
-  if (typeof actual !== 'object' || actual === null) return undefined
-  const json = canonicalJson(actual)
-  return json === undefined ? undefined : `JSON ${json}`
-}
+/** The positive word of each, and whether it is asked for or its contrary. One message of several is enough. */
+const previousStepMeanings = {
+  read: { of: 'read', wanted: true },
+  unread: { of: 'read', wanted: false },
+  seen: { of: 'seen', wanted: true },
+  unseen: { of: 'seen', wanted: false },
+  sent: { of: 'sent', wanted: true },
+  unsent: { of: 'sent', wanted: false },
+} as const
 
-/** An expected value has one key for each type the actual one may turn out to have. */
-function keysOf(type: StepFilter['type'], expected: unknown): string[] {
-  if (isScalarType(type)) return [scalarKey(type, expected)].filter((key) => key !== undefined)
-  const value = typeof expected === 'string' && /^\s*[[{]/.test(expected) ? jsonOf(expected) : expected
-  const keys = (['NUMBER', 'BOOLEAN', 'TEXT'] as const).map((scalarType) => scalarKey(scalarType, expected))
-  if (typeof value === 'object' && value !== null) keys.push(keyOf(type, value))
-  return keys.filter((key) => key !== undefined)
-}
-
-function scalarKey(type: ScalarType, value: unknown): string | undefined {
-  const scalar = scalarOf(type, value)
-  return scalar === undefined ? undefined : `${type} ${scalar}`
-}
-
-type ScalarType = 'NUMBER' | 'DATE' | 'BOOLEAN' | 'TEXT'
-
-function scalarTypeOf(actual: unknown): ScalarType | undefined {
-  if (typeof actual === 'string') return 'TEXT'
-  if (typeof actual === 'boolean') return 'BOOLEAN'
-  return typeof actual === 'number' ? 'NUMBER' : undefined
-}
-
-/** Undefined when the value cannot be read as that type. */
-function scalarOf(type: ScalarType, value: unknown): number | string | undefined {
-  if (type === 'TEXT') return textOf(value)
-  if (type === 'NUMBER') return numberOf(value)
-  return type === 'DATE' ? dateOf(value) : booleanOf(value)
-}
-
-const numberForm = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?$/
-
-function numberOf(value: unknown): number | undefined {
-  const isText = typeof value === 'string' && numberForm.test(value.trim())
-  const number = isText ? Number(value) : value
-  return typeof number === 'number' && Number.isFinite(number) ? number : undefined
-}
-
-/** Milliseconds: of an ISO 8601 text, or given as such. */
-function dateOf(value: unknown): number | undefined {
-  const moment = typeof value === 'string' ? momentOfText(value.trim()) : undefined
-  return moment === undefined ? numberOf(value) : moment.at.getTime()
-}
-
-function booleanOf(value: unknown): number | undefined {
-  const word = typeof value === 'string' ? value.trim().toLowerCase() : value
-  if (word === true || word === 'true' || word === 1 || word === '1') return 1
-  return word === false || word === 'false' || word === 0 || word === '0' ? 0 : undefined
-}
-
-/** Undefined for what is missing, which null is too. */
-function textOf(value: unknown): string | undefined {
-  if (value === undefined || value === null) return undefined
-  if (typeof value === 'object') return canonicalJson(value)
-  return String(value)
+/** A step that made no message, or never ran, is no reason to hold this one back. */
+function evaluatePreviousStep({ step, stepType }: PreviousStepFilterPart, { surroundings }: Asked): EvaluatedCondition {
+  const messages = surroundings?.messagesOf(step) ?? []
+  const { of, wanted } = previousStepMeanings[stepType]
+  const count = messages.filter((one) => (of === 'sent' ? one.status === 'sent' : one[of])).length
+  return {
+    filter: kindNames.previousStep,
+    field: step,
+    expected: stepType,
+    actual: messages.length === 0 ? 'no message' : `${count} of ${messages.length} ${of}`,
+    operator: 'EQUAL',
+    passed: messages.length === 0 || count > 0 === wanted,
+  }
 }

@@ -1,6 +1,6 @@
 // A Decision: what a step wants to happen. The one room that writes makes it so.
 import type { StoredDetail } from './execution-detail.ts'
-import type { JobState } from './job.ts'
+import type { HeldBy, JobState } from './job.ts'
 import type { MessageDraft, MessageError } from './message.ts'
 
 /** The messages go to a provider of their channel. */
@@ -31,6 +31,11 @@ export type Decision =
     }
   /** Read, modify and write: resolved in record's transaction. */
   | JoinDigest
+  | TakeThrottle
+  /** The customer's own service is asked, once this is recorded. */
+  | CallOut
+  /** What was held back is decided anew, with the window's events where it was gathered. */
+  | { readonly kind: 'release'; readonly windowId?: string; readonly details: readonly StoredDetail[] }
   | { readonly kind: 'closeDigest'; readonly windowId: string; readonly details: readonly StoredDetail[] }
   /** `stops`: the steps after it are canceled whatever the step's own setting says. */
   | { readonly kind: 'fail'; readonly details: readonly StoredDetail[]; readonly stops: boolean }
@@ -44,5 +49,31 @@ export interface JoinDigest {
   readonly dueAt: Date
   /** Set for back-off: the first event after so long a silence goes on at once. */
   readonly backoffMs?: number
+  /** Set where a message is held back: why, and what tells the windows of one step apart. */
+  readonly held?: { readonly by: HeldBy; readonly key: string }
+  readonly details: readonly StoredDetail[]
+}
+
+export interface TakeThrottle {
+  readonly kind: 'takeThrottle'
+  readonly stepId: string
+  /** The value at the throttle key, as text; absent without a key. */
+  readonly throttleValue?: string
+  /** How many are let through a window. */
+  readonly threshold: number
+  /** When the window ends if this run opens it. */
+  readonly until: Date
+  readonly details: readonly StoredDetail[]
+}
+
+export interface CallOut {
+  readonly kind: 'callOut'
+  readonly url: string
+  readonly method: 'POST' | 'PUT' | 'PATCH'
+  readonly headers: Readonly<Record<string, string>>
+  /** JSON, and what is signed. */
+  readonly body: string
+  readonly timeoutMs: number
+  readonly continueOnFailure: boolean
   readonly details: readonly StoredDetail[]
 }

@@ -1,6 +1,7 @@
-// When a digest's window closes: after a time, or when clocks show one.
+// When a digest's window closes, or a timed delay ends: after a time, or when clocks show one.
+import { cronOf, nextCron } from './cron.ts'
 import { dayMs, durationMs } from './duration.ts'
-import type { DigestMetadata, TimedConfig, TimedDigest, WeekDay } from './workflow.ts'
+import type { DigestMetadata, RegularDigest, TimedConfig, TimeUnit, WeekDay } from './workflow.ts'
 import { weekDays } from './workflow.ts'
 import { momentOfWall, usableZone, wallTimeAt } from './zone.ts'
 
@@ -11,18 +12,50 @@ import { momentOfWall, usableZone, wallTimeAt } from './zone.ts'
  * hours count from now. Undefined when the settings say nothing that ever comes.
  */
 export function digestDueAt(metadata: DigestMetadata, now: Date, zone: string | null): Date | undefined {
-  const { amount, unit } = metadata
-  // Nothing below ends that counts by none.
-  if (amount === undefined || unit === undefined || !(amount >= 1)) return undefined
-  if (metadata.type !== 'timed' || unit === 'seconds' || unit === 'minutes' || unit === 'hours')
+  if (metadata.type === 'timed') return timedEndOf(metadata, now, zone)
+  const { amount, unit } = lengthOf(metadata)
+  return isCountable(amount) && unit !== undefined ? new Date(now.getTime() + durationMs(amount, unit)) : undefined
+}
+
+/** What a timed digest and a timed delay have in common. */
+export interface Timed {
+  readonly cron?: string
+  readonly amount?: number
+  readonly unit?: TimeUnit
+  readonly timed?: TimedConfig
+}
+
+/** When a timed wait that begins now ends: by its cron line, or by its rule. */
+export function timedEndOf(metadata: Timed, now: Date, zone: string | null): Date | undefined {
+  const { cron, amount, unit } = metadata
+  if (hasCron(metadata)) {
+    const read = cronOf(cron)
+    return 'cron' in read ? nextCron(read.cron, now, usableZone(zone)) : undefined
+  }
+  if (!isCountable(amount) || unit === undefined) return undefined
+  if (unit === 'seconds' || unit === 'minutes' || unit === 'hours')
     return new Date(now.getTime() + durationMs(amount, unit))
   return nextOccurrence(metadata, now, usableZone(zone))
+}
+
+/** Editors send an empty line for none. */
+export const hasCron = ({ cron }: { readonly cron?: unknown }): boolean =>
+  cron !== undefined && cron !== null && cron !== ''
+
+/** Nothing ends that counts by none. */
+const isCountable = (amount: number | undefined): amount is number => amount !== undefined && amount >= 1
+
+/** How long a window gathers: where that is not said, as long as its back-off looks back. */
+function lengthOf(metadata: RegularDigest): Pick<RegularDigest, 'amount' | 'unit'> {
+  const { amount, backoffAmount, backoffUnit } = metadata
+  if (isCountable(amount) || backoffAmount === undefined || backoffUnit === undefined) return metadata
+  return { amount: backoffAmount, unit: backoffUnit }
 }
 
 /** The rarest that is let through, every 366 days if it is a Monday, comes within eight years. */
 const searchedDaysMax = 8 * 366
 
-function nextOccurrence(metadata: TimedDigest, now: Date, zone: string): Date | undefined {
+function nextOccurrence(metadata: Timed, now: Date, zone: string): Date | undefined {
   const time = timeOf(metadata.timed?.atTime)
   if (time === undefined) return undefined
   const { year, month, day } = wallTimeAt(now, zone)
@@ -37,7 +70,7 @@ function nextOccurrence(metadata: TimedDigest, now: Date, zone: string): Date | 
 }
 
 /** The days that the rule names, from the period of `today` on, in order. */
-function daysOf(metadata: TimedDigest, today: number): Iterable<number> {
+function daysOf(metadata: Timed, today: number): Iterable<number> {
   const { amount = 1, timed = {} } = metadata
   if (metadata.unit === 'days') return everyDays(amount, timed, today)
   if (metadata.unit === 'weeks') return everyWeeks(amount, timed, today)
@@ -118,7 +151,9 @@ function weekDayOf(dayNumber: number): WeekDay {
  * month, know no last day, and begin with no window.
  */
 export function cronExpressionOf(metadata: DigestMetadata): string | undefined {
-  if (metadata.type !== 'timed' || metadata.amount !== 1) return undefined
+  if (metadata.type !== 'timed') return undefined
+  if (hasCron(metadata)) return metadata.cron
+  if (metadata.amount !== 1) return undefined
   const { timed = {}, unit } = metadata
   const time = timeOf(timed.atTime)
   if (time === undefined || time.second !== 0) return undefined

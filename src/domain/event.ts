@@ -34,6 +34,17 @@ export interface RecipientChannel {
   readonly credentials: ChannelCredentials
 }
 
+/** A file that came with an event. */
+export interface EventAttachment {
+  readonly name: string
+  readonly mime: string
+  readonly content: Buffer
+  readonly cid: string | null
+  readonly disposition: 'attachment' | 'inline' | null
+  /** The channels it is for; null for all. */
+  readonly channels: readonly string[] | null
+}
+
 export interface TopicRecipient {
   readonly topicKey: string
   readonly exclude: readonly string[]
@@ -47,6 +58,9 @@ export interface EventRequest {
   /** Each once, the last definition of each. */
   readonly recipients: readonly Recipient[]
   readonly topics: readonly TopicRecipient[]
+  /** For everybody in the environment, instead of recipients. */
+  readonly isBroadcast: boolean
+  readonly attachments: readonly EventAttachment[]
   readonly transactionId?: string
   readonly actor?: Recipient
   readonly tenant?: TenantMention
@@ -64,6 +78,8 @@ export interface TriggeredEvent {
   readonly contextKeys: readonly string[] | null
   /** Null for `none`. */
   readonly severity: string | null
+  /** How many files came with it. */
+  readonly attachments: number
 }
 
 export interface TenantMention {
@@ -88,6 +104,9 @@ export const eventBytesMax = 512 * 1024
 export const contextsPerEventMax = 5
 export const contextDataBytesMax = 64 * 1024
 export const excludedPerTopicMax = 100
+/** All files of an event, decoded. */
+export const attachmentsBytesMax = 18 * 1024 * 1024
+export const attachmentsPerEventMax = 50
 
 /** Directly named people do not wait behind a fan-out, nor the fan-out for ever behind them. */
 export const directLane = 0

@@ -19,11 +19,14 @@ export const jobStatuses = [
  */
 export type JobStatus = (typeof jobStatuses)[number]
 
+/** Why a message waits: it is outside the subscriber's hours, they want no disturbance, or they want it gathered. */
+export type HeldBy = 'schedule' | 'doNotDisturb' | 'frequency'
+
 /** What a step remembers between two looks at it, and what the activity shows of it afterwards. */
 export interface JobState {
   /** Delay and digest: until when. */
   readonly until?: string
-  /** Digest: the window it opened or joined. */
+  /** Digest, or held back and gathered: the window it opened or joined. */
   readonly windowId?: string
   /** Digest, merged: the notification that goes on for it. */
   readonly digestedNotificationId?: string
@@ -31,12 +34,27 @@ export interface JobState {
   readonly digestValue?: string
   /** The provider that was chosen. */
   readonly providerId?: string
+  /** One of several messages was sent, or perhaps was: the job does not fail with the others. */
+  readonly reached?: true
   /** Why it ended as it did, for those who ask later. */
   readonly backoffFirst?: true
   readonly amount?: number
   readonly unit?: TimeUnit
   /** The variant whose template was used. */
   readonly variantId?: string
+  /** Custom: what the customer's service answered, for later steps. */
+  readonly result?: unknown
+  /** Custom: calls made so far. */
+  readonly calls?: number
+  /** Webhook conditions: how often they were asked in vain. */
+  readonly conditionTries?: number
+  /** Delay and digest: how often the schedule put its end off. */
+  readonly scheduleExtensions?: number
+  /** Held back, now or before: why. */
+  readonly heldBy?: HeldBy
+  /** Throttle: the value at its key, and how many its window had let through. */
+  readonly throttleValue?: string
+  readonly throttleCount?: number
 }
 
 /** A job in hand: claimed, or made by this node for itself. */

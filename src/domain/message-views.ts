@@ -39,6 +39,8 @@ export interface Message {
   readonly title?: string
   readonly email?: string
   readonly phone?: string
+  readonly directWebhookUrl?: string
+  readonly deviceTokens?: readonly string[]
   readonly providerId?: string
   /** The provider's own id of it. */
   readonly identifier?: string

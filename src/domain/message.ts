@@ -1,6 +1,6 @@
 // A message: one thing said on one channel, to one address; how it is made, and how sending it goes on after each outcome.
 import type { Channel } from './integration.ts'
-import type { EmailMessage } from './outbound-message.ts'
+import type { ChatMessage, EmailMessage, Passthrough, PushMessage, SmsMessage } from './outbound-message.ts'
 import type { EmailBlock, MessageCta, TemplateActor } from './workflow.ts'
 
 export const messageStatuses = ['sent', 'error', 'warning'] as const
@@ -8,8 +8,25 @@ export type MessageStatus = (typeof messageStatuses)[number]
 
 export type MessageState = 'ready' | 'calling' | 'done'
 
-/** The e-mail as it will be sent, without what differs from integration to integration. */
-export type Envelope = Omit<EmailMessage, 'id'>
+/** The message as it will be sent, without what differs from integration to integration. */
+export type Envelope = (
+  | Omit<EmailMessage, 'id'>
+  | Omit<SmsMessage, 'id'>
+  // The payload is the event's own: it is added when it is sent, and not kept once a device.
+  | Omit<PushMessage, 'id' | 'payload'>
+  | Omit<ChatMessage, 'id'>
+) & {
+  /** By provider: what the event wants otherwise where that one sends. */
+  readonly forProviders?: Readonly<Record<string, ForProvider>>
+}
+
+export interface ForProvider {
+  /** Members of the message, in place of those that stand in it. */
+  readonly message?: Readonly<Record<string, unknown>>
+  /** Merged over the message's own. */
+  readonly customData?: Readonly<Record<string, unknown>>
+  readonly passthrough?: Passthrough
+}
 
 /** How sending has gone so far. */
 export interface Sending {
@@ -24,6 +41,8 @@ export interface Sending {
   readonly tried: readonly string[]
   /** Repeats after an outcome that was unsure. */
   readonly unsureRepeats: number
+  /** Not before this: other messages of its job may be due sooner. */
+  readonly dueAt?: string
 }
 
 export const notYetSent: Sending = { attempts: 0, busyAnswers: 0, tried: [], unsureRepeats: 0 }
@@ -37,7 +56,13 @@ export interface MessageDraft {
   readonly title?: string
   readonly email?: string
   readonly phone?: string
+  /** Chat: where it went. */
+  readonly directWebhookUrl?: string
+  /** Push: all the devices of the entry. */
+  readonly deviceTokens?: readonly string[]
   readonly envelope?: Envelope
+  /** The only integration that can send it: chat and push entries belong to one. */
+  readonly integrationId?: string
   readonly cta?: MessageCta
   readonly actor?: TemplateActor
   readonly data?: Readonly<Record<string, unknown>>

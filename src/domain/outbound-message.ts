@@ -30,7 +30,62 @@ export interface EmailMessage {
   readonly metadata: Readonly<Record<string, string>>
   /** Members that the caller wants in the provider's own request, as given. */
   readonly customData?: Readonly<Record<string, unknown>>
+  readonly passthrough?: Passthrough
+}
+
+export interface SmsMessage {
+  readonly id: string
+  readonly to: string
+  /** Absent: the integration's own. */
+  readonly from?: string
+  readonly content: string
+  readonly metadata: Readonly<Record<string, string>>
+  readonly customData?: Readonly<Record<string, unknown>>
+  readonly passthrough?: Passthrough
+}
+
+/** To one device. */
+export interface PushMessage {
+  readonly id: string
+  /** The device token, as its app gave it. */
+  readonly target: string
+  readonly title: string
+  readonly content: string
+  readonly payload: Readonly<Record<string, unknown>>
+  readonly subscriberId: string
+  readonly metadata: Readonly<Record<string, string>>
+  /** Members that the caller wants in the provider's own request, such as a badge or a sound. */
+  readonly customData?: Readonly<Record<string, unknown>>
+  readonly passthrough?: Passthrough
+}
+
+/** To one channel entry of a subscriber. */
+export interface ChatMessage {
+  readonly id: string
+  readonly webhookUrl?: string
+  readonly channel?: string
+  readonly phone?: string
+  /** The entry's other members, such as `alertUid`. */
+  readonly entry: Readonly<Record<string, unknown>>
+  readonly content: string
+  readonly metadata: Readonly<Record<string, string>>
+  readonly customData?: Readonly<Record<string, unknown>>
+  readonly passthrough?: Passthrough
 }
 
 /** The message of each channel that calls out. */
-export type OutboundMessage = EmailMessage
+export interface MessageByChannel {
+  readonly email: EmailMessage
+  readonly sms: SmsMessage
+  readonly push: PushMessage
+  readonly chat: ChatMessage
+}
+export type SendingChannel = keyof MessageByChannel
+export type OutboundMessage = MessageByChannel[SendingChannel]
+
+/** What a caller adds to the request of one provider, whatever the message says. */
+export interface Passthrough {
+  readonly body?: Readonly<Record<string, unknown>>
+  readonly headers?: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, string>>
+}

@@ -1,9 +1,13 @@
 // What is said of rendering on every floor: the variables a template sees, what comes out, and why it may not.
-import type { EmailBlock, MessageCta, StepTemplate } from './workflow.ts'
+import type { Translations } from './translation.ts'
+import { translations } from './translation.ts'
+import type { EmailBlock, MessageCta, StepTemplate, TemplateActor } from './workflow.ts'
 
 /** The variables of a template, payload members at the top level included; the named ones win over those. */
 export interface TemplateScope {
   readonly [name: string]: unknown
+  /** The texts of the filter `t`, where a template uses it: under a name that no template can write. */
+  readonly [translations]?: Translations
   readonly payload: Readonly<Record<string, unknown>>
   readonly subscriber: Readonly<Record<string, unknown>>
   readonly actor: Readonly<Record<string, unknown>> | undefined
@@ -35,12 +39,42 @@ export interface EmailContent {
   readonly content: string | readonly EmailBlock[]
 }
 
+/** A layout of the environment's own. */
+export interface EmailLayout {
+  readonly _id: string
+  readonly identifier: string
+  /** Names the content for good: what was compiled is kept under it. */
+  readonly key: string
+  readonly content: string
+}
+
+/** The layouts that e-mails of an environment can be put into. */
+export interface EmailLayouts {
+  /** By id or by identifier. */
+  find(name: string): EmailLayout | undefined
+  /** The default one of the environment; undefined where that is the built-in one. */
+  readonly standard: EmailLayout | undefined
+}
+
+/** What an e-mail is put into. */
+export type EmailFrame = EmailLayout | 'builtIn' | 'none'
+
 export interface InAppContent {
   /** Sanitised. */
   readonly content: string
   readonly subject?: string
   readonly cta: MessageCta
+  /** Where the picture's address is a template. */
+  readonly actor?: TemplateActor
   readonly data?: Readonly<Record<string, unknown>>
+}
+
+/** SMS, chat and push. */
+export interface TextContent {
+  /** Nothing in it is escaped: it is shown as it is. */
+  readonly content: string
+  /** Push. */
+  readonly title?: string
 }
 
 /** Why a template gave nothing: the field it stands in, and words for whoever wrote it. */
@@ -56,8 +90,10 @@ export class RenderError extends Error {
 
 /** Renders steps. `key` names the template for good (version, step and variant): what was compiled is kept under it. */
 export interface Renderer {
-  email(key: string, template: StepTemplate, scope: TemplateScope): EmailContent
+  /** Without a frame: the built-in one, unless the template wants none. */
+  email(key: string, template: StepTemplate, scope: TemplateScope, frame?: EmailFrame): EmailContent
   inApp(key: string, template: StepTemplate, scope: TemplateScope): InAppContent
+  text(key: string, template: StepTemplate, scope: TemplateScope): TextContent
   /** A single value, such as a condition's. Not kept: values are many and short. */
   value(text: string, scope: TemplateScope): string
 }

@@ -36,7 +36,7 @@ test('settings that are missing or of another kind are told at once', () => {
   }
   for (const type of [undefined, 'scheduled', 'REGULAR', 1, '__proto__'])
     assert.deepEqual(paths(digestMistakes({ ...digest, type })), ['metadata.type'])
-  for (const type of [undefined, 'timed', 'backoff', null])
+  for (const type of [undefined, 'weekly', 'backoff', null])
     assert.deepEqual(paths(delayMistakes({ ...digest, type })), ['metadata.type'])
 })
 
@@ -65,9 +65,9 @@ test('a unit is one that is known', () => {
 test('every mistake is told, not the first alone', () => {
   assert.deepEqual(paths(digestMistakes({ type: 'timed', unit: 'weeks', digestKey: 'a..b', timed: { atTime: '9' } })), [
     'metadata.amount',
-    'metadata.digestKey',
     'metadata.timed.atTime',
     'metadata.timed.weekDays',
+    'metadata.digestKey',
   ])
 })
 
@@ -80,6 +80,45 @@ test('a back-off has both its members or neither', () => {
     [{ backoffAmount: 13, backoffUnit: 'months' }, 'metadata.backoffAmount'],
   ] as const)
     assert.deepEqual(paths(digestMistakes({ ...digest, ...change })), [path])
+})
+
+test('a digest that looks back may leave its own length out', () => {
+  const lookBack = { type: 'backoff', backoffAmount: 2, backoffUnit: 'hours' }
+  for (const more of [{}, { amount: 0 }, { amount: 0, unit: 'minutes' }, { amount: null }])
+    assert.deepEqual(digestMistakes({ ...lookBack, ...more }), [], JSON.stringify(more))
+  assert.deepEqual(digestMistakes({ ...lookBack, type: 'regular', backoff: true }), [])
+  assert.deepEqual(paths(digestMistakes({ ...lookBack, amount: -1, unit: 'hours' })), ['metadata.amount'])
+  assert.deepEqual(paths(digestMistakes({ ...lookBack, amount: 5 })), ['metadata.unit'])
+  assert.deepEqual(paths(digestMistakes({ ...lookBack, type: 'regular' })), ['metadata.amount', 'metadata.unit'])
+  assert.deepEqual(paths(digestMistakes({ type: 'backoff' })), ['metadata.amount', 'metadata.unit'])
+})
+
+test('a cron line stands for amount, unit and time, and must come every year', () => {
+  for (const mistakes of [digestMistakes, delayMistakes]) {
+    assert.deepEqual(mistakes({ type: 'timed', cron: '0 9 * * MON-FRI' }), [])
+    assert.deepEqual(mistakes({ type: 'timed', cron: '', amount: 1, unit: 'days', timed: { atTime: '09:00' } }), [])
+    assert.deepEqual(paths(mistakes({ type: 'timed', cron: '' })), ['metadata.amount', 'metadata.unit'])
+    for (const cron of ['0 9 * *', '0 0 31 2 *', '0 0 29 2 *', '99 * * * *', 5, {}])
+      assert.deepEqual(paths(mistakes({ type: 'timed', cron })), ['metadata.cron'], JSON.stringify(cron))
+  }
+  assert.match(delayMistakes({ type: 'timed', cron: '0 0 31 2 *' })[0]?.message ?? '', /may never come/)
+})
+
+test('a timed delay has the settings of a timed digest, a dynamic one a path', () => {
+  assert.deepEqual(delayMistakes(timed('weeks', { atTime: '09:00', weekDays: ['monday'] })), [])
+  assert.deepEqual(paths(delayMistakes(timed('weeks', {}))), ['metadata.timed.atTime', 'metadata.timed.weekDays'])
+  assert.deepEqual(delayMistakes({ type: 'dynamic', dynamicKey: 'payload.release.at' }), [])
+  for (const dynamicKey of [undefined, '', 'a..b', 5])
+    assert.deepEqual(paths(delayMistakes({ type: 'dynamic', dynamicKey })), ['metadata.dynamicKey'])
+})
+
+test('whether a wait is extended to the schedule is true or false', () => {
+  for (const extendToSchedule of [true, false]) {
+    assert.deepEqual(digestMistakes({ ...digest, extendToSchedule }), [])
+    assert.deepEqual(delayMistakes({ ...digest, extendToSchedule }), [])
+  }
+  assert.deepEqual(paths(digestMistakes({ ...digest, extendToSchedule: 'yes' })), ['metadata.extendToSchedule'])
+  assert.deepEqual(paths(delayMistakes({ ...digest, extendToSchedule: 1 })), ['metadata.extendToSchedule'])
 })
 
 test('a path is dotted and not too long', () => {

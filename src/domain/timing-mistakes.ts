@@ -1,5 +1,6 @@
 // What can never run in the settings of a delay or a digest, told in words that say what to mend.
-import { timeOf } from './digest-window.ts'
+import { comesEveryYear, cronOf } from './cron.ts'
+import { hasCron, timeOf } from './digest-window.ts'
 import { durationMs, durationMsMax } from './duration.ts'
 import { isPath, pathLengthMax } from './path.ts'
 import type { DelayMetadata, DigestMetadata, TimeUnit } from './workflow.ts'
@@ -11,7 +12,7 @@ export interface TimingMistake {
   readonly message: string
 }
 
-type Members = Readonly<Record<string, unknown>>
+export type Members = Readonly<Record<string, unknown>>
 
 export interface Duration {
   readonly amount: number
@@ -26,10 +27,9 @@ export function digestMistakes(metadata: unknown, path = 'metadata'): TimingMist
   const type = oneOf(metadata['type'], ['regular', 'backoff', 'timed'], `${path}.type`)
   if (type.length > 0) return type
   return [
-    ...durationMistakes(metadata, path),
-    // Editors send an empty key for none.
-    ...(metadata['digestKey'] === '' ? [] : pathMistakes(metadata['digestKey'], `${path}.digestKey`)),
-    ...(metadata['type'] === 'timed' ? timedMistakes(metadata, path) : backoffMistakes(metadata, path)),
+    ...(metadata['type'] === 'timed' ? timedWaitMistakes(metadata, path) : gatheringMistakes(metadata, path)),
+    ...keyMistakes(metadata['digestKey'], `${path}.digestKey`),
+    ...extensionMistakes(metadata, path),
   ]
 }
 
@@ -37,12 +37,21 @@ export const isDigestMetadata = (metadata: unknown): metadata is DigestMetadata 
 
 export function delayMistakes(metadata: unknown, path = 'metadata'): TimingMistake[] {
   if (!isObject(metadata)) return [{ path, message: 'is required: an object with type, amount and unit' }]
-  const type = oneOf(metadata['type'], ['regular', 'scheduled'], `${path}.type`)
-  if (type.length > 0) return type
-  if (metadata['type'] === 'regular') return durationMistakes(metadata, path)
-  return metadata['delayPath'] === undefined
-    ? [{ path: `${path}.delayPath`, message: 'is required: where in the payload the moment stands' }]
-    : pathMistakes(metadata['delayPath'], `${path}.delayPath`)
+  const type = oneOf(metadata['type'], ['regular', 'scheduled', 'timed', 'dynamic'], `${path}.type`)
+  return type.length > 0 ? type : [...waitMistakes(metadata, path), ...extensionMistakes(metadata, path)]
+}
+
+function waitMistakes(metadata: Members, path: string): TimingMistake[] {
+  switch (metadata['type']) {
+    case 'regular':
+      return durationMistakes(metadata, path)
+    case 'timed':
+      return timedWaitMistakes(metadata, path)
+    case 'dynamic':
+      return requiredPathMistakes(metadata['dynamicKey'], `${path}.dynamicKey`, 'the moment or the duration stands')
+    default:
+      return requiredPathMistakes(metadata['delayPath'], `${path}.delayPath`, 'the moment stands')
+  }
 }
 
 export const isDelayMetadata = (metadata: unknown): metadata is DelayMetadata => delayMistakes(metadata).length === 0
@@ -61,12 +70,35 @@ export function durationMistakes(value: unknown, path: string, amount = 'amount'
 
 export const isDuration = (value: unknown): value is Duration => durationMistakes(value, '').length === 0
 
+export function requiredPathMistakes(value: unknown, path: string, what: string): TimingMistake[] {
+  return value === undefined
+    ? [{ path, message: `is required: where in the payload ${what}` }]
+    : pathMistakes(value, path)
+}
+
+/** Editors send an empty key for none. */
+export const keyMistakes = (value: unknown, path: string): TimingMistake[] =>
+  value === '' ? [] : pathMistakes(value, path)
+
+function extensionMistakes({ extendToSchedule }: Members, path: string): TimingMistake[] {
+  if (extendToSchedule === undefined || typeof extendToSchedule === 'boolean') return []
+  return [{ path: `${path}.extendToSchedule`, message: 'must be true or false' }]
+}
+
 function pathMistakes(value: unknown, path: string): TimingMistake[] {
   if (value === undefined || isPath(value)) return []
   return [{ path, message: `must be a dotted path such as order.id, of at most ${pathLengthMax} characters` }]
 }
 
-/** A back-off without a length of its own has that of the digest. */
+/** A back-off without a length of its own has that of the digest, and the other way round. */
+function gatheringMistakes(metadata: Members, path: string): TimingMistake[] {
+  const mistakes = backoffMistakes(metadata, path)
+  const { type, backoff, amount, backoffAmount } = metadata
+  const looksBack = (type === 'backoff' || backoff === true) && backoffAmount !== undefined
+  const hasLength = amount !== undefined && amount !== null && amount !== 0
+  return looksBack && !hasLength ? mistakes : [...durationMistakes(metadata, path), ...mistakes]
+}
+
 function backoffMistakes(metadata: Members, path: string): TimingMistake[] {
   const { backoff, backoffAmount, backoffUnit } = metadata
   const mistakes: TimingMistake[] = []
@@ -75,6 +107,18 @@ function backoffMistakes(metadata: Members, path: string): TimingMistake[] {
   if (backoffAmount !== undefined || backoffUnit !== undefined)
     mistakes.push(...durationMistakes(metadata, path, 'backoffAmount', 'backoffUnit'))
   return mistakes
+}
+
+function timedWaitMistakes(metadata: Members, path: string): TimingMistake[] {
+  if (hasCron(metadata)) return cronMistakes(metadata['cron'], `${path}.cron`)
+  return [...durationMistakes(metadata, path), ...timedMistakes(metadata, path)]
+}
+
+function cronMistakes(cron: unknown, path: string): TimingMistake[] {
+  const read = cronOf(cron)
+  if ('mistake' in read) return [{ path, message: read.mistake }]
+  if (comesEveryYear(read.cron)) return []
+  return [{ path, message: 'may never come, or not for years: name a day that every year has' }]
 }
 
 function timedMistakes(metadata: Members, path: string): TimingMistake[] {
@@ -138,7 +182,7 @@ function isMonthDay(day: unknown): boolean {
   return Number.isInteger(Number(day)) && Number(day) >= 1 && Number(day) <= 31
 }
 
-function oneOf(value: unknown, allowed: readonly string[], path: string): TimingMistake[] {
+export function oneOf(value: unknown, allowed: readonly string[], path: string): TimingMistake[] {
   return typeof value === 'string' && allowed.includes(value)
     ? []
     : [{ path, message: `must be one of ${allowed.join(', ')}` }]
@@ -146,5 +190,5 @@ function oneOf(value: unknown, allowed: readonly string[], path: string): Timing
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0
 
-const isObject = (value: unknown): value is Members =>
+export const isObject = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -17,9 +17,22 @@ export const stepTypes = [
 ] as const
 export type StepType = (typeof stepTypes)[number]
 
-/** The step types that can run today; a workflow that names another is refused when it is saved. */
-export const runnableStepTypes = ['in_app', 'email', 'digest', 'delay'] as const
+/** The step types that can run: all but `trigger`, which stands for the event itself. */
+export const runnableStepTypes = [
+  'in_app',
+  'email',
+  'sms',
+  'chat',
+  'push',
+  'digest',
+  'delay',
+  'throttle',
+  'custom',
+] as const
 export type RunnableStepType = (typeof runnableStepTypes)[number]
+
+/** Steps of one workflow. */
+export const stepsPerWorkflowMax = 50
 
 export const severities = ['high', 'medium', 'low', 'none'] as const
 export type Severity = (typeof severities)[number]
@@ -52,6 +65,7 @@ export interface RegularDigest {
   readonly backoffAmount?: number
   readonly backoffUnit?: TimeUnit
   readonly updateMode?: boolean
+  readonly extendToSchedule?: boolean
 }
 
 export interface TimedDigest {
@@ -60,15 +74,54 @@ export interface TimedDigest {
   readonly unit?: TimeUnit
   readonly digestKey?: string
   readonly timed?: TimedConfig
+  /** Five fields, in the subscriber's zone; instead of amount, unit and `timed`. */
+  readonly cron?: string
+  readonly extendToSchedule?: boolean
 }
 
 export type DigestMetadata = RegularDigest | TimedDigest
 
-export type DelayMetadata =
+export type DelayMetadata = { readonly extendToSchedule?: boolean } & (
   | { readonly type: 'regular'; readonly amount?: number; readonly unit?: TimeUnit }
   | { readonly type: 'scheduled'; readonly delayPath: string }
+  /** Until the next occurrence: by cron, or as a timed digest. */
+  | {
+      readonly type: 'timed'
+      readonly cron?: string
+      readonly amount?: number
+      readonly unit?: TimeUnit
+      readonly timed?: TimedConfig
+    }
+  /** The payload holds a moment, or a duration `{amount, unit}`, at this path. */
+  | { readonly type: 'dynamic'; readonly dynamicKey: string }
+)
 
-export type StepMetadata = DigestMetadata | DelayMetadata
+export interface ThrottleMetadata {
+  /** `dynamic`: the payload holds the window's end, or its length, at `dynamicKey`. */
+  readonly type: 'fixed' | 'dynamic'
+  readonly amount?: number
+  readonly unit?: TimeUnit
+  readonly dynamicKey?: string
+  /** How many are let through a window; one unless said otherwise. */
+  readonly threshold?: number
+  /** Windows are counted apart by the value at this path of the payload. */
+  readonly throttleKey?: string
+}
+
+/** A custom step is a signed call to the customer's own service, whose JSON answer later steps can use. */
+export interface CustomMetadata {
+  readonly type: 'http'
+  readonly url: string
+  readonly method?: 'POST' | 'PUT' | 'PATCH'
+  readonly headers?: Readonly<Record<string, string>>
+  /** Members of the body beside what every call tells; texts are templates. */
+  readonly body?: Readonly<Record<string, unknown>>
+  readonly timeoutMs?: number
+  /** A call that failed for good lets the next steps run. */
+  readonly continueOnFailure?: boolean
+}
+
+export type StepMetadata = DigestMetadata | DelayMetadata | ThrottleMetadata | CustomMetadata
 
 export interface EmailBlock {
   readonly type: 'button' | 'text'
@@ -77,10 +130,16 @@ export interface EmailBlock {
   readonly styles?: { readonly textAlign?: 'center' | 'left' | 'right' }
 }
 
+/** Where a link opens. */
+export const linkTargets = ['_self', '_blank', '_parent', '_top', '_unfencedTop'] as const
+export type LinkTarget = (typeof linkTargets)[number]
+
 export interface MessageButton {
   readonly type: 'primary' | 'secondary'
   readonly content: string
   readonly resultContent?: string
+  /** Where pressing it leads. */
+  readonly redirect?: { readonly url: string; readonly target?: LinkTarget }
 }
 
 export interface MessageAction {
@@ -91,7 +150,7 @@ export interface MessageAction {
 
 export interface MessageCta {
   readonly type?: 'redirect'
-  readonly data?: { readonly url?: string }
+  readonly data?: { readonly url?: string; readonly target?: LinkTarget }
   readonly action?: MessageAction
 }
 
@@ -126,6 +185,11 @@ export interface StepTemplate {
   /** In-app: custom data that goes with the message. */
   readonly data?: Readonly<Record<string, unknown>>
   readonly name?: string
+  /** E-mail: instead of the integration's own sender. */
+  readonly from?: { readonly email: string; readonly name?: string }
+  readonly replyTo?: string
+  /** E-mail and in-app: what payloads bring is not made safe. */
+  readonly disableOutputSanitization?: boolean
 }
 
 export interface StepVariant {
@@ -139,6 +203,8 @@ export interface StepVariant {
   readonly template: StepTemplate
   readonly filters: readonly StepFilter[]
   readonly metadata?: StepMetadata
+  /** JSON logic: where it holds, the step is skipped. The second face's way of saying conditions. */
+  readonly skip?: Readonly<Record<string, unknown>>
   readonly replyCallback?: { readonly active?: boolean; readonly url?: string }
 }
 
@@ -158,6 +224,9 @@ export interface WorkflowDefinition {
   readonly severity: Severity
   /** Given: a payload that does not fit it is refused. */
   readonly payloadSchema?: Readonly<Record<string, unknown>>
+  /** Absent or true where there is a schema: false keeps it for editors alone. */
+  readonly validatePayload?: boolean
+  readonly isTranslationEnabled?: boolean
   readonly data?: Readonly<Record<string, unknown>>
   readonly steps: readonly NotificationStep[]
 }
@@ -182,6 +251,10 @@ export interface NotificationGroup {
   readonly _environmentId: string
   readonly _organizationId: string
 }
+
+/** Who made a workflow last: the API's first face, its second, or files. */
+export const workflowOrigins = ['v1', 'v2', 'external'] as const
+export type WorkflowOrigin = (typeof workflowOrigins)[number]
 
 /** The Workflow of the interface (2.11). */
 export interface Workflow extends WorkflowDefinition {

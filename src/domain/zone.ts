@@ -44,6 +44,27 @@ export function momentOfWall(wall: WallTime, zone: string): Date {
   return new Date(shownOnlyAfter ? after : before)
 }
 
+/**
+ * The first moment at which the clocks of a zone show a time or a later one: of a time that they skip, the moment at which
+ * they jump past it.
+ */
+export function firstMomentAt(wall: WallTime, zone: string): Date {
+  const wallMs = Date.UTC(wall.year, wall.month - 1, wall.day, wall.hour, wall.minute, wall.second)
+  if (zone === 'UTC') return new Date(wallMs)
+  const before = wallMs - offsetMsAt(wallMs - probeMs, zone)
+  if (wallMsAt(before, zone) === wallMs) return new Date(before)
+  const after = wallMs - offsetMsAt(wallMs + probeMs, zone)
+  if (wallMsAt(after, zone) === wallMs) return new Date(after)
+  // Clocks show less at `low` and more at `high`; between them they jump once.
+  let [low, high] = [Math.min(before, after), Math.max(before, after)]
+  while (high - low > 1000) {
+    const middle = wholeSeconds((low + high) / 2)
+    if (wallMsAt(middle, zone) < wallMs) low = middle
+    else high = middle
+  }
+  return new Date(high)
+}
+
 function offsetMsAt(atMs: number, zone: string): number {
   return wallMsAt(atMs, zone) - wholeSeconds(atMs)
 }

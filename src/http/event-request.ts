@@ -5,7 +5,9 @@ import type { ContextMention, EventRequest, Recipient, TenantMention, TopicRecip
 import { contextDataBytesMax, contextsPerEventMax, eventBytesMax, excludedPerTopicMax } from '../domain/event.ts'
 import type { SubscriberFields } from '../domain/subscriber.ts'
 import { isTopicKey } from '../domain/topic.ts'
+import { readAttachments, withoutFiles } from './event-attachments.ts'
 import { unfitValue } from './event-value.ts'
+import { Mistakes } from './mistakes.ts'
 import { bulkSubscriber, subscriberFields } from './routes/subscriber-schemas.ts'
 import { freeObject } from './schemas.ts'
 import { elementCheck } from './validator.ts'
@@ -14,20 +16,20 @@ const transactionIdLengthMax = 255
 /** A recipient that is left out is named up to here; more are only counted. */
 const namedRecipientsMax = 10
 
+const eventMembers = {
+  name: Type.String({ minLength: 1, maxLength: 255 }),
+  payload: Type.Optional(freeObject()),
+  overrides: Type.Optional(freeObject()),
+  transactionId: Type.Optional(Type.String({ minLength: 1, maxLength: transactionIdLengthMax, pattern: '^\\P{Cc}+$' })),
+  actor: Type.Optional(Type.Unsafe<unknown>({ type: ['string', 'object'] })),
+  tenant: Type.Optional(Type.Unsafe<unknown>({ type: ['string', 'object'] })),
+  context: Type.Optional(freeObject()),
+}
 const checkEvent = elementCheck(
-  Type.Object({
-    name: Type.String({ minLength: 1, maxLength: 255 }),
-    to: Type.Unsafe<unknown>({ type: ['string', 'object', 'array'] }),
-    payload: Type.Optional(freeObject()),
-    overrides: Type.Optional(freeObject()),
-    transactionId: Type.Optional(
-      Type.String({ minLength: 1, maxLength: transactionIdLengthMax, pattern: '^\\P{Cc}+$' }),
-    ),
-    actor: Type.Optional(Type.Unsafe<unknown>({ type: ['string', 'object'] })),
-    tenant: Type.Optional(Type.Unsafe<unknown>({ type: ['string', 'object'] })),
-    context: Type.Optional(freeObject()),
-  }),
+  Type.Object({ ...eventMembers, to: Type.Unsafe<unknown>({ type: ['string', 'object', 'array'] }) }),
 )
+const checkBroadcast = elementCheck(Type.Object(eventMembers))
+const everybody: Recipients = { recipients: [], topics: [], warnings: [] }
 const checkRecipient = elementCheck(bulkSubscriber)
 const checkTenant = elementCheck(
   Type.Object({
@@ -57,25 +59,30 @@ interface RawEvent {
 }
 
 /** `plainBytes`: the size of the body it came in, if nothing in that needs judging (see plainBytesOf). */
-export function readEvent(given: unknown, plainBytes?: number): GivenEvent {
-  const mistakes = formMistakes(given, plainBytes)
+export function readEvent(given: unknown, plainBytes?: number, kind: 'named' | 'broadcast' = 'named'): GivenEvent {
+  const mistakes = formMistakes(given, plainBytes, kind === 'broadcast' ? checkBroadcast : checkEvent)
   if (mistakes.length > 0) return { mistakes, ...echoedTransactionId(given) }
   const raw = given as RawEvent
-  const to = Array.isArray(raw.to) ? readRecipients(raw.to) : readOnly(raw.to)
+  const isBroadcast = kind === 'broadcast'
+  const to = isBroadcast ? everybody : Array.isArray(raw.to) ? readRecipients(raw.to) : readOnly(raw.to)
   const actor = raw.actor === undefined ? undefined : readRecipient(raw.actor)
   const tenant = raw.tenant === undefined ? undefined : readTenant(raw.tenant)
   const context = readContext(raw.context ?? {})
+  const files = readAttachments(raw.payload ?? {})
   if (
     to instanceof Mistakes ||
     actor instanceof Mistakes ||
     tenant instanceof Mistakes ||
-    context instanceof Mistakes
+    context instanceof Mistakes ||
+    files instanceof Mistakes
   ) {
-    return { mistakes: toldOf({ to, actor, tenant, context }), ...echoedTransactionId(given) }
+    return { mistakes: toldOf({ to, actor, tenant, context, payload: files }), ...echoedTransactionId(given) }
   }
   const request: EventRequest = {
     name: raw.name,
-    payload: raw.payload ?? {},
+    payload: files.payload,
+    attachments: files.attachments,
+    isBroadcast,
     overrides: raw.overrides ?? {},
     recipients: to.recipients,
     topics: to.topics,
@@ -87,15 +94,6 @@ export function readEvent(given: unknown, plainBytes?: number): GivenEvent {
   return { request, warnings: to.warnings }
 }
 
-/** What is wrong with a part of an event, without the part's name. */
-class Mistakes {
-  readonly messages: readonly string[]
-
-  constructor(messages: readonly string[]) {
-    this.messages = messages
-  }
-}
-
 /** Each mistake under the name of its part. */
 function toldOf(parts: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(parts).flatMap(([name, part]) =>
@@ -103,20 +101,16 @@ function toldOf(parts: Readonly<Record<string, unknown>>): string[] {
   )
 }
 
-function formMistakes(given: unknown, plainBytes: number | undefined): string[] {
+function formMistakes(given: unknown, plainBytes: number | undefined, check: typeof checkEvent): string[] {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return ['The event must be an object']
   // First of all: everything after it may go as deep as the event does.
   const unfit = plainBytes === undefined ? unfitValue(given) : undefined
   if (unfit !== undefined) return [unfit]
-  const errors = checkEvent(given)
+  const errors = check(given)
   if (errors !== undefined) return messagesOf(errors)
-  const { attachments } = (given as RawEvent).payload ?? {}
-  if (Array.isArray(attachments) && attachments.length > 0) {
-    return ['payload.attachments: attachments cannot be sent yet; leave them out']
-  }
-  // The whole event, so that nothing of it can grow without a bound: payload, overrides, recipients.
+  // The whole event, so that nothing of it can grow without a bound: payload, overrides, recipients. Files apart.
   if (plainBytes !== undefined && plainBytes <= eventBytesMax) return []
-  const bytes = Buffer.byteLength(JSON.stringify(given))
+  const bytes = Buffer.byteLength(JSON.stringify(withoutFiles(given as RawEvent)))
   if (bytes <= eventBytesMax) return []
   return [`The event is ${bytes} bytes large; at most ${eventBytesMax} are allowed`]
 }

@@ -47,8 +47,8 @@ export interface RouteDefinition<
   /** The least scope a key needs. */
   readonly scope: Scope
   readonly category: RateCategory
-  /** Tokens a call costs: 1, or 100 for calls that carry many items. */
-  readonly cost?: 1 | 100
+  /** Tokens a call costs: 1, 20 for calls that render, or 100 for calls that carry many items. */
+  readonly cost?: 1 | 20 | 100
   readonly bodyLimitBytes?: number
   /** The handler judges depth, members and text element by element; otherwise one that is unfit costs the whole call a 4xx. */
   readonly judgesText?: true

@@ -8,7 +8,11 @@ export const tags = {
   Feed: 'What a subscriber sees in the app, and what they do with it.',
   Messages: 'What was said to whom on which channel, and what became of it.',
   Integrations: 'Accounts at providers, the catalogue of providers, and which account sends on a channel.',
-  Tenants: 'Your own customers, where you notify people on behalf of several.',
+  Suppressions: 'Addresses that bounced, complained or opted out: nothing is sent to them.',
+  Layouts: 'The frames around e-mails, of which one is the default.',
+  Translations: 'Texts by locale, for templates that speak several languages.',
+  Tenants: 'Your own customers, where you notify people on behalf of several, and what each wants otherwise.',
+  Contexts: 'What events are about in your own terms, with data for templates.',
   Environments: 'The environments of the organization and the API keys that open them.',
 } as const
 

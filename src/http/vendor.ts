@@ -4,7 +4,10 @@ import { novuWord } from '../domain/vendor.ts'
 /** Members that hold an id of ours; everything else is left alone. */
 const idMembers = new Set(['providerId', 'origin'])
 /** Members that hold the caller's own data, where the same words mean something else. */
-const callersOwn = new Set(['payload', 'overrides', 'credentials', 'to', 'raw', 'events'])
+const callersOwn = new Set([
+  ...['payload', 'overrides', 'credentials', 'to', 'raw', 'events'],
+  ...['controlValues', 'values', 'metadata', 'preview', 'previewPayloadExample', 'payloadSchema'],
+])
 
 export function inVendorWords(body: unknown): unknown {
   if (Array.isArray(body)) return body.map(inVendorWords)

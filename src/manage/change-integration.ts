@@ -3,6 +3,7 @@ import { once } from '../commit/once.ts'
 import type { Db, Tx } from '../db/sql.ts'
 import type { Answer, Idempotency } from '../domain/answer.ts'
 import { ok } from '../domain/answer.ts'
+import { arrangedFilter } from '../domain/condition.ts'
 import type { Caller } from '../domain/environment.ts'
 import type { Integration, Standing } from '../domain/integration.ts'
 import { canBePrimary, channelsWithPrimary, knownConfigurations, knownCredentials } from '../domain/integration.ts'
@@ -132,7 +133,7 @@ function changed(stored: Integration, change: ChangeIntegration): Integration {
     identifier: change.identifier ?? stored.identifier,
     active: change.active ?? stored.active,
     credentials: change.credentials === undefined ? stored.credentials : knownCredentials(change.credentials),
-    conditions: change.conditions ?? stored.conditions,
+    conditions: change.conditions?.map(arrangedFilter) ?? stored.conditions,
     ...(change.configurations === undefined ? {} : { configurations: knownConfigurations(change.configurations) }),
   }
 }

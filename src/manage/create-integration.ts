@@ -4,6 +4,7 @@ import type { Db, Tx } from '../db/sql.ts'
 import type { Answer, Idempotency } from '../domain/answer.ts'
 import { created } from '../domain/answer.ts'
 import type { StepFilter } from '../domain/condition.ts'
+import { arrangedFilter } from '../domain/condition.ts'
 import type { Caller } from '../domain/environment.ts'
 import type { Channel, Configurations, Credentials, Integration, Standing } from '../domain/integration.ts'
 import { canBePrimary, knownConfigurations, knownCredentials, slugOf } from '../domain/integration.ts'
@@ -77,7 +78,7 @@ function newIntegration(
     channel: provider.channel,
     credentials: given.credentials,
     ...(given.configurations === undefined ? {} : { configurations: knownConfigurations(given.configurations) }),
-    conditions: given.conditions ?? [],
+    conditions: (given.conditions ?? []).map(arrangedFilter),
     active: given.active ?? false,
     primary: false,
     now,

@@ -1,7 +1,10 @@
 // Work that nobody waits for: expired idempotency answers and the subscriptions of deleted topics swept, partitions made ahead.
 import type { Db } from '../db/sql.ts'
+import type { SweptFiles } from '../store/attachments.ts'
+import { sweepAttachments } from '../store/attachments.ts'
 import { sweepStoredAnswers } from '../store/idempotency.ts'
 import { makePartitions } from '../store/partitions.ts'
+import { sweepThrottleWindows } from '../store/throttle-windows.ts'
 import { sweepDeletedTopics } from '../store/topic-subscriptions.ts'
 import type { World } from '../world/world.ts'
 
@@ -13,15 +16,36 @@ const sweepBatch = 5_000
 /** Sweeps until a batch comes back short; says how many rows went. */
 export async function sweep(db: Db, world: World, signal?: AbortSignal): Promise<number> {
   let total = 0
-  for (const sweepOnce of [sweepStoredAnswers, sweepDeletedTopics]) {
+  for (const sweepOnce of [sweepStoredAnswers, sweepDeletedTopics, sweepThrottleWindows]) {
     let count = sweepBatch
     while (count >= sweepBatch && signal?.aborted !== true) {
       count = await db.transaction((tx) => sweepOnce(tx, world.now(), sweepBatch))
       total += count
     }
   }
+  return total + (await sweepOldAttachments(db, world, signal))
+}
+
+/** A run that is over for an hour will not ask for its files again; where something failed they help to mend it. */
+async function sweepOldAttachments(db: Db, world: World, signal?: AbortSignal): Promise<number> {
+  const now = world.now().getTime()
+  const ages = { overBefore: new Date(now - hourMs), failedBefore: new Date(now - 7 * 24 * hourMs) }
+  let total = 0
+  let after: Date | null = null
+  do {
+    const from: Date | null = after
+    const swept: SweptFiles = await db.transaction((tx) =>
+      sweepAttachments(tx, { ...ages, after: from }, attachmentsPerSweep),
+    )
+    total += swept.deleted
+    after = swept.lastAt
+  } while (after !== null && signal?.aborted !== true)
   return total
 }
+
+const hourMs = 60 * 60_000
+/** Each looks at the jobs of its event. */
+const attachmentsPerSweep = 500
 
 /** Without them everything still has a place, the default partition; so a failure waits for the next time. */
 export async function preparePartitions(db: Db, world: World): Promise<void> {

@@ -10,6 +10,7 @@ import { actionPayloadBytesMax, firstsOf, withAction } from '../domain/message-m
 import type { Message, SubscriberNotification } from '../domain/message-views.ts'
 import { badRequest, invalidField, notFound } from '../domain/problem.ts'
 import { isUuid } from '../domain/uuid-v7.ts'
+import { feedNames } from '../store/feeds.ts'
 import { appendDetails } from '../store/jobs/append.ts'
 import { lockMessage } from '../store/messages/lock.ts'
 import type { FoundMessage } from '../store/messages/marks.ts'
@@ -56,7 +57,9 @@ export async function markAll(
 ): Promise<Answer<number>> {
   return once(db, world, environment, call.idempotency, async (tx) => {
     const subscriber = await existing(tx, environment, call.subscriberId)
-    const { mark, feedIds } = call
+    const { mark } = call
+    // A step may name its feed by id or by identifier, and so may whoever asks.
+    const feedIds = call.feedIds && (await feedNames(tx, environment, call.feedIds))
     const marking = { subscriberId: subscriber.id, mark, feedIds, now: world.now() }
     const tell = (batch: readonly FoundMessage[]) => tellFirsts(tx, environment, marking, batch)
     return created(await markAllMessages(tx, environment, marking, tell))

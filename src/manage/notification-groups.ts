@@ -1,12 +1,21 @@
-// Notification groups: create one, and the one that a workflow is put into.
+// Notification groups: create, rename, delete, and the one that a workflow is put into.
 import { once } from '../commit/once.ts'
 import type { Db, Tx } from '../db/sql.ts'
 import type { Answer, Idempotency } from '../domain/answer.ts'
-import { created } from '../domain/answer.ts'
+import { created, ok } from '../domain/answer.ts'
 import type { Environment } from '../domain/environment.ts'
-import { conflict, invalidField } from '../domain/problem.ts'
+import { conflict, invalidField, notFound } from '../domain/problem.ts'
+import { isUuid } from '../domain/uuid-v7.ts'
 import type { NotificationGroup } from '../domain/workflow.ts'
-import { findGroup, findGroupByName, insertGroup } from '../store/notification-groups.ts'
+import {
+  deleteGroup,
+  findGroupByName,
+  holdGroup,
+  insertGroup,
+  lockGroup,
+  renameGroup,
+} from '../store/notification-groups.ts'
+import { moveDeletedWorkflows, workflowsInGroup } from '../store/workflows.ts'
 import type { World } from '../world/world.ts'
 
 /** Where workflows are that name no group. */
@@ -26,6 +35,63 @@ export async function createGroup(
   })
 }
 
+interface Call {
+  readonly id: string
+  readonly idempotency: Idempotency | undefined
+}
+
+export async function changeGroup(
+  db: Db,
+  world: World,
+  environment: Environment,
+  call: Call & { name: string },
+): Promise<Answer<NotificationGroup>> {
+  return once(db, world, environment, call.idempotency, async (tx) => {
+    const group = await groupNamed(tx, environment, call.id)
+    if (call.name === group.name) return ok(group)
+    if (group.name === defaultGroupName) throw conflict(`${defaultGroupName} is the default group: it keeps its name`)
+    if (await findGroupByName(tx, environment, call.name)) {
+      throw conflict(`Notification group ${call.name} already exists`)
+    }
+    const renamed = await renameGroup(tx, environment, { id: call.id, name: call.name, now: world.now() })
+    if (renamed === undefined) throw unknownGroup(call.id)
+    return ok(renamed)
+  })
+}
+
+/** A refusal names so many of them. */
+const workflowsNamedMax = 10
+
+export async function removeGroup(
+  db: Db,
+  world: World,
+  environment: Environment,
+  call: Call,
+): Promise<Answer<{ acknowledged: boolean; status: 'deleted' }>> {
+  return once(db, world, environment, call.idempotency, async (tx) => {
+    const group = await groupNamed(tx, environment, call.id)
+    if (group.name === defaultGroupName) throw conflict(`${defaultGroupName} is the default group: it stays`)
+    const workflows = await workflowsInGroup(tx, environment, group._id, workflowsNamedMax)
+    if (workflows.length > 0) {
+      throw conflict(`The group still holds workflows (${workflows.join(', ')}): move or delete them first`, {
+        workflows,
+      })
+    }
+    const rest = await groupFor(tx, world, environment, undefined)
+    await moveDeletedWorkflows(tx, environment, { fromGroupId: group._id, toGroupId: rest._id })
+    await deleteGroup(tx, environment, group._id)
+    return ok({ acknowledged: true, status: 'deleted' })
+  })
+}
+
+async function groupNamed(tx: Tx, environment: Environment, id: string): Promise<NotificationGroup> {
+  const group = isUuid(id) ? await lockGroup(tx, environment, id) : undefined
+  if (group === undefined) throw unknownGroup(id)
+  return group
+}
+
+export const unknownGroup = (id: string) => notFound(`Notification group ${id} not found`)
+
 /** The group named, or the default one, which the first workflow of an environment makes. */
 export async function groupFor(
   tx: Tx,
@@ -34,7 +100,7 @@ export async function groupFor(
   id: string | undefined,
 ): Promise<NotificationGroup> {
   if (id !== undefined) {
-    const named = await findGroup(tx, environment, id)
+    const named = isUuid(id) ? await holdGroup(tx, environment, id) : undefined
     if (named === undefined) throw invalidField('notificationGroupId', 'notificationGroupId is not a group we know', id)
     return named
   }
@@ -42,7 +108,7 @@ export async function groupFor(
   if (known !== undefined) return known
   const now = world.now()
   const made = await insertGroup(tx, environment, { id: world.newId(now), name: defaultGroupName, now })
-  // Another call has just made it; groups are never deleted.
+  // Another call has just made it; the default group is never deleted.
   const found = made ?? (await findGroupByName(tx, environment, defaultGroupName))
   if (found === undefined) throw new Error('The default group is neither there nor can it be made')
   return found

@@ -1,12 +1,15 @@
 // The definition of a workflow, from what a caller gives of it: whole and free of mistakes, or refused.
+import { partsOf } from '../domain/condition.ts'
 import type { Channel } from '../domain/integration.ts'
 import { channels } from '../domain/integration.ts'
 import type { NotificationStep, PreferenceSettings, Severity } from '../domain/workflow.ts'
+import type { GivenPreferences } from '../domain/workflow-preferences.ts'
 import { variablesOf } from '../render/variables.ts'
 import type { StoredDefinition } from '../store/workflows.ts'
+import { filterMistakes } from './filter-rules.ts'
 import { laterMistakes } from './workflow-part-rules.ts'
 import { refuseMistakes, settingsMistakes, stepMistakes } from './workflow-rules.ts'
-import type { GivenStep } from './workflow-steps.ts'
+import type { GivenStep, Mistake } from './workflow-steps.ts'
 import { arrangeSteps } from './workflow-steps.ts'
 
 /** What a caller may say of a workflow; null clears. */
@@ -22,7 +25,11 @@ export interface WorkflowChange {
   readonly preferenceSettings?: Partial<PreferenceSettings>
   readonly severity?: Severity
   readonly payloadSchema?: Readonly<Record<string, unknown>> | null
+  readonly validatePayload?: boolean
+  readonly isTranslationEnabled?: boolean
   readonly data?: Readonly<Record<string, unknown>> | null
+  /** Of the second face, beside the settings they come to. */
+  readonly preferences?: GivenPreferences
   readonly notificationGroupId?: string
   readonly steps?: readonly GivenStep[]
 }
@@ -39,13 +46,22 @@ const nothingSaid: Omit<StoredDefinition, 'name'> = {
   subscriberVariables: [],
 }
 
+/** How mistakes are told: by the places of the first face, unless another one has its own. */
+interface Telling {
+  tell(mistake: Mistake): Mistake
+  /** Those that were found before, in words of the other face already. */
+  readonly found: readonly Mistake[]
+}
+const asTheyAre: Telling = { tell: (mistake) => mistake, found: [] }
+
 /** `existing` are the steps it replaces: those that are named again keep their ids. */
 export function newDefinition(
   given: WorkflowChange & { name: string },
   newId: () => string,
   existing: readonly NotificationStep[] = [],
+  telling: Telling = asTheyAre,
 ): StoredDefinition {
-  return completed({ ...nothingSaid, name: given.name }, given, newId, existing)
+  return completed({ ...nothingSaid, name: given.name }, given, newId, existing, telling)
 }
 
 /** What is absent stays, null clears; of the preference settings, each channel on its own. */
@@ -54,7 +70,7 @@ export function changedDefinition(
   given: WorkflowChange,
   newId: () => string,
 ): StoredDefinition {
-  return completed(stored, given, newId, stored.steps)
+  return completed(stored, given, newId, stored.steps, asTheyAre)
 }
 
 function completed(
@@ -62,21 +78,27 @@ function completed(
   given: WorkflowChange,
   newId: () => string,
   existing: readonly NotificationStep[],
+  { tell, found }: Telling,
 ): StoredDefinition {
   const arranged = given.steps === undefined ? undefined : arrangeSteps(given.steps, existing, newId)
   const mistakes =
     arranged === undefined
       ? []
-      : [...laterMistakes(given.steps ?? []), ...arranged.mistakes, ...stepMistakes(arranged.steps)]
+      : [
+          ...laterMistakes(given.steps ?? []),
+          ...filterMistakes(given.steps ?? [], arranged.steps),
+          ...arranged.mistakes,
+          ...stepMistakes(arranged.steps),
+        ]
   const settled = withSettings(base, given)
   const definition: StoredDefinition =
     arranged === undefined ? settled : { ...settled, steps: arranged.steps.map(({ step }) => step) }
-  refuseMistakes([...mistakes, ...settingsMistakes(given, definition)])
+  refuseMistakes([...found, ...mistakes.map(tell), ...settingsMistakes(given, definition)])
   return arranged === undefined ? definition : { ...definition, ...foundVariables(definition.steps) }
 }
 
 function withSettings(base: StoredDefinition, given: WorkflowChange): StoredDefinition {
-  const { payloadSchema, data, ...rest } = base
+  const { payloadSchema, data, validatePayload, isTranslationEnabled, preferences, ...rest } = base
   const [newSchema, newData] = [given.payloadSchema, given.data]
   const schema = newSchema === undefined ? payloadSchema : newSchema
   const custom = newData === undefined ? data : newData
@@ -90,8 +112,13 @@ function withSettings(base: StoredDefinition, given: WorkflowChange): StoredDefi
     severity: given.severity ?? base.severity,
     ...(schema === undefined || schema === null ? {} : { payloadSchema: schema }),
     ...(custom === undefined || custom === null ? {} : { data: custom }),
+    ...defined('validatePayload', given.validatePayload ?? validatePayload),
+    ...defined('isTranslationEnabled', given.isTranslationEnabled ?? isTranslationEnabled),
+    ...defined('preferences', given.preferences ?? preferences),
   }
 }
+
+const defined = (name: string, value: unknown): object => (value === undefined ? {} : { [name]: value })
 
 function withPreferences(base: PreferenceSettings, given: Partial<PreferenceSettings>): PreferenceSettings {
   const entries = channels.map((channel): [Channel, boolean] => [channel, given[channel] ?? base[channel]])
@@ -102,6 +129,10 @@ function foundVariables(steps: readonly NotificationStep[]): { variables: string
   const parts = steps.flatMap((step) => [step, ...step.variants])
   return variablesOf(
     parts.map((part) => part.template),
-    parts.flatMap((part) => part.filters.flatMap((filter) => filter.children.map((child) => child.value))),
+    parts.flatMap((part) =>
+      part.filters.flatMap((filter) =>
+        partsOf(filter).flatMap((child) => ('value' in child ? String(child.value) : [])),
+      ),
+    ),
   )
 }

@@ -1,13 +1,10 @@
 // What a step or a variant says that could not be done, or would be passed over in silence: found before it is stored.
-import type { FieldFilterPart, StepFilter } from '../domain/condition.ts'
-import { isRange } from '../domain/condition-evaluation.ts'
 import type { RunnableStepType, StepTemplate, StepVariant } from '../domain/workflow.ts'
-import { templateMistakes } from '../render/check.ts'
 import { isPrivateHost } from '../world/address-guard.ts'
 import type { GivenStep, GivenVariant, Mistake } from './workflow-steps.ts'
 
-/** What the newer kind of workflow has, and we cannot run yet. */
-const laterMembers = ['skip', 'controlValues'] as const
+/** What the second face says otherwise. */
+const laterMembers = ['controlValues'] as const
 
 /** Members that mean something to the caller and nothing to us. Others that are unknown are passed over, as everywhere. */
 export function laterMistakes(steps: readonly GivenStep[]): Mistake[] {
@@ -27,7 +24,7 @@ function laterMistakesOf(given: GivenVariant, path: string): Mistake[] {
       .filter((member) => saysSomething((part as Readonly<Record<string, unknown>>)[member]))
       .map((member) => ({
         path: `${place}.${member}`,
-        message: 'must be left out: it belongs to workflows of version 2, which come with /v2/workflows',
+        message: 'must be left out: it belongs to /v2/workflows; here, give a template and metadata',
       })),
   )
 }
@@ -39,18 +36,13 @@ function saysSomething(value: unknown): boolean {
 }
 
 export function templateContradictions(template: StepTemplate, path: string): Mistake[] {
-  return [
-    ...documentMistakes(template, path),
-    ...layoutMistakes(template, path),
-    ...buttonMistakes(template, path),
-    ...blockMistakes(template, path),
-  ]
+  return [...documentMistakes(template, path), ...buttonMistakes(template, path), ...blockMistakes(template, path)]
 }
 
-/** The block editor of version 2 saves its document as JSON; sent as it is, people would read braces. */
+/** A block editor saves its document as JSON; sent as it is, people would read braces. */
 function documentMistakes({ content }: StepTemplate, path: string): Mistake[] {
   if (typeof content !== 'string' || !isDocument(content)) return []
-  const message = 'is the document of a block editor, which comes with /v2/workflows: give text, HTML or blocks'
+  const message = 'is the document of a block editor, which cannot be rendered: give text, HTML or a list of blocks'
   return [{ path: `${path}.content`, message }]
 }
 
@@ -62,12 +54,6 @@ function isDocument(text: string): boolean {
   } catch {
     return false
   }
-}
-
-function layoutMistakes({ layoutId }: StepTemplate, path: string): Mistake[] {
-  if (layoutId === undefined || layoutId === null || layoutId === '' || layoutId === 'none') return []
-  const message = 'names an unknown layout: leave it out for the built-in one, or say null for none'
-  return [{ path: `${path}.layoutId`, message }]
 }
 
 /** A button is answered by its type. */
@@ -89,38 +75,31 @@ function blockMistakes({ content }: StepTemplate, path: string): Mistake[] {
   )
 }
 
-/** Which settings have no meaning for the other kind of step. */
-const foreignMembers: Partial<Record<RunnableStepType, readonly string[]>> = {
-  delay: ['digestKey', 'backoff', 'backoffAmount', 'backoffUnit', 'updateMode', 'timed'],
-  digest: ['delayPath'],
+const timing = ['type', 'amount', 'unit', 'timed', 'cron', 'extendToSchedule']
+
+/** Which settings have a meaning, by type; the other types have none. */
+export const settingsOf: Readonly<Partial<Record<RunnableStepType, readonly string[]>>> = {
+  digest: [...timing, 'digestKey', 'backoff', 'backoffAmount', 'backoffUnit', 'updateMode'],
+  delay: [...timing, 'delayPath', 'dynamicKey'],
+  throttle: ['type', 'amount', 'unit', 'dynamicKey', 'threshold', 'throttleKey'],
+  custom: ['type', 'url', 'method', 'headers', 'body', 'timeoutMs', 'continueOnFailure'],
 }
+
+/** Those of one kind only, which would be passed over in silence by another. */
+const settingsOfKinds: Readonly<Record<string, string>> = { cron: 'timed', dynamicKey: 'dynamic' }
 
 export function foreignSettings(type: RunnableStepType, { metadata }: StepVariant, path: string): Mistake[] {
   const settings: Readonly<Record<string, unknown>> = { ...metadata }
-  return (foreignMembers[type] ?? [])
-    .filter((member) => saysSomething(settings[member]))
-    .map((member) => ({
-      path: `${path}.metadata.${member}`,
-      message: `must be left out: it is no setting of a ${type}`,
-    }))
-}
-
-export function filterMistakes(filters: readonly StepFilter[], path: string): Mistake[] {
-  return filters.flatMap(({ children }, filter) =>
-    children.flatMap((child, index) =>
-      valueMistakes(child).map((message) => ({ path: `${path}.${filter}.children.${index}.value`, message })),
-    ),
-  )
-}
-
-/** Values are templates too; what those come to is known when they run. */
-function valueMistakes({ value, operator }: FieldFilterPart): string[] {
-  const mistakes = templateMistakes({ type: 'in_app', subject: value }).map(({ message }) => message)
-  const isBetween = operator === 'BETWEEN' || operator === 'NOT_BETWEEN'
-  if (mistakes.length > 0 || !isBetween || value.includes('{{') || value.includes('{%') || isRange(value)) {
-    return mistakes
-  }
-  return [`must be two values for ${operator}, such as 10,20 or ["a","b"]`]
+  const own = settingsOf[type] ?? []
+  const kinds = type === 'delay' ? { ...settingsOfKinds, timed: 'timed' } : settingsOfKinds
+  return Object.keys(settings).flatMap((member) => {
+    if (!saysSomething(settings[member])) return []
+    const kind = (kinds as Readonly<Record<string, string | undefined>>)[member]
+    const isOwn = own.includes(member)
+    if (isOwn && (kind === undefined || kind === settings['type'])) return []
+    const words = isOwn ? `a ${type} of the type ${settings['type']}` : `a ${type}`
+    return [{ path: `${path}.metadata.${member}`, message: `must be left out: it is no setting of ${words}` }]
+  })
 }
 
 export function replyMistakes({ replyCallback }: StepVariant, path: string): Mistake[] {

@@ -1,14 +1,16 @@
 // What a workflow must be before it is stored: every mistake in it, found at once and told by its place.
 import { compilePayloadSchema, payloadSchemaBytesMax } from '../commit/payload-schema.ts'
+import { customTexts } from '../domain/custom-call.ts'
 import { nearest } from '../domain/nearest.ts'
 import type { FieldErrors } from '../domain/problem.ts'
 import { conflict, invalid, notFound } from '../domain/problem.ts'
-import type { NotificationStep, RunnableStepType, StepVariant } from '../domain/workflow.ts'
-import { runnableStepTypes, stepTypes } from '../domain/workflow.ts'
+import { skipMistakes } from '../domain/skip-mistakes.ts'
+import type { CustomMetadata, NotificationStep, RunnableStepType, StepVariant } from '../domain/workflow.ts'
+import { runnableStepTypes } from '../domain/workflow.ts'
 import { templateMistakes } from '../render/check.ts'
 import { stepOf } from '../steps/registry.ts'
 import type { StoredDefinition } from '../store/workflows.ts'
-import { filterMistakes, foreignSettings, replyMistakes, templateContradictions } from './workflow-part-rules.ts'
+import { foreignSettings, replyMistakes, settingsOf, templateContradictions } from './workflow-part-rules.ts'
 import type { ArrangedStep, Mistake } from './workflow-steps.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -80,15 +82,14 @@ export function stepMistakes(steps: readonly ArrangedStep[]): Mistake[] {
 
 function typeMistakeOf(type: string): string | undefined {
   if (runnableStepTypes.some((known) => known === type)) return undefined
-  const isKnown = type !== 'trigger' && stepTypes.some((known) => known === type)
-  if (isKnown) return `is ${type}, which cannot run yet; those that can are ${runnableStepTypes.join(', ')}`
+  if (type === 'http_request') return 'is not a type of step that we know; calls to a service of yours are custom steps'
   return `is not a type of step that we know; the nearest is ${nearest(type, runnableStepTypes)}`
 }
 
-const timedTypes: ReadonlySet<RunnableStepType> = new Set<RunnableStepType>(['digest', 'delay'])
-
 function variantMistakes(type: RunnableStepType, variant: StepVariant, path: string): Mistake[] {
-  if (timedTypes.has(type)) return [{ path, message: `must be left out: a ${type} has nothing to say` }]
+  if (settingsOf[type] !== undefined) {
+    return [{ path, message: `must be left out: a ${type} step has nothing to say` }]
+  }
   if (variant.template.type !== type) {
     return [{ path: `${path}.template.type`, message: `must be ${type}, as its step’s is` }]
   }
@@ -106,19 +107,26 @@ function variantMistakes(type: RunnableStepType, variant: StepVariant, path: str
 /** Of a step without its variants, or of a variant. */
 function partMistakes(type: RunnableStepType, part: NotificationStep, path: string): Mistake[] {
   const found = [...stepOf(type).mistakes(part), ...templateMistakes(part.template)]
+  if (type === 'custom' && found.length === 0) found.push(...callMistakes(part.metadata as CustomMetadata))
   // Of settings of an unknown kind nobody can say which belong to it.
   const isKnownKind = found.every((mistake) => mistake.path !== 'metadata.type')
   return [
     ...found.map((mistake) => ({ path: `${path}.${dotted(mistake.path)}`, message: mistake.message })),
     ...templateContradictions(part.template, `${path}.template`),
-    ...(isKnownKind ? foreignSettings(type, part, path) : []),
-    ...filterMistakes(part.filters, `${path}.filters`),
-    ...(part.metadata !== undefined && !timedTypes.has(type)
-      ? [{ path: `${path}.metadata`, message: 'must be left out: only a digest or a delay has such settings' }]
+    ...(isKnownKind && settingsOf[type] !== undefined ? foreignSettings(type, part, path) : []),
+    ...(part.metadata !== undefined && settingsOf[type] === undefined
+      ? [{ path: `${path}.metadata`, message: `must be left out: a step of the type ${type} has no settings` }]
       : []),
     ...sizeMistakes(`${path}.template.data`, part.template.data, dataBytesMax),
+    ...(part.skip === undefined ? [] : skipMistakes(part.skip, `${path}.skip`)),
   ]
 }
+
+/** The texts of a call are templates too. */
+const callMistakes = (metadata: CustomMetadata): Mistake[] =>
+  customTexts(metadata).flatMap(({ path, text }) =>
+    templateMistakes({ type: 'in_app', subject: text }).map(({ message }) => ({ path, message })),
+  )
 
 /** Everywhere else a place in a list is a part of the path like any other. */
 const dotted = (path: string): string => path.replaceAll(/\[(\d+)\]/g, '.$1')

@@ -1,6 +1,6 @@
 // The steps of a workflow as a caller sends them, made into the steps that are stored: in their order, with ids that last.
-import type { StepFilter } from '../domain/condition.ts'
 import type {
+  MessageButton,
   NotificationStep,
   StepMetadata,
   StepTemplate,
@@ -8,6 +8,8 @@ import type {
   StepVariant,
   TimedConfig,
 } from '../domain/workflow.ts'
+import type { GivenFilter } from './filter-rules.ts'
+import { filterOfGiven } from './filter-rules.ts'
 
 export interface GivenVariant {
   readonly _id?: string
@@ -17,8 +19,9 @@ export interface GivenVariant {
   readonly active?: boolean
   readonly shouldStopOnFail?: boolean
   readonly template: GivenTemplate
-  readonly filters?: readonly StepFilter[]
+  readonly filters?: readonly GivenFilter[]
   readonly metadata?: GivenMetadata
+  readonly skip?: Readonly<Record<string, unknown>> | null
   readonly replyCallback?: { readonly active?: boolean; readonly url?: string }
 }
 
@@ -33,7 +36,7 @@ export type GivenTemplate = Omit<StepTemplate, 'type'> & {
   readonly _feedId?: string | null
 }
 
-/** The settings of all kinds of digests and delays; which belong together is the step's to say. */
+/** The settings of all kinds of steps; which belong together is the step's to say. */
 export interface GivenMetadata {
   readonly [member: string]: unknown
   readonly type: StepMetadata['type']
@@ -172,6 +175,8 @@ function variantOfGiven(given: GivenVariant, { before, parentId, newId }: Origin
     template: templateOfGiven(given.template),
     filters: (given.filters ?? []).map(filterOfGiven),
     ...(given.metadata === undefined ? {} : { metadata: metadataOfGiven(given.metadata) }),
+    // An empty condition is none.
+    ...(Object.keys(given.skip ?? {}).length === 0 ? {} : { skip: given.skip ?? {} }),
     ...(given.replyCallback === undefined ? {} : { replyCallback: picked(given.replyCallback, ['active', 'url']) }),
   }
 }
@@ -184,6 +189,8 @@ function templateOfGiven(given: GivenTemplate): StepTemplate {
     // Whether there is such a type is asked by the rules, which see every step.
     type: given.type as StepType,
     ...picked(given, ['contentType', 'subject', 'preheader', 'senderName', 'title', 'data', 'name']),
+    ...picked(given, ['replyTo', 'disableOutputSanitization']),
+    ...(given.from === undefined ? {} : { from: picked(given.from, ['email', 'name']) }),
     ...(content === undefined ? {} : { content: contentOfGiven(content) }),
     ...(layoutId === undefined ? {} : { layoutId }),
     ...(feedId === undefined ? {} : { feedId }),
@@ -206,33 +213,35 @@ function contentOfGiven(content: NonNullable<StepTemplate['content']>): NonNulla
 function ctaOfGiven({ type, data, action }: NonNullable<StepTemplate['cta']>): NonNullable<StepTemplate['cta']> {
   return {
     ...(type === undefined ? {} : { type }),
-    ...(data === undefined ? {} : { data: picked(data, ['url']) }),
+    ...(data === undefined ? {} : { data: picked(data, ['url', 'target']) }),
     ...(action === undefined
       ? {}
       : {
           action: {
             ...picked(action, ['status']),
-            ...(action.buttons === undefined
-              ? {}
-              : { buttons: action.buttons.map((button) => picked(button, ['type', 'content', 'resultContent'])) }),
+            ...(action.buttons === undefined ? {} : { buttons: action.buttons.map(buttonOfGiven) }),
             ...(action.result === undefined ? {} : { result: picked(action.result, ['payload', 'type']) }),
           },
         }),
   }
 }
 
-const filterOfGiven = (filter: StepFilter): StepFilter => ({
-  ...picked(filter, ['isNegated', 'type', 'value']),
-  children: filter.children.map((child) => picked(child, ['field', 'value', 'operator', 'on'])),
+const buttonOfGiven = (button: MessageButton): MessageButton => ({
+  ...picked(button, ['type', 'content', 'resultContent']),
+  ...(button.redirect === undefined ? {} : { redirect: picked(button.redirect, ['url', 'target']) }),
 })
 
-const durationMembers = ['amount', 'unit', 'backoff', 'backoffAmount', 'backoffUnit', 'updateMode'] as const
+const timingMembers = [
+  ...['type', 'amount', 'unit', 'cron', 'extendToSchedule', 'digestKey', 'updateMode'],
+  ...['backoff', 'backoffAmount', 'backoffUnit', 'delayPath', 'dynamicKey', 'threshold', 'throttleKey'],
+] as const
+const callMembers = ['url', 'method', 'headers', 'body', 'timeoutMs', 'continueOnFailure'] as const
 const timedMembers = ['atTime', 'weekDays', 'ordinal', 'ordinalValue', 'monthlyType'] as const
 
 function metadataOfGiven(given: GivenMetadata): StepMetadata {
   const { timed } = given
   const settings = {
-    ...picked(given, ['type', 'digestKey', 'delayPath', ...durationMembers]),
+    ...picked(given, [...timingMembers, ...callMembers]),
     ...(timed === undefined
       ? {}
       : {

@@ -7,7 +7,7 @@ import { canonicalJson } from '../domain/canonical-json.ts'
 import type { Caller, Environment } from '../domain/environment.ts'
 import { slugOf } from '../domain/integration.ts'
 import { invalidField } from '../domain/problem.ts'
-import type { Workflow } from '../domain/workflow.ts'
+import type { Workflow, WorkflowOrigin } from '../domain/workflow.ts'
 import { integrationStatusOf } from '../domain/workflow-integrations.ts'
 import { listStandings } from '../store/integrations.ts'
 import type { StoredDefinition, WorkflowRow } from '../store/workflows.ts'
@@ -26,11 +26,23 @@ import type { World } from '../world/world.ts'
 import { groupFor } from './notification-groups.ts'
 import type { WorkflowChange } from './workflow-definition.ts'
 import { changedDefinition, newDefinition } from './workflow-definition.ts'
+import { refuseUnknownNames } from './workflow-names.ts'
 import { identifierTaken, unknownWorkflow, workflowsMax } from './workflow-rules.ts'
 
-interface Call {
+export interface Call {
   readonly idempotency: Idempotency | undefined
 }
+
+/** A way to author workflows: who is said to have made them, and how they are answered. */
+export interface Face<Body> {
+  readonly origin: WorkflowOrigin
+  /** Where it has what the first face has at a path; the same place by default. */
+  readonly pathOf?: (path: string) => string
+  answerOf(tx: Tx, environment: Environment, id: string): Promise<Body>
+}
+
+/** What is no part of the definition. */
+export type Setting = Pick<WorkflowChange, 'workflowId' | 'identifier' | 'active' | 'notificationGroupId'>
 
 export async function createWorkflow(
   db: Db,
@@ -38,18 +50,31 @@ export async function createWorkflow(
   caller: Caller,
   call: Call & { workflow: WorkflowChange & { name: string } },
 ): Promise<Answer<Workflow>> {
+  return createBy(firstFace, db, world, caller, call, (newId) => newDefinition(call.workflow, newId))
+}
+
+export async function createBy<Body>(
+  face: Face<Body>,
+  db: Db,
+  world: World,
+  caller: Caller,
+  call: Call & { workflow: Setting },
+  definitionOf: (newId: () => string) => StoredDefinition,
+): Promise<Answer<Body>> {
   const { environment } = caller
   const given = call.workflow
   const now = world.now()
-  const definition = newDefinition(given, () => world.newId(now))
+  const definition = definitionOf(() => world.newId(now))
   return once(db, world, environment, call.idempotency, async (tx) => {
     await refuseOneMore(tx, environment)
+    await refuseUnknownNames(tx, environment, definition, face.pathOf)
     const id = world.newId(now)
     const workflow = {
       id,
       active: given.active ?? false,
       groupId: (await groupFor(tx, world, environment, given.notificationGroupId))._id,
       versionId: world.newId(now),
+      origin: face.origin,
       definition,
       createdBy: caller.keyId,
       now,
@@ -62,7 +87,7 @@ export async function createWorkflow(
     )
     if (identifier === undefined) throw identifierTaken(given.workflowId ?? slug)
     await insertVersion(tx, environment, { id: workflow.versionId, workflowId: id, identifier, definition, now })
-    return created(await answerOf(tx, environment, id))
+    return created(await face.answerOf(tx, environment, id))
   })
 }
 
@@ -81,7 +106,7 @@ export async function replaceWorkflow(
   caller: Caller,
   call: Call & { id: string; workflow: WorkflowChange & { name: string } },
 ): Promise<Answer<Workflow>> {
-  return changed(db, world, caller, call, (stored, newId) =>
+  return changeBy(firstFace, db, world, caller, call, (stored, newId) =>
     newDefinition(call.workflow, newId, stored.definition.steps),
   )
 }
@@ -92,7 +117,9 @@ export async function changeWorkflow(
   caller: Caller,
   call: Call & { id: string; workflow: WorkflowChange },
 ): Promise<Answer<Workflow>> {
-  return changed(db, world, caller, call, (stored, newId) => changedDefinition(stored.definition, call.workflow, newId))
+  return changeBy(firstFace, db, world, caller, call, (stored, newId) =>
+    changedDefinition(stored.definition, call.workflow, newId),
+  )
 }
 
 export async function removeWorkflow(
@@ -110,13 +137,14 @@ export async function removeWorkflow(
   })
 }
 
-async function changed(
+export async function changeBy<Body>(
+  face: Face<Body>,
   db: Db,
   world: World,
   { environment }: Caller,
-  call: Call & { id: string; workflow: WorkflowChange },
+  call: Call & { id: string; workflow: Setting },
   definitionOf: (stored: WorkflowRow, newId: () => string) => StoredDefinition,
-): Promise<Answer<Workflow>> {
+): Promise<Answer<Body>> {
   const given = call.workflow
   const identifier = identifierOf(given)
   return once(db, world, environment, call.idempotency, async (tx) => {
@@ -128,13 +156,19 @@ async function changed(
       given.notificationGroupId === undefined
         ? stored.group_id
         : (await groupFor(tx, world, environment, given.notificationGroupId))._id
+    const definition = definitionOf(stored, () => world.newId(now))
+    // What was stored before is not judged again.
+    if (canonicalJson(definition.steps) !== canonicalJson(stored.definition.steps)) {
+      await refuseUnknownNames(tx, environment, definition, face.pathOf)
+    }
     await save(tx, world, environment, stored, {
       identifier: identifier ?? stored.identifier,
       active: given.active ?? stored.active,
       groupId,
-      definition: definitionOf(stored, () => world.newId(now)),
+      origin: face.origin,
+      definition,
     })
-    return ok(await answerOf(tx, environment, stored.id))
+    return ok(await face.answerOf(tx, environment, stored.id))
   })
 }
 
@@ -142,6 +176,7 @@ interface Wanted {
   readonly identifier: string
   readonly active: boolean
   readonly groupId: string
+  readonly origin: WorkflowOrigin
   readonly definition: StoredDefinition
 }
 
@@ -157,6 +192,7 @@ async function save(
   if (isRenamed) await refuseTaken(tx, environment, wanted.identifier)
   const isAnother = isRenamed || canonicalJson(wanted.definition) !== canonicalJson(stored.definition)
   const isSame = wanted.active === stored.active && wanted.groupId === stored.group_id
+  // Who made it last is told of changes, not of calls that change nothing.
   if (!isAnother && isSame) return
   const now = world.now()
   const versionId = isAnother ? world.newId(now) : stored.version_id
@@ -167,7 +203,7 @@ async function save(
   await updateWorkflow(tx, environment, { ...wanted, id: stored.id, versionId, now })
 }
 
-function identifierOf({ workflowId, identifier }: WorkflowChange): string | undefined {
+function identifierOf({ workflowId, identifier }: Setting): string | undefined {
   if (workflowId !== undefined && identifier !== undefined && workflowId !== identifier) {
     throw invalidField('identifier', 'identifier must be the same as workflowId, or be left out', identifier)
   }
@@ -183,6 +219,8 @@ async function refuseOneMore(tx: Tx, environment: Environment): Promise<void> {
   if ((await countWorkflows(tx, environment, workflowsMax)) < workflowsMax) return
   throw invalidField('name', `name: an environment holds at most ${workflowsMax} workflows`)
 }
+
+const firstFace: Face<Workflow> = { origin: 'v1', answerOf }
 
 async function answerOf(tx: Tx, environment: Environment, id: string): Promise<Workflow> {
   const [row, standings] = [await findWorkflow(tx, environment, id), await listStandings(tx, environment)]

@@ -9,6 +9,7 @@ export interface ProviderAnswer {
   /** The text at a path such as `errors.0.message`. */
   string(path: string): string | undefined
   number(path: string): number | undefined
+  flag(path: string): boolean | undefined
   list(path: string): readonly unknown[]
   /** When it came; left out where nobody asks. */
   readonly receivedAt?: Date
@@ -30,6 +31,10 @@ export function answerOf(answer: OutboundAnswer, receivedAt?: Date): ProviderAns
     number: (path) => {
       const value = at(path)
       return typeof value === 'number' ? value : undefined
+    },
+    flag: (path) => {
+      const value = at(path)
+      return typeof value === 'boolean' ? value : undefined
     },
     list: (path) => {
       const value = at(path)

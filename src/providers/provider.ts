@@ -1,6 +1,6 @@
 // A provider: code that knows one vendor's wire.
 import type { Channel, CredentialKey, Credentials } from '../domain/integration.ts'
-import type { OutboundMessage } from '../domain/outbound-message.ts'
+import type { MessageByChannel, OutboundMessage, SendingChannel } from '../domain/outbound-message.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import { unsure } from '../domain/outcome.ts'
 import { OutboundError } from '../world/outbound-error.ts'
@@ -21,18 +21,26 @@ export type CheckResult =
 /** Below the 20 s that a call may take in all, so that it is the provider who tells how a slow one ended. */
 export const sendTimeoutMs = 19_000
 
-export interface ProviderDefinition<Form extends CredentialForm> {
+/** What a provider of this channel is given to send. */
+export type MessageOf<Kind extends Channel> = Kind extends SendingChannel ? MessageByChannel[Kind] : OutboundMessage
+
+export interface ProviderDefinition<Form extends CredentialForm, Kind extends Channel = Channel> {
   readonly id: string
-  readonly channel: Channel
+  readonly channel: Kind
   readonly name: string
   readonly docsUrl: string
   readonly form: Form
   /** A repeat with the same message id cannot send twice: the vendor has a key to tell it by. */
   readonly idempotent?: true
+  /**
+   * Members of the request's body that say where the message goes, as paths (`message.token`): the message decides them,
+   * so a passthrough may not. `http-provider.ts` knows those of our own messages, which webhooks are sent.
+   */
+  readonly recipientMembers?: readonly string[]
   /** Asks the vendor whether the account is good, without sending. Left out where there is nobody to ask. */
   check?(world: World, credentials: CredentialsOf<Form>): Promise<CheckResult>
   /** Sends one message, once, within `sendTimeoutMs`. As the registry holds it, it never throws. */
-  send?(world: World, message: OutboundMessage, credentials: CredentialsOf<Form>): Promise<Outcome>
+  send?(world: World, message: MessageOf<Kind>, credentials: CredentialsOf<Form>): Promise<Outcome>
 }
 
 /** A provider whose form is no longer known to the compiler, as the registry holds it. */
@@ -42,7 +50,9 @@ export type Provider = ProviderDefinition<CredentialForm>
  * Checks a definition against its own form; the result is what the registry takes. Fields left empty are as good as
  * absent, and whatever sending comes to is told without secrets, in words that can be stored.
  */
-export function provider<const Form extends CredentialForm>(definition: ProviderDefinition<Form>): Provider {
+export function provider<const Form extends CredentialForm, const Kind extends Channel>(
+  definition: ProviderDefinition<Form, Kind>,
+): Provider {
   const { check, send } = definition as unknown as Provider
   const made: Provider = { ...(definition as unknown as Provider) }
   if (check !== undefined) made.check = (world, credentials) => check(world, filledIn(credentials as Credentials))

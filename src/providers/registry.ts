@@ -1,6 +1,7 @@
 // Every provider, by name.
 import type { Channel } from '../domain/integration.ts'
 import { nearest } from '../domain/nearest.ts'
+import { chatWebhook } from './chat/chat-webhook.ts'
 import { slack } from './chat/slack.ts'
 import { emailWebhook } from './email/email-webhook.ts'
 import { nodemailer } from './email/nodemailer.ts'
@@ -9,6 +10,7 @@ import { sendgrid } from './email/sendgrid.ts'
 import { platform } from './in-app/platform.ts'
 import type { Provider } from './provider.ts'
 import { fcm } from './push/fcm.ts'
+import { pushWebhook } from './push/push-webhook.ts'
 import { platformSms } from './sms/platform-sms.ts'
 import { twilio } from './sms/twilio.ts'
 
@@ -21,7 +23,9 @@ export const providers: readonly Provider[] = [
   platformSms,
   twilio,
   fcm,
+  pushWebhook,
   slack,
+  chatWebhook,
 ]
 
 const byId = new Map(providers.map((provider) => [provider.id, provider]))

@@ -105,10 +105,27 @@ function throughIndex(filter: ActivityFilter, index: EventIndex, fitting: Statem
     case 'topic':
       return sql`with e as materialized (${fitting} and ${inTime(filter, id)}) select e.id from e ${newest}`
     case 'severity':
+      if (filter.workflowIds !== undefined) return severityOfWorkflows(filter, filter.workflowIds, fitting, limit)
       return sql`select e.id from unnest(${filter.severities ?? []}::text[]) as k (severity)
         cross join lateral (${fitting} and e.severity is not null
           and ${newestOfKey(filter, { key: sql`e.severity`, value: sql`k.severity`, id, limit })}) as e ${newest}`
   }
+}
+
+/** Both are in one index: of a busy severity and a quiet workflow neither has to be looked through. */
+function severityOfWorkflows(
+  filter: ActivityFilter,
+  workflowIds: readonly string[],
+  fitting: Statement,
+  limit: number,
+): Statement {
+  const key = sql`e.workflow_id, e.severity`
+  const value = sql`w.workflow_id, k.severity`
+  const order = sql`e.workflow_id desc, e.severity desc`
+  return sql`select e.id from unnest(${filter.severities ?? []}::text[]) as k (severity)
+    cross join unnest(${workflowIds}::uuid[]) as w (workflow_id)
+    cross join lateral (${fitting} and e.severity is not null
+      and ${newestOfKey(filter, { key, value, id: sql`e.id`, limit, order })}) as e order by e.id desc limit ${limit}`
 }
 
 /** `fit`: whether the events are known to fit the filter. */

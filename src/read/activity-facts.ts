@@ -6,7 +6,7 @@ import type { Environment } from '../domain/environment.ts'
 import type { StoredDetail } from '../domain/execution-detail.ts'
 import type { Standing } from '../domain/integration.ts'
 import type { JobState, JobStatus } from '../domain/job.ts'
-import type { Severity, WorkflowVersion } from '../domain/workflow.ts'
+import type { Severity, WorkflowOrigin, WorkflowVersion } from '../domain/workflow.ts'
 import { listStandings } from '../store/integrations.ts'
 import type { StoredDefinition } from '../store/workflows.ts'
 import { findVersions } from '../store/workflows.ts'
@@ -44,6 +44,8 @@ export interface JobRow {
 
 export interface PinnedVersion extends WorkflowVersion {
   readonly definition: StoredDefinition
+  /** Who made the workflow last. */
+  readonly origin: WorkflowOrigin
 }
 
 /** Each by its id. */

@@ -125,13 +125,19 @@ const idMax = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
  * The rows of one key, newest first. Said as a range of (key, id), so that only the index of both gives the order: where a
  * few keys have most of the rows, the planner would expect a rare one to be met soon in a walk over all of them.
  */
-export function newestOfKey(
-  filter: ActivityFilter,
-  { key, value, id, limit }: { key: Statement; value: Statement; id: Statement; limit: number },
-): Statement {
+export function newestOfKey(filter: ActivityFilter, { key, value, id, limit, order }: KeyOfRows): Statement {
   const to = filter.to === undefined ? sql`<= (${value}, ${idMax}::uuid)` : sql`< (${value}, ${filter.to}::uuid)`
   return sql`(${key}, ${id}) >= (${value}, ${filter.from ?? idMin}::uuid) and (${key}, ${id}) ${to}
-    and ${inTime(filter, id)} order by ${key} desc, ${id} desc limit ${limit}`
+    and ${inTime(filter, id)} order by ${order ?? sql`${key} desc`}, ${id} desc limit ${limit}`
+}
+
+interface KeyOfRows {
+  readonly key: Statement
+  readonly value: Statement
+  readonly id: Statement
+  readonly limit: number
+  /** For a key of several columns: each of them, newest first. */
+  readonly order?: Statement
 }
 
 /** Of an event `e`; undefined when nothing is asked of it. */

@@ -10,6 +10,7 @@ import { cronExpressionOf } from '../domain/digest-window.ts'
 import type { Channel, Standing } from '../domain/integration.ts'
 import { channels } from '../domain/integration.ts'
 import type { JobState } from '../domain/job.ts'
+import { stepWithoutSecrets } from '../domain/shown-secrets.ts'
 import type { DigestMetadata, NotificationStep, StepMetadata, StepType, StepVariant } from '../domain/workflow.ts'
 import type { ActivityEvent, JobRow } from './activity-facts.ts'
 import { executionDetailsOf } from './execution-details.ts'
@@ -34,13 +35,14 @@ export function activityJobOf({ id, step, row, event, createdAt, standings, dige
     type,
     ...(digest === undefined ? {} : { digest }),
     executionDetails: row === undefined ? [] : executionDetailsOf(row, type),
-    step: stepOf(step),
+    // For every key: what a run did is told without what it was let in by.
+    step: stepOf(stepWithoutSecrets(step)),
     payload: event.payload,
     overrides: event.overrides,
     providerId: row?.state?.providerId ?? wouldBeProvider(type, standings),
     status: row?.status ?? 'pending',
     updatedAt: row?.updated_at.toISOString() ?? createdAt,
-    ...(type === 'digest' || type === 'delay' ? { scheduleExtensionsCount: 0 } : {}),
+    ...(type === 'digest' || type === 'delay' ? { scheduleExtensionsCount: row?.state?.scheduleExtensions ?? 0 } : {}),
   }
 }
 
@@ -49,11 +51,16 @@ function digestOf(
   state: JobState,
   events: readonly Record<string, unknown>[],
 ): ActivityDigest | undefined {
-  if (metadata === undefined || metadata.type === 'scheduled') return undefined
-  const digest: DigestMetadata = metadata
+  if (!isDigest(metadata)) return undefined
+  const digest = metadata
   if (digest.type !== 'timed') return { ...digest, events }
   return { ...digest, events, timed: timedOf(digest, state) }
 }
+
+const digestTypes: ReadonlySet<string> = new Set(['regular', 'backoff', 'timed'])
+
+const isDigest = (metadata: StepMetadata | undefined): metadata is DigestMetadata =>
+  metadata !== undefined && digestTypes.has(metadata.type)
 
 function timedOf(digest: Extract<DigestMetadata, { type: 'timed' }>, state: JobState): ActivityTimedConfig {
   const { monthDays, ...timed } = digest.timed ?? {}

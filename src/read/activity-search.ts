@@ -44,13 +44,15 @@ export async function findNotifications(
 
 function waysOf(filter: ActivityFilter): Way[] {
   const { people, contextKeys, topicKey, severities, workflowIds, channels } = filter
+  const hasSeverity = severities !== undefined && !severities.includes('none')
   return [
     ...(people === undefined ? [] : ['people' as const]),
     ...(contextKeys ? ['context' as const] : []),
     ...(topicKey === undefined ? [] : ['topic' as const]),
     // Events without a severity have no index: they are taken to be common.
-    ...(severities === undefined || severities.includes('none') ? [] : ['severity' as const]),
-    ...(workflowIds === undefined && channels === undefined ? [] : ['versions' as const]),
+    ...(hasSeverity ? ['severity' as const] : []),
+    // A severity is found together with its workflows.
+    ...((workflowIds === undefined || hasSeverity) && channels === undefined ? [] : ['versions' as const]),
   ]
 }
 

@@ -8,6 +8,7 @@ import { grouped } from '../domain/grouped.ts'
 import type { Message } from '../domain/message-views.ts'
 import { isUuid } from '../domain/uuid-v7.ts'
 import { channelsOf } from '../domain/workflow.ts'
+import { originWord } from '../domain/workflow-v2.ts'
 import { findOrigins } from '../store/messages/origins.ts'
 import type { MessageRow } from '../store/messages/rows.ts'
 import { isListed, messageColumns } from '../store/messages/rows.ts'
@@ -157,12 +158,12 @@ function subscriberOf(person: ActivityPerson): ActivitySubscriber {
 }
 
 /** As it was when the event came; its identifier as it is now. */
-function templateOf({ workflowId, identifier, definition }: PinnedVersion): Activity['template'] {
+function templateOf({ workflowId, identifier, definition, origin }: PinnedVersion): Activity['template'] {
   const named = (names: readonly string[]) => names.map((name) => ({ name }))
   return {
     _id: workflowId,
     name: definition.name,
-    origin: 'platform-cloud-v1',
+    origin: originWord(origin),
     triggers: [
       {
         type: 'event',

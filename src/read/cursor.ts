@@ -14,10 +14,10 @@ export function writeCursor(cursor: Cursor): string {
 }
 
 /** Throws 400 for anything `writeCursor` did not write for this order. */
-export function readCursor(text: string, orderBy: string): Cursor {
+export function readCursor(text: string, orderBy: string, isId: (id: string) => boolean = isUuid): Cursor {
   const parts = parse(text)
   const [writtenFor, value, id] = parts ?? []
-  if (typeof writtenFor !== 'string' || typeof value !== 'string' || typeof id !== 'string' || !isUuid(id)) {
+  if (typeof writtenFor !== 'string' || typeof value !== 'string' || typeof id !== 'string' || !isId(id)) {
     throw badRequest('The cursor is not valid')
   }
   if (writtenFor !== orderBy) throw badRequest(`The cursor belongs to a list in another order than ${orderBy}`)

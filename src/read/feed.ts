@@ -3,6 +3,7 @@ import type { Sql, Statement } from '../db/sql.ts'
 import { allOf, json, sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { FeedItem } from '../domain/message-views.ts'
+import { feedNames } from '../store/feeds.ts'
 import { inFeeds } from '../store/messages/feeds.ts'
 import { findOrigins } from '../store/messages/origins.ts'
 import type { MessageRow } from '../store/messages/rows.ts'
@@ -35,8 +36,9 @@ export async function feedPage(
 ): Promise<OffsetPage<FeedItem> | undefined> {
   const [subscriber] = await findSubscriberRows(db, environment, [subscriberId])
   if (subscriber === undefined) return undefined
+  const conditions = allOf(conditionsOf(environment, subscriber.id, await withFeedNames(db, environment, query)))
   const from = sql`from messages m ${eventsWith(environment, query.payload)}
-    where m.environment_id = ${environment.id} and ${allOf(conditionsOf(environment, subscriber.id, query))}`
+    where m.environment_id = ${environment.id} and ${conditions}`
   const [rows, count] = await Promise.all([
     db.rows<MessageRow>(sql`
       select ${messageColumns} ${from}
@@ -57,12 +59,23 @@ export async function feedCount(
 ): Promise<number | undefined> {
   const [subscriber] = await findSubscriberRows(db, environment, [subscriberId])
   if (subscriber === undefined) return undefined
+  const conditions = allOf(conditionsOf(environment, subscriber.id, await withFeedNames(db, environment, query)))
   const row = await db.row<{ count: number }>(sql`
     select count(*) as count from (
       select 1 from messages m
-      where m.environment_id = ${environment.id} and ${allOf(conditionsOf(environment, subscriber.id, query))}
+      where m.environment_id = ${environment.id} and ${conditions}
       limit ${query.limit}) as counted`)
   return row?.count ?? 0
+}
+
+/** A step may name its feed by id or by identifier, and so may whoever asks. */
+async function withFeedNames<Filter extends FeedFilter>(
+  db: Sql,
+  environment: Environment,
+  filter: Filter,
+): Promise<Filter> {
+  if (filter.feedIds === undefined) return filter
+  return { ...filter, feedIds: await feedNames(db, environment, filter.feedIds) }
 }
 
 function conditionsOf(environment: Environment, subscriberId: string, filter: FeedFilter): Statement[] {

@@ -43,6 +43,8 @@ export interface List<Row> {
   /** Filters that walk from row to row or through an index of their own; `from` is then a single table. */
   readonly search?: readonly Contains[]
   readonly id: Statement
+  /** Ids are UUIDs unless said otherwise. */
+  readonly idCast?: 'uuid' | 'text'
   /** The first is the default. */
   readonly orders: Readonly<Record<string, Order>>
   /** The text of a row's sort value, and its id, for its cursor. */
@@ -92,7 +94,8 @@ function walkOf<Row>(list: List<Row>, query: CursorQuery): Walk {
   const order = list.orders[orderBy]
   if (order === undefined) throw new Error(`The list has no order ${orderBy}`)
   const cursorText = query.before ?? query.after
-  const cursor = cursorText === undefined ? undefined : readCursor(cursorText, orderBy)
+  const cursor =
+    cursorText === undefined ? undefined : readCursor(cursorText, orderBy, list.idCast === 'text' ? isText : isUuid)
   if (cursor !== undefined) refuseForeignValue(order, cursor.value)
   return {
     orderBy,
@@ -182,10 +185,11 @@ function beyond<Row>(
   way: { up: boolean; inclusive: boolean },
 ): Statement {
   const left = sql`(${walk.order.column}, ${list.id})`
+  const id = list.idCast === 'text' ? sql`${cursor.id}::text` : sql`${cursor.id}::uuid`
   const right = {
-    uuid: sql`(${cursor.value}::uuid, ${cursor.id}::uuid)`,
-    timestamptz: sql`(${cursor.value}::timestamptz, ${cursor.id}::uuid)`,
-    text: sql`(${cursor.value}::text, ${cursor.id}::uuid)`,
+    uuid: sql`(${cursor.value}::uuid, ${id})`,
+    timestamptz: sql`(${cursor.value}::timestamptz, ${id})`,
+    text: sql`(${cursor.value}::text, ${id})`,
   }[walk.order.cast]
   if (way.up) return way.inclusive ? sql`${left} >= ${right}` : sql`${left} > ${right}`
   return way.inclusive ? sql`${left} <= ${right}` : sql`${left} < ${right}`
@@ -193,14 +197,12 @@ function beyond<Row>(
 
 /** A cursor can be tampered with; what the database could not read is the caller's 400. */
 function refuseForeignValue(order: Order, value: string): void {
-  const fits =
-    order.cast === 'uuid'
-      ? isUuid(value)
-      : order.cast === 'timestamptz'
-        ? isTimestamp(value)
-        : !value.includes('\u0000') && value.isWellFormed()
+  const fits = order.cast === 'uuid' ? isUuid(value) : order.cast === 'timestamptz' ? isTimestamp(value) : isText(value)
   if (!fits) throw badRequest('The cursor is not valid')
 }
+
+/** What the database can hold. */
+const isText = (value: string): boolean => !value.includes('\u0000') && value.isWellFormed()
 
 /** As we write them, and as the database can read them: the calendar has no year 0 and no 30 February. */
 function isTimestamp(value: string): boolean {

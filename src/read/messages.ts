@@ -6,6 +6,7 @@ import type { Channel } from '../domain/integration.ts'
 import type { Message } from '../domain/message-views.ts'
 import { invalidField } from '../domain/problem.ts'
 import type { Sealer } from '../domain/sealed.ts'
+import { shownTo } from '../domain/shown-secrets.ts'
 import type { Subscriber } from '../domain/subscriber.ts'
 import type { Workflow } from '../domain/workflow.ts'
 import { findEventIds } from '../store/events.ts'
@@ -95,7 +96,7 @@ async function wholeMessages(db: Sql, sealer: Sealer, caller: Caller, rows: read
   const [origins, subscribers, templates] = await Promise.all([
     findOrigins(db, environment, rows),
     findSubscribers(db, sealer, caller, [...new Set(rows.map((row) => row.subscriber_id))]),
-    findTemplates(db, environment, [...new Set(rows.map((row) => row.version_id))]),
+    findTemplates(db, caller, [...new Set(rows.map((row) => row.version_id))]),
   ])
   refuseHeavyPage(rows, origins, templates)
   return rows.map((row) => {
@@ -163,12 +164,9 @@ async function findSubscribers(
   )
 }
 
-/** The workflow of each version, as it was in that version. */
-async function findTemplates(
-  db: Sql,
-  environment: Environment,
-  versionIds: readonly string[],
-): Promise<Map<string, Workflow>> {
+/** The workflow of each version, as it was in that version and as this caller may see it. */
+async function findTemplates(db: Sql, caller: Caller, versionIds: readonly string[]): Promise<Map<string, Workflow>> {
+  const { environment } = caller
   const rows = await db.rows<WorkflowRow & { pinned_id: string }>(sql`
     select asked.id as pinned_id, ${workflowColumns}
     from unnest(${versionIds}::uuid[]) as asked (id)
@@ -178,5 +176,5 @@ async function findTemplates(
       where found.environment_id = ${environment.id} and found.id = v.workflow_id limit 1) as w
     cross join lateral (select * from notification_groups found
       where found.environment_id = ${environment.id} and found.id = w.group_id limit 1) as g`)
-  return new Map(rows.map((row) => [row.pinned_id, workflowOf(environment, row)]))
+  return new Map(rows.map((row) => [row.pinned_id, shownTo(caller, workflowOf(environment, row))]))
 }

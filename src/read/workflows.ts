@@ -1,8 +1,9 @@
-// Workflows as they are read: one by id or identifier, and the list with its filters, newest first.
+// Workflows as they are read: one by id or identifier, and the list with its filters, newest first; secrets are for full keys only.
 import type { Sql, Statement } from '../db/sql.ts'
 import { allOf, sql } from '../db/sql.ts'
-import type { Environment } from '../domain/environment.ts'
+import type { Caller, Environment } from '../domain/environment.ts'
 import type { Standing } from '../domain/integration.ts'
+import { shownTo } from '../domain/shown-secrets.ts'
 import type { Workflow } from '../domain/workflow.ts'
 import { integrationStatusOf } from '../domain/workflow-integrations.ts'
 import { listStandings } from '../store/integrations.ts'
@@ -22,6 +23,17 @@ export interface WorkflowQuery {
   readonly tags?: readonly string[]
 }
 
+export async function workflowFor(db: Sql, caller: Caller, idOrIdentifier: string): Promise<Workflow | undefined> {
+  const found = await retrieveWorkflow(db, caller.environment, idOrIdentifier)
+  return found && shownTo(caller, found)
+}
+
+export async function workflowsFor(db: Sql, caller: Caller, query: WorkflowQuery): Promise<OffsetPage<Workflow>> {
+  const page = await workflowsPage(db, caller.environment, query)
+  return { ...page, data: page.data.map((workflow) => shownTo(caller, workflow)) }
+}
+
+/** Whole, with its secrets. */
 export async function retrieveWorkflow(
   db: Sql,
   environment: Environment,
@@ -31,6 +43,7 @@ export async function retrieveWorkflow(
   return row && answerOf(environment, row, await listStandings(db, environment))
 }
 
+/** Whole, with their secrets. */
 export async function workflowsPage(
   db: Sql,
   environment: Environment,
@@ -41,7 +54,7 @@ export async function workflowsPage(
     listStandings(db, environment),
     cappedCount(
       db,
-      sql`from workflows where environment_id = ${environment.id} and deleted_at is null and ${filterOf(query)}`,
+      sql`from workflows where environment_id = ${environment.id} and deleted_at is null and ${workflowFilterOf(query)}`,
     ),
   ])
   return offsetPage(
@@ -53,7 +66,7 @@ export async function workflowsPage(
 
 async function findRows(db: Sql, environment: Environment, query: WorkflowQuery): Promise<WorkflowRow[]> {
   const from = sql`from workflows
-    where environment_id = ${environment.id} and deleted_at is null and ${filterOf(query)}`
+    where environment_id = ${environment.id} and deleted_at is null and ${workflowFilterOf(query)}`
   const slice = sql`order by id desc offset ${query.page * query.limit} limit ${query.limit + 1}`
   // A search finds its rows by its own index and sorts them then; left to choose, the planner might walk the whole list.
   const page = query.query
@@ -64,7 +77,7 @@ async function findRows(db: Sql, environment: Environment, query: WorkflowQuery)
 }
 
 /** An empty filter is none: forms send their empty fields too. */
-function filterOf({ query, tags }: WorkflowQuery): Statement {
+export function workflowFilterOf({ query, tags }: Pick<WorkflowQuery, 'query' | 'tags'>): Statement {
   return allOf([
     ...(tags === undefined || tags.length === 0 ? [] : [sql`tags && ${tags}::text[]`]),
     ...(query ? searchOf(query) : []),

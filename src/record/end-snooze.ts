@@ -1,9 +1,26 @@
 // The end of a snooze: the message is back at the top of the feed, unread.
-import type { Tx } from '../db/sql.ts'
+import type { Db, Tx } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import { detail } from '../domain/execution-detail.ts'
 import { appendDetails } from '../store/jobs/append.ts'
 import { unsnoozeMessages } from '../store/messages/snooze.ts'
+import type { Task } from '../store/tasks.ts'
+import { finishTasks } from '../store/tasks.ts'
+import type { World } from '../world/world.ts'
+
+/** The snoozes whose time has come, in one transaction with the tasks that say so. */
+export async function endDueSnoozes(
+  db: Db,
+  world: World,
+  environment: Environment,
+  tasks: readonly Task[],
+): Promise<void> {
+  if (tasks.length === 0) return
+  await db.transaction(async (tx) => {
+    const ours = await finishTasks(tx, environment, tasks)
+    await endSnoozes(tx, environment, [...ours], world.now())
+  })
+}
 
 /** How many came back. One that is not put off any more is left alone, so a task that runs twice does no harm. */
 export async function endSnoozes(

@@ -6,6 +6,7 @@ import { recipientAsGiven, recipientsPerPageMax } from '../domain/event.ts'
 import type { Job } from '../domain/job.ts'
 import type { Queue } from '../queue/queue.ts'
 import { countNotified, findExpandingEvent } from '../store/events.ts'
+import { findEverybody } from '../store/subscribers.ts'
 import type { Task } from '../store/tasks.ts'
 import { advanceTask, finishTasks } from '../store/tasks.ts'
 import { findTopicMembers } from '../store/topic-subscriptions.ts'
@@ -13,7 +14,7 @@ import type { World } from '../world/world.ts'
 import type { Notified } from './notify.ts'
 import { bornJob, notifyMissing } from './notify.ts'
 import type { ResolveChannels } from './resolve-recipients.ts'
-import { resolveRecipients } from './resolve-recipients.ts'
+import { channelWarnings, resolveRecipients } from './resolve-recipients.ts'
 
 /** How far an event has come: so many of those it names, then the members of its topics by id. */
 export interface ExpansionState {
@@ -54,6 +55,7 @@ export async function expandPage(
       await countNotified(tx, environment, {
         eventId: parts.task.id,
         count: made.length,
+        warnings: written.warnings,
         expandedAt: next === undefined ? now : null,
       })
       const { task } = parts
@@ -73,6 +75,13 @@ export async function expandPage(
   return page?.next
 }
 
+interface WrittenPage {
+  readonly notified: Notified[]
+  readonly next: ExpansionState | undefined
+  /** What the caller should know of these recipients. */
+  readonly warnings: readonly string[]
+}
+
 interface Page {
   readonly born: readonly Job[]
   readonly next: ExpansionState | undefined
@@ -86,10 +95,10 @@ async function writePage(
   world: World,
   environment: Environment,
   { task, state, firstStepOf, resolveChannels }: ExpansionParts,
-): Promise<{ notified: Notified[]; next: ExpansionState | undefined } | undefined> {
+): Promise<WrittenPage | undefined> {
   const event = await findExpandingEvent(tx, environment, task.id)
-  // Gone with its partition: there is nothing left to tell anybody.
-  if (event === undefined) {
+  // Gone with its partition, or called off: there is nothing left to tell anybody.
+  if (event === undefined || event.canceled_at !== null) {
     await finishTasks(tx, environment, [task])
     return undefined
   }
@@ -99,7 +108,7 @@ async function writePage(
   const recipients = (event.recipients ?? []) as readonly Recipient[]
   if (state.named < recipients.length) {
     const part = recipients.slice(state.named, state.named + recipientsPerPageMax)
-    const { ids } = await resolveRecipients(tx, world, environment, part, resolveChannels)
+    const { ids, warnings } = await resolveRecipients(tx, world, environment, part, resolveChannels)
     const notified = part.map((recipient) => ({
       ...common,
       subscriberId: ids.get(recipient.subscriberId) as string,
@@ -107,14 +116,13 @@ async function writePage(
       topicIds: null,
     }))
     const named = state.named + part.length
-    const isLast = named >= recipients.length && event.topic_ids === null
-    return { notified, next: isLast ? undefined : { ...state, named } }
+    const isLast = named >= recipients.length && event.topic_ids === null && !event.is_broadcast
+    return { notified, next: isLast ? undefined : { ...state, named }, warnings: channelWarnings(warnings) }
   }
-  const members = await findTopicMembers(tx, environment, {
-    topicIds: event.topic_ids ?? [],
-    after: state.after,
-    limit: recipientsPerPageMax,
-  })
+  const page = { after: state.after, limit: recipientsPerPageMax }
+  const members = event.is_broadcast
+    ? await findEverybody(tx, environment, page)
+    : await findTopicMembers(tx, environment, { topicIds: event.topic_ids ?? [], ...page })
   const excluded = new Set(event.excluded ?? [])
   const notified = members
     // Whoever did it need not be told.
@@ -122,5 +130,5 @@ async function writePage(
     .map((member) => ({ ...common, subscriberId: member.id, recipient: null, topicIds: member.topicIds }))
   const last = members.at(-1)
   const isLast = members.length < recipientsPerPageMax || last === undefined
-  return { notified, next: isLast ? undefined : { ...state, after: last.id } }
+  return { notified, next: isLast ? undefined : { ...state, after: last.id }, warnings: [] }
 }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Tx } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import { detail } from '../domain/execution-detail.ts'
+import type { JobState } from '../domain/job.ts'
 import type { DigestIdentity, JoinedWindow } from '../store/digests.ts'
 import { gatherEvents, joinWindows, noteBackoffs } from '../store/digests.ts'
 import { findEventOrder } from '../store/events.ts'
@@ -61,18 +62,27 @@ export async function joinDigests(
 
 function opens(wish: DigestWish, window: JoinedWindow): Settlement {
   const until = window.due_at.toISOString()
+  const { held } = wish.join
   const delay = Math.max(0, window.due_at.getTime() - wish.now.getTime())
   return settles(wish.job, 'delayed', {
     due: window.due_at,
-    state: { windowId: window.id, until, ...digestValueOf(wish) },
-    details: [...wish.join.details, detail(wish.now, 'digested', { raw: { delay, untilDate: until } })],
+    state: { windowId: window.id, until, ...stateOf(wish) },
+    details: [
+      ...wish.join.details,
+      held === undefined
+        ? detail(wish.now, 'digested', { raw: { delay, untilDate: until } })
+        : detail(wish.now, 'held', { raw: { by: held.by, delay, untilDate: until } }),
+    ],
   })
 }
 
 function joins(wish: DigestWish, window: JoinedWindow): Settlement {
-  const details = [detail(wish.now, 'digestMerged')]
+  const { held } = wish.join
+  const details = [
+    held === undefined ? detail(wish.now, 'digestMerged') : detail(wish.now, 'heldMerged', { raw: { by: held.by } }),
+  ]
   return settles(wish.job, 'merged', {
-    state: { windowId: window.id, digestedNotificationId: window.notification_id, ...digestValueOf(wish) },
+    state: { windowId: window.id, digestedNotificationId: window.notification_id, ...stateOf(wish) },
     details: [...wish.join.details, ...details],
     rest: wish.laterSteps.length === 0 ? null : { steps: wish.laterSteps, status: 'merged', details },
   })
@@ -80,14 +90,16 @@ function joins(wish: DigestWish, window: JoinedWindow): Settlement {
 
 function passes(wish: DigestWish): Settlement {
   return settles(wish.job, 'skipped', {
-    state: { backoffFirst: true, ...digestValueOf(wish) },
+    state: { backoffFirst: true, ...stateOf(wish) },
     details: [...wish.join.details, detail(wish.now, 'digestSkipped')],
     next: wish.nextStep === null ? null : { step: wish.nextStep, digestId: wish.job.digestId },
   })
 }
 
-const digestValueOf = (wish: DigestWish): { digestValue?: string } =>
-  wish.join.digestValue === undefined ? {} : { digestValue: wish.join.digestValue }
+const stateOf = ({ join: { digestValue, held } }: DigestWish): JobState => ({
+  ...(digestValue === undefined ? {} : { digestValue }),
+  ...(held === undefined ? {} : { heldBy: held.by }),
+})
 
 /** Of each back-off identity that was silent for long enough: its first event, which goes on at once. */
 async function firstAfterSilence(
@@ -131,8 +143,11 @@ function groupByIdentity(wishes: readonly DigestWish[]): Map<string, IdentityGro
 }
 
 function identityOf(wish: DigestWish): DigestIdentity {
+  const { digestValue, held } = wish.join
+  // No value of a digest key makes the text of a held one: those begin with an equals sign.
+  const value = digestValue === undefined ? '' : `=${digestValue}`
   const keyHash = createHash('sha256')
-    .update(wish.join.digestValue === undefined ? '' : `=${wish.join.digestValue}`)
+    .update(held === undefined ? value : `held ${held.key}`)
     .digest()
   return { stepId: wish.join.stepId, subscriberId: wish.job.subscriberId, keyHash }
 }

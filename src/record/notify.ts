@@ -59,12 +59,7 @@ export function firstJobs(notified: readonly Notified[]): FirstJobs {
 }
 
 /** A job that this node made for itself. */
-export function bornJob(
-  environment: Environment,
-  job: NewJob,
-  lease: string,
-  event: TriggeredEvent | undefined,
-): Job {
+export function bornJob(environment: Environment, job: NewJob, lease: string, event: TriggeredEvent | undefined): Job {
   // Member by member: a spread costs ten times as much, and there is one for every job.
   return {
     environmentId: environment.id,

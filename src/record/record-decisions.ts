@@ -6,13 +6,14 @@ import type { Reservation } from '../queue/worker.ts'
 import { holdJobs } from '../store/jobs/settle.ts'
 import type { World } from '../world/world.ts'
 import { joinDigests } from './join-digests.ts'
-import type { DigestWish, Settlement } from './settlement.ts'
+import type { Settlement, Wish } from './settlement.ts'
+import { takeThrottles } from './take-throttles.ts'
 import type { Written } from './write-settlements.ts'
 import { writeClosing, writeSettlements } from './write-settlements.ts'
 
 export interface Decided {
   readonly settlements: readonly Settlement[]
-  readonly wishes: readonly DigestWish[]
+  readonly wishes: readonly Wish[]
 }
 
 /** Returns the ids of the jobs that were still ours. Next steps are handed to this node's worker if it has room. */
@@ -31,7 +32,8 @@ export async function recordDecisions(
   } finally {
     reservation?.give(written.born)
   }
-  if (nextCount > 0 && reservation === undefined) queue.poke()
+  const isAgain = settlements.some((settlement) => settlement.status === 'queued')
+  if ((nextCount > 0 && reservation === undefined) || isAgain) queue.poke()
   return written.kept
 }
 
@@ -48,18 +50,27 @@ async function write(
   }
   return db.transaction(async (tx) => {
     // Held before anything is decided here: a window must not count an event that another node has counted.
+    // Those that close a window too: whoever calls an event off takes its jobs first and its windows then.
+    const closing = settlements.filter((settlement) => settlement.closes !== null)
     const held = await holdJobs(
       tx,
       environment,
-      wishes.map((wish) => wish.job),
+      [...wishes, ...closing].map(({ job }) => job),
     )
+    const ours = wishes.filter((wish) => held.has(wish.job.id))
     const joined = await joinDigests(
       tx,
       world,
       environment,
-      wishes.filter((wish) => held.has(wish.job.id)),
+      ours.filter((wish) => 'join' in wish),
     )
-    const all = [...settlements, ...joined]
+    const throttled = await takeThrottles(
+      tx,
+      world,
+      environment,
+      ours.filter((wish) => 'take' in wish),
+    )
+    const all = [...settlements, ...joined, ...throttled]
     return writeClosing(tx, world, environment, queue, { settlements: all, reservation })
   })
 }

@@ -1,9 +1,12 @@
 // One statement for the outcomes of calls: messages, their jobs, and the steps after them.
-import type { Sql } from '../db/sql.ts'
+import type { Db, Sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
+import type { NewSuppression } from '../domain/suppression.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { CallResult } from '../store/messages/sending.ts'
+import type { DeadToken } from '../store/subscriber-channels.ts'
 import type { World } from '../world/world.ts'
+import { pruneTokens } from './prune-tokens.ts'
 import type { Settlement } from './settlement.ts'
 import type { Written } from './write-settlements.ts'
 import { writeSettlements } from './write-settlements.ts'
@@ -11,11 +14,15 @@ import { writeSettlements } from './write-settlements.ts'
 export interface JobOutcome {
   readonly settlement: Settlement
   readonly results: readonly CallResult[]
+  /** Devices that are gone, as their provider says. */
+  readonly deadTokens?: readonly DeadToken[]
+  /** Who wants nothing more, as their provider says. */
+  readonly suppressions?: readonly NewSuppression[]
 }
 
 /** A job whose lease was lost meanwhile is left to whoever holds it now. */
 export async function recordOutcomes(
-  db: Sql,
+  db: Db,
   world: World,
   environment: Environment,
   queue: Queue,
@@ -23,13 +30,17 @@ export async function recordOutcomes(
 ): Promise<void> {
   const nextCount = outcomes.filter(({ settlement }) => settlement.next !== null).length
   const reservation = nextCount === 0 ? undefined : queue.reserve(nextCount)
-  let written: Written = { kept: new Set(), born: [] }
-  try {
-    written = await writeSettlements(db, world, environment, queue, {
+  const dead = outcomes.flatMap(({ deadTokens }) => deadTokens ?? [])
+  const write = (place: Sql): Promise<Written> =>
+    writeSettlements(place, world, environment, queue, {
       settlements: outcomes.map(({ settlement }) => settlement),
       results: outcomes.flatMap(({ results }) => results),
+      suppressions: outcomes.flatMap(({ suppressions }) => suppressions ?? []),
       reservation,
     })
+  let written: Written = { kept: new Set(), born: [] }
+  try {
+    written = dead.length === 0 ? await write(db) : await pruneTokens(db, world, environment, dead, write)
   } finally {
     reservation?.give(written.born)
   }

@@ -35,7 +35,7 @@ export async function resolveRecipients(
   resolveChannels: ResolveChannels,
 ): Promise<ResolvedRecipients> {
   const now = world.now()
-  const recipients = [...mergedById(given).values()]
+  const recipients = mergedRecipients(given)
   const ids = await findKnown(tx, environment, recipients)
   const upserts = recipients
     .filter((recipient) => !ids.has(recipient.subscriberId))
@@ -95,7 +95,7 @@ async function writeChannels(
 }
 
 /** One of each, later fields over earlier ones. */
-function mergedById(recipients: readonly Recipient[]): Map<string, Recipient> {
+export function mergedRecipients(recipients: readonly Recipient[]): Recipient[] {
   const merged = new Map<string, Recipient>()
   for (const recipient of recipients) {
     const before = merged.get(recipient.subscriberId)
@@ -110,7 +110,7 @@ function mergedById(recipients: readonly Recipient[]): Map<string, Recipient> {
           },
     )
   }
-  return merged
+  return [...merged.values()]
 }
 
 function differs(row: SubscriberRow, fields: SubscriberFields): boolean {
@@ -129,4 +129,9 @@ function differs(row: SubscriberRow, fields: SubscriberFields): boolean {
     const before = stored[name as keyof SubscriberFields]
     return name === 'data' ? JSON.stringify(value) !== JSON.stringify(before) : value !== before
   })
+}
+
+/** What could not be written, in words for whoever triggered the event. */
+export function channelWarnings(warnings: ReadonlyMap<string, string>): string[] {
+  return [...warnings].map(([subscriberId, words]) => `Channels of ${subscriberId} were not stored: ${words}`)
 }

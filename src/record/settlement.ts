@@ -1,5 +1,5 @@
 // A settlement: everything that follows from a decision on one job, to be written in one transaction.
-import type { JoinDigest } from '../domain/decision.ts'
+import type { JoinDigest, TakeThrottle } from '../domain/decision.ts'
 import type { StoredDetail } from '../domain/execution-detail.ts'
 import type { Job, JobState, JobStatus } from '../domain/job.ts'
 import type { NewMessage } from '../store/messages/insert.ts'
@@ -16,7 +16,7 @@ export interface Settlement {
   readonly next: NextStep | null
   /** Steps that will never run, and why. */
   readonly rest: RestOfSteps | null
-  /** The window that closes with it. */
+  /** The window that closes with it; a job that is queued again sees its events. */
   readonly closes: string | null
 }
 
@@ -42,6 +42,18 @@ export interface DigestWish {
   readonly nextStep: number | null
   readonly laterSteps: readonly number[]
 }
+
+/** A job that asks a throttle: whether it goes on is known only in the transaction. */
+export interface ThrottleWish {
+  readonly job: Job
+  readonly take: TakeThrottle
+  readonly now: Date
+  readonly nextStep: number | null
+  readonly laterSteps: readonly number[]
+}
+
+/** What can only be decided where it is written. */
+export type Wish = DigestWish | ThrottleWish
 
 export const settles = (
   job: Job,

@@ -1,25 +1,28 @@
 // Writes settlements: the fence, and then only what belongs to jobs that were still ours.
 import { oneStatement } from '../db/one-statement.ts'
 import type { Sql, Tx } from '../db/sql.ts'
+import { sql } from '../db/sql.ts'
 import { jobIdOf } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
 import { detail } from '../domain/execution-detail.ts'
 import type { Job } from '../domain/job.ts'
+import type { NewSuppression } from '../domain/suppression.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { Reservation } from '../queue/worker.ts'
 import { closeWindows } from '../store/digests.ts'
 import type { NewJob } from '../store/jobs/insert.ts'
-import { jobInsertions } from '../store/jobs/insert.ts'
-import { jobSettlements, settledJobs } from '../store/jobs/settle.ts'
+import { jobInsertions, madeJobs } from '../store/jobs/insert.ts'
+import { jobSettlements, settledJobs, showDigests } from '../store/jobs/settle.ts'
 import { messageInsertion } from '../store/messages/insert.ts'
 import type { CallResult } from '../store/messages/sending.ts'
 import { callResults } from '../store/messages/sending.ts'
+import { suppressionInsertion } from '../store/suppressions.ts'
 import type { World } from '../world/world.ts'
 import { bornJob } from './notify.ts'
 import type { Settlement } from './settlement.ts'
 
 export interface Written {
-  /** The ids of the jobs that were still ours. */
+  /** The ids of the jobs that were still ours, and of those made after them. */
   readonly kept: ReadonlySet<string>
   /** The next steps, born with the reservation's lease. */
   readonly born: readonly Job[]
@@ -29,6 +32,8 @@ export interface SettlingParts {
   readonly settlements: readonly Settlement[]
   /** What came of the calls of these jobs, where calls were made. */
   readonly results?: readonly CallResult[]
+  /** What those calls taught of addresses. It is true whoever holds the jobs. */
+  readonly suppressions?: readonly NewSuppression[]
   readonly reservation: Reservation | undefined
 }
 
@@ -38,7 +43,7 @@ export async function writeSettlements(
   world: World,
   environment: Environment,
   queue: Queue,
-  { settlements, results = [], reservation }: SettlingParts,
+  { settlements, results = [], suppressions = [], reservation }: SettlingParts,
 ): Promise<Written> {
   if (settlements.length === 0) return { kept: new Set(), born: [] }
   const now = world.now()
@@ -54,12 +59,13 @@ export async function writeSettlements(
         ...(messages.length === 0 ? [] : [messageInsertion(environment, messages, settledJobs)]),
         ...jobInsertions(environment, jobs, { clock, leaseMs, lease, now }, settledJobs),
         ...(results.length === 0 ? [] : [callResults(environment, results, settledJobs, now)]),
+        ...(suppressions.length === 0 ? [] : [suppressionInsertion(environment, suppressions, now)]),
       ],
-      settledJobs,
+      next.length === 0 ? settledJobs : sql`${settledJobs} union all ${madeJobs}`,
     ),
   )
   const kept = new Set(rows.map((row) => row.id))
-  const made = lease === null ? [] : next.filter((job) => kept.has(job.afterId ?? ''))
+  const made = lease === null ? [] : next.filter((job) => kept.has(job.id))
   const events = new Map(settlements.map(({ job }) => [job.eventId, job.event]))
   return { kept, born: made.map((job) => bornJob(environment, job, lease ?? '', events.get(job.eventId))) }
 }
@@ -78,6 +84,11 @@ export async function writeClosing(
   const counted = settlements.map((settlement) => withDigestCount(settlement, closed, now))
   const written = await writeSettlements(tx, world, environment, queue, { ...parts, settlements: counted })
   if (settlements.some((one) => one.closes !== null && !written.kept.has(one.job.id))) throw new LostLease()
+  await showDigests(
+    tx,
+    environment,
+    settlements.filter(isReleased).map(({ job, closes }) => ({ id: job.id, digestId: closes })),
+  )
   return written
 }
 
@@ -93,10 +104,15 @@ export class LostLease extends Error {
   }
 }
 
+/** What was held back and gathered is decided anew, with all that was. */
+const isReleased = (settlement: Settlement): settlement is Settlement & { closes: string } =>
+  settlement.status === 'queued' && settlement.closes !== null
+
 function withDigestCount(settlement: Settlement, closed: ReadonlyMap<string, number>, now: Date): Settlement {
   if (settlement.closes === null) return settlement
   const total = closed.get(settlement.closes) ?? 0
-  const counted = detail(now, 'digestTriggered', { raw: { total_count: total } })
+  const code = isReleased(settlement) ? 'heldReleased' : 'digestTriggered'
+  const counted = detail(now, code, { raw: { total_count: total } })
   return { ...settlement, details: [...settlement.details, counted] }
 }
 

@@ -183,3 +183,11 @@ test('Unicode goes through as it is', () => {
   assert.match(html, /日本語 👩‍👩‍👧 می‌خواهم/)
   assert.equal(text, '日本語 👩‍👩‍👧 می‌خواهم')
 })
+
+test('what payloads bring to HTML is as it is only where the author says so', () => {
+  const content = '<p>{{x}}</p>'
+  const said = (disableOutputSanitization: boolean) =>
+    email({ contentType: 'customHtml', content, disableOutputSanitization }, { x: '<i>y</i>' }).content
+  assert.equal(said(true), '<p><i>y</i></p>')
+  assert.equal(said(false), '<p>&lt;i&gt;y&lt;/i&gt;</p>')
+})

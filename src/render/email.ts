@@ -2,6 +2,7 @@
 import type { EmailContent, TemplateScope } from '../domain/rendering.ts'
 import { RenderError } from '../domain/rendering.ts'
 import type { EmailBlock, StepTemplate } from '../domain/workflow.ts'
+import type { Mode } from './engine.ts'
 import { htmlToText } from './html-to-text.ts'
 import { hasStyle, inlineCss, inlineTemplateCss } from './inline-css.ts'
 import { buttonBlock, defaultLayout, hiddenPreheader, textBlock } from './layout.ts'
@@ -9,10 +10,13 @@ import type { Budget } from './limits.ts'
 import { blocksMax, preheaderLengthMax, senderNameLengthMax, subjectLengthMax } from './limits.ts'
 import { demandFewTags } from './markup.ts'
 import { localeOf } from './moments.ts'
+import type { CompiledLayout } from './own-layout.ts'
+import { renderLayout } from './own-layout.ts'
 import { oneLine, safeAddress } from './plain-text.ts'
 import { sanitized } from './sanitize.ts'
 import type { Template } from './template.ts'
 import { compile } from './template.ts'
+import { contentMode } from './texts.ts'
 
 interface CompiledBlock {
   readonly block: EmailBlock
@@ -40,7 +44,7 @@ export function compileEmail(template: StepTemplate): CompiledEmail {
   const subject = compile('template.subject', template.subject ?? '', 'plain')
   const preheader = plain('preheader', template.preheader)
   const senderName = plain('senderName', template.senderName)
-  const body = compileBody(template.content ?? '')
+  const body = compileBody(template.content ?? '', contentMode(template))
   const texts = [subject, preheader, senderName, ...textsOf(body)]
   return {
     sourceLength: texts.reduce((sum, text) => sum + (text?.sourceLength ?? 0), 0),
@@ -56,12 +60,12 @@ function textsOf(body: CompiledBody): (Template | undefined)[] {
   return body.kind === 'html' ? [body.template] : body.blocks.flatMap(({ content, url }) => [content, url])
 }
 
-function compileBody(content: string | readonly EmailBlock[]): CompiledBody {
+function compileBody(content: string | readonly EmailBlock[], mode: Mode): CompiledBody {
   if (typeof content === 'string') {
-    const template = compile('template.content', content, 'html')
+    const template = compile('template.content', content, mode)
     const once = hasStyle(content) ? inlineTemplateCss(content) : undefined
     if (once === undefined) return { kind: 'html', template, inlined: false }
-    return { kind: 'html', template: compile('template.content', once, 'html'), inlined: true }
+    return { kind: 'html', template: compile('template.content', once, mode), inlined: true }
   }
   if (content.length > blocksMax) {
     throw new RenderError('template.content', `has ${content.length} blocks; at most ${blocksMax} are allowed`)
@@ -85,7 +89,15 @@ interface Body {
   readonly text: string
 }
 
-export function renderEmail(compiled: CompiledEmail, scope: TemplateScope, budget: Budget): EmailContent {
+/** What an e-mail is put into, compiled. */
+export type CompiledFrame = CompiledLayout | 'builtIn' | 'none'
+
+export function renderEmail(
+  compiled: CompiledEmail,
+  scope: TemplateScope,
+  budget: Budget,
+  frame: CompiledFrame = compiled.hasLayout ? 'builtIn' : 'none',
+): EmailContent {
   const subject = oneLine(compiled.subject.render(scope, budget), subjectLengthMax)
   const preheader = oneLine(compiled.preheader?.render(scope, budget) ?? '', preheaderLengthMax)
   const senderName = oneLine(compiled.senderName?.render(scope, budget) ?? '', senderNameLengthMax)
@@ -93,10 +105,7 @@ export function renderEmail(compiled: CompiledEmail, scope: TemplateScope, budge
     compiled.body.kind === 'html'
       ? htmlBody(compiled.body, scope, budget)
       : blocksBody(compiled.body.blocks, scope, budget)
-  const whole =
-    compiled.hasLayout && !isDocument(body.html)
-      ? defaultLayout({ locale: localeOf(scope.subscriber['locale']), subject, preheader, body: body.html })
-      : withPreheader(body.html, preheader)
+  const whole = framed(frame, { subject, preheader, body: body.html }, scope, budget)
   return {
     subject,
     ...(senderName === '' ? {} : { senderName }),
@@ -104,6 +113,19 @@ export function renderEmail(compiled: CompiledEmail, scope: TemplateScope, budge
     text: body.text,
     content: body.content,
   }
+}
+
+/** A body that is a whole document already is left as it is: a document within a document is none. */
+function framed(
+  frame: CompiledFrame,
+  mail: { subject: string; preheader: string; body: string },
+  scope: TemplateScope,
+  budget: Budget,
+): string {
+  if (frame === 'none' || isDocument(mail.body)) return withPreheader(mail.body, mail.preheader)
+  if (frame === 'builtIn') return defaultLayout({ locale: localeOf(scope.subscriber['locale']), ...mail })
+  const whole = renderLayout(frame, mail, scope, budget)
+  return frame.hasPreheader ? whole : withPreheader(whole, mail.preheader)
 }
 
 function htmlBody(

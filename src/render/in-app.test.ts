@@ -91,3 +91,31 @@ test('a member named like a prototype is data', () => {
   const data = JSON.parse('{"__proto__": "{{x}}"}')
   assert.deepEqual(Object.entries(inApp({ data }, { x: 1 }).data ?? {}), [['__proto__', '1']])
 })
+
+test('buttons lead somewhere, links open somewhere, and a picture may be anybody’s', () => {
+  const buttons = [{ type: 'primary', content: 'Go', redirect: { url: '/go/{{x}}', target: '_blank' } }] as const
+  const cta = { data: { url: '/x', target: '_self' }, action: { buttons } } as const
+  const actor = { type: 'system_custom', data: '{{ picture }}' } as const
+  const made = inApp({ cta, actor }, { x: 7, picture: 'https://x.example/a.png' })
+  assert.deepEqual(made.cta, {
+    type: 'redirect',
+    data: { url: '/x', target: '_self' },
+    action: {
+      status: 'pending',
+      buttons: [{ type: 'primary', content: 'Go', redirect: { url: '/go/7', target: '_blank' } }],
+    },
+  })
+  assert.deepEqual(made.actor, { type: 'system_custom', data: 'https://x.example/a.png' })
+  assert.deepEqual(inApp({ actor }, {}).actor, { type: 'none', data: null }, 'an empty address is none')
+  assert.equal(inApp({ actor: { type: 'user', data: null } }).actor, undefined, 'not rendered')
+  const broken = [{ type: 'primary', content: 'Go', redirect: { url: '{{x}}' } }] as const
+  const { field } = renderError(() => inApp({ cta: { action: { buttons: broken } } }, { x: 'javascript:alert(1)' }))
+  assert.equal(field, 'template.cta.action.buttons[0].redirect.url')
+})
+
+test('what payloads bring is shown as it is only where the author says so', () => {
+  const content = '{{x}}<script>1</script>'
+  const x = '<b onclick="y">'
+  assert.equal(inApp({ content, disableOutputSanitization: true }, { x }).content, `${x}<script>1</script>`)
+  assert.doesNotMatch(inApp({ content, disableOutputSanitization: false }, { x }).content, /<b|script/)
+})

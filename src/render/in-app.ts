@@ -1,13 +1,14 @@
 // In-app messages out of templates: sanitised content, plain subject and buttons, links that are safe, data with its texts rendered.
 import type { InAppContent, TemplateScope } from '../domain/rendering.ts'
 import { RenderError } from '../domain/rendering.ts'
-import type { MessageButton, MessageCta, StepTemplate } from '../domain/workflow.ts'
+import type { LinkTarget, MessageButton, MessageCta, StepTemplate, TemplateActor } from '../domain/workflow.ts'
 import type { Budget } from './limits.ts'
 import { dataDepthMax, dataTextsMax, inAppLengthMax, subjectLengthMax } from './limits.ts'
 import { oneLine, safeAddress } from './plain-text.ts'
 import { sanitized } from './sanitize.ts'
 import type { Template } from './template.ts'
 import { compile } from './template.ts'
+import { contentMode } from './texts.ts'
 
 type Render = (scope: TemplateScope, budget: Budget) => unknown
 
@@ -15,15 +16,21 @@ interface CompiledButton {
   readonly button: MessageButton
   readonly content: Template
   readonly resultContent: Template | undefined
+  readonly url: Template | undefined
 }
 
 export interface CompiledInApp {
   readonly sourceLength: number
   readonly content: Template
+  /** Whatever comes out is shown as it is. */
+  readonly isTrusted: boolean
   readonly subject: Template | undefined
   readonly type: MessageCta['type']
   readonly url: Template | undefined
+  readonly target: LinkTarget | undefined
   readonly buttons: readonly CompiledButton[]
+  /** Of a picture of one's own: its address. */
+  readonly avatar: Template | undefined
   readonly data: Render | undefined
 }
 
@@ -35,19 +42,23 @@ export function compileInApp(template: StepTemplate): CompiledInApp {
   }
   const optional = (field: string, source: string | undefined): Template | undefined =>
     source === undefined || source === '' ? undefined : text(field, source, 'plain')
-  const { content = '', subject, cta, data } = template
+  const { content = '', subject, cta, data, actor } = template
   if (typeof content !== 'string') throw new RenderError('template.content', 'an in-app message has a text, not blocks')
   const buttons = cta?.action?.buttons ?? []
   return {
-    content: text('content', content, 'html'),
+    content: text('content', content, contentMode(template)),
+    isTrusted: template.disableOutputSanitization === true,
     subject: optional('subject', subject),
     type: cta?.type,
     url: optional('cta.data.url', cta?.data?.url),
+    target: cta?.data?.target,
     buttons: buttons.map((button, index) => ({
       button,
       content: text(`cta.action.buttons[${index}].content`, button.content, 'plain'),
       resultContent: optional(`cta.action.buttons[${index}].resultContent`, button.resultContent),
+      url: optional(`cta.action.buttons[${index}].redirect.url`, button.redirect?.url),
     })),
+    avatar: optional('actor.data', actor?.type === 'system_custom' ? (actor.data ?? undefined) : undefined),
     data: data === undefined ? undefined : compileData(data, { count: 0, text }),
     get sourceLength() {
       return sourceLength
@@ -85,33 +96,46 @@ export function renderInApp(compiled: CompiledInApp, scope: TemplateScope, budge
   if (rendered.length > inAppLengthMax) {
     throw new RenderError('template.content', `comes out longer than ${inAppLengthMax} characters`)
   }
-  const content = sanitized('template.content', rendered, 'inApp')
+  const content = compiled.isTrusted ? rendered : sanitized('template.content', rendered, 'inApp')
   const subject = compiled.subject && oneLine(compiled.subject.render(scope, budget), subjectLengthMax)
   const data = compiled.data?.(scope, budget) as InAppContent['data']
+  const actor = actorOf(compiled.avatar?.render(scope, budget).trim())
   return {
     content,
     ...(subject === undefined ? {} : { subject }),
     cta: renderCta(compiled, scope, budget),
+    ...(actor === undefined ? {} : { actor }),
     ...(data === undefined ? {} : { data }),
   }
 }
 
-function renderCta({ type, url, buttons }: CompiledInApp, scope: TemplateScope, budget: Budget): MessageCta {
+/** A picture whose address comes out empty is none. */
+function actorOf(avatar: string | undefined): TemplateActor | undefined {
+  if (avatar === undefined) return undefined
+  return avatar === '' ? { type: 'none', data: null } : { type: 'system_custom', data: avatar }
+}
+
+function renderCta({ type, url, target, buttons }: CompiledInApp, scope: TemplateScope, budget: Budget): MessageCta {
   const address = url && safeAddress('template.cta.data.url', url.render(scope, budget))
   const line = (template: Template) => oneLine(template.render(scope, budget), subjectLengthMax)
   return {
     ...(type === undefined && address === undefined ? {} : { type: 'redirect' }),
-    ...(address === undefined ? {} : { data: { url: address } }),
+    ...(address === undefined ? {} : { data: { url: address, ...(target === undefined ? {} : { target }) } }),
     ...(buttons.length === 0
       ? {}
       : {
           action: {
             status: 'pending',
-            buttons: buttons.map(({ button, content, resultContent }) => ({
-              type: button.type,
-              content: line(content),
-              ...(resultContent === undefined ? {} : { resultContent: line(resultContent) }),
-            })),
+            buttons: buttons.map(({ button, content, resultContent, url }, index) => {
+              const path = `template.cta.action.buttons[${index}].redirect.url`
+              const leadsTo = url && safeAddress(path, url.render(scope, budget))
+              return {
+                type: button.type,
+                content: line(content),
+                ...(resultContent === undefined ? {} : { resultContent: line(resultContent) }),
+                ...(leadsTo === undefined ? {} : { redirect: { ...button.redirect, url: leadsTo } }),
+              }
+            }),
           },
         }),
   }

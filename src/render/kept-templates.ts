@@ -6,14 +6,14 @@ const keptMax = 5_000
 /** What is compiled takes some ten times its text. */
 const keptLengthMax = 10_000_000
 
-export class KeptTemplates<Compiled extends { readonly sourceLength: number }> {
-  readonly #compile: (template: StepTemplate) => Compiled
+export class KeptTemplates<Compiled extends { readonly sourceLength: number }, Source = StepTemplate> {
+  readonly #compile: (source: Source) => Compiled
   readonly #kept = new Map<string, Compiled>()
   readonly #limits: { readonly count: number; readonly length: number }
   #length = 0
 
   constructor(
-    compile: (template: StepTemplate) => Compiled,
+    compile: (source: Source) => Compiled,
     limits: { count: number; length: number } = { count: keptMax, length: keptLengthMax },
   ) {
     this.#compile = compile
@@ -25,7 +25,7 @@ export class KeptTemplates<Compiled extends { readonly sourceLength: number }> {
   }
 
   /** The key names the template for good: a template that changed has another. */
-  of(key: string, template: StepTemplate): Compiled {
+  of(key: string, source: Source): Compiled {
     const known = this.#kept.get(key)
     if (known !== undefined) {
       // Last in the map is used last.
@@ -33,7 +33,7 @@ export class KeptTemplates<Compiled extends { readonly sourceLength: number }> {
       this.#kept.set(key, known)
       return known
     }
-    const compiled = this.#compile(template)
+    const compiled = this.#compile(source)
     this.#kept.set(key, compiled)
     this.#length += compiled.sourceLength
     for (const [oldest, { sourceLength }] of this.#kept) {

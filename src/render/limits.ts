@@ -18,6 +18,8 @@ export const workMax = 2_000_000
 export const outputLengthMax = 1_000_000
 /** An in-app message is read in a corner of a screen. */
 export const inAppLengthMax = 100_000
+/** What carriers join into one SMS, what a push service takes (4 KB), and what Slack shows before it cuts. */
+export const textLengthsMax = { sms: 5_000, push: 5_000, chat: 40_000 } as const
 /** Tags in a document that is sanitised, inlined or read as text: an unmatched one is looked for among all open ones. */
 export const markupMax = 20_000
 /** Elements that are open at once, in a document that has many. */

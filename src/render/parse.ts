@@ -6,6 +6,7 @@ import type { Mode } from './engine.ts'
 import { engines, rangeEndFilter } from './engine.ts'
 import { codeLengthMax, codesMax, LimitExceeded, nestingMax, templateLengthMax } from './limits.ts'
 import { cut } from './plain-text.ts'
+import { registerTranslate } from './translate.ts'
 
 /** What is wrong with a template, with its place where there is one. */
 export class TemplateMistake extends Error {}
@@ -23,6 +24,9 @@ export function parse(text: string, mode: Mode): Template[] {
     throw mistakeOf(error)
   }
 }
+
+// Here, and not where the engines are made: the texts of translations are templates themselves.
+for (const mode of ['html', 'plain'] as const) registerTranslate(engines[mode], mode, parse)
 
 /** Before anything is parsed: LiquidJS takes its time with many tags, and with long ones. */
 function demandFewCodes(text: string): void {

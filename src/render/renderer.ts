@@ -1,22 +1,33 @@
 // The renderer: what was compiled is kept by key, and each message has a budget of its own.
-import type { Renderer, TemplateScope } from '../domain/rendering.ts'
+import type { EmailFrame, Renderer, TemplateScope } from '../domain/rendering.ts'
 import type { StepTemplate } from '../domain/workflow.ts'
 import { compileEmail, renderEmail } from './email.ts'
 import { compileInApp, renderInApp } from './in-app.ts'
 import { KeptTemplates } from './kept-templates.ts'
 import { Budget } from './limits.ts'
+import { compileLayout } from './own-layout.ts'
 import { withDefaults } from './template-defaults.ts'
+import { compileText, renderText } from './text-message.ts'
 import { renderValue } from './value.ts'
 
 /** `now` is what a template's "now" shows. */
 export function createRenderer(now: () => Date = () => new Date()): Renderer {
   const emails = new KeptTemplates(compileEmail)
+  const layouts = new KeptTemplates(compileLayout)
   const inApps = new KeptTemplates(compileInApp)
+  const texts = new KeptTemplates(compileText)
   return {
-    email: (key: string, template: StepTemplate, scope: TemplateScope) =>
-      renderEmail(emails.of(key, template), withDefaults(template, scope), new Budget(now)),
+    email: (key: string, template: StepTemplate, scope: TemplateScope, frame?: EmailFrame) =>
+      renderEmail(
+        emails.of(key, template),
+        withDefaults(template, scope),
+        new Budget(now),
+        typeof frame === 'object' ? layouts.of(frame.key, frame) : frame,
+      ),
     inApp: (key: string, template: StepTemplate, scope: TemplateScope) =>
       renderInApp(inApps.of(key, template), withDefaults(template, scope), new Budget(now)),
+    text: (key: string, template: StepTemplate, scope: TemplateScope) =>
+      renderText(texts.of(key, template), withDefaults(template, scope), new Budget(now)),
     value: (text: string, scope: TemplateScope) => renderValue(text, scope, new Budget(now)),
   }
 }

@@ -10,6 +10,7 @@ export const scopeRoots: ReadonlySet<string> = new Set([
   'tenant',
   'context',
   'step',
+  'steps',
   'workflow',
 ])
 

@@ -7,7 +7,7 @@ import type { Mode } from './engine.ts'
 import { CountedEmitter, engines } from './engine.ts'
 import type { Budget } from './limits.ts'
 import { mistakeOf, parse } from './parse.ts'
-import { escapeHtml, print, valueAt } from './values.ts'
+import { escapeHtml, print, SafeText, valueAt } from './values.ts'
 
 export interface Template {
   /** The text it was made of, or what stands for it: what it costs to keep. */
@@ -88,8 +88,9 @@ function simply(parts: readonly (string | Path)[], mode: Mode) {
       else {
         budget.check()
         const known = Object.hasOwn(scope, part[0] ?? '')
-        const text = known ? print(valueAt(scope, part), budget) : ''
-        result += mode === 'html' ? escapeHtml(text) : text
+        const value = known ? valueAt(scope, part) : undefined
+        const text = print(value, budget)
+        result += mode === 'html' && !(value instanceof SafeText) ? escapeHtml(text) : text
       }
     }
     budget.write(result.length)

@@ -10,6 +10,12 @@ export interface TemplateText {
   readonly mode: Mode
 }
 
+/** How a content that is one text is rendered: what payloads bring is escaped in HTML, unless the author wants it as it is. */
+export function contentMode({ type, disableOutputSanitization }: StepTemplate): Mode {
+  const isHtml = type === 'email' || type === 'in_app'
+  return isHtml && disableOutputSanitization !== true ? 'html' : 'plain'
+}
+
 export function textsOf(template: StepTemplate): TemplateText[] {
   const { content, cta, data } = template
   const texts: TemplateText[] = []
@@ -17,8 +23,10 @@ export function textsOf(template: StepTemplate): TemplateText[] {
     if (typeof text === 'string') texts.push({ path: `template.${path}`, text, mode })
   }
   for (const name of ['subject', 'preheader', 'senderName', 'title'] as const) add(name, template[name])
-  if (typeof content === 'string')
-    add('content', content, template.type === 'email' || template.type === 'in_app' ? 'html' : 'plain')
+  add('from.email', template.from?.email)
+  add('from.name', template.from?.name)
+  add('replyTo', template.replyTo)
+  if (typeof content === 'string') add('content', content, contentMode(template))
   else {
     for (const [index, block] of (content ?? []).entries()) {
       add(`content[${index}].content`, block.content, block.type === 'button' ? 'plain' : 'html')
@@ -29,7 +37,9 @@ export function textsOf(template: StepTemplate): TemplateText[] {
   for (const [index, button] of (cta?.action?.buttons ?? []).entries()) {
     add(`cta.action.buttons[${index}].content`, button.content)
     add(`cta.action.buttons[${index}].resultContent`, button.resultContent)
+    add(`cta.action.buttons[${index}].redirect.url`, button.redirect?.url)
   }
+  if (template.actor?.type === 'system_custom') add('actor.data', template.actor.data)
   addData('data', data, add)
   return texts
 }

@@ -1,15 +1,23 @@
 // Asks a job's conditions, preferences and step type what should happen. Pure: everything it looks at was loaded before.
-import { evaluateFilters } from '../domain/condition-evaluation.ts'
+
+import type { ChannelSettings } from '../domain/channel-settings.ts'
 import type { Decision } from '../domain/decision.ts'
 import type { TriggeredEvent } from '../domain/event.ts'
 import type { StoredDetail } from '../domain/execution-detail.ts'
 import { detail } from '../domain/execution-detail.ts'
+import type { Integration } from '../domain/integration.ts'
 import type { Job } from '../domain/job.ts'
-import type { Renderer, TemplateScope } from '../domain/rendering.ts'
-import { RenderError } from '../domain/rendering.ts'
+import type { EmailLayouts, Renderer, TemplateScope } from '../domain/rendering.ts'
 import type { NotificationStep, StepVariant, WorkflowVersion } from '../domain/workflow.ts'
+import type { WorkflowOverride } from '../domain/workflow-override.ts'
 import { stepOf } from '../steps/registry.ts'
 import type { SubscriberRow } from '../store/subscribers.ts'
+import { extensionDetails, heldBack, heldOn } from './hold-back.ts'
+import { preferenceRefusal } from './preference-refusal.ts'
+import type { PreviousStep } from './previous-steps.ts'
+import { skipRefusal } from './skip-logic.ts'
+import { brokenCondition, choosableVariants, evaluateConditions } from './step-conditions.ts'
+import type { WebhookAnswer } from './webhook-answers.ts'
 
 export interface JobFacts {
   readonly job: Job
@@ -18,13 +26,36 @@ export interface JobFacts {
   readonly event: TriggeredEvent
   readonly subscriber: SubscriberRow
   readonly scope: TemplateScope
+  /** Those of the environment, where the step is an e-mail. */
+  readonly layouts?: EmailLayouts | undefined
+  /** How the subscriber can be reached by chat and push. */
+  readonly channels: readonly ChannelSettings[]
+  readonly integrations: readonly Integration[]
+  readonly previous: readonly PreviousStep[]
+  /** By address: what was answered to the step's conditions. */
+  readonly webhookAnswers?: ReadonlyMap<string, WebhookAnswer>
+  /** The tenant's override of the workflow, where there is one. */
+  readonly tenantOverride: WorkflowOverride | undefined
+  /** The step whose events the job sees, where they were gathered. */
+  readonly digestStepId?: string | null
 }
 
-export function decide(facts: JobFacts, renderer: Renderer, now: Date): Decision {
+export function decide(facts: JobFacts, renderer: Renderer, at: Date): Decision {
+  const now = wokenAt(facts.job, at)
   const { job, step } = facts
   // A wait that is over was decided when it began: conditions are not asked twice.
-  if (job.status === 'delayed') return decideStep(facts, step, facts.version.id, renderer, now)
-  const refusal = conditionRefusal(facts, step, renderer, now) ?? preferenceRefusal(facts, now)
+  if (job.status === 'delayed') {
+    const held = heldOn(facts, now)
+    if (held !== undefined) return held
+    const decision = decideStep(facts, step, facts.version.id, renderer, now)
+    return { ...decision, details: [...extensionDetails(facts, now), ...decision.details] }
+  }
+  // Nor are those of a message that was held back: others may have been gathered with it.
+  const wasHeld = job.state?.heldBy !== undefined
+  const refusal =
+    (wasHeld ? undefined : (conditionRefusal(facts, step, renderer, now) ?? skipRefusal(facts, now))) ??
+    preferenceRefusal(facts, now) ??
+    heldBack(facts, now)
   if (refusal !== undefined) return refusal
   const chosen = withVariant(facts, renderer, now)
   if ('kind' in chosen) return chosen
@@ -33,8 +64,21 @@ export function decide(facts: JobFacts, renderer: Renderer, now: Date): Decision
   return before.length === 0 ? decision : { ...decision, details: [...before, ...decision.details] }
 }
 
-function decideStep(facts: JobFacts, step: NotificationStep, key: string, renderer: Renderer, now: Date): Decision {
-  const { job, version, event, subscriber, scope } = facts
+/** The queue's clock, which woke the job, may be ahead of ours: a wait that is over for it is over. */
+function wokenAt({ status, state }: Job, now: Date): Date {
+  const isWoken = state?.until !== undefined && (status === 'delayed' || state.heldBy !== undefined)
+  return isWoken ? new Date(Math.max(now.getTime(), Date.parse(state.until))) : now
+}
+
+/** What the step itself wants, whatever conditions and preferences say. */
+export function decideStep(
+  facts: JobFacts,
+  step: NotificationStep,
+  key: string,
+  renderer: Renderer,
+  now: Date,
+): Decision {
+  const { job, version, event, subscriber, channels, integrations, scope } = facts
   const { type } = step.template
   return stepOf(type).decide({
     now,
@@ -49,52 +93,64 @@ function decideStep(facts: JobFacts, step: NotificationStep, key: string, render
       phone: subscriber.phone,
       timezone: subscriber.timezone,
     },
+    channels,
+    integrations,
     scope,
+    ...(facts.layouts === undefined ? {} : { layouts: facts.layouts }),
     renderer,
     templateKey: `${key}/${job.step}`,
   })
 }
 
 function conditionRefusal(
-  { scope }: JobFacts,
+  facts: JobFacts,
   step: NotificationStep,
   renderer: Renderer,
   now: Date,
 ): Decision | undefined {
   if (step.filters.length === 0) return undefined
   try {
-    const evaluation = evaluateFilters(step.filters, scope, (text) => renderer.value(text, scope))
-    if (evaluation.passed) return undefined
-    return { kind: 'skip', details: [detail(now, 'conditionsFailed', { raw: { filter: evaluation } })] }
+    const { passed, conditions, asks } = evaluateConditions(step.filters, facts, renderer, now)
+    if (passed) return undefined
+    if (asks.length > 0) return unanswered(facts, asks, now)
+    return { kind: 'skip', details: [detail(now, 'conditionsFailed', { raw: { filter: { passed, conditions } } })] }
   } catch (error) {
     return brokenConditions(error, now)
   }
 }
 
-/** A condition's value is a template: one that cannot be rendered fails its step and no other. */
-function brokenConditions(error: unknown, now: Date): Decision {
-  if (!(error instanceof RenderError)) throw error
-  const raw = { field: error.field, message: error.message }
-  return { kind: 'fail', stops: false, details: [detail(now, 'conditionsBroken', { raw })] }
+/** Nobody can say whether the step should run: the customer's service had all its tries. */
+function unanswered({ webhookAnswers }: JobFacts, asks: readonly string[], now: Date): Decision {
+  const answers = asks.map((address) => webhookAnswers?.get(address))
+  const messages = answers.flatMap((answer) => (answer?.kind === 'silent' ? [answer.words] : []))
+  const raw = { message: messages.join('; ') }
+  return { kind: 'fail', stops: false, details: [detail(now, 'webhookFailed', { raw, isRetry: true })] }
 }
 
-function preferenceRefusal({ step, version }: JobFacts, now: Date): Decision | undefined {
-  const settings: Readonly<Record<string, boolean | undefined>> = version.definition.preferenceSettings
-  if (settings[step.template.type] !== false) return undefined
-  return { kind: 'skip', details: [detail(now, 'workflowPreference')] }
+/** A condition's value is a template: one that cannot be rendered fails its step and no other. */
+function brokenConditions(error: unknown, now: Date): Decision {
+  const raw = brokenCondition(error)
+  if (raw === undefined) throw error
+  return { kind: 'fail', stops: false, details: [detail(now, 'conditionsBroken', { raw })] }
 }
 
 /** The first active variant whose conditions pass lends the step its template. */
 function withVariant(
-  { step, scope, version }: JobFacts,
+  facts: JobFacts,
   renderer: Renderer,
   now: Date,
 ): { step: NotificationStep; key: string; details: StoredDetail[] } | Decision {
-  const passes = ({ filters }: StepVariant): boolean =>
-    evaluateFilters(filters, scope, (text) => renderer.value(text, scope)).passed
+  const { step, version } = facts
   let variant: StepVariant | undefined
   try {
-    variant = step.variants.find((one) => one.active && one.filters.length > 0 && passes(one))
+    for (const one of choosableVariants(facts, now)) {
+      const { passed, asks } = evaluateConditions(one.filters, facts, renderer, now)
+      if (asks.length > 0) return unanswered(facts, asks, now)
+      if (passed) {
+        variant = one
+        break
+      }
+    }
   } catch (error) {
     return brokenConditions(error, now)
   }

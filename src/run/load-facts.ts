@@ -1,12 +1,15 @@
 // What a batch of jobs needs to know, in a handful of statements.
 import type { Sql } from '../db/sql.ts'
+import type { ChannelSettings } from '../domain/channel-settings.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { TriggeredEvent } from '../domain/event.ts'
 import { grouped } from '../domain/grouped.ts'
 import type { Integration } from '../domain/integration.ts'
 import type { Job } from '../domain/job.ts'
+import type { Sealer } from '../domain/sealed.ts'
 import type { Tenant } from '../domain/tenant.ts'
 import type { WorkflowVersion } from '../domain/workflow.ts'
+import type { WorkflowOverride } from '../domain/workflow-override.ts'
 import type { ContextRow } from '../store/contexts.ts'
 import { findContexts } from '../store/contexts.ts'
 import type { DigestFacts } from '../store/digests.ts'
@@ -14,10 +17,15 @@ import { findDigests } from '../store/digests.ts'
 import { findEvents } from '../store/events.ts'
 import type { UnsentMessage } from '../store/messages/sending.ts'
 import { findUnsent } from '../store/messages/sending.ts'
+import { findChannels } from '../store/subscriber-channels.ts'
 import type { SubscriberRow } from '../store/subscribers.ts'
 import { findSubscribersById } from '../store/subscribers.ts'
 import { findTenants } from '../store/tenants.ts'
+import { findWorkflowOverrides } from '../store/workflow-overrides.ts'
+import type { Wording } from './layouts.ts'
 import type { Pipeline } from './pipeline.ts'
+import type { PreviousStep } from './previous-steps.ts'
+import { findPreviousSteps } from './previous-steps.ts'
 
 export interface Facts {
   readonly versions: ReadonlyMap<string, WorkflowVersion>
@@ -28,6 +36,13 @@ export interface Facts {
   readonly contexts: ReadonlyMap<string, ContextRow>
   readonly digests: ReadonlyMap<string, DigestFacts>
   readonly integrations: readonly Integration[]
+  readonly wording: Wording
+  /** By subscriber: their chat and push entries, where a job needs them. */
+  readonly channels: ReadonlyMap<string, readonly ChannelSettings[]>
+  /** By notification. */
+  readonly previous: ReadonlyMap<string, readonly PreviousStep[]>
+  /** By workflow and tenant, joined with a slash. */
+  readonly tenantOverrides: ReadonlyMap<string, WorkflowOverride>
   /** By job: what was being sent when it was last looked at. */
   readonly unsent: ReadonlyMap<string, readonly UnsentMessage[]>
 }
@@ -41,7 +56,7 @@ export function loadFacts(pipeline: Pipeline, environment: Environment, jobs: re
 
 async function readFacts(
   db: Sql,
-  { versions: known, integrations: opened }: Pipeline,
+  { world, versions: known, integrations: opened, wordings }: Pipeline,
   environment: Environment,
   jobs: readonly Job[],
 ): Promise<Facts> {
@@ -58,10 +73,14 @@ async function readFacts(
     findUnsent(db, environment, resumed),
   ])
   const events = [...read, ...new Set(jobs.flatMap((job) => job.event ?? []))]
-  const [actors, tenants, contexts] = await Promise.all([
+  const [actors, tenants, contexts, channels, previous, tenantOverrides, wording] = await Promise.all([
     findSubscribersById(db, environment, unique(events.map((event) => event.actorId))),
     findTenants(db, environment, { ids: unique(events.map((event) => event.tenantId)) }),
     findContexts(db, environment, unique(events.flatMap((event) => event.contextKeys ?? []))),
+    channelsFor(db, world.sealer, environment, jobs, versions),
+    findPreviousSteps(db, environment, jobs, versions),
+    findWorkflowOverrides(db, environment, unique(events.map((event) => event.tenantId))),
+    wordings.for(db, environment, jobs, versions),
   ])
   return {
     versions,
@@ -71,8 +90,28 @@ async function readFacts(
     contexts: new Map(contexts.map((context) => [context.key, context])),
     digests: new Map(digests.map((digest) => [digest.window_id, digest])),
     integrations,
+    wording,
+    channels,
+    previous,
+    tenantOverrides: new Map(tenantOverrides.map((one) => [`${one.workflowId}/${one.tenantId}`, one])),
     unsent: grouped(unsent, (message) => message.jobId),
   }
+}
+
+/** Only for steps that send to them: they are sealed, and cost something to open. */
+async function channelsFor(
+  db: Sql,
+  sealer: Sealer,
+  environment: Environment,
+  jobs: readonly Job[],
+  versions: ReadonlyMap<string, WorkflowVersion>,
+): Promise<ReadonlyMap<string, readonly ChannelSettings[]>> {
+  const needing = jobs.filter((job) => {
+    const type = versions.get(job.versionId)?.definition.steps[job.step]?.template.type
+    return type === 'chat' || type === 'push'
+  })
+  if (needing.length === 0) return new Map()
+  return findChannels(db, sealer, environment, [...new Set(needing.map((job) => job.subscriberId))])
 }
 
 function byId<Row extends { id: string }>(rows: readonly Row[]): Map<string, Row> {

@@ -4,7 +4,7 @@ import type { Integration } from '../domain/integration.ts'
 import type { Choose } from './outgoing.ts'
 
 /** A job that found neither a slot nor room to wait for one comes back after this. */
-const lookAgainMs = 500
+export const lookAgainMs = 500
 /** Nor does one wait longer than this for a provider that asked for patience: another may have taken its place. */
 const patienceMsMax = 60_000
 

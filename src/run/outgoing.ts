@@ -6,7 +6,7 @@ import type { SendDecision } from '../domain/decision.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Channel, Integration } from '../domain/integration.ts'
 import { isBuiltIn } from '../domain/integration.ts'
-import type { Envelope, Sending } from '../domain/message.ts'
+import type { Envelope, MessageDraft, Sending } from '../domain/message.ts'
 import { RenderError } from '../domain/rendering.ts'
 import type { JobFacts } from './decide.ts'
 import type { Facts } from './load-facts.ts'
@@ -17,19 +17,26 @@ export interface SentMessage {
   readonly id: string
   readonly channel: Channel
   readonly sending: Sending
+  readonly envelope: Envelope
   /** Who could take over from those that had their turn. */
   other(tried: readonly string[]): Integration | undefined
 }
 
 export interface OutgoingMessage extends SentMessage {
-  readonly envelope: Envelope
   readonly integration: Integration
+  /** Given while nothing of it is written. */
+  readonly draft?: MessageDraft
 }
+
+/** One that is not called now: what is left of its job comes back for it. */
+export type LaterMessage = Pick<OutgoingMessage, 'sending' | 'draft'> & { readonly integration?: Integration }
 
 export interface Outgoing {
   readonly environment: Environment
   readonly facts: JobFacts
+  /** What is called now, or waits for slots. */
   readonly messages: readonly OutgoingMessage[]
+  readonly later: readonly LaterMessage[]
   /** What was decided, while nothing of it is written: that is done when there is a slot. */
   readonly unwritten?: SendDecision
 }
@@ -37,7 +44,17 @@ export interface Outgoing {
 export type Choose = (tried: readonly string[]) => Integration | undefined
 
 /** Who may send this job's messages, in the order of preference. */
-export function chooserOf(pipeline: Pipeline, facts: Facts, job: JobFacts, channel: Channel): Choose {
+export function chooserOf(
+  pipeline: Pipeline,
+  facts: Pick<Facts, 'integrations'>,
+  job: JobFacts,
+  { channel, integrationId }: { channel: Channel; integrationId?: string },
+): Choose {
+  // An entry of chat or push belongs to one integration: no other can take over.
+  if (integrationId !== undefined && (channel === 'chat' || channel === 'push')) {
+    const only = facts.integrations.find((one) => one._id === integrationId)
+    return (tried) => (tried.includes(integrationId) ? undefined : only)
+  }
   const { scope, event } = job
   const wished = wishedIdentifier(event.overrides, channel)
   const passes = (conditions: readonly StepFilter[]): boolean => {

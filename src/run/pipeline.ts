@@ -5,8 +5,12 @@ import type { Credentials } from '../domain/integration.ts'
 import type { Renderer } from '../domain/rendering.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { World } from '../world/world.ts'
+import type { ByteBudget } from './byte-budget.ts'
+import type { Caller } from './caller.ts'
 import type { Environments } from './environments.ts'
 import type { Integrations } from './integrations.ts'
+import type { Wordings } from './layouts.ts'
+import type { SigningSecrets } from './signing-secrets.ts'
 import type { Versions } from './versions.ts'
 
 export interface Pipeline {
@@ -17,7 +21,14 @@ export interface Pipeline {
   readonly environments: Environments
   readonly versions: Versions
   readonly integrations: Integrations
+  readonly wordings: Wordings
   readonly slots: Slots
+  /** What files may take of memory while they are sent. */
+  readonly fileBudget: ByteBudget
+  readonly signingSecrets: SigningSecrets
+  readonly caller: Caller
+  /** What links in messages begin with; undefined where the service has no address that they could point to. */
+  readonly linkBase: string | undefined
   /** The operator's own mail server, which makes platform-email real. */
   readonly operatorMail: Credentials | undefined
   /** False while this node cannot show the others that it lives: then it begins no call. */

@@ -3,20 +3,22 @@ import type { SendDecision } from '../domain/decision.ts'
 import { messageIdOf } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
 import { detail } from '../domain/execution-detail.ts'
-import type { Integration } from '../domain/integration.ts'
+import type { Channel } from '../domain/integration.ts'
 import type { Envelope } from '../domain/message.ts'
 import { notYetSent } from '../domain/message.ts'
 import type { Settlement } from '../record/settlement.ts'
 import { settles } from '../record/settlement.ts'
 import type { JobFacts } from './decide.ts'
+import { withDistinctTargets } from './distinct-targets.ts'
 import type { Facts } from './load-facts.ts'
 import { lookAgainAt, unpaused } from './look-again.ts'
-import type { Choose, Outgoing } from './outgoing.ts'
+import type { Outgoing, OutgoingMessage } from './outgoing.ts'
 import { chooserOf, wishedIdentifier } from './outgoing.ts'
 import type { Pipeline } from './pipeline.ts'
 import type { Sender } from './sender.ts'
 import { begunNow, begunSettlement } from './settle-begun.ts'
 import { failed } from './settle-decision.ts'
+import { lineOf, restOver, takeSlots, unpausedFirst } from './take-slots.ts'
 
 export interface PlacedSends {
   readonly settlements: readonly Settlement[]
@@ -37,67 +39,77 @@ export function placeSends(
   const settlements: Settlement[] = []
   const begun: Outgoing[] = []
   const waiting: Outgoing[] = []
-  const inLine = new Map<string, number>()
+  const place: Placing = { pipeline, sender, inLine: new Map(), now }
   for (const { facts: job, decision } of sends) {
-    const channel = decision.messages[0]?.channel ?? 'email'
-    const choose = chooserOf(pipeline, facts, job, channel)
-    const integration = unpaused(pipeline.slots, choose, choose([]), [], now)
-    if (integration === undefined) {
-      // No message is made, so none is told of.
-      const told = decision.details.filter((one) => one.code !== 'messageCreated')
-      const wished = wishedIdentifier(job.event.overrides, channel)
-      const raw = wished === undefined ? {} : { raw: { integrationIdentifier: wished } }
-      const details = [...told, detail(now, 'noIntegration', raw)]
-      settlements.push(failed(job, { details, stops: false }, now))
+    const outgoing = outgoingOf(place, environment, facts, job, decision)
+    if (outgoing.messages.length === 0) {
+      settlements.push(withoutIntegration(job, decision, now))
       continue
     }
-    const outgoing = outgoingOf(environment, job, decision, integration, choose)
-    const place = placeOf(pipeline, sender, integration, decision.messages.length, inLine, now)
-    if (place === 'begun') {
-      const started = begunNow(outgoing, now)
-      begun.push(started)
-      settlements.push(begunSettlement(started, now))
-    } else if (place === 'waiting') {
-      waiting.push(outgoing)
-      inLine.set(integration._id, (inLine.get(integration._id) ?? 0) + 1)
-    } else settlements.push(settles(job.job, 'queued', { due: place }))
+    const started = pipeline.isAlive() ? takeSlots(pipeline.slots, outgoing, now) : { ...outgoing, messages: [] }
+    if (started.messages.length > 0) {
+      const marked = begunNow(started, now)
+      begun.push(marked)
+      settlements.push(begunSettlement(marked, now))
+      continue
+    }
+    const due = queueUp(place, unpausedFirst(pipeline.slots, outgoing, now), waiting)
+    if (due !== undefined) settlements.push(settles(job.job, 'queued', { due }))
   }
   return { settlements, begun, waiting }
 }
 
-type Place = 'begun' | 'waiting' | Date
-
-function placeOf(
-  { slots, isAlive }: Pipeline,
-  sender: Sender,
-  { _id }: Integration,
-  count: number,
-  inLine: ReadonlyMap<string, number>,
-  now: Date,
-): Place {
-  if (slots.isPaused(_id, now)) return lookAgainAt(slots, _id, now)
-  if (isAlive()) {
-    const granted = slots.take(_id, count)
-    if (granted === count) return 'begun'
-    for (let index = 0; index < granted; index += 1) slots.free(_id)
-  }
-  return sender.room(_id) > (inLine.get(_id) ?? 0) ? 'waiting' : lookAgainAt(slots, _id, now)
+interface Placing {
+  readonly pipeline: Pipeline
+  readonly sender: Sender
+  /** By integration: who of this batch waits already. */
+  readonly inLine: Map<string, number>
+  readonly now: Date
 }
 
+/** Adds it to those that wait; or tells when to look at it again, where it must rest or finds no room. */
+export function queueUp(
+  { pipeline, sender, inLine, now }: Placing,
+  outgoing: Outgoing,
+  waiting: Outgoing[],
+): Date | undefined {
+  const { slots } = pipeline
+  const line = lineOf(outgoing)
+  if (slots.isPaused(line, now)) return restOver(slots, outgoing, now)
+  const before = inLine.get(line) ?? 0
+  if (sender.room(line) <= before) return lookAgainAt(slots, line, now)
+  waiting.push(outgoing)
+  inLine.set(line, before + 1)
+  return undefined
+}
+
+/** No message is made, so none is told of. */
+function withoutIntegration(job: JobFacts, decision: SendDecision, now: Date): Settlement {
+  const told = decision.details.filter((one) => one.code !== 'messageCreated')
+  const wished = wishedIdentifier(job.event.overrides, channelOf(decision))
+  const raw = wished === undefined ? {} : { raw: { integrationIdentifier: wished } }
+  const details = [...told, detail(now, 'noIntegration', raw)]
+  return failed(job, { details, stops: false }, now)
+}
+
+const channelOf = ({ messages }: SendDecision): Channel => messages[0]?.channel ?? 'email'
+
 function outgoingOf(
+  { pipeline, now }: Placing,
   environment: Environment,
-  facts: JobFacts,
+  facts: Facts,
+  job: JobFacts,
   decision: SendDecision,
-  integration: Integration,
-  choose: Choose,
 ): Outgoing {
-  const messages = decision.messages.map((draft) => ({
-    id: messageIdOf(facts.job.eventId, facts.job.id, draft.target),
-    channel: draft.channel,
-    envelope: draft.envelope as Envelope,
-    sending: notYetSent,
-    integration,
-    other: choose,
-  }))
-  return { environment, facts, messages, unwritten: decision }
+  const messages = withDistinctTargets(job.job, decision.messages).flatMap((draft): OutgoingMessage[] => {
+    const choose = chooserOf(pipeline, facts, job, draft)
+    const integration = unpaused(pipeline.slots, choose, choose([]), [], now)
+    if (integration === undefined) return []
+    const { channel, target } = draft
+    const id = messageIdOf(job.job.eventId, job.job.id, target)
+    return [
+      { id, channel, envelope: draft.envelope as Envelope, sending: notYetSent, integration, other: choose, draft },
+    ]
+  })
+  return { environment, facts: job, messages, later: [], unwritten: decision }
 }

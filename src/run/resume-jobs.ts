@@ -9,14 +9,16 @@ import { settles } from '../record/settlement.ts'
 import type { UnsentMessage } from '../store/messages/sending.ts'
 import type { JobFacts } from './decide.ts'
 import type { Facts } from './load-facts.ts'
-import { lookAgainAt, unpaused } from './look-again.ts'
+import { unpaused } from './look-again.ts'
 import type { Choose, Outgoing, OutgoingMessage } from './outgoing.ts'
 import { chooserOf } from './outgoing.ts'
 import type { Pipeline } from './pipeline.ts'
+import { queueUp } from './place-sends.ts'
 import type { Sender } from './sender.ts'
-import { failed, nextOf } from './settle-decision.ts'
+import { nextOf } from './settle-decision.ts'
 import type { Called } from './settle-outcomes.ts'
-import { settleOutcomes } from './settle-outcomes.ts'
+import { dueOf, settlementOf, settleOutcomes } from './settle-outcomes.ts'
+import { unpausedFirst } from './take-slots.ts'
 
 const interrupted = 'The service ended while the provider was being asked; whether the message was sent is not known'
 
@@ -31,14 +33,13 @@ export async function resumeJobs(
   const now = pipeline.world.now()
   const outcomes: JobOutcome[] = []
   const waiting: Outgoing[] = []
-  const inLine = new Map<string, number>()
+  const place = { pipeline, sender, inLine: new Map<string, number>(), now }
   for (const job of jobs) {
-    const resumed = resume(pipeline, sender, environment, facts, job, inLine, now)
+    const resumed = resume(pipeline, environment, facts, job, now)
     if ('settlement' in resumed) outcomes.push(resumed)
     else {
-      waiting.push(resumed)
-      const integrationId = resumed.messages[0]?.integration._id ?? ''
-      inLine.set(integrationId, (inLine.get(integrationId) ?? 0) + 1)
+      const due = queueUp(place, unpausedFirst(pipeline.slots, resumed, now), waiting)
+      if (due !== undefined) outcomes.push({ settlement: settles(job.job, 'running', { due }), results: [] })
     }
   }
   if (outcomes.length > 0) await recordOutcomes(pipeline.db, pipeline.world, environment, pipeline.queue, outcomes)
@@ -47,32 +48,39 @@ export async function resumeJobs(
 
 function resume(
   pipeline: Pipeline,
-  sender: Sender,
   environment: Environment,
   facts: Facts,
   job: JobFacts,
-  inLine: ReadonlyMap<string, number>,
   now: Date,
 ): Outgoing | JobOutcome {
   const unsent = facts.unsent.get(job.job.id) ?? []
   // All was said; only the job had not heard of it.
   if (unsent.length === 0) return { settlement: settles(job.job, 'completed', { next: nextOf(job) }), results: [] }
-  const choose = chooserOf(pipeline, facts, job, unsent[0]?.channel ?? 'email')
   const calling = unsent.filter((message) => message.state === 'calling')
+  const ready = unsent.filter((message) => message.state !== 'calling')
   if (calling.length > 0) {
-    const calls = calling.map((message) => interruptedCall(facts, message, choose))
-    return settleOutcomes(job, calls, { now, random: pipeline.world.random() })
+    const calls = calling.map((message) => interruptedCall(facts, message, chooserOf(pipeline, facts, job, message)))
+    return settleOutcomes(job, calls, { now, random: pipeline.world.random() }, ready)
   }
-  const messages = unsent.map((message) => outgoingMessage(pipeline, facts, message, choose, now))
-  if (messages.some((message) => message === undefined)) return withoutIntegration(job, unsent, now)
-  const outgoing: Outgoing = { environment, facts: job, messages: messages as OutgoingMessage[] }
-  const integrationId = outgoing.messages[0]?.integration._id ?? ''
-  const { slots } = pipeline
-  if (slots.isPaused(integrationId, now) || sender.room(integrationId) <= (inLine.get(integrationId) ?? 0)) {
-    const due = lookAgainAt(slots, integrationId, now)
-    return { settlement: settles(job.job, 'running', { due }), results: [] }
+  const due = dueNow(ready, now)
+  const found = due.map((message) => ({
+    message,
+    outgoing: outgoingMessage(pipeline, facts, message, chooserOf(pipeline, facts, job, message), now),
+  }))
+  const gone = found.flatMap(({ message, outgoing }) => (outgoing === undefined ? [message] : []))
+  if (gone.length > 0) {
+    const left = ready.filter((message) => !gone.includes(message))
+    return withoutIntegration(job, gone, left, now)
   }
-  return outgoing
+  const later = ready.filter((message) => !due.includes(message))
+  return { environment, facts: job, messages: found.flatMap(({ outgoing }) => outgoing ?? []), later }
+}
+
+/** Those whose turn it is; the first of them in any case, for it is what the queue's own clock woke the job for. */
+function dueNow(ready: readonly UnsentMessage[], now: Date): readonly UnsentMessage[] {
+  const first = Math.min(...ready.map(({ sending }) => dueOf(sending, now).getTime()))
+  const until = Math.max(first, now.getTime())
+  return ready.filter(({ sending }) => dueOf(sending, now).getTime() <= until)
 }
 
 function interruptedCall(facts: Facts, message: UnsentMessage, choose: Choose): Called {
@@ -102,15 +110,24 @@ function outgoingMessage(
   return integration && { id, channel, envelope, sending, integration, other: choose }
 }
 
-function withoutIntegration(job: JobFacts, unsent: readonly UnsentMessage[], now: Date): JobOutcome {
+/** Over for those whose integration is gone; what is left of the job comes back at its time. */
+function withoutIntegration(
+  job: JobFacts,
+  gone: readonly UnsentMessage[],
+  left: readonly UnsentMessage[],
+  now: Date,
+): JobOutcome {
   const errorText = 'No active integration is left to send this message'
-  const details = [detail(now, 'noIntegration')]
   const isPerhapsSent = ({ sending }: UnsentMessage): boolean => sending.unsureRepeats > 0
   return {
-    settlement: unsent.some(isPerhapsSent)
-      ? settles(job.job, 'completed', { details, next: nextOf(job) })
-      : failed(job, { details, stops: false }, now),
-    results: unsent.map((message) => ({
+    settlement: settlementOf(job, {
+      details: [detail(now, 'noIntegration')],
+      state: job.job.state ?? {},
+      isReached: gone.some(isPerhapsSent),
+      again: left.map(({ sending }) => dueOf(sending, now)),
+      now,
+    }),
+    results: gone.map((message) => ({
       id: message.id,
       state: 'done',
       status: isPerhapsSent(message) ? 'warning' : 'error',

@@ -1,5 +1,5 @@
 // Runs a batch of jobs: loads what they need, decides each, records all in one transaction, then lets messages go.
-import type { Decision, SendDecision } from '../domain/decision.ts'
+import type { SendDecision } from '../domain/decision.ts'
 import type { Environment } from '../domain/environment.ts'
 import { detail } from '../domain/execution-detail.ts'
 import { grouped } from '../domain/grouped.ts'
@@ -9,10 +9,12 @@ import { releaseLeases } from '../queue/leases.ts'
 import type { Ending } from '../queue/worker.ts'
 import { buryJobs, postponeOrBury } from '../record/bury.ts'
 import { recordDecisions } from '../record/record-decisions.ts'
-import type { DigestWish, Settlement } from '../record/settlement.ts'
+import type { Settlement, Wish } from '../record/settlement.ts'
 import { settles } from '../record/settlement.ts'
 import { LostLease } from '../record/write-settlements.ts'
 import { jobQueue } from '../store/jobs/queue-table.ts'
+import type { PendingCall } from './call-out.ts'
+import { callOut, resumeCalls } from './call-out.ts'
 import type { JobFacts } from './decide.ts'
 import { decide } from './decide.ts'
 import type { Facts } from './load-facts.ts'
@@ -23,7 +25,13 @@ import { placeSends } from './place-sends.ts'
 import { resumeJobs } from './resume-jobs.ts'
 import { scopeOf } from './scope.ts'
 import type { Sender } from './sender.ts'
+import type { SettledDecision } from './settle-decision.ts'
 import { laterSteps, settlementOf } from './settle-decision.ts'
+import { withoutSuppressed } from './suppressed.ts'
+import type { UnsubscribeLinks } from './unsubscribe-headers.ts'
+import { unsubscribeLinks, withUnsubscribeHeaders } from './unsubscribe-headers.ts'
+import type { WebhookAnswers } from './webhook-answers.ts'
+import { askWebhooks, mustAsk, withAnswers } from './webhook-answers.ts'
 
 /** Returns what is still on its way. Throws only before anything was committed: whoever runs it again repeats nothing. */
 type RunTogether = (environment: Environment, jobs: readonly Job[]) => Promise<Promise<void>[]>
@@ -102,38 +110,76 @@ async function decideJobs(
   sender: Sender,
   environment: Environment,
   jobs: readonly Job[],
+  answers: WebhookAnswers = new Map(),
 ): Promise<Promise<void>[]> {
   const { db, world, queue } = pipeline
   const facts = await loadFacts(pipeline, environment, jobs)
+  const links = await unsubscribeLinks(pipeline, environment, jobs, facts.versions)
   const now = world.now()
   const settlements: Settlement[] = []
-  const wishes: DigestWish[] = []
+  const wishes: Wish[] = []
+  const calls: PendingCall[] = []
+  const asking: JobFacts[] = []
   const sends: { facts: JobFacts; decision: SendDecision }[] = []
   for (const job of jobs) {
-    const jobFacts = factsOf(facts, job)
+    const jobFacts = withAnswers(factsOf(facts, job, links), answers)
     if (jobFacts === undefined) {
       settlements.push(abandoned(facts, job, now))
       continue
     }
+    if (mustAsk(jobFacts, pipeline)) {
+      asking.push(jobFacts)
+      continue
+    }
     const decision = decide(jobFacts, pipeline.renderer, now)
-    if (decision.kind === 'send') sends.push({ facts: jobFacts, decision })
+    if (decision.kind === 'send')
+      sends.push({ facts: jobFacts, decision: withUnsubscribeHeaders(links, jobFacts, decision) })
+    else if (decision.kind === 'callOut') calls.push({ facts: jobFacts, decision })
     else {
       const settled = settlementOf(jobFacts, inAppAllowed(facts, decision, now), now)
-      if ('join' in settled) wishes.push(settled)
-      else settlements.push(settled)
+      if ('status' in settled) settlements.push(settled)
+      else wishes.push(settled)
     }
   }
-  const placed = placeSends(pipeline, sender, environment, facts, sends, now)
+  const left = await withoutSuppressed(pipeline, environment, sends, now)
+  settlements.push(...left.skipped)
+  const placed = placeSends(pipeline, sender, environment, facts, left.sends, now)
   settlements.push(...placed.settlements)
-  const kept = await recordOrFree(pipeline, placed.begun, () =>
+  const kept = await recordOrFree(pipeline, sender, placed.begun, () =>
     recordDecisions(db, world, environment, queue, { settlements, wishes }),
   )
   const isKept = (outgoing: Outgoing): boolean => kept.has(outgoing.facts.job.id)
   freeSlots(
     pipeline,
+    sender,
     placed.begun.filter((outgoing) => !isKept(outgoing)),
   )
-  return [sender.call(placed.begun.filter(isKept)), sender.queue(placed.waiting)]
+  return [
+    sender.call(placed.begun.filter(isKept)),
+    sender.queue(placed.waiting),
+    callOut(pipeline, environment, calls),
+    decideAsked(pipeline, sender, environment, asking),
+  ]
+}
+
+/** Decides jobs whose conditions ask the customer's own service first, while nobody else waits for that. */
+async function decideAsked(
+  pipeline: Pipeline,
+  sender: Sender,
+  environment: Environment,
+  asking: readonly JobFacts[],
+): Promise<void> {
+  if (asking.length === 0) return
+  const { db, world, queue } = pipeline
+  try {
+    const { answers, settlements } = await askWebhooks(pipeline, environment, asking)
+    if (settlements.length > 0) await recordDecisions(db, world, environment, queue, { settlements, wishes: [] })
+    const jobs = asking.flatMap(({ job }) => (answers.has(job.id) ? [job] : []))
+    const decideTogether: RunTogether = (_, group) => decideJobs(pipeline, sender, environment, group, answers)
+    await Promise.all(await inHalves(pipeline, environment, jobs, decideTogether))
+  } catch (error) {
+    world.log.error({ err: error, jobs: asking.length }, 'Conditions could not be asked; the leases will end')
+  }
 }
 
 async function resumeSends(
@@ -148,11 +194,13 @@ async function resumeSends(
   const gone = known.flatMap((one) => ('job' in one ? [] : [abandoned(facts, one, world.now())]))
   if (gone.length > 0) await recordDecisions(db, world, environment, queue, { settlements: gone, wishes: [] })
   const resumed = known.flatMap((one) => ('job' in one ? [one] : []))
-  return resumeJobs(pipeline, sender, environment, facts, resumed)
+  const { calls, others } = await resumeCalls(pipeline, environment, resumed)
+  const sends = await resumeJobs(pipeline, sender, environment, facts, others)
+  return [...sends, callOut(pipeline, environment, calls)]
 }
 
 /** Undefined when the subscriber was deleted. Anything else that is missing is a fault of ours. */
-function factsOf(facts: Facts, job: Job): JobFacts | undefined {
+function factsOf(facts: Facts, job: Job, links?: UnsubscribeLinks): JobFacts | undefined {
   const version = facts.versions.get(job.versionId)
   const event = facts.events.get(job.eventId)
   const subscriber = facts.subscribers.get(job.subscriberId)
@@ -160,8 +208,30 @@ function factsOf(facts: Facts, job: Job): JobFacts | undefined {
   if (version === undefined || step === undefined) throw new Error(`Version ${job.versionId} of a job is missing`)
   if (event === undefined) throw new Error(`Event ${job.eventId} of a job is missing`)
   if (subscriber === undefined) return undefined
-  const scope = scopeOf({ facts, event, subscriber, version, digestId: job.digestId })
-  return { job, step, version, event, subscriber, scope }
+  const linked = step.template.type === 'email' ? links : undefined
+  const scope = scopeOf({
+    facts,
+    event,
+    subscriber,
+    version,
+    digestId: job.digestId,
+    notificationId: job.notificationId,
+    links: linked,
+  })
+  return {
+    job,
+    step,
+    version,
+    event,
+    subscriber,
+    scope,
+    layouts: facts.wording.layouts,
+    channels: facts.channels.get(job.subscriberId) ?? [],
+    integrations: facts.integrations,
+    previous: facts.previous.get(job.notificationId) ?? [],
+    tenantOverride: facts.tenantOverrides.get(`${version.workflowId}/${event.tenantId}`),
+    digestStepId: facts.digests.get(job.digestId ?? '')?.step_id ?? null,
+  }
 }
 
 /** Somebody who was deleted is told nothing more. */
@@ -176,7 +246,7 @@ function abandoned(facts: Facts, job: Job, now: Date): Settlement {
 }
 
 /** Without an active in-app integration there is no feed to write to. */
-function inAppAllowed(facts: Facts, decision: Exclude<Decision, SendDecision>, now: Date) {
+function inAppAllowed(facts: Facts, decision: SettledDecision, now: Date): SettledDecision {
   if (decision.kind !== 'deliver' || facts.integrations.some((one) => one.channel === 'in_app')) return decision
   return { kind: 'fail', details: [detail(now, 'noIntegration')], stops: false } as const
 }
@@ -201,17 +271,21 @@ async function buryDeadly(pipeline: Pipeline, environment: Environment, jobs: re
 /** Slots that were taken for a transaction that failed are free again. */
 async function recordOrFree<Result>(
   pipeline: Pipeline,
+  sender: Sender,
   begun: readonly Outgoing[],
   record: () => Promise<Result>,
 ): Promise<Result> {
   try {
     return await record()
   } catch (error) {
-    freeSlots(pipeline, begun)
+    freeSlots(pipeline, sender, begun)
     throw error
   }
 }
 
-function freeSlots({ slots }: Pipeline, outgoing: readonly Outgoing[]): void {
+/** Whoever waits for a slot is told that there are some. */
+function freeSlots({ slots }: Pipeline, sender: Sender, outgoing: readonly Outgoing[]): void {
+  if (outgoing.length === 0) return
   for (const { messages } of outgoing) for (const message of messages) slots.free(message.integration._id)
+  sender.wake()
 }

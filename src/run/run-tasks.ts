@@ -1,16 +1,18 @@
-// Runs tasks: expands events to their recipients a page at a time, ends snoozes.
+// Runs tasks: expands events to their recipients and calls them off, a page at a time; ends snoozes.
 import type { Environment } from '../domain/environment.ts'
 import { grouped } from '../domain/grouped.ts'
 import { claimsMax } from '../domain/job.ts'
 import { activeStepFrom } from '../domain/workflow.ts'
 import type { Ending } from '../queue/worker.ts'
 import { settledAtOnce } from '../queue/worker.ts'
-import { endSnoozes } from '../record/end-snooze.ts'
+import type { CancelState } from '../record/cancel-page.ts'
+import { cancelNextPage } from '../record/cancel-page.ts'
+import { endDueSnoozes } from '../record/end-snooze.ts'
 import type { ExpansionState } from '../record/expand-page.ts'
 import { expandPage, expansionStart } from '../record/expand-page.ts'
+import { putOffTasks } from '../record/postpone-tasks.ts'
 import type { ResolveChannels } from '../record/resolve-recipients.ts'
 import type { Task } from '../store/tasks.ts'
-import { finishTasks, postponeTask } from '../store/tasks.ts'
 import type { Pipeline } from './pipeline.ts'
 
 export interface TaskParts {
@@ -27,26 +29,28 @@ const pagesPerTurn = 10
 const postponedMs = 5_000
 
 export async function runTasks(pipeline: Pipeline, parts: TaskParts, tasks: readonly Task[]): Promise<Ending> {
+  const { db, world } = pipeline
   const environments = await pipeline.environments.of([...new Set(tasks.map((task) => task.environmentId))])
   const expansions: (() => Promise<void>)[] = []
   for (const [environmentId, all] of grouped(tasks, (task) => task.environmentId)) {
     const environment = environments.get(environmentId)
     if (environment === undefined) continue
     // Claimed again and again without an end: whoever runs it dies of it.
-    for (const task of all.filter((one) => one.claims > claimsMax)) {
-      await postpone(
-        pipeline,
-        environment,
-        task,
-        null,
-        `The task was begun ${claimsMax} times and never came to an end`,
-      )
-    }
+    const error = `The task was begun ${claimsMax} times and never came to an end`
+    const deadly = all.filter((task) => task.claims > claimsMax)
+    await putOffTasks(
+      db,
+      environment,
+      deadly.map(({ id, lease }) => ({ id, lease, dueAt: null, error })),
+    )
     const group = all.filter((task) => task.claims <= claimsMax)
     const snoozes = group.filter((task) => task.kind === 'unsnooze')
-    await guarded(pipeline, environment, snoozes, () => wake(pipeline, environment, snoozes))
-    for (const task of group.filter((one) => one.kind === 'expand')) {
-      const work = (): Promise<void> => expand(pipeline, parts, environment, task)
+    await guarded(pipeline, environment, snoozes, () => endDueSnoozes(db, world, environment, snoozes))
+    for (const task of group.filter((one) => one.kind !== 'unsnooze')) {
+      const work = (): Promise<void> =>
+        task.kind === 'cancel'
+          ? callOff(pipeline, parts, environment, task)
+          : expand(pipeline, parts, environment, task)
       expansions.push(() => guarded(pipeline, environment, [task], work))
     }
   }
@@ -60,15 +64,6 @@ async function sideBySide(works: (() => Promise<void>)[]): Promise<void> {
     for (let work = works.shift(); work !== undefined; work = works.shift()) await work()
   }
   await Promise.all(Array.from({ length: expansionsAtOnce }, one))
-}
-
-async function wake(pipeline: Pipeline, environment: Environment, tasks: readonly Task[]): Promise<void> {
-  if (tasks.length === 0) return
-  const { db, world } = pipeline
-  await db.transaction(async (tx) => {
-    const ours = await finishTasks(tx, environment, tasks)
-    await endSnoozes(tx, environment, [...ours], world.now())
-  })
 }
 
 async function expand(pipeline: Pipeline, parts: TaskParts, environment: Environment, task: Task): Promise<void> {
@@ -87,12 +82,24 @@ async function expand(pipeline: Pipeline, parts: TaskParts, environment: Environ
       resolveChannels: parts.resolveChannels,
     })
   }
-  // Left in the middle: whoever waits comes first, and the next node need not wait for the lease to end.
-  if (state !== undefined) await postpone(pipeline, environment, task, world.now(), '')
+  if (state !== undefined) await leave(pipeline, environment, task)
+}
+
+async function callOff(pipeline: Pipeline, parts: TaskParts, environment: Environment, task: Task): Promise<void> {
+  const { db, world, queue, versions } = pipeline
+  const { eventId, versionId, ...rest } = task.state as unknown as CancelState & { eventId: string; versionId: string }
+  const version = (await versions.of(db, environment, [versionId])).get(versionId)
+  let state: CancelState | undefined = rest
+  for (let page = 0; state !== undefined && page < pagesPerTurn; page += 1) {
+    if (parts.isStopping() || !pipeline.isAlive()) break
+    const call = { eventId, versionId, steps: version?.definition.steps ?? [], state }
+    state = await cancelNextPage(db, world, environment, queue, { task, ...call })
+  }
+  if (state !== undefined) await leave(pipeline, environment, task)
 }
 
 async function guarded(
-  pipeline: Pipeline,
+  { db, world }: Pipeline,
   environment: Environment,
   tasks: readonly Task[],
   work: () => Promise<void>,
@@ -100,23 +107,17 @@ async function guarded(
   try {
     await work()
   } catch (error) {
-    const { world } = pipeline
-    const message = (error as Error).message
-    for (const task of tasks) {
-      const dueAt =
-        task.claims >= claimsMax ? null : new Date(world.now().getTime() + postponedMs * Math.max(1, task.claims))
+    const now = world.now().getTime()
+    const postponed = tasks.map((task) => {
+      const dueAt = task.claims >= claimsMax ? null : new Date(now + postponedMs * Math.max(1, task.claims))
       world.log.error({ err: error, taskId: task.id, kind: task.kind, dueAt }, 'A task failed by a fault of ours')
-      await postpone(pipeline, environment, task, dueAt, message)
-    }
+      return { id: task.id, lease: task.lease, dueAt, error: (error as Error).message }
+    })
+    await putOffTasks(db, environment, postponed)
   }
 }
 
-async function postpone(
-  { db }: Pipeline,
-  environment: Environment,
-  { id, lease }: Task,
-  dueAt: Date | null,
-  error: string,
-): Promise<void> {
-  await db.transaction((tx) => postponeTask(tx, environment, { id, lease, dueAt, error }))
+/** Left in the middle: whoever waits comes first, and the next node need not wait for the lease to end. */
+async function leave({ db, world }: Pipeline, environment: Environment, { id, lease }: Task): Promise<void> {
+  await putOffTasks(db, environment, [{ id, lease, dueAt: world.now(), error: '' }])
 }

@@ -1,10 +1,13 @@
 // The variables a step's templates and conditions see.
 import type { TriggeredEvent } from '../domain/event.ts'
 import type { TemplateScope } from '../domain/rendering.ts'
+import { translations } from '../domain/translation.ts'
 import type { WorkflowVersion } from '../domain/workflow.ts'
 import type { ContextRow } from '../store/contexts.ts'
 import type { SubscriberRow } from '../store/subscribers.ts'
 import type { Facts } from './load-facts.ts'
+import { stepsScope } from './previous-steps.ts'
+import type { UnsubscribeLinks } from './unsubscribe-headers.ts'
 
 export interface ScopeParts {
   readonly facts: Facts
@@ -12,15 +15,27 @@ export interface ScopeParts {
   readonly subscriber: SubscriberRow
   readonly version: WorkflowVersion
   readonly digestId: string | null
+  /** Whose earlier steps are seen, where the step asks for them. */
+  readonly notificationId: string
+  readonly links?: UnsubscribeLinks | undefined
 }
 
-export function scopeOf({ facts, event, subscriber, version, digestId }: ScopeParts): TemplateScope {
+export function scopeOf({
+  facts,
+  event,
+  subscriber,
+  version,
+  digestId,
+  notificationId,
+  links,
+}: ScopeParts): TemplateScope {
   const { definition } = version
   const actor = event.actorId === null ? undefined : facts.subscribers.get(event.actorId)
   const tenant = event.tenantId === null ? undefined : facts.tenants.get(event.tenantId)
   const contexts = event.contextKeys === null ? [] : event.contextKeys.flatMap((key) => facts.contexts.get(key) ?? [])
   const digest = digestId === null ? undefined : facts.digests.get(digestId)
   const scope: Record<string, unknown> & TemplateScope = {
+    ...(facts.wording.translations === undefined ? {} : { [translations]: facts.wording.translations }),
     payload: event.payload,
     subscriber: personOf(subscriber),
     actor: actor && personOf(actor),
@@ -38,6 +53,10 @@ export function scopeOf({ facts, event, subscriber, version, digestId }: ScopePa
       data: definition.data ?? nothing,
     },
   }
+  const unsubscribe = links?.of(subscriber.id, version)
+  if (unsubscribe !== undefined) scope['unsubscribe'] = unsubscribe
+  const previous = facts.previous.get(notificationId)
+  if (previous !== undefined) scope['steps'] = stepsScope(definition.steps, previous, facts.digests)
   // The payload's own members beside them, where they do not hide one of the roots.
   for (const name of Object.keys(event.payload)) {
     if (!Object.hasOwn(scope, name) && name !== '__proto__') scope[name] = event.payload[name]

@@ -2,6 +2,8 @@
 import type { Group } from '../commit/group.ts'
 import { createGroup } from '../commit/group.ts'
 import { deliver } from '../deliver/deliver.ts'
+import { messageFor } from '../deliver/message-for.ts'
+import { createTokenDeaths } from '../deliver/token-deaths.ts'
 import type { Environment } from '../domain/environment.ts'
 import { grouped } from '../domain/grouped.ts'
 import type { Job } from '../domain/job.ts'
@@ -13,12 +15,16 @@ import { recordDecisions } from '../record/record-decisions.ts'
 import type { JobOutcome } from '../record/record-outcomes.ts'
 import { recordOutcomes } from '../record/record-outcomes.ts'
 import { settles } from '../record/settlement.ts'
-import { lookAgainAt } from './look-again.ts'
+import { withFiles } from './attachments.ts'
+import type { JobFacts } from './decide.ts'
+import { lookAgainMs } from './look-again.ts'
 import type { Outgoing, OutgoingMessage } from './outgoing.ts'
 import { withOperatorMail } from './outgoing.ts'
 import type { Pipeline } from './pipeline.ts'
 import { begunNow, begunSettlement } from './settle-begun.ts'
+import type { Called } from './settle-outcomes.ts'
 import { settleOutcomes } from './settle-outcomes.ts'
+import { lineOf, restOver, takeSlots } from './take-slots.ts'
 
 export interface Sender {
   /** Calls that hold their slots and were begun with the decision. Resolves when all is recorded. */
@@ -35,11 +41,14 @@ export interface Sender {
 
 interface Waiting {
   readonly outgoing: Outgoing
+  readonly sinceMs: number
   done(): void
 }
 
 /** Jobs that wait for a slot of one integration: all a node has in hand. More go back to the queue, where they hold no lease. */
 const waitingMax = 2_000
+/** A slot comes free within the 20 s that a call may take: whoever is still in line then goes back before the lease ends. */
+const patienceMs = 20_000
 const outcomesPerCommitMax = 200
 /** An outcome that cannot be recorded is tried again for about half a lease; after that the job is looked at anew. */
 const recordTries = 25
@@ -54,6 +63,7 @@ class SendingLines implements Sender {
   readonly #waiting = new Map<string, Waiting[]>()
   readonly #pumping = new Set<string>()
   readonly #outcomes: Group<JobOutcome, true>
+  readonly #deaths = createTokenDeaths()
   #stopped = false
 
   constructor(pipeline: Pipeline) {
@@ -76,13 +86,14 @@ class SendingLines implements Sender {
   async queue(outgoing: readonly Outgoing[]): Promise<void> {
     // Whoever comes now is given back with the node's other leases.
     if (this.#stopped) return
+    const sinceMs = this.#pipeline.world.now().getTime()
     await Promise.all(
       outgoing.map((one) => {
-        const integrationId = one.messages[0]?.integration._id ?? ''
+        const integrationId = lineOf(one)
         const line = this.#waiting.get(integrationId) ?? []
         this.#waiting.set(integrationId, line)
         return new Promise<void>((resolve) => {
-          line.push({ outgoing: one, done: resolve })
+          line.push({ outgoing: one, sinceMs, done: resolve })
           this.#pumpSoon(integrationId)
         })
       }),
@@ -106,22 +117,46 @@ class SendingLines implements Sender {
   }
 
   async #callJob(outgoing: Outgoing): Promise<void> {
-    const { world, slots } = this.#pipeline
-    const calls = await Promise.all(
-      outgoing.messages.map(async (message) => {
-        const asked = { integrationId: message.integration._id, providerId: message.integration.providerId }
-        return { message, asked, isThere: true, outcome: await callProvider(this.#pipeline, message) }
-      }),
-    )
-    for (const { asked, outcome } of calls) {
-      slots.free(asked.integrationId)
-      if (outcome.kind === 'busy' && outcome.retryAfterMs !== undefined) {
-        slots.pauseUntil(asked.integrationId, new Date(world.now().getTime() + outcome.retryAfterMs))
-      }
-      this.#pumpSoon(asked.integrationId)
-    }
-    const settled = settleOutcomes(outgoing.facts, calls, { now: world.now(), random: world.random() })
+    const { world, queue } = this.#pipeline
+    const asked = await Promise.all(outgoing.messages.map((message) => this.#call(message, outgoing)))
+    const calls = this.#withDeaths(asked)
+    const moment = { now: world.now(), random: world.random() }
+    const settled = settleOutcomes(outgoing.facts, calls, moment, outgoing.later)
     await this.#record(outgoing.environment, settled)
+    const { due } = settled.settlement
+    // What is left of the job goes on at once: no poll has to find it.
+    if (due instanceof Date && due <= moment.now) queue.poke()
+  }
+
+  /** Its slot is free as soon as it is over, whatever the job's other calls do. */
+  async #call(message: OutgoingMessage, { environment, facts }: Outgoing): Promise<Called> {
+    const { world, slots } = this.#pipeline
+    const { _id: integrationId, providerId } = message.integration
+    const outcome = await callProvider(this.#pipeline, environment, message, facts)
+    slots.free(integrationId)
+    if (outcome.kind === 'busy' && outcome.retryAfterMs !== undefined) {
+      slots.pauseUntil(integrationId, new Date(world.now().getTime() + outcome.retryAfterMs))
+    }
+    this.#pumpSoon(integrationId)
+    return { message, asked: { integrationId, providerId }, isThere: true, outcome }
+  }
+
+  /** Which of them end a device's token: none, where an integration calls most of its devices dead. */
+  #withDeaths(calls: readonly Called[]): readonly Called[] {
+    const isDead = ({ outcome }: Called): boolean => outcome.kind === 'refused' && outcome.reason === 'dead-token'
+    for (const call of calls) {
+      const tells = call.message.channel === 'push' && (call.outcome.kind === 'sent' || isDead(call))
+      if (tells) this.#deaths.note(call.asked.integrationId, isDead(call))
+    }
+    const dead = calls.filter(isDead)
+    if (dead.length === 0) return calls
+    const doubted = new Set(dead.map(({ asked }) => asked.integrationId).filter((id) => !this.#deaths.mayPrune(id)))
+    for (const integrationId of doubted) {
+      const words =
+        'Most devices of an integration are said to be gone: its account is likely wrong, so no token is removed'
+      this.#pipeline.world.log.warn({ integrationId }, words)
+    }
+    return calls.map((call) => (isDead(call) ? { ...call, prunes: !doubted.has(call.asked.integrationId) } : call))
   }
 
   async #record(environment: Environment, outcome: JobOutcome): Promise<void> {
@@ -168,20 +203,25 @@ class SendingLines implements Sender {
     const line = this.#waiting.get(integrationId) ?? []
     // Whoever waits stays in line: should their leases end meanwhile, their beginnings are refused.
     if (!this.#pipeline.isAlive()) return
-    if (slots.isPaused(integrationId, world.now())) return this.#putOff(integrationId, line.splice(0))
+    const nowMs = world.now().getTime()
+    const isPaused = slots.isPaused(integrationId, world.now())
+    const tired = line.findLastIndex((one) => isPaused || nowMs - one.sinceMs > patienceMs) + 1
+    const putOff = line.splice(0, tired)
     const batch = line.splice(0, slots.take(integrationId, line.length))
     if (line.length === 0) this.#waiting.delete(integrationId)
+    await this.#putOff(putOff)
     for (const group of grouped(batch, (one) => one.outgoing.environment.id).values()) {
       await this.#begin(integrationId, group)
     }
   }
 
-  /** The provider asked for patience: the jobs come back when it is over, without a call. */
-  async #putOff(integrationId: string, batch: readonly Waiting[]): Promise<void> {
-    this.#waiting.delete(integrationId)
-    const due = lookAgainAt(this.#pipeline.slots, integrationId, this.#pipeline.world.now())
+  /** Jobs that come back later without a call: the provider asked for patience, or theirs has ended. */
+  async #putOff(batch: readonly Waiting[]): Promise<void> {
+    const { slots, world } = this.#pipeline
     await Promise.all(
       batch.map(async ({ outgoing, done }) => {
+        const now = world.now()
+        const due = new Date(Math.max(restOver(slots, outgoing, now).getTime(), now.getTime() + lookAgainMs))
         const status = outgoing.unwritten === undefined ? 'running' : 'queued'
         const settlement = settles(outgoing.facts.job, status, { due })
         await this.#record(outgoing.environment, { settlement, results: [] })
@@ -197,35 +237,40 @@ class SendingLines implements Sender {
     const resumed = begun.filter((outgoing) => outgoing.unwritten === undefined)
     const settlements = fresh.map((outgoing) => begunSettlement(outgoing, now))
     const beginnings = resumed.map(({ facts, messages }) => ({ job: facts.job, messages: messages.map(beginningOf) }))
-    const [freshKept, resumedKept] = await Promise.all([
+    // Two statements: should one fail, what the other wrote as begun is still called.
+    const written = await Promise.allSettled([
       recordDecisions(db, world, environment, queue, { settlements, wishes: [] }),
       recordBeginnings(db, world, environment, queue, beginnings),
     ])
-    return new Set([...freshKept, ...resumedKept])
+    const failed = written.find((one) => one.status === 'rejected')
+    if (failed !== undefined) {
+      const facts = { err: failed.reason, jobs: begun.length }
+      world.log.warn(facts, 'Calls could not be begun; the jobs are looked at again')
+    }
+    return new Set(written.flatMap((one) => (one.status === 'fulfilled' ? [...one.value] : [])))
   }
 
   async #begin(integrationId: string, batch: readonly Waiting[]): Promise<void> {
     const { world, slots } = this.#pipeline
     const environment = batch[0]?.outgoing.environment as Environment
     const now = world.now()
-    const begun = batch.map(({ outgoing, done }) => ({ outgoing: begunNow(outgoing, now), done }))
-    let kept: ReadonlySet<string> = new Set()
-    try {
-      kept = await this.#recordBegun(
-        environment,
-        begun.map(({ outgoing }) => outgoing),
-        now,
-      )
-    } catch (error) {
-      world.log.warn({ err: error, jobs: batch.length }, 'Calls could not be begun; the jobs are looked at again later')
+    const begun = batch.map((waiting) => ({
+      ...waiting,
+      outgoing: begunNow(takeSlots(slots, waiting.outgoing, now, integrationId), now),
+    }))
+    const kept = await this.#recordBegun(
+      environment,
+      begun.map(({ outgoing }) => outgoing),
+      now,
+    )
+    const lost: Waiting[] = []
+    for (const one of begun) {
+      if (kept.has(one.outgoing.facts.job.id)) void this.#callJob(one.outgoing).then(one.done)
+      else lost.push(one)
     }
-    for (const { outgoing, done } of begun) {
-      if (kept.has(outgoing.facts.job.id)) void this.#callJob(outgoing).then(done)
-      else {
-        slots.free(integrationId)
-        done()
-      }
-    }
+    for (const { outgoing } of lost) for (const { integration } of outgoing.messages) slots.free(integration._id)
+    // Uncounted, should they still be ours: decided anew, one that cannot be written is told apart from the others.
+    await this.#putOff(lost)
   }
 }
 
@@ -234,9 +279,18 @@ function beginningOf(message: OutgoingMessage) {
   return { id, providerId: integration.providerId, integrationId: integration._id, sending }
 }
 
-async function callProvider(pipeline: Pipeline, message: OutgoingMessage): Promise<Outcome> {
-  const provider = providerOf(message.integration.providerId)
-  if (provider === undefined) return misconfigured(`There is no provider ${message.integration.providerId}`)
+async function callProvider(
+  pipeline: Pipeline,
+  environment: Environment,
+  message: OutgoingMessage,
+  { event }: JobFacts,
+): Promise<Outcome> {
+  const { providerId } = message.integration
+  const provider = providerOf(providerId)
+  if (provider === undefined) return misconfigured(`There is no provider ${providerId}`)
   const integration = withOperatorMail(pipeline, message.integration)
-  return deliver(pipeline.world, { provider, integration, message: { ...message.envelope, id: message.id } })
+  return withFiles(pipeline, environment, { event, envelope: message.envelope }, (envelope) => {
+    const addressed = messageFor({ id: message.id, envelope, providerId, payload: event.payload })
+    return deliver(pipeline.world, { provider, integration, message: addressed })
+  })
 }

@@ -1,8 +1,10 @@
 // A send that has its slot: written as begun before the provider is asked.
 import { beginAttempt } from '../domain/after-outcome.ts'
+import type { StoredDetail } from '../domain/execution-detail.ts'
 import type { Settlement } from '../record/settlement.ts'
 import { settles } from '../record/settlement.ts'
-import type { Outgoing } from './outgoing.ts'
+import type { NewMessage } from '../store/messages/insert.ts'
+import type { LaterMessage, Outgoing } from './outgoing.ts'
 import { messageOf } from './settle-decision.ts'
 import { selected } from './settle-outcomes.ts'
 
@@ -11,22 +13,29 @@ export function begunNow(outgoing: Outgoing, now: Date): Outgoing {
   return { ...outgoing, messages }
 }
 
-/** For one of which nothing was written yet: the whole decision, with its messages. */
-export function begunSettlement({ facts, messages, unwritten }: Outgoing, now: Date): Settlement {
-  const drafts = unwritten?.messages ?? []
-  const chosen = messages[0] === undefined ? [] : [selected(messages[0].integration, now)]
+/**
+ * For one of which nothing was written yet: the whole decision, with its messages. Those that have no slot now are written
+ * as ready, and have their turn when these are over.
+ */
+export function begunSettlement({ facts, messages, later, unwritten }: Outgoing, now: Date): Settlement {
+  const written = (state: 'calling' | 'ready', { draft, integration, sending }: LaterMessage): NewMessage[] => {
+    if (draft === undefined || integration === undefined) return []
+    const { _id: integrationId, providerId } = integration
+    return [messageOf(facts, draft, now, { state, status: null, providerId, integrationId, sending })]
+  }
   return settles(facts.job, 'running', {
     due: 'kept',
     state: { providerId: messages[0]?.integration.providerId ?? '' },
-    details: [...chosen, ...(unwritten?.details ?? [])],
-    messages: messages.map(({ integration, sending }, index) =>
-      messageOf(facts, drafts[index] as (typeof drafts)[number], now, {
-        state: 'calling',
-        status: null,
-        providerId: integration.providerId,
-        integrationId: integration._id,
-        sending,
-      }),
-    ),
+    details: [...selections([...messages, ...later], now), ...(unwritten?.details ?? [])],
+    messages: [
+      ...messages.flatMap((message) => written('calling', message)),
+      ...later.flatMap((message) => written('ready', message)),
+    ],
   })
+}
+
+/** Once an integration, however many messages it sends. */
+function selections(messages: readonly LaterMessage[], now: Date): StoredDetail[] {
+  const integrations = new Set(messages.flatMap(({ integration }) => integration ?? []))
+  return [...integrations].map((integration) => selected(integration, now))
 }

@@ -7,17 +7,15 @@ import { detail } from '../domain/execution-detail.ts'
 import type { Job } from '../domain/job.ts'
 import type { MessageDraft, MessageError, MessageState, MessageStatus, Sending } from '../domain/message.ts'
 import { activeStepFrom } from '../domain/workflow.ts'
-import type { DigestWish, RestOfSteps, Settlement } from '../record/settlement.ts'
+import type { RestOfSteps, Settlement, Wish } from '../record/settlement.ts'
 import { settles } from '../record/settlement.ts'
 import type { NewMessage } from '../store/messages/insert.ts'
 import type { JobFacts } from './decide.ts'
 
-/** Everything but `send`, which needs an integration first. */
-export function settlementOf(
-  facts: JobFacts,
-  decision: Exclude<Decision, { kind: 'send' }>,
-  now: Date,
-): Settlement | DigestWish {
+/** Everything but what calls out: that needs an integration or a slot first. */
+export type SettledDecision = Exclude<Decision, { kind: 'send' | 'callOut' }>
+
+export function settlementOf(facts: JobFacts, decision: SettledDecision, now: Date): Settlement | Wish {
   const { job } = facts
   switch (decision.kind) {
     case 'deliver':
@@ -38,8 +36,12 @@ export function settlementOf(
       return settles(job, 'completed', { ...decisionParts(decision), next: nextOf(facts) })
     case 'wait':
       return settles(job, 'delayed', { ...decisionParts(decision), due: decision.until })
+    case 'release':
+      return settles(job, 'queued', { details: decision.details, due: now, closes: decision.windowId ?? null })
     case 'closeDigest':
       return settles(job, 'completed', {
+        // How many it gathered is told when it is closed.
+        details: decision.details.filter(({ code }) => code !== 'digestTriggered'),
         closes: decision.windowId,
         next: nextOf(facts, decision.windowId),
       })
@@ -54,6 +56,8 @@ export function settlementOf(
         nextStep: nextOf(facts)?.step ?? null,
         laterSteps: laterSteps(facts),
       }
+    case 'takeThrottle':
+      return { job, take: decision, now, nextStep: nextOf(facts)?.step ?? null, laterSteps: laterSteps(facts) }
   }
 }
 

@@ -3,14 +3,19 @@ import { afterOutcome } from '../domain/after-outcome.ts'
 import type { StoredDetail } from '../domain/execution-detail.ts'
 import { detail } from '../domain/execution-detail.ts'
 import type { Integration } from '../domain/integration.ts'
+import type { JobState } from '../domain/job.ts'
+import type { Sending } from '../domain/message.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import { providerOf } from '../providers/registry.ts'
 import type { JobOutcome } from '../record/record-outcomes.ts'
+import type { Settlement } from '../record/settlement.ts'
 import { settles } from '../record/settlement.ts'
 import type { CallResult } from '../store/messages/sending.ts'
+import type { DeadToken } from '../store/subscriber-channels.ts'
 import type { JobFacts } from './decide.ts'
-import type { SentMessage } from './outgoing.ts'
+import type { LaterMessage, SentMessage } from './outgoing.ts'
 import { failed, nextOf } from './settle-decision.ts'
+import { optedOut } from './suppressed.ts'
 
 export interface Called {
   readonly message: SentMessage
@@ -19,6 +24,8 @@ export interface Called {
   /** Whether they could be asked again. */
   readonly isThere: boolean
   readonly outcome: Outcome
+  /** Its device is gone, and the provider is to be believed. */
+  readonly prunes?: boolean
 }
 
 interface Judged {
@@ -28,25 +35,87 @@ interface Judged {
   readonly again: Date | null
 }
 
+export interface Moment {
+  readonly now: Date
+  readonly random: number
+}
+
+/** `later`: messages of the job whose turn comes after these. */
 export function settleOutcomes(
   facts: JobFacts,
   calls: readonly Called[],
-  moment: { now: Date; random: number },
+  moment: Moment,
+  later: readonly LaterMessage[] = [],
 ): JobOutcome {
   const judged = calls.map((call) => judge(call, moment))
+  const dead = calls.flatMap((call) => deadTokenOf(facts, call) ?? [])
   const results = judged.map((one) => one.result)
-  const details = judged.flatMap((one) => one.details)
-  const again = judged.flatMap((one) => one.again ?? []).sort((a, b) => a.getTime() - b.getTime())[0]
+  const removed = dead.map(({ providerId, token }) =>
+    detail(moment.now, 'deviceTokenRemoved', { providerId, raw: { deviceToken: token } }),
+  )
+  const details = [...judged.flatMap((one) => one.details), ...removed]
+  const isReached = results.some((result) => result.state === 'done' && result.status !== 'error')
   const state = { ...facts.job.state, ...providerState(calls) }
-  if (again !== undefined) return { settlement: settles(facts.job, 'running', { due: again, details, state }), results }
-  // One message that arrived, or perhaps did, is enough: the others have their own details.
-  if (results.some((result) => result.status !== 'error')) {
-    return { settlement: settles(facts.job, 'completed', { details, state, next: nextOf(facts) }), results }
+  const again = judged.flatMap((one) => one.again ?? [])
+  const settlement = settlementOf(facts, {
+    details,
+    state,
+    isReached,
+    again: [...again, ...later.map(({ sending }) => dueOf(sending, moment.now))],
+    now: moment.now,
+  })
+  const suppressions = calls.flatMap(optedOut)
+  return {
+    settlement,
+    results,
+    ...(dead.length === 0 ? {} : { deadTokens: dead }),
+    ...(suppressions.length === 0 ? {} : { suppressions }),
   }
-  return { settlement: { ...failed(facts, { details, stops: false }, moment.now), state }, results }
 }
 
-function judge({ message, asked, isThere, outcome }: Called, { now, random }: { now: Date; random: number }): Judged {
+export const dueOf = ({ dueAt }: Sending, now: Date): Date => (dueAt === undefined ? now : new Date(dueAt))
+
+/** Goes on at the first moment of `again`; without any it is over. */
+export function settlementOf(facts: JobFacts, { details, state, again, now, ...more }: Judgement): Settlement {
+  const [first] = [...again].sort((a, b) => a.getTime() - b.getTime())
+  const isReached = more.isReached || state.reached === true
+  if (first !== undefined) {
+    const kept = isReached ? { ...state, reached: true as const } : state
+    return settles(facts.job, 'running', { due: first, details, state: kept })
+  }
+  // One message that arrived, or perhaps did, is enough: the others have their own details.
+  if (isReached) return settles(facts.job, 'completed', { details, state, next: nextOf(facts) })
+  const told = [...details, ...allFailed(facts, now)]
+  return { ...failed(facts, { details: told, stops: false }, now), state }
+}
+
+export interface Judgement {
+  readonly details: readonly StoredDetail[]
+  readonly state: JobState
+  /** Whether one of its messages arrived now, or perhaps did. */
+  readonly isReached: boolean
+  /** When others of them are sent. */
+  readonly again: readonly Date[]
+  readonly now: Date
+}
+
+function allFailed({ step }: JobFacts, now: Date): StoredDetail[] {
+  if (step.template.type === 'chat') return [detail(now, 'allChatFailed')]
+  return step.template.type === 'push' ? [detail(now, 'allPushFailed')] : []
+}
+
+/** The device that is gone, where it is one that the subscriber's entry names. */
+function deadTokenOf(facts: JobFacts, { message, asked, prunes }: Called): DeadToken | undefined {
+  const { envelope } = message
+  if (prunes !== true || !('target' in envelope)) return undefined
+  const isStored = facts.channels.some(
+    ({ _integrationId, credentials }) =>
+      _integrationId === asked.integrationId && credentials.deviceTokens?.includes(envelope.target) === true,
+  )
+  return isStored ? { ...asked, subscriberId: facts.job.subscriberId, token: envelope.target } : undefined
+}
+
+function judge({ message, asked, isThere, outcome }: Called, { now, random }: Moment): Judged {
   const { sending, channel } = message
   const hasOther = message.other([...sending.tried, asked.integrationId]) !== undefined
   const after = afterOutcome({
@@ -74,7 +143,7 @@ function judge({ message, asked, isThere, outcome }: Called, { now, random }: { 
     status: after.status,
     error: after.error,
     providerMessageId: outcome.kind === 'sent' ? outcome.providerMessageId : null,
-    sending: after.kind === 'again' ? after.sending : sending,
+    sending: after.kind === 'again' ? { ...after.sending, dueAt: after.at.toISOString() } : sending,
     nextIntegrationId: next?._id ?? null,
     isTest,
   }

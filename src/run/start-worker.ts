@@ -19,13 +19,18 @@ import { jobQueue } from '../store/jobs/queue-table.ts'
 import type { Task } from '../store/tasks.ts'
 import { taskQueue } from '../store/tasks.ts'
 import type { World } from '../world/world.ts'
+import { fileBytesAtOnceMax, fileWaitMs } from './attachments.ts'
+import { createByteBudget } from './byte-budget.ts'
+import { createCaller } from './caller.ts'
 import { createEnvironments } from './environments.ts'
 import { createIntegrations } from './integrations.ts'
+import { createWordings } from './layouts.ts'
 import { startNode } from './node.ts'
 import type { Pipeline } from './pipeline.ts'
 import { runJobs } from './run-jobs.ts'
 import { runTasks } from './run-tasks.ts'
 import { createSender } from './sender.ts'
+import { createSigningSecrets } from './signing-secrets.ts'
 import { createVersions } from './versions.ts'
 
 export interface Workers {
@@ -45,6 +50,8 @@ export interface WorkerParts {
   readonly renderer: Renderer
   readonly resolveChannels: ResolveChannels
   readonly operatorMail: Credentials | undefined
+  /** As in the pipeline. */
+  readonly linkBase?: string | undefined
   newLease(): string
   isAlive(): boolean
   isStopping(): boolean
@@ -104,14 +111,19 @@ export function createWorkers(parts: WorkerParts): Workers {
     environments: createEnvironments(db),
     versions: createVersions(),
     integrations: createIntegrations(world.sealer),
+    wordings: createWordings(),
     slots: createSlots(),
+    fileBudget: createByteBudget(world, { bytesMax: fileBytesAtOnceMax, waitMs: fileWaitMs }),
+    signingSecrets: createSigningSecrets(world.sealer),
+    caller: createCaller(() => pipeline),
+    linkBase: parts.linkBase,
     operatorMail: parts.operatorMail,
     isAlive: parts.isAlive,
   }
   const sender = createSender(pipeline)
   const stop = async (): Promise<void> => {
     const stopping = [jobs.stop(), tasks.stop()]
-    await releaseLeases(db, jobQueue, clock, sender.stop()).catch((error: Error) => {
+    await releaseLeases(db, jobQueue, clock, [...sender.stop(), ...pipeline.caller.stop()]).catch((error: Error) => {
       world.log.warn({ error: error.message }, 'Leases could not be given back; they will end')
     })
     await Promise.all(stopping)
@@ -119,7 +131,9 @@ export function createWorkers(parts: WorkerParts): Workers {
   const setAlive = (alive: boolean): void => {
     jobs.setAlive(alive)
     tasks.setAlive(alive)
-    if (alive) sender.wake()
+    if (!alive) return
+    sender.wake()
+    pipeline.caller.wake()
   }
   return { queue, jobs, tasks, setAlive, stop }
 }
@@ -135,7 +149,7 @@ export interface StartedWorker {
 const pollMs = 500
 
 export function startWorker(
-  parts: Pick<WorkerParts, 'db' | 'world' | 'renderer' | 'resolveChannels' | 'operatorMail'> & {
+  parts: Pick<WorkerParts, 'db' | 'world' | 'renderer' | 'resolveChannels' | 'operatorMail' | 'linkBase'> & {
     openSession(onNotification: () => void): Promise<Session>
   },
 ): StartedWorker {

@@ -105,6 +105,48 @@ test('a moment that came while the event waited for its turn ends the delay at o
   assert.equal(failure({ ...late, acceptedAt: '2024-02-28T09:31:00Z' })?.error, 'meeting.at is in the past')
 })
 
+const dynamic = { type: 'dynamic', dynamicKey: 'payload.release' }
+
+test('a timed delay ends when the clocks of the subscriber show its time', () => {
+  const until = (metadata: unknown, timezone?: string) => {
+    const decision = decide({ metadata, ...(timezone && { timezone }) })
+    return decision.kind === 'wait' ? decision.until.toISOString() : assert.fail(JSON.stringify(decision))
+  }
+  const weekdays = { type: 'timed', cron: '30 9 * * MON-FRI' }
+  assert.equal(until(weekdays), '2024-02-29T09:30:00.000Z')
+  assert.equal(until(weekdays, 'America/New_York'), '2024-02-28T14:30:00.000Z')
+  assert.equal(until(weekdays, 'Nowhere/Land'), '2024-02-29T09:30:00.000Z')
+  const monthly = { type: 'timed', amount: 1, unit: 'months', timed: { atTime: '08:00', monthDays: ['31'] } }
+  assert.equal(until(monthly, 'Europe/Berlin'), '2024-03-31T06:00:00.000Z')
+  assert.deepEqual(decide({ metadata: weekdays, overrides: { delay: { amount: 1, unit: 'seconds' } } }), {
+    kind: 'wait',
+    until: new Date('2024-02-29T09:30:00.000Z'),
+    details: [{ code: 'delayed', at: now, raw: '{"delay":84599500,"untilDate":"2024-02-29T09:30:00.000Z"}' }],
+    state: { until: '2024-02-29T09:30:00.000Z' },
+  })
+})
+
+test('a dynamic delay takes a moment or a duration from the payload', () => {
+  const moment = decide({ metadata: dynamic, payload: { release: '2024-03-01T00:00:00Z' } })
+  assert.ok(moment.kind === 'wait')
+  assert.equal(moment.until.toISOString(), '2024-03-01T00:00:00.000Z')
+  const duration = decide({ metadata: dynamic, payload: { release: { amount: 3, unit: 'hours' } } })
+  assert.ok(duration.kind === 'wait')
+  assert.deepEqual(duration.state, { until: '2024-02-28T13:00:00.500Z', amount: 3, unit: 'hours' })
+})
+
+test('a dynamic delay without a moment or a duration that can be waited for fails and says why', () => {
+  const wrong = (release: unknown) => failure({ metadata: dynamic, payload: { release } })
+  assert.deepEqual(failure({ metadata: dynamic }), { error: 'The payload has no payload.release' })
+  assert.equal(wrong('2024-02-28T10:00:00Z')?.error, 'payload.release is in the past')
+  assert.equal(wrong('2030-01-01T00:00:00Z')?.error, 'payload.release is more than a year away')
+  assert.match(wrong('soon')?.error ?? '', /^payload\.release must be an ISO 8601/)
+  assert.match(wrong(5)?.error ?? '', /^payload\.release must be an ISO 8601 .* or an object with amount and unit$/)
+  assert.match(wrong({ amount: 5 })?.error ?? '', /^payload\.release\.unit must be one of/)
+  assert.match(wrong({ amount: 367, unit: 'days' })?.error ?? '', /^payload\.release\.amount must not be longer/)
+  assert.equal(wrong({ amount: -1, unit: 'days' })?.value, '{"amount":-1,"unit":"days"}')
+})
+
 test('settings that an older version let through fail the step, not the worker', () => {
   for (const metadata of [undefined, null, {}, { type: 'regular' }, { type: 'timed', amount: 1, unit: 'days' }, 'soon'])
     assert.match(failure({ metadata })?.error ?? '', /^metadata/, JSON.stringify(metadata))

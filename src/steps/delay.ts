@@ -1,12 +1,13 @@
-// The delay step: waits for a duration, or until a moment that the payload names.
+// The delay step: waits for a duration, until clocks show a time, or until a moment that the payload names.
 import type { Decision } from '../domain/decision.ts'
 import { momentOfId } from '../domain/derived-id.ts'
-import { durationMs, durationMsMax } from '../domain/duration.ts'
+import { timedEndOf } from '../domain/digest-window.ts'
+import { durationMs } from '../domain/duration.ts'
+import { dynamicEndOf, momentEndOf } from '../domain/dynamic-end.ts'
 import { detail } from '../domain/execution-detail.ts'
-import { momentOfText } from '../domain/iso-moment.ts'
-import { payloadValueAt } from '../domain/path.ts'
 import type { Duration } from '../domain/timing-mistakes.ts'
 import { delayMistakes, isDelayMetadata, isDuration } from '../domain/timing-mistakes.ts'
+import type { DelayMetadata } from '../domain/workflow.ts'
 import { durationOverrideOf, toldMistakes } from './duration-override.ts'
 import type { Step, StepInput } from './step.ts'
 
@@ -37,34 +38,28 @@ type End =
   | { readonly until: Date; readonly duration?: Duration }
   | { readonly wrong: { readonly error: string; readonly value?: string } }
 
-function endOf({ now, job, step, event }: StepInput): End {
+function endOf({ now, job, step, event, subscriber }: StepInput): End {
   const { metadata } = step
   if (!isDelayMetadata(metadata)) return { wrong: { error: toldMistakes(delayMistakes(metadata)) } }
-  if (metadata.type === 'scheduled')
-    return scheduledEnd(metadata.delayPath, event.payload, { now, acceptedAt: momentOfId(job.eventId) })
-  const override = durationOverrideOf(event.overrides)
+  const question = { payload: event.payload, now, acceptedAt: momentOfId(job.eventId) }
+  switch (metadata.type) {
+    case 'scheduled':
+      return momentEndOf({ ...question, path: metadata.delayPath })
+    case 'dynamic':
+      return dynamicEndOf({ ...question, path: metadata.dynamicKey })
+    case 'timed': {
+      const until = timedEndOf(metadata, now, subscriber.timezone)
+      return until === undefined ? { wrong: { error: 'metadata names no day that comes within years' } } : { until }
+    }
+    case 'regular':
+      return regularEnd(metadata, event.overrides, now)
+  }
+}
+
+function regularEnd(metadata: DelayMetadata, overrides: Readonly<Record<string, unknown>>, now: Date): End {
+  const override = durationOverrideOf(overrides)
   if ('mistakes' in override) return { wrong: { error: toldMistakes(override.mistakes) } }
   const duration = override.duration ?? metadata
   if (!isDuration(duration)) return { wrong: { error: toldMistakes(delayMistakes(metadata)) } }
   return { until: new Date(now.getTime() + durationMs(duration.amount, duration.unit)), duration }
-}
-
-/** Enough to see what stood there. */
-const shownLengthMax = 256
-
-function scheduledEnd(
-  delayPath: string,
-  payload: Readonly<Record<string, unknown>>,
-  { now, acceptedAt }: { now: Date; acceptedAt: Date },
-): End {
-  const value = payloadValueAt(payload, delayPath)
-  if (value === undefined || value === null) return { wrong: { error: `The payload has no ${delayPath}` } }
-  const shown = (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, shownLengthMax).toWellFormed()
-  const wrong = (error: string): End => ({ wrong: { error: `${delayPath} ${error}`, value: shown } })
-  const moment = typeof value === 'string' ? momentOfText(value.trim()) : undefined
-  if (moment === undefined || !moment.hasTime || !moment.hasZone)
-    return wrong('must be an ISO 8601 date and time with its zone, such as 2030-01-31T09:00:00Z')
-  if (moment.at <= acceptedAt) return wrong('is in the past')
-  if (moment.at.getTime() - now.getTime() > durationMsMax) return wrong('is more than a year away')
-  return { until: moment.at }
 }

@@ -95,6 +95,26 @@ test('a back-off has its own silence, or that of the digest', () => {
   assert.equal(overridden.dueAt.toISOString(), '2024-03-30T13:00:00.000Z')
 })
 
+test('a cron line closes the window by the clocks of the subscriber', () => {
+  const metadata = { type: 'timed', cron: '0 8 * * *' }
+  assert.equal(joined({ metadata }).dueAt.toISOString(), '2024-03-31T08:00:00.000Z')
+  assert.equal(joined({ metadata, timezone: 'Europe/Berlin' }).dueAt.toISOString(), '2024-03-31T06:00:00.000Z')
+  assert.match(failure({ metadata: { type: 'timed', cron: '0 0 30 2 *' } }) ?? '', /^metadata\.cron may never come/)
+})
+
+test('a digest that looks back and has no length gathers as long as it looks back', () => {
+  const lookBack = { type: 'backoff', backoffAmount: 2, backoffUnit: 'hours' }
+  for (const more of [{}, { amount: 0, unit: 'minutes' }]) {
+    const { dueAt, backoffMs } = joined({ metadata: { ...lookBack, ...more } })
+    assert.equal(dueAt.toISOString(), '2024-03-30T14:00:00.000Z')
+    assert.equal(backoffMs, 7_200_000)
+  }
+  const own = joined({ metadata: { ...lookBack, amount: 5, unit: 'minutes' } })
+  assert.equal(own.dueAt.toISOString(), '2024-03-30T12:05:00.000Z')
+  const overridden = joined({ metadata: lookBack, overrides: { delay: { amount: 1, unit: 'minutes' } } })
+  assert.equal(overridden.dueAt.toISOString(), '2024-03-30T12:01:00.000Z')
+})
+
 test('settings that cannot be computed fail the step, not the worker', () => {
   for (const metadata of [undefined, null, {}, { type: 'timed' }, { ...regular, amount: 0 }, { ...daily, timed: null }])
     assert.match(failure({ metadata }) ?? '', /^metadata/, JSON.stringify(metadata))

@@ -1,14 +1,12 @@
 // The digest step: gathers the events of a window, and goes on with all of them when it closes.
-import { hash } from 'node:crypto'
-import { canonicalJson } from '../domain/canonical-json.ts'
 import type { Decision } from '../domain/decision.ts'
 import { digestDueAt } from '../domain/digest-window.ts'
 import { durationMs } from '../domain/duration.ts'
 import { detail } from '../domain/execution-detail.ts'
-import { payloadValueAt } from '../domain/path.ts'
 import { digestMistakes, isDigestMetadata } from '../domain/timing-mistakes.ts'
 import type { DigestMetadata } from '../domain/workflow.ts'
 import { durationOverrideOf, toldMistakes } from './duration-override.ts'
+import { keyValueOf } from './key-value.ts'
 import type { Step, StepInput } from './step.ts'
 
 export const digest: Step = {
@@ -32,8 +30,8 @@ function decideToJoin(input: StepInput): Decision {
   const duration = !isTimed && 'duration' in override ? override.duration : undefined
   const metadata: DigestMetadata = { ...step.metadata, ...duration }
   const dueAt = digestDueAt(metadata, now, subscriber.timezone)
-  if (dueAt === undefined) return invalid(now, 'metadata.timed names no day that comes within years')
-  const digestValue = digestValueOf(metadata.digestKey, event.payload)
+  if (dueAt === undefined) return invalid(now, 'metadata names no day that comes within years')
+  const digestValue = keyValueOf(metadata.digestKey, event.payload)
   const backoffMs = backoffMsOf(step.metadata)
   return {
     kind: 'joinDigest',
@@ -54,16 +52,4 @@ function backoffMsOf(metadata: DigestMetadata): number | undefined {
   if (metadata.type === 'timed' || (metadata.type !== 'backoff' && metadata.backoff !== true)) return undefined
   const { backoffAmount = metadata.amount, backoffUnit = metadata.unit } = metadata
   return backoffAmount === undefined || backoffUnit === undefined ? undefined : durationMs(backoffAmount, backoffUnit)
-}
-
-/** Longer values are told apart by their hash: the text is kept with every job. */
-const digestValueLengthMax = 1024
-
-/** Undefined without a key. Events that have nothing at the key share a window with each other. */
-function digestValueOf(key: string | undefined, payload: Readonly<Record<string, unknown>>): string | undefined {
-  if (key === undefined || key === '') return undefined
-  const value = payloadValueAt(payload, key)
-  if (value === undefined || value === null) return undefined
-  const text = typeof value === 'object' ? (canonicalJson(value) ?? '') : String(value)
-  return text.length <= digestValueLengthMax ? text : `sha256:${hash('sha256', text)}`
 }

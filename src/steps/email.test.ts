@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sceneNow, stepInput, stepWith } from '../../test/support/render-scene.ts'
-import type { Envelope } from '../domain/message.ts'
+import type { Decision } from '../domain/decision.ts'
+import type { EmailMessage } from '../domain/outbound-message.ts'
 import type { StepTemplate } from '../domain/workflow.ts'
 import { email } from './email.ts'
 
@@ -20,10 +21,15 @@ type Scene = NonNullable<Parameters<typeof stepInput>[1]>
 const decide = (scene: Scene = {}, more: Partial<StepTemplate> = {}) =>
   email.decide(stepInput({ ...template, ...more }, { payload: { id: 7 }, ...scene }))
 
-function envelopeOf(overrides: unknown, scene: Scene = {}): Envelope {
+type EmailEnvelope = Omit<EmailMessage, 'id'>
+
+const emailEnvelope = (decision: Decision): EmailEnvelope | undefined =>
+  decision.kind === 'send' ? (decision.messages[0]?.envelope as EmailEnvelope | undefined) : undefined
+
+function envelopeOf(overrides: unknown, scene: Scene = {}): EmailEnvelope {
   const decision = decide({ ...scene, overrides: { email: overrides } })
   assert.equal(decision.kind, 'send', JSON.stringify(decision))
-  const envelope = decision.kind === 'send' ? decision.messages[0]?.envelope : undefined
+  const envelope = emailEnvelope(decision)
   assert.ok(envelope)
   return envelope
 }
@@ -85,7 +91,7 @@ test('a trigger may name another recipient, also for a subscriber without addres
   const decision = decide({ email: null, overrides: { email: { toRecipient: ' bob@example.com ' } } })
   assert.ok(decision.kind === 'send')
   assert.equal(decision.messages[0]?.email, 'bob@example.com')
-  assert.deepEqual(decision.messages[0]?.envelope?.to, ['bob@example.com'])
+  assert.deepEqual(emailEnvelope(decision)?.to, ['bob@example.com'])
 })
 
 test('further recipients are added, each address once', () => {
@@ -143,6 +149,45 @@ test('a sender may carry a name', () => {
   assert.equal(envelopeOf({ from: 'Acme <news@example.com>', senderName: 'Other' }).senderName, 'Other')
 })
 
+test('a step may have a sender and an address for answers of its own, and a trigger has the last word', () => {
+  const own = { from: { email: '{{ id }}@shop.example', name: 'Shop\n{{ id }}' }, replyTo: 'help@shop.example' }
+  const { senderName: _, ...unnamed } = template
+  const decision = email.decide(stepInput({ ...unnamed, ...own }, { payload: { id: 7 } }))
+  const { from, senderName, replyTo } = emailEnvelope(decision) ?? assert.fail()
+  assert.deepEqual([from, senderName, replyTo], ['7@shop.example', 'Shop 7', 'help@shop.example'])
+  const overrides = { email: { from: 'Ann <a@b.example>', replyTo: 'c@d.example' } }
+  const other = emailEnvelope(email.decide(stepInput({ ...unnamed, ...own }, { payload: { id: 7 }, overrides })))
+  assert.deepEqual([other?.from, other?.senderName, other?.replyTo], ['a@b.example', 'Ann', 'c@d.example'])
+  const wrong = decide({ payload: { id: 'no one' } }, own)
+  assert.ok(wrong.kind === 'fail')
+  assert.equal(JSON.parse(wrong.details[0]?.raw ?? '').field, 'template.from.email')
+})
+
+test('a trigger may put its own recipients in place of the subscriber', () => {
+  const { to } = envelopeOf({ replaceToRecipient: true, to: ['bob@example.com', 'cy@example.com'] }, { email: null })
+  assert.deepEqual(to, ['bob@example.com', 'cy@example.com'])
+  assert.deepEqual(envelopeOf({ replaceToRecipient: true }).to, ['ann@example.com'])
+  assert.equal(failureOf({ replaceToRecipient: 'yes' }).field, 'overrides.email.replaceToRecipient')
+})
+
+test('what a trigger says of one provider is kept for when that one sends, checked as the rest is', () => {
+  const account = { _id: 'i', identifier: 'main', providerId: 'sendgrid', channel: 'email', credentials: {} } as const
+  const decided = (sendgrid: object) =>
+    decide({ integrations: [account], overrides: { email: { headers: { 'X-A': '1' } }, sendgrid } })
+  const decision = decided({ subject: 'Other', headers: { 'X-B': '2' }, templateId: 't' })
+  assert.ok(decision.kind === 'send')
+  assert.equal(decision.messages[0]?.subject, 'Order 7')
+  assert.deepEqual(decision.messages[0]?.envelope?.forProviders, {
+    sendgrid: {
+      message: { subject: 'Other', headers: { 'X-A': '1', 'X-B': '2' } },
+      customData: { templateId: 't' },
+    },
+  })
+  const injected = decided({ subject: 'a\r\nBcc: eve@evil.example' })
+  assert.ok(injected.kind === 'fail')
+  assert.equal(JSON.parse(injected.details[0]?.raw ?? '').field, 'overrides.sendgrid.subject')
+})
+
 test('an override for one event leaves the template of the next as it is', () => {
   const input = stepInput(template, { payload: { id: 7 }, overrides: { email: { subject: 'Other' } } })
   const first = email.decide(input)
@@ -156,7 +201,7 @@ test('an override for one event leaves the template of the next as it is', () =>
 test('a trigger may leave out the layout', () => {
   const html = (overrides: Record<string, unknown>) => {
     const decision = decide({ overrides }, { layoutId: 'default' })
-    return decision.kind === 'send' ? decision.messages[0]?.envelope?.html : undefined
+    return emailEnvelope(decision)?.html
   }
   assert.match(html({}) ?? '', /^<!DOCTYPE html>/)
   for (const overrides of [
@@ -220,7 +265,7 @@ test('overrides that say nothing change nothing', () => {
 
 test('what a payload puts into subject and sender cannot begin a header', () => {
   const decision = decide({ payload: { id: '7\r\nBcc: eve@evil.example' } }, { senderName: '{{id}}' })
-  const envelope = decision.kind === 'send' ? decision.messages[0]?.envelope : undefined
+  const envelope = emailEnvelope(decision)
   assert.equal(envelope?.subject, 'Order 7 Bcc: eve@evil.example')
   assert.equal(envelope?.senderName, '7 Bcc: eve@evil.example')
 })
@@ -231,6 +276,8 @@ test('a step needs a subject and content in its form', () => {
   const block = (more: object) => ({ type: 'text', content: 'x', ...more }) as never
   assert.deepEqual(paths({}), [])
   assert.deepEqual(paths({ contentType: 'editor', content: [block({ url: 'x', styles: { textAlign: 'left' } })] }), [])
+  assert.deepEqual(paths({ from: { email: 'a@b.example' }, replyTo: '{{ x }}' }), [])
+  assert.deepEqual(paths({ from: { email: 'nobody' }, replyTo: 'x y@z' }), ['template.from.email', 'template.replyTo'])
   assert.deepEqual(paths({ subject: ' ', content: '' }), ['template.subject', 'template.content'])
   assert.deepEqual(paths({ content: [] }), ['template.content'])
   assert.deepEqual(paths({ contentType: 'editor' }), ['template.content'])

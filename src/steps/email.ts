@@ -1,12 +1,16 @@
 // The e-mail step: a message to the subscriber's address, with what the trigger overrides.
 import { detail } from '../domain/execution-detail.ts'
 import type { Envelope } from '../domain/message.ts'
-import type { EmailContent } from '../domain/rendering.ts'
+import type { EmailContent, EmailFrame } from '../domain/rendering.ts'
 import { RenderError } from '../domain/rendering.ts'
-import type { EmailBlock, NotificationStep, StepTemplate } from '../domain/workflow.ts'
+import type { EmailBlock, StepTemplate } from '../domain/workflow.ts'
+import { withProviderWishes } from './channel-overrides.ts'
 import { orContentFailed } from './content-failed.ts'
+import { chooseFrame } from './email-layout.ts'
 import type { EmailOverrides } from './email-overrides.ts'
-import { emailOverridesOf } from './email-overrides.ts'
+import { emailMembers, emailOverridesOf } from './email-overrides.ts'
+import { senderMistakes, templateSender } from './email-sender.ts'
+import { overrideFields } from './override-fields.ts'
 import type { Step, StepInput, StepMistake } from './step.ts'
 
 const noAddress = { errorId: 'mail_unexpected_error', errorText: 'Subscriber does not have an email address' }
@@ -15,7 +19,7 @@ export const email: Step = {
   type: 'email',
 
   mistakes({ template }) {
-    const mistakes = contentMistakes(template)
+    const mistakes = [...contentMistakes(template), ...senderMistakes(template)]
     if ((template.subject ?? '').trim() === '') {
       mistakes.unshift({ path: 'template.subject', message: 'is missing: an e-mail needs a subject' })
     }
@@ -24,19 +28,31 @@ export const email: Step = {
 
   decide: (input) =>
     orContentFailed(input.now, () => {
-      const { now, event, subscriber } = input
-      const overrides = emailOverridesOf(event.overrides)
-      const content = render(input, overrides)
-      const recipient = overrides.toRecipient ?? (subscriber.email === null ? '' : subscriber.email)
+      const { now, event } = input
+      const overrides = emailOverridesOf(overrideFields(event.overrides, 'email'))
+      const chosen = chooseFrame(input.step, event.overrides, input.layouts, now)
+      const content = render(input, overrides, chosen.frame)
+      const recipient = recipientOf(input, overrides)
       const shown = { target: '', channel: 'email', content: content.content, subject: content.subject } as const
       if (recipient === '') {
-        const details = [detail(now, 'messageCreated'), detail(now, 'noEmail')]
+        const details = [...chosen.details, detail(now, 'messageCreated'), detail(now, 'noEmail')]
         return { kind: 'unreachable', message: shown, error: noAddress, details }
       }
-      const message = { ...shown, email: recipient, envelope: envelopeOf(input, overrides, recipient, content) }
-      return { kind: 'send', messages: [message], details: [detail(now, 'messageCreated')] }
+      const envelope = withProviderWishes(input, envelopeOf(input, overrides, recipient, content), {
+        channel: 'email',
+        members: emailMembers,
+        remade: (bucket) => {
+          const own = emailOverridesOf(bucket)
+          return envelopeOf(input, own, own.toRecipient ?? recipient, render(input, own, chosen.frame))
+        },
+      })
+      const message = { ...shown, email: recipient, envelope }
+      return { kind: 'send', messages: [message], details: [...chosen.details, detail(now, 'messageCreated')] }
     }),
 }
+
+const recipientOf = ({ subscriber }: StepInput, { toRecipient }: EmailOverrides): string =>
+  toRecipient ?? subscriber.email ?? ''
 
 function contentMistakes({ content, contentType }: StepTemplate): StepMistake[] {
   const path = 'template.content'
@@ -75,66 +91,43 @@ const overrideRoot = '__override'
  * Subject, sender's name and HTML that a trigger gives stand as they are: they are no templates. A template that repeats
  * them keeps them under the renderer's rules: one line, CSS inlined, a text part beside the HTML.
  */
-function render({ event, step, scope, renderer, templateKey }: StepInput, overrides: EmailOverrides): EmailContent {
+function render(
+  { step, scope, renderer, templateKey }: StepInput,
+  overrides: EmailOverrides,
+  frame: EmailFrame,
+): EmailContent {
   const { subject, senderName, html } = overrides
-  const hasLayout = !saysNoLayout(event.overrides, step)
-  if (subject === undefined && senderName === undefined && html === undefined && hasLayout) {
-    return renderer.email(templateKey, step.template, scope)
+  if (subject === undefined && senderName === undefined && html === undefined) {
+    return renderer.email(templateKey, step.template, scope, frame)
   }
   const changes: Partial<StepTemplate> = {
-    ...(hasLayout ? {} : { layoutId: null }),
     ...(subject === undefined ? {} : { subject: `{{ ${overrideRoot}.subject }}` }),
     ...(senderName === undefined ? {} : { senderName: `{{ ${overrideRoot}.senderName }}` }),
-    ...(html === undefined
-      ? {}
-      : { contentType: 'customHtml', content: `{{ ${overrideRoot}.html | raw }}`, layoutId: null }),
+    ...(html === undefined ? {} : { contentType: 'customHtml', content: `{{ ${overrideRoot}.html | raw }}` }),
   }
   const key = `${templateKey}/${Object.keys(changes).join('+')}`
   const values = { [overrideRoot]: { subject, senderName, html } }
   try {
-    return renderer.email(key, { ...step.template, ...changes }, { ...scope, ...values })
+    const template = { ...step.template, ...changes }
+    return renderer.email(key, template, { ...scope, ...values }, html === undefined ? frame : 'none')
   } catch (error) {
     if (html === undefined || !(error instanceof RenderError) || error.field !== 'template.content') throw error
     throw new RenderError('overrides.email.html', error.message)
   }
 }
 
-/** The step's own word counts before the channel's. There is one layout, so only leaving it out makes a difference. */
-function saysNoLayout(overrides: Readonly<Record<string, unknown>>, step: NotificationStep): boolean {
-  const places = [
-    ['steps', step._id, 'layoutId'],
-    ['steps', step.uuid, 'layoutId'],
-    ['channels', 'email', 'layoutId'],
-    ['layoutIdentifier'],
-  ]
-  for (const place of places) {
-    const value = valueAt(overrides, place)
-    if (value !== undefined) return value === null
-  }
-  return false
-}
-
-function valueAt(value: unknown, path: readonly string[]): unknown {
-  let found = value
-  for (const name of path) {
-    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, name)) return undefined
-    found = (found as Readonly<Record<string, unknown>>)[name]
-  }
-  return found
-}
-
-function envelopeOf(
-  { event, subscriber, version }: StepInput,
-  overrides: EmailOverrides,
-  recipient: string,
-  content: EmailContent,
-): Envelope {
+function envelopeOf(input: StepInput, overrides: EmailOverrides, recipient: string, content: EmailContent): Envelope {
+  const { event, subscriber, version } = input
+  const own = templateSender(input)
   const to = unique([recipient, ...overrides.to])
   const cc = unique(overrides.cc, to)
-  const { from, replyTo, ipPoolName, customData } = overrides
+  const { ipPoolName, customData } = overrides
+  const from = overrides.from ?? own.from
+  const senderName = content.senderName ?? own.senderName
+  const replyTo = overrides.replyTo ?? own.replyTo
   return {
     ...(from === undefined ? {} : { from }),
-    ...(content.senderName === undefined ? {} : { senderName: content.senderName }),
+    ...(senderName === undefined ? {} : { senderName }),
     to,
     cc,
     bcc: unique(overrides.bcc, [...to, ...cc]),

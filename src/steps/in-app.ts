@@ -19,7 +19,7 @@ export const inApp: Step = {
   decide: ({ now, step, scope, renderer, templateKey }) =>
     orContentFailed(now, () => {
       const { template } = step
-      const { content, subject, cta, data } = renderer.inApp(templateKey, template, scope)
+      const { content, subject, cta, data, actor = template.actor } = renderer.inApp(templateKey, template, scope)
       return {
         kind: 'deliver',
         message: {
@@ -28,7 +28,7 @@ export const inApp: Step = {
           content,
           ...(subject === undefined ? {} : { subject }),
           cta,
-          ...(template.actor === undefined ? {} : { actor: template.actor }),
+          ...(actor === undefined ? {} : { actor }),
           ...(data === undefined ? {} : { data }),
         },
         details: [detail(now, 'messageCreated', { providerId }), detail(now, 'messageSent', { providerId })],

@@ -1,8 +1,16 @@
 // A step type: what is wrong with its settings when they are saved, and what it wants when its turn comes.
+import type { ChannelSettings } from '../domain/channel-settings.ts'
 import type { Decision } from '../domain/decision.ts'
+import type { Integration } from '../domain/integration.ts'
 import type { Job } from '../domain/job.ts'
-import type { Renderer, TemplateScope } from '../domain/rendering.ts'
+import type { EmailLayouts, Renderer, TemplateScope } from '../domain/rendering.ts'
 import type { NotificationStep, RunnableStepType, WorkflowVersion } from '../domain/workflow.ts'
+
+/** What a step may know of an account: never what opens it. */
+export type ActiveIntegration = Pick<Integration, '_id' | 'identifier' | 'providerId' | 'channel'> & {
+  /** Chat: where it goes for entries that name no place. */
+  readonly credentials: { readonly webhookUrl?: string; readonly channelId?: string }
+}
 
 /** Everything a step may look at. */
 export interface StepInput {
@@ -23,7 +31,13 @@ export interface StepInput {
     readonly phone: string | null
     readonly timezone: string | null
   }
+  /** Their chat and push entries, where the step's type needs them. */
+  readonly channels: readonly ChannelSettings[]
+  /** The active ones, oldest first. */
+  readonly integrations: readonly ActiveIntegration[]
   readonly scope: TemplateScope
+  /** For e-mail; absent where the environment has none of its own. */
+  readonly layouts?: EmailLayouts
   readonly renderer: Renderer
   /** The name under which the renderer keeps this step's templates. */
   readonly templateKey: string

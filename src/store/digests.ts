@@ -116,6 +116,8 @@ export async function noteBackoffs(
 
 export interface DigestFacts {
   readonly window_id: string
+  /** The step that gathered it. */
+  readonly step_id: string | null
   readonly total: number
   /** The payloads of the first events, in the order they were accepted. */
   readonly payloads: Record<string, unknown>[]
@@ -131,6 +133,8 @@ export async function findDigests(
   if (windowIds.length === 0) return []
   return db.rows<DigestFacts>(sql`
     select asked.id as window_id,
+      (select w.step_id from digest_windows w
+       where w.environment_id = ${environment.id} and w.id = asked.id) as step_id,
       (select count(*) from digest_events d
        where d.environment_id = ${environment.id} and d.window_id = asked.id) as total,
       (select coalesce(jsonb_agg(p.payload order by p.seq), '[]') from (
@@ -140,4 +144,56 @@ export async function findDigests(
          where d.environment_id = ${environment.id} and d.window_id = asked.id
          order by d.seq limit ${payloadsMax}) p) as payloads
     from unnest(${windowIds}::uuid[]) as asked (id)`)
+}
+
+export interface LeftWindow {
+  readonly id: string
+  readonly subscriber_id: string
+  readonly due_at: Date
+  /** The first events that are still in it, in their order. */
+  readonly event_ids: string[]
+}
+
+/** So many are told of a window that an event has left. */
+export const leftEventsMax = 100
+
+/** Takes an event out of the windows that are still open, and returns those windows. */
+export async function leaveWindows(
+  tx: Tx,
+  environment: Environment,
+  { eventId, windowIds }: { eventId: string; windowIds: readonly string[] },
+): Promise<LeftWindow[]> {
+  if (windowIds.length === 0) return []
+  const open = await tx.rows<{ id: string }>(sql`
+    select id from digest_windows
+    where environment_id = ${environment.id} and id = any(${windowIds}::uuid[]) and closed_at is null
+    order by id for update`)
+  const ids = open.map((row) => row.id)
+  await tx.run(sql`
+    delete from digest_events
+    where environment_id = ${environment.id} and window_id = any(${ids}::uuid[]) and event_id = ${eventId}`)
+  return tx.rows<LeftWindow>(sql`
+    select w.id, w.subscriber_id, w.due_at,
+      array(select d.event_id from digest_events d
+            where d.environment_id = ${environment.id} and d.window_id = w.id
+            order by d.seq limit ${leftEventsMax}) as event_ids
+    from digest_windows w where w.environment_id = ${environment.id} and w.id = any(${ids}::uuid[])`)
+}
+
+/** Somebody else's job waits for the end of these windows from now on; windows of nobody are closed. */
+export async function handOnWindows(
+  tx: Tx,
+  environment: Environment,
+  windows: readonly { id: string; jobId: string | null; notificationId: string | null }[],
+  now: Date,
+): Promise<void> {
+  if (windows.length === 0) return
+  await tx.run(sql`
+    update digest_windows w
+    set job_id = coalesce(n.job_id, w.job_id), notification_id = coalesce(n.notification_id, w.notification_id),
+        closed_at = case when n.job_id is null then ${now}::timestamptz end
+    from unnest(${windows.map((one) => one.id)}::uuid[], ${windows.map((one) => one.jobId)}::uuid[],
+                ${windows.map((one) => one.notificationId)}::uuid[]) as n (id, job_id, notification_id)
+    where w.environment_id = ${environment.id} and w.id = any(${windows.map((one) => one.id)}::uuid[]) and w.id = n.id
+      and w.closed_at is null`)
 }

@@ -19,6 +19,8 @@ export interface NewEvent extends TriggeredEvent {
   readonly excluded: readonly string[]
   readonly warnings: readonly string[]
   readonly notified: number
+  /** For everybody in the environment. */
+  readonly isBroadcast: boolean
   readonly createdAt: Date
   readonly expandedAt: Date | null
 }
@@ -79,6 +81,8 @@ const columns: readonly Column<NewEvent>[] = [
   { name: sql`excluded`, type: sql`text[]`, writtenAs: text, read: (e) => orNull(e.excluded) },
   { name: sql`warnings`, type: jsonb, read: (e) => (e.warnings.length === 0 ? null : json(e.warnings)) },
   { name: sql`notified`, type: sql`integer`, read: (e) => e.notified },
+  { name: sql`is_broadcast`, type: sql`boolean`, read: (e) => e.isBroadcast },
+  { name: sql`attachments`, type: sql`smallint`, read: (e) => e.attachments },
   { name: sql`expanded_at`, type: moment, read: (e) => e.expandedAt },
   { name: sql`created_at`, type: moment, read: (e) => e.createdAt },
 ]
@@ -103,7 +107,7 @@ export async function findEvents(db: Sql, environment: Environment, ids: readonl
     prepared(
       'events-find',
       sql`select e.id, e.transaction_id as "transactionId", e.payload, e.overrides, e.actor_id as "actorId",
-                 e.tenant_id as "tenantId", e.context_keys as "contextKeys", e.severity
+                 e.tenant_id as "tenantId", e.context_keys as "contextKeys", e.severity, e.attachments
           from unnest(${ids}::uuid[]) as asked (id)
           cross join lateral (select * from events found
             where found.environment_id = ${environment.id} and found.id = asked.id limit 1) as e`,
@@ -148,6 +152,8 @@ export interface ExpandingEvent {
   readonly recipients: unknown[] | null
   readonly topic_ids: string[] | null
   readonly excluded: string[] | null
+  readonly is_broadcast: boolean
+  readonly canceled_at: Date | null
 }
 
 export async function findExpandingEvent(
@@ -156,17 +162,48 @@ export async function findExpandingEvent(
   id: string,
 ): Promise<ExpandingEvent | undefined> {
   return db.row<ExpandingEvent>(sql`
-    select id, version_id, lane, actor_id, recipients, topic_ids, excluded from events
+    select id, version_id, lane, actor_id, recipients, topic_ids, excluded, is_broadcast, canceled_at from events
     where environment_id = ${environment.id} and id = ${id}`)
 }
 
-/** Counts the notifications of a page; `expandedAt` with the last one. */
+/** More of them say nothing new. */
+const warningsMax = 100
+
+/** Counts the notifications of a page and keeps what went wrong with it; `expandedAt` with the last one. */
 export async function countNotified(
   tx: Tx,
   environment: Environment,
-  page: { eventId: string; count: number; expandedAt: Date | null },
+  page: { eventId: string; count: number; expandedAt: Date | null; warnings: readonly string[] },
 ): Promise<void> {
+  const warned =
+    page.warnings.length === 0
+      ? sql``
+      : sql`, warnings = case when jsonb_array_length(coalesce(warnings, '[]')) < ${warningsMax}::int
+                         then coalesce(warnings, '[]') || ${json(page.warnings.slice(0, warningsMax))}::jsonb
+                         else warnings end`
   await tx.run(sql`
-    update events set notified = notified + ${page.count}, expanded_at = ${page.expandedAt}
+    update events set notified = notified + ${page.count}, expanded_at = ${page.expandedAt}${warned}
     where environment_id = ${environment.id} and id = ${page.eventId}`)
+}
+
+export interface CalledOffEvent {
+  readonly version_id: string
+  /** Whether its recipients were still being found. */
+  readonly was_expanding: boolean
+}
+
+/** Nobody else is told of it from here on. Undefined when it is not there. */
+export async function callOffEvent(
+  tx: Tx,
+  environment: Environment,
+  id: string,
+  now: Date,
+): Promise<CalledOffEvent | undefined> {
+  return tx.row<CalledOffEvent>(sql`
+    with before as (
+      select id, version_id, expanded_at from events
+      where environment_id = ${environment.id} and id = ${id} for update)
+    update events e set canceled_at = coalesce(e.canceled_at, ${now}), expanded_at = coalesce(e.expanded_at, ${now})
+    from before where e.environment_id = ${environment.id} and e.id = before.id
+    returning e.version_id, before.expanded_at is null as was_expanding`)
 }

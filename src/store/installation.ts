@@ -56,6 +56,18 @@ export async function findEnvironments(db: Sql, ids: readonly string[]): Promise
     select id, organization_id as "organizationId", name from environments where id = any(${ids}::uuid[])`)
 }
 
+/** What the environment signs with, as its callers are shown it. */
+export async function findSigningSecret(
+  db: Sql,
+  sealer: Sealer,
+  environment: Environment,
+): Promise<string | undefined> {
+  const row = await db.row<{ sealed: Buffer }>(
+    sql`select signing_secret as sealed from environments where id = ${environment.id}`,
+  )
+  return row && sealer.open(environment.id, 'signing-secret', row.sealed)
+}
+
 export async function updateSigningSecret(tx: Tx, environment: Environment, signingSecret: Buffer): Promise<void> {
   await tx.run(sql`update environments set signing_secret = ${signingSecret} where id = ${environment.id}`)
 }

@@ -40,6 +40,39 @@ export async function findGroupByName(
   return row && groupOf(environment, row)
 }
 
+/** Undefined when there is none. The name must be free. */
+export async function renameGroup(
+  tx: Tx,
+  environment: Environment,
+  group: { id: string; name: string; now: Date },
+): Promise<NotificationGroup | undefined> {
+  const row = await tx.row<GroupRow>(sql`
+    update notification_groups set name = ${group.name}, updated_at = ${group.now}
+    where environment_id = ${environment.id} and id = ${group.id} returning id, name`)
+  return row && groupOf(environment, row)
+}
+
+/** Nobody puts a workflow into it, and nobody deletes it, before the transaction ends. */
+export async function lockGroup(tx: Tx, environment: Environment, id: string): Promise<NotificationGroup | undefined> {
+  const row = await tx.row<GroupRow>(
+    sql`select id, name from notification_groups where environment_id = ${environment.id} and id = ${id} for update`,
+  )
+  return row && groupOf(environment, row)
+}
+
+/** As `findGroup`; it is not deleted before the transaction ends. */
+export async function holdGroup(tx: Tx, environment: Environment, id: string): Promise<NotificationGroup | undefined> {
+  const row = await tx.row<GroupRow>(
+    sql`select id, name from notification_groups where environment_id = ${environment.id} and id = ${id} for key share`,
+  )
+  return row && groupOf(environment, row)
+}
+
+/** No workflow may be in it, deleted ones included. */
+export async function deleteGroup(tx: Tx, environment: Environment, id: string): Promise<void> {
+  await tx.run(sql`delete from notification_groups where environment_id = ${environment.id} and id = ${id}`)
+}
+
 /** Oldest first. */
 export async function listGroups(
   db: Sql,

@@ -115,6 +115,44 @@ export async function mergeChannels(
   return gone
 }
 
+/** A device that a provider says is gone. */
+export interface DeadToken {
+  /** The subscriber's internal id. */
+  readonly subscriberId: string
+  readonly providerId: string
+  readonly integrationId: string
+  readonly token: string
+}
+
+/** Takes device tokens out of the entries they stand in. The subscribers are locked as `mergeChannels` locks them. */
+export async function removeDeviceTokens(
+  tx: Tx,
+  sealer: Sealer,
+  environment: Environment,
+  dead: readonly DeadToken[],
+  now: Date,
+): Promise<void> {
+  const there = await tx.rows<{ id: string }>(sql`
+    select id from subscribers
+    where environment_id = ${environment.id} and id = any(${[...new Set(dead.map((one) => one.subscriberId))]}::uuid[])
+    order by id for no key update`)
+  const ids = there.map((row) => row.id)
+  const entries = await findEntries(tx, sealer, environment, ids)
+  const touched = new Map<string, Entry>()
+  for (const { token, ...place } of dead) {
+    // What was kept while the provider had no integration is sent by the first that came.
+    for (const integrationId of [place.integrationId, null]) {
+      const found = entries.get(placeOf({ ...place, integrationId }))
+      const entry = found && (touched.get(found.id) ?? found)
+      const tokens = entry?.credentials.deviceTokens
+      if (entry === undefined || tokens === undefined || !tokens.includes(token)) continue
+      const deviceTokens = tokens.filter((one) => one !== token)
+      touched.set(entry.id, { ...entry, credentials: { ...entry.credentials, deviceTokens } })
+    }
+  }
+  if (touched.size > 0) await writeEntries(tx, sealer, environment, [...touched.values()], now)
+}
+
 /** One entry stands at each: subscriber, provider, integration. */
 function placeOf(entry: Omit<ChannelChange, 'credentials'>): string {
   return `${entry.subscriberId}/${entry.providerId}/${entry.integrationId ?? ''}`

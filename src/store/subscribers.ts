@@ -4,6 +4,7 @@ import type { Sql, Statement, Tx } from '../db/sql.ts'
 import { DatabaseUnavailable, json, prepared, sql } from '../db/sql.ts'
 import type { ChannelSettings } from '../domain/channel-settings.ts'
 import type { Environment } from '../domain/environment.ts'
+import type { SubscriberPreferences } from '../domain/preference.ts'
 import type { Subscriber, SubscriberFields } from '../domain/subscriber.ts'
 
 export interface SubscriberRow {
@@ -17,6 +18,8 @@ export interface SubscriberRow {
   readonly locale: string | null
   readonly timezone: string | null
   readonly data: Record<string, unknown> | null
+  /** Null for those who never chose anything. */
+  readonly preferences: SubscriberPreferences | null
   readonly is_online: boolean
   readonly last_online_at: Date | null
   readonly created_at: Date
@@ -24,7 +27,7 @@ export interface SubscriberRow {
 }
 
 export const subscriberColumns = sql`s.id, s.subscriber_id, s.first_name, s.last_name, s.email, s.phone, s.avatar, s.locale,
-  s.timezone, s.data, s.is_online, s.last_online_at, s.created_at, s.updated_at`
+  s.timezone, s.data, s.preferences, s.is_online, s.last_online_at, s.created_at, s.updated_at`
 
 export interface SubscriberUpsert {
   /** The id it gets if it is new. */
@@ -248,6 +251,28 @@ export async function setOnline(
     returning ${subscriberColumns}`)
 }
 
+/** Locked until the transaction ends: preferences are read, changed and written as one document. */
+export async function lockPreferences(
+  tx: Tx,
+  environment: Environment,
+  subscriberId: string,
+): Promise<Pick<SubscriberRow, 'id' | 'preferences'> | undefined> {
+  return tx.row<Pick<SubscriberRow, 'id' | 'preferences'>>(sql`
+    select s.id, s.preferences from subscribers s
+    where s.environment_id = ${environment.id} and s.subscriber_id = ${subscriberId} and s.deleted_at is null
+    for no key update`)
+}
+
+export async function savePreferences(
+  tx: Tx,
+  environment: Environment,
+  change: { id: string; preferences: SubscriberPreferences; now: Date },
+): Promise<void> {
+  await tx.run(sql`
+    update subscribers set preferences = ${json(change.preferences)}::jsonb, updated_at = ${change.now}
+    where environment_id = ${environment.id} and id = ${change.id}`)
+}
+
 /** Softly: the row stays for the activity that refers to it, and no read finds it. The internal id, or undefined. */
 export async function markSubscriberDeleted(
   tx: Tx,
@@ -289,3 +314,18 @@ export function subscriberOf(
     __v: 0,
   }
 }
+
+/** A page of everybody in the environment, by id, as the members of topics are found. */
+export async function findEverybody(
+  db: Sql,
+  environment: Environment,
+  page: { after: string | null; limit: number },
+): Promise<{ id: string; subscriberId: string; topicIds: null; isThere: true }[]> {
+  const rows = await db.rows<{ id: string; subscriber_id: string }>(sql`
+    select id, subscriber_id from subscribers
+    where environment_id = ${environment.id} and id > ${page.after ?? firstId}::uuid and deleted_at is null
+    order by id limit ${page.limit}`)
+  return rows.map((row) => ({ id: row.id, subscriberId: row.subscriber_id, topicIds: null, isThere: true }))
+}
+
+const firstId = '00000000-0000-0000-0000-000000000000'

@@ -7,7 +7,7 @@ import type { Environment } from '../domain/environment.ts'
 export interface NewTask {
   /** The same work has the same id: it is then one task, due at the newer moment. */
   readonly id: string
-  readonly kind: 'expand' | 'unsnooze'
+  readonly kind: 'expand' | 'unsnooze' | 'cancel'
   readonly lane: number
   readonly dueAt: Date
   readonly state: Readonly<Record<string, unknown>>
@@ -88,13 +88,22 @@ export async function finishTasks(
   return new Set(rows.map((row) => row.id))
 }
 
-/** After a fault of ours: free again at the moment given, or buried with its error when there is none. */
-export async function postponeTask(
-  tx: Tx,
-  environment: Environment,
-  task: { id: string; lease: string; dueAt: Date | null; error: string },
-): Promise<void> {
+export interface PostponedTask {
+  readonly id: string
+  readonly lease: string
+  /** Null buries it. */
+  readonly dueAt: Date | null
+  readonly error: string
+}
+
+/** Free again at the moment given, or buried with its error when there is none; those that are no longer ours are left. */
+export async function postponeTasks(tx: Tx, environment: Environment, tasks: readonly PostponedTask[]): Promise<void> {
+  const column = <Value>(read: (task: PostponedTask) => Value): Value[] => tasks.map(read)
   await tx.run(sql`
-    update tasks set lease = null, due_at = ${task.dueAt}, error = ${task.error}
-    where environment_id = ${environment.id} and id = ${task.id} and lease = ${task.lease}`)
+    update tasks t set lease = null, due_at = p.due_at, error = p.error
+    from unnest(${column((task) => task.id)}::uuid[], ${column((task) => task.lease)}::uuid[],
+                ${column((task) => task.dueAt)}::timestamptz[], ${column((task) => task.error)}::text[])
+      as p (id, lease, due_at, error)
+    where t.environment_id = ${environment.id} and t.id = any(${column((task) => task.id)}::uuid[]) and t.id = p.id
+      and t.lease = p.lease`)
 }

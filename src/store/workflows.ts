@@ -1,16 +1,20 @@
 // The workflows and workflow_versions tables: what is triggered, and what it said at one time.
 import type { Sql, Statement, Tx } from '../db/sql.ts'
 import { json, prepared, sql } from '../db/sql.ts'
+import { momentOfId } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
 import { isUuid } from '../domain/uuid-v7.ts'
-import type { Workflow, WorkflowDefinition, WorkflowVersion } from '../domain/workflow.ts'
+import type { Workflow, WorkflowDefinition, WorkflowOrigin, WorkflowVersion } from '../domain/workflow.ts'
 import { channelsOf } from '../domain/workflow.ts'
+import type { GivenPreferences } from '../domain/workflow-preferences.ts'
 import { groupOf } from './notification-groups.ts'
 
 /** A definition with what was found in its templates when it was saved: reads need not parse them again. */
 export interface StoredDefinition extends WorkflowDefinition {
   readonly variables: readonly string[]
   readonly subscriberVariables: readonly string[]
+  /** As the second face was told them; what counts is in the settings they come to. */
+  readonly preferences?: GivenPreferences
 }
 
 /** A workflow as it is stored, with its current version. */
@@ -21,6 +25,7 @@ export interface WorkflowRow {
   readonly group_id: string
   readonly group_name: string
   readonly version_id: string
+  readonly origin: WorkflowOrigin
   readonly definition: StoredDefinition
   readonly created_by: string
   readonly created_at: Date
@@ -66,11 +71,11 @@ export async function findVersions(
   db: Sql,
   environment: Environment,
   versionIds: readonly string[],
-): Promise<WorkflowVersion[]> {
-  return db.rows<WorkflowVersion>(
+): Promise<(WorkflowVersion & { readonly origin: WorkflowOrigin })[]> {
+  return db.rows<WorkflowVersion & { readonly origin: WorkflowOrigin }>(
     prepared(
       'workflow-versions-find',
-      sql`select v.id, v.workflow_id as "workflowId", ${pinnedIdentifier} as identifier, v.definition
+      sql`select v.id, v.workflow_id as "workflowId", ${pinnedIdentifier} as identifier, v.definition, w.origin
           from unnest(${versionIds}::uuid[]) as asked (id)
           cross join lateral (select * from workflow_versions found
             where found.environment_id = ${environment.id} and found.id = asked.id limit 1) as v
@@ -81,7 +86,7 @@ export async function findVersions(
 }
 
 /** What a row of workflows, called `w`, is completed to: its version and its group, each by key. */
-export const workflowColumns = sql`w.id, ${pinnedIdentifier} as identifier, w.active, w.group_id, w.version_id, w.created_by,
+export const workflowColumns = sql`w.id, ${pinnedIdentifier} as identifier, w.active, w.group_id, w.version_id, w.origin, w.created_by,
   w.created_at, w.updated_at, w.deleted_at, w.deleted_by, v.definition - 'identifier' as definition, g.name as group_name`
 
 export function joinedToWorkflows(environment: Environment): Statement {
@@ -120,6 +125,29 @@ export async function lockWorkflow(
   return findWorkflow(tx, environment, found.id)
 }
 
+/** Runs are pinned to versions; a workflow that was saved more often since its last run counts as not triggered. */
+const versionsAskedMax = 20
+
+/** When each of the workflows was last triggered; those that never were are not among them. */
+export async function findTriggeredAt(
+  db: Sql,
+  environment: Environment,
+  workflowIds: readonly string[],
+): Promise<Map<string, Date>> {
+  const rows = await db.rows<{ id: string; notification_id: string }>(sql`
+    select asked.id, n.id as notification_id
+    from unnest(${workflowIds}::uuid[]) as asked (id)
+    cross join lateral (
+      select n.id
+      from (select v.id from workflow_versions v
+            where v.environment_id = ${environment.id} and v.workflow_id = asked.id
+            order by v.number desc limit ${versionsAskedMax}) as v
+      cross join lateral (select n.id from notifications n
+        where n.environment_id = ${environment.id} and n.version_id = v.id order by n.id desc limit 1) as n
+      order by n.id desc limit 1) as n`)
+  return new Map(rows.map((row) => [row.id, momentOfId(row.notification_id)]))
+}
+
 /** How many there are, counted no further than `max`. */
 export async function countWorkflows(db: Sql, environment: Environment, max: number): Promise<number> {
   const row = await db.row<{ count: number }>(sql`
@@ -134,6 +162,7 @@ interface WorkflowFields {
   readonly active: boolean
   readonly groupId: string
   readonly versionId: string
+  readonly origin: WorkflowOrigin
   /** The current version's: the columns of its name and tags are for the list's filters. */
   readonly definition: StoredDefinition
   readonly now: Date
@@ -147,10 +176,11 @@ export async function insertWorkflow(
 ): Promise<boolean> {
   const { definition, now } = workflow
   const count = await tx.run(sql`
-    insert into workflows (environment_id, id, identifier, name, tags, active, group_id, version_id, created_by, created_at,
-                           updated_at)
+    insert into workflows (environment_id, id, identifier, name, tags, active, group_id, version_id, origin, created_by,
+                           created_at, updated_at)
     values (${environment.id}, ${workflow.id}, ${workflow.identifier}, ${definition.name}, ${definition.tags},
-            ${workflow.active}, ${workflow.groupId}, ${workflow.versionId}, ${workflow.createdBy}, ${now}, ${now})
+            ${workflow.active}, ${workflow.groupId}, ${workflow.versionId}, ${workflow.origin}, ${workflow.createdBy},
+            ${now}, ${now})
     on conflict (environment_id, identifier) where deleted_at is null do nothing`)
   return count > 0
 }
@@ -177,7 +207,7 @@ export async function updateWorkflow(tx: Tx, environment: Environment, workflow:
   await tx.run(sql`
     update workflows set identifier = ${workflow.identifier}, name = ${definition.name}, tags = ${definition.tags},
       active = ${workflow.active}, group_id = ${workflow.groupId}, version_id = ${workflow.versionId},
-      updated_at = ${workflow.now}
+      origin = ${workflow.origin}, updated_at = ${workflow.now}
     where environment_id = ${environment.id} and id = ${workflow.id} and deleted_at is null`)
 }
 
@@ -193,9 +223,34 @@ export async function deleteWorkflow(
   return count > 0
 }
 
+/** Those of a group that are not deleted, by identifier. */
+export async function workflowsInGroup(
+  db: Sql,
+  environment: Environment,
+  groupId: string,
+  limit: number,
+): Promise<string[]> {
+  const rows = await db.rows<{ identifier: string }>(sql`
+    select identifier from workflows
+    where environment_id = ${environment.id} and group_id = ${groupId} and deleted_at is null
+    order by identifier limit ${limit}`)
+  return rows.map((row) => row.identifier)
+}
+
+/** A group that goes leaves its deleted workflows to another: the activity still tells of them. */
+export async function moveDeletedWorkflows(
+  tx: Tx,
+  environment: Environment,
+  move: { fromGroupId: string; toGroupId: string },
+): Promise<void> {
+  await tx.run(sql`
+    update workflows set group_id = ${move.toGroupId}
+    where environment_id = ${environment.id} and group_id = ${move.fromGroupId} and deleted_at is not null`)
+}
+
 /** The Workflow of the interface, but for its integrations' status. */
 export function workflowOf(environment: Environment, row: WorkflowRow): Workflow {
-  const { variables, subscriberVariables, ...definition } = row.definition
+  const { variables, subscriberVariables, preferences: _asGiven, ...definition } = row.definition
   const named = (names: readonly string[]) => names.map((name) => ({ name }))
   return {
     _id: row.id,

@@ -58,13 +58,6 @@ test('an unknown type of step is refused, naming the nearest', async () => {
   assert.match(errors['steps.1.template.type'] ?? '', /not a type of step/)
 })
 
-test('a type of step that cannot run yet is refused', async () => {
-  for (const type of ['sms', 'chat', 'push', 'throttle', 'custom']) {
-    const errors = await withSteps({ template: { type, content: 'x' } })
-    assert.match(errors['steps.0.template.type'] ?? '', /cannot run yet/, type)
-  }
-})
-
 test('broken settings of digests and delays are refused, naming each', async () => {
   const errors = await withSteps(
     digest({ metadata: { type: 'regular', amount: -1, unit: 'minutes' } }),
@@ -101,23 +94,24 @@ test('settings and variants stand only where they mean something', async () => {
 
 const doc = JSON.stringify({ type: 'doc', content: [{ type: 'paragraph' }] })
 
-test('what only workflows of version 2 can say is refused, not passed over', async () => {
+test('what only /v2/workflows can say is refused, not passed over, and so are rules that cannot be followed', async () => {
   const errors = await withSteps(
-    inApp('x', { skip: { '==': [1, 1] }, controlValues: { body: 'x' } }),
-    inApp('x', { template: { type: 'in_app', content: 'x', skip: true } }),
+    inApp('x', { skip: { nonsense: [1, 1] }, controlValues: { body: 'x' } }),
+    inApp('x', { template: { type: 'in_app', content: 'x', controlValues: { body: 'x' } } }),
     inApp('x', { variants: [inApp('y', { filters: [condition('a')], controlValues: { body: 'x' } })] }),
     inApp(doc),
     { template: { type: 'email', subject: 'x', content: `\n ${doc}` } },
   )
   assert.deepEqual(paths(errors), [
     'steps.0.controlValues',
-    'steps.0.skip',
-    'steps.1.template.skip',
+    'steps.0.skip.nonsense',
+    'steps.1.template.controlValues',
     'steps.2.variants.0.controlValues',
     'steps.3.template.content',
     'steps.4.template.content',
   ])
-  for (const message of Object.values(errors)) assert.match(message, /\/v2\/workflows/)
+  assert.match(errors['steps.0.controlValues'] ?? '', /\/v2\/workflows/)
+  assert.match(errors['steps.4.template.content'] ?? '', /block editor/)
 })
 
 test('members of version 2 that say nothing, and texts that only look like a document, are fine', async () => {
@@ -241,7 +235,7 @@ test('what does not fit the schema is named by its path, all at once', async () 
     steps: [
       { template: { type: 5 } },
       {},
-      inApp('x', { filters: [{ children: [{ field: 'a', value: 'b', operator: 'IS', on: 'tenant' }] }] }),
+      inApp('x', { filters: [{ children: [{ field: 'a', value: 'b', operator: 'IS', on: 'nobody' }] }] }),
       delay({ metadata: { type: 'sometimes', unit: 'years' } }),
       inApp('x', { replyCallback: { url: 'ftp://example.com' } }),
     ],
@@ -313,7 +307,7 @@ test('mistakes of steps, schema and data are told together', async () => {
     'data',
     'payloadSchema.type',
     'steps.0.template.content',
-    'steps.1.template.type',
+    'steps.1.template.content',
     'steps.2._parentId',
   ])
 })

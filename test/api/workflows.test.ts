@@ -95,6 +95,7 @@ test('what is not said has its default', async () => {
 })
 
 test('everything a step can say is stored and answered', async () => {
+  await app.call('POST', '/v1/feeds', { body: { name: 'Orders', identifier: 'orders' } })
   const blocks = [
     { type: 'text', content: 'Hello', styles: { textAlign: 'center' } },
     { type: 'button', content: 'Open', url: 'https://example.com/{{ payload.id }}' },

@@ -168,7 +168,7 @@ test('a node told to stop gives back at once what it has not begun, finishes wha
   const mails = await send(leaving, eventsOf('mail', slots + 10))
   await eventually(async () => sink.keys.length === before + slots)
   assert.deepEqual(await writersOf(mails), ['leaving'])
-  const inLine = sql`select count(*) as count from messages where state = 'ready'`
+  const inLine = sql`select count(*) as count from jobs where status = 'queued' and lease is not null`
   assert.equal(await scene.count(inLine), 10)
   // Three batches are being written and hang; the fourth waits for one of them to end.
   const stall = await scene.stall({ on: 'messages', event: 'insert', node: 'leaving' })

@@ -258,3 +258,14 @@ test('a subscriber that was deleted is left out of topics and made anew where it
   await scene.run(hello, gone)
   assert.equal((await scene.feed(gone)).length, 1)
 })
+
+test('what one event of a call says of a person is written, though another only names them', async () => {
+  const person = fresh('person')
+  await scene.subscribers(person)
+  const email = `${person}@new.example.org`
+  await scene.results([
+    { name: hello, to: person },
+    { name: hello, to: { subscriberId: person, email } },
+  ])
+  assert.equal((await scene.subscriber(person)).email, email)
+})

@@ -74,6 +74,26 @@ test('the message arrives as JSON, signed with its moment, under a key that tell
   })
 })
 
+test('a passthrough is part of what is signed, and cannot stand in for the account’s own headers', async (t) => {
+  let seen: { path: string | undefined; headers: IncomingHttpHeaders; body: string } | undefined
+  const listener: RequestListener = async (request, response) => {
+    seen = { path: request.url, headers: request.headers, body: await bodyOf(request) }
+    response.end()
+  }
+  const account = { apiKeyRequestHeader: 'X-Api-Key', apiKey: 'static-key' }
+  const passthrough = { body: { extra: 1 }, headers: { 'x-api-key': 'mine', 'x-team': 'ops' }, query: { a: 'b' } }
+  const { outcome, world } = await send(t, listener, account, { passthrough })
+  assert.equal(outcome.kind, 'sent')
+  assert.equal(seen?.path, '/hooks/email?team=1&a=b')
+  assert.deepEqual([seen?.headers['x-api-key'], seen?.headers['x-team']], ['static-key', 'ops'])
+  assert.equal(JSON.parse(seen?.body ?? '').extra, 1)
+  const seconds = Math.floor(world.now().getTime() / 1000)
+  const expected = createHmac('sha256', 'whsec-secret').update(`${seconds}.${seen?.body}`).digest('hex')
+  assert.equal(seen?.headers['x-posthorn-signature'], `t=${seconds},v1=${expected}`)
+  const forged = await send(t, answering(200), {}, { passthrough: { headers: { 'X-Posthorn-Signature': 'x' } } })
+  assert.equal(forged.outcome.kind, 'refused')
+})
+
 test('a repeat with the same message is told by the same key, so it may be repeated', () => {
   assert.equal(emailWebhook.idempotent, true)
 })

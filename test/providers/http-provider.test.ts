@@ -6,15 +6,19 @@ import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import type { Outcome } from '../../src/domain/outcome.ts'
 import { refused, sent } from '../../src/domain/outcome.ts'
+import { chatWebhook } from '../../src/providers/chat/chat-webhook.ts'
+import { emailWebhook } from '../../src/providers/email/email-webhook.ts'
 import { baseAddress, optional, secret, text } from '../../src/providers/form.ts'
 import { httpProvider, outcomeOfStatus } from '../../src/providers/http-provider.ts'
 import type { Provider } from '../../src/providers/provider.ts'
+import { pushWebhook } from '../../src/providers/push/push-webhook.ts'
 import { OutboundError } from '../../src/world/outbound-error.ts'
 import { createOutboundFetch } from '../../src/world/outbound-fetch.ts'
 import type { FakeWorld } from '../support/fake-world.ts'
 import { createFakeWorld } from '../support/fake-world.ts'
 import { openNetwork, startVendor } from '../support/integration-scene.ts'
 import { email } from '../support/outbound-scene.ts'
+import { chatMessage, kindOf, pushMessage, sendWith, vendorAnswering } from '../support/provider-scene.ts'
 
 const form = { apiKey: secret('Key'), baseUrl: optional(text('Base')) }
 
@@ -151,4 +155,21 @@ test('a vendor’s words lose the secret, however it is written, and are bounded
   assert.ok(JSON.stringify(told).length < 16 * 1024)
   const long = await answered(t, 200, {}, JSON.stringify({ id: `\u0000${'9'.repeat(5_000)}` }))
   assert.deepEqual(long, { kind: 'sent', providerMessageId: '9'.repeat(1_000) })
+})
+
+test('where a provider says nothing of it, a passthrough may not name recipients as our messages do', async (t) => {
+  const account = { webhookUrl: 'https://ops.example/hooks', secretKey: 'secret' }
+  for (const [provider, message, members] of [
+    [emailWebhook, email(), ['to', 'cc', 'bcc']],
+    [chatWebhook, chatMessage, ['channel', 'phoneNumber', 'subscriberId']],
+    [pushWebhook, pushMessage, ['target', 'subscriberId']],
+  ] as const) {
+    for (const member of members) {
+      const asked = await vendorAnswering(t, { status: 200 })
+      const given = { ...message, passthrough: { body: { [member]: ['eve'] } } }
+      const outcome = await sendWith(asked, provider, given, account)
+      assert.deepEqual([kindOf(outcome), asked.asked], ['refused: bad-content', []], `${provider.id} ${member}`)
+      assert.ok('detail' in outcome && outcome.detail?.includes(`"${member}"`))
+    }
+  }
 })

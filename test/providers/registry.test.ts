@@ -22,8 +22,11 @@ for (const provider of providers) {
 }
 
 test('a provider with nobody to ask has no check, and no network is needed to know', () => {
-  for (const id of ['platform', 'platform-email', 'platform-sms', 'slack'])
-    assert.equal(providerOf(id)?.check, undefined, id)
+  for (const id of ['platform', 'platform-email', 'platform-sms']) assert.equal(providerOf(id)?.check, undefined, id)
+})
+
+test('every provider that is called on sends, and the feed alone does not', () => {
+  for (const provider of providers) assert.equal(provider.send === undefined, provider.id === 'platform', provider.id)
 })
 
 test('a provider that is away is a bad account in words, and a bug stays a bug', async () => {

@@ -121,6 +121,27 @@ test('custom data adds settings, and cannot change who gets what from whom', asy
   assert.deepEqual([body?.['from'], body?.['subject']], [{ email: 'hello@example.com', name: 'Acme' }, 'Invoice 7'])
 })
 
+test('a passthrough is merged into the request, and cannot take the key’s place', async (t) => {
+  const { body, headers } = await send(t, {
+    customData: { mail_settings: { sandbox_mode: { enable: true }, footer: { enable: false } } },
+    passthrough: { body: { mail_settings: { footer: { enable: true } } }, headers: { 'X-Trace': '1' } },
+  })
+  assert.deepEqual(body?.['mail_settings'], { sandbox_mode: { enable: true }, footer: { enable: true } })
+  assert.equal(headers?.['x-trace'], '1')
+  const forged = await send(t, { passthrough: { headers: { authorization: 'Bearer mine' } } })
+  assert.deepEqual([forged.outcome.kind, forged.asked.length], ['refused', 0])
+})
+
+test('neither custom data nor a passthrough sends a copy to somebody else', async (t) => {
+  const copy = { bcc: { enable: true, email: 'eve@example.org' } }
+  const { body } = await send(t, { customData: { mail_settings: { ...copy, footer: { enable: true } } } })
+  assert.deepEqual(body?.['mail_settings'], { footer: { enable: true } })
+  for (const given of [{ personalizations: [{ to: [{ email: 'eve@example.org' }] }] }, { mail_settings: copy }]) {
+    const { outcome, asked } = await send(t, { passthrough: { body: given } })
+    assert.deepEqual([outcome.kind === 'refused' && outcome.reason, asked], ['bad-content', []])
+  }
+})
+
 test('the region decides the host', async (t) => {
   const { asked } = await send(t, {}, accepted, { ...account, region: 'eu' })
   assert.deepEqual(asked, ['POST https://api.eu.sendgrid.com/v3/mail/send'])

@@ -147,6 +147,8 @@ function eventOf(n: number, workflow: SceneWorkflow): NewEvent {
     excluded: [],
     warnings: [],
     notified: 1,
+    isBroadcast: false,
+    attachments: 0,
     createdAt,
     expandedAt: createdAt,
   }

@@ -119,7 +119,8 @@ export class ActivityScene {
     const now = this.app.world.now()
     const workflow = { id: before?.id ?? this.newId(), versionId: this.newId(), identifier, definition }
     await this.write(async (tx) => {
-      const fields = { ...workflow, active: true, groupId: await this.groupId(tx), createdBy: 'key', now }
+      const origin = 'v1' as const
+      const fields = { ...workflow, active: true, origin, groupId: await this.groupId(tx), createdBy: 'key', now }
       if (before === undefined) await insertWorkflow(tx, this.environment, fields)
       else await updateWorkflow(tx, this.environment, fields)
       await insertVersion(tx, this.environment, { ...workflow, id: workflow.versionId, workflowId: workflow.id, now })
@@ -152,6 +153,8 @@ export class ActivityScene {
       excluded: [],
       warnings: [],
       notified: recipients.length,
+      isBroadcast: false,
+      attachments: 0,
       createdAt,
       expandedAt: createdAt,
       ...more,

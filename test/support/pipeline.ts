@@ -32,7 +32,7 @@ const roundsMax = 10_000
 export function createTestPipeline(
   db: Database,
   world: FakeWorld,
-  options: { operatorMail?: Credentials } = {},
+  options: { operatorMail?: Credentials; linkBase?: string } = {},
 ): TestPipeline {
   const leases = createLeaseSource()
   const workers = createWorkers({
@@ -42,6 +42,7 @@ export function createTestPipeline(
     renderer: createRenderer(() => world.now()),
     resolveChannels,
     operatorMail: options.operatorMail,
+    linkBase: options.linkBase,
     newLease: leases.newLease,
     isAlive: () => true,
     isStopping: () => false,

@@ -84,9 +84,13 @@ export function stepInput(
     payload?: Readonly<Record<string, unknown>>
     overrides?: Readonly<Record<string, unknown>>
     email?: string | null
+    phone?: string | null
+    channels?: StepInput['channels']
+    integrations?: StepInput['integrations']
   } = {},
 ): StepInput {
-  const { payload = {}, overrides = {}, email = 'ann@example.com' } = scene
+  const { payload = {}, overrides = {}, email = 'ann@example.com', phone = null } = scene
+  const { channels = [], integrations = [] } = scene
   return {
     now: sceneNow,
     job: {
@@ -120,7 +124,9 @@ export function stepInput(
       },
     },
     event: { payload, overrides, transactionId: 'transaction-1' },
-    subscriber: { id: 'subscriber-1', subscriberId: 'ann', email, phone: null, timezone: null },
+    subscriber: { id: 'subscriber-1', subscriberId: 'ann', email, phone, timezone: null },
+    channels,
+    integrations,
     scope: scopeWith(payload),
     renderer: sceneRenderer,
     templateKey: freshKey(),

@@ -1,13 +1,16 @@
-// What a delay or a digest step is given when its turn comes.
+// What a step without a message of its own is given when its turn comes: delay, digest, throttle, custom.
 import type { Job } from '../../src/domain/job.ts'
+import type { Renderer } from '../../src/domain/rendering.ts'
 import { createIdSource } from '../../src/domain/uuid-v7.ts'
 import type { NotificationStep } from '../../src/domain/workflow.ts'
 import type { StepInput } from '../../src/steps/step.ts'
 
 const newId = createIdSource()
 
+type TimingType = 'delay' | 'digest' | 'throttle' | 'custom'
+
 export interface TimingScene {
-  readonly type: 'delay' | 'digest'
+  readonly type: TimingType
   /** Anything, as if it came from a database that another version wrote. */
   readonly metadata: unknown
   readonly now: string
@@ -17,9 +20,11 @@ export interface TimingScene {
   readonly overrides?: Readonly<Record<string, unknown>>
   readonly timezone?: string
   readonly job?: Partial<Job>
+  /** What makes a text of a template; without it none may be rendered. */
+  readonly value?: Renderer['value']
 }
 
-export function timingStep(type: 'delay' | 'digest', metadata: unknown): NotificationStep {
+export function timingStep(type: TimingType, metadata: unknown): NotificationStep {
   return {
     _id: newId(new Date(0)),
     uuid: 'step',
@@ -59,7 +64,9 @@ export function timingInput(scene: TimingScene): StepInput {
       step: { digest: false, events: [payload], total_count: 1 },
       workflow: { identifier: 'timing', name: 'Timing', tags: [], data: {} },
     },
-    renderer: { email: unused, inApp: unused, value: unused },
+    channels: [],
+    integrations: [],
+    renderer: { email: unused, inApp: unused, text: unused, value: scene.value ?? unused },
     templateKey: 'timing',
   }
 }
@@ -94,5 +101,5 @@ const definitionOf = (step: NotificationStep) => ({
 })
 
 function unused(): never {
-  throw new Error('Delays and digests render nothing')
+  throw new Error('This step renders nothing')
 }

@@ -23,6 +23,16 @@ const exemptions: readonly Exemption[] = [
     within: 'sweepDeletedTopics',
     reason: 'sweeps deleted topics of all environments',
   },
+  {
+    file: 'src/store/throttle-windows.ts',
+    within: 'sweepThrottleWindows',
+    reason: 'sweeps windows that are over of all environments',
+  },
+  {
+    file: 'src/store/attachments.ts',
+    within: 'sweepAttachments',
+    reason: 'sweeps the files of all environments',
+  },
 ]
 
 test('a table is written in src/store only, and in one file of it', () => {

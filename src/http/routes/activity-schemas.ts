@@ -6,7 +6,7 @@ import { detailStatuses } from '../../domain/execution-detail.ts'
 import { jobStatuses } from '../../domain/job.ts'
 import { ordinals, ordinalValues, severities, stepTypes, timeUnits, weekDays } from '../../domain/workflow.ts'
 import { freeObject, literals, nullableString, offsetParameters, timestamp } from '../schemas.ts'
-import { conditions } from './integration-schemas.ts'
+import { stepFilter } from './filter-schemas.ts'
 import { message } from './message-schemas.ts'
 
 /** More values of one filter make a query that no address can hold. */
@@ -109,7 +109,7 @@ const variantMembers = {
   _parentId: nullableString(),
   name: Type.Optional(Type.String()),
   active: Type.Boolean(),
-  filters: Type.Array(conditions.items),
+  filters: Type.Array(stepFilter),
   template: freeObject({ description: 'What the step says, as in the workflow.' }),
   metadata: Type.Optional(freeObject({ description: 'The settings of a digest or a delay, as in the workflow.' })),
   replyCallback: Type.Optional(

@@ -1,5 +1,8 @@
 // Triggering events: /v1/events/trigger, one or many.
 import { Type } from 'typebox'
+import type { Answer } from '../../domain/answer.ts'
+import { ok } from '../../domain/answer.ts'
+import type { TriggerResult } from '../../domain/event.ts'
 import { eventsPerCallMax, triggerStatuses } from '../../domain/event.ts'
 import { invalid } from '../../domain/problem.ts'
 import { plainBytesOf } from '../body-parser.ts'
@@ -47,7 +50,50 @@ const event = {
 
 const shared = { tag: 'Events', category: 'trigger', scope: 'trigger', judgesText: true } as const
 
+const { to: _to, ...broadcast } = event
+const { to: _everybody, ...broadcastExample } = example
+
 export const eventRoutes = [
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/events/trigger/broadcast',
+    operationId: 'broadcastEvent',
+    summary: 'Trigger an event for everybody',
+    description:
+      'One run for each subscriber of the environment, in pages; `GET /v1/events/{transactionId}` tells how far it is.',
+    cost: 100,
+    bodyLimitBytes: bulkBodyLimitBytes,
+    body: Type.Unsafe<unknown>({
+      type: 'object',
+      properties: broadcast,
+      required: ['name'],
+      title: 'BroadcastEvent',
+      examples: [broadcastExample],
+    }),
+    replies: { 201: result },
+    errors: [413],
+    handle: async ({ triggers }, { caller, body, idempotency }) =>
+      orRefused(
+        await triggers.single(caller.environment, {
+          event: readEvent(body, plainBytesOf(body), 'broadcast'),
+          idempotency,
+        }),
+      ),
+  }),
+  route({
+    ...shared,
+    method: 'DELETE',
+    path: '/v1/events/trigger/{transactionId}',
+    operationId: 'cancelEvent',
+    summary: 'Call an event off',
+    description:
+      'Whatever has not begun is canceled: steps that wait, digests, recipients still to be found. False when nothing was left to cancel.',
+    params: Type.Object({ transactionId: Type.String({ maxLength: 255, description: 'As given, or as answered.' }) }),
+    replies: { 200: Type.Boolean() },
+    handle: async ({ triggers }, { caller, params }) =>
+      ok(await triggers.cancel(caller.environment, params.transactionId)),
+  }),
   route({
     ...shared,
     method: 'POST',
@@ -93,13 +139,13 @@ export const eventRoutes = [
     }),
     replies: { 201: result },
     errors: [413],
-    handle: async ({ triggers }, { caller, body, idempotency }) => {
-      const answer = await triggers.single(caller.environment, {
-        event: readEvent(body, plainBytesOf(body)),
-        idempotency,
-      })
-      if (answer.body.status !== 'error') return answer
-      throw invalid({ event: { messages: [...(answer.body.error ?? [])] } }, answer.body.error?.join('; '))
-    },
+    handle: async ({ triggers }, { caller, body, idempotency }) =>
+      orRefused(await triggers.single(caller.environment, { event: readEvent(body, plainBytesOf(body)), idempotency })),
   }),
 ]
+
+/** A single event that cannot run is the caller's to mend. */
+function orRefused(answer: Answer<TriggerResult>): Answer<TriggerResult> {
+  if (answer.body.status !== 'error') return answer
+  throw invalid({ event: { messages: [...(answer.body.error ?? [])] } }, answer.body.error?.join('; '))
+}

@@ -1,15 +1,13 @@
 // The schemas of integrations: credentials, conditions, configurations, the resource itself.
 import type { TSchema } from 'typebox'
 import { Type } from 'typebox'
-import { filterJoins, filterOperators, filterSources, filterTypes } from '../../domain/condition.ts'
 import type { Credentials } from '../../domain/integration.ts'
 import { channels, credentialFlags, credentialObjects, credentialTexts } from '../../domain/integration.ts'
 import { freeObject, identifierText, literals, timestamp, uuid } from '../schemas.ts'
+import { integrationFilters } from './filter-schemas.ts'
 
 /** A chain of certificates in PEM fits. */
 const credentialLengthMax = 16 * 1024
-const conditionsMax = 20
-const childrenMax = 50
 
 const optionalMembers = (keys: readonly string[], schema: TSchema) =>
   Object.fromEntries(keys.map((key) => [key, Type.Optional(schema)]))
@@ -30,41 +28,7 @@ const credentialsObject = Type.Object(
 // The members are computed, so their types are named here.
 export const credentials = Type.Unsafe<Credentials>(credentialsObject)
 
-const fieldFilterPart = Type.Object(
-  {
-    field: Type.String({ minLength: 1, maxLength: 255 }),
-    value: Type.String({ maxLength: 1024 }),
-    operator: literals(filterOperators),
-    on: literals(filterSources),
-  },
-  { title: 'FieldFilterPart' },
-)
-
-const stepFilter = Type.Object(
-  {
-    isNegated: Type.Boolean({ default: false }),
-    type: literals(filterTypes, { default: 'GROUP' }),
-    value: literals(filterJoins, { default: 'AND' }),
-    children: Type.Array(fieldFilterPart, { maxItems: childrenMax, default: [] }),
-  },
-  {
-    title: 'StepFilter',
-    examples: [
-      {
-        isNegated: false,
-        type: 'GROUP',
-        value: 'AND',
-        children: [{ field: 'plan', value: 'team', operator: 'EQUAL', on: 'payload' }],
-      },
-    ],
-  },
-)
-
-export const conditions = Type.Array(stepFilter, {
-  maxItems: conditionsMax,
-  description:
-    'Which messages the integration is for; none means every message. An integration with conditions is never primary.',
-})
+export const conditions = integrationFilters
 
 export const configurations = Type.Object(
   {

@@ -16,12 +16,15 @@ const button = Type.Object({
   type: literals(buttonTypes),
   content: Type.String(),
   resultContent: text('What it says once it was pressed.'),
+  redirect: Type.Optional(
+    Type.Object({ url: Type.String(), target: text() }, { description: 'Where pressing it leads.' }),
+  ),
 })
 
 const cta = Type.Object(
   {
     type: Type.Optional(literals(['redirect'])),
-    data: Type.Optional(Type.Object({ url: text() })),
+    data: Type.Optional(Type.Object({ url: text(), target: text('Where it opens.') })),
     action: Type.Optional(
       Type.Object({
         status: Type.Optional(literals(actionStatuses)),

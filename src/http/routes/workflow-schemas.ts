@@ -1,8 +1,6 @@
-// The schemas of workflows: steps, templates, settings, the resource itself.
-import type { Static, TSchema } from 'typebox'
+// The schemas of workflows: their steps, settings, and the resource itself.
 import { Type } from 'typebox'
-import type { EmailBlock } from '../../domain/workflow.ts'
-import { ordinals, ordinalValues, runnableStepTypes, severities, timeUnits, weekDays } from '../../domain/workflow.ts'
+import { severities } from '../../domain/workflow.ts'
 import {
   freeObject,
   identifierText,
@@ -12,182 +10,30 @@ import {
   timestamp,
   uuid,
 } from '../schemas.ts'
-import { conditions } from './integration-schemas.ts'
+import { stepFilters } from './filter-schemas.ts'
+import {
+  lineLengthMax,
+  metadata,
+  metadataInput,
+  nameLengthMax,
+  nullableReference,
+  reference,
+  stepTemplate,
+  stepTemplateInput,
+} from './step-schemas.ts'
 
 /** Each step is a job of its own for every recipient. */
-const stepsMax = 50
+export const stepsMax = 50
 const variantsMax = 10
-const filtersMax = 20
-const tagsMax = 16
-const blocksMax = 100
-const variablesMax = 100
-/** A whole HTML e-mail with its styles. */
-const contentLengthMax = 256 * 1024
-const blockLengthMax = 64 * 1024
-/** Subjects, titles, addresses: one line, with room for the logic of a template. */
-const lineLengthMax = 4096
-const nameLengthMax = 255
+export const tagsMax = 16
 
-const line = (description: string) => Type.Optional(Type.String({ maxLength: lineLengthMax, description }))
-const reference = (description: string) => Type.Optional(Type.String({ maxLength: nameLengthMax, description }))
-const nullableReference = (description: string) =>
-  Type.Optional(nullableString({ maxLength: nameLengthMax, description }))
-
-const emailBlock = Type.Object(
-  {
-    type: literals(['button', 'text']),
-    content: Type.String({ maxLength: blockLengthMax, description: 'A template.' }),
-    url: line('Where a button leads; a template.'),
-    styles: Type.Optional(Type.Object({ textAlign: Type.Optional(literals(['center', 'left', 'right'])) })),
-  },
-  { title: 'EmailBlock', examples: [{ type: 'button', content: 'See your order', url: '{{ payload.url }}' }] },
-)
-
-const contentMeaning = 'What is said, as a template; of an e-mail with the contentType `editor` a list of blocks.'
-// `array` before `string`: the serialiser would write an array as text otherwise.
-const content = Type.Unsafe<string | Static<typeof emailBlock>[]>({
-  type: ['array', 'string'],
-  items: emailBlock,
-  description: contentMeaning,
-})
-const contentInput = Type.Unsafe<string | EmailBlock[]>({
-  type: ['string', 'array'],
-  maxLength: contentLengthMax,
-  maxItems: blocksMax,
-  items: emailBlock,
-  description: contentMeaning,
-})
-
-const messageButton = Type.Object({
-  type: literals(['primary', 'secondary']),
-  content: Type.String({ maxLength: lineLengthMax, description: 'A template.' }),
-  resultContent: line('What it says once it was pressed.'),
-})
-
-const messageCta = Type.Object(
-  {
-    type: Type.Optional(literals(['redirect'])),
-    data: Type.Optional(Type.Object({ url: line('Where a click leads; a template.') })),
-    action: Type.Optional(
-      Type.Object({
-        status: Type.Optional(literals(['pending', 'done'])),
-        buttons: Type.Optional(Type.Array(messageButton, { maxItems: 2 })),
-        result: Type.Optional(
-          Type.Object({
-            payload: Type.Optional(freeObject()),
-            type: Type.Optional(literals(['primary', 'secondary'])),
-          }),
-        ),
-      }),
-    ),
-  },
-  { title: 'MessageCta', description: 'In-app: what can be done about it.' },
-)
-
-const templateMembers = {
-  type: Type.String({
-    maxLength: 64,
-    description: `What kind of step it is: ${runnableStepTypes.map((type) => `\`${type}\``).join(', ')}.`,
-  }),
-  contentType: Type.Optional(literals(['editor', 'customHtml'], { description: 'E-mail: blocks, or HTML.' })),
-  subject: line('E-mail and in-app: a template.'),
-  preheader: line('E-mail: what a mailbox shows beside the subject; a template.'),
-  senderName: line('E-mail: in place of the integration’s; a template.'),
-  layoutId: nullableReference('E-mail: null or `none` for no layout.'),
-  title: line('A template.'),
-  cta: Type.Optional(messageCta),
-  actor: Type.Optional(
-    Type.Object(
-      {
-        type: literals(['none', 'user', 'system_icon', 'system_custom']),
-        data: nullableString({ maxLength: lineLengthMax, default: null }),
-      },
-      { description: 'In-app: whose picture is shown.' },
-    ),
-  ),
-  feedId: nullableReference('In-app: the feed it belongs to.'),
-  variables: Type.Optional(
-    Type.Array(
-      Type.Object({
-        name: Type.String({ minLength: 1, maxLength: nameLengthMax }),
-        type: Type.Optional(literals(['String', 'Array', 'Boolean'])),
-        required: Type.Optional(Type.Boolean()),
-        defaultValue: Type.Optional(Type.Unknown()),
-      }),
-      { maxItems: variablesMax },
-    ),
-  ),
-  data: Type.Optional(freeObject({ description: 'In-app: custom data that goes with the message.' })),
-  name: Type.Optional(Type.String({ maxLength: nameLengthMax })),
-}
-
-const stepTemplate = Type.Object(
-  { ...templateMembers, content: Type.Optional(content) },
-  { title: 'StepTemplate', description: 'What a step says. Which members count depends on its type.' },
-)
-const stepTemplateInput = Type.Object(
-  {
-    ...templateMembers,
-    content: Type.Optional(contentInput),
-    _layoutId: nullableReference('Another name of `layoutId`.'),
-    _feedId: nullableReference('Another name of `feedId`.'),
-  },
-  {
-    title: 'StepTemplateInput',
-    description: 'What a step says, in Liquid. Which members count depends on its type.',
-    examples: [
-      { type: 'in_app', content: 'Hello {{ subscriber.firstName }}, order {{ payload.orderId }} is on its way.' },
-    ],
-  },
-)
-
-/** All settings of digests and delays in one: which of them count, and belong together, is told by the step's own rules. */
-const metadataOf = <MonthDay extends TSchema>(title: string, monthDay: MonthDay) =>
-  Type.Object(
-    {
-      type: literals(['regular', 'backoff', 'timed', 'scheduled'], {
-        description: 'A digest is `regular`, `backoff` or `timed`; a delay is `regular` or `scheduled`.',
-      }),
-      amount: Type.Optional(Type.Number()),
-      unit: Type.Optional(literals(timeUnits)),
-      digestKey: reference('Digest: a path into the payload; events with different values there are digested apart.'),
-      backoff: Type.Optional(Type.Boolean()),
-      backoffAmount: Type.Optional(Type.Number()),
-      backoffUnit: Type.Optional(literals(timeUnits)),
-      updateMode: Type.Optional(Type.Boolean()),
-      timed: Type.Optional(
-        Type.Object({
-          atTime: Type.Optional(Type.String({ maxLength: 16, description: '`HH:mm` or `HH:mm:ss`, 24 hours.' })),
-          weekDays: Type.Optional(Type.Array(literals(weekDays), { maxItems: 7 })),
-          monthDays: Type.Optional(Type.Array(monthDay, { maxItems: 31 })),
-          ordinal: Type.Optional(literals(ordinals)),
-          ordinalValue: Type.Optional(literals(ordinalValues)),
-          monthlyType: Type.Optional(literals(['each', 'on'])),
-        }),
-      ),
-      delayPath: reference('Delay: the path of a moment in the payload.'),
-    },
-    {
-      title,
-      description: 'The settings of a digest or a delay.',
-      examples: [{ type: 'regular', amount: 5, unit: 'minutes' }],
-    },
-  )
-const metadata = metadataOf('StepMetadata', Type.String())
-// The activity has numbers here, and callers send either.
-const metadataInput = metadataOf(
-  'StepMetadataInput',
-  Type.Unsafe<string | number>({ type: ['string', 'integer'], maxLength: 2 }),
-)
-
-const filters = Type.Array(conditions.items, {
-  maxItems: filtersMax,
-  description: 'When it runs: if any of them passes; none means always.',
-})
-const replyCallback = Type.Object({
+export const filters = stepFilters
+export const replyCallback = Type.Object({
   active: Type.Optional(Type.Boolean()),
   url: Type.Optional(Type.String({ maxLength: lineLengthMax, format: 'web-address' })),
 })
+
+export const skipMeaning = 'A condition in JSON logic: where it holds, the step is skipped.'
 
 const variantMembers = {
   _id: Type.String(),
@@ -200,9 +46,10 @@ const variantMembers = {
   template: stepTemplate,
   filters,
   metadata: Type.Optional(metadata),
+  skip: Type.Optional(freeObject({ description: skipMeaning })),
   replyCallback: Type.Optional(replyCallback),
 }
-const notificationStep = Type.Object(
+export const notificationStep = Type.Object(
   { ...variantMembers, variants: Type.Array(Type.Object(variantMembers, { title: 'StepVariant' })) },
   { title: 'NotificationStep' },
 )
@@ -221,6 +68,7 @@ const variantInputMembers = {
   template: stepTemplateInput,
   filters: Type.Optional(filters),
   metadata: Type.Optional(metadataInput),
+  skip: Type.Optional(nullableFreeObject({ description: skipMeaning })),
   replyCallback: Type.Optional(replyCallback),
 }
 const variantInput = Type.Object(variantInputMembers, {
@@ -245,7 +93,7 @@ const preferenceSettings = Type.Object(
 )
 
 const workflowName = Type.String({ minLength: 1, maxLength: nameLengthMax, pattern: '^\\P{Cc}+$' })
-const workflowIdentifier = (description: string) =>
+export const workflowIdentifier = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 255, pattern: '^[A-Za-z0-9_.:-]+$', description }))
 const changeable = {
   workflowId: workflowIdentifier(
@@ -263,6 +111,10 @@ const changeable = {
         'A JSON schema (draft 7 or 2020-12). A payload that does not fit is refused; defaults are filled in.',
     }),
   ),
+  validatePayload: Type.Optional(
+    Type.Boolean({ description: 'False keeps the schema, and refuses no payload by it; true by default.' }),
+  ),
+  isTranslationEnabled: Type.Optional(Type.Boolean()),
   data: Type.Optional(nullableFreeObject({ description: 'Custom data, available to templates.' })),
   notificationGroupId: Type.Optional(uuid({ description: 'The group it is listed in; a default one otherwise.' })),
 }
@@ -339,6 +191,8 @@ export const workflow = Type.Object(
     _notificationGroupId: Type.String(),
     notificationGroup: Type.Optional(notificationGroup),
     payloadSchema: Type.Optional(freeObject()),
+    validatePayload: Type.Optional(Type.Boolean()),
+    isTranslationEnabled: Type.Optional(Type.Boolean()),
     data: Type.Optional(freeObject()),
     workflowIntegrationStatus: Type.Optional(
       freeObject({ description: 'Whether the channels of its steps have active integrations.' }),

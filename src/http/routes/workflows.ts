@@ -5,7 +5,7 @@ import { createGroup } from '../../manage/notification-groups.ts'
 import { unknownWorkflow } from '../../manage/workflow-rules.ts'
 import { changeWorkflow, createWorkflow, removeWorkflow, replaceWorkflow } from '../../manage/workflows.ts'
 import { groupsPage } from '../../read/notification-groups.ts'
-import { retrieveWorkflow, workflowsPage } from '../../read/workflows.ts'
+import { workflowFor, workflowsFor } from '../../read/workflows.ts'
 import { route } from '../route.ts'
 import { identifierText, offsetPage, offsetParameters, pageLimitMax } from '../schemas.ts'
 import {
@@ -19,6 +19,8 @@ import {
 const params = Type.Object({
   workflowId: Type.String({ minLength: 1, maxLength: 255, description: 'The `_id` or the trigger identifier.' }),
 })
+const withoutSecrets =
+  'What headers of custom steps hold, and the queries of addresses, are `[redacted]` for keys without the scope `full`.'
 const shared = { tag: 'Workflows', category: 'configuration' } as const
 
 export const workflowRoutes = [
@@ -42,7 +44,7 @@ export const workflowRoutes = [
     path: '/v1/workflows',
     operationId: 'listWorkflows',
     summary: 'List workflows',
-    description: 'Newest first.',
+    description: `Newest first. ${withoutSecrets}`,
     scope: 'read',
     query: Type.Object({
       ...offsetParameters(pageLimitMax),
@@ -55,7 +57,7 @@ export const workflowRoutes = [
     }),
     replies: { 200: offsetPage('WorkflowPage', workflow) },
     handle: async ({ db }, { caller, query }) =>
-      ok(await workflowsPage(db, caller.environment, { ...query, page: query.page ?? 0, limit: query.limit ?? 10 })),
+      ok(await workflowsFor(db, caller, { ...query, page: query.page ?? 0, limit: query.limit ?? 10 })),
   }),
   route({
     ...shared,
@@ -63,12 +65,13 @@ export const workflowRoutes = [
     path: '/v1/workflows/{workflowId}',
     operationId: 'retrieveWorkflow',
     summary: 'Retrieve a workflow',
+    description: withoutSecrets,
     scope: 'read',
     params,
     replies: { 200: workflow },
     errors: [404],
     handle: async ({ db }, { caller, params }) => {
-      const found = await retrieveWorkflow(db, caller.environment, params.workflowId)
+      const found = await workflowFor(db, caller, params.workflowId)
       if (found === undefined) throw unknownWorkflow(params.workflowId)
       return ok(found)
     },

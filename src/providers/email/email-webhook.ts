@@ -2,13 +2,11 @@
 import type { EmailMessage } from '../../domain/outbound-message.ts'
 import type { Outcome } from '../../domain/outcome.ts'
 import { misconfigured, refused, sent } from '../../domain/outcome.ts'
-import { isMetadataHost } from '../../world/address-guard.ts'
 import { ofEmailAddress, ofVisibleAscii, optional, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
-import { bad, good, unreachable } from '../provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
-import { hmacSha256Hex } from '../signing.ts'
+import { checkWebhook, idAt, ofWebhookUrl, signatureDescription, signed, webhookRequest } from '../webhook.ts'
 import { prepared } from './email-message.ts'
 
 /** Headers that a static one must not stand in for. */
@@ -35,10 +33,7 @@ export const emailWebhook = httpProvider({
       placeholder: 'https://ops.example.com/hooks/email',
       mistake: ofWebhookUrl,
     }),
-    secretKey: secret('Signing secret', {
-      description:
-        'Each call carries `X-Posthorn-Signature: t=<seconds>,v1=<hex>`, the HMAC-SHA256 of `<seconds>.<body>` with this secret.',
-    }),
+    secretKey: secret('Signing secret', { description: signatureDescription }),
     from: optional(text('From address', { placeholder: 'hello@example.com', mistake: ofEmailAddress })),
     senderName: optional(text('Sender name')),
     apiKeyRequestHeader: optional(
@@ -61,41 +56,24 @@ export const emailWebhook = httpProvider({
     ),
   },
 
-  request(message, account, now) {
+  request(message, account) {
     // What sends it on may have a from address of its own.
     const email = prepared(message, account)
-    if ('kind' in email) return email
-    const body = JSON.stringify(bodyOf(email))
-    const seconds = Math.floor(now.getTime() / 1000)
-    const { apiKeyRequestHeader, apiKey } = account
-    return {
-      url: account.webhookUrl,
-      method: 'POST',
-      headers: {
-        ...(apiKeyRequestHeader === undefined || apiKey === undefined ? {} : { [apiKeyRequestHeader]: apiKey }),
-        'content-type': 'application/json',
-        'idempotency-key': message.id,
-        'x-posthorn-signature': `t=${seconds},v1=${hmacSha256Hex(account.secretKey, `${seconds}.${body}`)}`,
-      },
-      body,
-    }
+    return 'kind' in email ? email : webhookRequest(account.webhookUrl, message.id, bodyOf(email))
+  },
+
+  sign(request, { secretKey, apiKeyRequestHeader, apiKey }, now) {
+    const hasExtra = apiKeyRequestHeader !== undefined && apiKey !== undefined
+    const extra = hasExtra ? { [apiKeyRequestHeader.toLowerCase()]: apiKey } : {}
+    return signed({ ...request, headers: { ...request.headers, ...extra } }, secretKey, now)
   },
 
   outcome(answer, message, { idPath }) {
-    if (answer.status >= 200 && answer.status < 300) return sent(idAt(answer, idPath) ?? message.id)
-    return trouble(answer)
+    if (answer.status < 200 || answer.status >= 300) return trouble(answer)
+    return sent((idPath === undefined ? undefined : idAt(answer, plainPath(idPath))) ?? message.id)
   },
 
-  async check(world, { webhookUrl }) {
-    try {
-      // Nothing a receiver acts on; whatever it answers, it is there.
-      await world.fetch({ url: webhookUrl, method: 'HEAD', headers: {} })
-      return good
-    } catch (error) {
-      const result = unreachable(error)
-      return result.kind === 'bad' ? bad(result.words, 'webhookUrl') : result
-    }
-  },
+  check: (world, { webhookUrl }) => checkWebhook(world, webhookUrl),
 })
 
 function trouble(answer: ProviderAnswer): Outcome {
@@ -127,20 +105,9 @@ function bodyOf(email: EmailMessage): object {
   }
 }
 
-function idAt(answer: ProviderAnswer, idPath: string | undefined): string | undefined {
-  if (idPath === undefined) return undefined
-  const path = idPath.replace(/^\$\./, '').replaceAll(/\[(\d+)\]/g, '.$1')
-  const found = answer.string(path) ?? answer.number(path)
-  return found === undefined || found === '' ? undefined : String(found)
-}
-
-function ofWebhookUrl(value: string): string | undefined {
-  if (!URL.canParse(value)) return 'must be an address such as https://ops.example.com/hooks/email'
-  const { protocol, username, password, hostname } = new URL(value)
-  if (!/^https?:$/.test(protocol) || username !== '' || password !== '') {
-    return 'must be an http(s) address without user name and password'
-  }
-  return isMetadataHost(hostname) ? 'must not be a metadata address' : undefined
+/** `$.items[0].id` as `items.0.id`. */
+function plainPath(idPath: string): string {
+  return idPath.replace(/^\$\./, '').replaceAll(/\[(\d+)\]/g, '.$1')
 }
 
 function ofExtraHeader(value: string): string | undefined {

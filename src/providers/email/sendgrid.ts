@@ -1,5 +1,7 @@
 // SendGrid, "Mail Send" of the v3 API.
 // https://www.twilio.com/docs/sendgrid/api-reference/mail-send/mail-send
+import type { Fields } from '../../domain/merged.ts'
+import { isFields } from '../../domain/merged.ts'
 import type { RefusalReason } from '../../domain/outcome.ts'
 import { busy, refused, sent } from '../../domain/outcome.ts'
 import { baseAddress, choice, ofBaseUrl, ofEmailAddress, ofVisibleAscii, optional, secret, text } from '../form.ts'
@@ -35,6 +37,7 @@ export const sendgrid = httpProvider({
       text('Base address', { description: 'Another place than SendGrid’s own, such as a proxy.', mistake: ofBaseUrl }),
     ),
   },
+  recipientMembers: ['personalizations', 'mail_settings.bcc'],
   reach: ({ baseUrl }) => (baseUrl === undefined ? 'guarded' : 'operator'),
 
   request(message, account) {
@@ -90,7 +93,7 @@ function bodyOf(email: AddressedEmail, ownPool: string | undefined): object {
   const categories = [...new Set(email.tags)].slice(0, categoriesMax).map((tag) => tag.slice(0, categoryLengthMax))
   return {
     // Settings such as `asm` or `tracking_settings`; what the message itself says cannot be said otherwise there.
-    ...email.customData,
+    ...withoutBlindCopy(email.customData ?? {}),
     personalizations: [
       {
         to: people(email.to),
@@ -112,6 +115,14 @@ function bodyOf(email: AddressedEmail, ownPool: string | undefined): object {
     ...(categories.length === 0 ? {} : { categories }),
     ...(pool === undefined ? {} : { ip_pool_name: pool }),
   }
+}
+
+/** A setting that sends a copy to somebody whom the message does not name. */
+function withoutBlindCopy(settings: Fields): Fields {
+  const { mail_settings: mailSettings } = settings
+  if (!isFields(mailSettings)) return settings
+  const { bcc: _copy, ...rest } = mailSettings
+  return { ...settings, mail_settings: rest }
 }
 
 function attachmentOf({ name, mime, content, cid, disposition }: AddressedEmail['attachments'][number]): object {

@@ -11,6 +11,12 @@ export interface DkimKey {
   readonly privateKey: string
 }
 
+/** Unsubscribing by one click counts only where both of its headers are signed (RFC 8058). */
+const headerFieldNames = [
+  ...['from', 'sender', 'reply-to', 'subject', 'date', 'message-id', 'to', 'cc', 'mime-version', 'content-type'],
+  ...['content-transfer-encoding', 'in-reply-to', 'references', 'list-unsubscribe', 'list-unsubscribe-post'],
+].join(':')
+
 const signatureHeader = Buffer.from('DKIM-Signature:')
 
 /** The same for every try at one message, so that a mailbox or a person can tell a repeat. */
@@ -49,7 +55,8 @@ export async function composed(email: AddressedEmail, now: Date): Promise<Buffer
 /** Throws when the key cannot sign: nodemailer would send the message unsigned without a word. */
 export async function signed(raw: Buffer, key: DkimKey): Promise<Buffer> {
   const chunks: Buffer[] = []
-  for await (const chunk of new DKIM(key).sign(raw) as AsyncIterable<Buffer>) chunks.push(chunk)
+  const dkim = new DKIM({ ...key, headerFieldNames })
+  for await (const chunk of dkim.sign(raw) as AsyncIterable<Buffer>) chunks.push(chunk)
   const whole = Buffer.concat(chunks)
   if (!whole.subarray(0, signatureHeader.length).equals(signatureHeader)) throw new Error('it is no key that can sign')
   return whole

@@ -1,9 +1,29 @@
 // Firebase Cloud Messaging, the HTTP v1 API.
 // https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages/send
+import type { Outcome } from '../../domain/outcome.ts'
+import { busy, misconfigured } from '../../domain/outcome.ts'
+import { OutboundError } from '../../world/outbound-error.ts'
+import type { OutboundRequest, World } from '../../world/world.ts'
 import { secret } from '../form.ts'
-import { bad, good, provider, unreachable } from '../provider.ts'
+import { outcomeOfFailure } from '../http-provider.ts'
+import { withPassthrough } from '../passthrough.ts'
+import { bad, good, provider, sendTimeoutMs, unreachable } from '../provider.ts'
+import type { ProviderAnswer } from '../provider-answer.ts'
 import { answerOf, wordsOf } from '../provider-answer.ts'
+import { withoutRecipient } from '../recipient-words.ts'
+import type { AccessToken } from './access-token.ts'
+import { accessTokenOf, forgetAccessToken, heldAccount } from './access-token.ts'
+import { fcmMessage } from './fcm-message.ts'
+import { fcmOutcome, isStaleToken } from './fcm-outcome.ts'
+import type { ServiceAccount } from './service-account.ts'
 import { askAccessToken, readServiceAccount } from './service-account.ts'
+
+const contentType = 'application/json; charset=utf-8'
+/** The check may be waited for by a person. */
+const checkTimeoutMs = 10_000
+/** A send that has less time left is not begun. */
+const sendMsMin = 1_000
+const recipientMembers = ['message.token', 'message.topic', 'message.condition']
 
 export const fcm = provider({
   id: 'fcm',
@@ -21,28 +41,76 @@ export const fcm = provider({
     }),
   },
 
+  recipientMembers,
+
+  async send(world, message, { serviceAccount }) {
+    const endsAtMs = world.now().getTime() + sendTimeoutMs
+    const held = heldAccount(world, serviceAccount)
+    if ('mistake' in held) return misconfigured(`credentials.serviceAccount ${held.mistake}`)
+    const content = fcmMessage(message)
+    if ('kind' in content) return content
+    const request = withPassthrough(
+      {
+        url: sendAddress(held.account),
+        method: 'POST',
+        headers: { 'content-type': contentType },
+        body: JSON.stringify(content),
+      },
+      message.passthrough,
+      recipientMembers,
+    )
+    if ('kind' in request) return request
+    const token = await accessTokenOf(world, held)
+    if ('kind' in token) return token
+    let answer = await posted(world, request, token, endsAtMs)
+    if ('string' in answer && isStaleToken(answer)) {
+      forgetAccessToken(held, token)
+      const fresh = await accessTokenOf(world, held)
+      if ('kind' in fresh) return fresh
+      answer = await posted(world, request, fresh, endsAtMs)
+    }
+    return 'kind' in answer ? answer : withoutRecipient(fcmOutcome(answer), message)
+  },
+
   async check(world, { serviceAccount }) {
     const account = readServiceAccount(serviceAccount)
     if ('mistake' in account) return bad(account.mistake, 'serviceAccount')
     try {
-      const granted = await askAccessToken(world, account)
+      const granted = await askAccessToken(world, account, checkTimeoutMs)
       const accessToken = granted.string('access_token')
       if (granted.status !== 200 || accessToken === undefined) {
         return bad(wordsOf('Google', granted, 'error_description', 'error'), 'serviceAccount')
       }
       // Validated by Firebase and sent to nobody.
-      const request = new Request(
-        `https://fcm.googleapis.com/v1/projects/${encodeURIComponent(account.projectId)}/messages:send`,
-        {
-          method: 'POST',
-          headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' },
-          body: JSON.stringify({ message: { topic: 'credential-check' }, validate_only: true }),
-        },
-      )
-      const answer = answerOf(await world.fetch(request))
+      const request = new Request(sendAddress(account), {
+        method: 'POST',
+        headers: { authorization: `Bearer ${accessToken}`, 'content-type': contentType },
+        body: JSON.stringify({ message: { topic: 'credential-check' }, validate_only: true }),
+      })
+      const answer = answerOf(await world.fetch(request, { timeoutMs: checkTimeoutMs }))
       return answer.status === 200 ? good : bad(wordsOf('Firebase', answer, 'error.message'), 'serviceAccount')
     } catch (error) {
       return unreachable(error)
     }
   },
 })
+
+const sendAddress = ({ projectId }: ServiceAccount): string =>
+  `https://fcm.googleapis.com/v1/projects/${encodeURIComponent(projectId)}/messages:send`
+
+async function posted(
+  world: World,
+  request: OutboundRequest,
+  token: AccessToken,
+  endsAtMs: number,
+): Promise<ProviderAnswer | Outcome> {
+  const timeoutMs = endsAtMs - world.now().getTime()
+  if (timeoutMs < sendMsMin) return busy('Google took so long to grant an access token that nothing was sent')
+  try {
+    const headers = { ...request.headers, authorization: `Bearer ${token.value}` }
+    return answerOf(await world.fetch({ ...request, headers }, { timeoutMs }), world.now())
+  } catch (error) {
+    if (error instanceof OutboundError) return outcomeOfFailure(error)
+    throw error
+  }
+}

@@ -33,7 +33,11 @@ export function readServiceAccount(file: string): ServiceAccount | { readonly mi
 }
 
 /** Asks for an access token to send messages with: `access_token` of a 200. */
-export async function askAccessToken(world: World, account: ServiceAccount): Promise<ProviderAnswer> {
+export async function askAccessToken(
+  world: World,
+  account: ServiceAccount,
+  timeoutMs: number,
+): Promise<ProviderAnswer> {
   const issuedAt = Math.floor(world.now().getTime() / 1000)
   const assertion = await new SignJWT({ scope: messagingScope })
     .setProtectedHeader({
@@ -47,7 +51,7 @@ export async function askAccessToken(world: World, account: ServiceAccount): Pro
     .setExpirationTime(issuedAt + assertionSeconds)
     .sign(account.privateKey)
   const body = new URLSearchParams({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion })
-  return answerOf(await world.fetch(new Request(tokenEndpoint, { method: 'POST', body })))
+  return answerOf(await world.fetch(new Request(tokenEndpoint, { method: 'POST', body }), { timeoutMs }), world.now())
 }
 
 function parsedObject(text: string): Record<string, unknown> | undefined {

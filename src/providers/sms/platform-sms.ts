@@ -1,4 +1,5 @@
 // The built-in SMS: messages are kept to be looked at, without an account anywhere.
+import { captured, refused } from '../../domain/outcome.ts'
 import { provider } from '../provider.ts'
 
 export const platformSms = provider({
@@ -7,4 +8,10 @@ export const platformSms = provider({
   name: 'Platform SMS',
   docsUrl: '/docs',
   form: {},
+
+  async send(_world, { id, to, content }) {
+    if (to === '') return refused('bad-recipient', 'The message has no number to go to')
+    if (content === '') return refused('bad-content', 'The message says nothing')
+    return captured(id)
+  },
 })

@@ -1,11 +1,19 @@
 // Twilio Programmable Messaging, "Create a Message".
 // https://www.twilio.com/docs/messaging/api/message-resource#create-a-message-resource
+import type { SmsMessage } from '../../domain/outbound-message.ts'
+import { refused } from '../../domain/outcome.ts'
 import { baseAddress, ofBaseUrl, optional, secret, text } from '../form.ts'
-import { bad, good, provider, unreachable } from '../provider.ts'
+import { httpProvider } from '../http-provider.ts'
+import { bad, good, unreachable } from '../provider.ts'
 import { answerOf, wordsOf } from '../provider-answer.ts'
 import { basicAuth } from '../signing.ts'
+import { ofWebhookUrl } from '../webhook.ts'
+import { twilioOutcome } from './twilio-outcome.ts'
 
-export const twilio = provider({
+/** What the message and the account say, in small letters; settings cannot say it otherwise, however they write it. */
+const ownParameters: ReadonlySet<string> = new Set(['to', 'from', 'messagingservicesid', 'body'])
+
+export const twilio = httpProvider({
   id: 'twilio',
   channel: 'sms',
   name: 'Twilio',
@@ -31,6 +39,13 @@ export const twilio = provider({
       text('API key SID', { description: 'With its secret, used instead of the auth token.', placeholder: 'SK…' }),
     ),
     secretKey: optional(secret('API key secret')),
+    webhookUrl: optional(
+      text('Status callback', {
+        description: 'Where Twilio reports what becomes of each message.',
+        placeholder: 'https://ops.example.com/hooks/twilio',
+        mistake: ofWebhookUrl,
+      }),
+    ),
     region: optional(
       text('Region', {
         description: 'A region, or an edge and a region: `ie1`, `dublin.ie1`.',
@@ -43,13 +58,38 @@ export const twilio = provider({
     ),
   },
 
-  async check(world, { accountSid, token, region, baseUrl }) {
-    const own = region === undefined || region === '' ? 'https://api.twilio.com' : `https://api.${region}.twilio.com`
+  recipientMembers: ['To'],
+
+  reach: ({ baseUrl }) => (baseUrl === undefined ? 'guarded' : 'operator'),
+
+  request(message, account) {
+    if (message.to === '') return refused('bad-recipient', 'The message has no number to go to')
+    const parameters = parametersOf(message, account)
+    if (!['Body', 'MediaUrl', 'ContentSid'].some((name) => parameters.has(name))) {
+      return refused('bad-content', 'The message says nothing')
+    }
+    const { accountSid, token, apiKey, secretKey } = account
+    const hasKey = apiKey !== undefined && secretKey !== undefined
+    return {
+      url: `${accountAddress(account)}/Messages.json`,
+      method: 'POST',
+      headers: {
+        authorization: hasKey ? basicAuth(apiKey, secretKey) : basicAuth(accountSid, token),
+        accept: 'application/json',
+        'content-type': 'application/x-www-form-urlencoded',
+      },
+      body: parameters.toString(),
+    }
+  },
+
+  outcome: twilioOutcome,
+
+  async check(world, account) {
+    const { accountSid, token, baseUrl } = account
     // Always by the auth token: an ordinary API key may not read the account, however good it is.
-    const request = new Request(
-      `${baseUrl === undefined ? own : baseAddress(baseUrl)}/2010-04-01/Accounts/${encodeURIComponent(accountSid)}.json`,
-      { headers: { authorization: basicAuth(accountSid, token), accept: 'application/json' } },
-    )
+    const request = new Request(`${accountAddress(account)}.json`, {
+      headers: { authorization: basicAuth(accountSid, token), accept: 'application/json' },
+    })
     try {
       const answer = answerOf(await world.fetch(request, { reach: baseUrl === undefined ? 'guarded' : 'operator' }))
       if (answer.status === 401) return bad(wordsOf('Twilio', answer, 'message'), 'token')
@@ -62,3 +102,43 @@ export const twilio = provider({
     }
   },
 })
+
+interface Account {
+  readonly accountSid: string
+  readonly from: string
+  readonly messageProfileId?: string | undefined
+  readonly region?: string | undefined
+  readonly baseUrl?: string | undefined
+  readonly webhookUrl?: string | undefined
+}
+
+function accountAddress({ accountSid, region, baseUrl }: Account): string {
+  const own = region === undefined ? 'https://api.twilio.com' : `https://api.${region}.twilio.com`
+  const origin = baseUrl === undefined ? own : baseAddress(baseUrl)
+  return `${origin}/2010-04-01/Accounts/${encodeURIComponent(accountSid)}`
+}
+
+function parametersOf(message: SmsMessage, account: Account): URLSearchParams {
+  const sender = message.from ?? account.messageProfileId ?? account.from
+  const parameters = new URLSearchParams({
+    To: message.to,
+    [sender.startsWith('MG') ? 'MessagingServiceSid' : 'From']: sender,
+  })
+  if (message.content !== '') parameters.set('Body', message.content)
+  if (account.webhookUrl !== undefined) parameters.set('StatusCallback', account.webhookUrl)
+  for (const [given, value] of Object.entries(message.customData ?? {})) {
+    const name = parameterName(given)
+    if (ownParameters.has(name.toLowerCase()) || value === undefined || value === null) continue
+    parameters.delete(name)
+    // `MediaUrl` may be there many times; `ContentVariables` is an object in JSON.
+    for (const one of Array.isArray(value) ? value : [value]) parameters.append(name, written(one))
+  }
+  return parameters
+}
+
+/** `statusCallback` and `status_callback` are `StatusCallback`, as Twilio's own libraries have it. */
+function parameterName(given: string): string {
+  return given.replaceAll(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase())
+}
+
+const written = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))

@@ -53,6 +53,9 @@ const names = listed(columns.map((column) => column.name))
 
 const afterJob: Column<NewJob> = { name: sql`after_id`, type: uuid, read: (j) => j.afterId ?? null }
 
+/** The ids of the open ones that were made, within the statement that makes them. */
+export const madeJobs = sql`select id from due_jobs`
+
 /**
  * Each is made once: with its notification, or by the settling of the job before it, which only its lease's holder can do.
  * `settled` names the jobs that were still the holder's: what comes after another is not made.
@@ -83,7 +86,11 @@ function insertionOf(
   const aheadMs = lease === null ? 0 : leaseMs
   const dueAt = isDue ? sql`${clock()} + ${aheadMs}::double precision * interval '1 millisecond'` : sql`null`
   const claims = isDue && lease !== null ? 1 : 0
-  const fence = settled === undefined ? sql`` : sql`where ${valueIn(afterJob)} in (${settled})`
+  // A step that was canceled meanwhile has its row already, and stays as it is.
+  const fence =
+    settled === undefined
+      ? sql``
+      : sql`where ${valueIn(afterJob)} in (${settled}) on conflict (environment_id, id) do nothing returning id`
   const kind = isDue ? 'due' : 'over'
   return {
     as: isDue ? sql`due_jobs` : sql`over_jobs`,

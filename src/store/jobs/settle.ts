@@ -107,6 +107,20 @@ function settleEach(environment: Environment, settlements: readonly JobSettlemen
   }
 }
 
+/** These jobs see the events of these digests from now on. The transaction has settled them. */
+export async function showDigests(
+  tx: Tx,
+  environment: Environment,
+  jobs: readonly { id: string; digestId: string }[],
+): Promise<void> {
+  if (jobs.length === 0) return
+  const ids = jobs.map((job) => job.id)
+  await tx.run(sql`
+    update jobs j set digest_id = s.digest_id
+    from unnest(${ids}::uuid[], ${jobs.map((job) => job.digestId)}::uuid[]) as s (id, digest_id)
+    where j.environment_id = ${environment.id} and j.id = any(${ids}::uuid[]) and j.id = s.id`)
+}
+
 /** Locks those that are still ours until the transaction ends, for decisions that are made within it. */
 export async function holdJobs(
   tx: Tx,

@@ -60,6 +60,13 @@ const columns: readonly Column<NewMessage>[] = [
   { name: sql`title`, type: text, read: (m) => m.draft.title ?? null },
   { name: sql`email`, type: text, read: (m) => m.draft.email ?? null },
   { name: sql`phone`, type: text, read: (m) => m.draft.phone ?? null },
+  { name: sql`direct_webhook_url`, type: text, read: (m) => m.draft.directWebhookUrl ?? null },
+  {
+    name: sql`device_tokens`,
+    type: sql`text[]`,
+    writtenAs: text,
+    read: (m) => (m.draft.deviceTokens === undefined ? null : arrayText(m.draft.deviceTokens)),
+  },
   { name: sql`envelope`, type: sql`json`, read: (m) => json(m.draft.envelope) },
   { name: sql`cta`, type: jsonb, read: (m) => json(m.draft.cta) },
   { name: sql`actor`, type: jsonb, read: (m) => json(m.draft.actor) },

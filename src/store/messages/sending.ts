@@ -1,6 +1,6 @@
 // Messages on their way to a provider: begun, and what came of it.
 import type { Part } from '../../db/one-statement.ts'
-import type { Sql, Statement } from '../../db/sql.ts'
+import type { Sql, Statement, Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
 import { idsOfMessages } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -105,4 +105,12 @@ export function callResults(
       where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.id = r.id
         and m.job_id in (${settled})`,
   }
+}
+
+/** Messages that are not to be sent after all: no provider was asked. */
+export async function dropReady(tx: Tx, environment: Environment, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await tx.run(sql`
+    update messages set state = 'done'
+    where environment_id = ${environment.id} and id = any(${ids}::uuid[]) and state = 'ready'`)
 }

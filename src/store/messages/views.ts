@@ -34,6 +34,8 @@ export function messageOf(environment: Environment, row: MessageRow, origins: Me
       title: row.title,
       email: row.email,
       phone: row.phone,
+      directWebhookUrl: row.direct_webhook_url,
+      deviceTokens: row.device_tokens,
       providerId: row.provider_id,
       identifier: row.provider_message_id,
       errorId: row.error_id,

@@ -1,0 +1,95 @@
+// Calls a customer's own service for a custom step: once, signed, guarded; whatever comes of it is told without secrets.
+import type { CallResult } from '../domain/custom-call.ts'
+import { callResultOf } from '../domain/custom-call.ts'
+import type { CallOut } from '../domain/decision.ts'
+import { answerOf, retryAfterMsOf } from '../providers/provider-answer.ts'
+import { signed } from '../providers/webhook.ts'
+import { storable } from '../providers/words.ts'
+import { OutboundError } from '../world/outbound-error.ts'
+import type { OutboundAnswer, World } from '../world/world.ts'
+
+export type CallOutcome =
+  | { readonly kind: 'answered'; readonly told: CallTold; readonly result: CallResult }
+  /** Perhaps it did something, perhaps not: it is called again under the same key, by which it knows a repeat. */
+  | { readonly kind: 'busy'; readonly told: CallTold; readonly retryAfterMs?: number }
+  | { readonly kind: 'failed'; readonly told: CallTold }
+
+/** What the activity shows of an answer, or of its absence. */
+export interface CallTold {
+  readonly status?: number
+  readonly answer?: string
+  readonly message?: string
+}
+
+export interface ServiceCall {
+  readonly call: CallOut
+  /** The same for every repeat. */
+  readonly idempotencyKey: string
+  readonly secret: Buffer
+}
+
+export async function callService(world: World, { call, idempotencyKey, secret }: ServiceCall): Promise<CallOutcome> {
+  const { url, method, body, timeoutMs } = call
+  const headers = { ...call.headers, 'content-type': 'application/json', 'idempotency-key': idempotencyKey }
+  const request = signed({ url, method, headers, body }, secret.toString('utf8'), world.now())
+  try {
+    return outcomeOf(await world.fetch(request, { reach: 'guarded', timeoutMs }), call, world.now())
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error
+    const told = { message: error.message }
+    return error.kind === 'refused-address' ? { kind: 'failed', told } : { kind: 'busy', told }
+  }
+}
+
+/** Statuses after which the same call may well be answered: the service was too slow, too busy or not there. */
+const busyStatuses: ReadonlySet<number> = new Set([408, 425, 429])
+
+function outcomeOf(answer: OutboundAnswer, call: CallOut, now: Date): CallOutcome {
+  const { status } = answer
+  const told = { status, answer: shownAnswer(answer.body, call) }
+  if (status >= 200 && status < 300) {
+    const result = callResultOf(answer.body)
+    if (result !== undefined) return { kind: 'answered', told, result }
+    const message = 'No JSON object that can be kept was answered: later steps see an empty result'
+    return { kind: 'answered', told: answer.body === '' ? { status } : { ...told, message }, result: {} }
+  }
+  if (status >= 500 || busyStatuses.has(status)) {
+    const retryAfterMs = retryAfterMsOf(answerOf(answer, now))
+    return { kind: 'busy', told, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
+  }
+  if (status >= 300 && status < 400) return { kind: 'failed', told: { ...told, message: 'Redirects are not followed' } }
+  return { kind: 'failed', told }
+}
+
+/** Enough to see what went wrong. */
+const shownBytesMax = 4_000
+/** Shorter values stand in many a text by chance. */
+const secretLengthMin = 6
+
+/** Services that echo what they were sent must not carry a header's secret, or that of a query, into the activity. */
+function shownAnswer(body: string, call: CallOut): string {
+  const shown = secretsOf(call).reduce((told, secret) => told.replaceAll(secret, '…'), body)
+  return storable(shown, shownBytesMax)
+}
+
+/** The longest first: what lies within another must not leave the rest of it standing. */
+function secretsOf({ url, headers }: CallOut): string[] {
+  const sent = Object.values(headers).flatMap((value) => [value, value.split(' ').at(-1) ?? ''])
+  const all = [...sent, ...querySecrets(url)].flatMap(spellings)
+  return [...new Set(all)].filter((one) => one.length >= secretLengthMin).sort((a, b) => b.length - a.length)
+}
+
+/** Without a query an address is told anyway. */
+function querySecrets(address: string): string[] {
+  const { href, pathname, search, searchParams } = new URL(address)
+  if (search === '') return []
+  const asSent = search.slice(1).split('&')
+  const values = asSent.map((piece) => piece.slice(piece.indexOf('=') + 1))
+  return [address, href, `${pathname}${search}`, search, search.slice(1), ...values, ...searchParams.values()]
+}
+
+/** As it is, and as it stands in JSON, where some write slashes with an escape. */
+function spellings(secret: string): string[] {
+  const inJson = JSON.stringify(secret).slice(1, -1)
+  return [secret, inJson, inJson.replaceAll('/', '\\/')]
+}

@@ -1,0 +1,27 @@
+// The message as one provider is given it: with what the event wants otherwise of that provider.
+import { merged } from '../domain/merged.ts'
+import type { Envelope } from '../domain/message.ts'
+import type { OutboundMessage } from '../domain/outbound-message.ts'
+
+export interface Addressed {
+  readonly id: string
+  readonly envelope: Envelope
+  readonly providerId: string
+  /** The event's own; push messages carry it. */
+  readonly payload: Readonly<Record<string, unknown>>
+}
+
+export function messageFor({ id, envelope, providerId, payload }: Addressed): OutboundMessage {
+  const { forProviders, ...message } = envelope
+  const isPush = 'target' in message
+  const plain = { ...message, id, ...(isPush ? { payload } : {}) } as OutboundMessage
+  const wish = forProviders?.[providerId]
+  if (wish === undefined) return plain
+  const { customData, passthrough } = wish
+  const own = { ...plain, ...wish.message } as OutboundMessage
+  return {
+    ...own,
+    ...(customData === undefined ? {} : { customData: merged(own.customData ?? {}, customData) }),
+    ...(passthrough === undefined ? {} : { passthrough }),
+  }
+}

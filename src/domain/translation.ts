@@ -1,0 +1,127 @@
+// Translations: texts by locale, and which one somebody gets.
+
+/** Where a template's scope holds its translations: a symbol, so that no payload and no template can reach it. */
+export const translations: unique symbol = Symbol('translations')
+
+export interface Translations {
+  /** The text of a key for somebody of that locale; undefined when no locale they could get has it. */
+  text(key: string, locale: unknown): string | undefined
+}
+
+/** The texts of one locale, by their dotted keys. */
+export interface LocaleTexts {
+  readonly locale: string
+  readonly texts: ReadonlyMap<string, string>
+}
+
+/** A text may be a paragraph, not a document. */
+export const textLengthMax = 10_000
+/** As many as large applications have in all. */
+export const textsPerLocaleMax = 5_000
+export const textKeyLengthMax = 300
+export const textsDepthMax = 10
+/** Every language of the world with a script has fewer readers at one customer. */
+export const localesMax = 200
+/**
+ * The keys and texts of all locales of an environment together, in characters, each text under its whole key. Every node
+ * keeps them, and they are read anew after each change.
+ */
+export const textsLengthMax = 10_000_000
+
+/** `de_at` and `de-AT` are one. The text must be a locale. */
+export function canonicalLocale(locale: string): string {
+  return Intl.getCanonicalLocales(locale.replaceAll('_', '-'))[0] ?? locale
+}
+
+/** `zh-Hant-TW`, then `zh-Hant`, then `zh`. */
+export function localesFor(locale: string): string[] {
+  const parts = locale.split('-')
+  return parts.map((_, index) => parts.slice(0, parts.length - index).join('-'))
+}
+
+export interface TextMistake {
+  /** The dotted key, empty for the whole. */
+  readonly key: string
+  readonly message: string
+}
+
+/** Nested texts by their dotted keys; what is no text, too deep or too much is told instead. */
+export function flatTexts(given: Readonly<Record<string, unknown>>): {
+  texts: ReadonlyMap<string, string>
+  mistakes: readonly TextMistake[]
+} {
+  const texts = new Map<string, string>()
+  const mistakes: TextMistake[] = []
+  const walk = (members: Readonly<Record<string, unknown>>, prefix: string, depth: number): void => {
+    for (const [name, value] of Object.entries(members)) {
+      const key = prefix === '' ? name : `${prefix}.${name}`
+      const message = mistakeOf(key, value, depth, texts)
+      if (message !== undefined) mistakes.push({ key, message })
+      else if (typeof value === 'string') texts.set(key, value)
+      else walk(value as Readonly<Record<string, unknown>>, key, depth + 1)
+      if (mistakes.length >= mistakesToldMax) return
+    }
+  }
+  walk(given, '', 1)
+  if (texts.size > textsPerLocaleMax) {
+    mistakes.push({ key: '', message: `has ${texts.size} texts; at most ${textsPerLocaleMax} are allowed` })
+  }
+  return { texts, mistakes }
+}
+
+/** Whoever sends a wrong file needs to see that, not every line of it. */
+const mistakesToldMax = 50
+
+function mistakeOf(key: string, value: unknown, depth: number, texts: ReadonlyMap<string, string>): string | undefined {
+  if (key.length > textKeyLengthMax) return `the key is longer than ${textKeyLengthMax} characters`
+  if (typeof value === 'string') {
+    if (texts.has(key)) return 'is given twice, once nested and once with dots'
+    return value.length > textLengthMax ? `is longer than ${textLengthMax} characters` : undefined
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'must be a text or hold texts'
+  return depth >= textsDepthMax ? `is nested more than ${textsDepthMax} deep` : undefined
+}
+
+/** What most callers write first; where it is missing, the oldest locale stands in. */
+export const preferredDefault = 'en'
+
+/** `locales` are oldest first. */
+export function translationsOf(locales: readonly LocaleTexts[]): Translations {
+  const byLocale = new Map(locales.map(({ locale, texts }) => [locale, texts]))
+  const standard = byLocale.get(preferredDefault) ?? locales[0]?.texts
+  // A subscriber's locale is asked for with every text.
+  const chains = new Map<string, readonly ReadonlyMap<string, string>[]>()
+  const chainOf = (locale: string): readonly ReadonlyMap<string, string>[] => {
+    const known = chains.get(locale)
+    if (known !== undefined) return known
+    const own = localesOf(locale).flatMap((name) => byLocale.get(name) ?? [])
+    const chain = [...new Set(standard === undefined ? own : [...own, standard])]
+    if (chains.size >= chainsMax) chains.clear()
+    chains.set(locale, chain)
+    return chain
+  }
+  return {
+    text: (key, locale) => {
+      for (const texts of chainOf(typeof locale === 'string' ? locale : '')) {
+        const text = texts.get(key)
+        if (text !== undefined) return text
+      }
+      return undefined
+    },
+  }
+}
+
+/** Locales that subscribers of one environment have. */
+const chainsMax = 1_000
+
+/** Whatever a subscriber was given as a locale; nothing for what is none. */
+export function localesOf(locale: string): string[] {
+  try {
+    return localesFor(canonicalLocale(locale))
+  } catch {
+    return []
+  }
+}
+
+/** Whether a text may use the filter `t`: rather once too often than not. As JSON, line breaks stand as escapes. */
+export const usesTranslations = (text: string): boolean => /\|(?:\s|\\[nrt])*t\b/.test(text)

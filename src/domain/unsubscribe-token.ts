@@ -1,0 +1,76 @@
+// The token of an unsubscribe link: who, of which workflow, in which environment, signed with the environment's secret.
+import { createHmac, timingSafeEqual } from 'node:crypto'
+
+export interface Unsubscription {
+  readonly environmentId: string
+  /** The subscriber's internal id. */
+  readonly subscriberId: string
+  readonly workflowId: string
+}
+
+// Layout: 1 byte version, 16 bytes each of environment, subscriber and workflow, 16 bytes of the signature. It has no end:
+// mail is read years later, and a link that has ended is how a subscriber becomes a complaint.
+const version = 1
+const idBytes = 16
+const contentBytes = 1 + 3 * idBytes
+/** Half of an HMAC-SHA256, as RFC 2104 allows: 2^128 to guess, and a link that fits on a line. */
+const signatureBytes = 16
+const tokenBytes = contentBytes + signatureBytes
+/** What base64url makes of so many bytes. */
+const tokenPattern = /^[A-Za-z0-9_-]{87}$/
+/** Signed with what is signed for other purposes too, so it says what it is for. */
+const purpose = 'posthorn unsubscribe\n'
+
+export function writeUnsubscribeToken(unsubscription: Unsubscription, secret: Buffer): string {
+  const content = Buffer.alloc(contentBytes)
+  content[0] = version
+  const { environmentId, subscriberId, workflowId } = unsubscription
+  for (const [index, id] of [environmentId, subscriberId, workflowId].entries()) {
+    content.write(id.replaceAll('-', ''), 1 + index * idBytes, idBytes, 'hex')
+  }
+  return Buffer.concat([content, signatureOf(content, secret)]).toString('base64url')
+}
+
+/** What a token claims, before its signature is looked at: the environment says which secret that needs. */
+export function readUnsubscribeToken(token: string): ReadToken | undefined {
+  if (!tokenPattern.test(token)) return undefined
+  const bytes = Buffer.from(token, 'base64url')
+  // Only the one way of writing it: a token that differs from ours in a bit that means nothing was still altered.
+  if (bytes.length !== tokenBytes || bytes[0] !== version || bytes.toString('base64url') !== token) return undefined
+  const content = bytes.subarray(0, contentBytes)
+  const idAt = (index: number): string => uuidOf(content.subarray(1 + index * idBytes, 1 + (index + 1) * idBytes))
+  return {
+    claimed: { environmentId: idAt(0), subscriberId: idAt(1), workflowId: idAt(2) },
+    isSignedWith: (secret) => timingSafeEqual(bytes.subarray(contentBytes), signatureOf(content, secret)),
+  }
+}
+
+export interface ReadToken {
+  readonly claimed: Unsubscription
+  isSignedWith(secret: Buffer): boolean
+}
+
+function signatureOf(content: Buffer, secret: Buffer): Buffer {
+  return createHmac('sha256', secret).update(purpose).update(content).digest().subarray(0, signatureBytes)
+}
+
+function uuidOf(bytes: Buffer): string {
+  const hex = bytes.toString('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+}
+
+/**
+ * What links begin with, if the service is reachable under an address that mail may point to: https, or this machine
+ * while somebody develops. RFC 8058 asks for https, and receivers ignore anything else.
+ */
+export function linkBaseOf(baseUrl: string | undefined): string | undefined {
+  if (baseUrl === undefined || !URL.canParse(baseUrl)) return undefined
+  const { protocol, hostname, search, hash } = new URL(baseUrl)
+  if (search !== '' || hash !== '') return undefined
+  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(hostname) || hostname.endsWith('.localhost')
+  return protocol === 'https:' || (protocol === 'http:' && isLocal) ? baseUrl.replace(/\/+$/, '') : undefined
+}
+
+export const unsubscribePath = '/v1/unsubscribe'
+
+export const unsubscribeUrlOf = (base: string, token: string): string => `${base}${unsubscribePath}/${token}`

@@ -1,0 +1,9 @@
+// What is wrong with a part of something given, told without the part's name.
+
+export class Mistakes {
+  readonly messages: readonly string[]
+
+  constructor(messages: readonly string[]) {
+    this.messages = messages
+  }
+}

@@ -1,0 +1,72 @@
+// Chat by webhook: the message goes as JSON to an address of the subscriber's or the customer's own, signed where there is a secret.
+import type { ChatMessage } from '../../domain/outbound-message.ts'
+import { misconfigured, refused, sent } from '../../domain/outcome.ts'
+import { optional, secret, text } from '../form.ts'
+import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
+import { good } from '../provider.ts'
+import { wordsOf } from '../provider-answer.ts'
+import { checkWebhook, idAt, ofWebhookUrl, signatureDescription, signed, webhookRequest } from '../webhook.ts'
+import { hasAddress } from './chat-address.ts'
+
+/** Members that callers of others send along to choose the address and the secret; neither is theirs to choose here. */
+const droppedMembers: ReadonlySet<string> = new Set(['webhookUrl', 'hmacSecretKey'])
+/** No such place, not for us, or no POST there. */
+const wrongAddressStatuses: ReadonlySet<number> = new Set([401, 403, 404, 405, 410])
+
+export const chatWebhook = httpProvider({
+  id: 'chat-webhook',
+  channel: 'chat',
+  name: 'Chat Webhook',
+  docsUrl: '/docs',
+  // The receiver tells a repeat by its Idempotency-Key.
+  idempotent: true,
+  form: {
+    secretKey: optional(secret('Signing secret', { description: signatureDescription })),
+    webhookUrl: optional(
+      text('Default webhook address', {
+        description:
+          'For subscribers who have none of their own. A private address must be in POSTHORN_OUTBOUND_ALLOW.',
+        placeholder: 'https://ops.example.com/hooks/chat',
+        mistake: ofWebhookUrl,
+      }),
+    ),
+  },
+  callsRecipient: hasAddress,
+
+  request(message, account) {
+    const webhookUrl = hasAddress(message) ? message.webhookUrl : account.webhookUrl
+    if (webhookUrl === undefined) {
+      return refused('bad-recipient', 'The subscriber has no webhookUrl, and the integration has no default')
+    }
+    const mistake = ofWebhookUrl(webhookUrl)
+    if (mistake !== undefined) return refused('bad-recipient', `The webhookUrl ${mistake}`)
+    return webhookRequest(webhookUrl, message.id, bodyOf(message))
+  },
+
+  sign: (request, { secretKey }, now) => (secretKey === undefined ? request : signed(request, secretKey, now)),
+
+  outcome(answer, message) {
+    const { status } = answer
+    if (status >= 200 && status < 300) return sent(idAt(answer, 'id') ?? message.id)
+    const words = wordsOf('The webhook', answer, 'message', 'error')
+    if ((status >= 300 && status < 400) || wrongAddressStatuses.has(status)) {
+      return hasAddress(message) ? refused('bad-recipient', words) : misconfigured(words)
+    }
+    return outcomeOfStatus(answer, words)
+  },
+
+  check: async (world, { webhookUrl }) => (webhookUrl === undefined ? good : checkWebhook(world, webhookUrl)),
+})
+
+function bodyOf({ id, content, channel, phone, metadata, customData = {} }: ChatMessage): object {
+  const given = Object.entries(customData).filter(([name]) => !droppedMembers.has(name))
+  return {
+    content,
+    ...Object.fromEntries(given),
+    // Last: where a message goes is not the event's to say here.
+    channel,
+    phoneNumber: phone,
+    ...metadata,
+    messageId: id,
+  }
+}

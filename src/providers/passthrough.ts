@@ -1,0 +1,180 @@
+// A passthrough: what a caller adds to the request of one provider, merged into it after the provider made it.
+import type { Fields } from '../domain/merged.ts'
+import { isFields, merged } from '../domain/merged.ts'
+import type { Passthrough } from '../domain/outbound-message.ts'
+import type { Outcome } from '../domain/outcome.ts'
+import { refused } from '../domain/outcome.ts'
+import type { OutboundRequest } from '../world/world.ts'
+
+/** A vendor's request is a few kilobytes; settings beside it have no reason to be larger. */
+const passthroughBytesMax = 64 * 1024
+/** Deeper than any vendor's settings, and shallow enough to be walked by recursion. */
+const depthMax = 20
+/** Many servers take no more than a hundred headers, and 8 KiB a line. */
+const entriesMax = 50
+const entryLengthMax = 4_096
+/** What the connection, the account or the signature decides. */
+const ownHeaders: ReadonlySet<string> = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'accept-encoding',
+  'expect',
+  'upgrade',
+  'te',
+  'trailer',
+  'authorization',
+  'proxy-authorization',
+  'idempotency-key',
+  'x-posthorn-signature',
+])
+/**
+ * Of the headers a provider's request has, those that say nothing about who we are. The content type is none of them: a
+ * body that is read in another way than it was written may name other recipients.
+ */
+const replaceable: ReadonlySet<string> = new Set(['accept', 'user-agent'])
+
+/**
+ * The request with what the caller adds, or a refusal that says what is wrong with it; values are never told.
+ * `recipientMembers`: paths in the body that say where the message goes, which a caller may not add to.
+ */
+export function withPassthrough(
+  request: OutboundRequest,
+  given: Passthrough | undefined,
+  recipientMembers: readonly string[],
+): OutboundRequest | Outcome {
+  if (given === undefined) return request
+  const mistake =
+    mistakeOfShape(given) ??
+    mistakeOfHeaders(request.headers, given.headers ?? {}) ??
+    mistakeOfRecipients(given, recipientMembers)
+  if (mistake !== undefined) return refused('bad-content', mistake)
+  const body = mergedBody(request, given.body ?? {})
+  if ('mistake' in body) return refused('bad-content', body.mistake)
+  const { url, headers } = request
+  return {
+    ...request,
+    url: withQuery(url, given.query ?? {}),
+    headers: { ...lowerCased(headers), ...lowerCased(given.headers ?? {}) },
+    ...body,
+  }
+}
+
+function mistakeOfShape(given: unknown): string | undefined {
+  if (!isFields(given)) return 'A passthrough must be an object with body, headers or query'
+  for (const member of ['body', 'headers', 'query']) {
+    const value = given[member]
+    if (value !== undefined && !isFields(value)) return `The ${member} of a passthrough must be an object`
+  }
+  if (isDeeperThan(given, depthMax)) return `A passthrough must not be nested more than ${depthMax} deep`
+  if (Buffer.byteLength(JSON.stringify(given)) > passthroughBytesMax) {
+    return `A passthrough must not be larger than ${passthroughBytesMax} bytes`
+  }
+  return mistakeInEntries('header', given['headers']) ?? mistakeInEntries('query parameter', given['query'])
+}
+
+function isDeeperThan(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return depth === 0 || Object.values(value).some((member) => isDeeperThan(member, depth - 1))
+}
+
+function mistakeInEntries(what: string, given: unknown): string | undefined {
+  const entries = isFields(given) ? Object.entries(given) : []
+  if (entries.length > entriesMax) return `A passthrough must not have more than ${entriesMax} ${what}s`
+  for (const [name, value] of entries) {
+    if (name === '' || name.length > entryLengthMax)
+      return `The name of a passthrough ${what} must not be empty or long`
+    if (!isScalar(value) || String(value).length > entryLengthMax) {
+      return `The passthrough ${what} ${shown(name)} must be a text of at most ${entryLengthMax} characters`
+    }
+  }
+  return undefined
+}
+
+const isScalar = (value: unknown): value is string | number | boolean =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+
+const shown = (name: string): string => JSON.stringify(name.slice(0, 100))
+
+function mistakeOfHeaders(own: OutboundRequest['headers'], given: Fields): string | undefined {
+  const ours = lowerCased(own)
+  for (const [name, value] of Object.entries(given)) {
+    const lowerName = name.toLowerCase()
+    if (!/^[!#$%&'*+.^_`|~0-9a-z-]{1,100}$/.test(lowerName) || !/^[\t\x20-\x7e]*$/.test(String(value))) {
+      return `The passthrough header ${shown(name)} must be a header name with an ASCII text`
+    }
+    if (ownHeaders.has(lowerName) || (Object.hasOwn(ours, lowerName) && !replaceable.has(lowerName))) {
+      return `The passthrough header ${shown(name)} cannot be set: the integration decides it`
+    }
+  }
+  return undefined
+}
+
+function mistakeOfRecipients({ body = {}, query = {} }: Passthrough, paths: readonly string[]): string | undefined {
+  for (const path of paths) {
+    const inBody = givenAt(body, path.split('.'))
+    if (inBody !== undefined) return `The passthrough member ${shown(inBody)} ${decidedByMessage}`
+    // Many vendors read a parameter wherever it stands.
+    const inQuery = Object.keys(query).find((name) => comparedName(name) === path.toLowerCase())
+    if (inQuery !== undefined) return `The passthrough query parameter ${shown(inQuery)} ${decidedByMessage}`
+  }
+  return undefined
+}
+
+const decidedByMessage = 'cannot be set: the message decides where it goes'
+
+/** `to`, `TO` and `To[]` are one member to some vendors. */
+const comparedName = (name: string): string => name.replace(/\[.*$/s, '').trim().toLowerCase()
+
+/** The path as it was given, where it is; what replaces a member above it replaces it too. */
+function givenAt(given: Fields, [first = '', ...rest]: readonly string[]): string | undefined {
+  for (const [name, value] of Object.entries(given)) {
+    if (comparedName(name) !== first.toLowerCase()) continue
+    if (rest.length === 0 || !isFields(value)) return name
+    const deeper = givenAt(value, rest)
+    if (deeper !== undefined) return `${name}.${deeper}`
+  }
+  return undefined
+}
+
+function lowerCased(headers: Fields): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]))
+}
+
+function withQuery(url: string, given: Fields): string {
+  const added = new URLSearchParams(
+    Object.entries(given).map(([name, value]): [string, string] => [name, String(value)]),
+  ).toString()
+  if (added === '') return url
+  const address = new URL(url)
+  // By hand: what stands there already keeps the encoding it came with.
+  address.search = address.search === '' ? added : `${address.search}&${added}`
+  return address.href
+}
+
+type MergedBody = { readonly body?: string | Buffer } | { readonly mistake: string }
+
+function mergedBody({ headers, body }: OutboundRequest, given: Fields): MergedBody {
+  if (Object.keys(given).length === 0) return {}
+  const type = lowerCased(headers)['content-type'] ?? ''
+  if (typeof body === 'string' && type.startsWith('application/json')) {
+    const own: unknown = JSON.parse(body)
+    if (isFields(own)) return { body: JSON.stringify(merged(own, given)) }
+  }
+  if (typeof body === 'string' && type.startsWith('application/x-www-form-urlencoded')) return mergedForm(body, given)
+  return { mistake: 'This provider’s request has no body that a passthrough could add to' }
+}
+
+function mergedForm(body: string, given: Fields): MergedBody {
+  const form = new URLSearchParams(body)
+  for (const [name, value] of Object.entries(given)) {
+    const values = Array.isArray(value) ? value : [value]
+    if (!values.every(isScalar)) {
+      return { mistake: `The passthrough member ${shown(name)} must be a text, or a list of texts` }
+    }
+    form.delete(name)
+    for (const one of values) form.append(name, String(one))
+  }
+  return { body: form.toString() }
+}

@@ -1,0 +1,97 @@
+// Access tokens of service accounts: one an account, shared by all that send with it, and asked anew before it ends.
+import type { Outcome } from '../../domain/outcome.ts'
+import { busy, misconfigured } from '../../domain/outcome.ts'
+import { OutboundError } from '../../world/outbound-error.ts'
+import type { World } from '../../world/world.ts'
+import { outcomeOfFailure, outcomeOfStatus } from '../http-provider.ts'
+import type { ProviderAnswer } from '../provider-answer.ts'
+import { wordsOf } from '../provider-answer.ts'
+import type { ServiceAccount } from './service-account.ts'
+import { askAccessToken, readServiceAccount } from './service-account.ts'
+
+export interface AccessToken {
+  readonly value: string
+  readonly endsAt: Date
+}
+
+interface HeldAccount {
+  readonly account: ServiceAccount
+  token: AccessToken | undefined
+  /** Those who need a token while one is asked for wait for the same answer. */
+  asking: Promise<AccessToken | Outcome> | undefined
+}
+
+/** Each is a few kilobytes; one that was dropped is read and asked for again. */
+const accountsMax = 1_000
+/** Long enough for the slowest send that still holds the old one. */
+const renewBeforeMs = 300_000
+/** What Google says when it does not say otherwise. */
+const lifetimeSeconds = 3_600
+/** Leaves the send that waits for it the ten seconds that Firebase asks for. */
+const askTimeoutMs = 8_000
+
+/** By world, so that nothing outlives it, and by the whole key file: half of one must not fetch another's token. */
+const heldAccounts = new WeakMap<World, Map<string, HeldAccount>>()
+
+export function heldAccount(world: World, file: string): HeldAccount | { readonly mistake: string } {
+  const held = heldAccounts.get(world) ?? new Map<string, HeldAccount>()
+  heldAccounts.set(world, held)
+  const known = held.get(file)
+  if (known !== undefined) {
+    // Last in line again: the first is the one that was not used for longest.
+    held.delete(file)
+    held.set(file, known)
+    return known
+  }
+  const account = readServiceAccount(file)
+  if ('mistake' in account) return account
+  const [oldest] = held.keys()
+  if (held.size >= accountsMax && oldest !== undefined) held.delete(oldest)
+  const made: HeldAccount = { account, token: undefined, asking: undefined }
+  held.set(file, made)
+  return made
+}
+
+/** A token that is good for this send, or why there is none; then certainly nothing was sent. */
+export async function accessTokenOf(world: World, held: HeldAccount): Promise<AccessToken | Outcome> {
+  const { token } = held
+  const leftMs = (token?.endsAt.getTime() ?? 0) - world.now().getTime()
+  if (token !== undefined && leftMs > renewBeforeMs) return token
+  held.asking ??= asked(world, held).finally(() => {
+    held.asking = undefined
+  })
+  const granted = await held.asking
+  // Google's trouble is none of ours while the old one lasts.
+  return 'kind' in granted && token !== undefined && leftMs > 0 && granted.kind === 'busy' ? token : granted
+}
+
+/** Forgets a token that was refused, unless another took its place meanwhile. */
+export function forgetAccessToken(held: HeldAccount, token: AccessToken): void {
+  if (held.token === token) held.token = undefined
+}
+
+async function asked(world: World, held: HeldAccount): Promise<AccessToken | Outcome> {
+  const askedAt = world.now()
+  let answer: ProviderAnswer
+  try {
+    answer = await askAccessToken(world, held.account, askTimeoutMs)
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error
+    const outcome = outcomeOfFailure(error)
+    // Perhaps a token was granted, but no message was sent.
+    return outcome.kind === 'unsure' ? busy(outcome.detail) : outcome
+  }
+  const value = answer.string('access_token')
+  if (answer.status !== 200 || value === undefined || value === '') return refusalOf(answer)
+  const lastsMs = (answer.number('expires_in') ?? lifetimeSeconds) * 1000
+  held.token = { value, endsAt: new Date(askedAt.getTime() + lastsMs) }
+  return held.token
+}
+
+function refusalOf(answer: ProviderAnswer): Outcome {
+  // Not the body of a success: there may be a token in it.
+  if (answer.status === 200) return busy('Google answered 200 without an access token')
+  const outcome = outcomeOfStatus(answer, wordsOf('Google', answer, 'error_description', 'error'))
+  if (outcome.kind === 'refused') return misconfigured(outcome.detail)
+  return outcome.kind === 'unsure' ? busy(outcome.detail) : outcome
+}

@@ -1,0 +1,29 @@
+// Words that repeat nothing of where a message went: a webhook's address and a device token are the recipient's secrets.
+import type { OutboundMessage } from '../domain/outbound-message.ts'
+import type { Outcome } from '../domain/outcome.ts'
+
+/** Shorter pieces of an address are no secrets, and striking them out would leave nothing readable. */
+const struckOutLengthMin = 6
+/** Enough to tell one device from another. */
+const tokenShown = 4
+
+export function withoutRecipient(outcome: Outcome, message: OutboundMessage): Outcome {
+  if (outcome.detail === undefined) return outcome
+  return { ...outcome, detail: struckOut(outcome.detail, message) }
+}
+
+function struckOut(words: string, message: OutboundMessage): string {
+  if ('target' in message) {
+    if (message.target.length < struckOutLengthMin) return words
+    return words.replaceAll(message.target, `…${message.target.slice(-tokenShown)}`)
+  }
+  if (!('webhookUrl' in message) || message.webhookUrl === undefined) return words
+  return secretsOf(message.webhookUrl).reduce((told, secret) => told.replaceAll(secret, '[redacted]'), words)
+}
+
+/** The longest first: what lies within another must not leave the rest of it standing. */
+function secretsOf(address: string): string[] {
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  const parts = url === undefined ? [] : [url.href, `${url.pathname}${url.search}`, url.pathname, url.search.slice(1)]
+  return [address, ...parts].filter((part) => part.length >= struckOutLengthMin).toSorted((a, b) => b.length - a.length)
+}

@@ -1,0 +1,54 @@
+// What the providers that call an address of the customer's own share: its form, its signature, a look whether it is there.
+import { isMetadataHost } from '../world/address-guard.ts'
+import type { OutboundRequest, World } from '../world/world.ts'
+import type { CheckResult } from './provider.ts'
+import { bad, good, unreachable } from './provider.ts'
+import type { ProviderAnswer } from './provider-answer.ts'
+import { hmacSha256Hex } from './signing.ts'
+
+/** Told with every form that asks for the secret. */
+export const signatureDescription =
+  'Each call carries `X-Posthorn-Signature: t=<seconds>,v1=<hex>`, the HMAC-SHA256 of `<seconds>.<body>` with this secret.'
+
+export function ofWebhookUrl(value: string): string | undefined {
+  if (!URL.canParse(value)) return 'must be an address such as https://ops.example.com/hooks'
+  const { protocol, username, password, hostname } = new URL(value)
+  if (!/^https?:$/.test(protocol) || username !== '' || password !== '') {
+    return 'must be an http(s) address without user name and password'
+  }
+  return isMetadataHost(hostname) ? 'must not be a metadata address' : undefined
+}
+
+/** JSON under a key that tells a repeat. */
+export function webhookRequest(url: string, messageId: string, body: object): OutboundRequest {
+  return {
+    url,
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'idempotency-key': messageId },
+    body: JSON.stringify(body),
+  }
+}
+
+/** Signed with its moment, so that a receiver can tell an old call that is played again. */
+export function signed(request: OutboundRequest, secretKey: string, now: Date): OutboundRequest {
+  const seconds = Math.floor(now.getTime() / 1000)
+  const signature = hmacSha256Hex(secretKey, `${seconds}.${request.body ?? ''}`)
+  return { ...request, headers: { ...request.headers, 'x-posthorn-signature': `t=${seconds},v1=${signature}` } }
+}
+
+/** The id at a path of the answer, where there is one. */
+export function idAt(answer: ProviderAnswer, path: string): string | undefined {
+  const found = answer.string(path) ?? answer.number(path)
+  return found === undefined || found === '' ? undefined : String(found)
+}
+
+export async function checkWebhook(world: World, webhookUrl: string): Promise<CheckResult> {
+  try {
+    // Nothing a receiver acts on; whatever it answers, it is there.
+    await world.fetch({ url: webhookUrl, method: 'HEAD', headers: {} })
+    return good
+  } catch (error) {
+    const result = unreachable(error)
+    return result.kind === 'bad' ? bad(result.words, 'webhookUrl') : result
+  }
+}

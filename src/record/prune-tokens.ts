@@ -1,0 +1,23 @@
+// Device tokens that are gone leave the subscribers' entries with the outcome that said so.
+import type { Db, Sql } from '../db/sql.ts'
+import type { Environment } from '../domain/environment.ts'
+import type { DeadToken } from '../store/subscriber-channels.ts'
+import { removeDeviceTokens } from '../store/subscriber-channels.ts'
+import type { World } from '../world/world.ts'
+
+/**
+ * One transaction with what `write` writes. Subscribers are locked before jobs, as everywhere. A device is gone whoever
+ * holds the job's lease, so it is taken out even where the lease was lost meanwhile.
+ */
+export function pruneTokens<Written>(
+  db: Db,
+  world: World,
+  environment: Environment,
+  dead: readonly DeadToken[],
+  write: (place: Sql) => Promise<Written>,
+): Promise<Written> {
+  return db.transaction(async (tx) => {
+    await removeDeviceTokens(tx, world.sealer, environment, dead, world.now())
+    return write(tx)
+  })
+}

@@ -1,0 +1,98 @@
+// Throttles are read, modified and written at once: who is let through, and who is not.
+import { createHash } from 'node:crypto'
+import type { Tx } from '../db/sql.ts'
+import type { Environment } from '../domain/environment.ts'
+import { detail } from '../domain/execution-detail.ts'
+import { grouped } from '../domain/grouped.ts'
+import type { JobState } from '../domain/job.ts'
+import { findEventOrder } from '../store/events.ts'
+import type { AskedWindow, ThrottleIdentity } from '../store/throttle-windows.ts'
+import { askThrottles } from '../store/throttle-windows.ts'
+import type { World } from '../world/world.ts'
+import type { Settlement, ThrottleWish } from './settlement.ts'
+import { settles } from './settlement.ts'
+
+/** Turns wishes into settlements. The jobs are held: nobody else settles them meanwhile. */
+export async function takeThrottles(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  wishes: readonly ThrottleWish[],
+): Promise<Settlement[]> {
+  if (wishes.length === 0) return []
+  const ordered = await inEventOrder(tx, environment, wishes)
+  const groups = grouped(ordered, (wish) => identityKey(identityOf(wish)))
+  const windows = await askThrottles(
+    tx,
+    environment,
+    [...groups.values()].map((group) => {
+      const first = group[0] as ThrottleWish
+      return { ...identityOf(first), count: group.length, until: first.take.until }
+    }),
+    world.now(),
+  )
+  const settlements: Settlement[] = []
+  for (const window of windows) {
+    const group = groups.get(identityKey(identityOfRow(window))) ?? []
+    const before = window.asked - group.length
+    for (const [index, wish] of group.entries()) settlements.push(settlementOf(wish, before + index, window.until_at))
+  }
+  if (settlements.length !== wishes.length) throw new Error('A throttle was not asked for every job')
+  return settlements
+}
+
+/** In the order the events were accepted; who is alone with their throttle needs no order. */
+async function inEventOrder(
+  tx: Tx,
+  environment: Environment,
+  wishes: readonly ThrottleWish[],
+): Promise<readonly ThrottleWish[]> {
+  const identities = new Set(wishes.map((wish) => identityKey(identityOf(wish))))
+  if (identities.size === wishes.length) return wishes
+  const order = await findEventOrder(tx, environment, [...new Set(wishes.map((wish) => wish.job.eventId))])
+  const seqOf = ({ job }: ThrottleWish): number => order.get(job.eventId) ?? 0
+  return [...wishes].sort((a, b) => seqOf(a) - seqOf(b))
+}
+
+/** `before`: how many asked in the window before this one. */
+function settlementOf(wish: ThrottleWish, before: number, untilAt: Date): Settlement {
+  const { job, take, now, nextStep, laterSteps } = wish
+  const { threshold } = take
+  const throttledUntil = untilAt.toISOString()
+  const executionCount = Math.min(before, threshold)
+  const isGranted = before < threshold
+  const state: JobState = {
+    throttleCount: isGranted ? executionCount + 1 : executionCount,
+    ...(take.throttleValue === undefined ? {} : { throttleValue: take.throttleValue }),
+  }
+  if (isGranted) {
+    const raw = { executionCount: executionCount + 1, threshold, throttledUntil }
+    return settles(job, 'completed', {
+      state,
+      details: [...take.details, detail(now, 'throttlePassed', { raw })],
+      next: nextStep === null ? null : { step: nextStep, digestId: job.digestId },
+    })
+  }
+  const details = [detail(now, 'throttled', { raw: { executionCount, threshold, throttledUntil } })]
+  return settles(job, 'skipped', {
+    state,
+    details: [...take.details, ...details],
+    rest: laterSteps.length === 0 ? null : { steps: laterSteps, status: 'skipped', details },
+  })
+}
+
+function identityOf({ job, take }: ThrottleWish): ThrottleIdentity {
+  const keyHash = createHash('sha256')
+    .update(take.throttleValue === undefined ? '' : `=${take.throttleValue}`)
+    .digest()
+  return { stepId: take.stepId, subscriberId: job.subscriberId, keyHash }
+}
+
+const identityOfRow = (row: AskedWindow): ThrottleIdentity => ({
+  stepId: row.step_id,
+  subscriberId: row.subscriber_id,
+  keyHash: row.key_hash,
+})
+
+const identityKey = (identity: ThrottleIdentity): string =>
+  `${identity.stepId}/${identity.subscriberId}/${identity.keyHash.toString('base64')}`

@@ -1,0 +1,27 @@
+// What is wrong with the texts of a translation, told when they are saved: each by key, line and column.
+import type { TextMistake } from '../domain/translation.ts'
+import { parse, TemplateMistake } from './parse.ts'
+import { withOutputs } from './translate.ts'
+
+/** Whoever sends a wrong file needs to see that, not every line of it. */
+const mistakesToldMax = 50
+
+export function textMistakes(texts: ReadonlyMap<string, string>): TextMistake[] {
+  const mistakes: TextMistake[] = []
+  for (const [key, text] of texts) {
+    const message = text.includes('{') ? mistakeIn(text) : undefined
+    if (message !== undefined) mistakes.push({ key, message })
+    if (mistakes.length >= mistakesToldMax) break
+  }
+  return mistakes
+}
+
+function mistakeIn(text: string): string | undefined {
+  try {
+    parse(withOutputs(text), 'html')
+    return undefined
+  } catch (error) {
+    if (error instanceof TemplateMistake) return error.message
+    throw error
+  }
+}

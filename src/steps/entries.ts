@@ -1,0 +1,73 @@
+// The chat and push entries of a subscriber: each belongs to one integration, and only that one can send to it.
+import type { ChannelSettings } from '../domain/channel-settings.ts'
+import { channelOfEntry } from '../domain/channel-settings.ts'
+import type { StoredDetail } from '../domain/execution-detail.ts'
+import { detail } from '../domain/execution-detail.ts'
+import type { Fields } from '../domain/merged.ts'
+import { merged } from '../domain/merged.ts'
+import { RenderError } from '../domain/rendering.ts'
+import { ownMembers } from './channel-overrides.ts'
+import type { OverrideFields } from './override-fields.ts'
+import type { ActiveIntegration, StepInput } from './step.ts'
+
+export interface Entry {
+  readonly credentials: ChannelSettings['credentials']
+  readonly integration: ActiveIntegration
+}
+
+export interface FoundEntries {
+  /** Those whose integration can send. */
+  readonly usable: readonly Entry[]
+  /** One a further entry: its integration is gone or inactive. */
+  readonly details: readonly StoredDetail[]
+}
+
+/** Where the trigger names an integration, only of that one. */
+export function entriesOf(
+  { channels, integrations, now }: StepInput,
+  channel: 'chat' | 'push',
+  bucket: OverrideFields,
+): FoundEntries {
+  const usable: Entry[] = []
+  const details: StoredDetail[] = []
+  for (const entry of channels) {
+    const { providerId, integrationIdentifier, credentials, _integrationId } = entry
+    if (channelOfEntry(entry) !== channel) continue
+    if (!isWished(bucket, integrationIdentifier)) continue
+    const integration = integrations.find((one) => one._id === _integrationId)
+    if (integration !== undefined) usable.push({ credentials, integration })
+    else details.push(detail(now, 'noIntegration', { providerId, raw: { integrationIdentifier } }))
+  }
+  return { usable, details }
+}
+
+/** Whether the trigger names this integration, or none. */
+export function isWished(bucket: OverrideFields, identifier: string | undefined): boolean {
+  const wished = bucket.value('integrationIdentifier')
+  return typeof wished !== 'string' || wished === '' || wished === identifier
+}
+
+const own = new Set(ownMembers)
+
+/** All of the bucket is for the provider, but for what is for us. */
+export function bucketData(bucket: OverrideFields): Fields | undefined {
+  const data = merged(bucket.object('customData') ?? {}, bucket.without(own))
+  return Object.keys(data).length === 0 ? undefined : data
+}
+
+/** Kept with each message of a job, of which there may be a hundred; push services take 4 KB in all. */
+const wishesBytesMax = 32 * 1024
+
+/** Throws a RenderError where what the trigger adds is too much. */
+export function bounded<Envelope extends Wishes>(envelope: Envelope): Envelope {
+  const { customData, forProviders } = envelope
+  if (customData === undefined && forProviders === undefined) return envelope
+  const bytes = Buffer.byteLength(JSON.stringify([customData, forProviders]))
+  if (bytes <= wishesBytesMax) return envelope
+  throw new RenderError('overrides', `add ${bytes} bytes to each message; at most ${wishesBytesMax} are allowed`)
+}
+
+interface Wishes {
+  readonly customData?: Fields
+  readonly forProviders?: object
+}

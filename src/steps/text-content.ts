@@ -1,0 +1,30 @@
+// What SMS, chat and push have in common: a plain text, and ids that travel with it.
+import type { TextContent } from '../domain/rendering.ts'
+import { RenderError } from '../domain/rendering.ts'
+import type { StepTemplate } from '../domain/workflow.ts'
+import type { StepInput, StepMistake } from './step.ts'
+
+export function textMistakes({ content }: StepTemplate, what: string): StepMistake[] {
+  const path = 'template.content'
+  if (content === undefined || content === '') return [{ path, message: `is missing: ${what} needs a text` }]
+  if (typeof content !== 'string') return [{ path, message: `must be a text: ${what} has no blocks` }]
+  return content.trim() === '' ? [{ path, message: `is missing: ${what} needs a text` }] : []
+}
+
+/** Throws a RenderError where nothing comes out: nobody wants to be told nothing, and providers refuse it. */
+export function renderedText({ step, scope, renderer, templateKey }: StepInput): TextContent {
+  const text = renderer.text(templateKey, step.template, scope)
+  if (text.content === '' && (text.title ?? '') === '') {
+    throw new RenderError('template.content', 'comes out empty for this event')
+  }
+  return text
+}
+
+/** For receipts and webhooks. */
+export function metadataOf({ event, version, subscriber }: StepInput): Readonly<Record<string, string>> {
+  return {
+    transactionId: event.transactionId,
+    workflow: version.identifier,
+    subscriberId: subscriber.subscriberId,
+  }
+}

@@ -1,0 +1,107 @@
+// Jobs that a caller calls off: those of one event, a page at a time.
+import type { Clock } from '../../db/clock.ts'
+import type { Tx } from '../../db/sql.ts'
+import { json, sql } from '../../db/sql.ts'
+import { idsOfEvent } from '../../domain/derived-id.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { StoredDetail } from '../../domain/execution-detail.ts'
+import type { JobState, JobStatus } from '../../domain/job.ts'
+
+export interface CancelableJob {
+  readonly id: string
+  readonly notificationId: string
+  readonly subscriberId: string
+  readonly versionId: string
+  readonly eventId: string
+  readonly lane: number
+  readonly step: number
+  readonly status: JobStatus
+  readonly state: JobState | null
+  readonly digestId: string | null
+  /** Somebody works on it this moment. */
+  readonly isHeld: boolean
+}
+
+/** The open jobs of an event and those that wait in a digest, in the order of their ids; locked. */
+export async function lockCancelable(
+  tx: Tx,
+  environment: Environment,
+  { eventId, after, limit }: { eventId: string; after: string | null; limit: number },
+  clock: Clock,
+): Promise<CancelableJob[]> {
+  const range = idsOfEvent(eventId)
+  return tx.rows<CancelableJob>(sql`
+    select id, notification_id as "notificationId", subscriber_id as "subscriberId", version_id as "versionId",
+           event_id as "eventId", lane, step, status, state, digest_id as "digestId",
+           lease is not null and due_at > ${clock()} as "isHeld"
+    from jobs
+    where environment_id = ${environment.id} and id > ${after ?? range.from}::uuid and id <= ${range.to}::uuid
+      and event_id = ${eventId} and (due_at is not null or (status = 'merged' and state ? 'windowId'))
+    order by id limit ${limit} for update`)
+}
+
+/** Whether something of the event is open that is not being sent this moment; without waiting for anybody. */
+export async function hasCancelable(tx: Tx, environment: Environment, eventId: string, clock: Clock): Promise<boolean> {
+  const range = idsOfEvent(eventId)
+  const row = await tx.row(sql`
+    select 1 from jobs
+    where environment_id = ${environment.id} and id between ${range.from}::uuid and ${range.to}::uuid
+      and event_id = ${eventId} and due_at is not null
+      and not (status = 'running' and lease is not null and due_at > ${clock()}) limit 1`)
+  return row !== undefined
+}
+
+export async function cancelJobs(
+  tx: Tx,
+  environment: Environment,
+  ids: readonly string[],
+  { details, now }: { details: readonly StoredDetail[]; now: Date },
+): Promise<number> {
+  if (ids.length === 0) return 0
+  return tx.run(sql`
+    update jobs set status = 'canceled', due_at = null, lease = null, claims = 0, updated_at = ${now},
+      details = details || ${json(details)}::jsonb
+    where environment_id = ${environment.id} and id = any(${ids}::uuid[]) and status <> 'canceled'`)
+}
+
+export interface DigestFollower {
+  readonly id: string
+  readonly windowId: string
+  readonly notificationId: string
+  readonly eventId: string
+  readonly versionId: string
+  readonly step: number
+}
+
+/** Of these ids the jobs that were merged into a digest. */
+export async function findFollowers(
+  tx: Tx,
+  environment: Environment,
+  ids: readonly string[],
+): Promise<DigestFollower[]> {
+  if (ids.length === 0) return []
+  return tx.rows<DigestFollower>(sql`
+    select id, state->>'windowId' as "windowId", notification_id as "notificationId", version_id as "versionId",
+           event_id as "eventId", step
+    from jobs
+    where environment_id = ${environment.id} and id = any(${ids}::uuid[]) and status = 'merged' and state ? 'windowId'`)
+}
+
+/** A follower waits for the digest's end in the place of the one that was called off; the steps after it are open again. */
+export async function promoteFollowers(
+  tx: Tx,
+  environment: Environment,
+  promoted: readonly { id: string; dueAt: Date; laterIds: readonly string[] }[],
+  { details, now }: { details: readonly StoredDetail[]; now: Date },
+): Promise<void> {
+  if (promoted.length === 0) return
+  await tx.run(sql`
+    update jobs j set status = 'delayed', due_at = p.due_at, lease = null, claims = 0, updated_at = ${now},
+      state = j.state - 'digestedNotificationId', details = j.details || ${json(details)}::jsonb
+    from unnest(${promoted.map((one) => one.id)}::uuid[], ${promoted.map((one) => one.dueAt)}::timestamptz[])
+      as p (id, due_at)
+    where j.environment_id = ${environment.id} and j.id = any(${promoted.map((one) => one.id)}::uuid[]) and j.id = p.id`)
+  await tx.run(sql`
+    delete from jobs where environment_id = ${environment.id} and status = 'merged'
+      and id = any(${promoted.flatMap((one) => one.laterIds)}::uuid[])`)
+}

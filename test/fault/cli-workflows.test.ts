@@ -1,0 +1,303 @@
+// Workflows as files: pulled, pushed, compared; nothing is changed before a yes; and promoted to another environment.
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import { after, before, test } from 'node:test'
+import type { Host } from '../../src/cli/posthorn.ts'
+import { main } from '../../src/cli/posthorn.ts'
+import { promoteCommand } from '../../src/cli/promote.ts'
+import { workflowsCommand } from '../../src/cli/workflows.ts'
+import { readConfig } from '../../src/config.ts'
+import { sql } from '../../src/db/sql.ts'
+import { silentLog } from '../../src/world/log.ts'
+import type { TestDatabase } from '../support/database.ts'
+import { createTestDatabase } from '../support/database.ts'
+
+let database: TestDatabase
+let variables: Record<string, string>
+let folder: string
+before(async () => {
+  database = await createTestDatabase({ empty: true })
+  folder = await mkdtemp(join(tmpdir(), 'posthorn-files-'))
+  variables = { DATABASE_URL: database.url, POSTHORN_DATA_DIR: join(folder, 'data') }
+})
+after(async () => {
+  await rm(folder, { recursive: true, force: true })
+  await database.drop()
+})
+
+const files = (): string => join(folder, 'workflows')
+
+async function run(...args: string[]) {
+  const texts = { stdout: '', stderr: '' }
+  const streamTo = (name: keyof typeof texts) =>
+    new Writable({
+      write(chunk, _encoding, done) {
+        texts[name] += String(chunk)
+        done()
+      },
+    })
+  const host: Host = { env: variables, stdout: streamTo('stdout'), stderr: streamTo('stderr') }
+  await main(args, host)
+  return { code: host.exitCode ?? 0, ...texts }
+}
+
+async function change(name: string, from: string | RegExp, to: string): Promise<void> {
+  const path = join(files(), name)
+  const text = await readFile(path, 'utf8')
+  const changed = text.replace(from, to)
+  assert.notEqual(changed, text, `${from} is in ${name}`)
+  await writeFile(path, changed)
+}
+
+const stored = () =>
+  database.db.rows<{ environment: string; identifier: string; origin: string; versions: number }>(sql`
+    select e.name as environment, w.identifier, w.origin,
+      (select count(*)::int from workflow_versions v where v.workflow_id = w.id) as versions
+    from workflows w join environments e on e.id = w.environment_id where w.deleted_at is null order by 1, 2`)
+
+test('a new folder holds a workflow that works, its long text beside it, and a schema for editors', async () => {
+  const made = await run('workflows', 'new', files(), '--name', 'Order shipped')
+  assert.equal(made.code, 0, made.stderr)
+  assert.deepEqual((await readdir(files())).sort(), ['order-shipped', 'order-shipped.yaml', 'workflow.schema.json'])
+  assert.deepEqual(await readdir(join(files(), 'order-shipped')), ['3-send-mail.html'])
+  const schema = JSON.parse(await readFile(join(files(), 'workflow.schema.json'), 'utf8'))
+  assert.ok(JSON.stringify(schema).includes('contentFile'))
+  const again = await run('workflows', 'new', files(), '--name', 'Order shipped')
+  assert.deepEqual([again.code, /is there already/.test(again.stderr)], [2, true])
+})
+
+test('without a terminal and without --yes nothing is changed, and the plan is shown', async () => {
+  const pushed = await run('workflows', 'push', files())
+  assert.equal(pushed.code, 2)
+  assert.match(pushed.stdout, /^create workflow order-shipped$/m)
+  assert.match(pushed.stdout, /1 to create, 0 to change, 0 to delete/)
+  assert.match(pushed.stderr, /Nothing was changed/)
+  assert.deepEqual(await stored(), [])
+})
+
+test('a no changes nothing, a yes applies it', async () => {
+  const { config } = readConfig(variables)
+  const printed: string[] = []
+  const terminal = (answer: string) => ({
+    config,
+    log: silentLog,
+    print: (line: string) => void printed.push(line),
+    ask: async () => answer,
+  })
+  await workflowsCommand.run(terminal('n'), ['push', files()])
+  assert.equal(printed.at(-1), 'Nothing was changed.')
+  assert.deepEqual(await stored(), [])
+  await workflowsCommand.run(terminal('y'), ['push', files()])
+  assert.equal(printed.at(-1), 'created workflow order-shipped')
+  const [only] = await stored()
+  assert.deepEqual(only, { environment: 'Development', identifier: 'order-shipped', origin: 'external', versions: 1 })
+})
+
+test('what is there already is no difference', async () => {
+  for (const action of ['diff', 'push']) {
+    const same = await run('workflows', action, files())
+    assert.deepEqual([same.code, same.stdout], [0, '0 to create, 0 to change, 0 to delete.\n'])
+  }
+})
+
+test('a changed text is shown line by line, and makes a version; the steps stay the same steps', async () => {
+  const ids = sql`select jsonb_path_query_array(definition, '$.steps[*]._id') as ids from workflow_versions order by number`
+  const [before] = await database.db.rows<{ ids: string[] }>(ids)
+  await change('order-shipped/3-send-mail.html', 'there is news', 'it is on its way')
+  const shown = await run('workflows', 'diff', files())
+  assert.match(shown.stdout, /^change workflow order-shipped$/m)
+  assert.match(shown.stdout, /^ {2}- <p>there is news\.<\/p>$/m)
+  assert.match(shown.stdout, /^ {2}\+ <p>it is on its way\.<\/p>$/m)
+  const pushed = await run('workflows', 'push', files(), '--yes')
+  assert.equal(pushed.code, 0, pushed.stderr)
+  const [, after] = await database.db.rows<{ ids: string[] }>(ids)
+  assert.deepEqual(after?.ids, before?.ids)
+})
+
+test('what was pulled is what is pushed: no difference either way', async () => {
+  const other = join(folder, 'pulled')
+  const pulled = await run('workflows', 'pull', other, '--yes')
+  assert.equal(pulled.code, 0, pulled.stderr)
+  assert.match(await readFile(join(other, 'order-shipped.yaml'), 'utf8'), /^# yaml-language-server: \$schema=/)
+  const none = '0 to create, 0 to change, 0 to delete.\n'
+  assert.equal((await run('workflows', 'diff', other)).stdout, none)
+  assert.equal((await run('workflows', 'pull', other)).stdout, none)
+})
+
+test('mistakes are told with their file, and nothing of the folder is pushed', async () => {
+  await writeFile(join(files(), 'broken.yaml'), 'name: Broken\nsteps:\n  - template: {type: email, subject: "{{ x"}\n')
+  const wrong = await run('workflows', 'push', files(), '--yes')
+  assert.equal(wrong.code, 2)
+  assert.match(wrong.stderr, /broken\.yaml: /)
+  await writeFile(join(files(), 'broken.yaml'), 'name: [unclosed\n')
+  assert.match((await run('workflows', 'diff', files())).stderr, /broken\.yaml: .* line /)
+  await writeFile(
+    join(files(), 'broken.yaml'),
+    'name: X\nsteps: [{template: {type: sms, contentFile: ../../etc/passwd}}]\n',
+  )
+  assert.match((await run('workflows', 'diff', files())).stderr, /lies outside/)
+  await rm(join(files(), 'broken.yaml'))
+  assert.equal((await stored()).length, 1)
+})
+
+test('a text is read from no link that leaves the folder, and only from a file', async () => {
+  await writeFile(join(folder, 'secret.txt'), 'hush')
+  await symlink(join(folder, 'secret.txt'), join(files(), 'link.txt'))
+  const broken = join(files(), 'broken.yaml')
+  for (const [contentFile, words] of [
+    ['link.txt', /broken\.yaml: link\.txt lies outside/],
+    ['order-shipped', /broken\.yaml: order-shipped is no file/],
+  ] as const) {
+    await writeFile(broken, `name: X\nsteps: [{template: {type: sms, contentFile: ${contentFile}}}]\n`)
+    const told = await run('workflows', 'diff', files())
+    assert.equal(told.code, 2)
+    assert.match(told.stderr, words)
+    assert.doesNotMatch(told.stdout, /hush/)
+  }
+  await rm(join(files(), 'link.txt'))
+  await rm(broken)
+})
+
+test('a file that holds itself, or is nested without end, is told as a mistake', async () => {
+  const broken = join(files(), 'broken.yaml')
+  for (const [text, words] of [
+    ['&a\nname: X\nsteps: *a\n', /broken\.yaml holds an alias of what it stands in/],
+    ['&a\nname: X\nsteps: [*a, *a]\n', /broken\.yaml holds an alias of what it stands in/],
+    [
+      `name: X\nsteps: []\ndata: {a: ${'['.repeat(150)}${']'.repeat(150)}}\n`,
+      /broken\.yaml is nested more than 100 deep/,
+    ],
+    ['name: *nothing\nsteps: []\n', /broken\.yaml: Unresolved alias/],
+  ] as const) {
+    await writeFile(broken, text)
+    const told = await run('workflows', 'diff', files())
+    assert.equal(told.code, 2)
+    assert.match(told.stderr, words)
+  }
+  await rm(broken)
+})
+
+test('a workflow that is in no file stays, unless told otherwise', async () => {
+  const empty = join(folder, 'empty')
+  await run('workflows', 'new', empty, '--name', 'Another')
+  assert.match((await run('workflows', 'diff', empty)).stdout, /1 to create, 0 to change, 0 to delete/)
+  assert.match((await run('workflows', 'diff', empty, '--delete')).stdout, /1 to create, 0 to change, 1 to delete/)
+})
+
+test('promote shows the same difference, takes the workflow over, and no credential', async () => {
+  const shown = await run('promote', '--from', 'Development', '--to', 'Production')
+  assert.match(shown.stdout, /^create workflow order-shipped$/m)
+  const promoted = await run('promote', '--yes')
+  assert.equal(promoted.code, 0, promoted.stderr)
+  const integrations = sql`select count(*)::int as count from integrations where environment_id =
+    (select id from environments where name = 'Production')`
+  const before = await database.db.row(integrations)
+  const again = await run('promote')
+  assert.equal(again.stdout, '0 to create, 0 to change, 0 to delete.\n')
+  assert.deepEqual(await database.db.row(integrations), before)
+  assert.deepEqual(
+    (await stored()).map((workflow) => [workflow.environment, workflow.identifier]),
+    [
+      ['Development', 'order-shipped'],
+      ['Production', 'order-shipped'],
+    ],
+  )
+})
+
+test('an environment cannot be promoted to itself, and an unknown one is told', async () => {
+  assert.equal((await run('promote', '--to', 'Development')).code, 2)
+  assert.match((await run('promote', '--to', 'Moon')).stderr, /There is no environment "Moon"/)
+  assert.equal(promoteCommand.usage.length, 1)
+})
+
+/** A folder of its own with one workflow, brought into Development. */
+async function pushed(name: string, document: object): Promise<string> {
+  const own = join(folder, name)
+  await mkdir(own)
+  await writeFile(join(own, `${name}.json`), JSON.stringify(document))
+  const result = await run('workflows', 'push', own, '--yes')
+  assert.equal(result.code, 0, result.stderr)
+  return own
+}
+
+test('a workflow whose identifier is that of the folder above is pulled into the folder', async () => {
+  const content = 'first line\nsecond line\n'
+  for (const workflowId of ['.', '..'])
+    await pushed(`dots-${workflowId.length}`, {
+      workflowId,
+      name: 'Dots',
+      steps: [{ template: { type: 'sms', content } }],
+    })
+  const before = (await readdir(folder)).sort()
+  const below = join(folder, 'below')
+  await mkdir(below)
+  const target = join(below, 'pulled')
+  const pulled = await run('workflows', 'pull', target, '--yes')
+  assert.equal(pulled.code, 0, pulled.stderr)
+  assert.deepEqual(await readdir(below), ['pulled'])
+  assert.deepEqual((await readdir(folder)).sort(), [...before, 'below'].sort())
+  assert.deepEqual(
+    (await readdir(target)).sort().filter((name) => name.includes('%')),
+    ['%2E', '%2E%2E', '%2E%2E.yaml', '%2E.yaml'],
+  )
+  assert.equal(await readFile(join(target, '%2E%2E', '1-sms.txt'), 'utf8'), content)
+  assert.equal((await run('workflows', 'diff', target)).stdout, '0 to create, 0 to change, 0 to delete.\n')
+})
+
+test('what would hide lines from whoever confirms is shown as escapes', async () => {
+  const content = 'harmless\u001b[2K\u001b[1A\u202e evil\nsecond\tline'
+  const own = await pushed('escapes', { name: 'Escapes', steps: [{ template: { type: 'sms', content } }] })
+  const shown = await run('promote')
+  assert.match(shown.stdout, /harmless\\u001b\[2K\\u001b\[1A\\u202e evil$/m)
+  assert.match(shown.stdout, /second\tline$/m)
+  await writeFile(join(own, '\u001b[2Jbad.yaml'), 'name: [unclosed')
+  const told = await run('workflows', 'diff', own)
+  assert.ok(told.stderr.includes('\\u001b[2Jbad.yaml: '), told.stderr)
+  for (const text of [shown.stdout, told.stderr]) assert.ok(!text.includes('\u001b') && !text.includes('\u202e'))
+})
+
+test('header values of custom steps are in the files and in no shown difference', async () => {
+  const custom = (value: string) => ({
+    name: 'Calls',
+    steps: [
+      {
+        template: { type: 'custom' },
+        metadata: { type: 'http', url: 'https://x.example/?token=hush-query', headers: { Authorization: value } },
+      },
+    ],
+  })
+  const own = await pushed('calls', custom('Bearer hush-one'))
+  const target = join(folder, 'with-headers')
+  const pulled = await run('workflows', 'pull', target, '--yes')
+  assert.match(pulled.stdout, /^ {2}\+ +Authorization: \[redacted\]$/m)
+  assert.equal(pulled.stdout.match(/may be secrets/g)?.length, 1)
+  assert.match(pulled.stdout.split('may be secrets')[1] ?? '', /with-headers\/calls\.yaml\n$/)
+  assert.match(await readFile(join(target, 'calls.yaml'), 'utf8'), /Authorization: Bearer hush-one/)
+  assert.equal((await run('workflows', 'pull', target, '--yes')).stdout, '0 to create, 0 to change, 0 to delete.\n')
+
+  await writeFile(join(own, 'calls.json'), JSON.stringify(custom('Bearer hush-two')))
+  const shown = await run('workflows', 'diff', own)
+  assert.match(shown.stdout, /^ {2}- +Authorization: \[redacted\]\n {2}\+ +Authorization: \[redacted\]$/m)
+  const changed = await run('workflows', 'push', own, '--yes')
+  const again = await run('workflows', 'pull', target, '--yes')
+  assert.match(await readFile(join(target, 'calls.yaml'), 'utf8'), /Authorization: Bearer hush-two/)
+  const promoted = await run('promote', '--yes')
+  for (const { stdout, stderr } of [pulled, shown, changed, again, promoted])
+    assert.doesNotMatch(stdout + stderr, /hush/)
+  const kept = await database.db.rows<{ header: string }>(sql`
+    select distinct v.definition #>> '{steps,0,metadata,headers,Authorization}' as header from workflow_versions v
+    join workflows w on w.id = v.workflow_id join environments e on e.id = w.environment_id
+    where w.identifier = 'calls' and e.name = 'Production'`)
+  assert.deepEqual(kept, [{ header: 'Bearer hush-two' }])
+})
+
+test('a pull that wrote no header value speaks of none', async () => {
+  const target = join(folder, 'without-headers')
+  await database.db.rows(sql`update workflows set deleted_at = now() where identifier = 'calls'`)
+  const pulled = await run('workflows', 'pull', target, '--yes')
+  assert.equal(pulled.code, 0, pulled.stderr)
+  assert.doesNotMatch(pulled.stdout, /secrets/)
+})

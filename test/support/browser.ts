@@ -1,0 +1,116 @@
+// A real browser, where the machine has one: Chromium without a window, spoken to over a pipe in its own protocol.
+import type { ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
+import type { Json } from './app.ts'
+
+const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+
+/** Undefined where there is none: tests that need it are then skipped. */
+export const chromium = places.find((place) => existsSync(place))
+
+const answerMs = 30_000
+
+export class Browser {
+  readonly #child: ChildProcess
+  readonly #folder: string
+  readonly #waiting = new Map<number, (answer: Json) => void>()
+  readonly #events = new Map<string, () => void>()
+  /** What the page complained of: scripts, styles and forms that its policy refused, files that were not there. */
+  readonly complaints: string[] = []
+  #session = ''
+  #sent = 0
+
+  constructor(path: string) {
+    this.#folder = mkdtempSync(join(tmpdir(), 'posthorn-browser-'))
+    const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--remote-debugging-pipe', '--no-first-run']
+    this.#child = spawn(path, [...flags, `--user-data-dir=${this.#folder}`, 'about:blank'], {
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+    })
+    let text = ''
+    const answers = this.#child.stdio[4] as Readable
+    answers.setEncoding('utf8').on('data', (chunk: string) => {
+      const parts = (text + chunk).split('\0')
+      text = parts.pop() ?? ''
+      for (const part of parts) this.#hear(JSON.parse(part))
+    })
+  }
+
+  async open(url: string): Promise<void> {
+    const { targetInfos } = await this.#ask('Target.getTargets')
+    const { targetId } = targetInfos.find((one: Json) => one.type === 'page')
+    this.#session = (await this.#ask('Target.attachToTarget', { targetId, flatten: true })).sessionId
+    for (const domain of ['Page', 'Runtime', 'Log', 'Accessibility']) await this.#ask(`${domain}.enable`)
+    await this.#load(() => this.#ask('Page.navigate', { url }))
+  }
+
+  /** Presses keys one after the other: `Tab`, `Space`, `Enter`. */
+  async press(...keys: readonly ('Tab' | 'Space' | 'Enter')[]): Promise<void> {
+    const codes = { Tab: [9, '', 'Tab'], Space: [32, ' ', ' '], Enter: [13, '\r', 'Enter'] } as const
+    for (const code of keys) {
+      const [windowsVirtualKeyCode, text, key] = codes[code]
+      const pressed = { code, key, windowsVirtualKeyCode, ...(text === '' ? {} : { text }) }
+      await this.#ask('Input.dispatchKeyEvent', { type: text === '' ? 'rawKeyDown' : 'keyDown', ...pressed })
+      await this.#ask('Input.dispatchKeyEvent', { type: 'keyUp', code, key, windowsVirtualKeyCode })
+    }
+  }
+
+  /** Presses a key that leads to another page. */
+  submit(key: 'Space' | 'Enter'): Promise<void> {
+    return this.#load(() => this.press(key))
+  }
+
+  async value(expression: string): Promise<Json> {
+    return (await this.#ask('Runtime.evaluate', { expression, returnByValue: true })).result.value
+  }
+
+  /** What a screen reader is told, as `role: name`, in order. */
+  async spoken(): Promise<string[]> {
+    const { nodes } = await this.#ask('Accessibility.getFullAXTree')
+    return nodes
+      .filter((node: Json) => !node.ignored && node.name?.value)
+      .map((node: Json) => `${node.role.value}: ${node.name.value}`)
+  }
+
+  async close(): Promise<void> {
+    const ended = new Promise((resolve) => this.#child.once('exit', resolve))
+    this.#child.kill('SIGKILL')
+    await ended
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+
+  async #load(act: () => Promise<unknown>): Promise<void> {
+    const loaded = new Promise<void>((resolve) => this.#events.set('Page.loadEventFired', resolve))
+    await act()
+    await inTime(loaded, 'the page did not load')
+  }
+
+  #ask(method: string, params: object = {}): Promise<Json> {
+    this.#sent += 1
+    const id = this.#sent
+    const isOfPage = !method.startsWith('Target.')
+    const pipe = this.#child.stdio[3] as Writable
+    const answered = new Promise<Json>((resolve, reject) => {
+      this.#waiting.set(id, ({ result, error }) => (error ? reject(new Error(error.message)) : resolve(result)))
+    })
+    pipe.write(`${JSON.stringify({ id, method, params, ...(isOfPage ? { sessionId: this.#session } : {}) })}\0`)
+    return inTime(answered, `${method} was not answered`)
+  }
+
+  #hear(heard: Json): void {
+    if (heard.id !== undefined) this.#waiting.get(heard.id)?.(heard)
+    else if (heard.method === 'Log.entryAdded') this.complaints.push(heard.params.entry.text)
+    else this.#events.get(heard.method)?.()
+  }
+}
+
+async function inTime<Value>(work: Promise<Value>, otherwise: string): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(otherwise)), answerMs)
+  })
+  return Promise.race([work, late]).finally(() => clearTimeout(timer))
+}
