@@ -10,6 +10,7 @@ import { changedForWorkflow, changedGlobally, workflowChoicesMax } from '../doma
 import type { PreferenceWorkflow } from '../domain/preference-views.ts'
 import type { FieldErrors } from '../domain/problem.ts'
 import { invalid, invalidField } from '../domain/problem.ts'
+import { wakeHeld } from '../store/jobs/wake-held.ts'
 import { findPreferenceWorkflows } from '../store/preference-workflows.ts'
 import { lockPreferences, savePreferences } from '../store/subscribers.ts'
 import type { World } from '../world/world.ts'
@@ -109,7 +110,9 @@ async function changed(
     const message = `workflowId: a subscriber chooses for at most ${workflowChoicesMax} workflows; clear a choice that is no longer needed`
     throw invalidField('workflowId', message)
   }
-  await savePreferences(tx, environment, { id: row.id, preferences, now: world.now() })
+  const now = world.now()
+  await savePreferences(tx, environment, { id: row.id, preferences, now })
+  await wakeHeld(tx, environment, { subscriberId: row.id, now })
   return preferences
 }
 

@@ -273,3 +273,27 @@ test('a queue whose clock is ahead of ours lets what was held go once, not again
   const { jobs } = await scene.notification(transactions[0] ?? '')
   assert.equal(told(jobs[0]).filter(([words]) => words === heldDetail).length, 1)
 })
+
+test('whoever ends do not disturb is told what was gathered, and not before their hours', async () => {
+  const workflow = await scene.workflow([email(list)])
+  await goTo(10 * 60)
+  const sleeper = await person({ ...office('skip'), doNotDisturbUntil: ahead(20 * dayMs) })
+  const transactions = await triggerEach(workflow, sleeper, [1, 2])
+  await goTo(20 * 60)
+  await prefer(sleeper, { doNotDisturbUntil: null })
+  await scene.work()
+  assert.deepEqual(await subjects(transactions), [], 'the office is closed')
+  await goTo(9 * 60)
+  assert.deepEqual(await subjects(transactions), ['2: 1 2'])
+})
+
+test('a choice that changes nothing lets nothing go', async () => {
+  const workflow = await scene.workflow([email(list)])
+  const sleeper = await person({ doNotDisturbUntil: ahead(dayMs) })
+  const transactions = await triggerEach(workflow, sleeper, [1])
+  await prefer(sleeper, { channels: { sms: false } })
+  await scene.work()
+  assert.deepEqual(await subjects(transactions), [])
+  await scene.advance(dayMs)
+  assert.deepEqual(await subjects(transactions), ['1: 1'])
+})

@@ -129,3 +129,6 @@ create index events_by_workflow_severity on events (environment_id, workflow_id,
 create index contexts_search on contexts
   using gin (environment_id, search_grams(type || ':' || id)) with (gin_pending_list_limit = 128);
 create index contexts_by_id on contexts (environment_id, id, type);
+
+-- What is gathered for somebody, to be let go when they change their mind.
+create index digest_windows_of_subscriber on digest_windows (environment_id, subscriber_id) where closed_at is null;

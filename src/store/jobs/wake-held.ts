@@ -1,0 +1,18 @@
+// Jobs that were held back for somebody: looked at anew when that person changes their mind.
+import type { Tx } from '../../db/sql.ts'
+import { sql } from '../../db/sql.ts'
+import type { Environment } from '../../domain/environment.ts'
+
+/** Due at once, and without the moment they were held until: whether they wait on is decided by what holds now. */
+export async function wakeHeld(
+  tx: Tx,
+  environment: Environment,
+  { subscriberId, now }: { subscriberId: string; now: Date },
+): Promise<number> {
+  return tx.run(sql`
+    update jobs set due_at = ${now}, state = state - 'until', updated_at = ${now}
+    where environment_id = ${environment.id} and status = 'delayed' and lease is null and state ? 'heldBy'
+      and id = any(array(
+        select job_id from digest_windows
+        where environment_id = ${environment.id} and subscriber_id = ${subscriberId} and closed_at is null))`)
+}
