@@ -25,7 +25,7 @@ export function begunSettlement({ facts, messages, later, unwritten }: Outgoing,
   }
   return settles(facts.job, 'running', {
     due: 'kept',
-    state: { providerId: messages[0]?.integration.providerId ?? '' },
+    state: { ...facts.job.state, providerId: messages[0]?.integration.providerId ?? '' },
     details: [...selections([...messages, ...later], now), ...(unwritten?.details ?? [])],
     messages: [
       ...messages.flatMap((message) => written('calling', message)),
