@@ -8,7 +8,7 @@ import type { Integration } from '../domain/integration.ts'
 import type { Job } from '../domain/job.ts'
 import type { Sealer } from '../domain/sealed.ts'
 import type { Tenant } from '../domain/tenant.ts'
-import type { WorkflowVersion } from '../domain/workflow.ts'
+import type { StepType, WorkflowVersion } from '../domain/workflow.ts'
 import type { WorkflowOverride } from '../domain/workflow-override.ts'
 import type { ContextRow } from '../store/contexts.ts'
 import { findContexts } from '../store/contexts.ts'
@@ -20,6 +20,7 @@ import { findUnsent } from '../store/messages/sending.ts'
 import { findChannels } from '../store/subscriber-channels.ts'
 import type { SubscriberRow } from '../store/subscribers.ts'
 import { findSubscribersById } from '../store/subscribers.ts'
+import { hasSuppressions } from '../store/suppressions.ts'
 import { findTenants } from '../store/tenants.ts'
 import { findWorkflowOverrides } from '../store/workflow-overrides.ts'
 import type { Wording } from './layouts.ts'
@@ -43,6 +44,8 @@ export interface Facts {
   readonly previous: ReadonlyMap<string, readonly PreviousStep[]>
   /** By workflow and tenant, joined with a slash. */
   readonly tenantOverrides: ReadonlyMap<string, WorkflowOverride>
+  /** Whether the suppression list holds anybody: most are empty, and need not be asked. */
+  readonly mayBeSuppressed: boolean
   /** By job: what was being sent when it was last looked at. */
   readonly unsent: ReadonlyMap<string, readonly UnsentMessage[]>
 }
@@ -64,23 +67,26 @@ async function readFacts(
     ...new Set(values.filter((value) => value !== null)),
   ]
   const resumed = jobs.filter((job) => job.status === 'running')
-  const [versions, read, recipients, digests, integrations, unsent] = await Promise.all([
-    known.of(db, environment, unique(jobs.map((job) => job.versionId))),
-    findEvents(db, environment, unique(jobs.filter((job) => job.event === undefined).map((job) => job.eventId))),
-    findSubscribersById(db, environment, unique(jobs.map((job) => job.subscriberId))),
-    findDigests(db, environment, unique(jobs.map((job) => job.digestId)), digestPayloadsMax),
-    opened.active(db, environment),
-    findUnsent(db, environment, resumed),
-  ])
+  // Kept, but for the first time: they say what else is needed, so that most batches ask for all of it in one trip.
+  const versions = await known.of(db, environment, unique(jobs.map((job) => job.versionId)))
+  const [read, recipients, digests, integrations, unsent, channels, previous, wording, mayBeSuppressed] =
+    await Promise.all([
+      findEvents(db, environment, unique(jobs.filter((job) => job.event === undefined).map((job) => job.eventId))),
+      findSubscribersById(db, environment, unique(jobs.map((job) => job.subscriberId))),
+      findDigests(db, environment, unique(jobs.map((job) => job.digestId)), digestPayloadsMax),
+      opened.active(db, environment),
+      findUnsent(db, environment, resumed),
+      channelsFor(db, world.sealer, environment, jobs, versions),
+      findPreviousSteps(db, environment, jobs, versions),
+      wordings.for(db, environment, jobs, versions),
+      jobs.some((job) => suppressible.has(typeOf(job, versions))) && hasSuppressions(db, environment),
+    ])
   const events = [...read, ...new Set(jobs.flatMap((job) => job.event ?? []))]
-  const [actors, tenants, contexts, channels, previous, tenantOverrides, wording] = await Promise.all([
+  const [actors, tenants, contexts, tenantOverrides] = await Promise.all([
     findSubscribersById(db, environment, unique(events.map((event) => event.actorId))),
     findTenants(db, environment, { ids: unique(events.map((event) => event.tenantId)) }),
     findContexts(db, environment, unique(events.flatMap((event) => event.contextKeys ?? []))),
-    channelsFor(db, world.sealer, environment, jobs, versions),
-    findPreviousSteps(db, environment, jobs, versions),
     findWorkflowOverrides(db, environment, unique(events.map((event) => event.tenantId))),
-    wordings.for(db, environment, jobs, versions),
   ])
   return {
     versions,
@@ -90,6 +96,7 @@ async function readFacts(
     contexts: new Map(contexts.map((context) => [context.key, context])),
     digests: new Map(digests.map((digest) => [digest.window_id, digest])),
     integrations,
+    mayBeSuppressed,
     wording,
     channels,
     previous,
@@ -97,6 +104,12 @@ async function readFacts(
     unsent: grouped(unsent, (message) => message.jobId),
   }
 }
+
+const suppressible: ReadonlySet<StepType | undefined> = new Set<StepType>(['email', 'sms'])
+const withEntries: ReadonlySet<StepType | undefined> = new Set<StepType>(['chat', 'push'])
+
+const typeOf = (job: Job, versions: ReadonlyMap<string, WorkflowVersion>): StepType | undefined =>
+  versions.get(job.versionId)?.definition.steps[job.step]?.template.type
 
 /** Only for steps that send to them: they are sealed, and cost something to open. */
 async function channelsFor(
@@ -106,10 +119,7 @@ async function channelsFor(
   jobs: readonly Job[],
   versions: ReadonlyMap<string, WorkflowVersion>,
 ): Promise<ReadonlyMap<string, readonly ChannelSettings[]>> {
-  const needing = jobs.filter((job) => {
-    const type = versions.get(job.versionId)?.definition.steps[job.step]?.template.type
-    return type === 'chat' || type === 'push'
-  })
+  const needing = jobs.filter((job) => withEntries.has(typeOf(job, versions)))
   if (needing.length === 0) return new Map()
   return findChannels(db, sealer, environment, [...new Set(needing.map((job) => job.subscriberId))])
 }

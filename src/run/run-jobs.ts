@@ -141,7 +141,9 @@ async function decideJobs(
       else wishes.push(settled)
     }
   }
-  const left = await withoutSuppressed(pipeline, environment, sends, now)
+  const left = facts.mayBeSuppressed
+    ? await withoutSuppressed(pipeline, environment, sends, now)
+    : { sends, skipped: [] }
   settlements.push(...left.skipped)
   const placed = placeSends(pipeline, sender, environment, facts, left.sends, now)
   settlements.push(...placed.settlements)

@@ -120,3 +120,14 @@ export function suppressionOf(row: SuppressionRow): Suppression {
     createdAt: row.created_at.toISOString(),
   }
 }
+
+/** Whether anybody at all is listed. */
+export async function hasSuppressions(db: Sql, environment: Environment): Promise<boolean> {
+  const row = await db.row<{ any: boolean }>(
+    prepared(
+      'suppressions-any',
+      sql`select exists (select 1 from suppressions where environment_id = ${environment.id}) as any`,
+    ),
+  )
+  return row?.any === true
+}
