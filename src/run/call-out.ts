@@ -1,21 +1,16 @@
 // Custom steps: the customer's own service is asked, and what it answers is kept for the steps after it.
 import type { CallOutcome } from '../deliver/call-service.ts'
 import { callsMax, nextCallAt } from '../domain/custom-call.ts'
-import type { CallOut } from '../domain/decision.ts'
 import type { Environment } from '../domain/environment.ts'
 import { detail } from '../domain/execution-detail.ts'
 import { recordDecisions } from '../record/record-decisions.ts'
 import type { Settlement } from '../record/settlement.ts'
 import { settles } from '../record/settlement.ts'
-import type { JobFacts } from './decide.ts'
 import { decideStep } from './decide.ts'
+import type { JobFacts } from './job-facts.ts'
+import type { PendingCall } from './pending-call.ts'
 import type { Pipeline } from './pipeline.ts'
 import { failed, nextOf } from './settle-decision.ts'
-
-export interface PendingCall {
-  readonly facts: JobFacts
-  readonly decision: CallOut
-}
 
 /** Makes the calls, each once it has a slot and its beginning is recorded. Resolves when all is recorded. */
 export async function callOut(

@@ -10,18 +10,9 @@ import { recordDecisions } from '../record/record-decisions.ts'
 import { recordOutcomes } from '../record/record-outcomes.ts'
 import type { Settlement } from '../record/settlement.ts'
 import { settles } from '../record/settlement.ts'
-import type { PendingCall } from './call-out.ts'
 import { callBegun, callSettled } from './call-out.ts'
+import type { Caller, PendingCall } from './pending-call.ts'
 import type { Pipeline } from './pipeline.ts'
-
-export interface Caller {
-  /** Waits for slots, begins, calls. Resolves when all is recorded. */
-  queue(environment: Environment, calls: readonly PendingCall[]): Promise<void>
-  /** This node may call again: whoever waited goes on. */
-  wake(): void
-  /** Begins nothing more: the jobs that were waiting are given back. Calls that are under way go on. */
-  stop(): Job[]
-}
 
 interface Waiting {
   readonly call: PendingCall

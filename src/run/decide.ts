@@ -1,44 +1,17 @@
 // Asks a job's conditions, preferences and step type what should happen. Pure: everything it looks at was loaded before.
 
-import type { ChannelSettings } from '../domain/channel-settings.ts'
 import type { Decision } from '../domain/decision.ts'
-import type { TriggeredEvent } from '../domain/event.ts'
 import type { StoredDetail } from '../domain/execution-detail.ts'
 import { detail } from '../domain/execution-detail.ts'
-import type { Integration } from '../domain/integration.ts'
 import type { Job } from '../domain/job.ts'
-import type { EmailLayouts, Renderer, TemplateScope } from '../domain/rendering.ts'
-import type { NotificationStep, StepVariant, WorkflowVersion } from '../domain/workflow.ts'
-import type { WorkflowOverride } from '../domain/workflow-override.ts'
+import type { Renderer } from '../domain/rendering.ts'
+import type { NotificationStep, StepVariant } from '../domain/workflow.ts'
 import { stepOf } from '../steps/registry.ts'
-import type { SubscriberRow } from '../store/subscribers.ts'
 import { extensionDetails, heldBack, heldOn } from './hold-back.ts'
+import type { JobFacts } from './job-facts.ts'
 import { preferenceRefusal } from './preference-refusal.ts'
-import type { PreviousStep } from './previous-steps.ts'
 import { skipRefusal } from './skip-logic.ts'
 import { brokenCondition, choosableVariants, evaluateConditions } from './step-conditions.ts'
-import type { WebhookAnswer } from './webhook-answers.ts'
-
-export interface JobFacts {
-  readonly job: Job
-  readonly step: NotificationStep
-  readonly version: WorkflowVersion
-  readonly event: TriggeredEvent
-  readonly subscriber: SubscriberRow
-  readonly scope: TemplateScope
-  /** Those of the environment, where the step is an e-mail. */
-  readonly layouts?: EmailLayouts | undefined
-  /** How the subscriber can be reached by chat and push. */
-  readonly channels: readonly ChannelSettings[]
-  readonly integrations: readonly Integration[]
-  readonly previous: readonly PreviousStep[]
-  /** By address: what was answered to the step's conditions. */
-  readonly webhookAnswers?: ReadonlyMap<string, WebhookAnswer>
-  /** The tenant's override of the workflow, where there is one. */
-  readonly tenantOverride: WorkflowOverride | undefined
-  /** The step whose events the job sees, where they were gathered. */
-  readonly digestStepId?: string | null
-}
 
 export function decide(facts: JobFacts, renderer: Renderer, at: Date): Decision {
   const now = wokenAt(facts.job, at)

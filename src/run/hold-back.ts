@@ -8,7 +8,7 @@ import { choiceFor, gatheredUntil } from '../domain/preference.ts'
 import type { OutsideWay } from '../domain/schedule.ts'
 import { nextOpening } from '../domain/schedule.ts'
 import type { StepType } from '../domain/workflow.ts'
-import type { JobFacts } from './decide.ts'
+import type { JobFacts } from './job-facts.ts'
 
 type HoldFacts = Pick<JobFacts, 'job' | 'step' | 'version' | 'subscriber' | 'digestStepId'>
 

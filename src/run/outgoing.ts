@@ -7,8 +7,9 @@ import type { Environment } from '../domain/environment.ts'
 import type { Channel, Integration } from '../domain/integration.ts'
 import { isBuiltIn } from '../domain/integration.ts'
 import type { Envelope, MessageDraft, Sending } from '../domain/message.ts'
+import type { Outcome } from '../domain/outcome.ts'
 import { RenderError } from '../domain/rendering.ts'
-import type { JobFacts } from './decide.ts'
+import type { JobFacts } from './job-facts.ts'
 import type { Facts } from './load-facts.ts'
 import type { Pipeline } from './pipeline.ts'
 
@@ -30,6 +31,18 @@ export interface OutgoingMessage extends SentMessage {
 
 /** One that is not called now: what is left of its job comes back for it. */
 export type LaterMessage = Pick<OutgoingMessage, 'sending' | 'draft'> & { readonly integration?: Integration }
+
+/** What came of asking a provider. */
+export interface Called {
+  readonly message: SentMessage
+  /** Who was asked. */
+  readonly asked: { readonly integrationId: string; readonly providerId: string }
+  /** Whether they could be asked again. */
+  readonly isThere: boolean
+  readonly outcome: Outcome
+  /** Its device is gone, and the provider is to be believed. */
+  readonly prunes?: boolean
+}
 
 export interface Outgoing {
   readonly environment: Environment

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { SubscriberPreferences } from '../domain/preference.ts'
 import type { StepType } from '../domain/workflow.ts'
 import type { WorkflowOverride } from '../domain/workflow-override.ts'
-import type { JobFacts } from './decide.ts'
+import type { JobFacts } from './job-facts.ts'
 import { preferenceRefusal } from './preference-refusal.ts'
 
 const now = new Date('2026-01-02T03:04:05.678Z')

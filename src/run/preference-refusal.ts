@@ -7,7 +7,7 @@ import { channels } from '../domain/integration.ts'
 import type { PreferenceSource, PreferenceSources, Switches } from '../domain/preference.ts'
 import { choiceFor, resolveChannel } from '../domain/preference.ts'
 import type { StepType } from '../domain/workflow.ts'
-import type { JobFacts } from './decide.ts'
+import type { JobFacts } from './job-facts.ts'
 
 const codes: Readonly<Record<PreferenceSource, DetailCode>> = {
   workflow: 'workflowPreference',

@@ -10,7 +10,7 @@ import { activeStepFrom } from '../domain/workflow.ts'
 import type { RestOfSteps, Settlement, Wish } from '../record/settlement.ts'
 import { settles } from '../record/settlement.ts'
 import type { NewMessage } from '../store/messages/insert.ts'
-import type { JobFacts } from './decide.ts'
+import type { JobFacts } from './job-facts.ts'
 
 /** Everything but what calls out: that needs an integration or a slot first. */
 export type SettledDecision = Exclude<Decision, { kind: 'send' | 'callOut' }>

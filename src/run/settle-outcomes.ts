@@ -12,21 +12,10 @@ import type { Settlement } from '../record/settlement.ts'
 import { settles } from '../record/settlement.ts'
 import type { CallResult } from '../store/messages/sending.ts'
 import type { DeadToken } from '../store/subscriber-channels.ts'
-import type { JobFacts } from './decide.ts'
-import type { LaterMessage, SentMessage } from './outgoing.ts'
+import type { JobFacts } from './job-facts.ts'
+import type { Called, LaterMessage } from './outgoing.ts'
 import { failed, nextOf } from './settle-decision.ts'
 import { optedOut } from './suppressed.ts'
-
-export interface Called {
-  readonly message: SentMessage
-  /** Who was asked. */
-  readonly asked: { readonly integrationId: string; readonly providerId: string }
-  /** Whether they could be asked again. */
-  readonly isThere: boolean
-  readonly outcome: Outcome
-  /** Its device is gone, and the provider is to be believed. */
-  readonly prunes?: boolean
-}
 
 interface Judged {
   readonly result: CallResult

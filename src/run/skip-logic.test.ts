@@ -1,7 +1,7 @@
 // What a step's skip rule comes to: it runs, is skipped with what was compared, or fails where the rule is too much.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JobFacts } from './decide.ts'
+import type { JobFacts } from './job-facts.ts'
 import { skipRefusal } from './skip-logic.ts'
 
 const now = new Date('2026-01-02T03:04:05.678Z')

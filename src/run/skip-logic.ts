@@ -2,7 +2,7 @@
 import type { Decision } from '../domain/decision.ts'
 import { detail } from '../domain/execution-detail.ts'
 import { evaluateLogic } from '../domain/json-logic.ts'
-import type { JobFacts } from './decide.ts'
+import type { JobFacts } from './job-facts.ts'
 import { brokenCondition } from './step-conditions.ts'
 
 /** Undefined when nothing says that it should be skipped. */

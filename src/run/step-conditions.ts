@@ -7,7 +7,7 @@ import { LogicTooLarge } from '../domain/json-logic-operators.ts'
 import type { Renderer } from '../domain/rendering.ts'
 import { RenderError } from '../domain/rendering.ts'
 import type { StepVariant } from '../domain/workflow.ts'
-import type { JobFacts } from './decide.ts'
+import type { JobFacts } from './job-facts.ts'
 import { messagesOfStep } from './previous-steps.ts'
 import { needsOf } from './step-needs.ts'
 

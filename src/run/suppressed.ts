@@ -14,11 +14,11 @@ import { comparedAddress, suppressionHolds, suppressionNoteLengthMax } from '../
 import type { Settlement } from '../record/settlement.ts'
 import { settles } from '../record/settlement.ts'
 import { findSuppressed } from '../store/suppressions.ts'
-import type { JobFacts } from './decide.ts'
+import type { JobFacts } from './job-facts.ts'
+import type { Called } from './outgoing.ts'
 import { chooserOf } from './outgoing.ts'
 import type { Pipeline } from './pipeline.ts'
 import { messageOf, nextOf } from './settle-decision.ts'
-import type { Called } from './settle-outcomes.ts'
 
 export interface Send {
   readonly facts: JobFacts

@@ -5,7 +5,7 @@ import { messageFor } from '../deliver/message-for.ts'
 import type { SendDecision } from '../domain/decision.ts'
 import type { Envelope } from '../domain/message.ts'
 import type { EmailMessage } from '../domain/outbound-message.ts'
-import type { JobFacts } from './decide.ts'
+import type { JobFacts } from './job-facts.ts'
 import type { UnsubscribeLinks } from './unsubscribe-headers.ts'
 import { withUnsubscribeHeaders } from './unsubscribe-headers.ts'
 

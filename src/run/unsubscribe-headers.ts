@@ -6,7 +6,7 @@ import type { Envelope, ForProvider, MessageDraft } from '../domain/message.ts'
 import type { EmailMessage } from '../domain/outbound-message.ts'
 import { unsubscribeUrlOf, writeUnsubscribeToken } from '../domain/unsubscribe-token.ts'
 import type { WorkflowVersion } from '../domain/workflow.ts'
-import type { JobFacts } from './decide.ts'
+import type { JobFacts } from './job-facts.ts'
 import type { Pipeline } from './pipeline.ts'
 
 export interface UnsubscribeLinks {

@@ -6,17 +6,11 @@ import type { Settlement } from '../record/settlement.ts'
 import { settles } from '../record/settlement.ts'
 import { OutboundError } from '../world/outbound-error.ts'
 import type { OutboundAnswer } from '../world/world.ts'
-import type { JobFacts } from './decide.ts'
+import type { JobFacts, WebhookAnswer } from './job-facts.ts'
 import type { Pipeline } from './pipeline.ts'
 import { openQuestions } from './step-conditions.ts'
 
 type Answer = Readonly<Record<string, unknown>>
-
-/** What one address answered, or why it did not. */
-export type WebhookAnswer =
-  | { readonly kind: 'answered'; readonly body: Answer }
-  /** `later`: it may answer another time. */
-  | { readonly kind: 'silent'; readonly words: string; readonly later: boolean }
 
 /** By job, then by address. */
 export type WebhookAnswers = ReadonlyMap<string, ReadonlyMap<string, WebhookAnswer>>
