@@ -77,6 +77,21 @@ test('the operator’s mail server is read into an account', () => {
   assert.equal(readConfig({}).config.smtp, undefined)
 })
 
+test('proxies are read by both of their names, and the password of a bad one is not repeated', () => {
+  const upper = readConfig({
+    HTTPS_PROXY: 'http://me:p%40ss@proxy.example.com:3128',
+    HTTP_PROXY: 'https://proxy.example.com/',
+    NO_PROXY: 'localhost, .internal *.local,10.0.0.0/8 fd00::/8,example.com:8443,[::1]:443,::1,*',
+  }).config
+  assert.equal(upper.httpsProxy, 'http://me:p%40ss@proxy.example.com:3128')
+  assert.equal(upper.httpProxy, 'https://proxy.example.com/')
+  assert.deepEqual(upper.noProxy.slice(0, 3), ['localhost', '.internal', '*.local'])
+  assert.equal(upper.noProxy.length, 9)
+  const lower = readConfig({ https_proxy: 'proxy:3128', http_proxy: 'a', HTTP_PROXY: 'b', no_proxy: '*' }).config
+  assert.deepEqual([lower.httpsProxy, lower.httpProxy, lower.noProxy], ['http://proxy:3128', 'http://b', ['*']])
+  assert.doesNotMatch(mistakesOf({ HTTPS_PROXY: 'ftp://me:very-secret@proxy' }).join(), /very-secret/)
+})
+
 test('a node does everything unless it is told its part', () => {
   assert.equal(readConfig({}).config.role, 'all')
   for (const role of ['api', 'worker', 'all']) assert.equal(readConfig({ POSTHORN_ROLE: role }).config.role, role)
@@ -126,6 +141,20 @@ const badValues: Record<string, readonly string[]> = {
   POSTHORN_VENDOR: ['Novu', 'other'],
   POSTHORN_CORS_ORIGINS: ['app.example.com', 'https://app.example.com/path', 'https://a.example.com,b'],
   POSTHORN_OUTBOUND_ALLOW: ['10.0.0.0/33', 'fd00::/129', 'http://relay', '10.1.0.0/16,two words', '-x'],
+  HTTPS_PROXY: [
+    'socks5://proxy.example.com:1080',
+    'http://',
+    'http://proxy.example.com:99999',
+    'http://proxy.example.com/path',
+    'http://proxy.example.com?a=b',
+    'http://me:100%@proxy.example.com',
+    'http://me:a%0d%0ab@proxy.example.com',
+    'two words',
+  ],
+  HTTP_PROXY: ['ftp://proxy.example.com'],
+  NO_PROXY: ['http://example.com', '10.0.0.0/33', 'fd00::/129', '10.0.0.0/8/8', 'a*b', 'example.com/8', '-x', 'a,/'],
+  POSTHORN_PROXY_TARGET: ['both', 'Name'],
+  POSTHORN_CA_FILE: [',', ' , '],
   POSTHORN_LOG_LEVEL: ['trace', 'INFO'],
   POSTHORN_LOG_FORMAT: ['xml'],
 }
@@ -141,7 +170,7 @@ for (const [variable, values] of Object.entries(badValues)) {
 }
 
 test('a setting that can be wrong has bad values in this test', () => {
-  const anyTextIsGood = ['HOST', 'POSTHORN_DATA_DIR', 'XDG_STATE_HOME']
+  const anyTextIsGood = ['HOST', 'POSTHORN_DATA_DIR', 'POSTHORN_PROVIDERS_DIR', 'XDG_STATE_HOME', 'NODE_EXTRA_CA_CERTS']
   const variables = Object.values(settings).map((setting) => setting.variable)
   const untested = variables.filter((name) => !anyTextIsGood.includes(name) && badValues[name] === undefined)
   assert.ok(

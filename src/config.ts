@@ -1,8 +1,20 @@
 // Every setting of Posthorn: its variable, default and meaning. docs/configuration.md is generated from this file.
 
-import { isIP } from 'node:net'
+import { noProxy, proxyUrl } from './config/proxy.ts'
 import type { OperatorMail } from './config/smtp-url.ts'
 import { smtpUrl } from './config/smtp-url.ts'
+import {
+  apiKey,
+  databaseUrl,
+  encryptionKey,
+  files,
+  hostsAndNetworks,
+  oneOf,
+  text,
+  webAddress,
+  webOrigins,
+  wholeNumber,
+} from './config/values.ts'
 
 /** What one node does of the whole: answer requests, send, or both. */
 export const roles = ['api', 'worker', 'all'] as const
@@ -28,6 +40,13 @@ export interface Config {
   readonly rateLimitConfigurationPerSecond: number
   readonly rateLimitGlobalPerSecond: number
   readonly outboundAllow: readonly string[]
+  readonly providersDirectory: string | undefined
+  readonly httpsProxy: string | undefined
+  readonly httpProxy: string | undefined
+  readonly noProxy: readonly string[]
+  readonly proxyTarget: 'address' | 'name'
+  readonly caFiles: readonly string[]
+  readonly nodeCaFiles: readonly string[]
   readonly smtp: OperatorMail | undefined
   readonly vendor: 'platform' | 'novu'
   readonly corsOrigins: readonly string[]
@@ -41,99 +60,10 @@ interface Setting<Value> {
   readonly meaning: string
   readonly shownDefault: string
   readonly secret?: true
+  /** Other programs read the variable by this name too. */
+  readonly otherName?: string
   readonly defaultValue: Value
   read(text: string): Value
-}
-
-const keyLengthMin = 16
-const keyLengthMax = 255
-const encryptionKeyBytes = 32
-const sslModes = ['disable', 'require', 'verify-ca', 'verify-full']
-
-const text = (value: string): string => value
-
-function wholeNumber(min: number, max: number): (value: string) => number {
-  return (value) => {
-    const number = Number(value)
-    if (!/^\d+$/.test(value) || number < min || number > max) {
-      throw new Error(`must be a whole number from ${min} to ${max}, not "${value}"`)
-    }
-    return number
-  }
-}
-
-function oneOf<const Values extends readonly string[]>(...values: Values): (value: string) => Values[number] {
-  return (value) => {
-    if (!values.includes(value)) throw new Error(`must be one of ${values.join(', ')}, not "${value}"`)
-    return value
-  }
-}
-
-function list(value: string): readonly string[] {
-  return value
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '')
-}
-
-function apiKey(value: string): string {
-  if (!/^[\x21-\x7e]+$/.test(value) || value.length < keyLengthMin || value.length > keyLengthMax) {
-    throw new Error(`must be ${keyLengthMin} to ${keyLengthMax} visible ASCII characters without spaces`)
-  }
-  return value
-}
-
-function encryptionKey(value: string): Buffer {
-  if (/^[0-9a-f]{64}$/i.test(value)) return Buffer.from(value, 'hex')
-  // The pattern first: Buffer.from skips what is no base64 and would make a key of a typing mistake.
-  const key = /^[A-Za-z0-9+/]+={0,2}$/.test(value) ? Buffer.from(value, 'base64') : Buffer.alloc(0)
-  if (key.length !== encryptionKeyBytes) {
-    throw new Error(
-      `must be ${encryptionKeyBytes} random bytes in base64 or hex; make one with: openssl rand -base64 32`,
-    )
-  }
-  return key
-}
-
-function databaseUrl(value: string): string {
-  if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) {
-    throw new Error('must be an address such as postgres://user:password@host:5432/database')
-  }
-  const { hostname, searchParams } = new URL(value)
-  if (hostname === '' && !searchParams.get('host')) throw new Error('must name the host of the database')
-  const mode = searchParams.get('sslmode')
-  if (mode !== null && !sslModes.includes(mode)) {
-    throw new Error(`must have an sslmode of ${sslModes.join(', ')}, not "${mode}"`)
-  }
-  return value
-}
-
-function hostsAndNetworks(value: string): readonly string[] {
-  const entries = list(value)
-  for (const entry of entries) {
-    const [address = '', bits] = entry.split('/')
-    const family = isIP(address)
-    const isNetwork = family !== 0 && /^\d{1,3}$/.test(bits ?? '0') && Number(bits ?? 0) <= (family === 4 ? 32 : 128)
-    if (!isNetwork && !/^(?!-)[a-z0-9.-]{1,253}$/i.test(entry)) {
-      throw new Error(`must list host names, addresses or networks such as 10.1.0.0/16, not "${entry}"`)
-    }
-  }
-  return entries
-}
-
-function webAddress(value: string): string {
-  if (!/^https?:\/\//.test(value) || !URL.canParse(value)) throw new Error(`must be an http(s) address, not "${value}"`)
-  return value.replace(/\/+$/, '')
-}
-
-function webOrigins(value: string): readonly string[] {
-  const origins = list(value)
-  for (const origin of origins) {
-    if (origin !== '*' && (!URL.canParse(origin) || new URL(origin).origin !== origin)) {
-      throw new Error(`must list origins such as https://app.example.com, not "${origin}"`)
-    }
-  }
-  return origins
 }
 
 type Settings = { readonly [Name in keyof Config]: Setting<Config[Name]> }
@@ -291,6 +221,65 @@ export const settings: Settings = {
     defaultValue: [],
     read: hostsAndNetworks,
   },
+  providersDirectory: {
+    variable: 'POSTHORN_PROVIDERS_DIR',
+    meaning:
+      'A folder with providers of your own: every `.mjs` file in it is loaded at the start, as CONTRIBUTING.md describes. What such a file does, the service does: keep the folder closed to others.',
+    shownDefault: 'none',
+    defaultValue: undefined,
+    read: text,
+  },
+  httpsProxy: {
+    variable: 'HTTPS_PROXY',
+    otherName: 'https_proxy',
+    meaning:
+      'The proxy for calls to https addresses, also as `https_proxy`: `http://user:password@proxy.example.com:3128`, or `https://` for TLS to the proxy itself. Mail by SMTP does not go by it.',
+    shownDefault: 'none',
+    secret: true,
+    defaultValue: undefined,
+    read: proxyUrl,
+  },
+  httpProxy: {
+    variable: 'HTTP_PROXY',
+    otherName: 'http_proxy',
+    meaning: 'The proxy for calls to http addresses, also as `http_proxy`; written as HTTPS_PROXY is.',
+    shownDefault: 'none',
+    secret: true,
+    defaultValue: undefined,
+    read: proxyUrl,
+  },
+  noProxy: {
+    variable: 'NO_PROXY',
+    otherName: 'no_proxy',
+    meaning:
+      'What is called without a proxy, also as `no_proxy`, separated by commas: hosts (with all below them), `.suffixes`, addresses, networks (`10.1.0.0/16`), each with a `:port` if only that is meant; `*` for everything. The machine itself never needs naming.',
+    shownDefault: 'none',
+    defaultValue: [],
+    read: noProxy,
+  },
+  proxyTarget: {
+    variable: 'POSTHORN_PROXY_TARGET',
+    meaning:
+      'What the proxy is asked to connect to: `address`, the one that was resolved and checked here, or `name`, for proxies that let calls through by their names; their DNS must then be one you trust.',
+    shownDefault: 'address',
+    defaultValue: 'address',
+    read: oneOf('address', 'name'),
+  },
+  caFiles: {
+    variable: 'POSTHORN_CA_FILE',
+    meaning:
+      'Files with certificates (PEM) of authorities that outbound calls trust beside the usual ones and those of NODE_EXTRA_CA_CERTS, separated by commas.',
+    shownDefault: 'none',
+    defaultValue: [],
+    read: files,
+  },
+  nodeCaFiles: {
+    variable: 'NODE_EXTRA_CA_CERTS',
+    meaning: 'Node’s own variable for one such file, for everything that speaks TLS. Mail by SMTP knows no other.',
+    shownDefault: 'none',
+    defaultValue: [],
+    read: (value) => [value],
+  },
   smtp: {
     variable: 'POSTHORN_SMTP_URL',
     meaning:
@@ -351,7 +340,7 @@ export function readConfig(environment: Environment): { config: Config; warnings
   const mistakes: string[] = []
   const values: Record<string, unknown> = {}
   for (const [name, setting] of Object.entries(settings)) {
-    const given = environment[setting.variable]
+    const given = environment[setting.variable] || environment[setting.otherName ?? setting.variable]
     if (given === undefined || given === '') {
       values[name] = setting.defaultValue
       continue

@@ -23,6 +23,8 @@ export interface AddressGuard {
   addressesOf(host: string, reach: Reach): Promise<readonly ResolvedAddress[]>
   /** `addressesOf` as sockets ask for it: the address that was vetted is the one connected to. */
   lookup(reach: Reach): LookupFunction
+  /** Whether the allow-list holds this very name. */
+  isListedName(host: string): boolean
 }
 
 /** Names that hand out a cloud's secrets, and never anything else. */
@@ -97,7 +99,7 @@ export function createAddressGuard(allow: readonly string[], resolve: ResolveNam
         (error: NodeJS.ErrnoException) => callback(error, ''),
       )
     }
-  return { addressesOf, lookup }
+  return { addressesOf, lookup, isListedName: (host) => names.has(plainHost(host)) }
 }
 
 function readAllowList(allow: readonly string[]): { names: Set<string>; networks: BlockList } {

@@ -6,6 +6,8 @@ import type { AddressInfo, Server, Socket } from 'node:net'
 import { createServer as createTcpServer } from 'node:net'
 import type { TestContext } from 'node:test'
 import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import type { ResolveName } from './address-guard.ts'
 import type { OutboundFailure } from './outbound-error.ts'
@@ -159,6 +161,41 @@ test('connections are kept and used again', async (t) => {
   })
   for (let call = 0; call < 3; call += 1) await open(new Request(`http://127.0.0.1:${port}/`))
   assert.equal(ports.size, 1)
+})
+
+test('connections are not shared between accounts or reaches', async (t) => {
+  const ports = new Set<number | undefined>()
+  const port = await serve(t, (request, response) => {
+    ports.add(request.socket.remotePort)
+    response.end('ok')
+  })
+  const call = (options: OutboundOptions) => open(new Request(`http://127.0.0.1:${port}/`), options)
+  const [one, other] = [{}, {}]
+  for (const account of [one, other, one, other]) await call({ account })
+  assert.equal(ports.size, 2)
+  await call({})
+  assert.equal(ports.size, 3)
+  await call({ account: one, reach: 'operator' })
+  assert.equal(ports.size, 4)
+})
+
+test('an account that nobody holds any more is not held by its connections', async (t) => {
+  const port = await serve(t, (_request, response) => void response.end('ok'))
+  setFlagsFromString('--expose-gc')
+  const collect: () => void = runInNewContext('gc')
+  const accounts: WeakRef<object>[] = []
+  const use = async (): Promise<void> => {
+    const account = {}
+    accounts.push(new WeakRef(account))
+    await open(new Request(`http://127.0.0.1:${port}/`), { account })
+  }
+  for (let call = 0; call < 10; call += 1) await use()
+  // What the last call holds may live a little longer.
+  for (let round = 0; round < 5; round += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    collect()
+  }
+  assert.ok(accounts.filter((account) => account.deref() !== undefined).length <= 1)
 })
 
 test('a host that takes the request and gives no answer in time leaves us unsure', async (t) => {

@@ -3,10 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sealer } from '../domain/sealed.ts'
 import { createIdSource } from '../domain/uuid-v7.ts'
 import type { Log } from './log.ts'
+import type { OutboundFetchOptions } from './outbound-fetch.ts'
 import { createOutboundFetch } from './outbound-fetch.ts'
 import type { World } from './world.ts'
 
-export function createWorld(parts: { log: Log; sealer: Sealer; outboundAllow: readonly string[] }): World {
+export function createWorld(parts: { log: Log; sealer: Sealer; outbound: OutboundFetchOptions }): World {
   return {
     now: () => new Date(),
     sleep: async (ms, signal) => {
@@ -14,7 +15,7 @@ export function createWorld(parts: { log: Log; sealer: Sealer; outboundAllow: re
     },
     newId: createIdSource(),
     random: Math.random,
-    fetch: createOutboundFetch({ allow: parts.outboundAllow }),
+    fetch: createOutboundFetch(parts.outbound),
     sealer: parts.sealer,
     log: parts.log,
   }

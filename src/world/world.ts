@@ -35,6 +35,10 @@ export interface OutboundOptions {
   readonly reach?: 'guarded' | 'operator'
   /** For the whole call, from the first look at its address to the last byte of the answer. */
   readonly timeoutMs?: number
+  /** Whose connections it goes by: those of one account are never another's. Left out: they are everybody's. */
+  readonly account?: object
+  /** By HTTP/2: many calls at once by one connection. */
+  readonly http2?: boolean
 }
 
 /** An answer that was read whole, or as far as the size limit. */

@@ -1,11 +1,11 @@
 // A TLS front for the test database: answers PostgreSQL's SSLRequest, then passes everything on to the unix socket.
-import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { TLSSocket } from 'node:tls'
+import { keyInPem, makeAuthority, makeServerCertificate } from './certificates.ts'
 import type { TestDatabase } from './database.ts'
 
 export interface Certificates {
@@ -16,39 +16,21 @@ export interface Certificates {
   readonly key: string
 }
 
-/** `undefined` where there is no openssl program. */
-export function makeCertificates(t: { after(work: () => void): void }): Certificates | undefined {
+export function makeCertificates(t: { after(work: () => void): void }): Certificates {
   const directory = mkdtempSync(join(tmpdir(), 'posthorn-tls-'))
   t.after(() => rmSync(directory, { recursive: true }))
-  const file = (name: string) => join(directory, name)
-  const openssl = (...parameters: string[]) => execFileSync('openssl', parameters, { stdio: 'ignore' })
-  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-  try {
-    openssl('version')
-  } catch {
-    return undefined
+  const file = (name: string, text: string): string => {
+    writeFileSync(join(directory, name), text)
+    return join(directory, name)
   }
-  for (const name of ['ca', 'other-ca']) {
-    const out = ['-keyout', file(`${name}.key`), '-out', file(`${name}.pem`)]
-    openssl('req', '-x509', '-days', '2', '-subj', `/CN=${name}`, ...newKey, ...out)
+  const authority = makeAuthority()
+  const server = makeServerCertificate(authority, ['localhost', '127.0.0.1'])
+  return {
+    ca: file('ca.pem', authority.certificate),
+    otherCa: file('other-ca.pem', makeAuthority().certificate),
+    certificate: file('server.pem', server.certificate),
+    key: file('server.key', keyInPem(server)),
   }
-  openssl('req', '-new', '-subj', '/CN=server', ...newKey, '-keyout', file('server.key'), '-out', file('server.csr'))
-  writeFileSync(file('names'), 'subjectAltName=DNS:localhost,IP:127.0.0.1\n')
-  const signer = ['-CA', file('ca.pem'), '-CAkey', file('ca.key'), '-CAcreateserial']
-  openssl(
-    'x509',
-    '-req',
-    '-days',
-    '2',
-    '-in',
-    file('server.csr'),
-    ...signer,
-    '-extfile',
-    file('names'),
-    '-out',
-    file('server.pem'),
-  )
-  return { ca: file('ca.pem'), otherCa: file('other-ca.pem'), certificate: file('server.pem'), key: file('server.key') }
 }
 
 export interface TlsFront {

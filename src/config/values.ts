@@ -1,0 +1,99 @@
+// How the text of a setting is read; each throws a sentence when the text is no good.
+import { isIP } from 'node:net'
+
+const keyLengthMin = 16
+const keyLengthMax = 255
+const encryptionKeyBytes = 32
+const sslModes = ['disable', 'require', 'verify-ca', 'verify-full']
+
+export const text = (value: string): string => value
+
+export function wholeNumber(min: number, max: number): (value: string) => number {
+  return (value) => {
+    const number = Number(value)
+    if (!/^\d+$/.test(value) || number < min || number > max) {
+      throw new Error(`must be a whole number from ${min} to ${max}, not "${value}"`)
+    }
+    return number
+  }
+}
+
+export function oneOf<const Values extends readonly string[]>(...values: Values): (value: string) => Values[number] {
+  return (value) => {
+    if (!values.includes(value)) throw new Error(`must be one of ${values.join(', ')}, not "${value}"`)
+    return value
+  }
+}
+
+export function list(value: string): readonly string[] {
+  return value
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+}
+
+export function apiKey(value: string): string {
+  if (!/^[\x21-\x7e]+$/.test(value) || value.length < keyLengthMin || value.length > keyLengthMax) {
+    throw new Error(`must be ${keyLengthMin} to ${keyLengthMax} visible ASCII characters without spaces`)
+  }
+  return value
+}
+
+export function encryptionKey(value: string): Buffer {
+  if (/^[0-9a-f]{64}$/i.test(value)) return Buffer.from(value, 'hex')
+  // The pattern first: Buffer.from skips what is no base64 and would make a key of a typing mistake.
+  const key = /^[A-Za-z0-9+/]+={0,2}$/.test(value) ? Buffer.from(value, 'base64') : Buffer.alloc(0)
+  if (key.length !== encryptionKeyBytes) {
+    throw new Error(
+      `must be ${encryptionKeyBytes} random bytes in base64 or hex; make one with: openssl rand -base64 32`,
+    )
+  }
+  return key
+}
+
+export function databaseUrl(value: string): string {
+  if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) {
+    throw new Error('must be an address such as postgres://user:password@host:5432/database')
+  }
+  const { hostname, searchParams } = new URL(value)
+  if (hostname === '' && !searchParams.get('host')) throw new Error('must name the host of the database')
+  const mode = searchParams.get('sslmode')
+  if (mode !== null && !sslModes.includes(mode)) {
+    throw new Error(`must have an sslmode of ${sslModes.join(', ')}, not "${mode}"`)
+  }
+  return value
+}
+
+export function hostsAndNetworks(value: string): readonly string[] {
+  const entries = list(value)
+  for (const entry of entries) {
+    const [address = '', bits] = entry.split('/')
+    const family = isIP(address)
+    const isNetwork = family !== 0 && /^\d{1,3}$/.test(bits ?? '0') && Number(bits ?? 0) <= (family === 4 ? 32 : 128)
+    if (!isNetwork && !/^(?!-)[a-z0-9.-]{1,253}$/i.test(entry)) {
+      throw new Error(`must list host names, addresses or networks such as 10.1.0.0/16, not "${entry}"`)
+    }
+  }
+  return entries
+}
+
+export function webAddress(value: string): string {
+  if (!/^https?:\/\//.test(value) || !URL.canParse(value)) throw new Error(`must be an http(s) address, not "${value}"`)
+  return value.replace(/\/+$/, '')
+}
+
+export function webOrigins(value: string): readonly string[] {
+  const origins = list(value)
+  for (const origin of origins) {
+    if (origin !== '*' && (!URL.canParse(origin) || new URL(origin).origin !== origin)) {
+      throw new Error(`must list origins such as https://app.example.com, not "${origin}"`)
+    }
+  }
+  return origins
+}
+
+export function files(value: string): readonly string[] {
+  const names = list(value)
+  if (names.length === 0) throw new Error('must name at least one file')
+  return names
+}

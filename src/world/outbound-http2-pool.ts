@@ -1,0 +1,264 @@
+// The HTTP/2 connections of one account to one host: filled one after the other, watched, and closed when idle.
+import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2'
+import { connect as openSession } from 'node:http2'
+import type { Socket } from 'node:net'
+import { codeOf } from './address-guard.ts'
+import { connectTimeoutMs } from './outbound-call.ts'
+import { OutboundError } from './outbound-error.ts'
+
+export interface Http2Connection {
+  readonly session: ClientHttp2Session
+  /** How many calls are under way. */
+  streams: number
+  heardAtMs: number
+  hasServed: boolean
+  /** It was asked whether it still lives, and takes no calls until it says so. */
+  isInDoubt: boolean
+  /** The last stream the other side will look at, once it has said goodbye. */
+  lastStreamId: number | undefined
+}
+
+/** A call that needs a connection. */
+export interface Waiting {
+  /** Begins the call; `undefined` when it cannot be. */
+  take(connection: Http2Connection): ClientHttp2Stream | undefined
+  fail(error: OutboundError): void
+}
+
+export interface Http2Pool {
+  ask(waiting: Waiting): void
+  giveUp(waiting: Waiting): void
+  /** A call by this connection was not answered. */
+  doubt(connection: Http2Connection): void
+}
+
+/** What the large vendors take by one connection; a server that names fewer gets fewer. */
+const streamsMax = 1_000
+/** With the former, more calls at once than one account is ever given. */
+const connectionsMax = 4
+/** Each waits no longer than its own time, so more than these could not be served anyway. */
+const waitingMax = 20_000
+/** A connection that was quiet for longer may have been forgotten by a router in between: it is asked first. */
+const quietMs = 4_000
+const answerToPingMs = 3_000
+const beatMs = 10_000
+/** New connections cost the vendor more than ones that are held. */
+const idleMs = 60_000
+/** A server that takes no second connection is not asked for one with every call. */
+const connectAgainMs = 1_000
+/** Ids grow to 2^31 and are never used again. */
+const streamIdMax = 2 ** 30
+/** Node's own bound of 10 MB is 10 KB a stream. */
+const sessionMegabytesMax = 100
+
+/** Whether the other side said goodbye before it looked at this stream. */
+export function isUnheard({ lastStreamId }: Http2Connection, streamId: number): boolean {
+  return lastStreamId !== undefined && streamId > lastStreamId
+}
+
+interface PoolState {
+  readonly host: string
+  connect(): Promise<Socket>
+  /** Nobody waits and nothing is open: whoever holds the pool may let go of it. */
+  onEmpty(): void
+  readonly open: Set<Http2Connection>
+  readonly line: Set<Waiting>
+  isConnecting: boolean
+  mayConnectAtMs: number
+}
+
+export function createHttp2Pool(host: string, connect: () => Promise<Socket>, onEmpty: () => void): Http2Pool {
+  const pool: PoolState = {
+    host,
+    connect,
+    onEmpty,
+    open: new Set(),
+    line: new Set(),
+    isConnecting: false,
+    mayConnectAtMs: 0,
+  }
+  return {
+    ask(waiting) {
+      if (pool.line.size >= waitingMax) {
+        waiting.fail(new OutboundError('not-sent', `Too many calls to ${host} are waiting`))
+        return
+      }
+      pool.line.add(waiting)
+      serve(pool)
+    },
+    giveUp: (waiting) => void pool.line.delete(waiting),
+    doubt: (connection) => doubt(pool, connection),
+  }
+}
+
+function serve(pool: PoolState): void {
+  const { line, open } = pool
+  for (const waiting of line) {
+    const connection = connectionWithRoom(pool)
+    if (connection === undefined) break
+    line.delete(waiting)
+    begin(pool, connection, waiting)
+  }
+  if (line.size > 0) connectMore(pool)
+  else if (open.size === 0 && !pool.isConnecting) pool.onEmpty()
+}
+
+function connectionWithRoom(pool: PoolState): Http2Connection | undefined {
+  for (const connection of pool.open) {
+    if (!hasRoom(connection)) continue
+    if (Date.now() - connection.heardAtMs < quietMs) return connection
+    doubt(pool, connection)
+  }
+  return undefined
+}
+
+function begin(pool: PoolState, connection: Http2Connection, waiting: Waiting): void {
+  const stream = waiting.take(connection)
+  if (stream === undefined) return
+  connection.streams += 1
+  connection.hasServed = true
+  stream.once('response', () => {
+    connection.heardAtMs = Date.now()
+  })
+  stream.once('close', () => {
+    connection.streams -= 1
+    if ((stream.id ?? 0) > streamIdMax) connection.session.close()
+    serve(pool)
+  })
+}
+
+function connectMore(pool: PoolState): void {
+  const { host, open } = pool
+  // One that ends with the calls it has is none to wait for.
+  const lasting = [...open].filter((connection) => !isEnding(connection))
+  const isAsked = lasting.some((connection) => connection.isInDoubt)
+  if (pool.isConnecting || isAsked || lasting.length >= connectionsMax || Date.now() < pool.mayConnectAtMs) return
+  pool.isConnecting = true
+  opened(host, pool.connect).then(
+    (connection) => {
+      pool.isConnecting = false
+      watch(pool, connection)
+      serve(pool)
+    },
+    (error: OutboundError) => {
+      pool.isConnecting = false
+      pool.mayConnectAtMs = open.size > 0 ? Date.now() + connectAgainMs : 0
+      failWaiting(pool, error)
+      serve(pool)
+    },
+  )
+}
+
+/** Unless calls are under way: then those that wait get their turn after them. */
+function failWaiting({ open, line }: PoolState, error: OutboundError): void {
+  if (open.size === 0) for (const waiting of line) waiting.fail(error)
+}
+
+function watch(pool: PoolState, connection: Http2Connection): void {
+  const { session } = connection
+  const { open } = pool
+  open.add(connection)
+  const beat = setInterval(() => {
+    const silentMs = Date.now() - connection.heardAtMs
+    if (connection.streams === 0 && silentMs >= idleMs) session.close()
+    else if (connection.streams > 0 && silentMs >= beatMs) doubt(pool, connection)
+  }, beatMs).unref()
+  session.on('remoteSettings', () => serve(pool))
+  const gone = (): void => {
+    clearInterval(beat)
+    open.delete(connection)
+    if (open.size === 0) pool.mayConnectAtMs = 0
+    // Else we would connect again and again to a server that closes at once.
+    if (!connection.hasServed) failWaiting(pool, new OutboundError('not-sent', `${pool.host} closed a new connection`))
+    serve(pool)
+  }
+  if (session.destroyed) gone()
+  else session.once('close', gone)
+}
+
+/** Asks whether it still lives; one that does not say so is closed, and the calls under way are unsure. */
+function doubt(pool: PoolState, connection: Http2Connection): void {
+  const { session } = connection
+  if (connection.isInDoubt || session.destroyed) return
+  connection.isInDoubt = true
+  const noAnswer = setTimeout(() => session.destroy(), answerToPingMs).unref()
+  const answered = (error: Error | null): void => {
+    clearTimeout(noAnswer)
+    connection.isInDoubt = false
+    if (error !== null) return
+    connection.heardAtMs = Date.now()
+    serve(pool)
+  }
+  try {
+    session.ping(answered)
+  } catch (error) {
+    answered(error as Error)
+    session.destroy()
+  }
+}
+
+function isEnding({ session, lastStreamId }: Http2Connection): boolean {
+  return session.closed || session.destroyed || lastStreamId !== undefined
+}
+
+function hasRoom(connection: Http2Connection): boolean {
+  const { session, streams, isInDoubt } = connection
+  if (isInDoubt || isEnding(connection)) return false
+  return streams < Math.min(streamsMax, session.remoteSettings.maxConcurrentStreams ?? streamsMax)
+}
+
+/** A connection whose other side has shown that it speaks HTTP/2 and how much it takes. Throws an OutboundError. */
+async function opened(host: string, connect: () => Promise<Socket>): Promise<Http2Connection> {
+  const socket = await connect().catch((error: OutboundError) => {
+    // So a server says it that speaks no protocol of those it was offered.
+    const isOther = codeOf(error.cause ?? error) === 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL'
+    throw isOther ? noHttp2(host, error) : error
+  })
+  if (!('alpnProtocol' in socket) || socket.alpnProtocol !== 'h2') {
+    socket.destroy()
+    throw noHttp2(host)
+  }
+  const session = openSession(`https://${host.includes(':') ? `[${host}]` : host}`, {
+    createConnection: () => socket,
+    settings: { enablePush: false },
+    maxSessionMemory: sessionMegabytesMax,
+  })
+  // Calls keep the process by their timers; an idle connection does not.
+  session.unref()
+  const connection: Http2Connection = {
+    session,
+    streams: 0,
+    heardAtMs: Date.now(),
+    hasServed: false,
+    isInDoubt: false,
+    lastStreamId: undefined,
+  }
+  session.on('goaway', (_code, lastStreamId) => {
+    connection.lastStreamId = lastStreamId
+  })
+  await greeted(host, session)
+  connection.heardAtMs = Date.now()
+  return connection
+}
+
+/** The settings come first of all, and say how many calls may be under way at once. */
+function greeted(host: string, session: ClientHttp2Session): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = (why: string, cause?: unknown): void => {
+      clearTimeout(timer)
+      session.destroy()
+      reject(new OutboundError('not-sent', `${host} could not be connected to (${why})`, cause))
+    }
+    const timer = setTimeout(() => fail(`no HTTP/2 settings within ${connectTimeoutMs} ms`), connectTimeoutMs)
+    // It stays: each call under way learns of a broken connection by its own stream.
+    session.on('error', (error) => fail(codeOf(error), error))
+    session.once('close', () => fail('closed'))
+    session.once('remoteSettings', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}
+
+const noHttp2 = (host: string, cause?: unknown): OutboundError =>
+  new OutboundError('not-sent', `${host} does not speak HTTP/2`, cause)

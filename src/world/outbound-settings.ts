@@ -1,0 +1,12 @@
+// The settings of outbound calls, with the files they name.
+import type { Config } from '../config.ts'
+import type { OutboundFetchOptions } from './outbound-fetch.ts'
+import { readCaFiles } from './outbound-trust.ts'
+
+/** Throws a sentence about a file that is no good. */
+export async function readOutboundSettings(config: Config): Promise<OutboundFetchOptions> {
+  const { caFiles, nodeCaFiles, httpsProxy: https, httpProxy: http, noProxy: none, proxyTarget: target } = config
+  // Node reads its own file by itself, but leaves it out where certificates of ours are added (seen with Node 20).
+  const files = caFiles.length === 0 ? [] : [...caFiles, ...nodeCaFiles]
+  return { allow: config.outboundAllow, ca: await readCaFiles(files), proxies: { https, http, none, target } }
+}
