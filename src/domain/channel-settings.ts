@@ -1,6 +1,6 @@
 // What a subscriber can be reached by at one provider, and how new credentials join the ones already there.
 
-export const channelProviderIds = [
+const chatProviderIds = [
   'slack',
   'discord',
   'msteams',
@@ -13,6 +13,9 @@ export const channelProviderIds = [
   'whatsapp-business',
   'chat-webhook',
   'platform-slack',
+  'telegram',
+]
+const pushProviderIds = new Set([
   'fcm',
   'apns',
   'expo',
@@ -21,18 +24,20 @@ export const channelProviderIds = [
   'push-webhook',
   'pusher-beams',
   'appio',
-] as const
-
-const pushProviderIds: ReadonlySet<string> = new Set([
-  'fcm',
-  'apns',
-  'expo',
-  'one-signal',
-  'pushpad',
-  'push-webhook',
-  'pusher-beams',
-  'appio',
+  'web-push',
 ])
+
+/**
+ * Whose entries a subscriber may hold; `novu-slack` is another word for `platform-slack`. Providers of the operator's own
+ * join before the service starts.
+ */
+export const channelProviderIds: string[] = [...chatProviderIds, ...pushProviderIds, 'novu-slack']
+
+export function joinChannelProviders(id: string, channel: 'chat' | 'push'): void {
+  if (channelProviderIds.includes(id)) return
+  channelProviderIds.push(id)
+  if (channel === 'push') pushProviderIds.add(id)
+}
 
 /** An entry is for chat or for push, and its provider tells which. */
 export const channelOfEntry = ({ providerId }: { providerId: string }): 'chat' | 'push' =>

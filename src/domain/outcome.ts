@@ -14,7 +14,13 @@ export type Outcome =
   /** Our account, not this message. */
   | { readonly kind: 'misconfigured'; readonly detail: string }
   /** Certainly not sent: safe to repeat. */
-  | { readonly kind: 'busy'; readonly detail: string; readonly retryAfterMs?: number }
+  | {
+      readonly kind: 'busy'
+      readonly detail: string
+      readonly retryAfterMs?: number
+      /** It was the recipient's own address that was busy: nobody else need wait. */
+      readonly ofRecipient?: true
+    }
   /** Perhaps sent: the channel's policy decides. */
   | { readonly kind: 'unsure'; readonly detail: string }
 

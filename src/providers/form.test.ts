@@ -101,3 +101,11 @@ test('a provider’s words lose every secret, however it was encoded', () => {
   const r = '[redacted]'
   assert.equal(withoutSecrets(form, credentials, words), `${r} ${r} ${r} ${r} ${r} a@b.c`)
 })
+
+test('a secret that was cut in two is struck out, and so is one that Basic authentication joined to a name', () => {
+  const credentials = { apiKey: 'top+secret', from: 'a@b.c' }
+  assert.equal(withoutSecrets(form, credentials, 'the key top+sec…'), 'the key [redacted]…')
+  assert.equal(withoutSecrets(form, credentials, 'the key is missing…'), 'the key is missing…')
+  const joined = Buffer.from('a@b.c:top+secret').toString('base64')
+  assert.equal(withoutSecrets(form, credentials, `Basic ${joined}`), 'Basic [redacted]')
+})

@@ -131,6 +131,18 @@ export function baseAddress(value: string): string {
   return address.replace(/(?<![:/])\/+$/, '')
 }
 
+/** The field of a base address that takes the place of the vendor's own. */
+export const ownBaseUrl = (vendor: string): FormField<string, false> =>
+  optional(
+    text('Base address', { description: `Another place than ${vendor}’s own, such as a proxy.`, mistake: ofBaseUrl }),
+  )
+
+/** The sender of e-mails: two fields of every form. */
+export const emailSender = {
+  from: text('From address', { placeholder: 'hello@example.com', mistake: ofEmailAddress }),
+  senderName: optional(text('Sender name')),
+} as const
+
 /** Every field that is missing or ill-formed, under its path. The values are not among what is told. */
 export function formMistakes(form: CredentialForm, credentials: Credentials): FieldErrors {
   const errors: FieldErrors = {}
@@ -168,14 +180,37 @@ const struckOutLengthMin = 4
 
 /** A provider's words with every secret of the account struck out, whichever way it was encoded. */
 export function withoutSecrets(form: CredentialForm, credentials: Credentials, words: string): string {
-  const secrets = fieldsOf(form)
+  const secrets = spelledSecrets(form, credentials)
+  const told = secrets.reduce((text, value) => text.replaceAll(value, struckOut), words)
+  const parts = told.split('…')
+  return parts.map((part, index) => (index === parts.length - 1 ? part : withoutBeginning(part, secrets))).join('…')
+}
+
+const struckOut = '[redacted]'
+
+/** The longest first: a secret within another must not leave the rest of it standing. */
+function spelledSecrets(form: CredentialForm, credentials: Credentials): string[] {
+  const texts = fieldsOf(form)
     .filter(([, field]) => isSecret(field))
     .flatMap(([key]) => textsIn(credentials[key]))
     .filter((value) => value.length >= struckOutLengthMin)
-    .flatMap((value) => [value, encodeURIComponent(value), Buffer.from(value).toString('base64')])
-    // The longest first: a secret within another must not leave the rest of it standing.
-    .sort((a, b) => b.length - a.length)
-  return secrets.reduce((told, value) => told.replaceAll(value, '[redacted]'), words)
+  const names = Object.values(credentials).filter((value) => typeof value === 'string')
+  // Basic authentication writes a name and a secret as one.
+  const pairs = names.flatMap((name) => texts.flatMap((value) => [`${name}:${value}`, `${value}:${name}`]))
+  const base64 = (value: string): string => Buffer.from(value).toString('base64')
+  return [...texts, ...texts.map(encodeURIComponent), ...texts.map(base64), ...pairs.map(base64)].sort(
+    (first, second) => second.length - first.length,
+  )
+}
+
+/** Words that were cut off, before the mark that says so, may end in the beginning of a secret. */
+function withoutBeginning(words: string, secrets: readonly string[]): string {
+  const longest = secrets[0]?.length ?? 0
+  for (let from = Math.max(0, words.length - longest); from <= words.length - struckOutLengthMin; from += 1) {
+    const end = words.slice(from)
+    if (secrets.some((value) => value.startsWith(end))) return `${words.slice(0, from)}${struckOut}`
+  }
+  return words
 }
 
 function textsIn(value: unknown): string[] {

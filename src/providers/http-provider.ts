@@ -1,30 +1,75 @@
 // A provider that is one request and the reading of its answer.
-import type { Channel } from '../domain/integration.ts'
+import type { Channel, CredentialKey } from '../domain/integration.ts'
 import type { OutboundMessage } from '../domain/outbound-message.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import { busy, misconfigured, refused, unsure } from '../domain/outcome.ts'
 import { OutboundError } from '../world/outbound-error.ts'
-import type { OutboundAnswer, OutboundOptions, OutboundRequest } from '../world/world.ts'
+import type { OutboundOptions, OutboundRequest, World } from '../world/world.ts'
 import type { CredentialForm, CredentialsOf } from './form.ts'
-import { withPassthrough } from './passthrough.ts'
-import type { MessageOf, Provider, ProviderDefinition } from './provider.ts'
-import { provider, sendTimeoutMs } from './provider.ts'
+import type { Limits } from './limits.ts'
+import type { FormPart } from './multipart.ts'
+import { withFormPassthrough, withPassthrough } from './passthrough.ts'
+import type { CheckResult, MessageOf, Provider, ProviderDefinition } from './provider.ts'
+import { bad, good, provider, sendTimeoutMs, unreachable } from './provider.ts'
 import type { ProviderAnswer } from './provider-answer.ts'
 import { answerOf, retryAfterMsOf, wordsOf } from './provider-answer.ts'
 import { withoutRecipient } from './recipient-words.ts'
 
+/** The check may be waited for by a person. */
+const checkTimeoutMs = 10_000
+
+/** A request whose body is a form with files; it is written when a passthrough has added to it. */
+export interface FormRequest extends Omit<OutboundRequest, 'body'> {
+  readonly parts: readonly FormPart[]
+}
+
 export interface HttpProviderDefinition<Form extends CredentialForm, Kind extends Channel>
-  extends Omit<ProviderDefinition<Form, Kind>, 'send'> {
+  extends Omit<ProviderDefinition<Form, Kind>, 'send' | 'sendMany' | 'batching'> {
   /** What to ask, or an Outcome when there is no need to: a message that cannot be sent. `now` is for signatures. */
-  request(message: MessageOf<Kind>, credentials: CredentialsOf<Form>, now: Date): OutboundRequest | Outcome
+  request(
+    message: MessageOf<Kind>,
+    credentials: CredentialsOf<Form>,
+    now: Date,
+  ): OutboundRequest | FormRequest | Outcome
   /** Adds what proves who sends it, when the rest of the request is settled. */
   sign?(request: OutboundRequest, credentials: CredentialsOf<Form>, now: Date): OutboundRequest
   /** What the answer means; `outcomeOfStatus` reads what is not the vendor's own. */
   outcome(answer: ProviderAnswer, message: MessageOf<Kind>, credentials: CredentialsOf<Form>): Outcome
-  /** `operator` where the account names the address; `guarded` unless told otherwise. */
+  /** Left out: `operator` where the account has a base address of its own, else `guarded`. */
   reach?(credentials: CredentialsOf<Form>, message: MessageOf<Kind>): NonNullable<OutboundOptions['reach']>
   /** Whether the address is the recipient's own: one that is never called is then a bad recipient, not a bad account. */
   callsRecipient?(message: MessageOf<Kind>, credentials: CredentialsOf<Form>): boolean
+  /** The vendor speaks HTTP/2: many messages at once by one connection. */
+  readonly http2?: true
+  readonly batch?: Batch<Form, Kind>
+  readonly probe?: Probe<Form>
+}
+
+/** A request that holds many messages. */
+export interface Batch<Form extends CredentialForm, Kind extends Channel> {
+  readonly max: number
+  /** Messages with the same key may share a request. Left out: all may that have no passthrough and no files. */
+  key?(message: MessageOf<Kind>, credentials: CredentialsOf<Form>): string | undefined
+  /** What a message is within the request, or why it cannot be sent. */
+  item(message: MessageOf<Kind>, credentials: CredentialsOf<Form>): object | Outcome
+  request(items: readonly object[], credentials: CredentialsOf<Form>, now: Date): OutboundRequest
+  /** One a message, in their order. */
+  outcomes(
+    answer: ProviderAnswer,
+    messages: readonly MessageOf<Kind>[],
+    credentials: CredentialsOf<Form>,
+  ): readonly Outcome[]
+}
+
+/** A call that shows whether the account is good, and sends nothing. */
+export interface Probe<Form extends CredentialForm> {
+  request(credentials: CredentialsOf<Form>, now: Date): OutboundRequest
+  /** Left out: any success is good, and nothing else is. */
+  result?(answer: ProviderAnswer, credentials: CredentialsOf<Form>): CheckResult
+  /** The field to mend when the vendor does not know us. */
+  readonly field?: CredentialKey
+  /** Where the vendor says what is wrong, as paths of its answer. */
+  readonly words?: readonly string[]
 }
 
 /** As our own messages call them, for providers that do not say how their vendor does. */
@@ -39,27 +84,50 @@ const ownRecipientMembers: Readonly<Record<Channel, readonly string[]>> = {
 export function httpProvider<const Form extends CredentialForm, const Kind extends Channel>(
   definition: HttpProviderDefinition<Form, Kind>,
 ): Provider {
-  const { request: _request, sign: _sign, outcome, reach, callsRecipient, ...rest } = definition
+  const { request: _request, sign: _sign, outcome: _outcome, reach: _reach, batch, probe, ...rest } = definition
+  const { callsRecipient: _calls, http2: _http2, ...plain } = rest
   return provider<Form, Kind>({
-    ...rest,
+    ...plain,
+    ...(probe === undefined ? {} : { check: (world, credentials) => probed(definition, probe, world, credentials) }),
+    ...(batch === undefined ? {} : batched(definition, batch)),
     async send(world, message, credentials) {
       const request = settledRequest(definition, message, credentials, world.now())
       if ('kind' in request) return request
-      let answer: OutboundAnswer
-      try {
-        answer = await world.fetch(request, {
-          reach: reach?.(credentials, message) ?? 'guarded',
-          timeoutMs: sendTimeoutMs,
-        })
-      } catch (error) {
-        if (!(error instanceof OutboundError)) throw error
-        const isTheirs = error.kind === 'refused-address' && callsRecipient?.(message, credentials) === true
-        return isTheirs ? refused('bad-recipient', error.message) : outcomeOfFailure(error)
-      }
-      return withoutRecipient(outcome(answerOf(answer, world.now()), message, credentials), message as OutboundMessage)
+      const answer = await called(definition, world, request, credentials, message)
+      if ('kind' in answer) return answer
+      const outcome = withoutRecipient(definition.outcome(answer, message, credentials), message as OutboundMessage)
+      const isTheirs = outcome.kind === 'busy' && definition.callsRecipient?.(message, credentials) === true
+      return isTheirs ? { ...outcome, ofRecipient: true } : outcome
     },
   })
 }
+
+/** The answer; or an Outcome, where there was none. */
+async function called<Form extends CredentialForm, Kind extends Channel>(
+  { reach, callsRecipient, http2 }: HttpProviderDefinition<Form, Kind>,
+  world: World,
+  request: OutboundRequest,
+  credentials: CredentialsOf<Form>,
+  message: MessageOf<Kind>,
+): Promise<ProviderAnswer | Outcome> {
+  try {
+    const answer = await world.fetch(request, {
+      reach: reach?.(credentials, message) ?? reachOf(credentials),
+      timeoutMs: sendTimeoutMs,
+      account: credentials,
+      ...(http2 === true ? { http2 } : {}),
+    })
+    return answerOf(answer, world.now())
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error
+    const isTheirs = error.kind === 'refused-address' && callsRecipient?.(message, credentials) === true
+    return isTheirs ? refused('bad-recipient', error.message) : outcomeOfFailure(error)
+  }
+}
+
+/** A base address was written down by the operator: it may be private. */
+const reachOf = (credentials: { readonly baseUrl?: unknown }): 'operator' | 'guarded' =>
+  credentials.baseUrl === undefined ? 'guarded' : 'operator'
 
 /** The provider's request, with what the caller adds, signed: in this order, so that the signature is of what is sent. */
 function settledRequest<Form extends CredentialForm, Kind extends Channel>(
@@ -71,12 +139,89 @@ function settledRequest<Form extends CredentialForm, Kind extends Channel>(
   try {
     const made = definition.request(message, credentials, now)
     if ('kind' in made) return made
+    const { id, passthrough } = message as OutboundMessage
     const { channel, recipientMembers = ownRecipientMembers[channel] } = definition
-    const request = withPassthrough(made, (message as OutboundMessage).passthrough, recipientMembers)
+    const request =
+      'parts' in made
+        ? withFormPassthrough(made, passthrough, recipientMembers, id)
+        : withPassthrough(made, passthrough, recipientMembers)
     if ('kind' in request) return request
-    return definition.sign?.(request, credentials, now) ?? request
+    return beyondRequest(definition, request) ?? definition.sign?.(request, credentials, now) ?? request
   } catch (error) {
     return misconfigured(`The request to ${definition.name} could not be made: ${(error as Error).message}`)
+  }
+}
+
+function beyondRequest(
+  { name, limits }: { name: string; limits?: Limits },
+  { body = '' }: OutboundRequest,
+): Outcome | undefined {
+  const max = limits?.requestBytesMax
+  if (max === undefined || Buffer.byteLength(body) <= max) return undefined
+  return refused('bad-content', `The message makes a request of ${Buffer.byteLength(body)} bytes; ${name} takes ${max}`)
+}
+
+function batched<Form extends CredentialForm, Kind extends Channel>(
+  definition: HttpProviderDefinition<Form, Kind>,
+  batch: Batch<Form, Kind>,
+): Pick<ProviderDefinition<Form, Kind>, 'batching' | 'sendMany'> {
+  return {
+    batching: { max: batch.max, key: batch.key ?? plainKey },
+    async sendMany(world, messages, credentials) {
+      const items = messages.map((message) => batch.item(message, credentials))
+      const good = messages.filter((_message, index) => !isOutcome(items[index]))
+      const outcomes = good.length === 0 ? [] : await askedTogether()
+      const told = outcomes.values()
+      return items.map((item) =>
+        isOutcome(item) ? item : (told.next().value ?? unsure(`${definition.name} did not say what became of it`)),
+      )
+
+      async function askedTogether(): Promise<readonly Outcome[]> {
+        const made = batch.request(
+          items.filter((item) => !isOutcome(item)),
+          credentials,
+          world.now(),
+        )
+        const request = definition.sign?.(made, credentials, world.now()) ?? made
+        const answer = await called(definition, world, request, credentials, good[0] as MessageOf<Kind>)
+        if ('kind' in answer) return good.map(() => answer)
+        return batch
+          .outcomes(answer, good, credentials)
+          .map((outcome, index) => withoutRecipient(outcome, good[index] as OutboundMessage))
+      }
+    },
+  }
+}
+
+/** An item may have a member `kind` of its own; only an Outcome has these. */
+const isOutcome = (item: object | undefined): item is Outcome =>
+  item !== undefined && 'kind' in item && ('detail' in item || 'providerMessageId' in item)
+
+/** What is added to a request is added to all of it, and files are better sent one message at a time. */
+function plainKey(message: object): string | undefined {
+  const { passthrough, attachments = [] } = message as { passthrough?: object; attachments?: readonly unknown[] }
+  return passthrough === undefined && attachments.length === 0 ? '' : undefined
+}
+
+async function probed<Form extends CredentialForm, Kind extends Channel>(
+  { name, sign, http2 }: HttpProviderDefinition<Form, Kind>,
+  probe: Probe<Form>,
+  world: World,
+  credentials: CredentialsOf<Form>,
+): Promise<CheckResult> {
+  try {
+    const made = probe.request(credentials, world.now())
+    const request = sign?.(made, credentials, world.now()) ?? made
+    const reach = reachOf(credentials)
+    const options: OutboundOptions = { reach, timeoutMs: checkTimeoutMs, ...(http2 === true ? { http2 } : {}) }
+    const answer = answerOf(await world.fetch(request, options), world.now())
+    if (probe.result !== undefined) return probe.result(answer, credentials)
+    if (answer.status >= 200 && answer.status < 300) return good
+    const words = wordsOf(name, answer, ...(probe.words ?? []))
+    const { kind } = outcomeOfStatus(answer, words)
+    return bad(words, kind === 'misconfigured' ? probe.field : undefined)
+  } catch (error) {
+    return unreachable(error)
   }
 }
 

@@ -5,6 +5,8 @@ import type { Passthrough } from '../domain/outbound-message.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import { refused } from '../domain/outcome.ts'
 import type { OutboundRequest } from '../world/world.ts'
+import type { FormPart } from './multipart.ts'
+import { multipart } from './multipart.ts'
 
 /** A vendor's request is a few kilobytes; settings beside it have no reason to be larger. */
 const passthroughBytesMax = 64 * 1024
@@ -45,19 +47,51 @@ export function withPassthrough(
   recipientMembers: readonly string[],
 ): OutboundRequest | Outcome {
   if (given === undefined) return request
-  const mistake =
-    mistakeOfShape(given) ??
-    mistakeOfHeaders(request.headers, given.headers ?? {}) ??
-    mistakeOfRecipients(given, recipientMembers)
+  const mistake = mistakeOf(request.headers, given, recipientMembers)
   if (mistake !== undefined) return refused('bad-content', mistake)
   const body = mergedBody(request, given.body ?? {})
   if ('mistake' in body) return refused('bad-content', body.mistake)
-  const { url, headers } = request
+  return { ...withHeadersAndQuery(request, given), ...body }
+}
+
+/** The same for a form with files, which is written now. */
+export function withFormPassthrough(
+  { parts, ...request }: Omit<OutboundRequest, 'body'> & { readonly parts: readonly FormPart[] },
+  given: Passthrough | undefined,
+  recipientMembers: readonly string[],
+  messageId: string,
+): OutboundRequest | Outcome {
+  const mistake = given && mistakeOf(request.headers, given, recipientMembers)
+  if (mistake !== undefined) return refused('bad-content', mistake)
+  const added = Object.entries(given?.body ?? {})
+  const strange = added.find(([, value]) => !listedScalars(value))
+  if (strange !== undefined) return refused('bad-content', mistakeOfMember(strange[0]))
+  const kept = parts.filter(({ name }) => !added.some(([other]) => other === name))
+  const further = added.flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).map((one): FormPart => ({ name, value: String(one) })),
+  )
+  const { body, contentType } = multipart([...kept, ...further], `posthorn-${messageId}`)
+  const made = given === undefined ? request : withHeadersAndQuery(request, given)
+  return { ...made, headers: { ...made.headers, 'content-type': contentType }, body }
+}
+
+function mistakeOf(
+  headers: OutboundRequest['headers'],
+  given: Passthrough,
+  recipientMembers: readonly string[],
+): string | undefined {
+  return (
+    mistakeOfShape(given) ??
+    mistakeOfHeaders(headers, given.headers ?? {}) ??
+    mistakeOfRecipients(given, recipientMembers)
+  )
+}
+
+function withHeadersAndQuery(request: OutboundRequest, { headers = {}, query = {} }: Passthrough): OutboundRequest {
   return {
     ...request,
-    url: withQuery(url, given.query ?? {}),
-    headers: { ...lowerCased(headers), ...lowerCased(given.headers ?? {}) },
-    ...body,
+    url: withQuery(request.url, query),
+    headers: { ...lowerCased(request.headers), ...lowerCased(headers) },
   }
 }
 
@@ -161,6 +195,9 @@ function mergedBody({ headers, body }: OutboundRequest, given: Fields): MergedBo
   if (typeof body === 'string' && type.startsWith('application/json')) {
     const own: unknown = JSON.parse(body)
     if (isFields(own)) return { body: JSON.stringify(merged(own, given)) }
+    // A list of one, as vendors that take many at once want it.
+    const [only, ...others] = Array.isArray(own) ? own : []
+    if (isFields(only) && others.length === 0) return { body: JSON.stringify([merged(only, given)]) }
   }
   if (typeof body === 'string' && type.startsWith('application/x-www-form-urlencoded')) return mergedForm(body, given)
   return { mistake: 'This provider’s request has no body that a passthrough could add to' }
@@ -170,11 +207,14 @@ function mergedForm(body: string, given: Fields): MergedBody {
   const form = new URLSearchParams(body)
   for (const [name, value] of Object.entries(given)) {
     const values = Array.isArray(value) ? value : [value]
-    if (!values.every(isScalar)) {
-      return { mistake: `The passthrough member ${shown(name)} must be a text, or a list of texts` }
-    }
+    if (!listedScalars(value)) return { mistake: mistakeOfMember(name) }
     form.delete(name)
     for (const one of values) form.append(name, String(one))
   }
   return { body: form.toString() }
 }
+
+const listedScalars = (value: unknown): boolean => (Array.isArray(value) ? value : [value]).every(isScalar)
+
+const mistakeOfMember = (name: string): string =>
+  `The passthrough member ${shown(name)} must be a text, or a list of texts`

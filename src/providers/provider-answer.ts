@@ -1,16 +1,13 @@
 // A vendor's answer, read without trust: any member may be missing or of another type.
 import type { OutboundAnswer } from '../world/world.ts'
+import type { Reading } from './reading.ts'
+import { readingOfExactJson, readingOfJson } from './reading.ts'
 
-export interface ProviderAnswer {
+export interface ProviderAnswer extends Reading {
   readonly status: number
   readonly headers: Headers
   /** The body as it came. */
   readonly body: string
-  /** The text at a path such as `errors.0.message`. */
-  string(path: string): string | undefined
-  number(path: string): number | undefined
-  flag(path: string): boolean | undefined
-  list(path: string): readonly unknown[]
   /** When it came; left out where nobody asks. */
   readonly receivedAt?: Date
 }
@@ -19,36 +16,25 @@ export interface ProviderAnswer {
 const shownBodyMax = 200
 
 export function answerOf(answer: OutboundAnswer, receivedAt?: Date): ProviderAnswer {
-  const json = parsed(answer.body)
-  const at = (path: string): unknown => path.split('.').reduce(memberOf, json)
+  const reading = readingOfJson(answer.body)
   return {
     ...answer,
+    ...reading,
+    // Asked for once an answer, and only where a vendor counts further than JSON.parse does.
+    id: (path) => (/\d{16}/.test(answer.body) ? readingOfExactJson(answer.body) : reading).id(path),
     ...(receivedAt === undefined ? {} : { receivedAt }),
-    string: (path) => {
-      const value = at(path)
-      return typeof value === 'string' ? value : undefined
-    },
-    number: (path) => {
-      const value = at(path)
-      return typeof value === 'number' ? value : undefined
-    },
-    flag: (path) => {
-      const value = at(path)
-      return typeof value === 'boolean' ? value : undefined
-    },
-    list: (path) => {
-      const value = at(path)
-      return Array.isArray(value) ? value : []
-    },
   }
 }
 
 /** The vendor's words at one of the paths, else the beginning of its body, with the status before them. */
 export function wordsOf(vendor: string, answer: ProviderAnswer, ...paths: readonly string[]): string {
   const said = paths.map((path) => answer.string(path)).find((words) => words !== undefined && words !== '')
-  const words = said ?? answer.body.slice(0, shownBodyMax).trim()
+  const words = said ?? cut(answer.body).trim()
   return `${vendor} answered ${answer.status}${words === '' ? '' : `: ${words}`}`
 }
+
+/** What was cut off is marked: a secret may have been cut in two. */
+const cut = (body: string): string => (body.length <= shownBodyMax ? body : `${body.slice(0, shownBodyMax)}…`)
 
 /** No message waits for a vendor longer than this; the retry policy gives up sooner. */
 const retryAfterMsMax = 86_400_000
@@ -70,19 +56,3 @@ export function resetMsOf(answer: ProviderAnswer, header: string): number | unde
 }
 
 const bounded = (ms: number): number => Math.ceil(Math.min(Math.max(ms, 0), retryAfterMsMax))
-
-function parsed(body: string): unknown {
-  // Most answers that matter are short or empty, and an exception costs more than a look.
-  if (body === '') return undefined
-  try {
-    return JSON.parse(body)
-  } catch {
-    return undefined
-  }
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? (value as Record<string, unknown>)[name]
-    : undefined
-}

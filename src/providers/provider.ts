@@ -7,6 +7,9 @@ import { OutboundError } from '../world/outbound-error.ts'
 import type { World } from '../world/world.ts'
 import type { CredentialForm, CredentialsOf } from './form.ts'
 import { withoutSecrets } from './form.ts'
+import type { Limits } from './limits.ts'
+import { beyondLimits } from './limits.ts'
+import type { Polling, ReceiptReader, ReplyReader } from './receipt.ts'
 import { detailBytesMax, providerMessageIdBytesMax, storable } from './words.ts'
 
 /** Whether an account is good, in the provider's own words when it is not. */
@@ -24,12 +27,54 @@ export const sendTimeoutMs = 19_000
 /** What a provider of this channel is given to send. */
 export type MessageOf<Kind extends Channel> = Kind extends SendingChannel ? MessageByChannel[Kind] : OutboundMessage
 
+/** What a vendor can do beyond the plain message, as docs/providers.md lists it. */
+export type Feature =
+  | 'several recipients'
+  | 'cc and bcc'
+  | 'reply-to'
+  | 'attachments'
+  | 'inline images'
+  | 'headers'
+  | 'tags'
+  | 'metadata'
+  | 'IP pool'
+  | 'sender per message'
+  | 'Unicode'
+  | 'media'
+  | 'templates'
+  | 'title'
+  | 'data'
+  | 'badge'
+  | 'sound'
+  | 'image'
+  | 'blocks'
+  | 'cards'
+
+/** Where our knowledge of the wire comes from: the vendor's own pages, partly those, others' code, or ourselves. */
+export interface Evidence {
+  readonly source: 'vendor' | 'partly' | 'others' | 'ours'
+  /** What stays unsure, as a sentence. */
+  readonly unsure?: string
+}
+
+/** One request for many messages. */
+export interface Batching<Form extends CredentialForm, Kind extends Channel> {
+  /** Messages in one request at the most. */
+  readonly max: number
+  /** Messages with the same key may share a request; without one a message goes alone. */
+  key(message: MessageOf<Kind>, credentials: CredentialsOf<Form>): string | undefined
+}
+
 export interface ProviderDefinition<Form extends CredentialForm, Kind extends Channel = Channel> {
   readonly id: string
   readonly channel: Kind
   readonly name: string
   readonly docsUrl: string
   readonly form: Form
+  readonly evidence: Evidence
+  readonly features?: readonly Feature[]
+  /** A message beyond them is refused before anybody is asked. */
+  readonly limits?: Limits
   /** A repeat with the same message id cannot send twice: the vendor has a key to tell it by. */
   readonly idempotent?: true
   /**
@@ -41,6 +86,19 @@ export interface ProviderDefinition<Form extends CredentialForm, Kind extends Ch
   check?(world: World, credentials: CredentialsOf<Form>): Promise<CheckResult>
   /** Sends one message, once, within `sendTimeoutMs`. As the registry holds it, it never throws. */
   send?(world: World, message: MessageOf<Kind>, credentials: CredentialsOf<Form>): Promise<Outcome>
+  readonly batching?: Batching<Form, Kind>
+  /** Sends messages of one key, `batching.max` at the most, within `sendTimeoutMs`; the outcomes are in their order. */
+  sendMany?(
+    world: World,
+    messages: readonly MessageOf<Kind>[],
+    credentials: CredentialsOf<Form>,
+  ): Promise<readonly Outcome[]>
+  /** What the vendor reports of messages after it took them. */
+  readonly receipts?: ReceiptReader<CredentialsOf<Form>>
+  /** Asks what became of messages, for a vendor that does not report by itself. */
+  readonly polling?: Polling<CredentialsOf<Form>>
+  /** What the vendor hands on of answers to e-mails. */
+  readonly replies?: ReplyReader<CredentialsOf<Form>>
 }
 
 /** A provider whose form is no longer known to the compiler, as the registry holds it. */
@@ -53,40 +111,95 @@ export type Provider = ProviderDefinition<CredentialForm>
 export function provider<const Form extends CredentialForm, const Kind extends Channel>(
   definition: ProviderDefinition<Form, Kind>,
 ): Provider {
-  const { check, send } = definition as unknown as Provider
-  const made: Provider = { ...(definition as unknown as Provider) }
+  const own = definition as unknown as Provider
+  const { batching, check, send, sendMany } = own
+  const made: Provider = { ...own }
   if (check !== undefined) made.check = (world, credentials) => check(world, filledIn(credentials as Credentials))
-  if (send !== undefined) {
-    made.send = async (world, message, credentials) => {
-      const account = filledIn(credentials as Credentials)
-      const told = (outcome: Outcome): Outcome => withSafeWords(definition.form, account, outcome)
-      try {
-        return told(await send(world, message, account))
-      } catch (error) {
-        const { stack, message: words } = error as Error
-        world.log.error(
-          {
-            providerId: definition.id,
-            messageId: message.id,
-            stack: withoutSecrets(definition.form, account, `${stack}`),
-          },
-          'A provider broke instead of telling how sending went',
-        )
-        return told(unsure(`${definition.name} broke while sending: ${words}`))
-      }
-    }
+  if (send !== undefined) made.send = (world, message, credentials) => sendOne(own, send, world, message, credentials)
+  if (batching !== undefined) {
+    made.batching = { ...batching, key: (message, credentials) => batching.key(message, filledIn(credentials)) }
+  }
+  if (sendMany !== undefined) {
+    made.sendMany = (world, messages, credentials) => sendTogether(own, sendMany, world, messages, credentials)
   }
   return made
 }
 
-function filledIn(credentials: Credentials): Credentials {
-  return Object.fromEntries(Object.entries(credentials).filter(([, value]) => value !== ''))
+async function sendOne(
+  definition: Provider,
+  send: NonNullable<Provider['send']>,
+  world: World,
+  message: OutboundMessage,
+  credentials: object,
+): Promise<Outcome> {
+  const account = filledIn(credentials)
+  const beyond = definition.limits && beyondLimits(definition.name, definition.limits, message)
+  if (beyond !== undefined) return beyond
+  try {
+    return withSafeWords(definition.form, account, await send(world, message, account), message.id)
+  } catch (error) {
+    return broken(definition, world, account, error, message.id)
+  }
 }
 
-function withSafeWords(form: CredentialForm, account: Credentials, outcome: Outcome): Outcome {
+/** Those that are refused at once are left out of the call; an outcome that is missing at its end is unsure. */
+async function sendTogether(
+  definition: Provider,
+  sendMany: NonNullable<Provider['sendMany']>,
+  world: World,
+  messages: readonly OutboundMessage[],
+  credentials: object,
+): Promise<readonly Outcome[]> {
+  const account = filledIn(credentials)
+  const { limits, name, form } = definition
+  const beyond = messages.map((message) => limits && beyondLimits(name, limits, message))
+  const within = messages.filter((_message, index) => beyond[index] === undefined)
+  const asked = within.length === 0 ? [] : await tried()
+  const told = asked.values()
+  return beyond.map((refusal) => refusal ?? told.next().value ?? unsure(`${name} did not say what became of it`))
+
+  async function tried(): Promise<readonly Outcome[]> {
+    try {
+      const outcomes = await sendMany(world, within, account)
+      return outcomes.map((outcome, index) => withSafeWords(form, account, outcome, within[index]?.id ?? ''))
+    } catch (error) {
+      const outcome = broken(definition, world, account, error, within[0]?.id ?? '')
+      return within.map(() => outcome)
+    }
+  }
+}
+
+function broken(
+  { id, name, form }: Provider,
+  world: World,
+  account: Credentials,
+  error: unknown,
+  messageId: string,
+): Outcome {
+  const { stack, message: words } = error as Error
+  world.log.error(
+    { providerId: id, messageId, stack: withoutSecrets(form, account, `${stack}`) },
+    'A provider broke instead of telling how sending went',
+  )
+  return withSafeWords(form, account, unsure(`${name} broke while sending: ${words}`), messageId)
+}
+
+/** An integration's account is read once and sends many messages; its connections are pooled under the object it became. */
+const filledAccounts = new WeakMap<object, Credentials>()
+
+function filledIn(credentials: object): Credentials {
+  const known = filledAccounts.get(credentials)
+  if (known !== undefined) return known
+  const filled: Credentials = Object.fromEntries(Object.entries(credentials).filter(([, value]) => value !== ''))
+  filledAccounts.set(credentials, filled)
+  return filled
+}
+
+/** An id of which nothing can be stored is as good as none: ours stands for it. */
+function withSafeWords(form: CredentialForm, account: Credentials, outcome: Outcome, ownId: string): Outcome {
   const safe = (words: string): string => storable(withoutSecrets(form, account, words), detailBytesMax)
   if (outcome.kind !== 'sent') return { ...outcome, detail: safe(outcome.detail) }
-  const providerMessageId = storable(outcome.providerMessageId, providerMessageIdBytesMax)
+  const providerMessageId = storable(outcome.providerMessageId, providerMessageIdBytesMax) || ownId
   return outcome.detail === undefined
     ? { ...outcome, providerMessageId }
     : { ...outcome, providerMessageId, detail: safe(outcome.detail) }

@@ -1,10 +1,31 @@
-// How requests prove who sends them.
-import { createHmac } from 'node:crypto'
+// How requests prove who sends them, and how calls from outside are believed.
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+
+type HmacAlgorithm = 'md5' | 'sha1' | 'sha256' | 'sha512'
 
 export function basicAuth(user: string, password: string): string {
   return `Basic ${Buffer.from(`${user}:${password}`, 'utf8').toString('base64')}`
 }
 
 export function hmacSha256Hex(secret: string, text: string): string {
-  return createHmac('sha256', secret).update(text, 'utf8').digest('hex')
+  return hmac('sha256', secret, text).toString('hex')
+}
+
+export function hmac(algorithm: HmacAlgorithm, secret: string | Buffer, data: string | Buffer): Buffer {
+  return createHmac(algorithm, secret).update(data).digest()
+}
+
+/** Whether two texts are the same, in a time that tells nothing of where they differ. */
+export function isSame(given: string, expected: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest()
+  return timingSafeEqual(digest(given), digest(expected))
+}
+
+/** How old a signed call may be, or how far ahead its clock: an older one may be played again by somebody who heard it. */
+const replayWindowMs = 300_000
+
+/** Whether a moment in seconds of the Unix clock is near enough to believe what was signed with it. */
+export function isRecent(seconds: string | number | undefined, now: Date): boolean {
+  const given = typeof seconds === 'number' ? seconds : Number(/^\d{9,11}$/.test(seconds ?? '') ? seconds : Number.NaN)
+  return Math.abs(now.getTime() - given * 1000) <= replayWindowMs
 }

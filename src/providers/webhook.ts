@@ -3,7 +3,6 @@ import { isMetadataHost } from '../world/address-guard.ts'
 import type { OutboundRequest, World } from '../world/world.ts'
 import type { CheckResult } from './provider.ts'
 import { bad, good, unreachable } from './provider.ts'
-import type { ProviderAnswer } from './provider-answer.ts'
 import { hmacSha256Hex } from './signing.ts'
 
 /** Told with every form that asks for the secret. */
@@ -34,12 +33,6 @@ export function signed(request: OutboundRequest, secretKey: string, now: Date): 
   const seconds = Math.floor(now.getTime() / 1000)
   const signature = hmacSha256Hex(secretKey, `${seconds}.${request.body ?? ''}`)
   return { ...request, headers: { ...request.headers, 'x-posthorn-signature': `t=${seconds},v1=${signature}` } }
-}
-
-/** The id at a path of the answer, where there is one. */
-export function idAt(answer: ProviderAnswer, path: string): string | undefined {
-  const found = answer.string(path) ?? answer.number(path)
-  return found === undefined || found === '' ? undefined : String(found)
 }
 
 export async function checkWebhook(world: World, webhookUrl: string): Promise<CheckResult> {

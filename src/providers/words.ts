@@ -16,3 +16,19 @@ export function storable(words: string, bytesMax: number): string {
     .toString('utf8')
     .replace(/\ufffd+$/, '')
 }
+
+/** A value whose texts and names can all be stored, however long they are. */
+export function storableValue<Value>(value: Value): Value {
+  return cleaned(value, 0) as Value
+}
+
+/** Deeper than any report of a vendor; a database refuses what is nested without end. */
+const depthMax = 50
+
+function cleaned(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return value.replaceAll('\u0000', '').toWellFormed()
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value
+  if (depth >= depthMax) return null
+  if (Array.isArray(value)) return value.map((one) => cleaned(one, depth + 1))
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [cleaned(name, depth), cleaned(one, depth + 1)]))
+}

@@ -27,6 +27,7 @@ const vendor: Provider = httpProvider({
   channel: 'email',
   name: 'Vendor',
   docsUrl: '/docs',
+  evidence: { source: 'ours' },
   form,
   reach: ({ baseUrl }) => (baseUrl === undefined ? 'guarded' : 'operator'),
   request: (message, { apiKey, baseUrl = 'https://vendor.example' }) => {

@@ -29,6 +29,16 @@ const providerSchema = Type.Object(
     channel,
     docsUrl: Type.String({ description: 'The vendor’s own documentation.' }),
     canCheck: Type.Boolean({ description: 'Whether `check` asks somebody.' }),
+    features: Type.Array(Type.String(), { description: 'What it carries beyond the plain message.' }),
+    batchMax: Type.Integer({ description: 'Messages in one request at the most.' }),
+    receipts: literals(['none', 'signed', 'key', 'asked'], {
+      description:
+        'How delivery receipts are believed: by the vendor’s signature, by the integration’s key, or because the service asks.',
+    }),
+    takesReplies: Type.Boolean({ description: 'Whether it hands on answers to e-mails.' }),
+    verifiedAgainst: literals(['vendor', 'partly', 'others', 'ours'], {
+      description: 'Where our knowledge of its wire comes from.',
+    }),
     credentials: Type.Array(credentialField),
   },
   { title: 'Provider' },
@@ -56,6 +66,11 @@ function catalogueEntry(provider: Provider) {
     channel: provider.channel,
     docsUrl: provider.docsUrl,
     canCheck: provider.check !== undefined,
+    features: provider.features ?? [],
+    batchMax: provider.batching?.max ?? 1,
+    receipts: receiptsOf(provider),
+    takesReplies: provider.replies !== undefined,
+    verifiedAgainst: provider.evidence.source,
     credentials: fieldsOf(provider.form).map(([key, field]) => ({
       key,
       label: field.label,
@@ -67,4 +82,9 @@ function catalogueEntry(provider: Provider) {
       ...(field.choices === undefined ? {} : { choices: field.choices }),
     })),
   }
+}
+
+function receiptsOf({ receipts, polling }: Provider): 'none' | 'signed' | 'key' | 'asked' {
+  if (receipts !== undefined) return receipts.verify === undefined ? 'key' : 'signed'
+  return polling === undefined ? 'none' : 'asked'
 }

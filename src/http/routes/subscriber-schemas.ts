@@ -89,10 +89,10 @@ export const subscriberExample = {
   data: { plan: 'team' },
 }
 
-/** One entry of `channels` in a request. `novu-slack` is another word for `platform-slack`. */
+/** One entry of `channels` in a request. The list of providers is read when the server is made: others may join until then. */
 export const channelInput = Type.Object(
   {
-    providerId: literals([...channelProviderIds, 'novu-slack'], { description: 'The provider.' }),
+    providerId: literals(channelProviderIds, { description: 'The provider.' }),
     integrationIdentifier: Type.Optional(
       Type.String({ minLength: 1, maxLength: 255, description: 'Which integration, where the provider has several.' }),
     ),

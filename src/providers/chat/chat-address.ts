@@ -1,7 +1,38 @@
-// Whether a chat message goes to an address of its recipient's own.
+// Where a chat message goes when that is an address of its recipient's own.
 import type { ChatMessage } from '../../domain/outbound-message.ts'
+import type { Outcome } from '../../domain/outcome.ts'
+import { refused } from '../../domain/outcome.ts'
+import { ofWebhookUrl } from '../webhook.ts'
 
 /** An empty one is as good as none. */
 export function hasAddress(message: ChatMessage): message is ChatMessage & { readonly webhookUrl: string } {
   return message.webhookUrl !== undefined && message.webhookUrl !== ''
+}
+
+export interface AddressRule {
+  /** As the vendor gives it out, for the words of a refusal. */
+  readonly example: string
+  /** The vendor's own: a name, or `*.name` for every name within it. Left out: it may be on anybody's server. */
+  readonly hosts?: readonly string[]
+  readonly path?: RegExp
+  /** A secret of the account's travels along: not in the clear. */
+  readonly httpsOnly?: true
+}
+
+/** The address, or why it is not called. What it says is a secret of its owner's, so it is not repeated. */
+export function addressOf(message: ChatMessage, rule: AddressRule): URL | Outcome {
+  if (!hasAddress(message)) return refused('bad-recipient', 'The subscriber has no webhookUrl')
+  const url = URL.canParse(message.webhookUrl) ? new URL(message.webhookUrl) : undefined
+  if (url !== undefined && fits(url, rule)) return url
+  return refused('bad-recipient', `The webhookUrl must be an address such as ${rule.example}`)
+}
+
+function fits(url: URL, { hosts, path, httpsOnly }: AddressRule): boolean {
+  if (ofWebhookUrl(url.href) !== undefined || path?.test(url.pathname) === false) return false
+  if (hosts === undefined) return url.protocol === 'https:' || httpsOnly !== true
+  return url.protocol === 'https:' && url.port === '' && isAmong(url.hostname, hosts)
+}
+
+export function isAmong(hostname: string, hosts: readonly string[]): boolean {
+  return hosts.some((host) => (host.startsWith('*.') ? hostname.endsWith(host.slice(1)) : hostname === host))
 }

@@ -5,19 +5,20 @@ import { optional, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import { good } from '../provider.ts'
 import { wordsOf } from '../provider-answer.ts'
-import { checkWebhook, idAt, ofWebhookUrl, signatureDescription, signed, webhookRequest } from '../webhook.ts'
+import { checkWebhook, ofWebhookUrl, signatureDescription, signed, webhookRequest } from '../webhook.ts'
 import { hasAddress } from './chat-address.ts'
+import { isDeadAddress } from './chat-outcome.ts'
 
 /** Members that callers of others send along to choose the address and the secret; neither is theirs to choose here. */
 const droppedMembers: ReadonlySet<string> = new Set(['webhookUrl', 'hmacSecretKey'])
-/** No such place, not for us, or no POST there. */
-const wrongAddressStatuses: ReadonlySet<number> = new Set([401, 403, 404, 405, 410])
 
 export const chatWebhook = httpProvider({
   id: 'chat-webhook',
   channel: 'chat',
   name: 'Chat Webhook',
   docsUrl: '/docs',
+  evidence: { source: 'ours' },
+  features: ['metadata'],
   // The receiver tells a repeat by its Idempotency-Key.
   idempotent: true,
   form: {
@@ -47,9 +48,9 @@ export const chatWebhook = httpProvider({
 
   outcome(answer, message) {
     const { status } = answer
-    if (status >= 200 && status < 300) return sent(idAt(answer, 'id') ?? message.id)
+    if (status >= 200 && status < 300) return sent(answer.id('id') ?? message.id)
     const words = wordsOf('The webhook', answer, 'message', 'error')
-    if ((status >= 300 && status < 400) || wrongAddressStatuses.has(status)) {
+    if (isDeadAddress(status)) {
       return hasAddress(message) ? refused('bad-recipient', words) : misconfigured(words)
     }
     return outcomeOfStatus(answer, words)

@@ -5,6 +5,7 @@ import { busy, misconfigured, refused, sent, unsure } from '../../domain/outcome
 import { outcomeOfStatus } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { retryAfterMsOf, wordsOf } from '../provider-answer.ts'
+import { isDeadAddress } from './chat-outcome.ts'
 
 /** Slack names the wait in a header; where it does not, this is long enough. */
 const rateLimitWaitMs = 30_000
@@ -24,8 +25,7 @@ export function webhookOutcome(answer: ProviderAnswer, message: ChatMessage): Ou
   if (status === 400) {
     return refused(answer.body.trim() === 'user_not_found' ? 'bad-recipient' : 'bad-content', words)
   }
-  // The address is gone, mangled or shut: only its owner can mend it.
-  if ((status >= 300 && status < 400) || [401, 403, 404, 410].includes(status)) return refused('bad-recipient', words)
+  if (isDeadAddress(status)) return refused('bad-recipient', words)
   return outcomeOfStatus(answer, words)
 }
 

@@ -6,7 +6,8 @@ import { ofEmailAddress, ofVisibleAscii, optional, secret, text } from '../form.
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
-import { checkWebhook, idAt, ofWebhookUrl, signatureDescription, signed, webhookRequest } from '../webhook.ts'
+import { checkWebhook, ofWebhookUrl, signatureDescription, signed, webhookRequest } from '../webhook.ts'
+import { webhookReceipts } from '../webhook-receipts.ts'
 import { prepared } from './email-message.ts'
 
 /** Headers that a static one must not stand in for. */
@@ -25,8 +26,22 @@ export const emailWebhook = httpProvider({
   channel: 'email',
   name: 'Email Webhook',
   docsUrl: '/docs',
+  evidence: { source: 'ours' },
   // The receiver tells a repeat by its Idempotency-Key.
   idempotent: true,
+  features: [
+    'several recipients',
+    'cc and bcc',
+    'reply-to',
+    'attachments',
+    'inline images',
+    'headers',
+    'tags',
+    'metadata',
+    'IP pool',
+    'sender per message',
+  ],
+  receipts: webhookReceipts,
   form: {
     webhookUrl: text('Webhook address', {
       description: 'Receives each e-mail as JSON. A private address must be in POSTHORN_OUTBOUND_ALLOW.',
@@ -70,7 +85,7 @@ export const emailWebhook = httpProvider({
 
   outcome(answer, message, { idPath }) {
     if (answer.status < 200 || answer.status >= 300) return trouble(answer)
-    return sent((idPath === undefined ? undefined : idAt(answer, plainPath(idPath))) ?? message.id)
+    return sent((idPath === undefined ? undefined : answer.id(plainPath(idPath))) ?? message.id)
   },
 
   check: (world, { webhookUrl }) => checkWebhook(world, webhookUrl),
@@ -99,6 +114,7 @@ function bodyOf(email: EmailMessage): object {
     text: email.text,
     headers: email.headers,
     attachments: email.attachments,
+    ipPoolName: email.ipPoolName,
     tags: email.tags,
     metadata: email.metadata,
     customData: email.customData,

@@ -1,39 +1,17 @@
 // Custom SMTP: any mail server that takes a name and a password, or neither.
 // https://nodemailer.com/smtp/ (RFC 5321, 3207, 4954)
-import type { EmailMessage } from '../../domain/outbound-message.ts'
-import type { Outcome } from '../../domain/outcome.ts'
-import { misconfigured, refused, sent } from '../../domain/outcome.ts'
-import { flag, object, ofEmailAddress, ofHost, ofPort, optional, secret, text } from '../form.ts'
-import { bad, good, provider, sendTimeoutMs } from '../provider.ts'
-import type { AddressedEmail } from './email-message.ts'
-import { addressed } from './email-message.ts'
-import { sendBySmtp } from './smtp.ts'
-import type { SmtpAccount } from './smtp-account.ts'
-import { greetSmtp } from './smtp-account.ts'
-import type { DkimKey } from './smtp-mail.ts'
-import { composed, messageIdOf, signed } from './smtp-mail.ts'
-import { outcomeOfSmtpFailure, wordsOfSmtp } from './smtp-outcome.ts'
+import { ofHost, optional, secret, text } from '../form.ts'
+import { provider } from '../provider.ts'
+import { checkMail, sendMail, smtpFeatures, smtpServer } from './smtp-send.ts'
 
 export const nodemailer = provider({
   id: 'nodemailer',
   channel: 'email',
   name: 'Custom SMTP',
   docsUrl: 'https://nodemailer.com/smtp/',
+  evidence: { source: 'vendor' },
   form: {
-    host: text('Host', { placeholder: 'smtp.example.com', mistake: ofHost }),
-    port: text('Port', { placeholder: '587', mistake: ofPort }),
-    from: text('From address', { placeholder: 'hello@example.com', mistake: ofEmailAddress }),
-    senderName: optional(text('Sender name')),
-    user: optional(text('User')),
-    password: optional(secret('Password')),
-    secure: flag('TLS from the start', {
-      description: 'As on port 465. Otherwise the connection is upgraded when the server offers it.',
-    }),
-    requireTls: flag('Require TLS', { description: 'Fail when the server does not offer to upgrade the connection.' }),
-    ignoreTls: flag('Never upgrade to TLS', { description: 'Even the password is then sent in the clear.' }),
-    tlsOptions: object('TLS options', {
-      description: '`rejectUnauthorized`, `ca`, `cert`, `key`, `servername`, `minVersion` and the like.',
-    }),
+    ...smtpServer,
     domain: optional(
       text('DKIM domain', {
         description: 'Mail is signed when domain, key and selector are all set.',
@@ -43,68 +21,11 @@ export const nodemailer = provider({
     secretKey: optional(secret('DKIM private key', { description: 'In PEM.', mistake: ofPem })),
     accountSid: optional(text('DKIM selector')),
   },
+  features: smtpFeatures,
 
   send: (world, message, account) => sendMail(message, account, world.now()),
-
-  async check(_world, account) {
-    try {
-      await greetSmtp(account)
-      return good
-    } catch (error) {
-      // Whatever fails here is the account or the way to it: a wrong option throws as a refused password does.
-      const { code, message } = error as { code?: unknown; message?: unknown }
-      return bad(
-        typeof message === 'string' ? message : 'The server could not be asked',
-        code === 'EAUTH' ? 'password' : undefined,
-      )
-    }
-  },
+  check: (_world, account) => checkMail(account),
 })
-
-interface MailAccount extends SmtpAccount {
-  readonly from: string
-  readonly senderName?: string
-  readonly domain?: string
-  readonly secretKey?: string
-  readonly accountSid?: string
-}
-
-async function sendMail(message: EmailMessage, account: MailAccount, now: Date): Promise<Outcome> {
-  const email = addressed(message, account)
-  if ('kind' in email) return email
-  const raw = await rawOf(email, account, now)
-  if ('kind' in raw) return raw
-  const recipients = [...email.to, ...email.cc, ...email.bcc]
-  const result = await sendBySmtp(account, { from: email.from, recipients, raw }, sendTimeoutMs)
-  if (result.kind === 'failed') {
-    return outcomeOfSmtpFailure(result.error, { begun: result.begun, isOwnSender: message.from === undefined })
-  }
-  const id = messageIdOf(email)
-  if (result.refusals.length === 0) return sent(id)
-  const words = result.refusals.map(wordsOfSmtp).join('; ')
-  return sent(id, `${result.refusals.length} of ${recipients.length} recipients were refused: ${words}`)
-}
-
-async function rawOf(email: AddressedEmail, account: MailAccount, now: Date): Promise<Buffer | Outcome> {
-  let raw: Buffer
-  try {
-    raw = await composed(email, now)
-  } catch (error) {
-    return refused('bad-content', `The message could not be put together: ${(error as Error).message}`)
-  }
-  const key = dkimKeyOf(account)
-  if (key === undefined) return raw
-  try {
-    return await signed(raw, key)
-  } catch (error) {
-    return misconfigured(`The message could not be signed with the DKIM key: ${(error as Error).message}`)
-  }
-}
-
-function dkimKeyOf({ domain, secretKey, accountSid }: MailAccount): DkimKey | undefined {
-  if (domain === undefined || secretKey === undefined || accountSid === undefined) return undefined
-  return { domainName: domain, privateKey: secretKey, keySelector: accountSid }
-}
 
 function ofPem(value: string): string | undefined {
   return /^-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(value.trim()) ? undefined : 'must be a private key in PEM'

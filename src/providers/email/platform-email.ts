@@ -13,6 +13,7 @@ export const platformEmail = provider({
   channel: 'email',
   name: 'Platform Email',
   docsUrl: '/docs',
+  evidence: { source: 'ours' },
   form: {},
 
   async send(world, message, credentials: Credentials) {

@@ -4,13 +4,14 @@ import type { Fields } from '../../domain/merged.ts'
 import { isFields } from '../../domain/merged.ts'
 import type { RefusalReason } from '../../domain/outcome.ts'
 import { busy, refused, sent } from '../../domain/outcome.ts'
-import { baseAddress, choice, ofBaseUrl, ofEmailAddress, ofVisibleAscii, optional, secret, text } from '../form.ts'
+import { baseAddress, choice, emailSender, ofVisibleAscii, optional, ownBaseUrl, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
-import { bad, good, unreachable } from '../provider.ts'
+import { bad, good } from '../provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
-import { answerOf, resetMsOf, retryAfterMsOf, wordsOf } from '../provider-answer.ts'
+import { resetMsOf, retryAfterMsOf, wordsOf } from '../provider-answer.ts'
 import type { AddressedEmail } from './email-message.ts'
 import { addressed } from './email-message.ts'
+import { sendgridReceipts, sendgridReplies } from './sendgrid-inbound.ts'
 
 const origins = { global: 'https://api.sendgrid.com', eu: 'https://api.eu.sendgrid.com' }
 /** SendGrid takes no more. */
@@ -22,10 +23,10 @@ export const sendgrid = httpProvider({
   channel: 'email',
   name: 'SendGrid',
   docsUrl: 'https://www.twilio.com/docs/sendgrid/api-reference/mail-send/mail-send',
+  evidence: { source: 'vendor' },
   form: {
     apiKey: secret('API key', { placeholder: 'SG.…', mistake: ofVisibleAscii }),
-    from: text('From address', { placeholder: 'hello@example.com', mistake: ofEmailAddress }),
-    senderName: optional(text('Sender name')),
+    ...emailSender,
     region: optional(
       choice('Region', ['global', 'eu'], { description: '`eu` for accounts whose mail stays in Europe.' }),
     ),
@@ -33,12 +34,40 @@ export const sendgrid = httpProvider({
     secretKey: optional(
       secret('Event webhook verification key', { description: 'Proves that delivery receipts come from SendGrid.' }),
     ),
-    baseUrl: optional(
-      text('Base address', { description: 'Another place than SendGrid’s own, such as a proxy.', mistake: ofBaseUrl }),
-    ),
+    baseUrl: ownBaseUrl('SendGrid'),
   },
+  features: [
+    'several recipients',
+    'cc and bcc',
+    'reply-to',
+    'attachments',
+    'inline images',
+    'headers',
+    'tags',
+    'metadata',
+    'IP pool',
+    'sender per message',
+  ],
+  limits: { recipientsMax: 1_000, messageBytesMax: 30 * 1024 * 1024 },
   recipientMembers: ['personalizations', 'mail_settings.bcc'],
-  reach: ({ baseUrl }) => (baseUrl === undefined ? 'guarded' : 'operator'),
+  receipts: sendgridReceipts,
+  replies: sendgridReplies,
+  probe: {
+    request: (account) => ({
+      url: `${originOf(account)}/v3/scopes`,
+      method: 'GET',
+      headers: { authorization: `Bearer ${account.apiKey}`, accept: 'application/json' },
+    }),
+    result(answer) {
+      if (answer.status === 401) return bad(wordsOf('SendGrid', answer, 'errors.0.message'), 'apiKey')
+      // A key that may not list its own scopes is real, only narrow.
+      if (answer.status === 403) return good
+      if (answer.status !== 200) return bad(wordsOf('SendGrid', answer, 'errors.0.message'))
+      return answer.list('scopes').includes('mail.send')
+        ? good
+        : bad('This key may not send: it lacks the scope mail.send', 'apiKey')
+    },
+  },
 
   request(message, account) {
     const email = addressed(message, account)
@@ -61,24 +90,6 @@ export const sendgrid = httpProvider({
     if (answer.status === 429) return busy(words, retryAfterMsOf(answer) ?? resetMsOf(answer, 'x-ratelimit-reset'))
     if (answer.status === 400 || answer.status === 413) return refused(reasonOf(answer), words)
     return outcomeOfStatus(answer, words)
-  },
-
-  async check(world, { apiKey, region, baseUrl }) {
-    const request = new Request(`${originOf({ region, baseUrl })}/v3/scopes`, {
-      headers: { authorization: `Bearer ${apiKey}`, accept: 'application/json' },
-    })
-    try {
-      const answer = answerOf(await world.fetch(request, { reach: baseUrl === undefined ? 'guarded' : 'operator' }))
-      if (answer.status === 401) return bad(wordsOf('SendGrid', answer, 'errors.0.message'), 'apiKey')
-      // A key that may not list its own scopes is real, only narrow.
-      if (answer.status === 403) return good
-      if (answer.status !== 200) return bad(wordsOf('SendGrid', answer, 'errors.0.message'))
-      return answer.list('scopes').includes('mail.send')
-        ? good
-        : bad('This key may not send: it lacks the scope mail.send', 'apiKey')
-    } catch (error) {
-      return unreachable(error)
-    }
   },
 })
 

@@ -13,7 +13,14 @@ export interface SmtpAccount {
   readonly requireTls?: boolean
   readonly ignoreTls?: boolean
   readonly tlsOptions?: Readonly<Record<string, unknown>>
+  /** An OAuth access token, used instead of the password. */
+  readonly token?: string
+  /** Connections at once, where the server allows fewer than most. */
+  readonly connectionsMax?: number
 }
+
+/** What a connection is to log in with. */
+type SmtpLogin = { readonly user: string; readonly pass: string } | { readonly user: string; readonly token: string }
 
 const connectTimeoutMs = 5_000
 /** Until the server's first words; some wait on purpose to tell people from spammers. */
@@ -42,11 +49,7 @@ const guard = createAddressGuard([])
 export async function smtpSettings(account: SmtpAccount) {
   const [first] = await guard.addressesOf(account.host, 'operator')
   const address = first?.address ?? account.host
-  const { user, password } = account
-  const auth =
-    user !== undefined && user !== '' && password !== undefined && password !== ''
-      ? { user, pass: password }
-      : undefined
+  const auth = loginOf(account)
   return {
     // The address that was vetted, so that a second lookup cannot lead elsewhere.
     host: address,
@@ -67,6 +70,28 @@ export async function smtpSettings(account: SmtpAccount) {
   }
 }
 
+function loginOf({ user = '', password = '', token = '' }: SmtpAccount): SmtpLogin | undefined {
+  if (user === '') return undefined
+  if (token !== '') return { user, token }
+  return password === '' ? undefined : { user, pass: password }
+}
+
+/** Logs in by the best way the server offers, or by XOAUTH2 where there is a token. */
+export function logIn(connection: SMTPConnection, login: SmtpLogin, done: (error?: Error | null) => void): void {
+  if ('pass' in login) {
+    connection.login({ credentials: login }, done)
+    return
+  }
+  const { user, token } = login
+  // nodemailer asks for a token where it needs one; its own source of them would call out for a fresh one.
+  const oauth2 = {
+    getToken: (_isRetry: boolean, take: (error: null, given: string) => void) => take(null, token),
+    buildXOAuth2Token: (given: string) =>
+      Buffer.from(`user=${user}\x01auth=Bearer ${given}\x01\x01`).toString('base64'),
+  }
+  connection.login({ oauth2 } as unknown as Parameters<SMTPConnection['login']>[0], done)
+}
+
 /** A password does not cross the open internet in the clear unless the operator says so. */
 function mustHide(address: string, account: SmtpAccount): boolean {
   return account.ignoreTls !== true && account.secure !== true && kindOfAddress(address) === 'public'
@@ -84,7 +109,7 @@ export async function greetSmtp(account: SmtpAccount, timeoutMs = greetTimeoutMs
       connection.once('error', reject)
       connection.once('end', () => resolve())
       const leave = (error?: Error | null): void => (error ? reject(error) : connection.quit())
-      connection.connect(() => (auth === undefined ? leave() : connection.login({ credentials: auth }, leave)))
+      connection.connect(() => (auth === undefined ? leave() : logIn(connection, auth, leave)))
     })
   } finally {
     clearTimeout(timer)

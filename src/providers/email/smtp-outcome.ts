@@ -9,6 +9,8 @@ interface SmtpFailure {
   readonly code?: unknown
   readonly responseCode?: unknown
   readonly command?: unknown
+  /** The server's whole reply. */
+  readonly response?: unknown
   readonly message?: unknown
 }
 
@@ -21,18 +23,24 @@ export interface SmtpFailureScene {
 
 /** Not this message but our account: who we are was asked and not believed (RFC 4954). */
 const accountReplies: ReadonlySet<number> = new Set([530, 534, 535, 538])
+/**
+ * The same as Exchange Online says it, in the code after the first: passwords are switched off (5.7.30, 5.7.57, 5.7.139),
+ * or the mailbox may not send as this sender (5.7.60, 5.2.252). Said of any command, the content among them.
+ */
+const accountCodes = /^5\d\d[ -]5\.(7\.(30|57|60|139)|2\.252)\b/
 /** No such mailbox (RFC 5321, 4.2.3). */
 const noMailboxReplies: ReadonlySet<number> = new Set([550, 551, 553])
 const tooLargeReply = 552
 
 export function outcomeOfSmtpFailure(error: unknown, scene: SmtpFailureScene): Outcome {
   if (error instanceof OutboundError) return outcomeOfFailure(error)
-  const { code, responseCode, command } = error as SmtpFailure
+  const { code, responseCode, command, response } = error as SmtpFailure
   const words = wordsOfSmtp(error)
   if (typeof responseCode === 'number' && responseCode >= 400) {
     // A reply is the server's own word that it did not take the message, however far it had come.
     if (responseCode < 500) return busy(words)
     if (code === 'EAUTH' || accountReplies.has(responseCode)) return misconfigured(words)
+    if (scene.isOwnSender && accountCodes.test(String(response))) return misconfigured(words)
     return outcomeOfReply(responseCode, String(command), words, scene)
   }
   if (scene.begun) return unsure(words)

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import SMTPConnection from 'nodemailer/lib/smtp-connection/index.js'
 import type { SmtpAccount } from './smtp-account.ts'
-import { smtpSettings } from './smtp-account.ts'
+import { logIn, smtpSettings } from './smtp-account.ts'
 
 export interface SmtpMail {
   readonly from: string
@@ -74,8 +74,8 @@ export async function closeSmtpPools(): Promise<void> {
 }
 
 function keyOf(account: SmtpAccount): string {
-  const { host, port, user, password, secure, requireTls, ignoreTls, tlsOptions } = account
-  const told = JSON.stringify([host, port, user, password, secure, requireTls, ignoreTls, tlsOptions])
+  const { host, port, user, password, token, secure, requireTls, ignoreTls, tlsOptions } = account
+  const told = JSON.stringify([host, port, user, password, token, secure, requireTls, ignoreTls, tlsOptions])
   return createHash('sha256').update(told).digest('base64')
 }
 
@@ -162,7 +162,7 @@ class SmtpPool {
       clearTimeout(free.timer)
       return free
     }
-    if (this.#count < connectionsMax) return this.#open(attempt)
+    if (this.#count < (this.#account.connectionsMax ?? connectionsMax)) return this.#open(attempt)
     const line = await new Promise<Line | undefined>((resolve) => {
       this.#waiting.push(resolve)
       attempt.stop = () => removeFrom(this.#waiting, resolve)
@@ -253,7 +253,7 @@ async function connect(account: SmtpAccount, attempt: Attempt): Promise<SMTPConn
       connection.connect((failed) => {
         if (failed) reject(failed)
         else if (auth === undefined) resolve()
-        else connection.login({ credentials: auth }, (error) => (error ? reject(error) : resolve()))
+        else logIn(connection, auth, (error) => (error ? reject(error) : resolve()))
       })
     })
   } catch (error) {

@@ -7,6 +7,7 @@ export const platform = provider({
   channel: 'in_app',
   name: 'Platform Inbox',
   docsUrl: '/docs',
+  evidence: { source: 'ours' },
   form: {
     hmac: flag('Require a subscriber hash', {
       description: 'Sessions must carry the HMAC of the subscriber id, so that nobody can open the feed of another.',

@@ -6,6 +6,7 @@ import type { World } from '../../world/world.ts'
 import { outcomeOfFailure, outcomeOfStatus } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
+import { heldByWorld } from './held-by-world.ts'
 import type { ServiceAccount } from './service-account.ts'
 import { askAccessToken, readServiceAccount } from './service-account.ts'
 
@@ -21,8 +22,6 @@ interface HeldAccount {
   asking: Promise<AccessToken | Outcome> | undefined
 }
 
-/** Each is a few kilobytes; one that was dropped is read and asked for again. */
-const accountsMax = 1_000
 /** Long enough for the slowest send that still holds the old one. */
 const renewBeforeMs = 300_000
 /** What Google says when it does not say otherwise. */
@@ -30,26 +29,13 @@ const lifetimeSeconds = 3_600
 /** Leaves the send that waits for it the ten seconds that Firebase asks for. */
 const askTimeoutMs = 8_000
 
-/** By world, so that nothing outlives it, and by the whole key file: half of one must not fetch another's token. */
-const heldAccounts = new WeakMap<World, Map<string, HeldAccount>>()
+const held = heldByWorld<HeldAccount>()
 
 export function heldAccount(world: World, file: string): HeldAccount | { readonly mistake: string } {
-  const held = heldAccounts.get(world) ?? new Map<string, HeldAccount>()
-  heldAccounts.set(world, held)
-  const known = held.get(file)
-  if (known !== undefined) {
-    // Last in line again: the first is the one that was not used for longest.
-    held.delete(file)
-    held.set(file, known)
-    return known
-  }
-  const account = readServiceAccount(file)
-  if ('mistake' in account) return account
-  const [oldest] = held.keys()
-  if (held.size >= accountsMax && oldest !== undefined) held.delete(oldest)
-  const made: HeldAccount = { account, token: undefined, asking: undefined }
-  held.set(file, made)
-  return made
+  return held<{ readonly mistake: string }>(world, file, () => {
+    const account = readServiceAccount(file)
+    return 'mistake' in account ? account : { account, token: undefined, asking: undefined }
+  })
 }
 
 /** A token that is good for this send, or why there is none; then certainly nothing was sent. */

@@ -30,6 +30,11 @@ export const fcm = provider({
   channel: 'push',
   name: 'Firebase Cloud Messaging',
   docsUrl: 'https://firebase.google.com/docs/cloud-messaging',
+  evidence: {
+    source: 'vendor',
+    unsure: 'Whether newly issued Firebase installation ids must be sent as `fid`; every token is sent as `token`.',
+  },
+  features: ['title', 'data', 'badge', 'sound', 'image'],
   form: {
     serviceAccount: secret('Service account', {
       description: 'The whole key file of a service account, as JSON.',
@@ -43,7 +48,8 @@ export const fcm = provider({
 
   recipientMembers,
 
-  async send(world, message, { serviceAccount }) {
+  async send(world, message, credentials) {
+    const { serviceAccount } = credentials
     const endsAtMs = world.now().getTime() + sendTimeoutMs
     const held = heldAccount(world, serviceAccount)
     if ('mistake' in held) return misconfigured(`credentials.serviceAccount ${held.mistake}`)
@@ -62,17 +68,18 @@ export const fcm = provider({
     if ('kind' in request) return request
     const token = await accessTokenOf(world, held)
     if ('kind' in token) return token
-    let answer = await posted(world, request, token, endsAtMs)
+    let answer = await posted(world, request, token, { endsAtMs, credentials })
     if ('string' in answer && isStaleToken(answer)) {
       forgetAccessToken(held, token)
       const fresh = await accessTokenOf(world, held)
       if ('kind' in fresh) return fresh
-      answer = await posted(world, request, fresh, endsAtMs)
+      answer = await posted(world, request, fresh, { endsAtMs, credentials })
     }
     return 'kind' in answer ? answer : withoutRecipient(fcmOutcome(answer), message)
   },
 
-  async check(world, { serviceAccount }) {
+  async check(world, credentials) {
+    const { serviceAccount } = credentials
     const account = readServiceAccount(serviceAccount)
     if ('mistake' in account) return bad(account.mistake, 'serviceAccount')
     try {
@@ -87,7 +94,9 @@ export const fcm = provider({
         headers: { authorization: `Bearer ${accessToken}`, 'content-type': contentType },
         body: JSON.stringify({ message: { topic: 'credential-check' }, validate_only: true }),
       })
-      const answer = answerOf(await world.fetch(request, { timeoutMs: checkTimeoutMs }))
+      const answer = answerOf(
+        await world.fetch(request, { timeoutMs: checkTimeoutMs, account: credentials, http2: true }),
+      )
       return answer.status === 200 ? good : bad(wordsOf('Firebase', answer, 'error.message'), 'serviceAccount')
     } catch (error) {
       return unreachable(error)
@@ -102,13 +111,14 @@ async function posted(
   world: World,
   request: OutboundRequest,
   token: AccessToken,
-  endsAtMs: number,
+  { endsAtMs, credentials }: { readonly endsAtMs: number; readonly credentials: object },
 ): Promise<ProviderAnswer | Outcome> {
   const timeoutMs = endsAtMs - world.now().getTime()
   if (timeoutMs < sendMsMin) return busy('Google took so long to grant an access token that nothing was sent')
   try {
     const headers = { ...request.headers, authorization: `Bearer ${token.value}` }
-    return answerOf(await world.fetch({ ...request, headers }, { timeoutMs }), world.now())
+    const options = { timeoutMs, account: credentials, http2: true }
+    return answerOf(await world.fetch({ ...request, headers }, options), world.now())
   } catch (error) {
     if (error instanceof OutboundError) return outcomeOfFailure(error)
     throw error

@@ -6,13 +6,15 @@ import { secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
-import { checkWebhook, idAt, ofWebhookUrl, signatureDescription, signed, webhookRequest } from '../webhook.ts'
+import { checkWebhook, ofWebhookUrl, signatureDescription, signed, webhookRequest } from '../webhook.ts'
 
 export const pushWebhook = httpProvider({
   id: 'push-webhook',
   channel: 'push',
   name: 'Push Webhook',
   docsUrl: '/docs',
+  evidence: { source: 'ours' },
+  features: ['title', 'data'],
   // The receiver tells a repeat by its Idempotency-Key.
   idempotent: true,
   form: {
@@ -36,7 +38,7 @@ export const pushWebhook = httpProvider({
     if (answer.list('invalidTokens').includes(message.target)) {
       return refused('dead-token', 'The webhook says that the device token is no longer valid')
     }
-    return sent(idAt(answer, 'id') ?? message.id)
+    return sent(answer.id('id') ?? message.id)
   },
 
   check: (world, { webhookUrl }) => checkWebhook(world, webhookUrl),

@@ -7,6 +7,7 @@ export const platformSms = provider({
   channel: 'sms',
   name: 'Platform SMS',
   docsUrl: '/docs',
+  evidence: { source: 'ours' },
   form: {},
 
   async send(_world, { id, to, content }) {

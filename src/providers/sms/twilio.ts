@@ -2,13 +2,16 @@
 // https://www.twilio.com/docs/messaging/api/message-resource#create-a-message-resource
 import type { SmsMessage } from '../../domain/outbound-message.ts'
 import { refused } from '../../domain/outcome.ts'
-import { baseAddress, ofBaseUrl, optional, secret, text } from '../form.ts'
+import { baseAddress, optional, ownBaseUrl, secret, text } from '../form.ts'
 import { httpProvider } from '../http-provider.ts'
-import { bad, good, unreachable } from '../provider.ts'
-import { answerOf, wordsOf } from '../provider-answer.ts'
+import type { CheckResult } from '../provider.ts'
+import { bad, good } from '../provider.ts'
+import type { ProviderAnswer } from '../provider-answer.ts'
+import { wordsOf } from '../provider-answer.ts'
 import { basicAuth } from '../signing.ts'
 import { ofWebhookUrl } from '../webhook.ts'
 import { twilioOutcome } from './twilio-outcome.ts'
+import { twilioReceipts } from './twilio-receipts.ts'
 
 /** What the message and the account say, in small letters; settings cannot say it otherwise, however they write it. */
 const ownParameters: ReadonlySet<string> = new Set(['to', 'from', 'messagingservicesid', 'body'])
@@ -18,6 +21,9 @@ export const twilio = httpProvider({
   channel: 'sms',
   name: 'Twilio',
   docsUrl: 'https://www.twilio.com/docs/messaging/api/message-resource',
+  evidence: { source: 'vendor' },
+  features: ['sender per message', 'Unicode', 'media', 'templates'],
+  limits: { contentCharactersMax: 1_600 },
   form: {
     accountSid: text('Account SID', {
       placeholder: 'AC…',
@@ -41,8 +47,8 @@ export const twilio = httpProvider({
     secretKey: optional(secret('API key secret')),
     webhookUrl: optional(
       text('Status callback', {
-        description: 'Where Twilio reports what becomes of each message.',
-        placeholder: 'https://ops.example.com/hooks/twilio',
+        description: 'Where Twilio reports what becomes of each message: this integration’s webhook address.',
+        placeholder: 'https://posthorn.example.com/v1/webhooks/…',
         mistake: ofWebhookUrl,
       }),
     ),
@@ -53,14 +59,10 @@ export const twilio = httpProvider({
           /^[a-z0-9-]+(\.[a-z0-9-]+)?$/.test(value) ? undefined : 'must be a region such as ie1 or dublin.ie1',
       }),
     ),
-    baseUrl: optional(
-      text('Base address', { description: 'Another place than Twilio’s own, such as a proxy.', mistake: ofBaseUrl }),
-    ),
+    baseUrl: ownBaseUrl('Twilio'),
   },
 
   recipientMembers: ['To'],
-
-  reach: ({ baseUrl }) => (baseUrl === undefined ? 'guarded' : 'operator'),
 
   request(message, account) {
     if (message.to === '') return refused('bad-recipient', 'The message has no number to go to')
@@ -84,24 +86,27 @@ export const twilio = httpProvider({
 
   outcome: twilioOutcome,
 
-  async check(world, account) {
-    const { accountSid, token, baseUrl } = account
+  probe: {
     // Always by the auth token: an ordinary API key may not read the account, however good it is.
-    const request = new Request(`${accountAddress(account)}.json`, {
-      headers: { authorization: basicAuth(accountSid, token), accept: 'application/json' },
-    })
-    try {
-      const answer = answerOf(await world.fetch(request, { reach: baseUrl === undefined ? 'guarded' : 'operator' }))
-      if (answer.status === 401) return bad(wordsOf('Twilio', answer, 'message'), 'token')
-      if (answer.status === 404) return bad(wordsOf('Twilio', answer, 'message'), 'accountSid')
-      if (answer.status !== 200) return bad(wordsOf('Twilio', answer, 'message'))
-      const state = answer.string('status')
-      return state === 'active' ? good : bad(`The Twilio account is ${state ?? 'in an unknown state'}`, 'accountSid')
-    } catch (error) {
-      return unreachable(error)
-    }
+    request: (account) => ({
+      url: `${accountAddress(account)}.json`,
+      method: 'GET',
+      headers: { authorization: basicAuth(account.accountSid, account.token), accept: 'application/json' },
+    }),
+    result: accountState,
   },
+
+  receipts: twilioReceipts,
 })
+
+function accountState(answer: ProviderAnswer): CheckResult {
+  const words = wordsOf('Twilio', answer, 'message')
+  if (answer.status === 401) return bad(words, 'token')
+  if (answer.status === 404) return bad(words, 'accountSid')
+  if (answer.status !== 200) return bad(words)
+  const state = answer.string('status')
+  return state === 'active' ? good : bad(`The Twilio account is ${state ?? 'in an unknown state'}`, 'accountSid')
+}
 
 interface Account {
   readonly accountSid: string

@@ -1,0 +1,42 @@
+// A chat message made ready for any vendor: what it says, as JSON.
+import type { Outcome } from '../../domain/outcome.ts'
+import { refused } from '../../domain/outcome.ts'
+import type { OutboundRequest } from '../../world/world.ts'
+
+/** A refusal where none of these members of a body says anything. */
+export function mistakeOfSilence(
+  body: Readonly<Record<string, unknown>>,
+  members: readonly string[],
+): Outcome | undefined {
+  return members.some((name) => saysSomething(body[name]))
+    ? undefined
+    : refused('bad-content', 'The message says nothing')
+}
+
+function saysSomething(value: unknown): boolean {
+  if (typeof value === 'string') return value !== ''
+  return typeof value === 'object' && value !== null && Object.keys(value).length > 0
+}
+
+/** The text under the vendor's name for it, where there is any: some vendors take no empty ones beside cards. */
+export function textAs(name: string, content: string): Readonly<Record<string, string>> {
+  return content === '' ? {} : { [name]: content }
+}
+
+/** Of whoever is asked for, where there is anything. */
+export function givenText(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+export function jsonRequest(
+  url: URL | string,
+  body: object,
+  headers: OutboundRequest['headers'] = {},
+): OutboundRequest {
+  return {
+    url: url.toString(),
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  }
+}

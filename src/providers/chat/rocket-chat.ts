@@ -1,0 +1,122 @@
+// Rocket.Chat: a user's token posts to a room of the workspace that the subscriber names, or to an incoming webhook of it.
+// https://developer.rocket.chat/apidocs/send-message
+import type { Fields } from '../../domain/merged.ts'
+import { isFields, merged } from '../../domain/merged.ts'
+import type { ChatMessage } from '../../domain/outbound-message.ts'
+import type { Outcome } from '../../domain/outcome.ts'
+import { refused } from '../../domain/outcome.ts'
+import type { OutboundRequest, World } from '../../world/world.ts'
+import { baseAddress, ofBaseUrl, ofVisibleAscii, optional, secret, text } from '../form.ts'
+import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
+import type { CheckResult } from '../provider.ts'
+import { bad, good, unreachable } from '../provider.ts'
+import { answerOf, wordsOf } from '../provider-answer.ts'
+import { settingsOf } from '../settings.ts'
+import { addressOf, hasAddress } from './chat-address.ts'
+import { givenText, jsonRequest, mistakeOfSilence, textAs } from './chat-message.ts'
+import { rocketChatOutcome } from './rocket-chat-outcome.ts'
+
+const workspaceRule = { example: 'https://chat.example.com', httpsOnly: true } as const
+const hookRule = { example: 'https://chat.example.com/hooks/…' } as const
+
+export const rocketChat = httpProvider({
+  id: 'rocket-chat',
+  channel: 'chat',
+  name: 'Rocket.Chat',
+  docsUrl: 'https://developer.rocket.chat/apidocs/send-message',
+  evidence: { source: 'vendor', unsure: 'What a second message under the same id is answered.' },
+  features: ['blocks', 'cards', 'sender per message'],
+  form: {
+    token: secret('Personal access token', {
+      description: 'Made with “ignore two factor”.',
+      mistake: ofVisibleAscii,
+    }),
+    user: text('User ID', { description: 'Whose token it is: the id, not the name.', mistake: ofVisibleAscii }),
+    baseUrl: optional(
+      text('Workspace address', {
+        description: 'Where set, the token is sent to no other workspace, whatever a subscriber’s `webhookUrl` says.',
+        placeholder: 'https://chat.example.com',
+        mistake: ofBaseUrl,
+      }),
+    ),
+  },
+  recipientMembers: ['message.rid', 'message._id', 'channel', 'roomId'],
+  reach: ({ baseUrl }, message) => (baseUrl === undefined || isHook(message) ? 'guarded' : 'operator'),
+  callsRecipient: (message, { baseUrl }) => baseUrl === undefined || isHook(message),
+
+  request: (message, account) => (isHook(message) ? hookRequest(message) : roomRequest(message, account)),
+
+  outcome: (answer, message, { baseUrl }) =>
+    rocketChatOutcome(answer, message, { isHook: isHook(message), isOurPlace: baseUrl !== undefined }),
+
+  // Without a workspace of the account's own there is nobody to ask.
+  check: async (world, { baseUrl, ...account }) =>
+    baseUrl === undefined ? good : checkWorkspace(world, { ...account, baseUrl }),
+})
+
+interface Account {
+  readonly token: string
+  readonly user: string
+  readonly baseUrl?: string
+}
+
+/** An incoming webhook of Rocket.Chat's, told by its path: it needs no token. */
+function isHook(message: ChatMessage): boolean {
+  if (!hasAddress(message) || !URL.canParse(message.webhookUrl)) return false
+  return /\/hooks\/[^/]+\/[^/]+\/?$/.test(new URL(message.webhookUrl).pathname)
+}
+
+const headersOf = ({ token, user }: Account): Record<string, string> => ({ 'x-auth-token': token, 'x-user-id': user })
+
+function hookRequest(message: ChatMessage): OutboundRequest | Outcome {
+  const url = addressOf(message, hookRule)
+  if (!(url instanceof URL)) return url
+  // Rooms are known to a webhook by name; the id of one says nothing to it.
+  const channel = /^[#@]./.test(message.channel ?? '') ? { channel: message.channel } : {}
+  const body = { ...textAs('text', message.content), ...settingsOf(message, ['channel', 'webhookUrl']), ...channel }
+  return mistakeOfSilence(body, ['text', 'attachments', 'blocks']) ?? jsonRequest(url, body)
+}
+
+function roomRequest(message: ChatMessage, account: Account): OutboundRequest | Outcome {
+  const workspace = workspaceOf(message, account.baseUrl)
+  if (typeof workspace !== 'string') return workspace
+  const rid = givenText(message.channel)
+  if (rid === undefined) return refused('bad-recipient', 'The subscriber has no channel: the id of a room')
+  const { message: within, previewUrls, ...plain } = settingsOf(message, ['channel', 'webhookUrl', 'rid', '_id'])
+  const said = merged({ ...textAs('msg', message.content), ...plain }, isFields(within) ? within : {})
+  const silence = mistakeOfSilence(said, ['msg', 'attachments', 'blocks'])
+  if (silence !== undefined) return silence
+  const body: Fields = {
+    // Under our id a repeat is not posted twice.
+    message: { ...said, rid, _id: message.id },
+    ...(previewUrls === undefined ? {} : { previewUrls }),
+  }
+  return jsonRequest(`${workspace}/api/v1/chat.sendMessage`, body, headersOf(account))
+}
+
+/** The account's own, where it has one: a subscriber of another workspace is not served by it. */
+function workspaceOf(message: ChatMessage, baseUrl: string | undefined): string | Outcome {
+  if (baseUrl !== undefined && !hasAddress(message)) return baseAddress(baseUrl)
+  const url = addressOf(message, baseUrl === undefined ? workspaceRule : { example: workspaceRule.example })
+  if (!(url instanceof URL)) return url
+  if (baseUrl === undefined) return baseAddress(`${url.origin}${url.pathname}`)
+  return url.origin === new URL(baseAddress(baseUrl)).origin
+    ? baseAddress(baseUrl)
+    : refused('bad-recipient', 'The subscriber’s webhookUrl is another workspace than the integration’s')
+}
+
+async function checkWorkspace(world: World, account: Account & { readonly baseUrl: string }): Promise<CheckResult> {
+  const url = `${baseAddress(account.baseUrl)}/api/v1/me`
+  try {
+    const answer = answerOf(
+      await world.fetch({ url, method: 'GET', headers: headersOf(account) }, { reach: 'operator' }),
+    )
+    if (answer.status === 200 && answer.flag('success') === true) return good
+    const words = wordsOf('Rocket.Chat', answer, 'message', 'error')
+    const isUnknown = [401, 403].includes(answer.status)
+    if (isUnknown) return bad(words, 'token')
+    return outcomeOfStatus(answer, words).kind === 'busy' ? bad(words) : bad(words, 'baseUrl')
+  } catch (error) {
+    return unreachable(error)
+  }
+}

@@ -1,0 +1,61 @@
+// What Braze's answers mean: whether a user was found, and whether the message was taken.
+import type { Outcome } from '../../domain/outcome.ts'
+import { busy, misconfigured, refused, sent, unsure } from '../../domain/outcome.ts'
+import { outcomeOfStatus } from '../http-provider.ts'
+import type { ProviderAnswer } from '../provider-answer.ts'
+import { resetMsOf, retryAfterMsOf, wordsOf } from '../provider-answer.ts'
+
+/** As Braze knows somebody; a user without an id of the customer's own may still have a name of its kind. */
+export type BrazeUser =
+  | { readonly externalId: string }
+  | { readonly alias: { readonly alias_name: string; readonly alias_label: string } }
+
+/** Those with an id first: several profiles may have one address. */
+export function usersIn(answer: ProviderAnswer): readonly BrazeUser[] {
+  const users = answer.list('users').map((_user, index): BrazeUser | undefined => {
+    const externalId = answer.id(`users.${index}.external_id`)
+    if (externalId !== undefined) return { externalId }
+    const name = answer.string(`users.${index}.user_aliases.0.alias_name`)
+    const label = answer.string(`users.${index}.user_aliases.0.alias_label`)
+    return name === undefined || label === undefined ? undefined : { alias: { alias_name: name, alias_label: label } }
+  })
+  const known = users.filter((user) => user !== undefined)
+  return [...known.filter((user) => 'externalId' in user), ...known.filter((user) => 'alias' in user)]
+}
+
+/** Undefined when Braze has looked. Nothing is sent by asking, so that nothing leaves us unsure. */
+export function outcomeOfLookup(answer: ProviderAnswer): Outcome | undefined {
+  const words = wordsOf('Braze', answer, 'message', 'errors.0')
+  if (answer.status === 200 || answer.status === 201) {
+    return Array.isArray(answer.value('users')) ? undefined : busy(`${words} (no list of users)`)
+  }
+  const outcome = failureOf(answer, words)
+  return outcome.kind === 'unsure' ? busy(words) : outcome
+}
+
+/** `unknown`: how many of the addresses were nobody's. */
+export function brazeOutcome(answer: ProviderAnswer, unknown: number): Outcome {
+  const words = wordsOf('Braze', answer, 'message', 'errors.0')
+  if (answer.status !== 200 && answer.status !== 201) return failureOf(answer, words)
+  const id = answer.id('dispatch_id')
+  if (id === undefined) return unsure(words)
+  const complaints = answer.list('errors').filter((one) => typeof one === 'string')
+  const told = [...(unknown === 0 ? [] : [`${unknown} of the addresses are no user’s`]), ...complaints].join('; ')
+  return told === '' ? sent(id) : sent(id, `Braze has taken it, but: ${told}`)
+}
+
+function failureOf(answer: ProviderAnswer, words: string): Outcome {
+  switch (answer.status) {
+    case 400:
+    case 413:
+    case 415:
+      return refused('bad-content', words)
+    case 404:
+      // The address is that of another instance, or of none.
+      return misconfigured(words)
+    case 429:
+      return busy(words, retryAfterMsOf(answer) ?? resetMsOf(answer, 'x-ratelimit-reset'))
+    default:
+      return outcomeOfStatus(answer, words)
+  }
+}

@@ -1,0 +1,49 @@
+// What the JSON bodies of e-mail vendors have in common.
+import type { EmailMessage } from '../../domain/outbound-message.ts'
+import type { AddressedEmail } from './email-message.ts'
+
+/** Without members that say nothing: many vendors refuse an empty list or an empty text. */
+export function filled(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => !isEmpty(value)))
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === '') return true
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0
+}
+
+export const people = (addresses: readonly string[]): { email: string }[] => addresses.map((email) => ({ email }))
+
+export const senderOf = ({ from, senderName }: AddressedEmail): Record<string, unknown> =>
+  filled({ email: from, name: senderName })
+
+/** Ids of ours, for vendors that give them back with every receipt. */
+export const variablesOf = ({ id, metadata }: EmailMessage): Record<string, string> => ({
+  ...metadata,
+  message_id: id,
+})
+
+export const isInline = ({ cid, disposition }: EmailMessage['attachments'][number]): boolean =>
+  cid !== undefined && disposition === 'inline'
+
+/** For vendors that take HTML alone. */
+export function htmlOf({ html, text }: EmailMessage): string {
+  return html === '' ? `<pre style="white-space:pre-wrap">${escaped(text)}</pre>` : html
+}
+
+const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+
+/** Of the name and of the value of a tag, where a vendor takes pairs. */
+const tagText = /^[A-Za-z0-9_-]{1,256}$/
+
+/**
+ * The message's ids and tags as pairs, for vendors that take ASCII letters, digits, `_` and `-` alone. A pair with other
+ * characters is left out: the message's own id, by which the others are found, never has any.
+ */
+export function tagPairsOf(email: EmailMessage, max: number): [name: string, value: string][] {
+  const tags = email.tags.map((tag, index): [string, string] => [index === 0 ? 'tag' : `tag_${index + 1}`, tag])
+  return [['message_id', email.id] as [string, string], ...Object.entries(email.metadata), ...tags]
+    .filter(([name, value]) => tagText.test(name) && tagText.test(value))
+    .slice(0, max)
+}

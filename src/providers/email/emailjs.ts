@@ -1,0 +1,17 @@
+// EmailJS: the SMTP client of that name, which is any mail server too; not the service of emailjs.com.
+// https://github.com/eleith/emailjs
+import { provider } from '../provider.ts'
+import { checkMail, sendMail, smtpFeatures, smtpServer } from './smtp-send.ts'
+
+export const emailjs = provider({
+  id: 'emailjs',
+  channel: 'email',
+  name: 'EmailJS',
+  docsUrl: 'https://github.com/eleith/emailjs',
+  evidence: { source: 'vendor' },
+  form: smtpServer,
+  features: smtpFeatures,
+
+  send: (world, message, account) => sendMail(message, account, world.now()),
+  check: (_world, account) => checkMail(account),
+})

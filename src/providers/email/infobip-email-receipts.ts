@@ -1,0 +1,58 @@
+// What Infobip reports of e-mails: deliveries in lists, opens and clicks one by one.
+// https://www.infobip.com/docs/api/channels/email
+
+import { receiptOf } from '../delivery-report.ts'
+import { jsonOf, momentOf } from '../inbound-body.ts'
+import type { Reading } from '../reading.ts'
+import type { Receipt, ReceiptReader, ReceiptStatus } from '../receipt.ts'
+import { statusUnder } from './email-receipt.ts'
+
+const groups: Readonly<Record<string, ReceiptStatus>> = {
+  PENDING: 'queued',
+  DELIVERED: 'delivered',
+  UNDELIVERABLE: 'bounced',
+  EXPIRED: 'failed',
+  REJECTED: 'rejected',
+}
+const trackings: Readonly<Record<string, ReceiptStatus>> = {
+  OPENED: 'opened',
+  CLICKED: 'clicked',
+  UNSUBSCRIBED: 'unsubscribed',
+  COMPLAINED: 'complained',
+}
+
+export const infobipEmailReceipts: ReceiptReader<object> = {
+  setUp:
+    'Give this address, with `?token=` and the signing key at its end, as the report address of the integration, or as the webhook of a subscription at Infobip. Calls to it are not signed, so the key in the address is the proof.',
+  read(call) {
+    const whole = jsonOf(call)
+    const reports = whole.items('results')
+    return reports.length > 0 ? reports.flatMap(reportOf) : trackingOf(whole)
+  },
+}
+
+function reportOf(report: Reading): readonly Receipt[] {
+  const status = statusUnder(groups, report.string('status.groupName'))
+  const isForNow = status === 'bounced' && report.flag('error.permanent') !== true
+  return receiptOf({
+    status: isForNow ? 'deferred' : status,
+    reference: report.id('callbackData'),
+    providerMessageId: report.id('messageId'),
+    address: report.string('to'),
+    at: momentOf(report.string('doneAt')),
+    words: report.string('smtp.response') ?? report.string('error.description') ?? report.string('error.name'),
+    row: report.value(''),
+  })
+}
+
+function trackingOf(event: Reading): readonly Receipt[] {
+  return receiptOf({
+    status: statusUnder(trackings, event.string('notificationType')),
+    reference: event.id('callbackData'),
+    providerMessageId: event.id('messageId'),
+    address: event.string('recipient'),
+    at: momentOf(event.id('sendDateTime')),
+    words: event.string('url'),
+    row: event.value(''),
+  })
+}

@@ -1,0 +1,116 @@
+// What Mailgun calls us for: events of a message, and mails that a route forwards.
+// https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/securing-webhooks
+
+import { receiptOf } from '../delivery-report.ts'
+import { jsonOf, momentOf } from '../inbound-body.ts'
+import { parsedJson, readingOf } from '../reading.ts'
+import type { InboundCall, InboundMail, Proof, ReceiptReader, ReceiptStatus, ReplyReader } from '../receipt.ts'
+import { hmacSha256Hex, isSame } from '../signing.ts'
+import type { FormField } from './inbound-form.ts'
+import { fieldsOf, textIn } from './inbound-form.ts'
+import { addressesIn, filesIn, headersOf, idsIn, senderIn } from './inbound-mail.ts'
+import { wasSignedWithin } from './signed-moment.ts'
+
+/** A call that fails is repeated for eight hours, and nobody says whether it is signed anew then. */
+const signedAgoHoursMax = 9
+
+interface Account {
+  readonly secretKey?: string
+}
+
+const setUp = 'The signing key is the account’s HTTP webhook signing key; the field Webhook signing key holds it too.'
+
+const statuses: Readonly<Record<string, ReceiptStatus>> = {
+  accepted: 'queued',
+  delivered: 'delivered',
+  rejected: 'rejected',
+  opened: 'opened',
+  clicked: 'clicked',
+  complained: 'complained',
+  unsubscribed: 'unsubscribed',
+}
+
+export const mailgunReceipts: ReceiptReader<Account> = {
+  setUp: `Add this address as a webhook of the sending domain. ${setUp}`,
+  verify(call, proof) {
+    const signature = jsonOf(call)
+    const [timestamp, token] = [signature.id('signature.timestamp'), signature.string('signature.token')]
+    return ['signature.signature', 'signature.parent-signature'].some((path) =>
+      isSigned(timestamp, token, signature.string(path), proof),
+    )
+  },
+  read(call) {
+    const event = readingOf(jsonOf(call).value('event-data'))
+    return receiptOf({
+      status: statusOf(event.string('event'), event.string('severity')),
+      reference: event.string('user-variables.message_id'),
+      providerMessageId: event.id('message.headers.message-id'),
+      address: event.string('recipient'),
+      at: momentOf(event.number('timestamp') ?? event.string('timestamp')),
+      words:
+        event.string('delivery-status.message') ||
+        event.string('delivery-status.description') ||
+        event.string('reason'),
+      row: event.value(''),
+    })
+  },
+}
+
+function statusOf(event = '', severity = ''): ReceiptStatus | undefined {
+  if (event === 'failed') return severity === 'temporary' ? 'deferred' : 'bounced'
+  return Object.hasOwn(statuses, event) ? statuses[event] : undefined
+}
+
+/** Mailgun signs a moment and a random text, not the body. */
+function isSigned(
+  timestamp: string | undefined,
+  token: string | undefined,
+  signature: string | undefined,
+  { key, account, world }: Proof<Account>,
+): boolean {
+  const secret = key || account.secretKey
+  if (!secret || !timestamp || !token || !signature) return false
+  if (!wasSignedWithin(signedAgoHoursMax, timestamp, world.now())) return false
+  return isSame(signature, hmacSha256Hex(secret, timestamp + token))
+}
+
+export const mailgunReplies: ReplyReader<Account> = {
+  setUp: `Make a route that forwards to this address: \`forward("…")\`. ${setUp}`,
+  verify(call, proof) {
+    const form = fieldsOf(call)
+    return isSigned(textIn(form, 'timestamp'), textIn(form, 'token'), textIn(form, 'signature'), proof)
+  },
+  read: mailOf,
+}
+
+function mailOf(call: InboundCall): InboundMail | undefined {
+  const form = fieldsOf(call)
+  const has = (name: string): boolean => form.some((field) => field.name === name)
+  const [recipient, sender] = [textIn(form, 'recipient'), textIn(form, 'sender')]
+  // The webhooks of older accounts are forms too; those are of an event.
+  if (recipient === '' || sender === '' || has('event')) return undefined
+  const headers = headersIn(form)
+  return {
+    from: senderIn(textIn(form, 'from') || textIn(form, 'From'), sender),
+    to: addressesIn(recipient, textIn(form, 'To')),
+    subject: textIn(form, 'subject'),
+    text: textIn(form, 'body-plain'),
+    html: textIn(form, 'body-html'),
+    headers,
+    ...idsIn(headers),
+    attachments: filesIn(form),
+  }
+}
+
+/** Pairs in JSON; the ones that matter most are fields of their own as well. */
+function headersIn(form: readonly FormField[]): InboundMail['headers'] {
+  const pairs = parsedJson(textIn(form, 'message-headers'))
+  const listed = (Array.isArray(pairs) ? pairs : []).flatMap((pair: unknown): [string, string][] => {
+    const [name, value] = Array.isArray(pair) ? pair : []
+    return typeof name === 'string' && typeof value === 'string' ? [[name, value]] : []
+  })
+  if (listed.length > 0) return headersOf(listed)
+  const names = new Set(['Message-Id', 'In-Reply-To', 'References', 'Date'])
+  const own = form.filter(({ name }) => names.has(name))
+  return headersOf(own.map(({ name, bytes }) => [name, bytes.toString('utf8')]))
+}

@@ -1,0 +1,50 @@
+// What Mailtrap reports of e-mails.
+// https://docs.mailtrap.io/email-api-smtp/advanced/webhooks
+import { hasSignedBody } from '../body-signature.ts'
+import { receiptOf } from '../delivery-report.ts'
+import { jsonOf, momentOf } from '../inbound-body.ts'
+import type { Reading } from '../reading.ts'
+import { readingOfExactJson } from '../reading.ts'
+import type { InboundCall, Receipt, ReceiptReader, ReceiptStatus } from '../receipt.ts'
+import { statusUnder } from './email-receipt.ts'
+
+const statuses: Readonly<Record<string, ReceiptStatus>> = {
+  delivery: 'delivered',
+  'soft bounce': 'deferred',
+  bounce: 'bounced',
+  suspension: 'deferred',
+  reject: 'rejected',
+  open: 'opened',
+  click: 'clicked',
+  spam: 'complained',
+  'spam complaint': 'complained',
+  unsubscribe: 'unsubscribed',
+}
+/** Mailtrap posts 500 at the most. */
+const eventsMax = 1_000
+
+export const mailtrapReceipts: ReceiptReader<{ readonly secretKey?: string }> = {
+  setUp:
+    'Add this address as a webhook, and the signing secret that Mailtrap shows once as the signing key of the integration. Mailtrap signs the body of each call.',
+  verify: (call, { key, account }) => hasSignedBody(call, 'mailtrap-signature', key ?? account.secretKey),
+  read: (call) => eventsIn(call).flatMap(receiptsOf),
+}
+
+/** One JSON with all of them, or one a line, as the webhook was set up. */
+function eventsIn(call: InboundCall): readonly Reading[] {
+  const events = jsonOf(call).items('events')
+  if (events.length > 0) return events
+  return call.body.toString('utf8').split('\n', eventsMax).map(readingOfExactJson)
+}
+
+function receiptsOf(event: Reading): readonly Receipt[] {
+  return receiptOf({
+    status: statusUnder(statuses, event.string('event')?.toLowerCase().replaceAll('_', ' ')),
+    reference: event.id('custom_variables.message_id'),
+    providerMessageId: event.id('message_id'),
+    address: event.string('email'),
+    at: momentOf(event.id('timestamp')),
+    words: event.string('response') ?? event.string('reason') ?? event.string('url'),
+    row: event.value(''),
+  })
+}

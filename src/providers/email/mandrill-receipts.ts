@@ -1,0 +1,65 @@
+// What Mandrill reports of messages: a form with a list of events, signed with the address that it is posted to.
+// https://mailchimp.com/developer/transactional/guides/track-respond-activity-webhooks/
+
+import { receiptOf } from '../delivery-report.ts'
+import { formOf, momentOf } from '../inbound-body.ts'
+import type { Reading } from '../reading.ts'
+import { readingOfExactJson } from '../reading.ts'
+import type { InboundCall, ReceiptReader, ReceiptStatus } from '../receipt.ts'
+import { hmac, isSame } from '../signing.ts'
+
+const statuses: Readonly<Record<string, ReceiptStatus>> = {
+  send: 'sent',
+  delivered: 'delivered',
+  deferral: 'deferred',
+  hard_bounce: 'bounced',
+  // It may pass: Mandrill bounces for good with the other one.
+  soft_bounce: 'deferred',
+  reject: 'rejected',
+  open: 'opened',
+  click: 'clicked',
+  spam: 'complained',
+  unsub: 'unsubscribed',
+}
+
+export const mandrillReceipts: ReceiptReader<{ readonly secretKey?: string }> = {
+  setUp:
+    'Add this address as a webhook; the signing key is the key that Mandrill shows beside it (the field Webhook key holds it too). The address must be the one that Mandrill calls, to the letter: it is part of what is signed.',
+  verify(call, { key, account }) {
+    const secret = key || account.secretKey
+    const signature = call.headers['x-mandrill-signature']
+    if (!secret || !signature) return false
+    return isSame(signature, hmac('sha1', secret, signedText(call)).toString('base64'))
+  },
+  // Before an address is taken, Mandrill tries it with no events and a key that nobody knows yet.
+  greet: (call) => (formOf(call).string('mandrill_events') === '[]' ? 'ok' : undefined),
+  read: (call) =>
+    readingOfExactJson(formOf(call).string('mandrill_events') ?? '')
+      .items('')
+      .flatMap(receiptIn),
+}
+
+/** The address, then each field in the order of their names, with nothing between. */
+function signedText({ url, body }: InboundCall): string {
+  const fields = [...new URLSearchParams(body.toString('utf8'))]
+  return (
+    url +
+    fields
+      .toSorted(([a], [b]) => (a < b ? -1 : Number(a > b)))
+      .map((field) => field.join(''))
+      .join('')
+  )
+}
+
+function receiptIn(event: Reading) {
+  const name = event.string('event') ?? ''
+  return receiptOf({
+    status: Object.hasOwn(statuses, name) ? statuses[name] : undefined,
+    reference: event.string('msg.metadata.message_id'),
+    providerMessageId: event.id('_id') ?? event.id('msg._id'),
+    address: event.string('msg.email'),
+    at: momentOf(event.number('ts')),
+    words: event.string('msg.diag') || event.string('msg.bounce_description'),
+    row: event.value(''),
+  })
+}

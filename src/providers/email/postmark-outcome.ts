@@ -1,0 +1,70 @@
+// What Postmark's error codes mean. They look like HTTP statuses and are none.
+// https://postmarkapp.com/developer/api/overview#error-codes
+import type { EmailMessage } from '../../domain/outbound-message.ts'
+import type { Outcome, RefusalReason } from '../../domain/outcome.ts'
+import { busy, misconfigured, refused, sent, unsure } from '../../domain/outcome.ts'
+import { outcomeOfStatus } from '../http-provider.ts'
+import type { ProviderAnswer } from '../provider-answer.ts'
+import { retryAfterMsOf, wordsOf } from '../provider-answer.ts'
+import type { Reading } from '../reading.ts'
+
+/** Maintenance, and too many calls. */
+const busyCodes: ReadonlySet<number> = new Set([100, 429])
+/** The token, no credits, an account that is pending or may not send. */
+const accountCodes: ReadonlySet<number> = new Set([10, 405, 412, 413])
+/** A sender signature that is missing or not confirmed: the account's fault, unless the message named the sender. */
+const senderCodes: ReadonlySet<number> = new Set([400, 401])
+const reasons: ReadonlyMap<number, RefusalReason> = new Map([
+  [300, 'bad-content'],
+  [402, 'other'],
+  [403, 'bad-content'],
+  // It bounced or complained before, or was suppressed by hand.
+  [406, 'bad-recipient'],
+  [409, 'other'],
+  [410, 'other'],
+  [411, 'bad-content'],
+])
+
+/** Of one message: of the whole answer, or of its entry in a batch. */
+export function postmarkOutcome(entry: Reading, answer: ProviderAnswer, message: EmailMessage): Outcome {
+  const code = entry.number('ErrorCode')
+  const said = entry.string('Message') ?? ''
+  const words = said === '' ? wordsOf('Postmark', answer) : `Postmark answered ${answer.status}: ${said} (${code})`
+  if (answer.status === 200 && code === 0) {
+    const id = entry.id('MessageID')
+    if (id === undefined) return unsure(words)
+    // Not to everybody, where it adds who is inactive.
+    return said === '' || said === 'OK' || said === 'Test job accepted' ? sent(id) : sent(id, words)
+  }
+  return (
+    ofCode(code, said, words, answer, message) ??
+    (answer.status === 200 ? unsure(words) : outcomeOfStatus(answer, words))
+  )
+}
+
+/** Only an answer of 200 tells of each message; any other is of the whole call. */
+export function postmarkOutcomes(answer: ProviderAnswer, messages: readonly EmailMessage[]): Outcome[] {
+  const entries = answer.items('')
+  return messages.map((message, index) =>
+    answer.status === 200 && entries.length === 0
+      ? unsure(wordsOf('Postmark', answer))
+      : postmarkOutcome((answer.status === 200 ? entries[index] : undefined) ?? answer, answer, message),
+  )
+}
+
+function ofCode(
+  code: number | undefined,
+  said: string,
+  words: string,
+  answer: ProviderAnswer,
+  { from }: EmailMessage,
+): Outcome | undefined {
+  if (code === undefined) return undefined
+  if (busyCodes.has(code)) return busy(words, retryAfterMsOf(answer))
+  if (accountCodes.has(code)) return misconfigured(words)
+  if (senderCodes.has(code)) return from === undefined ? misconfigured(words) : refused('bad-content', words)
+  // One code for all that is wrong with a request; the field stands in quotes.
+  if (code === 300 && /'(?:To|Cc|Bcc)'/.test(said)) return refused('bad-recipient', words)
+  const reason = reasons.get(code)
+  return reason === undefined ? undefined : refused(reason, words)
+}

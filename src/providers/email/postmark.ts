@@ -1,0 +1,155 @@
+// Postmark, "Send a single email" and "Send batch emails".
+// https://postmarkapp.com/developer/api/email-api
+import type { EmailMessage } from '../../domain/outbound-message.ts'
+import type { OutboundRequest } from '../../world/world.ts'
+import { baseAddress, emailSender, ofVisibleAscii, optional, ownBaseUrl, secret, text } from '../form.ts'
+import { httpProvider } from '../http-provider.ts'
+import { settingsOf } from '../settings.ts'
+import { filled, isInline } from './email-body.ts'
+import type { AddressedEmail } from './email-message.ts'
+import { addressed } from './email-message.ts'
+import { mailbox } from './mailbox.ts'
+import { postmarkReceipts, postmarkReplies } from './postmark-inbound.ts'
+import { postmarkOutcome, postmarkOutcomes } from './postmark-outcome.ts'
+
+const ownMembers = [
+  'From',
+  'To',
+  'Cc',
+  'Bcc',
+  'ReplyTo',
+  'Subject',
+  'HtmlBody',
+  'TextBody',
+  'Headers',
+  'Attachments',
+  'Metadata',
+  'Tag',
+]
+/** Postmark takes no more: entries, characters of a name, characters of a value. */
+const metadataMax = { entries: 10, name: 20, value: 80 }
+/** A batch is 50 MB at the most: 500 messages of this size are within it, however their JSON is written. */
+const batchedBytesMax = 16_000
+
+export const postmark = httpProvider({
+  id: 'postmark',
+  channel: 'email',
+  name: 'Postmark',
+  docsUrl: 'https://postmarkapp.com/developer/api/email-api',
+  evidence: { source: 'vendor', unsure: 'How long the names and values of metadata may be.' },
+  form: {
+    apiKey: secret('Server API token', { mistake: ofVisibleAscii }),
+    ...emailSender,
+    channelId: optional(
+      text('Message stream', { description: '`outbound` unless another is named.', placeholder: 'outbound' }),
+    ),
+    baseUrl: ownBaseUrl('Postmark'),
+  },
+  features: [
+    'several recipients',
+    'cc and bcc',
+    'reply-to',
+    'attachments',
+    'inline images',
+    'headers',
+    'tags',
+    'metadata',
+    'sender per message',
+  ],
+  limits: { recipientsMax: 50, messageBytesMax: 10 * 1024 * 1024 },
+  recipientMembers: ['To', 'Cc', 'Bcc'],
+  receipts: postmarkReceipts,
+  replies: postmarkReplies,
+  probe: {
+    request: (account) => ({ url: `${originOf(account)}/server`, method: 'GET', headers: headersOf(account) }),
+    field: 'apiKey',
+    words: ['Message'],
+  },
+
+  request(message, account) {
+    const email = addressed(message, account)
+    return 'kind' in email ? email : posted(account, '/email', bodyOf(email, account.channelId))
+  },
+
+  outcome: (answer, message) => postmarkOutcome(answer, answer, message),
+
+  batch: {
+    max: 500,
+    key: (message) => (isSmall(message) ? '' : undefined),
+    item(message, account) {
+      const email = addressed(message, account)
+      return 'kind' in email ? email : bodyOf(email, account.channelId)
+    },
+    request: (items, account) => posted(account, '/email/batch', items),
+    outcomes: postmarkOutcomes,
+  },
+})
+
+interface Account {
+  readonly apiKey: string
+  readonly baseUrl?: string
+}
+
+const originOf = ({ baseUrl }: Account): string =>
+  baseUrl === undefined ? 'https://api.postmarkapp.com' : baseAddress(baseUrl)
+
+const headersOf = ({ apiKey }: Account): Record<string, string> => ({
+  'x-postmark-server-token': apiKey,
+  accept: 'application/json',
+})
+
+function posted(account: Account, path: string, body: object): OutboundRequest {
+  return {
+    url: `${originOf(account)}${path}`,
+    method: 'POST',
+    headers: { ...headersOf(account), 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  }
+}
+
+function isSmall({ html, text: plain, attachments, passthrough }: EmailMessage): boolean {
+  const isPlain = passthrough === undefined && attachments.length === 0
+  return isPlain && Buffer.byteLength(html) + Buffer.byteLength(plain) <= batchedBytesMax
+}
+
+function bodyOf(email: AddressedEmail, stream = 'outbound'): object {
+  return {
+    MessageStream: stream,
+    ...settingsOf(email, ownMembers),
+    ...filled({
+      From: mailbox(email.from, email.senderName),
+      To: email.to.join(', '),
+      Cc: email.cc.join(', '),
+      Bcc: email.bcc.join(', '),
+      ReplyTo: email.replyTo,
+    }),
+    Subject: email.subject,
+    ...filled({
+      HtmlBody: email.html,
+      TextBody: email.text,
+      Headers: Object.entries(email.headers).map(([Name, Value]) => ({ Name, Value })),
+      Attachments: email.attachments.map(attachmentOf),
+      Metadata: metadataOf(email),
+      // There is room for one.
+      Tag: email.tags[0],
+    }),
+  }
+}
+
+function attachmentOf(attachment: AddressedEmail['attachments'][number]): object {
+  const { name, mime, content, cid } = attachment
+  return {
+    Name: name === '' ? 'file' : name,
+    Content: content,
+    ContentType: mime,
+    ...(isInline(attachment) ? { ContentID: `cid:${cid}` } : {}),
+  }
+}
+
+/** Our id first. What does not fit is left out: one entry too long, and the whole message is refused. */
+function metadataOf({ id, metadata }: EmailMessage): Record<string, string> {
+  const others = Object.entries(metadata).filter(
+    ([name, value]) => name !== 'message_id' && name.length <= metadataMax.name && value.length <= metadataMax.value,
+  )
+  return Object.fromEntries([['message_id', id], ...others].slice(0, metadataMax.entries))
+}

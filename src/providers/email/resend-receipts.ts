@@ -1,0 +1,47 @@
+// What Resend reports of e-mails.
+// https://resend.com/docs/dashboard/webhooks/event-types
+
+import { receiptOf } from '../delivery-report.ts'
+import { jsonOf, momentOf } from '../inbound-body.ts'
+import type { Reading } from '../reading.ts'
+import type { ReceiptReader, ReceiptStatus } from '../receipt.ts'
+import { isStandardWebhook } from '../standard-webhook.ts'
+import { statusUnder } from './email-receipt.ts'
+
+const statuses: Readonly<Record<string, ReceiptStatus>> = {
+  'email.sent': 'sent',
+  'email.scheduled': 'queued',
+  'email.delivered': 'delivered',
+  'email.delivery_delayed': 'deferred',
+  'email.bounced': 'bounced',
+  'email.complained': 'complained',
+  'email.failed': 'failed',
+  'email.suppressed': 'rejected',
+  'email.opened': 'opened',
+  'email.clicked': 'clicked',
+}
+
+export const resendReceipts: ReceiptReader<{ readonly secretKey?: string }> = {
+  setUp:
+    'Add this address as a webhook at Resend, and its signing secret (whsec_…) as the signing key of the integration. Resend signs each call in the way of Svix.',
+  verify: (call, { key, account, world }) => isStandardWebhook(call, key ?? account.secretKey, world.now()),
+  read(call) {
+    const event = jsonOf(call)
+    return receiptOf({
+      status: statusOf(event),
+      reference: event.id('data.tags.message_id'),
+      providerMessageId: event.id('data.email_id'),
+      // Whoever opened an e-mail of several recipients is not told.
+      address: event.list('data.to').length === 1 ? event.string('data.to.0') : undefined,
+      at: momentOf(event.string('created_at')),
+      words:
+        event.string('data.bounce.message') ?? event.string('data.failed.reason') ?? event.string('data.click.link'),
+      row: event.value(''),
+    })
+  },
+}
+
+function statusOf(event: Reading): ReceiptStatus | undefined {
+  const status = statusUnder(statuses, event.string('type'))
+  return status === 'bounced' && event.string('data.bounce.type') === 'Transient' ? 'deferred' : status
+}

@@ -1,0 +1,101 @@
+// Sending by SMTP, and the look at an account: what the kinds of mail servers share.
+import type { EmailMessage } from '../../domain/outbound-message.ts'
+import type { Outcome } from '../../domain/outcome.ts'
+import { misconfigured, refused, sent } from '../../domain/outcome.ts'
+import { emailSender, flag, object, ofHost, ofPort, optional, secret, text } from '../form.ts'
+import type { CheckResult } from '../provider.ts'
+import { bad, good, sendTimeoutMs } from '../provider.ts'
+import type { AddressedEmail } from './email-message.ts'
+import { addressed } from './email-message.ts'
+import { sendBySmtp } from './smtp.ts'
+import type { SmtpAccount } from './smtp-account.ts'
+import { greetSmtp } from './smtp-account.ts'
+import type { DkimKey } from './smtp-mail.ts'
+import { composed, messageIdOf, signed } from './smtp-mail.ts'
+import { outcomeOfSmtpFailure, wordsOfSmtp } from './smtp-outcome.ts'
+
+/** The form of any mail server. */
+export const smtpServer = {
+  host: text('Host', { placeholder: 'smtp.example.com', mistake: ofHost }),
+  port: text('Port', { placeholder: '587', mistake: ofPort }),
+  ...emailSender,
+  user: optional(text('User')),
+  password: optional(secret('Password')),
+  secure: flag('TLS from the start', {
+    description: 'As on port 465. Otherwise the connection is upgraded when the server offers it.',
+  }),
+  requireTls: flag('Require TLS', { description: 'Fail when the server does not offer to upgrade the connection.' }),
+  ignoreTls: flag('Never upgrade to TLS', { description: 'Even the password is then sent in the clear.' }),
+  tlsOptions: object('TLS options', {
+    description: '`rejectUnauthorized`, `ca`, `cert`, `key`, `servername`, `minVersion` and the like.',
+  }),
+} as const
+
+/** What an e-mail by SMTP can hold. */
+export const smtpFeatures = [
+  'several recipients',
+  'cc and bcc',
+  'reply-to',
+  'attachments',
+  'inline images',
+  'headers',
+] as const
+
+export async function checkMail(account: SmtpAccount): Promise<CheckResult> {
+  try {
+    await greetSmtp(account)
+    return good
+  } catch (error) {
+    // Whatever fails here is the account or the way to it: a wrong option throws as a refused password does.
+    const { code, message } = error as { code?: unknown; message?: unknown }
+    return bad(
+      typeof message === 'string' ? message : 'The server could not be asked',
+      code === 'EAUTH' ? (account.token === undefined ? 'password' : 'token') : undefined,
+    )
+  }
+}
+
+export interface MailAccount extends SmtpAccount {
+  readonly from: string
+  readonly senderName?: string
+  readonly domain?: string
+  readonly secretKey?: string
+  readonly accountSid?: string
+}
+
+export async function sendMail(message: EmailMessage, account: MailAccount, now: Date): Promise<Outcome> {
+  const email = addressed(message, account)
+  if ('kind' in email) return email
+  const raw = await rawOf(email, account, now)
+  if ('kind' in raw) return raw
+  const recipients = [...email.to, ...email.cc, ...email.bcc]
+  const result = await sendBySmtp(account, { from: email.from, recipients, raw }, sendTimeoutMs)
+  if (result.kind === 'failed') {
+    return outcomeOfSmtpFailure(result.error, { begun: result.begun, isOwnSender: message.from === undefined })
+  }
+  const id = messageIdOf(email)
+  if (result.refusals.length === 0) return sent(id)
+  const words = result.refusals.map(wordsOfSmtp).join('; ')
+  return sent(id, `${result.refusals.length} of ${recipients.length} recipients were refused: ${words}`)
+}
+
+async function rawOf(email: AddressedEmail, account: MailAccount, now: Date): Promise<Buffer | Outcome> {
+  let raw: Buffer
+  try {
+    raw = await composed(email, now)
+  } catch (error) {
+    return refused('bad-content', `The message could not be put together: ${(error as Error).message}`)
+  }
+  const key = dkimKeyOf(account)
+  if (key === undefined) return raw
+  try {
+    return await signed(raw, key)
+  } catch (error) {
+    return misconfigured(`The message could not be signed with the DKIM key: ${(error as Error).message}`)
+  }
+}
+
+function dkimKeyOf({ domain, secretKey, accountSid }: MailAccount): DkimKey | undefined {
+  if (domain === undefined || secretKey === undefined || accountSid === undefined) return undefined
+  return { domainName: domain, privateKey: secretKey, keySelector: accountSid }
+}

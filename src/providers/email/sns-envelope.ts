@@ -1,0 +1,96 @@
+// Amazon SNS: the envelope in which Amazon posts events, and whether Amazon signed it.
+// https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html
+import { verify, X509Certificate } from 'node:crypto'
+import type { World } from '../../world/world.ts'
+import { carriesKey } from '../inbound.ts'
+import { jsonOf } from '../inbound-body.ts'
+import type { Reading } from '../reading.ts'
+import type { InboundCall } from '../receipt.ts'
+import { isSame } from '../signing.ts'
+
+/** Certificates and confirmations come from Amazon alone; anything else would let a caller choose whom we believe. */
+const snsHost = /^sns\.[a-z0-9-]{1,40}\.amazonaws\.com(\.cn)?$/
+/** Amazon tries again for an hour at the most; what is much older is played again by somebody who heard it. */
+const replayWindowMs = 7_200_000
+/** One a region, and a new one every year or so. */
+const certificatesMax = 50
+const fetchTimeoutMs = 5_000
+
+const signedMembers = {
+  Notification: ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'],
+  SubscriptionConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],
+  UnsubscribeConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],
+} as const
+type EnvelopeType = keyof typeof signedMembers
+
+interface SnsProof {
+  /** The ARN of the topic, or a key that the address carries. */
+  readonly key: string | undefined
+  readonly world: World
+}
+
+export function typeOfEnvelope(call: InboundCall): EnvelopeType | undefined {
+  const type = jsonOf(call).string('Type') ?? ''
+  return Object.hasOwn(signedMembers, type) ? (type as EnvelopeType) : undefined
+}
+
+/**
+ * Whether Amazon signed it, a while ago at the most, for our topic. Amazon signs for every customer of its own, so that a
+ * signature alone proves nothing.
+ */
+export async function isOurEnvelope(call: InboundCall, { key, world }: SnsProof): Promise<boolean> {
+  const envelope = jsonOf(call)
+  const type = typeOfEnvelope(call)
+  if (type === undefined || !isOurTopic(call, envelope, key) || !isRecent(envelope, world.now())) return false
+  const certificate = await certificateAt(envelope.string('SigningCertURL') ?? '', world)
+  if (certificate === undefined) return false
+  const algorithm = { '1': 'RSA-SHA1', '2': 'RSA-SHA256' }[envelope.id('SignatureVersion') ?? '']
+  if (algorithm === undefined) return false
+  const signed = signedMembers[type]
+    .flatMap((name) => {
+      const value = envelope.string(name)
+      return value === undefined ? [] : [`${name}\n${value}\n`]
+    })
+    .join('')
+  const signature = Buffer.from(envelope.string('Signature') ?? '', 'base64')
+  return verify(algorithm, Buffer.from(signed), certificate.publicKey, signature)
+}
+
+/** Says yes to Amazon's question whether it may post here; whether Amazon heard it. */
+export async function confirmSubscription(call: InboundCall, world: World): Promise<boolean> {
+  const url = jsonOf(call).string('SubscribeURL') ?? ''
+  if (!isOfSns(url)) return false
+  const { status } = await world.fetch({ url, method: 'GET', headers: {} }, { timeoutMs: fetchTimeoutMs })
+  return status >= 200 && status < 300
+}
+
+function isOurTopic(call: InboundCall, envelope: Reading, key = ''): boolean {
+  return key.startsWith('arn:') ? isSame(envelope.string('TopicArn') ?? '', key) : carriesKey(call, key)
+}
+
+function isRecent(envelope: Reading, now: Date): boolean {
+  return Math.abs(now.getTime() - Date.parse(envelope.string('Timestamp') ?? '')) <= replayWindowMs
+}
+
+function isOfSns(address: string): boolean {
+  if (!URL.canParse(address)) return false
+  const { protocol, host, username, password } = new URL(address)
+  return protocol === 'https:' && snsHost.test(host) && username === '' && password === ''
+}
+
+/** Under their addresses: Amazon never changes what one of them holds. */
+const certificates = new WeakMap<World, Map<string, X509Certificate>>()
+
+async function certificateAt(url: string, world: World): Promise<X509Certificate | undefined> {
+  if (!isOfSns(url) || !new URL(url).pathname.endsWith('.pem')) return undefined
+  const known = certificates.get(world) ?? new Map<string, X509Certificate>()
+  certificates.set(world, known)
+  const kept = known.get(url)
+  if (kept !== undefined) return kept
+  const { status, body } = await world.fetch({ url, method: 'GET', headers: {} }, { timeoutMs: fetchTimeoutMs })
+  if (status !== 200) return undefined
+  const certificate = new X509Certificate(body)
+  if (known.size >= certificatesMax) known.clear()
+  known.set(url, certificate)
+  return certificate
+}

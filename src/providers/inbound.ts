@@ -1,0 +1,71 @@
+// Whether a call from outside is the vendor's, and what it holds.
+import type { Credentials } from '../domain/integration.ts'
+import type { Provider } from './provider.ts'
+import type { InboundCall, InboundMail, Proof, Receipt } from './receipt.ts'
+import { isSame } from './signing.ts'
+import { storableValue } from './words.ts'
+
+/** What may stand in the address as the key of a vendor that can send no header. */
+const keyParameters = ['token', 'key']
+
+/**
+ * The vendor's own signature where it has one; else the integration's key, as Basic (user name or password), Bearer or a
+ * parameter of the address. A call that makes the check itself fail is not believed.
+ */
+export async function isBelieved(
+  reader: { verify?(call: InboundCall, proof: Proof<never>): boolean | Promise<boolean> },
+  call: InboundCall,
+  proof: Proof<Credentials>,
+): Promise<boolean> {
+  if (reader.verify === undefined) return carriesKey(call, proof.key)
+  try {
+    return await reader.verify(call, proof as Proof<never>)
+  } catch {
+    return false
+  }
+}
+
+export function carriesKey({ headers, query }: InboundCall, key: string | undefined): boolean {
+  if (key === undefined || key === '') return false
+  const { authorization = '' } = headers
+  const [scheme = '', value = ''] = authorization.split(' ')
+  const given: string[] = []
+  if (scheme.toLowerCase() === 'bearer') given.push(value)
+  if (scheme.toLowerCase() === 'basic') given.push(...basicWords(value))
+  for (const name of keyParameters) given.push(...query.getAll(name))
+  return given.some((one) => isSame(one, key))
+}
+
+/** User name, password, and both as they were written: the key may be any of them. */
+function basicWords(value: string): string[] {
+  const both = Buffer.from(value, 'base64').toString('utf8')
+  const colon = both.indexOf(':')
+  return colon === -1 ? [both] : [both, both.slice(0, colon), both.slice(colon + 1)]
+}
+
+/** What a call reports; one that cannot be read reports nothing. */
+export function receiptsIn(provider: Provider, call: InboundCall): readonly Receipt[] {
+  try {
+    return (provider.receipts?.read(call) ?? []).map((receipt) => storableValue(withoutKey(receipt, call)))
+  } catch {
+    return []
+  }
+}
+
+/** A vendor that calls by GET reports in the address, where our key may stand too. */
+function withoutKey(receipt: Receipt, { query }: InboundCall): Receipt {
+  const { row } = receipt
+  if (typeof row !== 'object' || row === null || Array.isArray(row)) return receipt
+  const given = Object.entries(row).filter(
+    ([name, value]) => !(keyParameters.includes(name) && query.get(name) === value),
+  )
+  return { ...receipt, row: Object.fromEntries(given) }
+}
+
+export async function mailIn(provider: Provider, call: InboundCall): Promise<InboundMail | undefined> {
+  try {
+    return await provider.replies?.read(call)
+  } catch {
+    return undefined
+  }
+}

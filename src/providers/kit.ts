@@ -1,0 +1,61 @@
+// What a provider of the operator's own is made of: everything that ours are, handed to its file when it is loaded.
+import { busy, misconfigured, refused, sent, unsure } from '../domain/outcome.ts'
+import { signedForAws } from './aws-signature.ts'
+import { addressed } from './email/email-message.ts'
+import { mailbox } from './email/mailbox.ts'
+import {
+  baseAddress,
+  choice,
+  emailSender,
+  flag,
+  object,
+  ofBaseUrl,
+  ofEmailAddress,
+  ofHost,
+  ofOneLine,
+  ofPort,
+  ofVisibleAscii,
+  optional,
+  ownBaseUrl,
+  secret,
+  text,
+} from './form.ts'
+import { httpProvider, outcomeOfFailure, outcomeOfStatus } from './http-provider.ts'
+import { eventsOf, formOf, jsonOf, momentOf } from './inbound-body.ts'
+import { bad, good, provider, unreachable } from './provider.ts'
+import { answerOf, retryAfterMsOf, wordsOf } from './provider-answer.ts'
+import { settingsOf } from './settings.ts'
+import { basicAuth, hmac, isRecent, isSame } from './signing.ts'
+import { mistakeOfSms, senderOf } from './sms/sms-message.ts'
+import { digitsOf, isGsm, segmentsOf } from './sms/sms-text.ts'
+
+export const providerKit = {
+  provider,
+  httpProvider,
+  form: {
+    text,
+    secret,
+    flag,
+    object,
+    choice,
+    optional,
+    ownBaseUrl,
+    emailSender,
+    baseAddress,
+    ofBaseUrl,
+    ofEmailAddress,
+    ofHost,
+    ofOneLine,
+    ofPort,
+    ofVisibleAscii,
+  },
+  outcome: { sent, refused, misconfigured, busy, unsure, outcomeOfStatus, outcomeOfFailure },
+  answer: { answerOf, wordsOf, retryAfterMsOf },
+  check: { good, bad, unreachable },
+  signing: { basicAuth, hmac, isSame, isRecent, signedForAws },
+  inbound: { jsonOf, formOf, eventsOf, momentOf },
+  email: { addressed, mailbox },
+  sms: { mistakeOfSms, senderOf, settingsOf, digitsOf, isGsm, segmentsOf },
+} as const
+
+export type ProviderKit = typeof providerKit

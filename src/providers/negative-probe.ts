@@ -1,0 +1,15 @@
+// A look at an account of a vendor that has nothing harmless to ask for: a message without anything in it, which it refuses.
+import type { CredentialKey } from '../domain/integration.ts'
+import type { CheckResult } from './provider.ts'
+import { bad, good } from './provider.ts'
+import type { ProviderAnswer } from './provider-answer.ts'
+import { wordsOf } from './provider-answer.ts'
+
+/** A vendor that finds fault with the message has let us in. Nothing is sent. */
+export function letIn(vendor: string, field: CredentialKey, ...words: readonly string[]) {
+  return (answer: ProviderAnswer): CheckResult => {
+    if (answer.status === 400 || answer.status === 422) return good
+    const isStranger = answer.status === 401 || answer.status === 403
+    return bad(wordsOf(vendor, answer, ...words), isStranger ? field : undefined)
+  }
+}

@@ -1,0 +1,34 @@
+// What is made once for an account and used by all that send with it: kept by world, so that nothing outlives it.
+import type { World } from '../../world/world.ts'
+
+/** Each is a few kilobytes; one that was dropped is made again. */
+const heldMax = 1_000
+
+/**
+ * Keeps one value a key. Keys must hold all that the value was made of: half a secret must not fetch another's value.
+ * What `make` calls a mistake is told and not kept.
+ */
+export function heldByWorld<Value extends object>(): <Mistake extends { readonly mistake: string } = never>(
+  world: World,
+  key: string,
+  make: () => Value | Mistake,
+) => Value | Mistake {
+  const worlds = new WeakMap<World, Map<string, Value>>()
+  return (world, key, make) => {
+    const held = worlds.get(world) ?? new Map<string, Value>()
+    worlds.set(world, held)
+    const known = held.get(key)
+    if (known !== undefined) {
+      // Last in line again: the first is the one that was not used for longest.
+      held.delete(key)
+      held.set(key, known)
+      return known
+    }
+    const made = make()
+    if ('mistake' in made) return made
+    const [oldest] = held.keys()
+    if (held.size >= heldMax && oldest !== undefined) held.delete(oldest)
+    held.set(key, made as Value)
+    return made
+  }
+}

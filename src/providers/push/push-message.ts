@@ -1,0 +1,38 @@
+// A push message made ready for any vendor: to which device, with what beside its text, and together with which others.
+import { createHash } from 'node:crypto'
+import type { Fields } from '../../domain/merged.ts'
+import type { PushMessage } from '../../domain/outbound-message.ts'
+import type { Outcome } from '../../domain/outcome.ts'
+import { refused } from '../../domain/outcome.ts'
+import { settingsOf } from '../settings.ts'
+
+/** Which devices and which account: never the vendor's to know, and never the settings' to say. */
+const ownSettings = ['deviceTokens', 'integrationIdentifier']
+
+/** An Outcome when it cannot be sent as it is: no device to go to, nothing to say. */
+export function mistakeOfPush({ target, title, content }: PushMessage): Outcome | undefined {
+  if (target === '') return refused('bad-recipient', 'The device token is empty')
+  return title === '' && content === '' ? refused('bad-content', 'The message says nothing') : undefined
+}
+
+/** What the caller wants in the vendor's own request, without what says where it goes. */
+export function pushSettings(message: PushMessage, own: readonly string[]): Fields {
+  return settingsOf(message, [...own, ...ownSettings])
+}
+
+/** The same for all messages that differ in nothing but their device; none where the request itself was added to. */
+export function contentKey({ title, content, payload, customData, passthrough }: PushMessage): string | undefined {
+  if (passthrough !== undefined) return undefined
+  const all = JSON.stringify([title, content, payload, customData ?? null])
+  return createHash('sha256').update(all).digest('base64url')
+}
+
+/** Members that have something in them: vendors differ on whether an empty one may be there. */
+export function filled(members: Fields): Fields {
+  return Object.fromEntries(
+    Object.entries(members).filter(([, value]) => value !== undefined && value !== '' && !isEmptyObject(value)),
+  )
+}
+
+const isEmptyObject = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0

@@ -1,0 +1,15 @@
+// The caller's own settings for one vendor's request, without what the message itself decides.
+import type { OutboundMessage } from '../domain/outbound-message.ts'
+
+/** What the caller wants in the vendor's own request, without what the message itself says: names compared in small letters. */
+export function settingsOf(
+  { customData = {} }: Pick<OutboundMessage, 'customData'>,
+  own: readonly string[],
+): Readonly<Record<string, unknown>> {
+  const decided = new Set(own.map((name) => name.toLowerCase()))
+  return Object.fromEntries(
+    Object.entries(customData).filter(
+      ([name, value]) => !decided.has(name.toLowerCase()) && value !== undefined && value !== null,
+    ),
+  )
+}

@@ -1,0 +1,244 @@
+// SMS by webhook: the message goes as JSON to an address of the customer's own, which sends it on.
+// https://docs.novu.co/platform/integrations/sms/sms-webhook
+import type { SmsMessage } from '../../domain/outbound-message.ts'
+import type { Outcome } from '../../domain/outcome.ts'
+import { busy, misconfigured, sent } from '../../domain/outcome.ts'
+import { OutboundError } from '../../world/outbound-error.ts'
+import type { OutboundRequest, World } from '../../world/world.ts'
+import { flag, ofVisibleAscii, optional, secret, text } from '../form.ts'
+import type { HeldToken } from '../held-token.ts'
+import { outcomeOfFailure, outcomeOfStatus } from '../http-provider.ts'
+import { withPassthrough } from '../passthrough.ts'
+import { bad, good, provider, sendTimeoutMs } from '../provider.ts'
+import type { ProviderAnswer } from '../provider-answer.ts'
+import { answerOf, wordsOf } from '../provider-answer.ts'
+import { settingsOf } from '../settings.ts'
+import { checkWebhook, ofWebhookUrl } from '../webhook.ts'
+import type { TokenSource } from './generic-sms-token.ts'
+import { askTimeoutMs, askToken, forgetToken, tokenOf } from './generic-sms-token.ts'
+import { mistakeOfSms, senderOf } from './sms-message.ts'
+
+/** A send that has less time left is not begun. */
+const sendMsMin = 1_000
+/** A shorter token is no secret of worth, and striking it out would leave nothing readable. */
+const struckOutLengthMin = 4
+/** Headers that one of the account must not stand in for. */
+const ownHeaders: ReadonlySet<string> = new Set([
+  'content-type',
+  'content-length',
+  'host',
+  'connection',
+  'transfer-encoding',
+  'idempotency-key',
+])
+/** Where receivers put the id, where no path was given. */
+const usualIdPaths = ['data.id', 'id']
+const recipientMembers = ['to']
+
+interface Account {
+  readonly baseUrl: string
+  readonly apiKeyRequestHeader: string
+  readonly apiKey: string
+  readonly from: string
+  readonly secretKeyRequestHeader?: string
+  readonly secretKey?: string
+  readonly idPath?: string
+  readonly authenticateByToken?: boolean
+  readonly domain?: string
+  readonly authenticationTokenKey?: string
+}
+
+export const genericSms = provider({
+  id: 'generic-sms',
+  channel: 'sms',
+  name: 'SMS Webhook',
+  docsUrl: 'https://docs.novu.co/platform/integrations/sms/sms-webhook',
+  evidence: {
+    source: 'others',
+    unsure: 'What the receiver makes of it, and whether it tells a repeat, is its own affair.',
+  },
+  features: ['sender per message', 'Unicode', 'metadata'],
+  form: {
+    baseUrl: text('Address', {
+      description: 'Receives each SMS as JSON. A private address must be in POSTHORN_OUTBOUND_ALLOW.',
+      placeholder: 'https://sms.example.com/send',
+      mistake: ofWebhookUrl,
+    }),
+    apiKeyRequestHeader: text('Header of the API key', { placeholder: 'X-API-KEY', mistake: ofHeaderName }),
+    apiKey: secret('API key', { mistake: ofVisibleAscii }),
+    from: text('From'),
+    secretKeyRequestHeader: optional(
+      text('Header of the secret key', { placeholder: 'X-SECRET-KEY', mistake: ofHeaderName }),
+    ),
+    secretKey: optional(secret('Secret key', { mistake: ofVisibleAscii })),
+    idPath: optional(
+      text('Path of the id', {
+        description:
+          'Where the answer’s JSON holds the id of the message; else it is looked for in `data.id` and `id`.',
+        placeholder: 'data.id',
+        mistake: ofPath,
+      }),
+    ),
+    datePath: optional(
+      text('Path of the date', {
+        description: 'Kept for accounts that have it; the moment of the answer is what counts here.',
+        placeholder: 'data.date',
+        mistake: ofPath,
+      }),
+    ),
+    authenticateByToken: flag('Exchange the keys for a token first'),
+    domain: optional(
+      text('Token address', {
+        description: 'Where the keys are exchanged for a token, by a POST with the same headers.',
+        mistake: ofWebhookUrl,
+      }),
+    ),
+    authenticationTokenKey: optional(
+      text('Name of the token', {
+        description: 'Under which the answer’s `data` holds it, and the header that it is sent in.',
+        mistake: ofHeaderName,
+      }),
+    ),
+  },
+
+  recipientMembers,
+
+  async send(world, message, account) {
+    const mistake = mistakeOfSms(message)
+    if (mistake !== undefined) return mistake
+    const request = withPassthrough(requestOf(message, account), message.passthrough, recipientMembers)
+    if ('kind' in request) return request
+    if (account.authenticateByToken === true) return sentByToken(world, message, account, request)
+    return toldBy(await posted(world, account, request, sendTimeoutMs), message, account)
+  },
+
+  async check(world, account) {
+    if (account.authenticateByToken !== true) {
+      const result = await checkWebhook(world, account.baseUrl)
+      return result.kind === 'bad' ? bad(result.words, 'baseUrl') : result
+    }
+    const source = sourceOf(account)
+    if ('kind' in source) return bad(source.detail, 'domain')
+    const granted = await askToken(world, source)
+    if (!('kind' in granted)) return good
+    return bad(granted.detail ?? '', granted.kind === 'misconfigured' ? 'apiKey' : 'domain')
+  },
+})
+
+/** A token that was good before may have ended: then another is asked for, once, since nothing was sent. */
+async function sentByToken(
+  world: World,
+  message: SmsMessage,
+  account: Account,
+  request: OutboundRequest,
+): Promise<Outcome> {
+  const endsAtMs = world.now().getTime() + sendTimeoutMs
+  const source = sourceOf(account)
+  if ('kind' in source) return source
+  const postedWith = ({ value }: HeldToken): Promise<ProviderAnswer | Outcome> => {
+    const headers = { ...request.headers, [source.name.toLowerCase()]: value }
+    return posted(world, account, { ...request, headers }, endsAtMs - world.now().getTime())
+  }
+  let token = await tokenOf(world, source)
+  if ('kind' in token) return token
+  let answer = await postedWith(token)
+  if (isRefusedToken(answer)) {
+    forgetToken(world, source, token)
+    if (endsAtMs - world.now().getTime() < askTimeoutMs + sendMsMin)
+      return busy('The token was refused, late in the send')
+    token = await tokenOf(world, source)
+    if ('kind' in token) return token
+    answer = await postedWith(token)
+    if (isRefusedToken(answer)) forgetToken(world, source, token)
+  }
+  return withoutToken(toldBy(answer, message, account), token)
+}
+
+const isRefusedToken = (answer: ProviderAnswer | Outcome): boolean => 'status' in answer && answer.status === 401
+
+/** The receiver may repeat it, and no form knows it as a secret. */
+function withoutToken(outcome: Outcome, { value }: HeldToken): Outcome {
+  return outcome.detail === undefined || value.length < struckOutLengthMin
+    ? outcome
+    : { ...outcome, detail: outcome.detail.replaceAll(value, '[redacted]') }
+}
+
+function sourceOf(account: Account): TokenSource | Extract<Outcome, { kind: 'misconfigured' }> {
+  const { domain, authenticationTokenKey } = account
+  if (domain === undefined || authenticationTokenKey === undefined) {
+    return {
+      kind: 'misconfigured',
+      detail: 'A token is wanted: credentials.domain and credentials.authenticationTokenKey say where it is',
+    }
+  }
+  return { url: domain, name: authenticationTokenKey, headers: keyHeaders(account) }
+}
+
+function keyHeaders(account: Account): Record<string, string> {
+  const { apiKeyRequestHeader, apiKey, secretKeyRequestHeader, secretKey } = account
+  const hasSecret = secretKeyRequestHeader !== undefined && secretKey !== undefined
+  return {
+    [apiKeyRequestHeader.toLowerCase()]: apiKey,
+    ...(hasSecret ? { [secretKeyRequestHeader.toLowerCase()]: secretKey } : {}),
+  }
+}
+
+function requestOf(message: SmsMessage, account: Account): OutboundRequest {
+  const { id, to, from, content, metadata } = message
+  return {
+    url: account.baseUrl,
+    method: 'POST',
+    headers: {
+      ...keyHeaders(account),
+      accept: 'application/json',
+      'content-type': 'application/json',
+      'idempotency-key': id,
+    },
+    body: JSON.stringify({
+      ...settingsOf(message, ['id', 'to', 'from', 'sender', 'content', 'metadata']),
+      id,
+      to,
+      from,
+      sender: senderOf(message, account),
+      content,
+      metadata,
+    }),
+  }
+}
+
+async function posted(
+  world: World,
+  account: Account,
+  request: OutboundRequest,
+  timeoutMs: number,
+): Promise<ProviderAnswer | Outcome> {
+  if (timeoutMs < sendMsMin) return busy('The token took so long that nothing was sent')
+  try {
+    return answerOf(await world.fetch(request, { timeoutMs, account }), world.now())
+  } catch (error) {
+    if (error instanceof OutboundError) return outcomeOfFailure(error)
+    throw error
+  }
+}
+
+/** Any success is one; an answer without an id is told by ours. */
+function toldBy(answer: ProviderAnswer | Outcome, message: SmsMessage, { idPath }: Account): Outcome {
+  if ('kind' in answer) return answer
+  if (answer.status >= 200 && answer.status < 300) {
+    const paths = idPath === undefined ? usualIdPaths : [idPath]
+    return sent(paths.map((path) => answer.id(path)).find((id) => id !== undefined) ?? message.id)
+  }
+  const words = wordsOf('The webhook', answer, 'message', 'error.message', 'error')
+  // The address is wrong, or takes no POST: another integration may do better.
+  if (answer.status === 404 || answer.status === 405) return misconfigured(words)
+  return outcomeOfStatus(answer, words)
+}
+
+function ofHeaderName(value: string): string | undefined {
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(value)) return 'must be the name of a header'
+  return ownHeaders.has(value.toLowerCase()) ? 'must not be a header that every call has anyway' : undefined
+}
+
+function ofPath(value: string): string | undefined {
+  return /^[\w-]+(\.[\w-]+)*$/.test(value) ? undefined : 'must be a path such as data.id'
+}

@@ -1,0 +1,142 @@
+// Plivo, "Send a message".
+// https://www.plivo.com/docs/messaging/api/message/send-a-message
+import type { Outcome } from '../../domain/outcome.ts'
+import { misconfigured, refused, sent, unsure } from '../../domain/outcome.ts'
+import { receiptOf } from '../delivery-report.ts'
+import { optional, secret, text } from '../form.ts'
+import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
+import type { ProviderAnswer } from '../provider-answer.ts'
+import { wordsOf } from '../provider-answer.ts'
+import type { InboundCall, Proof, Receipt, ReceiptStatus } from '../receipt.ts'
+import { settingsOf } from '../settings.ts'
+import { basicAuth, hmac, isSame } from '../signing.ts'
+import { ofWebhookUrl } from '../webhook.ts'
+import { reportForm, utcMomentOf } from './report-form.ts'
+import { internationalOf, mistakeOfSms, senderOf } from './sms-message.ts'
+
+const statuses: ReadonlyMap<string, ReceiptStatus> = new Map([
+  ['queued', 'queued'],
+  ['sent', 'sent'],
+  ['delivered', 'delivered'],
+  ['read', 'delivered'],
+  ['undelivered', 'failed'],
+  ['failed', 'failed'],
+  ['rejected', 'failed'],
+])
+
+export const plivo = httpProvider({
+  id: 'plivo',
+  channel: 'sms',
+  name: 'Plivo',
+  docsUrl: 'https://www.plivo.com/docs/messaging/api/message/send-a-message',
+  evidence: { source: 'vendor', unsure: 'Which parameter an error 400 is about, is told in words only.' },
+  features: ['sender per message', 'Unicode'],
+  form: {
+    accountSid: text('Auth ID', {
+      placeholder: 'MA…',
+      mistake: (value) => (/^\w+$/.test(value) ? undefined : 'must be an Auth ID: letters and digits'),
+    }),
+    token: secret('Auth token'),
+    from: text('From', { description: 'A number of the account in E.164, a short code, or a sender name.' }),
+    webhookUrl: optional(
+      text('Status callback', {
+        description: 'Where Plivo reports what becomes of each message: this integration’s webhook address.',
+        placeholder: 'https://posthorn.example.com/v1/webhooks/…',
+        mistake: ofWebhookUrl,
+      }),
+    ),
+  },
+
+  recipientMembers: ['dst'],
+
+  request(message, account) {
+    const mistake = mistakeOfSms(message)
+    if (mistake !== undefined) return mistake
+    const settings = settingsOf(message, ['src', 'dst', 'text'])
+    const { webhookUrl } = account
+    return {
+      url: addressOf(account, 'Message/'),
+      method: 'POST',
+      headers: { ...headersOf(account), 'content-type': 'application/json' },
+      body: JSON.stringify({
+        // A Powerpack chooses the sender by itself.
+        ...('powerpack_uuid' in settings ? {} : { src: senderOf(message, account) }),
+        dst: internationalOf(message.to),
+        text: message.content,
+        type: 'sms',
+        ...(webhookUrl === undefined ? {} : { url: webhookUrl, method: 'POST' }),
+        ...settings,
+      }),
+    }
+  },
+
+  outcome,
+
+  probe: {
+    request: (account) => ({ url: addressOf(account, ''), method: 'GET', headers: headersOf(account) }),
+    field: 'token',
+    words: ['error'],
+  },
+
+  receipts: {
+    setUp:
+      'Plivo signs the address of each call with the account’s auth token (`X-Plivo-Signature-V2`). Give this integration’s webhook address as its status callback, or in the Plivo application.',
+    verify,
+    read,
+  },
+})
+
+interface Account {
+  readonly accountSid: string
+  readonly token: string
+}
+
+/** With the slash at its end, which Plivo insists on. */
+const addressOf = ({ accountSid }: Account, path: string): string =>
+  `https://api.plivo.com/v1/Account/${encodeURIComponent(accountSid)}/${path}`
+
+const headersOf = ({ accountSid, token }: Account): Record<string, string> => ({
+  authorization: basicAuth(accountSid, token),
+  accept: 'application/json',
+})
+
+function outcome(answer: ProviderAnswer): Outcome {
+  const words = wordsOf('Plivo', answer, 'error', 'error.error', 'error.message')
+  if (answer.status === 202) {
+    const id = answer.id('message_uuid.0')
+    if (id !== undefined) return sent(id)
+    return answer.list('invalid_number').length > 0 ? refused('bad-recipient', words) : unsure(words)
+  }
+  // All that is named in the address is the account.
+  return answer.status === 404 ? misconfigured(words) : outcomeOfStatus(answer, words)
+}
+
+/** Plivo signs the address without its query, and a word that is used once: not the report. */
+function verify({ url, headers }: InboundCall, { key, account }: Proof<Account>): boolean {
+  const nonce = headers['x-plivo-signature-v2-nonce'] ?? ''
+  if (nonce === '') return false
+  const { origin, pathname } = new URL(url)
+  // One of the account that sent it, the other of the main account above it.
+  const given = [headers['x-plivo-signature-v2'] ?? '', headers['x-plivo-signature-ma-v2'] ?? '']
+  return [key ?? '', account.token].some((secret) => {
+    const expected = hmac('sha256', secret, `${origin}${pathname}${nonce}`).toString('base64')
+    // Several, divided by commas, where the token was changed lately.
+    return secret !== '' && given.some((list) => list.split(',').some((one) => isSame(one.trim(), expected)))
+  })
+}
+
+function read(call: InboundCall): readonly Receipt[] {
+  const report = reportForm(call)
+  const status = report.string('Status') ?? ''
+  const told = statuses.get(status)
+  const code = report.string('ErrorCode') ?? ''
+  return receiptOf({
+    status: told,
+    // Each part of a long text is reported; the first has the id that sending told.
+    providerMessageId: report.id('ParentMessageUUID') ?? report.id('MessageUUID'),
+    address: report.string('To'),
+    at: utcMomentOf(report.string('DeliveryReportTime')),
+    words: told === 'failed' ? `${status}${code === '' ? '' : ` (${code})`}` : undefined,
+    row: report.value(''),
+  })
+}

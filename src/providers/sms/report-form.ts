@@ -1,0 +1,21 @@
+// A report that comes as a form, or as the query of a call: without the secrets that came along with it.
+import { formOf, momentOf } from '../inbound-body.ts'
+import type { Reading } from '../reading.ts'
+import { readingOf } from '../reading.ts'
+import type { InboundCall } from '../receipt.ts'
+
+/** The integration's key, where it stands in the address. */
+const keyNames: ReadonlySet<string> = new Set(['token', 'key'])
+
+/** `secretNames`: further ones that the vendor adds, in small letters. */
+export function reportForm(call: InboundCall, secretNames: readonly string[] = []): Reading {
+  const whole = Object.entries(formOf(call).value('') as Record<string, unknown>)
+  const open = whole.filter(([name]) => !keyNames.has(name) && !secretNames.includes(name.toLowerCase()))
+  return readingOf(Object.fromEntries(open))
+}
+
+/** A moment of a vendor that writes its dates in UTC and does not say so. */
+export function utcMomentOf(value: string | undefined): Date | undefined {
+  const isBare = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?$/.test(value ?? '')
+  return momentOf(isBare ? `${value?.replace(' ', 'T')}Z` : value)
+}

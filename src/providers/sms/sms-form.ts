@@ -1,0 +1,21 @@
+// The body of a request that is a form: what the message decides, what is usual, and what the caller wants instead of the usual.
+import type { Fields } from '../../domain/merged.ts'
+import type { SmsMessage } from '../../domain/outbound-message.ts'
+import { settingsOf } from '../settings.ts'
+
+/**
+ * `decided` cannot be said otherwise by the caller's settings; a name that is undefined there is left out, and so kept from
+ * them too. `usual` can.
+ */
+export function smsForm(message: Pick<SmsMessage, 'customData'>, decided: Fields, usual: Fields = {}): string {
+  const form = new URLSearchParams()
+  const whole = { ...decided, ...usual, ...settingsOf(message, Object.keys(decided)) }
+  for (const [name, value] of Object.entries(whole)) {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== undefined && one !== '') form.append(name, typeof one === 'string' ? one : JSON.stringify(one))
+    }
+  }
+  return form.toString()
+}
+
+export const formHeaders = { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' } as const

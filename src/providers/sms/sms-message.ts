@@ -1,0 +1,27 @@
+// An SMS made ready for any vendor: to whom, from whom, and that it says something.
+import type { SmsMessage } from '../../domain/outbound-message.ts'
+import type { Outcome } from '../../domain/outcome.ts'
+import { refused } from '../../domain/outcome.ts'
+import { digitsOf } from './sms-text.ts'
+
+/** An Outcome when it cannot be sent as it is: nobody to go to, nothing to say. */
+export function mistakeOfSms({ to, content }: SmsMessage): Outcome | undefined {
+  if (!/\d/.test(to)) return refused('bad-recipient', 'The message has no number to go to')
+  return content === '' ? refused('bad-content', 'The message says nothing') : undefined
+}
+
+/** `+49 …` and `0049 …` as `+49…`, any other number as its digits. A list of numbers, which some vendors would take, is never left. */
+export function internationalOf(number: string): string {
+  return `${/^\s*(?:\+|00)/.test(number) ? '+' : ''}${digitsOf(number)}`
+}
+
+/** The message's own sender, else the account's. */
+export function senderOf({ from }: SmsMessage, account: { readonly from?: string }): string {
+  return from ?? account.from ?? ''
+}
+
+/** The sender, for vendors that want a number without a sign before it; a name stays as it is. */
+export function plainSenderOf(message: SmsMessage, account: { readonly from?: string }): string {
+  const sender = senderOf(message, account)
+  return /^\+?[\d ()-]+$/.test(sender) ? digitsOf(sender) : sender
+}

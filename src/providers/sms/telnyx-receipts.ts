@@ -1,0 +1,66 @@
+// Telnyx's message webhooks: whether they are Telnyx's, and what they report.
+// https://developers.telnyx.com/docs/messaging/messages/receiving-webhooks
+import { createPublicKey, verify as isSignedBy } from 'node:crypto'
+import { receiptOf } from '../delivery-report.ts'
+import { jsonOf, momentOf } from '../inbound-body.ts'
+import type { InboundCall, Proof, Receipt, ReceiptReader, ReceiptStatus } from '../receipt.ts'
+import { isRecent } from '../signing.ts'
+
+const statuses: ReadonlyMap<string, ReceiptStatus> = new Map([
+  ['delivered', 'delivered'],
+  ['sending_failed', 'failed'],
+  ['delivery_failed', 'failed'],
+  ['expired', 'failed'],
+  ['delivery_unconfirmed', 'sent'],
+  ['sent', 'sent'],
+  ['queued', 'queued'],
+  ['sending', 'queued'],
+])
+
+interface Account {
+  readonly secretKey?: string
+}
+
+export const telnyxReceipts: ReceiptReader<Account> = {
+  setUp:
+    'Telnyx signs with Ed25519: give the account’s public key (Mission Control, Keys & Credentials) as the integration’s signing key, or in its credentials. Give this integration’s webhook address in the messaging profile, or as its status callback.',
+  verify,
+  read,
+}
+
+const publicKeyBytes = 32
+
+/** The 32 bytes of an Ed25519 public key, in base64. */
+export function ofPublicKey(value: string): string | undefined {
+  const isKey = /^[\w+/-]{43}=?$/.test(value) && Buffer.from(value, 'base64').length === publicKeyBytes
+  return isKey ? undefined : 'must be a public key: 32 bytes in base64'
+}
+
+function verify({ headers, body }: InboundCall, { key, account, world }: Proof<Account>): boolean {
+  const { 'telnyx-signature-ed25519': signature = '', 'telnyx-timestamp': timestamp = '' } = headers
+  const publicKey = key || account.secretKey || ''
+  if (ofPublicKey(publicKey) !== undefined || !isRecent(timestamp, world.now())) return false
+  const x = Buffer.from(publicKey, 'base64').toString('base64url')
+  const signed = Buffer.concat([Buffer.from(`${timestamp}|`), body])
+  const by = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
+  return isSignedBy(null, signed, by, Buffer.from(signature, 'base64'))
+}
+
+/** The event has an id of its own, which is not the message's. */
+function read(call: InboundCall): readonly Receipt[] {
+  const report = jsonOf(call)
+  const kind = report.string('data.event_type')
+  if (kind !== 'message.sent' && kind !== 'message.finalized') return []
+  const status = report.string('data.payload.to.0.status') ?? ''
+  const told = statuses.get(status)
+  const words = report.string('data.payload.errors.0.detail') ?? report.string('data.payload.errors.0.title') ?? status
+  const code = report.id('data.payload.errors.0.code')
+  return receiptOf({
+    status: told,
+    providerMessageId: report.id('data.payload.id'),
+    address: report.string('data.payload.to.0.phone_number'),
+    at: momentOf(report.string('data.occurred_at')),
+    words: told === 'failed' ? `${words}${code === undefined ? '' : ` (${code})`}` : undefined,
+    row: report.value(''),
+  })
+}

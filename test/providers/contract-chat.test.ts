@@ -1,0 +1,4 @@
+// Every chat provider, held to its contract.
+import { holdAllToContract } from '../support/all-contracts.ts'
+
+await holdAllToContract('chat')

@@ -1,0 +1,80 @@
+// Africa’s Talking’s contract.
+import { africasTalking } from '../../../../src/providers/sms/africas-talking.ts'
+import type { ProviderContract } from '../../../support/provider-contract.ts'
+
+const id = 'ATPid_Sample'
+const answered = (statusCode: number, status: string, messageId = 'None') => ({
+  status: 201,
+  body: {
+    SMSMessageData: {
+      Message: 'Sent to 1/1 Total Cost: KES 0.8000',
+      Recipients: [{ statusCode, number: '+254711000001', status, cost: 'KES 0.8000', messageId }],
+    },
+  },
+})
+const nobody = (Message: string) => ({ status: 201, body: { SMSMessageData: { Message, Recipients: [] } } })
+const report = (status: string, failureReason = '') => ({
+  body: `id=${id}&status=${status}&phoneNumber=%2B254711000001&networkCode=63902&failureReason=${failureReason}&retryCount=0`,
+})
+const told = { providerMessageId: id, address: '+254711000001' }
+
+export const contract: ProviderContract = {
+  provider: africasTalking,
+  account: { apiKey: 'top-secret-0001', user: 'acme', from: 'SHOP' },
+  message: { customData: { enqueue: 1, to: '+254711000009', username: 'other', phoneNumbers: ['+254711000009'] } },
+  variants: [
+    { name: 'the sandbox', account: { apiKey: 'top-secret-0001', user: 'sandbox', from: 'SHOP' } },
+    { name: 'a list of numbers is never left', message: { to: '+254711000001,+254711000002', customData: undefined } },
+  ],
+  success: { answer: answered(101, 'Success', id), id },
+  successes: [
+    ['processed', answered(100, 'Success', id), id],
+    ['queued', answered(102, 'Success', id), id],
+  ],
+  errors: [
+    ['a risk', answered(401, 'RiskHold'), 'refused: other'],
+    ['a sender of the message that is not allowed', answered(402, 'InvalidSenderId'), 'refused: bad-content'],
+    ['an invalid number', answered(403, 'InvalidPhoneNumber'), 'refused: bad-recipient'],
+    ['a kind of number', answered(404, 'UnsupportedNumberType'), 'refused: bad-recipient'],
+    ['no balance', answered(405, 'InsufficientBalance'), 'misconfigured'],
+    ['a blacklist', answered(406, 'UserInBlacklist'), 'refused: opted-out'],
+    ['no route for now', answered(407, 'CouldNotRoute'), 'busy'],
+    ['do not disturb', answered(409, 'DoNotDisturbRejection'), 'refused: opted-out'],
+    ['trouble of theirs', answered(500, 'InternalServerError'), 'busy'],
+    ['trouble of the gateway', answered(501, 'GatewayError'), 'busy'],
+    ['refused by the gateway', answered(502, 'RejectedByGateway'), 'refused: other'],
+    ['a code nobody knows', answered(499, 'Dancing'), 'refused: other'],
+    ['nobody was sent anything: the sender', nobody('InvalidSenderId'), 'refused: bad-content'],
+    ['nobody was sent anything: the balance', nobody('InsufficientBalance'), 'misconfigured'],
+    ['nobody was sent anything, in other words', nobody('Sent to 0/1'), 'refused: other'],
+    ['a wrong key', { status: 401, body: 'The supplied authentication is invalid' }, 'misconfigured'],
+    ['a success without an id', answered(101, 'Success'), 'unsure'],
+  ],
+  check: [
+    ['a balance', { status: 200, body: { UserData: { balance: 'KES 1785.50' } } }, 'good'],
+    ['a wrong key', { status: 401, body: 'The supplied authentication is invalid' }, 'bad: apiKey'],
+    ['trouble', { status: 500 }, 'bad'],
+  ],
+  receipts: {
+    key: 'inbound-key-0001',
+    cases: [
+      { name: 'delivered', call: report('Success'), expected: [{ status: 'delivered', ...told }] },
+      {
+        name: 'failed',
+        call: report('Failed', 'UserNotProvisioned'),
+        expected: [{ status: 'failed', ...told, words: 'UserNotProvisioned' }],
+      },
+      {
+        name: 'rejected',
+        call: report('Rejected', 'UserInBlackList'),
+        expected: [{ status: 'rejected', ...told, words: 'UserInBlackList' }],
+      },
+      { name: 'nobody there', call: report('AbsentSubscriber'), expected: [{ status: 'failed', ...told }] },
+      { name: 'expired', call: report('Expired'), expected: [{ status: 'failed', ...told }] },
+      { name: 'sent', call: report('Sent'), expected: [{ status: 'sent', ...told }] },
+      { name: 'submitted', call: report('Submitted'), expected: [{ status: 'sent', ...told }] },
+      { name: 'buffered', call: report('Buffered'), expected: [{ status: 'queued', ...told }] },
+      { name: 'a status nobody knows', call: report('Dancing'), expected: [] },
+    ],
+  },
+}
