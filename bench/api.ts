@@ -67,6 +67,21 @@ export async function createMailIntegration(ask: Ask, sinkPort: number): Promise
   })
 }
 
+/** A vendor that takes many messages in a request: the sink answers as Postmark does. */
+export async function createBatchIntegration(ask: Ask, sinkPort: number): Promise<void> {
+  await ask('POST', '/v1/integrations', {
+    providerId: 'postmark',
+    channel: 'email',
+    name: 'Sink',
+    active: true,
+    credentials: {
+      apiKey: 'a-token-of-the-bench',
+      baseUrl: `http://127.0.0.1:${sinkPort}/postmark`,
+      from: 'bench@example.com',
+    },
+  })
+}
+
 export function requestText(path: string, body: unknown, key = benchKey): string {
   const text = JSON.stringify(body)
   return `POST ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: ApiKey ${key}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`

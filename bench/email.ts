@@ -1,11 +1,12 @@
 // End to end with in-app and e-mail, against a hand-made Fastify + BullMQ + Redis + Postgres service: one job a notification.
+// The vendor takes one message a request, or many (as Postmark does); the hand-made service knows only the former.
 import { tmpdir } from 'node:os'
 import type { Sql } from '../src/db/sql.ts'
 import { sql } from '../src/db/sql.ts'
 import {
   askAt,
   bulkRequests,
-  createMailIntegration,
+  createBatchIntegration,
   createSubscribers,
   createWorkflow,
   emailStep,
@@ -49,7 +50,7 @@ async function compare(stage: Stage, redisPort: number, bullmq: string): Promise
   const sink = await startSink(stage)
   const service = await stage.startService({ POSTHORN_OUTBOUND_ALLOW: '127.0.0.1' })
   const ask = askAt(service.port)
-  await createMailIntegration(ask, sink.port)
+  await createBatchIntegration(ask, sink.port)
   await createWorkflow(ask, 'bench', [inAppStep, emailStep])
   await createSubscribers(ask, subscribers)
   const connection = await stage.otherDatabase('bench_bullmq')

@@ -8,6 +8,7 @@ let arrivals: [number: number, atMs: number][] = []
 const clockMs = (): number => Number(process.hrtime.bigint()) / 1e6
 
 function answerTo(request: string): string {
+  if (request.startsWith('POST /postmark')) return postmarkAnswer(request)
   if (request.startsWith('POST')) {
     arrivals.push([Number(/"subject":"#(\d+)"/.exec(request)?.[1] ?? -1), clockMs()])
     return answer
@@ -16,6 +17,16 @@ function answerTo(request: string): string {
   if (!request.startsWith('GET')) return answer.slice(0, -2)
   const body = JSON.stringify(arrivals)
   arrivals = []
+  return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+}
+
+/** One result a message; a list of them where it was asked for many. */
+function postmarkAnswer(request: string): string {
+  const numbers = [...request.matchAll(/"Subject":"#(\d+)"/g)].map(([, number]) => Number(number))
+  const atMs = clockMs()
+  for (const number of numbers) arrivals.push([number, atMs])
+  const results = numbers.map((number) => ({ ErrorCode: 0, Message: 'OK', MessageID: `sink-${number}-${atMs}` }))
+  const body = JSON.stringify(request.startsWith('POST /postmark/email/batch') ? results : results[0])
   return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
 }
 

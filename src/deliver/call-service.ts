@@ -21,8 +21,11 @@ export interface CallTold {
   readonly message?: string
 }
 
+/** What is asked of whom. */
+export type Asked = Pick<CallOut, 'url' | 'method' | 'headers' | 'body' | 'timeoutMs'>
+
 export interface ServiceCall {
-  readonly call: CallOut
+  readonly call: Asked
   /** The same for every repeat. */
   readonly idempotencyKey: string
   readonly secret: Buffer
@@ -44,7 +47,7 @@ export async function callService(world: World, { call, idempotencyKey, secret }
 /** Statuses after which the same call may well be answered: the service was too slow, too busy or not there. */
 const busyStatuses: ReadonlySet<number> = new Set([408, 425, 429])
 
-function outcomeOf(answer: OutboundAnswer, call: CallOut, now: Date): CallOutcome {
+function outcomeOf(answer: OutboundAnswer, call: Asked, now: Date): CallOutcome {
   const { status } = answer
   const told = { status, answer: shownAnswer(answer.body, call) }
   if (status >= 200 && status < 300) {
@@ -67,13 +70,13 @@ const shownBytesMax = 4_000
 const secretLengthMin = 6
 
 /** Services that echo what they were sent must not carry a header's secret, or that of a query, into the activity. */
-function shownAnswer(body: string, call: CallOut): string {
+function shownAnswer(body: string, call: Asked): string {
   const shown = secretsOf(call).reduce((told, secret) => told.replaceAll(secret, '…'), body)
   return storable(shown, shownBytesMax)
 }
 
 /** The longest first: what lies within another must not leave the rest of it standing. */
-function secretsOf({ url, headers }: CallOut): string[] {
+function secretsOf({ url, headers }: Asked): string[] {
   const sent = Object.values(headers).flatMap((value) => [value, value.split(' ').at(-1) ?? ''])
   const all = [...sent, ...querySecrets(url)].flatMap(spellings)
   return [...new Set(all)].filter((one) => one.length >= secretLengthMin).sort((a, b) => b.length - a.length)

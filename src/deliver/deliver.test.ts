@@ -14,7 +14,14 @@ import { deliver, providerCallMs } from './deliver.ts'
 const form = { apiKey: secret('Key'), from: text('From', { mistake: ofEmailAddress }) }
 
 function providerThat(send: Provider['send']): Provider {
-  const definition = { id: 'vendor', channel: 'email', name: 'Vendor', docsUrl: '/docs', form } as const
+  const definition = {
+    id: 'vendor',
+    channel: 'email',
+    name: 'Vendor',
+    docsUrl: '/docs',
+    evidence: { source: 'ours' },
+    form,
+  } as const
   return provider(send === undefined ? definition : { ...definition, send })
 }
 

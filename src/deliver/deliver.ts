@@ -17,20 +17,49 @@ export interface Delivery {
 }
 
 export async function deliver(world: World, { provider, integration, message }: Delivery): Promise<Outcome> {
-  if (provider.send === undefined) return misconfigured(`${provider.name} (${provider.id}) cannot send messages yet`)
+  const { send } = provider
+  if (send === undefined) return misconfigured(`${provider.name} (${provider.id}) cannot send messages yet`)
   const mistake = mistakeOf(provider, integration)
   if (mistake !== undefined) return misconfigured(mistake)
+  return inTime(
+    world,
+    provider,
+    (outcome) => outcome,
+    () => send(world, message, integration.credentials),
+  )
+}
+
+/** Many messages by one call; their outcomes are in their order. */
+export async function deliverTogether(
+  world: World,
+  { provider, integration, messages }: Omit<Delivery, 'message'> & { readonly messages: readonly OutboundMessage[] },
+): Promise<readonly Outcome[]> {
+  const { sendMany } = provider
+  const all = (outcome: Outcome): readonly Outcome[] => messages.map(() => outcome)
+  if (sendMany === undefined) return all(misconfigured(`${provider.name} (${provider.id}) sends one message at a time`))
+  const mistake = mistakeOf(provider, integration)
+  if (mistake !== undefined) return all(misconfigured(mistake))
+  return inTime(world, provider, all, () => sendMany(world, messages, integration.credentials))
+}
+
+/** What a provider answers, or that it did not. */
+async function inTime<Answer>(
+  world: World,
+  { id, name }: Provider,
+  instead: (outcome: Outcome) => Answer,
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined
-  const tooLate = new Promise<Outcome>((resolve) => {
-    const words = `${provider.name} gave no answer within ${providerCallMs} ms`
-    timer = setTimeout(() => resolve(unsure(words)), providerCallMs)
+  const tooLate = new Promise<Answer>((resolve) => {
+    const words = `${name} gave no answer within ${providerCallMs} ms`
+    timer = setTimeout(() => resolve(instead(unsure(words))), providerCallMs)
   })
   try {
-    return await Promise.race([provider.send(world, message, integration.credentials), tooLate])
+    return await Promise.race([ask(), tooLate])
   } catch (error) {
     // What was thrown is not told: only a provider knows what of it is secret.
-    world.log.error({ providerId: provider.id, name: (error as Error).name }, 'A provider threw')
-    return unsure(`${provider.name} broke while sending`)
+    world.log.error({ providerId: id, name: (error as Error).name }, 'A provider threw')
+    return instead(unsure(`${name} broke while sending`))
   } finally {
     clearTimeout(timer)
   }

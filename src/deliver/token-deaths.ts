@@ -25,7 +25,12 @@ export function createTokenDeaths(): TokenDeaths {
     },
     mayPrune(integrationId) {
       const known = calls.get(integrationId) ?? []
-      return known.length < callsMin || known.filter(Boolean).length <= known.length * deadShareMax
+      return !mostAreDead(known.filter(Boolean).length, known.length)
     },
   }
+}
+
+/** Whether so many say that the account is wrong, and not the devices gone. */
+export function mostAreDead(dead: number, calls: number): boolean {
+  return calls >= callsMin && dead > calls * deadShareMax
 }

@@ -1,5 +1,6 @@
 // What goes out for one job: its messages, each with the integration whose turn it is.
 import { chooseIntegration } from '../deliver/choose-integration.ts'
+import type { Seat } from '../deliver/seats.ts'
 import type { StepFilter } from '../domain/condition.ts'
 import { evaluateFilters } from '../domain/condition-evaluation.ts'
 import type { SendDecision } from '../domain/decision.ts'
@@ -29,6 +30,11 @@ export interface OutgoingMessage extends SentMessage {
   readonly draft?: MessageDraft
 }
 
+/** One that holds its place in a call. */
+export interface BegunMessage extends OutgoingMessage {
+  readonly seat: Seat
+}
+
 /** One that is not called now: what is left of its job comes back for it. */
 export type LaterMessage = Pick<OutgoingMessage, 'sending' | 'draft'> & { readonly integration?: Integration }
 
@@ -44,11 +50,11 @@ export interface Called {
   readonly prunes?: boolean
 }
 
-export interface Outgoing {
+export interface Outgoing<Kind extends OutgoingMessage = OutgoingMessage> {
   readonly environment: Environment
   readonly facts: JobFacts
   /** What is called now, or waits for slots. */
-  readonly messages: readonly OutgoingMessage[]
+  readonly messages: readonly Kind[]
   readonly later: readonly LaterMessage[]
   /** What was decided, while nothing of it is written: that is done when there is a slot. */
   readonly unwritten?: SendDecision

@@ -1,4 +1,5 @@
 // Finds each send an integration and a slot: what has both is begun with the decision, the rest waits.
+import { createSeating } from '../deliver/seats.ts'
 import type { SendDecision } from '../domain/decision.ts'
 import { messageIdOf } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
@@ -12,7 +13,7 @@ import { withDistinctTargets } from './distinct-targets.ts'
 import type { JobFacts } from './job-facts.ts'
 import type { Facts } from './load-facts.ts'
 import { lookAgainAt, unpaused } from './look-again.ts'
-import type { Outgoing, OutgoingMessage } from './outgoing.ts'
+import type { BegunMessage, Outgoing, OutgoingMessage } from './outgoing.ts'
 import { chooserOf, wishedIdentifier } from './outgoing.ts'
 import type { Pipeline } from './pipeline.ts'
 import type { Sender } from './sender.ts'
@@ -23,7 +24,7 @@ import { lineOf, restOver, takeSlots, unpausedFirst } from './take-slots.ts'
 export interface PlacedSends {
   readonly settlements: readonly Settlement[]
   /** These hold slots, and their messages are written as begun. */
-  readonly begun: readonly Outgoing[]
+  readonly begun: readonly Outgoing<BegunMessage>[]
   /** Nothing of these is written before they have a slot. */
   readonly waiting: readonly Outgoing[]
 }
@@ -37,16 +38,20 @@ export function placeSends(
   now: Date,
 ): PlacedSends {
   const settlements: Settlement[] = []
-  const begun: Outgoing[] = []
+  const begun: Outgoing<BegunMessage>[] = []
   const waiting: Outgoing[] = []
+  const seating = createSeating(pipeline.slots)
+  const isAlive = pipeline.isAlive()
   const place: Placing = { pipeline, sender, inLine: new Map(), now }
-  for (const { facts: job, decision } of sends) {
-    const outgoing = outgoingOf(place, environment, facts, job, decision)
+  const all = sends.map(({ facts: job, decision }) => outgoingOf(place, environment, facts, job, decision))
+  // From here on nothing is asked that could throw: a seat that was taken would be held for good.
+  for (const [index, { facts: job, decision }] of sends.entries()) {
+    const outgoing = all[index] as Outgoing
     if (outgoing.messages.length === 0) {
       settlements.push(withoutIntegration(job, decision, now))
       continue
     }
-    const started = pipeline.isAlive() ? takeSlots(pipeline.slots, outgoing, now) : { ...outgoing, messages: [] }
+    const started = isAlive ? takeSlots(pipeline.slots, seating, outgoing, now) : { ...outgoing, messages: [] }
     if (started.messages.length > 0) {
       const marked = begunNow(started, now)
       begun.push(marked)

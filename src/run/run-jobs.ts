@@ -18,7 +18,7 @@ import { decide } from './decide.ts'
 import type { JobFacts } from './job-facts.ts'
 import type { Facts } from './load-facts.ts'
 import { loadFacts } from './load-facts.ts'
-import type { Outgoing } from './outgoing.ts'
+import type { BegunMessage, Outgoing } from './outgoing.ts'
 import type { PendingCall } from './pending-call.ts'
 import type { Pipeline } from './pipeline.ts'
 import { placeSends } from './place-sends.ts'
@@ -147,12 +147,11 @@ async function decideJobs(
   settlements.push(...left.skipped)
   const placed = placeSends(pipeline, sender, environment, facts, left.sends, now)
   settlements.push(...placed.settlements)
-  const kept = await recordOrFree(pipeline, sender, placed.begun, () =>
+  const kept = await recordOrFree(sender, placed.begun, () =>
     recordDecisions(db, world, environment, queue, { settlements, wishes }),
   )
   const isKept = (outgoing: Outgoing): boolean => kept.has(outgoing.facts.job.id)
-  freeSlots(
-    pipeline,
+  freeSeats(
     sender,
     placed.begun.filter((outgoing) => !isKept(outgoing)),
   )
@@ -272,22 +271,21 @@ async function buryDeadly(pipeline: Pipeline, environment: Environment, jobs: re
 
 /** Slots that were taken for a transaction that failed are free again. */
 async function recordOrFree<Result>(
-  pipeline: Pipeline,
   sender: Sender,
-  begun: readonly Outgoing[],
+  begun: readonly Outgoing<BegunMessage>[],
   record: () => Promise<Result>,
 ): Promise<Result> {
   try {
     return await record()
   } catch (error) {
-    freeSlots(pipeline, sender, begun)
+    freeSeats(sender, begun)
     throw error
   }
 }
 
 /** Whoever waits for a slot is told that there are some. */
-function freeSlots({ slots }: Pipeline, sender: Sender, outgoing: readonly Outgoing[]): void {
+function freeSeats(sender: Sender, outgoing: readonly Outgoing<BegunMessage>[]): void {
   if (outgoing.length === 0) return
-  for (const { messages } of outgoing) for (const message of messages) slots.free(message.integration._id)
+  for (const { messages } of outgoing) for (const { seat } of messages) seat.leave()
   sender.wake()
 }

@@ -1,25 +1,21 @@
 // Sends messages: at most so many calls at once an integration, each begun in the database before it is made.
 import type { Group } from '../commit/group.ts'
 import { createGroup } from '../commit/group.ts'
-import { deliver } from '../deliver/deliver.ts'
-import { messageFor } from '../deliver/message-for.ts'
+import { createSeating } from '../deliver/seats.ts'
 import { createTokenDeaths } from '../deliver/token-deaths.ts'
 import type { Environment } from '../domain/environment.ts'
 import { grouped } from '../domain/grouped.ts'
 import type { Job } from '../domain/job.ts'
 import type { Outcome } from '../domain/outcome.ts'
-import { misconfigured } from '../domain/outcome.ts'
-import { providerOf } from '../providers/registry.ts'
+import { unsure } from '../domain/outcome.ts'
 import { recordBeginnings } from '../record/begin-calls.ts'
 import { recordDecisions } from '../record/record-decisions.ts'
 import type { JobOutcome } from '../record/record-outcomes.ts'
 import { recordOutcomes } from '../record/record-outcomes.ts'
 import { settles } from '../record/settlement.ts'
-import { withFiles } from './attachments.ts'
-import type { JobFacts } from './job-facts.ts'
+import { askProviders } from './ask-providers.ts'
 import { lookAgainMs } from './look-again.ts'
-import type { Called, Outgoing, OutgoingMessage } from './outgoing.ts'
-import { withOperatorMail } from './outgoing.ts'
+import type { BegunMessage, Called, Outgoing, OutgoingMessage } from './outgoing.ts'
 import type { Pipeline } from './pipeline.ts'
 import { begunNow, begunSettlement } from './settle-begun.ts'
 import { settleOutcomes } from './settle-outcomes.ts'
@@ -27,7 +23,7 @@ import { lineOf, restOver, takeSlots } from './take-slots.ts'
 
 export interface Sender {
   /** Calls that hold their slots and were begun with the decision. Resolves when all is recorded. */
-  call(outgoing: readonly Outgoing[]): Promise<void>
+  call(outgoing: readonly Outgoing<BegunMessage>[]): Promise<void>
   /** Waits for slots, begins, calls. Resolves when all is recorded. */
   queue(outgoing: readonly Outgoing[]): Promise<void>
   /** How many may still wait here; more should be looked at again later. */
@@ -41,6 +37,11 @@ export interface Sender {
 interface Waiting {
   readonly outgoing: Outgoing
   readonly sinceMs: number
+  done(): void
+}
+
+interface Begun {
+  readonly outgoing: Outgoing<BegunMessage>
   done(): void
 }
 
@@ -78,8 +79,8 @@ class SendingLines implements Sender {
     })
   }
 
-  async call(outgoing: readonly Outgoing[]): Promise<void> {
-    await Promise.all(outgoing.map((one) => this.#callJob(one)))
+  async call(outgoing: readonly Outgoing<BegunMessage>[]): Promise<void> {
+    await Promise.all(this.#callJobs(outgoing))
   }
 
   async queue(outgoing: readonly Outgoing[]): Promise<void> {
@@ -115,9 +116,15 @@ class SendingLines implements Sender {
     return left.map(({ outgoing }) => outgoing.facts.job)
   }
 
-  async #callJob(outgoing: Outgoing): Promise<void> {
+  /** Each resolves when what came of its job is recorded. */
+  #callJobs(all: readonly Outgoing<BegunMessage>[]): Promise<void>[] {
+    const answers = askProviders(this.#pipeline, all)
+    return all.map((outgoing) => this.#settle(outgoing, answers))
+  }
+
+  async #settle(outgoing: Outgoing<BegunMessage>, answers: ReadonlyMap<BegunMessage, Promise<Outcome>>): Promise<void> {
     const { world, queue } = this.#pipeline
-    const asked = await Promise.all(outgoing.messages.map((message) => this.#call(message, outgoing)))
+    const asked = await Promise.all(outgoing.messages.map((message) => this.#answered(message, answers.get(message))))
     const calls = this.#withDeaths(asked)
     const moment = { now: world.now(), random: world.random() }
     const settled = settleOutcomes(outgoing.facts, calls, moment, outgoing.later)
@@ -127,13 +134,13 @@ class SendingLines implements Sender {
     if (due instanceof Date && due <= moment.now) queue.poke()
   }
 
-  /** Its slot is free as soon as it is over, whatever the job's other calls do. */
-  async #call(message: OutgoingMessage, { environment, facts }: Outgoing): Promise<Called> {
+  /** Its seat is free as soon as it is over, whatever the job's other calls do. */
+  async #answered(message: BegunMessage, answer: Promise<Outcome> | undefined): Promise<Called> {
     const { world, slots } = this.#pipeline
     const { _id: integrationId, providerId } = message.integration
-    const outcome = await callProvider(this.#pipeline, environment, message, facts)
-    slots.free(integrationId)
-    if (outcome.kind === 'busy' && outcome.retryAfterMs !== undefined) {
+    const outcome = (await answer) ?? unsure('The message was not among those that were called')
+    message.seat.leave()
+    if (outcome.kind === 'busy' && outcome.retryAfterMs !== undefined && outcome.ofRecipient !== true) {
       slots.pauseUntil(integrationId, new Date(world.now().getTime() + outcome.retryAfterMs))
     }
     this.#pumpSoon(integrationId)
@@ -206,16 +213,29 @@ class SendingLines implements Sender {
     const isPaused = slots.isPaused(integrationId, world.now())
     const tired = line.findLastIndex((one) => isPaused || nowMs - one.sinceMs > patienceMs) + 1
     const putOff = line.splice(0, tired)
-    const batch = line.splice(0, slots.take(integrationId, line.length))
+    const begun = this.#seat(line)
     if (line.length === 0) this.#waiting.delete(integrationId)
     await this.#putOff(putOff)
-    for (const group of grouped(batch, (one) => one.outgoing.environment.id).values()) {
-      await this.#begin(integrationId, group)
+    for (const group of grouped(begun, (one) => one.outgoing.environment.id).values()) await this.#begin(group)
+  }
+
+  /** Takes from the front of the line whoever finds a seat. */
+  #seat(line: Waiting[]): Begun[] {
+    const { slots, world } = this.#pipeline
+    const now = world.now()
+    const seating = createSeating(slots)
+    const begun: Begun[] = []
+    for (let first = line[0]; first !== undefined; first = line[0]) {
+      const seated = takeSlots(slots, seating, first.outgoing, now)
+      if (seated.messages.length === 0) break
+      begun.push({ outgoing: begunNow(seated, now), done: first.done })
+      line.shift()
     }
+    return begun
   }
 
   /** Jobs that come back later without a call: the provider asked for patience, or theirs has ended. */
-  async #putOff(batch: readonly Waiting[]): Promise<void> {
+  async #putOff(batch: readonly Pick<Waiting, 'outgoing' | 'done'>[]): Promise<void> {
     const { slots, world } = this.#pipeline
     await Promise.all(
       batch.map(async ({ outgoing, done }) => {
@@ -249,25 +269,17 @@ class SendingLines implements Sender {
     return new Set(written.flatMap((one) => (one.status === 'fulfilled' ? [...one.value] : [])))
   }
 
-  async #begin(integrationId: string, batch: readonly Waiting[]): Promise<void> {
-    const { world, slots } = this.#pipeline
+  async #begin(batch: readonly Begun[]): Promise<void> {
     const environment = batch[0]?.outgoing.environment as Environment
-    const now = world.now()
-    const begun = batch.map((waiting) => ({
-      ...waiting,
-      outgoing: begunNow(takeSlots(slots, waiting.outgoing, now, integrationId), now),
-    }))
-    const kept = await this.#recordBegun(
-      environment,
-      begun.map(({ outgoing }) => outgoing),
-      now,
-    )
-    const lost: Waiting[] = []
-    for (const one of begun) {
-      if (kept.has(one.outgoing.facts.job.id)) void this.#callJob(one.outgoing).then(one.done)
-      else lost.push(one)
+    const all = batch.map(({ outgoing }) => outgoing)
+    const kept = await this.#recordBegun(environment, all, this.#pipeline.world.now())
+    const isKept = ({ outgoing }: Begun): boolean => kept.has(outgoing.facts.job.id)
+    const lost = batch.filter((one) => !isKept(one))
+    for (const { outgoing } of lost) for (const { seat } of outgoing.messages) seat.leave()
+    const called = batch.filter(isKept)
+    for (const [index, settled] of this.#callJobs(called.map(({ outgoing }) => outgoing)).entries()) {
+      void settled.then(called[index]?.done)
     }
-    for (const { outgoing } of lost) for (const { integration } of outgoing.messages) slots.free(integration._id)
     // Uncounted, should they still be ours: decided anew, one that cannot be written is told apart from the others.
     await this.#putOff(lost)
   }
@@ -276,20 +288,4 @@ class SendingLines implements Sender {
 function beginningOf(message: OutgoingMessage) {
   const { integration, sending, id } = message
   return { id, providerId: integration.providerId, integrationId: integration._id, sending }
-}
-
-async function callProvider(
-  pipeline: Pipeline,
-  environment: Environment,
-  message: OutgoingMessage,
-  { event }: JobFacts,
-): Promise<Outcome> {
-  const { providerId } = message.integration
-  const provider = providerOf(providerId)
-  if (provider === undefined) return misconfigured(`There is no provider ${providerId}`)
-  const integration = withOperatorMail(pipeline, message.integration)
-  return withFiles(pipeline, environment, { event, envelope: message.envelope }, (envelope) => {
-    const addressed = messageFor({ id: message.id, envelope, providerId, payload: event.payload })
-    return deliver(pipeline.world, { provider, integration, message: addressed })
-  })
 }

@@ -4,11 +4,12 @@ import type { StoredDetail } from '../domain/execution-detail.ts'
 import type { Settlement } from '../record/settlement.ts'
 import { settles } from '../record/settlement.ts'
 import type { NewMessage } from '../store/messages/insert.ts'
-import type { LaterMessage, Outgoing } from './outgoing.ts'
+import type { BegunMessage, LaterMessage, Outgoing } from './outgoing.ts'
+import { replyWarnings } from './reply-address.ts'
 import { messageOf } from './settle-decision.ts'
 import { selected } from './settle-outcomes.ts'
 
-export function begunNow(outgoing: Outgoing, now: Date): Outgoing {
+export function begunNow(outgoing: Outgoing<BegunMessage>, now: Date): Outgoing<BegunMessage> {
   const messages = outgoing.messages.map((message) => ({ ...message, sending: beginAttempt(message.sending, now) }))
   return { ...outgoing, messages }
 }
@@ -26,7 +27,11 @@ export function begunSettlement({ facts, messages, later, unwritten }: Outgoing,
   return settles(facts.job, 'running', {
     due: 'kept',
     state: { ...facts.job.state, providerId: messages[0]?.integration.providerId ?? '' },
-    details: [...selections([...messages, ...later], now), ...(unwritten?.details ?? [])],
+    details: [
+      ...selections([...messages, ...later], now),
+      ...(unwritten?.details ?? []),
+      ...replyWarnings(facts, [...messages, ...later], now),
+    ],
     messages: [
       ...messages.flatMap((message) => written('calling', message)),
       ...later.flatMap((message) => written('ready', message)),

@@ -1,6 +1,7 @@
 // Slots for the messages of one job.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createSeating } from '../deliver/seats.ts'
 import { createSlots } from '../deliver/slots.ts'
 import { notYetSent } from '../domain/message.ts'
 import type { Outgoing, OutgoingMessage } from './outgoing.ts'
@@ -21,28 +22,18 @@ const names = (messages: readonly object[]): string[] => messages.map((one) => (
 
 test('as many messages begin as there are slots, each integration for itself; the rest is left for later', () => {
   const slots = createSlots({ perIntegrationMax: 2 })
-  const started = takeSlots(slots, outgoingOf('aaabb'), now)
+  const started = takeSlots(slots, createSeating(slots), outgoingOf('aaabb'), now)
   assert.deepEqual(names(started.messages), ['a0', 'a1', 'b3', 'b4'])
   assert.deepEqual(names(started.later), ['a2'])
   assert.equal(slots.has('a'), false)
-  assert.equal(takeSlots(slots, outgoingOf('ab'), now).messages.length, 0)
-})
-
-test('a slot that is held already is not taken twice', () => {
-  const slots = createSlots({ perIntegrationMax: 2 })
-  assert.equal(slots.take('a', 1), 1)
-  const started = takeSlots(slots, outgoingOf('aaa'), now, 'a')
-  assert.deepEqual(names(started.messages), ['a0', 'a1'])
-  slots.free('a')
-  slots.free('a')
-  assert.equal(slots.take('a', 5), 2)
+  assert.equal(takeSlots(slots, createSeating(slots), outgoingOf('ab'), now).messages.length, 0)
 })
 
 test('an integration that must rest is not asked, and the others do not wait for it', () => {
   const slots = createSlots()
   slots.pauseUntil('a', inMs(5_000))
   const outgoing = outgoingOf('ab')
-  assert.deepEqual(names(takeSlots(slots, outgoing, now).messages), ['b1'])
+  assert.deepEqual(names(takeSlots(slots, createSeating(slots), outgoing, now).messages), ['b1'])
   assert.equal(lineOf(unpausedFirst(slots, outgoing, now)), 'b')
   assert.deepEqual(restOver(slots, outgoing, now), now)
   assert.deepEqual(restOver(slots, outgoingOf('aa'), now), inMs(5_000))

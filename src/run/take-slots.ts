@@ -1,22 +1,44 @@
 // Slots for the messages of one job: as many as there are now, so that no job waits for one while it holds another.
+import { messageFor } from '../deliver/message-for.ts'
+import type { Seating, Sharing } from '../deliver/seats.ts'
 import type { Slots } from '../deliver/slots.ts'
+import { providerOf } from '../providers/registry.ts'
 import { lookAgainAt } from './look-again.ts'
-import type { Outgoing, OutgoingMessage } from './outgoing.ts'
+import type { BegunMessage, LaterMessage, Outgoing, OutgoingMessage } from './outgoing.ts'
 
-/** Messages without a slot are left for later. One slot of `heldOf` is held already. */
-export function takeSlots(slots: Slots, outgoing: Outgoing, now: Date, heldOf?: string): Outgoing {
-  let held = heldOf
-  const begun: OutgoingMessage[] = []
-  const later: OutgoingMessage[] = []
+/** Messages without a slot are left for later. */
+export function takeSlots(slots: Slots, seating: Seating, outgoing: Outgoing, now: Date): Outgoing<BegunMessage> {
+  const begun: BegunMessage[] = []
+  const later: LaterMessage[] = []
   for (const message of outgoing.messages) {
     const { _id } = message.integration
-    const isHeld = held === _id
-    if (isHeld) held = undefined
-    const hasSlot = isHeld || (!slots.isPaused(_id, now) && slots.take(_id, 1) === 1)
-    if (hasSlot) begun.push(message)
-    else later.push(message)
+    const seat = slots.isPaused(_id, now) ? undefined : seating.take(_id, sharingOf(message, outgoing))
+    if (seat === undefined) later.push(message)
+    else begun.push({ ...message, seat })
   }
   return { ...outgoing, messages: begun, later: [...later, ...outgoing.later] }
+}
+
+/** A provider that breaks over a message must not cost those that hold seats already: that message goes alone. */
+function sharingOf(message: OutgoingMessage, outgoing: Outgoing): Sharing | undefined {
+  try {
+    return sharingAt(message, outgoing)
+  } catch {
+    return undefined
+  }
+}
+
+/** Undefined where its provider takes one message at a time, or this one goes alone. */
+function sharingAt({ id, integration, envelope }: OutgoingMessage, { facts }: Outgoing): Sharing | undefined {
+  const { providerId } = integration
+  const batching = providerOf(providerId)?.batching
+  // Files are read for each message when it is its turn.
+  if (batching === undefined || facts.event.attachments > 0) return undefined
+  const message = messageFor({ id, envelope, providerId, payload: facts.event.payload })
+  const key = batching.key(message as never, integration.credentials)
+  if (key === undefined) return undefined
+  const bytes = 'html' in message ? message.html.length + message.text.length : message.content.length
+  return { key, max: batching.max, bytes }
 }
 
 /** Those whose integration need not rest come first: the job waits in their line. */

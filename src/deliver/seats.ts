@@ -1,0 +1,78 @@
+// Seats: a call that holds a slot may carry many messages, where its provider takes many at once.
+import type { Slots } from './slots.ts'
+
+export interface Seat {
+  /** Gives it up: the message was sent, or will not be. The call's slot is free when the last one has left. */
+  leave(): void
+}
+
+/** How messages of one provider share a call. */
+export interface Sharing {
+  /** Only those with the same key do. */
+  readonly key: string
+  readonly max: number
+  /** What this message adds to the call. */
+  readonly bytes: number
+}
+
+/** Messages that are called together, because they were seated together. */
+export interface Call {
+  readonly integrationId: string
+  readonly seats: readonly Seat[]
+}
+
+export interface Seating {
+  /** A seat in a call that is not full, or in a new one; none where the integration has no slot left. */
+  take(integrationId: string, sharing?: Sharing): Seat | undefined
+}
+
+/** A request is a text in memory, here and at the vendor's; the largest that a vendor takes is ten times as much. */
+const bytesPerCallMax = 4 * 1024 * 1024
+
+interface OpenCall extends Call {
+  readonly seats: Seat[]
+  bytes: number
+}
+
+const calls = new WeakMap<Seat, OpenCall>()
+
+/** For messages that begin together: nobody joins a call that was begun before. */
+export function createSeating(slots: Slots): Seating {
+  const open = new Map<string, OpenCall>()
+  return {
+    take(integrationId, sharing) {
+      const name = sharing && `${integrationId} ${sharing.key}`
+      const shared = name === undefined ? undefined : open.get(name)
+      const hasRoom =
+        shared !== undefined &&
+        sharing !== undefined &&
+        shared.seats.length < sharing.max &&
+        shared.bytes + sharing.bytes <= bytesPerCallMax
+      if (hasRoom) return seatIn(shared, slots, sharing.bytes)
+      if (slots.take(integrationId, 1) === 0) return undefined
+      const call: OpenCall = { integrationId, seats: [], bytes: 0 }
+      if (name !== undefined) open.set(name, call)
+      return seatIn(call, slots, sharing?.bytes ?? 0)
+    },
+  }
+}
+
+/** The call that a seat is in; of one that left, none. */
+export const callOfSeat = (seat: Seat): Call | undefined => calls.get(seat)
+
+function seatIn(call: OpenCall, slots: Slots, bytes: number): Seat {
+  const seat: Seat = {
+    leave: () => {
+      const at = call.seats.indexOf(seat)
+      // Twice is once: a slot that nobody held would let a call too many begin.
+      if (at === -1) return
+      call.seats.splice(at, 1)
+      calls.delete(seat)
+      if (call.seats.length === 0) slots.free(call.integrationId)
+    },
+  }
+  call.seats.push(seat)
+  call.bytes += bytes
+  calls.set(seat, call)
+  return seat
+}
