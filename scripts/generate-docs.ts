@@ -5,10 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { settings } from '../src/config.ts'
 import { openApiDocument } from '../src/http/openapi.ts'
 import { routes } from '../src/http/registry.ts'
-import type { FormField } from '../src/providers/form.ts'
-import { fieldsOf, isSecret } from '../src/providers/form.ts'
-import type { Provider } from '../src/providers/provider.ts'
-import { providers } from '../src/providers/registry.ts'
+import { table } from './markdown-table.ts'
+import { providersPage } from './providers-page.ts'
 
 /** Where a first start listens; a running service writes its own address into the document it serves. */
 const shownBaseUrl = 'http://localhost:3000'
@@ -45,61 +43,6 @@ sentence about each mistake. Keep what is marked as secret out of files that oth
 
 ${table(['Variable', 'Default', 'Meaning'], rows)}`
 }
-
-function providersPage(): string {
-  const rows = providers.map((provider) => [
-    provider.channel,
-    provider.name,
-    `\`${provider.id}\``,
-    provider.check === undefined ? 'no' : 'yes',
-  ])
-  return `<!-- Generated from src/providers/registry.ts by \`npm run docs\`: change the providers, not this file. -->
-
-# Providers
-
-Generated from src/providers/registry.ts.
-
-An integration is an account at one of these. An active one must have every required credential; with \`check: true\`
-the provider itself is asked whether the account is good, where "Can be checked" says yes. A secret is sealed at rest and
-shown to keys with the scope \`full\` only.
-
-${table(['Channel', 'Provider', '`providerId`', 'Can be checked'], rows)}
-${providers.map(providerSection).join('\n')}`
-}
-
-function providerSection(provider: Provider): string {
-  const fields = fieldsOf(provider.form)
-  const credentials =
-    fields.length === 0
-      ? 'It needs no credentials.\n'
-      : table(
-          ['Credential', 'Label', 'Required', 'Secret', 'Meaning'],
-          fields.map(([key, field]) => [
-            `\`${key}\``,
-            field.label,
-            field.required ? 'yes' : 'no',
-            isSecret(field) ? 'yes' : 'no',
-            meaningOf(field),
-          ]),
-        )
-  const documentation = /^https?:/.test(provider.docsUrl) ? `\n<${provider.docsUrl}>\n` : ''
-  return `## ${provider.name} (\`${provider.id}\`)\n${documentation}\n${credentials}`
-}
-
-function meaningOf(field: FormField): string {
-  const choices =
-    field.choices === undefined ? '' : `One of ${field.choices.map((value) => `\`${value}\``).join(', ')}.`
-  const example = field.placeholder === undefined ? '' : `Such as \`${field.placeholder}\`.`
-  return [field.description ?? '', choices, example].filter((part) => part !== '').join(' ')
-}
-
-function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |\n`
-  return `${line(heads)}|${'---|'.repeat(heads.length)}\n${rows.map(line).join('')}`
-}
-
-/** A bar would end the cell, a line break the table. */
-const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/\s*\n\s*/g, ' ')
 
 async function main(): Promise<void> {
   for (const { path, text } of generateDocuments()) {

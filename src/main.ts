@@ -17,6 +17,7 @@ import { createServer } from './http/server.ts'
 import { ensureFirstStart, StartError } from './manage/first-start.ts'
 import { preparePartitions, startHousekeeping } from './manage/housekeeping.ts'
 import { closeSmtpPools } from './providers/email/smtp.ts'
+import { BadProviderFile, loadOwnProviders } from './providers/own-providers.ts'
 import { hintChannel } from './queue/hint.ts'
 import { createRenderer } from './render/renderer.ts'
 import type { StartedWorker } from './run/start-worker.ts'
@@ -24,6 +25,7 @@ import { acceptingQueue, startWorker } from './run/start-worker.ts'
 import { isInstalled } from './store/installation.ts'
 import { makeKeyFile, readKeyFile } from './world/key-file.ts'
 import type { Log } from './world/log.ts'
+import { readOutboundSettings } from './world/outbound-settings.ts'
 import { createWorld } from './world/real-world.ts'
 import type { World } from './world/world.ts'
 
@@ -54,6 +56,9 @@ export interface OpenOptions {
 /** The database and the world: what every command needs. */
 export async function openStore(config: Config, log: Log, options: OpenOptions): Promise<Store> {
   const dataDirectory = resolve(config.dataDirectory)
+  const outbound = await readOutboundSettings(config).catch((error: Error) => {
+    throw new StartError(error.message)
+  })
   const { connection, stop } = await openServer(config, dataDirectory, log, options)
   let db: Database | undefined
   const close = async (): Promise<void> => {
@@ -65,7 +70,7 @@ export async function openStore(config: Config, log: Log, options: OpenOptions):
     const name = databaseName(connection)
     await awaitDatabase(db, { name, waitMs: config.databaseWaitMs, log, signal: options.signal })
     const sealer = createSealer(await encryptionKeys(config, dataDirectory, db))
-    const world = createWorld({ log, sealer, outboundAllow: config.outboundAllow })
+    const world = createWorld({ log, sealer, outbound })
     return { db, world, connection, close }
   } catch (error) {
     await close()
@@ -126,6 +131,8 @@ export async function migrateStore({ connection, world }: Store): Promise<string
 }
 
 export async function start(config: Config, log: Log, signal?: AbortSignal): Promise<Running> {
+  // Before anything else: what is wrong with a file of the operator's own need not wait for a database.
+  await loadProviders(config, log)
   const store = await openStore(config, log, { embedded: 'hold', signal })
   let worker: StartedWorker | undefined
   try {
@@ -170,6 +177,14 @@ export async function start(config: Config, log: Log, signal?: AbortSignal): Pro
     await store.close()
     throw error
   }
+}
+
+async function loadProviders({ providersDirectory }: Config, log: Log): Promise<void> {
+  if (providersDirectory === undefined) return
+  const providers = await loadOwnProviders(providersDirectory).catch((error: Error) => {
+    throw error instanceof BadProviderFile ? new StartError(error.message) : error
+  })
+  log.info({ providers }, 'Providers of the operator’s own are loaded')
 }
 
 /** A worker shows that it lives within milliseconds: whoever is told that the service runs finds it ready. */

@@ -12,6 +12,8 @@ interface Wording {
 
 const internal = (detail: string, status: DetailStatus): Wording => ({ detail, status, source: 'Internal' })
 
+const webhook = (detail: string, status: DetailStatus): Wording => ({ detail, status, source: 'Webhook' })
+
 /** The wording of behaviours 10.11. */
 export const wordings = {
   queued: internal('Step queued', 'Pending'),
@@ -99,6 +101,15 @@ export const wordings = {
   seen: { detail: 'Message seen', status: 'ReadConfirmation', source: 'Internal' },
   read: { detail: 'Message read', status: 'ReadConfirmation', source: 'Internal' },
   allPushFailed: internal('There was one or more errors when trying to execute the notification', 'Failed'),
+  receiptGood: webhook('Message delivered', 'Success'),
+  receiptWaiting: webhook('Message deferred', 'Pending'),
+  receiptQueued: webhook('Message queued', 'Queued'),
+  receiptFailed: webhook('Message not delivered', 'Failed'),
+  receiptRead: webhook('Message opened', 'ReadConfirmation'),
+  replyReceived: webhook('Inbound mail - Reply received', 'Success'),
+  replyCalled: internal('Inbound mail - Reply handed to its callback', 'Success'),
+  replyFailed: internal('Inbound mail - Reply callback failed', 'Failed'),
+  replyDomainMissing: internal('Inbound mail - Missing MX route domain configuration', 'Warning'),
 } as const satisfies Record<string, Wording>
 
 export type DetailCode = keyof typeof wordings

@@ -68,10 +68,17 @@ const credentialKeys: ReadonlySet<string> = new Set([...credentialTexts, ...cred
 export interface Configurations {
   readonly inboundWebhookEnabled?: boolean
   readonly inboundWebhookSigningKey?: string
+  /** Where answers to its e-mails are received: addresses below it are those of single messages. */
+  readonly inboundParseDomain?: string
   readonly [name: string]: unknown
 }
 
-const configurationKeys: ReadonlySet<string> = new Set(['inboundWebhookEnabled', 'inboundWebhookSigningKey', 'retry'])
+const configurationKeys: ReadonlySet<string> = new Set([
+  'inboundWebhookEnabled',
+  'inboundWebhookSigningKey',
+  'inboundParseDomain',
+  'retry',
+])
 
 export interface Integration {
   readonly _id: string

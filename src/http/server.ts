@@ -22,6 +22,7 @@ import { parseQuery, refuseUndecodable } from './query-parser.ts'
 import type { CheckRate, RateLimits } from './rate-limit.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { routes } from './registry.ts'
+import { installInboundWebhooks } from './routes/inbound-webhooks.ts'
 import { installUnsubscribe } from './routes/unsubscribe.ts'
 import { installSecurityHeaders, securityHeaders } from './security-headers.ts'
 import { validatorCompiler } from './validator.ts'
@@ -115,6 +116,7 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   const context = { db, world, subscriberCreations, triggers, authenticate, checkRate, vendor: options.vendor }
   for (const route of routes) installRoute(app, route, context)
   await installUnsubscribe(app, db, world)
+  await installInboundWebhooks(app, db, world, { queue: options.queue, baseUrl: options.baseUrl })
   return app
 }
 

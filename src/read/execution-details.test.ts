@@ -85,6 +85,15 @@ const words: Readonly<Record<DetailCode, readonly [detail: string, status: strin
   seen: ['Message seen', 'ReadConfirmation', 'Internal'],
   read: ['Message read', 'ReadConfirmation', 'Internal'],
   allPushFailed: ['There was one or more errors when trying to execute the notification', 'Failed', 'Internal'],
+  receiptGood: ['Message delivered', 'Success', 'Webhook'],
+  receiptWaiting: ['Message deferred', 'Pending', 'Webhook'],
+  receiptQueued: ['Message queued', 'Queued', 'Webhook'],
+  receiptFailed: ['Message not delivered', 'Failed', 'Webhook'],
+  receiptRead: ['Message opened', 'ReadConfirmation', 'Webhook'],
+  replyReceived: ['Inbound mail - Reply received', 'Success', 'Webhook'],
+  replyCalled: ['Inbound mail - Reply handed to its callback', 'Success', 'Internal'],
+  replyFailed: ['Inbound mail - Reply callback failed', 'Failed', 'Internal'],
+  replyDomainMissing: ['Inbound mail - Missing MX route domain configuration', 'Warning', 'Internal'],
 }
 
 for (const code of Object.keys(wordings) as DetailCode[]) {

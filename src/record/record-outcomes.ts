@@ -6,6 +6,8 @@ import type { Queue } from '../queue/queue.ts'
 import type { CallResult } from '../store/messages/sending.ts'
 import type { DeadToken } from '../store/subscriber-channels.ts'
 import type { World } from '../world/world.ts'
+import type { AwaitedReceipt } from './await-receipts.ts'
+import { awaitReceipts } from './await-receipts.ts'
 import { pruneTokens } from './prune-tokens.ts'
 import type { Settlement } from './settlement.ts'
 import type { Written } from './write-settlements.ts'
@@ -18,6 +20,8 @@ export interface JobOutcome {
   readonly deadTokens?: readonly DeadToken[]
   /** Who wants nothing more, as their provider says. */
   readonly suppressions?: readonly NewSuppression[]
+  /** Messages whose provider must be asked what became of them. */
+  readonly polls?: readonly AwaitedReceipt[]
 }
 
 /** A job whose lease was lost meanwhile is left to whoever holds it now. */
@@ -31,6 +35,7 @@ export async function recordOutcomes(
   const nextCount = outcomes.filter(({ settlement }) => settlement.next !== null).length
   const reservation = nextCount === 0 ? undefined : queue.reserve(nextCount)
   const dead = outcomes.flatMap(({ deadTokens }) => deadTokens ?? [])
+  const polls = outcomes.flatMap((outcome) => outcome.polls ?? [])
   const write = (place: Sql): Promise<Written> =>
     writeSettlements(place, world, environment, queue, {
       settlements: outcomes.map(({ settlement }) => settlement),
@@ -40,7 +45,13 @@ export async function recordOutcomes(
     })
   let written: Written = { kept: new Set(), born: [] }
   try {
-    written = dead.length === 0 ? await write(db) : await pruneTokens(db, world, environment, dead, write)
+    const tells = async (place: Sql): Promise<Written> => {
+      const told = await write(place)
+      await awaitReceipts(place, environment, polls, world.now())
+      return told
+    }
+    if (dead.length > 0) written = await pruneTokens(db, world, environment, dead, tells)
+    else written = polls.length > 0 ? await db.transaction(tells) : await write(db)
   } finally {
     reservation?.give(written.born)
   }

@@ -1,4 +1,4 @@
-// Runs tasks: expands events to their recipients and calls them off, a page at a time; ends snoozes.
+// Runs tasks: expands events to their recipients and calls them off, ends snoozes, asks for receipts, hands answers on.
 import type { Environment } from '../domain/environment.ts'
 import { grouped } from '../domain/grouped.ts'
 import { claimsMax } from '../domain/job.ts'
@@ -14,6 +14,8 @@ import { putOffTasks } from '../record/postpone-tasks.ts'
 import type { ResolveChannels } from '../record/resolve-recipients.ts'
 import type { Task } from '../store/tasks.ts'
 import type { Pipeline } from './pipeline.ts'
+import { lookAtLateReceipts, pollReceipts } from './run-receipts.ts'
+import { handReplyOn } from './run-replies.ts'
 
 export interface TaskParts {
   readonly resolveChannels: ResolveChannels
@@ -22,7 +24,7 @@ export interface TaskParts {
 }
 
 /** Each keeps a connection of the pool busy. */
-const expansionsAtOnce = 3
+const worksAtOnce = 3
 /** An expansion makes way for the others after so many pages: a second's work or so. */
 const pagesPerTurn = 10
 /** A task that failed by a fault of ours is tried again after this, times its claims. */
@@ -31,7 +33,7 @@ const postponedMs = 5_000
 export async function runTasks(pipeline: Pipeline, parts: TaskParts, tasks: readonly Task[]): Promise<Ending> {
   const { db, world } = pipeline
   const environments = await pipeline.environments.of([...new Set(tasks.map((task) => task.environmentId))])
-  const expansions: (() => Promise<void>)[] = []
+  const works: (() => Promise<void>)[] = []
   for (const [environmentId, all] of grouped(tasks, (task) => task.environmentId)) {
     const environment = environments.get(environmentId)
     if (environment === undefined) continue
@@ -47,15 +49,24 @@ export async function runTasks(pipeline: Pipeline, parts: TaskParts, tasks: read
     const snoozes = group.filter((task) => task.kind === 'unsnooze')
     await guarded(pipeline, environment, snoozes, () => endDueSnoozes(db, world, environment, snoozes))
     for (const task of group.filter((one) => one.kind !== 'unsnooze')) {
-      const work = (): Promise<void> =>
-        task.kind === 'cancel'
-          ? callOff(pipeline, parts, environment, task)
-          : expand(pipeline, parts, environment, task)
-      expansions.push(() => guarded(pipeline, environment, [task], work))
+      const work = (): Promise<void> => runners[task.kind](pipeline, parts, environment, task)
+      works.push(() => guarded(pipeline, environment, [task], work))
     }
   }
-  await sideBySide(expansions)
+  await sideBySide(works)
   return settledAtOnce
+}
+
+type Run = (pipeline: Pipeline, parts: TaskParts, environment: Environment, task: Task) => Promise<void>
+
+/** Snoozes end together; each of the others is run for itself. */
+const runners: Readonly<Record<Task['kind'], Run>> = {
+  expand,
+  cancel: callOff,
+  unsnooze: ({ db, world }, _parts, environment, task) => endDueSnoozes(db, world, environment, [task]),
+  receipt: (pipeline, _parts, environment, task) => lookAtLateReceipts(pipeline, environment, task),
+  poll: (pipeline, _parts, environment, task) => pollReceipts(pipeline, environment, task),
+  reply: (pipeline, _parts, environment, task) => handReplyOn(pipeline, environment, task),
 }
 
 /** A large audience must not keep a small one waiting, whosever they are. */
@@ -63,7 +74,7 @@ async function sideBySide(works: (() => Promise<void>)[]): Promise<void> {
   const one = async (): Promise<void> => {
     for (let work = works.shift(); work !== undefined; work = works.shift()) await work()
   }
-  await Promise.all(Array.from({ length: expansionsAtOnce }, one))
+  await Promise.all(Array.from({ length: worksAtOnce }, one))
 }
 
 async function expand(pipeline: Pipeline, parts: TaskParts, environment: Environment, task: Task): Promise<void> {

@@ -7,6 +7,7 @@ import type { JobState } from '../domain/job.ts'
 import type { Sending } from '../domain/message.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import { providerOf } from '../providers/registry.ts'
+import type { AwaitedReceipt } from '../record/await-receipts.ts'
 import type { JobOutcome } from '../record/record-outcomes.ts'
 import type { Settlement } from '../record/settlement.ts'
 import { settles } from '../record/settlement.ts'
@@ -54,12 +55,21 @@ export function settleOutcomes(
     now: moment.now,
   })
   const suppressions = calls.flatMap(optedOut)
+  const polls = calls.flatMap((call) => awaited(call, moment.now))
   return {
     settlement,
     results,
+    ...(polls.length === 0 ? {} : { polls }),
     ...(dead.length === 0 ? {} : { deadTokens: dead }),
     ...(suppressions.length === 0 ? {} : { suppressions }),
   }
+}
+
+/** Most vendors report by themselves. */
+function awaited({ message, asked: { integrationId, providerId }, outcome }: Called, now: Date): AwaitedReceipt[] {
+  const polling = outcome.kind === 'sent' ? providerOf(providerId)?.polling : undefined
+  if (polling === undefined) return []
+  return [{ messageId: message.id, integrationId, at: new Date(now.getTime() + polling.firstAfterMs) }]
 }
 
 export const dueOf = ({ dueAt }: Sending, now: Date): Date => (dueAt === undefined ? now : new Date(dueAt))

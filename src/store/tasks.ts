@@ -1,13 +1,18 @@
 // The tasks table: work that is no step, under the same claims as jobs.
 import type { Clock } from '../db/clock.ts'
-import type { Tx } from '../db/sql.ts'
+import type { Part } from '../db/one-statement.ts'
+import type { Sql, Statement, Tx } from '../db/sql.ts'
 import { json, sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 
 export interface NewTask {
   /** The same work has the same id: it is then one task, due at the newer moment. */
   readonly id: string
-  readonly kind: 'expand' | 'unsnooze' | 'cancel'
+  /**
+   * `receipt`: reports that came before their messages were settled; `poll`: providers that must be asked what became of
+   * messages; `reply`: an answer to an e-mail, on its way to a callback.
+   */
+  readonly kind: 'expand' | 'unsnooze' | 'cancel' | 'receipt' | 'poll' | 'reply'
   readonly lane: number
   readonly dueAt: Date
   readonly state: Readonly<Record<string, unknown>>
@@ -21,17 +26,41 @@ export async function insertTasks(
   now: Date,
 ): Promise<void> {
   if (tasks.length === 0) return
-  const column = <Value>(read: (task: NewTask) => Value): Value[] => tasks.map(read)
   await tx.run(sql`
+    ${insertion(environment, tasks, now)}
+    on conflict (environment_id, id) do update
+      set kind = excluded.kind, lane = excluded.lane, due_at = excluded.due_at, state = excluded.state, lease = null,
+          claims = 0, error = null`)
+}
+
+function insertion(environment: Environment, tasks: readonly NewTask[], now: Date): Statement {
+  const column = <Value>(read: (task: NewTask) => Value): Value[] => tasks.map(read)
+  return sql`
     insert into tasks (environment_id, id, kind, lane, due_at, claims, state, created_at)
     select ${environment.id}, t.id, t.kind, t.lane, t.due_at, 0, t.state::jsonb, ${now}::timestamptz
     from unnest(${column((task) => task.id)}::uuid[], ${column((task) => task.kind)}::text[],
       ${column((task) => task.lane)}::smallint[], ${column((task) => task.dueAt)}::timestamptz[],
       ${column((task) => json(task.state))}::text[]) as t (id, kind, lane, due_at, state)
-    order by t.id
-    on conflict (environment_id, id) do update
-      set kind = excluded.kind, lane = excluded.lane, due_at = excluded.due_at, state = excluded.state, lease = null,
-          claims = 0, error = null`)
+    order by t.id`
+}
+
+/** Inserts those that are not there yet; the others keep their moment. */
+export async function ensureTasks(
+  tx: Sql,
+  environment: Environment,
+  tasks: readonly NewTask[],
+  now: Date,
+): Promise<void> {
+  if (tasks.length > 0) await tx.run(taskInsertion(environment, tasks, now).statement)
+}
+
+/** The same as a part of a larger statement. */
+export function taskInsertion(environment: Environment, tasks: readonly NewTask[], now: Date): Part {
+  return {
+    as: sql`new_tasks`,
+    name: 'tasks-ensure',
+    statement: sql`${insertion(environment, tasks, now)} on conflict (environment_id, id) do nothing`,
+  }
 }
 
 /** How many of them there were. */
@@ -86,6 +115,17 @@ export async function finishTasks(
       and t.lease = f.lease
     returning t.id`)
   return new Set(rows.map((row) => row.id))
+}
+
+/** Free again at the moment given, with another state, and counted anew; one that is no longer ours is left. */
+export async function repeatTask(
+  tx: Tx,
+  environment: Environment,
+  task: { id: string; lease: string; dueAt: Date; state: Readonly<Record<string, unknown>> },
+): Promise<void> {
+  await tx.run(sql`
+    update tasks set lease = null, due_at = ${task.dueAt}, state = ${json(task.state)}::jsonb, claims = 0, error = null
+    where environment_id = ${environment.id} and id = ${task.id} and lease = ${task.lease}`)
 }
 
 export interface PostponedTask {

@@ -39,6 +39,14 @@ export const configurations = Type.Object(
         description: 'Proves that a receipt comes from the provider. Shown to full keys only.',
       }),
     ),
+    inboundParseDomain: Type.Optional(
+      Type.String({
+        maxLength: 253,
+        pattern: '^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z0-9-]{2,63}$',
+        description:
+          'A domain whose mail the provider hands to this integration’s webhook: e-mails of steps with an active `replyCallback` ask for answers there.',
+      }),
+    ),
     retry: Type.Optional(freeObject({ description: 'The retry policy of this integration.' })),
   },
   { title: 'Configurations' },

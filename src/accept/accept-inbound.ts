@@ -1,0 +1,68 @@
+// A call from a provider: believed or not, then recorded before it is answered.
+import type { Db } from '../db/sql.ts'
+import type { Environment } from '../domain/environment.ts'
+import type { Integration } from '../domain/integration.ts'
+import { isBelieved, mailIn, receiptsIn } from '../providers/inbound.ts'
+import type { Provider } from '../providers/provider.ts'
+import type { InboundCall, Proof } from '../providers/receipt.ts'
+import { providerOf } from '../providers/registry.ts'
+import type { Queue } from '../queue/queue.ts'
+import { keepForLater } from '../record/late-receipts.ts'
+import type { ReportedReceipt } from '../record/record-receipts.ts'
+import { recordReceipts } from '../record/record-receipts.ts'
+import type { World } from '../world/world.ts'
+import { acceptReply } from './accept-reply.ts'
+
+export type InboundResult =
+  /** Nobody here expects such calls. */
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'disbelieved' }
+  /** The vendor asked whether we are there. */
+  | { readonly kind: 'greeted'; readonly answer: string }
+  /** `reply`: the words that the vendor waits for. */
+  | { readonly kind: 'taken'; readonly reports: readonly ReportedReceipt[]; readonly reply?: string | undefined }
+
+/** Reports in one call; vendors send some hundreds at the most, and the rest of a longer list comes in their next call. */
+const receiptsPerCallMax = 5_000
+
+export async function acceptInbound(
+  db: Db,
+  world: World,
+  environment: Environment,
+  queue: Queue,
+  { integration, call }: { integration: Integration; call: InboundCall },
+): Promise<InboundResult> {
+  const provider = providerOf(integration.providerId)
+  const { inboundWebhookEnabled, inboundWebhookSigningKey } = integration.configurations ?? {}
+  if (provider === undefined || inboundWebhookEnabled !== true) return { kind: 'unknown' }
+  if (provider.receipts === undefined && provider.replies === undefined) return { kind: 'unknown' }
+  const proof = { key: inboundWebhookSigningKey, account: integration.credentials, world }
+  const greeting = await greetingOf(provider, call, proof)
+  if (greeting !== undefined) return { kind: 'greeted', answer: greeting }
+  const isReceipt = provider.receipts !== undefined && (await isBelieved(provider.receipts, call, proof))
+  const receipts = isReceipt ? receiptsIn(provider, call).slice(0, receiptsPerCallMax) : []
+  if (receipts.length > 0) {
+    const { _id: integrationId } = integration
+    const { matched } = await recordReceipts(db, world, environment, { integration, receipts }, (tx, early) =>
+      keepForLater(tx, world, environment, { integrationId, receipts: early, looks: 0 }),
+    )
+    return { kind: 'taken', reports: matched, reply: provider.receipts?.reply }
+  }
+  const isReply = provider.replies !== undefined && (await isBelieved(provider.replies, call, proof))
+  if (!isReceipt && !isReply) return { kind: 'disbelieved' }
+  const mail = isReply ? await mailIn(provider, call) : undefined
+  if (mail !== undefined) await acceptReply(db, world, environment, queue, { integration, mail })
+  return { kind: 'taken', reports: [] }
+}
+
+async function greetingOf(
+  { receipts }: Provider,
+  call: InboundCall,
+  proof: Proof<Integration['credentials']>,
+): Promise<string | undefined> {
+  try {
+    return await receipts?.greet?.(call, proof as never)
+  } catch {
+    return undefined
+  }
+}

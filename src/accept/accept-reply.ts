@@ -1,0 +1,59 @@
+// An answer to an e-mail: kept, with the call that hands it on to the step's callback, before the vendor is answered.
+import { createHash } from 'node:crypto'
+import type { Db } from '../db/sql.ts'
+import type { Environment } from '../domain/environment.ts'
+import { directLane } from '../domain/event.ts'
+import { detail } from '../domain/execution-detail.ts'
+import type { Integration } from '../domain/integration.ts'
+import { readReplyAddress } from '../domain/reply-address.ts'
+import type { InboundMail } from '../providers/receipt.ts'
+import { storableValue } from '../providers/words.ts'
+import type { Queue } from '../queue/queue.ts'
+import { findSigningSecret } from '../store/installation.ts'
+import { appendDetails } from '../store/jobs/append.ts'
+import { lockReplied, writeReported } from '../store/messages/receipts.ts'
+import { insertTasks } from '../store/tasks.ts'
+import type { World } from '../world/world.ts'
+
+/** An answer that comes twice is one: a vendor repeats a call whose answer it missed. */
+const repliesPerMessageMax = 50
+
+/** False when it answers no message of ours. */
+export async function acceptReply(
+  db: Db,
+  world: World,
+  environment: Environment,
+  queue: Queue,
+  { integration, mail }: { integration: Integration; mail: InboundMail },
+): Promise<boolean> {
+  const secret = await findSigningSecret(db, world.sealer, environment)
+  const messageId = secret && readReplyAddress(mail.to, Buffer.from(secret, 'utf8'))
+  if (messageId === undefined || messageId === '') return false
+  const isTaken = await db.transaction(async (tx) => {
+    const now = world.now()
+    const message = await lockReplied(tx, environment, messageId)
+    const name = `reply ${identityOf(mail)}`
+    const known = Object.keys(message?.receipts ?? {})
+    if (message === undefined || known.includes(name) || known.length >= repliesPerMessageMax) return false
+    await writeReported(tx, environment, [{ id: message.id, receipts: { [name]: now.toISOString() } }], now)
+    const raw = { from: mail.from, subject: mail.subject }
+    const told = detail(now, 'replyReceived', { providerId: integration.providerId, raw })
+    await appendDetails(tx, environment, [{ jobId: message.jobId, details: [told] }])
+    const state = { messageId: message.id, calls: 0, mail: storableValue(mail) }
+    await insertTasks(
+      tx,
+      environment,
+      [{ id: world.newId(now), kind: 'reply', lane: directLane, dueAt: now, state }],
+      now,
+    )
+    return true
+  })
+  if (isTaken) queue.poke()
+  return isTaken
+}
+
+/** The mail's own id; what it says, where it has none. */
+function identityOf({ messageId, from, subject, text }: InboundMail): string {
+  const said = messageId ?? JSON.stringify([from, subject, text])
+  return createHash('sha256').update(said).digest('hex').slice(0, 32)
+}

@@ -1,0 +1,31 @@
+// The address that answers to an e-mail go to: it names the message, and is signed with the environment's secret.
+import { createHmac, timingSafeEqual } from 'node:crypto'
+
+/** Small letters and digits only: mail servers may change the case of what stands before the @. */
+const addressPattern = /^reply\+([0-9a-f]{32})([0-9a-f]{20})@/
+/** 80 bits: nobody can guess one, and the whole fits within the 64 characters that stand before an @. */
+const signatureBytes = 10
+/** Signed with what is signed for other purposes too, so it says what it is for. */
+const purpose = 'posthorn reply\n'
+
+export function writeReplyAddress(messageId: string, domain: string, secret: Buffer): string {
+  const name = messageId.replaceAll('-', '').toLowerCase()
+  return `reply+${name}${signatureOf(name, secret).toString('hex')}@${domain}`
+}
+
+/** The message that one of the addresses names, where it is signed. */
+export function readReplyAddress(addresses: readonly string[], secret: Buffer): string | undefined {
+  for (const address of addresses) {
+    const [, name = '', signature = ''] = addressPattern.exec(address.trim().toLowerCase()) ?? []
+    if (name === '') continue
+    if (timingSafeEqual(Buffer.from(signature, 'hex'), signatureOf(name, secret))) return uuidOf(name)
+  }
+  return undefined
+}
+
+function signatureOf(name: string, secret: Buffer): Buffer {
+  return createHmac('sha256', secret).update(purpose).update(name).digest().subarray(0, signatureBytes)
+}
+
+const uuidOf = (hex: string): string =>
+  [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')

@@ -1,0 +1,166 @@
+// What providers report of messages: finding those that are meant, writing down what became of them.
+import type { Sql, Tx } from '../../db/sql.ts'
+import { json, sql } from '../../db/sql.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { Channel } from '../../domain/integration.ts'
+import type { MessageError, MessageState, MessageStatus } from '../../domain/message.ts'
+
+export interface ReportedMessage {
+  readonly id: string
+  readonly jobId: string
+  readonly subscriberId: string
+  readonly channel: Channel
+  readonly state: MessageState
+  readonly status: MessageStatus | null
+  readonly providerMessageId: string | null
+  readonly email: string | null
+  readonly phone: string | null
+  /** Push: the device. */
+  readonly target: string | null
+  /** By what was reported before: when. */
+  readonly receipts: Readonly<Record<string, string>>
+  readonly createdAt: Date
+  /** Whether nobody works on its job any more. */
+  readonly isOver: boolean
+}
+
+/** Those of the ids that an integration was asked to send, held until the transaction ends. */
+export async function lockReported(
+  tx: Tx,
+  environment: Environment,
+  asked: { integrationId: string; ids: readonly string[]; providerMessageIds: readonly string[] },
+): Promise<ReportedMessage[]> {
+  const found = await tx.rows<{ id: string }>(sql`
+    select m.id from messages m
+    where m.environment_id = ${environment.id} and m.provider_message_id = any(${asked.providerMessageIds}::text[])`)
+  const ids = [...new Set([...asked.ids, ...found.map((row) => row.id)])]
+  if (ids.length === 0) return []
+  return tx.rows<ReportedMessage>(sql`
+    select m.id, m.job_id as "jobId", m.subscriber_id as "subscriberId", m.channel, m.state, m.status,
+      m.provider_message_id as "providerMessageId", m.email, m.phone, m.envelope->>'target' as target,
+      coalesce(m.receipts, '{}') as receipts, m.created_at as "createdAt",
+      not exists (select 1 from jobs j
+                  where j.environment_id = ${environment.id} and j.id = m.job_id and j.due_at is not null) as "isOver"
+    from messages m
+    where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[])
+      and (m.integration_id = ${asked.integrationId} or m.sending->'tried' ? ${asked.integrationId}::text)
+    order by m.id for no key update of m`)
+}
+
+export interface ReportedChange {
+  readonly id: string
+  /** Added to what was reported before. */
+  readonly receipts: Readonly<Record<string, string>>
+  /** Undefined leaves the status as it is. */
+  readonly status?: MessageStatus
+  readonly error?: MessageError
+  readonly deliveredAt?: Date
+}
+
+/** Whoever is told of need not be asked about any more. */
+export async function writeReported(
+  tx: Tx,
+  environment: Environment,
+  changes: readonly ReportedChange[],
+  now: Date,
+): Promise<void> {
+  if (changes.length === 0) return
+  const column = <Value>(read: (change: ReportedChange) => Value): Value[] => changes.map(read)
+  const ids = column((change) => change.id)
+  await tx.run(sql`
+    update messages m
+    set receipts = coalesce(m.receipts, '{}') || r.receipts::jsonb, poll_at = null, updated_at = ${now},
+        status = coalesce(r.status, m.status),
+        error_id = case when r.status is null then m.error_id else r.error_id end,
+        error_text = case when r.status is null then m.error_text else r.error_text end,
+        delivered_at = case when r.delivered_at is null then m.delivered_at
+                            else coalesce(m.delivered_at, '{}') || r.delivered_at end
+    from unnest(${ids}::uuid[], ${column((change) => json(change.receipts))}::text[],
+                ${column((change) => change.status ?? null)}::text[],
+                ${column((change) => change.error?.errorId ?? null)}::text[],
+                ${column((change) => change.error?.errorText ?? null)}::text[],
+                ${column((change) => change.deliveredAt ?? null)}::timestamptz[])
+      as r (id, receipts, status, error_id, error_text, delivered_at)
+    where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.id = r.id`)
+}
+
+/** Messages that are asked about for the first time at the moment given. */
+export async function pollFrom(
+  db: Sql,
+  environment: Environment,
+  polls: readonly { messageId: string; at: Date }[],
+): Promise<void> {
+  const ids = polls.map(({ messageId }) => messageId)
+  await db.run(sql`
+    update messages m set poll_at = p.at
+    from unnest(${ids}::uuid[], ${polls.map(({ at }) => at)}::timestamptz[]) as p (id, at)
+    where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.id = p.id`)
+}
+
+/** Messages of an integration that are to be asked about by now, those that waited longest first. */
+export async function findPolled(
+  db: Sql,
+  environment: Environment,
+  asked: { integrationId: string; now: Date; limit: number },
+): Promise<{ id: string; providerMessageId: string; createdAt: Date }[]> {
+  return db.rows(sql`
+    select m.id, m.provider_message_id as "providerMessageId", m.created_at as "createdAt" from messages m
+    where m.environment_id = ${environment.id} and m.integration_id = ${asked.integrationId} and m.poll_at <= ${asked.now}
+      and m.provider_message_id is not null
+    order by m.poll_at limit ${asked.limit}`)
+}
+
+/** Nothing was known of them: asked about again at the moment given, or never where there is none. */
+export async function pollAgain(
+  tx: Tx,
+  environment: Environment,
+  messages: readonly { id: string; at: Date | null }[],
+): Promise<void> {
+  if (messages.length === 0) return
+  const ids = messages.map(({ id }) => id)
+  await tx.run(sql`
+    update messages m set poll_at = p.at
+    from unnest(${ids}::uuid[], ${messages.map(({ at }) => at)}::timestamptz[]) as p (id, at)
+    where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.id = p.id and m.poll_at is not null`)
+}
+
+/** When an integration's messages are to be asked about next. */
+export async function nextPollAt(db: Sql, environment: Environment, integrationId: string): Promise<Date | undefined> {
+  const row = await db.row<{ poll_at: Date }>(sql`
+    select poll_at from messages
+    where environment_id = ${environment.id} and integration_id = ${integrationId} and poll_at is not null
+    order by poll_at limit 1`)
+  return row?.poll_at
+}
+
+/** An e-mail that somebody answered, held until the transaction ends. */
+export async function lockReplied(
+  tx: Tx,
+  environment: Environment,
+  id: string,
+): Promise<Pick<ReportedMessage, 'id' | 'jobId' | 'receipts'> | undefined> {
+  return tx.row(sql`
+    select m.id, m.job_id as "jobId", coalesce(m.receipts, '{}') as receipts from messages m
+    where m.environment_id = ${environment.id} and m.id = ${id} and m.channel = 'email'
+    for no key update`)
+}
+
+/** What a callback is told of the message that was answered. */
+export interface RepliedMessage {
+  readonly id: string
+  readonly jobId: string
+  readonly eventId: string
+  readonly notificationId: string
+  readonly subscriberId: string
+  readonly versionId: string
+  readonly step: number
+  readonly subject: string | null
+  readonly email: string | null
+}
+
+export async function findReplied(db: Sql, environment: Environment, id: string): Promise<RepliedMessage | undefined> {
+  return db.row(sql`
+    select m.id, m.job_id as "jobId", m.event_id as "eventId", m.notification_id as "notificationId",
+      m.subscriber_id as "subscriberId", m.version_id as "versionId", m.step, m.subject, m.email
+    from messages m where m.environment_id = ${environment.id} and m.id = ${id}`)
+}

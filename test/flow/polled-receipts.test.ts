@@ -1,0 +1,111 @@
+// Receipts that a provider must be asked for: when, how often, and that a device that is gone is not tried again.
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import { sql } from '../../src/db/sql.ts'
+import type { Json, TestApp } from '../support/app.ts'
+import { createTestApp } from '../support/app.ts'
+import { FlowScene, fresh } from '../support/flow-scene.ts'
+
+const minuteMs = 60_000
+const push = (content: string): Json => ({ template: { type: 'push', title: 'News', content } })
+
+let app: TestApp
+let scene: FlowScene
+let asked: { path: string; body: Json }[]
+/** By the id of a ticket. */
+let receipts: Map<string, object>
+let tickets = 0
+before(async () => {
+  app = await createTestApp()
+  scene = new FlowScene(app)
+  await scene.expect(201, 'POST', '/v1/integrations', {
+    providerId: 'expo',
+    channel: 'push',
+    active: true,
+    credentials: { apiKey: 'token-of-expo' },
+  })
+})
+after(() => app.close())
+beforeEach(() => {
+  asked = []
+  receipts = new Map()
+  app.world.onFetch = async (request) => {
+    const path = new URL(request.url).pathname
+    const body = JSON.parse(await request.text())
+    asked.push({ path, body })
+    const data = path.endsWith('/send') ? body.map(ticket) : known(body.ids)
+    return { status: 200, headers: new Headers(), body: JSON.stringify({ data }) }
+  }
+})
+
+function ticket(): object {
+  tickets += 1
+  return { status: 'ok', id: `ticket-${tickets}` }
+}
+
+const known = (ids: readonly string[]): object =>
+  Object.fromEntries(ids.flatMap((id) => (receipts.has(id) ? [[id, receipts.get(id)]] : [])))
+
+async function told(devices: number): Promise<{ subscriberId: string; transactionId: string; ids: string[] }> {
+  const subscriberId = fresh('person')
+  const deviceTokens = Array.from({ length: devices }, () => `ExponentPushToken[${fresh('device')}]`)
+  const workflow = await scene.workflow([push('Shipped')])
+  const to = { subscriberId, channels: [{ providerId: 'expo', credentials: { deviceTokens } }] }
+  const first = tickets
+  const { transactionId } = await scene.run(workflow, to)
+  return { subscriberId, transactionId, ids: deviceTokens.map((_device, index) => `ticket-${first + 1 + index}`) }
+}
+
+const questions = (): Json[] => asked.filter(({ path }) => path.endsWith('/getReceipts')).map(({ body }) => body.ids)
+const tokensOf = async (subscriberId: string): Promise<string[]> =>
+  (await scene.subscriber(subscriberId)).channels[0].credentials.deviceTokens
+
+test('devices of one person go in one request; a quarter of an hour later one question asks for all', async () => {
+  const { transactionId, ids } = await told(3)
+  assert.deepEqual(
+    asked.map(({ path, body }) => [path, body.length]),
+    [['/--/api/v2/push/send', 3]],
+  )
+  for (const id of ids) receipts.set(id, { status: 'ok' })
+  await scene.advance(14 * minuteMs, minuteMs)
+  assert.deepEqual(questions(), [])
+  await scene.advance(7 * minuteMs, minuteMs)
+  assert.deepEqual(
+    questions().map((one) => [...one].sort()),
+    [[...ids].sort()],
+  )
+  const { jobs } = await scene.notification(transactionId)
+  const webhooks = jobs[0].executionDetails.filter((one: Json) => one.source === 'Webhook')
+  assert.equal(webhooks.length, 3)
+  await scene.advance(24 * 60 * minuteMs, 30 * minuteMs)
+  assert.equal(questions().length, 1, 'what is known is not asked again')
+  assert.equal((await scene.rows(sql`select 1 from tasks where kind = 'poll'`)).length, 0)
+})
+
+test('a device that is gone is told of as failed, and no longer the subscriber’s', async () => {
+  const { subscriberId, transactionId, ids } = await told(2)
+  receipts.set(ids[0] ?? '', { status: 'ok' })
+  receipts.set(ids[1] ?? '', { status: 'error', message: 'gone', details: { error: 'DeviceNotRegistered' } })
+  await scene.advance(21 * minuteMs, minuteMs)
+  assert.equal((await tokensOf(subscriberId)).length, 1)
+  const messages = await scene.messages(transactionId)
+  assert.deepEqual(messages.map((message) => message.status).sort(), ['error', 'sent'])
+})
+
+test('where most devices of an answer are said to be gone, nobody loses any', async () => {
+  const { subscriberId, ids } = await told(30)
+  for (const id of ids) receipts.set(id, { status: 'error', message: 'x', details: { error: 'DeviceNotRegistered' } })
+  await scene.advance(21 * minuteMs, minuteMs)
+  assert.equal((await tokensOf(subscriberId)).length, 30)
+})
+
+test('what is not known yet is asked for again, for a day', async () => {
+  const { transactionId } = await told(1)
+  await scene.advance(26 * 60 * minuteMs, 10 * minuteMs)
+  const many = questions().length
+  assert.ok(many > 10 && many < 60, `${many} questions`)
+  await scene.advance(6 * 60 * minuteMs, 10 * minuteMs)
+  assert.equal(questions().length, many)
+  assert.equal((await scene.message(transactionId)).status, 'sent')
+  assert.equal((await scene.rows(sql`select 1 from messages where poll_at is not null`)).length, 0)
+})
