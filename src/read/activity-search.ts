@@ -15,6 +15,8 @@ import { depthOf, notificationColumns, ordered } from './activity-rows.ts'
  * are looked at first: what is common is found among them, and what is rare by its index.
  */
 const walkedFirst = 2_000
+/** Of people fewer: each costs a look at its address, and what more than one in a hundred have is among these. */
+const walkedForPeople = 1_000
 /** A filter that fewer rows fit is narrow: all of them can be looked at. */
 const narrowMax = 1_000
 /** More people than this are not looked up one by one. */
@@ -36,7 +38,8 @@ export async function findNotifications(
   if (first === undefined) return walk(db, environment, filter, slice)
   const narrow = ways.length === 1 ? undefined : await narrowest(db, environment, filter, ways)
   if (narrow === undefined && (ways.length > 1 || !isInOrder(first, filter))) {
-    const near = await findNewest(db, environment, filter, slice)
+    const isForPeople = ways.length === 1 && first === 'people'
+    const near = await findNewest(db, environment, filter, slice, isForPeople ? walkedForPeople : walkedFirst)
     if (near.length === slice.limit) return near
   }
   return findBy(narrow ?? first, db, environment, filter, slice)
@@ -117,8 +120,8 @@ async function walk(db: Sql, environment: Environment, filter: ActivityFilter, s
     where n.environment_id = ${environment.id} and ${inTime(filter, sql`n.id`)} ${ordered(slice)}`)
 }
 
-async function findNewest(db: Sql, environment: Environment, filter: ActivityFilter, slice: Slice) {
-  const near = Math.max(walkedFirst, 4 * depthOf(slice))
+async function findNewest(db: Sql, environment: Environment, filter: ActivityFilter, slice: Slice, walked: number) {
+  const near = Math.max(walked, 4 * depthOf(slice))
   return db.rows<NotificationRow>(sql`
     select ${notificationColumns} from (
       select * from notifications n where n.environment_id = ${environment.id} and ${inTime(filter, sql`n.id`)}
