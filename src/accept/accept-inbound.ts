@@ -4,7 +4,7 @@ import type { Environment } from '../domain/environment.ts'
 import type { Integration } from '../domain/integration.ts'
 import { isBelieved, mailIn, receiptsIn } from '../providers/inbound.ts'
 import type { Provider } from '../providers/provider.ts'
-import type { InboundCall, Proof } from '../providers/receipt.ts'
+import type { InboundCall, Proof, Receipt } from '../providers/receipt.ts'
 import { providerOf } from '../providers/registry.ts'
 import type { Queue } from '../queue/queue.ts'
 import { keepForLater } from '../record/late-receipts.ts'
@@ -22,8 +22,15 @@ export type InboundResult =
   /** `reply`: the words that the vendor waits for. */
   | { readonly kind: 'taken'; readonly reports: readonly ReportedReceipt[]; readonly reply?: string | undefined }
 
-/** Reports in one call; vendors send some hundreds at the most, and the rest of a longer list comes in their next call. */
-const receiptsPerCallMax = 5_000
+/** Reports in one transaction; vendors send some hundreds a call. Whole calls are repeated by them, which does no harm. */
+const receiptsPerPage = 1_000
+
+/** Whether calls are expected at all, before anything of them is read. */
+export function takesCalls({ providerId, configurations }: Integration): boolean {
+  const provider = providerOf(providerId)
+  const hasReader = provider?.receipts !== undefined || provider?.replies !== undefined
+  return hasReader && configurations?.inboundWebhookEnabled === true
+}
 
 export async function acceptInbound(
   db: Db,
@@ -33,26 +40,40 @@ export async function acceptInbound(
   { integration, call }: { integration: Integration; call: InboundCall },
 ): Promise<InboundResult> {
   const provider = providerOf(integration.providerId)
-  const { inboundWebhookEnabled, inboundWebhookSigningKey } = integration.configurations ?? {}
-  if (provider === undefined || inboundWebhookEnabled !== true) return { kind: 'unknown' }
-  if (provider.receipts === undefined && provider.replies === undefined) return { kind: 'unknown' }
+  if (provider === undefined || !takesCalls(integration)) return { kind: 'unknown' }
+  const { inboundWebhookSigningKey } = integration.configurations ?? {}
   const proof = { key: inboundWebhookSigningKey, account: integration.credentials, world }
   const greeting = await greetingOf(provider, call, proof)
   if (greeting !== undefined) return { kind: 'greeted', answer: greeting }
   const isReceipt = provider.receipts !== undefined && (await isBelieved(provider.receipts, call, proof))
-  const receipts = isReceipt ? receiptsIn(provider, call).slice(0, receiptsPerCallMax) : []
+  const receipts = isReceipt ? receiptsIn(provider, call) : []
   if (receipts.length > 0) {
-    const { _id: integrationId } = integration
-    const { matched } = await recordReceipts(db, world, environment, { integration, receipts }, (tx, early) =>
-      keepForLater(tx, world, environment, { integrationId, receipts: early, looks: 0 }),
-    )
-    return { kind: 'taken', reports: matched, reply: provider.receipts?.reply }
+    const reports: ReportedReceipt[] = []
+    for (let from = 0; from < receipts.length; from += receiptsPerPage) {
+      const page = receipts.slice(from, from + receiptsPerPage)
+      reports.push(...(await recordPage(db, world, environment, integration, page)))
+    }
+    return { kind: 'taken', reports, reply: provider.receipts?.reply }
   }
   const isReply = provider.replies !== undefined && (await isBelieved(provider.replies, call, proof))
   if (!isReceipt && !isReply) return { kind: 'disbelieved' }
   const mail = isReply ? await mailIn(provider, call) : undefined
   if (mail !== undefined) await acceptReply(db, world, environment, queue, { integration, mail })
   return { kind: 'taken', reports: [] }
+}
+
+async function recordPage(
+  db: Db,
+  world: World,
+  environment: Environment,
+  integration: Integration,
+  receipts: readonly Receipt[],
+): Promise<readonly ReportedReceipt[]> {
+  const { _id: integrationId } = integration
+  const { matched } = await recordReceipts(db, world, environment, { integration, receipts }, (tx, early) =>
+    keepForLater(tx, world, environment, { integrationId, receipts: early, looks: 0 }),
+  )
+  return matched
 }
 
 async function greetingOf(

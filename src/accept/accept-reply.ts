@@ -15,7 +15,7 @@ import { lockReplied, writeReported } from '../store/messages/receipts.ts'
 import { insertTasks } from '../store/tasks.ts'
 import type { World } from '../world/world.ts'
 
-/** An answer that comes twice is one: a vendor repeats a call whose answer it missed. */
+/** More are a loop of machines that answer each other, or abuse. */
 const repliesPerMessageMax = 50
 
 /** False when it answers no message of ours. */
@@ -33,7 +33,8 @@ export async function acceptReply(
     const now = world.now()
     const message = await lockReplied(tx, environment, messageId)
     const name = `reply ${identityOf(mail)}`
-    const known = Object.keys(message?.receipts ?? {})
+    // Reports of what became of the message stand there too.
+    const known = Object.keys(message?.receipts ?? {}).filter((one) => one.startsWith('reply '))
     if (message === undefined || known.includes(name) || known.length >= repliesPerMessageMax) return false
     await writeReported(tx, environment, [{ id: message.id, receipts: { [name]: now.toISOString() } }], now)
     const raw = { from: mail.from, subject: mail.subject }
@@ -52,7 +53,7 @@ export async function acceptReply(
   return isTaken
 }
 
-/** The mail's own id; what it says, where it has none. */
+/** An answer that comes twice is one, for a vendor repeats a call whose answer it missed: the mail's own id; what it says, where it has none. */
 function identityOf({ messageId, from, subject, text }: InboundMail): string {
   const said = messageId ?? JSON.stringify([from, subject, text])
   return createHash('sha256').update(said).digest('hex').slice(0, 32)

@@ -1,4 +1,5 @@
 // Delivers one message: one provider, once, within a bound; whatever comes of it is an Outcome.
+import { grouped } from '../domain/grouped.ts'
 import type { Integration } from '../domain/integration.ts'
 import type { OutboundMessage } from '../domain/outbound-message.ts'
 import type { Outcome } from '../domain/outcome.ts'
@@ -39,7 +40,21 @@ export async function deliverTogether(
   if (sendMany === undefined) return all(misconfigured(`${provider.name} (${provider.id}) sends one message at a time`))
   const mistake = mistakeOf(provider, integration)
   if (mistake !== undefined) return all(misconfigured(mistake))
-  return inTime(world, provider, all, () => sendMany(world, messages, integration.credentials))
+  return aloneNextTime(await inTime(world, provider, all, () => sendMany(world, messages, integration.credentials)))
+}
+
+/**
+ * Vendors may refuse a whole request for one message in it. Those that were refused in the same words are sent once more,
+ * each alone, so that only the culprit is refused in the end. (Of recipients, vendors tell one by one.)
+ */
+function aloneNextTime(outcomes: readonly Outcome[]): readonly Outcome[] {
+  const isOfRequest = (outcome: Outcome): outcome is Outcome & { kind: 'refused' } =>
+    outcome.kind === 'refused' && (outcome.reason === 'bad-content' || outcome.reason === 'other')
+  const byWords = grouped(outcomes.filter(isOfRequest), ({ detail }) => detail)
+  return outcomes.map((outcome) => {
+    if (!isOfRequest(outcome) || (byWords.get(outcome.detail)?.length ?? 0) < 2) return outcome
+    return { kind: 'busy', detail: outcome.detail, alone: true }
+  })
 }
 
 /** What a provider answers, or that it did not. */

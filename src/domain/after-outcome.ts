@@ -77,12 +77,13 @@ function afterMisconfigured(situation: OutcomeSituation, words: string): AfterOu
   return { kind: 'again', at: situation.now, sending: nextTurn(situation), failover: true, status: 'error', error }
 }
 
-function afterBusy(situation: OutcomeSituation, outcome: { detail: string; retryAfterMs?: number }): AfterOutcome {
+function afterBusy(situation: OutcomeSituation, outcome: Outcome & { kind: 'busy' }): AfterOutcome {
   const { sending, now, channel } = situation
   const error = sendErrorOf(channel, outcome.detail)
   const spentMs = now.getTime() - Date.parse(sending.firstAttemptAt ?? now.toISOString())
   if (sending.attempts >= attemptsMax || spentMs >= budgetMs) return { kind: 'over', status: 'error', error }
-  const waited: Sending = { ...sending, busyAnswers: sending.busyAnswers + 1 }
+  const alone = outcome.alone === true ? { alone: true as const } : {}
+  const waited: Sending = { ...sending, ...alone, busyAnswers: sending.busyAnswers + 1 }
   const turnMs = now.getTime() - Date.parse(sending.turnStartedAt ?? now.toISOString())
   const waitMs = Math.min(Math.max(jitteredWaitMs(situation), outcome.retryAfterMs ?? 0), budgetMs - spentMs)
   const isTired = waited.busyAnswers >= busyAnswersBeforeFailover || turnMs + waitMs > turnMsMax

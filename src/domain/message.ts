@@ -43,6 +43,8 @@ export interface Sending {
   readonly unsureRepeats: number
   /** Not before this: other messages of its job may be due sooner. */
   readonly dueAt?: string
+  /** Shares no request with others any more. */
+  readonly alone?: true
 }
 
 export const notYetSent: Sending = { attempts: 0, busyAnswers: 0, tried: [], unsureRepeats: 0 }

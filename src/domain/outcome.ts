@@ -20,6 +20,8 @@ export type Outcome =
       readonly retryAfterMs?: number
       /** It was the recipient's own address that was busy: nobody else need wait. */
       readonly ofRecipient?: true
+      /** Refused with others of its request, perhaps for another's fault: the next request holds it alone. */
+      readonly alone?: true
     }
   /** Perhaps sent: the channel's policy decides. */
   | { readonly kind: 'unsure'; readonly detail: string }

@@ -104,7 +104,7 @@ export function httpProvider<const Form extends CredentialForm, const Kind exten
 
 /** The answer; or an Outcome, where there was none. */
 async function called<Form extends CredentialForm, Kind extends Channel>(
-  { reach, callsRecipient, http2 }: HttpProviderDefinition<Form, Kind>,
+  { form, reach, callsRecipient, http2 }: HttpProviderDefinition<Form, Kind>,
   world: World,
   request: OutboundRequest,
   credentials: CredentialsOf<Form>,
@@ -112,7 +112,7 @@ async function called<Form extends CredentialForm, Kind extends Channel>(
 ): Promise<ProviderAnswer | Outcome> {
   try {
     const answer = await world.fetch(request, {
-      reach: reach?.(credentials, message) ?? reachOf(credentials),
+      reach: reach?.(credentials, message) ?? reachOf(form, credentials),
       timeoutMs: sendTimeoutMs,
       account: credentials,
       ...(http2 === true ? { http2 } : {}),
@@ -125,9 +125,12 @@ async function called<Form extends CredentialForm, Kind extends Channel>(
   }
 }
 
-/** A base address was written down by the operator: it may be private. */
-const reachOf = (credentials: { readonly baseUrl?: unknown }): 'operator' | 'guarded' =>
-  credentials.baseUrl === undefined ? 'guarded' : 'operator'
+/**
+ * A base address was written down by the operator: it may be private. An account may hold one that its form does not ask
+ * for and the request does not use; that opens nothing.
+ */
+const reachOf = (form: CredentialForm, credentials: { readonly baseUrl?: unknown }): 'operator' | 'guarded' =>
+  form.baseUrl === undefined || credentials.baseUrl === undefined ? 'guarded' : 'operator'
 
 /** The provider's request, with what the caller adds, signed: in this order, so that the signature is of what is sent. */
 function settledRequest<Form extends CredentialForm, Kind extends Channel>(
@@ -204,7 +207,7 @@ function plainKey(message: object): string | undefined {
 }
 
 async function probed<Form extends CredentialForm, Kind extends Channel>(
-  { name, sign, http2 }: HttpProviderDefinition<Form, Kind>,
+  { name, form, sign, http2 }: HttpProviderDefinition<Form, Kind>,
   probe: Probe<Form>,
   world: World,
   credentials: CredentialsOf<Form>,
@@ -212,7 +215,7 @@ async function probed<Form extends CredentialForm, Kind extends Channel>(
   try {
     const made = probe.request(credentials, world.now())
     const request = sign?.(made, credentials, world.now()) ?? made
-    const reach = reachOf(credentials)
+    const reach = reachOf(form, credentials)
     const options: OutboundOptions = { reach, timeoutMs: checkTimeoutMs, ...(http2 === true ? { http2 } : {}) }
     const answer = answerOf(await world.fetch(request, options), world.now())
     if (probe.result !== undefined) return probe.result(answer, credentials)

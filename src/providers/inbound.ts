@@ -1,9 +1,10 @@
 // Whether a call from outside is the vendor's, and what it holds.
+import { rawBytesMax } from '../domain/execution-detail.ts'
 import type { Credentials } from '../domain/integration.ts'
 import type { Provider } from './provider.ts'
 import type { InboundCall, InboundMail, Proof, Receipt } from './receipt.ts'
 import { isSame } from './signing.ts'
-import { storableValue } from './words.ts'
+import { providerMessageIdBytesMax, storable, storableValue } from './words.ts'
 
 /** What may stand in the address as the key of a vendor that can send no header. */
 const keyParameters = ['token', 'key']
@@ -46,20 +47,49 @@ function basicWords(value: string): string[] {
 /** What a call reports; one that cannot be read reports nothing. */
 export function receiptsIn(provider: Provider, call: InboundCall): readonly Receipt[] {
   try {
-    return (provider.receipts?.read(call) ?? []).map((receipt) => storableValue(withoutKey(receipt, call)))
+    const rows = new Map<unknown, unknown>()
+    return (provider.receipts?.read(call) ?? []).map((receipt) => {
+      const { row, ...rest } = receipt
+      // The reports of one event share it, and there may be as many as it names people.
+      if (!rows.has(row)) rows.set(row, shownRow(row, call))
+      return bounded({ ...storableValue(rest), row: rows.get(row) })
+    })
   } catch {
     return []
   }
 }
 
+/** No vendor's are longer; they become part of the message's row, which must not grow with what somebody writes. */
+const addressBytesMax = 1_000
+const wordsBytesMax = 4_000
+
+function bounded(receipt: Receipt): Receipt {
+  const { providerMessageId, address, words } = receipt
+  return {
+    ...receipt,
+    // As sending kept it, or it would not be found.
+    ...(providerMessageId === undefined
+      ? {}
+      : { providerMessageId: storable(providerMessageId, providerMessageIdBytesMax) }),
+    ...(address === undefined ? {} : { address: storable(address, addressBytesMax) }),
+    ...(words === undefined ? {} : { words: storable(words, wordsBytesMax) }),
+  }
+}
+
+/** Of the report itself, no more than is shown of it. */
+function shownRow(row: unknown, call: InboundCall): unknown {
+  const clean = storableValue(withoutKey(row, call))
+  const text = JSON.stringify(clean) ?? ''
+  return text.length <= rawBytesMax ? clean : storable(text, rawBytesMax)
+}
+
 /** A vendor that calls by GET reports in the address, where our key may stand too. */
-function withoutKey(receipt: Receipt, { query }: InboundCall): Receipt {
-  const { row } = receipt
-  if (typeof row !== 'object' || row === null || Array.isArray(row)) return receipt
+function withoutKey(row: unknown, { query }: InboundCall): unknown {
+  if (typeof row !== 'object' || row === null || Array.isArray(row)) return row
   const given = Object.entries(row).filter(
     ([name, value]) => !(keyParameters.includes(name) && query.get(name) === value),
   )
-  return { ...receipt, row: Object.fromEntries(given) }
+  return Object.fromEntries(given)
 }
 
 export async function mailIn(provider: Provider, call: InboundCall): Promise<InboundMail | undefined> {

@@ -113,16 +113,17 @@ export function provider<const Form extends CredentialForm, const Kind extends C
 ): Provider {
   const own = definition as unknown as Provider
   const { batching, check, send, sendMany } = own
-  const made: Provider = { ...own }
+  const made: Provider = { ...own, ...(batching === undefined ? {} : { batching: filledBatching(batching) }) }
   if (check !== undefined) made.check = (world, credentials) => check(world, filledIn(credentials as Credentials))
   if (send !== undefined) made.send = (world, message, credentials) => sendOne(own, send, world, message, credentials)
-  if (batching !== undefined) {
-    made.batching = { ...batching, key: (message, credentials) => batching.key(message, filledIn(credentials)) }
-  }
   if (sendMany !== undefined) {
     made.sendMany = (world, messages, credentials) => sendTogether(own, sendMany, world, messages, credentials)
   }
   return made
+}
+
+function filledBatching({ max, key }: NonNullable<Provider['batching']>): NonNullable<Provider['batching']> {
+  return { max, key: (message, credentials) => key(message, filledIn(credentials)) }
 }
 
 async function sendOne(

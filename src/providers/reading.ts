@@ -39,10 +39,40 @@ export function readingOfJson(text: string): Reading {
 
 /** Of JSON in which every whole number of more than 15 digits is a text, so that none of them is lost. */
 export function readingOfExactJson(text: string): Reading {
-  return readingOf(parsedJson(text.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/gs, quoted)))
+  try {
+    return readingOf(parsedJson(/\d{16}/.test(text) ? withLongNumbersAsTexts(text) : text))
+  } catch {
+    // A number of millions of digits.
+    return readingOf(undefined)
+  }
 }
 
-const quoted = (token: string): string => (token.startsWith('"') ? token : `"${token}"`)
+/** Goes over the text once, whatever stands in it: it may be megabytes that somebody chose with care. */
+function withLongNumbersAsTexts(text: string): string {
+  // Of a number everything is taken at once; where a part of it could be given back, long ones would be read again and again.
+  const starts = /"|-?\d+(?:\.\d*)?(?:[eE][+-]?\d*)?/g
+  const pieces: string[] = []
+  let written = 0
+  for (let found = starts.exec(text); found !== null; found = starts.exec(text)) {
+    const [token] = found
+    if (token === '"') starts.lastIndex = endOfText(text, found.index + 1)
+    else if (/^-?\d{16,}$/.test(token)) {
+      pieces.push(text.slice(written, found.index), `"${token}"`)
+      written = found.index + token.length
+    }
+  }
+  return pieces.join('') + text.slice(written)
+}
+
+/** Behind the quotation mark that ends a text, which is the first without a backslash of its own. */
+function endOfText(json: string, start: number): number {
+  for (let quote = json.indexOf('"', start); quote !== -1; quote = json.indexOf('"', quote + 1)) {
+    let backslashes = 0
+    while (quote - backslashes > start && json[quote - backslashes - 1] === '\\') backslashes += 1
+    if (backslashes % 2 === 0) return quote + 1
+  }
+  return json.length
+}
 
 export function parsedJson(text: string): unknown {
   // Most answers that matter are short or empty, and an exception costs more than a look.

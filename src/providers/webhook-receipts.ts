@@ -10,7 +10,7 @@ export const webhookReceipts: ReceiptReader<{ readonly secretKey?: string }> = {
   setUp: `Post \`{"id", "status", "timestamp", "address", "reason"}\`, or a list of them, signed in \`X-Posthorn-Signature\` as our calls are, with the signing key or else the signing secret. \`id\` is ours or the one you answered with; the status is one of ${receiptStatuses.join(', ')}.`,
   verify(call, { key, account, world }) {
     const secret = key || account.secretKey
-    return secret !== undefined && isSigned(call, secret, world.now())
+    return secret !== undefined && secret !== '' && isSigned(call, secret, world.now())
   },
   read: (call) =>
     eventsOf(call).flatMap((event) =>

@@ -14,8 +14,13 @@ export interface AwaitedReceipt {
   readonly at: Date
 }
 
-/** Messages of so long a time are asked about together. A task that is over is not needed by any message that came later. */
+/** Messages of so long a time are asked about together. */
 const togetherMs = 300_000
+/**
+ * When their time is over, the outcome of the last may still be on its way into the database; their task comes after it,
+ * for once it is over it asks for nobody. Twice as long as an outcome is tried to be recorded.
+ */
+const graceMs = 60_000
 
 export async function awaitReceipts(
   db: Sql,
@@ -25,17 +30,27 @@ export async function awaitReceipts(
 ): Promise<void> {
   if (polls.length === 0) return
   await pollFrom(db, environment, polls)
+  await ensurePolls(db, environment, polls, now)
+}
+
+/** One task for each stretch of time in which a message is to be asked about. */
+export async function ensurePolls(
+  db: Sql,
+  environment: Environment,
+  polls: readonly Pick<AwaitedReceipt, 'integrationId' | 'at'>[],
+  now: Date,
+): Promise<void> {
   const tasks = new Map(polls.map(taskOf).map((task) => [task.id, task]))
   await ensureTasks(db, environment, [...tasks.values()], now)
 }
 
-function taskOf({ integrationId, at }: AwaitedReceipt): NewTask {
+function taskOf({ integrationId, at }: Pick<AwaitedReceipt, 'integrationId' | 'at'>): NewTask {
   const place = Math.floor(at.getTime() / togetherMs)
   return {
     id: notificationIdOf(integrationId, `poll ${place}`),
     kind: 'poll',
     lane: fanOutLane,
-    dueAt: new Date((place + 1) * togetherMs),
+    dueAt: new Date((place + 1) * togetherMs + graceMs),
     state: { integrationId },
   }
 }

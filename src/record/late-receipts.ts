@@ -4,11 +4,15 @@ import type { Environment } from '../domain/environment.ts'
 import { fanOutLane } from '../domain/event.ts'
 import { rawBytesMax } from '../domain/execution-detail.ts'
 import type { Receipt } from '../providers/receipt.ts'
+import type { NewTask } from '../store/tasks.ts'
 import { insertTasks } from '../store/tasks.ts'
 import type { World } from '../world/world.ts'
 
 /** A vendor may be faster than our own commit; a job with other messages may go on for half an hour. */
 const looksAfterMs = [15_000, 120_000, 600_000, 1_800_000]
+
+/** A claim reads tasks whole; an account that sends for others too reports much that is nobody's here. */
+const receiptsPerTask = 100
 
 export interface LateReceipts {
   readonly integrationId: string
@@ -18,13 +22,15 @@ export interface LateReceipts {
 }
 
 export async function keepForLater(tx: Tx, world: World, environment: Environment, late: LateReceipts): Promise<void> {
-  if (late.receipts.length === 0) return
   const now = world.now()
   const dueAt = nextLookAt(late.looks, now)
   if (dueAt === undefined) return
-  const state = { ...late, receipts: late.receipts.map(shortened) }
-  const task = { id: world.newId(now), kind: 'receipt', lane: fanOutLane, dueAt, state } as const
-  await insertTasks(tx, environment, [task], now)
+  const tasks: NewTask[] = []
+  for (let from = 0; from < late.receipts.length; from += receiptsPerTask) {
+    const receipts = late.receipts.slice(from, from + receiptsPerTask).map(shortened)
+    tasks.push({ id: world.newId(now), kind: 'receipt', lane: fanOutLane, dueAt, state: { ...late, receipts } })
+  }
+  await insertTasks(tx, environment, tasks, now)
 }
 
 /** Undefined when there was the last. */

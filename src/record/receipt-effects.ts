@@ -30,7 +30,7 @@ const detailCodes: Readonly<Record<ReceiptStatus, DetailCode>> = {
   complained: 'receiptFailed',
   unsubscribed: 'receiptFailed',
 }
-/** Only of these does nothing more come that could contradict. */
+/** Proof that it arrived: whatever else is reported, before or after, only a bounce speaks against it. */
 const arrivals: ReadonlySet<string> = new Set<ReceiptStatus>(['delivered', 'opened', 'clicked'])
 const failures: ReadonlySet<string> = new Set<ReceiptStatus>(['failed', 'rejected', 'bounced'])
 const suppressing: Partial<Record<ReceiptStatus, SuppressionReason>> = {
@@ -38,54 +38,76 @@ const suppressing: Partial<Record<ReceiptStatus, SuppressionReason>> = {
   complained: 'complained',
   unsubscribed: 'opted_out',
 }
-/** A recipient of a copy is told of too; beyond so many, what is new about a message is not worth a longer row. */
-const receiptsPerMessageMax = 50
+/** Recipients of copies are told of too; beyond so many, what is new about them is not worth a longer row. */
+const receiptsOfCopiesMax = 50
 const wordsMax = 1_000
 
 /** The receipts are those of this message, in the order in which they came. */
 export function receiptEffect(
   message: ReportedMessage,
   receipts: readonly Receipt[],
-  { providerId }: Pick<Integration, 'providerId'>,
+  { _id, providerId }: Pick<Integration, '_id' | 'providerId'>,
   now: Date,
 ): ReceiptEffect {
   const told: Record<string, string> = {}
   const details: StoredDetail[] = []
   const suppressions: NewSuppression[] = []
   const news: Receipt[] = []
-  let standing: Pick<ReportedChange, 'status' | 'error' | 'deliveredAt'> = {}
+  let standing: Standing = {}
   for (const receipt of receipts) {
     const isOwn = isOwnAddress(message, receipt.address)
-    const name = isOwn ? receipt.status : `${receipt.status} ${receipt.address}`
+    const name = nameOf(receipt, isOwn, message.isOthers ? _id : undefined)
     const known = { ...message.receipts, ...told }
-    if (name in known || Object.keys(known).length >= receiptsPerMessageMax) continue
+    // A provider of the operator's own may report what nobody knows.
+    if (name in known || !Object.hasOwn(detailCodes, receipt.status)) continue
+    suppressions.push(...suppressionOf(message, receipt))
+    if (name.includes(' ') && copiesIn(known) >= receiptsOfCopiesMax) continue
     const at = momentOf(receipt, message, now)
-    if (isOwn) standing = { ...standing, ...standingAfter(message, receipt, known, at) }
+    if (isOwn) standing = merged(standing, standingAfter(message, receipt, known, at))
     told[name] = at.toISOString()
     news.push(receipt)
     const words = `${(receipt.words ?? receipt.status).slice(0, wordsMax)} - (${receipt.status})`
     details.push(detail(at, detailCodes[receipt.status], { words, providerId, raw: receipt.row }))
-    suppressions.push(...suppressionOf(message, receipt))
   }
   const isNew = news.length > 0
   return { change: isNew ? { id: message.id, receipts: told, ...standing } : undefined, details, suppressions, news }
 }
 
+/** Each thing is told once: of the message's own recipient, of each that got a copy, and by each that had a turn. */
+function nameOf({ status, address }: Receipt, isOwn: boolean, otherId: string | undefined): string {
+  return [status, ...(isOwn ? [] : [address]), ...(otherId === undefined ? [] : [otherId])].join(' ')
+}
+
+type Standing = Pick<ReportedChange, 'status' | 'error' | 'deliveredAt'>
+
+/** A status comes with its own error, or with none. */
+function merged({ error, ...before }: Standing, after: Standing): Standing {
+  return { ...before, ...(error === undefined || after.status !== undefined ? {} : { error }), ...after }
+}
+
+/** What is told of the message's own recipient has a name without a space. */
+const copiesIn = (known: object): number =>
+  Object.keys(known).filter((name) => name.includes(' ') && !name.startsWith('reply ')).length
+
 function standingAfter(
-  { channel, status }: ReportedMessage,
+  { channel, status, isOthers }: ReportedMessage,
   receipt: Receipt,
   known: Readonly<Record<string, string>>,
   at: Date,
-): Pick<ReportedChange, 'status' | 'error' | 'deliveredAt'> {
+): Standing {
   const knows = (statuses: ReadonlySet<string>): boolean => Object.keys(known).some((name) => statuses.has(name))
   if (failures.has(receipt.status)) {
-    // A mailbox may bounce what its server took; anything else that comes after an arrival is out of order.
+    // It failed with the one that had its turn before: whoever took over tells how it went.
+    if (isOthers) return {}
+    // A mailbox may bounce what its server took.
     if (receipt.status !== 'bounced' && knows(arrivals)) return {}
     return { status: 'error', error: sendErrorOf(channel, receipt.words ?? `The provider reported: ${receipt.status}`) }
   }
   const deliveredAt = receipt.status === 'delivered' ? { deliveredAt: at } : {}
-  const isProof = arrivals.has(receipt.status) || (receipt.status === 'sent' && status === 'warning')
-  return isProof && status !== 'sent' && !knows(failures) ? { status: 'sent', ...deliveredAt } : deliveredAt
+  const isProof =
+    arrivals.has(receipt.status) || (receipt.status === 'sent' && status === 'warning' && !knows(failures))
+  const isNews = status !== 'sent' || knows(failures)
+  return isProof && isNews && !('bounced' in known) ? { status: 'sent', ...deliveredAt } : deliveredAt
 }
 
 /** What the vendor says, where it can be true. */
@@ -93,14 +115,26 @@ function momentOf({ at }: Receipt, { createdAt }: ReportedMessage, now: Date): D
   return at !== undefined && at >= createdAt && at <= now ? at : now
 }
 
-/** A message has one recipient of its own; others got a copy. */
-function isOwnAddress({ channel, email, phone }: ReportedMessage, address: string | undefined): boolean {
-  const own = channel === 'email' ? email : channel === 'sms' ? phone : null
-  if (address === undefined || own === null || !isSuppressible(channel)) return true
-  if (channel === 'email') return comparedAddress('email', address) === comparedAddress('email', own)
-  return digits(address) === digits(own)
+/** A message has one recipient of its own; of an e-mail, others got a copy. */
+function isOwnAddress({ channel, email }: ReportedMessage, address = ''): boolean {
+  if (channel !== 'email' || email === null || address === '') return true
+  return comparedAddress('email', address) === comparedAddress('email', email)
 }
 
+/** Whether an address that a vendor names is this message's, among others of the same request. */
+export function isFor({ channel, email, phone, target }: ReportedMessage, address: string): boolean {
+  if (channel === 'email')
+    return email !== null && comparedAddress('email', address) === comparedAddress('email', email)
+  return channel === 'sms' ? phone !== null && isSameNumber(address, phone) : target === address
+}
+
+/** Vendors leave out the sign, and know the country where we may not. */
+function isSameNumber(one: string, other: string): boolean {
+  const [longer, shorter] = [digits(one), digits(other)].sort((a, b) => b.length - a.length) as [string, string]
+  return shorter.length >= nationalDigitsMin && longer.endsWith(shorter)
+}
+
+const nationalDigitsMin = 6
 const digits = (number: string): string => number.replace(/\D/g, '').replace(/^0+/, '')
 
 const isSuppressible = (channel: string): channel is SuppressionChannel => channel === 'email' || channel === 'sms'

@@ -13,7 +13,7 @@ import { removeDeviceTokens } from '../store/subscriber-channels.ts'
 import { suppress } from '../store/suppressions.ts'
 import type { World } from '../world/world.ts'
 import type { ReceiptEffect } from './receipt-effects.ts'
-import { receiptEffect } from './receipt-effects.ts'
+import { isFor, receiptEffect } from './receipt-effects.ts'
 
 export interface ReportedReceipt {
   readonly messageId: string
@@ -109,12 +109,11 @@ function finderOf(messages: readonly ReportedMessage[]): (receipt: Receipt) => R
     const own = byId.get(messageId.toLowerCase())
     if (own !== undefined || providerMessageId === '') return own
     const candidates = byProviderId.get(providerMessageId) ?? []
-    return candidates.length < 2 ? candidates[0] : candidates.find((message) => isFor(message, address))
+    return candidates.length < 2
+      ? candidates[0]
+      : candidates.find((one) => address !== undefined && isFor(one, address))
   }
 }
-
-const isFor = ({ email, phone, target }: ReportedMessage, address: string | undefined): boolean =>
-  address !== undefined && [email, phone, target].includes(address)
 
 /** One statement cannot write the same address twice; of two reasons the one that holds for more is kept. */
 function once<Entry extends { channel: string; address: string; reason: string }>(entries: readonly Entry[]): Entry[] {

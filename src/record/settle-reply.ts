@@ -19,7 +19,7 @@ export async function settleReply(db: Db, environment: Environment, settlement: 
   const { task, jobId, told, again } = settlement
   await db.transaction(async (tx) => {
     if (again !== undefined) {
-      await repeatTask(tx, environment, { ...task, dueAt: again.at, state: { ...task.state, calls: again.calls } })
+      await repeatTask(tx, environment, { ...task, dueAt: again.at, state: { calls: again.calls } })
       return
     }
     const ours = await finishTasks(tx, environment, [task])

@@ -43,15 +43,11 @@ export async function pollReceipts({ db, world }: Pipeline, environment: Environ
     integration === undefined || polling === undefined || ids.length === 0
       ? []
       : await (polling as Polling<unknown>).ask(world, ids, integration.credentials)
-  const told = new Set((receipts ?? []).map(({ providerMessageId }) => providerMessageId))
-  const again = asked
-    .filter(({ providerMessageId }) => !told.has(providerMessageId))
-    .map(({ id, createdAt }) => ({ id, at: nextPollOf(polling, createdAt, now) }))
   await settlePoll(db, world, environment, {
     task,
     integrationId,
-    again,
-    ...(integration === undefined
+    asked: asked.map((one) => ({ ...one, again: nextPollOf(polling, one.createdAt, now) })),
+    ...(integration === undefined || polling === undefined
       ? {}
       : { report: { integration, receipts: receipts ?? [], prunes: mayPrune(receipts ?? []) } }),
   })

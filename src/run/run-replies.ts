@@ -11,20 +11,40 @@ import type { RepliedMessage } from '../store/messages/receipts.ts'
 import { findReplied } from '../store/messages/receipts.ts'
 import { findSubscribersById } from '../store/subscribers.ts'
 import type { Task } from '../store/tasks.ts'
+import { findTaskMail, taskMailBytes } from '../store/tasks.ts'
 import type { Pipeline } from './pipeline.ts'
 
 const callTimeoutMs = 15_000
 
+/** When files of others take all the memory there is for them. */
+const roomAgainMs = 5_000
+
 interface ReplyState {
   readonly messageId: string
-  readonly mail: Readonly<Record<string, unknown>>
   readonly calls: number
 }
 
+/** The mail may hold files: it shares the memory that they may take. */
 export async function handReplyOn(pipeline: Pipeline, environment: Environment, task: Task): Promise<void> {
+  const { db, world, fileBudget } = pipeline
+  const giveBack = await fileBudget.take(await taskMailBytes(db, environment, task.id))
+  if (giveBack === undefined) {
+    const { calls } = task.state as unknown as ReplyState
+    const again = { at: new Date(world.now().getTime() + roomAgainMs), calls }
+    return settleReply(db, environment, { task, jobId: undefined, told: undefined, again })
+  }
+  try {
+    await handOn(pipeline, environment, task)
+  } finally {
+    giveBack()
+  }
+}
+
+async function handOn(pipeline: Pipeline, environment: Environment, task: Task): Promise<void> {
   const { db, world } = pipeline
-  const { messageId, mail, calls } = task.state as unknown as ReplyState
+  const { messageId, calls } = task.state as unknown as ReplyState
   const message = await findReplied(db, environment, messageId)
+  const mail = (await findTaskMail(db, environment, task.id)) ?? {}
   const call = message && (await callOf(pipeline, environment, message, mail))
   if (message === undefined || call === undefined) {
     // The message went with its month, or the workflow wants no answers any more.

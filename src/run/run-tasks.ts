@@ -3,8 +3,8 @@ import type { Environment } from '../domain/environment.ts'
 import { grouped } from '../domain/grouped.ts'
 import { claimsMax } from '../domain/job.ts'
 import { activeStepFrom } from '../domain/workflow.ts'
+import { releaseLeases } from '../queue/leases.ts'
 import type { Ending } from '../queue/worker.ts'
-import { settledAtOnce } from '../queue/worker.ts'
 import type { CancelState } from '../record/cancel-page.ts'
 import { cancelNextPage } from '../record/cancel-page.ts'
 import { endDueSnoozes } from '../record/end-snooze.ts'
@@ -13,6 +13,7 @@ import { expandPage, expansionStart } from '../record/expand-page.ts'
 import { putOffTasks } from '../record/postpone-tasks.ts'
 import type { ResolveChannels } from '../record/resolve-recipients.ts'
 import type { Task } from '../store/tasks.ts'
+import { taskQueue } from '../store/tasks.ts'
 import type { Pipeline } from './pipeline.ts'
 import { lookAtLateReceipts, pollReceipts } from './run-receipts.ts'
 import { handReplyOn } from './run-replies.ts'
@@ -25,6 +26,11 @@ export interface TaskParts {
 
 /** Each keeps a connection of the pool busy. */
 const worksAtOnce = 3
+/** These wait for somebody outside, who may take his time: nobody else waits for them. */
+const outward: ReadonlySet<Task['kind']> = new Set(['poll', 'reply'])
+const callsAtOnce = 8
+/** A third of a lease: a call that begins later, and takes its 20 s, might outlive it. */
+const callBeginsWithinMs = 20_000
 /** An expansion makes way for the others after so many pages: a second's work or so. */
 const pagesPerTurn = 10
 /** A task that failed by a fault of ours is tried again after this, times its claims. */
@@ -34,6 +40,8 @@ export async function runTasks(pipeline: Pipeline, parts: TaskParts, tasks: read
   const { db, world } = pipeline
   const environments = await pipeline.environments.of([...new Set(tasks.map((task) => task.environmentId))])
   const works: (() => Promise<void>)[] = []
+  const calls: (() => Promise<void>)[] = []
+  const startedMs = world.now().getTime()
   for (const [environmentId, all] of grouped(tasks, (task) => task.environmentId)) {
     const environment = environments.get(environmentId)
     if (environment === undefined) continue
@@ -50,11 +58,21 @@ export async function runTasks(pipeline: Pipeline, parts: TaskParts, tasks: read
     await guarded(pipeline, environment, snoozes, () => endDueSnoozes(db, world, environment, snoozes))
     for (const task of group.filter((one) => one.kind !== 'unsnooze')) {
       const work = (): Promise<void> => runners[task.kind](pipeline, parts, environment, task)
-      works.push(() => guarded(pipeline, environment, [task], work))
+      const isTooLate = (): boolean => parts.isStopping() || world.now().getTime() - startedMs > callBeginsWithinMs
+      if (!outward.has(task.kind)) works.push(() => guarded(pipeline, environment, [task], work))
+      else calls.push(() => guarded(pipeline, environment, [task], () => (isTooLate() ? back(pipeline, task) : work())))
     }
   }
-  await sideBySide(works)
-  return settledAtOnce
+  const called = sideBySide(calls, callsAtOnce).catch((error: Error) => {
+    world.log.error({ err: error }, 'Tasks could not be put off; their leases will end')
+  })
+  await sideBySide(works, worksAtOnce)
+  return { settled: called }
+}
+
+/** Uncounted: it was not begun. */
+async function back({ db, queue }: Pipeline, task: Task): Promise<void> {
+  await releaseLeases(db, taskQueue, queue.clock, [task])
 }
 
 type Run = (pipeline: Pipeline, parts: TaskParts, environment: Environment, task: Task) => Promise<void>
@@ -70,11 +88,11 @@ const runners: Readonly<Record<Task['kind'], Run>> = {
 }
 
 /** A large audience must not keep a small one waiting, whosever they are. */
-async function sideBySide(works: (() => Promise<void>)[]): Promise<void> {
+async function sideBySide(works: (() => Promise<void>)[], atOnce: number): Promise<void> {
   const one = async (): Promise<void> => {
     for (let work = works.shift(); work !== undefined; work = works.shift()) await work()
   }
-  await Promise.all(Array.from({ length: worksAtOnce }, one))
+  await Promise.all(Array.from({ length: atOnce }, one))
 }
 
 async function expand(pipeline: Pipeline, parts: TaskParts, environment: Environment, task: Task): Promise<void> {

@@ -66,7 +66,8 @@ const jobsPerBatchMax = 300
 const jobRunnersMax = 3
 const tasksPerBatchMax = 48
 const taskRunnersMax = 1
-const tasksInHandMax = 48
+/** Two batches: while one waits for calls outside, another is claimed. */
+const tasksInHandMax = 96
 
 /** What runs jobs and tasks, not yet started. */
 export function createWorkers(parts: WorkerParts): Workers {

@@ -29,11 +29,12 @@ function sharingOf(message: OutgoingMessage, outgoing: Outgoing): Sharing | unde
 }
 
 /** Undefined where its provider takes one message at a time, or this one goes alone. */
-function sharingAt({ id, integration, envelope }: OutgoingMessage, { facts }: Outgoing): Sharing | undefined {
+function sharingAt(outgoing: OutgoingMessage, { facts }: Outgoing): Sharing | undefined {
+  const { id, integration, envelope, sending } = outgoing
   const { providerId } = integration
   const batching = providerOf(providerId)?.batching
   // Files are read for each message when it is its turn.
-  if (batching === undefined || facts.event.attachments > 0) return undefined
+  if (batching === undefined || sending.alone === true || facts.event.attachments > 0) return undefined
   const message = messageFor({ id, envelope, providerId, payload: facts.event.payload })
   const key = batching.key(message as never, integration.credentials)
   if (key === undefined) return undefined

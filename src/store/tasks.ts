@@ -80,12 +80,31 @@ export interface Task {
   readonly state: Readonly<Record<string, unknown>>
 }
 
-/** The tasks table as a queue, under the names of `Task`. */
+/** The tasks table as a queue, under the names of `Task`. A mail may hold megabytes: it is read when it is its turn. */
 export const taskQueue = {
   name: 'tasks',
   table: sql`tasks`,
-  columns: sql`q.environment_id as "environmentId", q.id, q.kind, q.lane, q.lease, q.claims, q.state`,
+  columns: sql`q.environment_id as "environmentId", q.id, q.kind, q.lane, q.lease, q.claims, q.state - 'mail' as state`,
 } as const
+
+/** How much memory the mail of a task takes. */
+export async function taskMailBytes(db: Sql, environment: Environment, id: string): Promise<number> {
+  const row = await db.row<{ bytes: number }>(sql`
+    select octet_length((state->'mail')::text) as bytes from tasks
+    where environment_id = ${environment.id} and id = ${id} and state ? 'mail'`)
+  return row?.bytes ?? 0
+}
+
+export async function findTaskMail(
+  db: Sql,
+  environment: Environment,
+  id: string,
+): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const row = await db.row<{ mail: Readonly<Record<string, unknown>> }>(sql`
+    select state->'mail' as mail from tasks
+    where environment_id = ${environment.id} and id = ${id} and state ? 'mail'`)
+  return row?.mail
+}
 
 /** Notes how far a task has come and lets its lease count from now; false when it is no longer ours. */
 export async function advanceTask(
@@ -117,14 +136,15 @@ export async function finishTasks(
   return new Set(rows.map((row) => row.id))
 }
 
-/** Free again at the moment given, with another state, and counted anew; one that is no longer ours is left. */
+/** Free again at the moment given, with these members of its state, and counted anew; one that is no longer ours is left. */
 export async function repeatTask(
   tx: Tx,
   environment: Environment,
   task: { id: string; lease: string; dueAt: Date; state: Readonly<Record<string, unknown>> },
 ): Promise<void> {
   await tx.run(sql`
-    update tasks set lease = null, due_at = ${task.dueAt}, state = ${json(task.state)}::jsonb, claims = 0, error = null
+    update tasks
+    set lease = null, due_at = ${task.dueAt}, state = state || ${json(task.state)}::jsonb, claims = 0, error = null
     where environment_id = ${environment.id} and id = ${task.id} and lease = ${task.lease}`)
 }
 

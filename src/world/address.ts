@@ -14,6 +14,10 @@ const metadata = blockListOf([
   '168.63.129.16/32', // Azure's wire server
   'fd00:ec2::/32', // AWS
   'fd20:ce::254/128', // Google
+  'fd00:c1::a9fe:a9fe/128', // Oracle
+  'fd00:a9fe:a9fe::1/128', // Linode
+  'fd00:42::42/128', // Scaleway
+  'fe80::a9fe:a9fe/128', // OpenStack
 ])
 
 /** The special-purpose registries of IANA, for IPv4. */

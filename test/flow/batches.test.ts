@@ -67,9 +67,9 @@ test('one that is refused within a request is refused alone; one that was not to
   postmark.answer = ({ mails }) =>
     mails.length === 1
       ? undefined
-      : mails.flatMap((mail) => {
-          if (mail.Subject === 'Hello 1') return [{ ErrorCode: 300, Message: 'Invalid email request' }]
-          return mail.Subject === 'Hello 2' ? [] : [{ ErrorCode: 0, Message: 'OK', MessageID: `ok-${mail.Subject}` }]
+      : mails.map((mail) => {
+          if (mail.Subject === 'Hello 1') return { ErrorCode: 300, Message: 'Invalid email request' }
+          return mail.Subject === 'Hello 2' ? {} : { ErrorCode: 0, Message: 'OK', MessageID: `ok-${mail.Subject}` }
         })
   const { transactionIds } = await tellPeople(3)
   const statuses = await statusesOf(transactionIds)
@@ -107,5 +107,20 @@ test('a message with additions to the request, or with files, goes alone', async
   assert.deepEqual(
     postmark.calls.map(({ path, mails }) => [path, mails[0].Attachments.length]),
     Array.from({ length: 2 }, () => ['/email', 1]),
+  )
+})
+
+test('where a request is refused whole for one message in it, only that one is refused in the end', async () => {
+  const refusal = { ErrorCode: 300, Message: 'Invalid email request' }
+  postmark.answer = ({ path, mails }) => {
+    if (path === '/email/batch') return mails.map(() => refusal)
+    return mails[0].Subject === 'Hello 3' ? refusal : undefined
+  }
+  const { transactionIds } = await tellPeople(6)
+  await scene.advance(60_000, 1_000)
+  assert.deepEqual((await statusesOf(transactionIds)).sort(), ['error', ...Array(5).fill('sent')])
+  assert.deepEqual(
+    postmark.calls.map(({ mails }) => mails.length),
+    [6, 1, 1, 1, 1, 1, 1],
   )
 })

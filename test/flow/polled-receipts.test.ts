@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
+import type { Environment } from '../../src/domain/environment.ts'
+import { awaitReceipts } from '../../src/record/await-receipts.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene, fresh } from '../support/flow-scene.ts'
@@ -107,5 +109,56 @@ test('what is not known yet is asked for again, for a day', async () => {
   await scene.advance(6 * 60 * minuteMs, 10 * minuteMs)
   assert.equal(questions().length, many)
   assert.equal((await scene.message(transactionId)).status, 'sent')
+  assert.equal((await scene.rows(sql`select 1 from messages where poll_at is not null`)).length, 0)
+})
+
+const polls = (): Promise<Json[]> => scene.rows(sql`select 1 from tasks where kind = 'poll'`)
+
+test('while messages are sent all the time, the tasks that ask still come to an end', async () => {
+  for (let sent = 0; sent < 24; sent += 1) {
+    const { ids } = await told(1)
+    for (const id of ids) receipts.set(id, { status: 'ok' })
+    await scene.advance(5 * minuteMs, 5 * minuteMs)
+  }
+  const { length } = await polls()
+  assert.ok(length <= 6, `${length} tasks ask for the messages of a quarter of an hour`)
+  await scene.advance(30 * minuteMs, minuteMs)
+  assert.equal((await polls()).length, 0)
+})
+
+test('what is known while its job still goes on is asked for again later, not at once', async () => {
+  const { transactionId, ids } = await told(1)
+  for (const id of ids) receipts.set(id, { status: 'ok' })
+  const [{ jobId }] = (await scene.rows(sql`
+    select job_id as "jobId" from messages where provider_message_id = ${ids[0] ?? ''}`)) as [Json]
+  const later = new Date(app.world.now().getTime() + 365 * 24 * 60 * minuteMs)
+  await scene.rows(sql`update jobs set due_at = ${later} where id = ${jobId}`)
+  await scene.advance(25 * minuteMs, minuteMs)
+  assert.equal(questions().length, 1)
+  await scene.rows(sql`update jobs set due_at = null where id = ${jobId}`)
+  await scene.advance(40 * minuteMs, minuteMs)
+  assert.equal(questions().length, 2)
+  const { jobs } = await scene.notification(transactionId)
+  assert.equal(jobs[0].executionDetails.filter((one: Json) => one.source === 'Webhook').length, 1)
+  assert.equal((await polls()).length, 0)
+})
+
+test('a message that has no id to ask by keeps nobody busy', async () => {
+  const { transactionId, ids } = await told(1)
+  await scene.rows(sql`update messages set provider_message_id = null where provider_message_id = ${ids[0] ?? ''}`)
+  await scene.advance(60 * minuteMs, 5 * minuteMs)
+  assert.deepEqual([questions().length, (await polls()).length], [0, 0])
+  assert.equal((await scene.message(transactionId)).status, 'sent')
+  await scene.rows(sql`update messages set poll_at = null where poll_at is not null`)
+})
+
+test('only a message whose outcome was recorded is asked about: one whose job was lost meanwhile is not', async () => {
+  const { ids } = await told(1)
+  const [{ id, environmentId, integrationId }] = (await scene.rows(sql`
+    update messages set state = 'calling', poll_at = null where provider_message_id = ${ids[0] ?? ''}
+    returning id, environment_id as "environmentId", integration_id as "integrationId"`)) as [Json]
+  const at = app.world.now()
+  const { db } = app.database
+  await awaitReceipts(db, { id: environmentId } as Environment, [{ messageId: id, integrationId, at }], at)
   assert.equal((await scene.rows(sql`select 1 from messages where poll_at is not null`)).length, 0)
 })

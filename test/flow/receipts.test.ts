@@ -238,3 +238,69 @@ test('a report that is faster than our own commit is kept, and told when the mes
   assert.ok(rest.length <= left.length)
   assert.equal(rest.length, 0, 'a report of nobody’s message is forgotten in the end')
 })
+
+test('a stranger’s body is not read: an address that nobody has is 404, however long it is', async () => {
+  const nobody = '/v1/webhooks/01890000-0000-7000-8000-000000000000/01890000-0000-7000-8000-000000000000'
+  const body = Buffer.alloc(21 * 1024 * 1024, 'x')
+  const headers = { 'content-type': 'application/octet-stream' }
+  assert.equal((await app.call('POST', nobody, { body, headers, key: null })).status, 404)
+  assert.equal((await app.call('POST', postmark.address, { body, headers, key: null })).status, 413)
+  // Whatever a large one took of memory is given back.
+  for (let call = 0; call < 6; call += 1) {
+    const large = body.subarray(0, 19 * 1024 * 1024)
+    assert.equal((await app.call('POST', postmark.address, { body: large, headers, key: null })).status, 401)
+  }
+})
+
+test('a bounce at the integration that had its turn before suppresses, and leaves what the next one sent', async () => {
+  const mail = await sent()
+  const first = postmark.address
+  const [, , , , firstId = ''] = first.split('/')
+  const second = await postmark.account()
+  await scene.rows(sql`
+    update messages set integration_id = ${second}, sending = sending || ${JSON.stringify({ tried: [firstId] })}::jsonb
+    where id = ${mail.messageId}`)
+  assert.equal((await postmark.tells(bounce(mail), { address: first })).body.length, 1)
+  assert.equal((await scene.message(mail.transactionId)).status, 'sent')
+  const { data } = await scene.expect(200, 'GET', `/v1/suppressions?channel=email&address=${mail.address}`)
+  assert.equal(data.length, 1)
+  await postmark.reports(bounce(mail))
+  assert.equal((await scene.message(mail.transactionId)).status, 'error')
+})
+
+test('the same reports in many calls at once are told once, and none is lost to a deadlock', async () => {
+  const mails = [await sent(), await sent(), await sent()]
+  const calls = mails.flatMap((mail) => [delivery(mail), bounce(mail), delivery(mail)])
+  const answers = await Promise.all([...calls, ...calls.reverse()].map((body) => postmark.tells(body)))
+  assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
+  for (const mail of mails) {
+    assert.equal(receiptsOf(await scene.notification(mail.transactionId)).length, 2)
+    assert.equal((await scene.message(mail.transactionId)).status, 'error')
+  }
+})
+
+test('a long list of reports is told to its end, and what is nobody’s is kept in small tasks', async () => {
+  const mail = await sent()
+  await scene.rows(sql`delete from tasks where kind = 'receipt'`)
+  const made = await scene.expect(201, 'POST', '/v1/integrations', {
+    providerId: 'mailjet',
+    channel: 'email',
+    credentials: { apiKey: 'a', secretKey: 'b', from: 'hello@example.com' },
+    configurations: { inboundWebhookEnabled: true, inboundWebhookSigningKey: webhookKey },
+  })
+  await scene.rows(sql`update messages set integration_id = ${made._id} where id = ${mail.messageId}`)
+  const report = (guid: string) => ({ event: 'open', Message_GUID: guid, email: mail.address })
+  const strangers = Array.from({ length: 2_050 }, (_, n) => report(`stranger-${n}`))
+  const address = `/v1/webhooks/${made._environmentId}/${made._id}`
+  const answer = await postmark.tells([...strangers, report(mail.providerMessageId)], { address })
+  assert.deepEqual(
+    answer.body.map(({ id }: Json) => id),
+    [mail.messageId],
+  )
+  const tasks = await scene.rows(sql`
+    select jsonb_array_length(state->'receipts') as kept from tasks where kind = 'receipt'`)
+  assert.equal(tasks.length, 21)
+  assert.ok(tasks.every(({ kept }) => kept <= 100))
+  await scene.advance(3_600_000, 300_000)
+  assert.equal((await scene.rows(sql`select 1 from tasks where kind = 'receipt'`)).length, 0)
+})

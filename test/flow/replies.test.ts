@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
+import { sql } from '../../src/db/sql.ts'
 import type { OutboundAnswer } from '../../src/world/world.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
@@ -106,6 +107,7 @@ test('a callback that is away is called again under the same key; one that refus
   await scene.advance(600_000, 1_000)
   assert.equal(handed.length, 2)
   assert.equal(new Set(handed.map(({ headers }) => headers.get('idempotency-key'))).size, 1)
+  assert.deepEqual([...new Set(handed.map(({ body }) => JSON.parse(body).mail.text))], ['Yes, please'])
   status = 410
   await postmark.reports(reply(replyTo, { Headers: [{ Name: 'Message-ID', Value: '<second@example.org>' }] }))
   await scene.work()
@@ -138,4 +140,44 @@ test('where no domain receives mail, the job says so and the mail is sent all th
     ['Inbound mail - Missing MX route domain configuration', 'Warning'],
   )
   assert.equal(notification.jobs[0].status, 'completed')
+})
+
+const mailNo = (number: number): object => ({ Headers: [{ Name: 'Message-ID', Value: `<${number}@example.org>` }] })
+
+test('callbacks that take their time keep no audience waiting', async () => {
+  const { replyTo = '' } = await sent()
+  const subscriberId = fresh('person')
+  await scene.subscribers(subscriberId)
+  const topic = fresh('topic')
+  await scene.topic(topic, [subscriberId])
+  let answer = (): void => {}
+  const patience = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  const callbackOf = postmark.elsewhere
+  postmark.elsewhere = async (request) => {
+    await patience
+    return callbackOf?.(request) as Promise<OutboundAnswer>
+  }
+  for (let number = 0; number < 5; number += 1) await postmark.reports(reply(replyTo, mailNo(number)))
+  const workflow = await scene.workflow([{ template: { type: 'in_app', content: 'Hello' } }])
+  const transactionId = await scene.trigger(workflow, [{ type: 'Topic', topicKey: topic }])
+  const working = scene.work()
+  const isThere = async (): Promise<boolean> => (await scene.notifications(transactionId)).length === 1
+  for (let look = 0; look < 50 && !(await isThere()); look += 1) await new Promise((next) => setTimeout(next, 100))
+  const wasThere = await isThere()
+  const before = handed.length
+  answer()
+  await working
+  assert.deepEqual([wasThere, before, handed.length], [true, 0, 5])
+})
+
+test('a message may be answered many times, and no more; reports of copies do not count', async () => {
+  const { replyTo = '', notification } = await sent()
+  const copies = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`delivered copy${n}@example.org`, '']))
+  await scene.rows(sql`
+    update messages set receipts = ${JSON.stringify(copies)}::jsonb where notification_id = ${notification._id}`)
+  for (let number = 0; number < 52; number += 1) await postmark.reports(reply(replyTo, mailNo(number)))
+  await scene.work()
+  assert.equal(handed.length, 50)
 })

@@ -88,11 +88,10 @@ const anybodys: readonly Rule[] = [
   },
   {
     provider: rocketChat,
-    credentials: { token: 'token-secret', user: 'u1' },
-    channel: 'GENERAL',
-    good: ['https://chat.example.com', 'http://chat.example.com:3000/hooks/a/secret-part'],
-    // With the token it goes by https only.
-    wrong: ['http://chat.example.com/secret-part'],
+    credentials: { token: 'token-secret', user: 'u1', baseUrl: 'https://chat.example.com' },
+    // Its rooms are those of the account's workspace: chat-specials.test.ts. Only webhooks may be anybody's.
+    good: ['http://chat.example.com:3000/hooks/a/secret-part'],
+    wrong: ['http://chat.example.com/secret-part', 'https://other.example.com/secret-part'],
   },
   {
     provider: getstream,
@@ -145,7 +144,6 @@ test('an address on a private network is the subscriber’s mistake, and is not 
     [mattermost, 'http://127.0.0.1:8065/hooks/x'],
     [zulip, 'https://10.0.0.1/api/v1/external/slack_incoming'],
     [grafanaOnCall, 'https://192.168.0.1/integrations/v1/formatted_webhook/x/'],
-    [rocketChat, 'https://10.0.0.1', { token: 'token-secret', user: 'u1' }],
     [rocketChat, 'https://10.0.0.1/hooks/a/b', { token: 'token-secret', user: 'u1', baseUrl: 'https://10.0.0.1' }],
     [getstream, 'https://localhost/x', { apiKey: 'stream-key' }],
   ]

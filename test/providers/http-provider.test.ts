@@ -122,6 +122,15 @@ test('the account’s own address is called in the operator’s reach, the vendo
   assert.deepEqual(seen, ['operator', 'guarded', 'guarded'])
 })
 
+test('a base address that the form does not ask for opens no private address to webhooks of others', async () => {
+  const world = createFakeWorld()
+  world.onFetch = createOutboundFetch({ allow: [] })
+  const account = { secretKey: 'whsec-secret', webhookUrl: 'http://127.0.0.1:1/hook', baseUrl: 'https://example.com' }
+  const chat = { ...chatMessage, webhookUrl: 'http://127.0.0.1:1/hook' }
+  assert.equal(kindOf((await chatWebhook.send?.(world, chat, account)) as Outcome), 'refused: bad-recipient')
+  assert.equal((await emailWebhook.send?.(world, email(), account))?.kind, 'misconfigured')
+})
+
 test('a message that is no good asks nobody', async () => {
   const world = createFakeWorld()
   assert.deepEqual(

@@ -227,6 +227,23 @@ test('a recipient the server does not know is refused; when it takes the others,
   assert.equal(some.kind, 'sent')
   assert.match(some.kind === 'sent' ? (some.detail ?? '') : '', /1 of 2 recipients were refused: .*user unknown/)
   assert.deepEqual(mails[0]?.recipients, ['zoe@example.org'])
+  const copy = await send({ port }, { to: ['nobody@example.org'], bcc: ['archive@example.org'] })
+  assert.equal(
+    copy.kind === 'refused' && copy.reason,
+    'bad-recipient',
+    'a copy does not stand for whom it was meant for',
+  )
+  assert.match(copy.kind === 'refused' ? copy.detail : '', /1 of 2 recipients were refused: .*user unknown/)
+})
+
+test('an image with an id stands in the HTML, unless it is to be a file', async (t) => {
+  const { port, mails } = await startMailServer(t)
+  const image = { name: 'logo.png', mime: 'image/png', content: 'iVBORw0KGgo=', cid: 'logo' }
+  await send({ port }, { attachments: [image] })
+  await send({ port }, { attachments: [{ ...image, disposition: 'attachment' }] })
+  await send({ port }, { attachments: [{ ...image, mime: 'application/pdf' }] })
+  const told = mails.map(({ raw }) => /Content-Disposition: (\w+)/.exec(raw)?.[1])
+  assert.deepEqual(told, ['inline', 'attachment', 'attachment'])
 })
 
 const kindAfter: [string, number, Outcome['kind']][] = [

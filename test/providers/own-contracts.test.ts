@@ -3,12 +3,13 @@ import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { pathToFileURL } from 'node:url'
 import { loadProvider } from '../../src/providers/own-providers.ts'
 import { holdToContract } from '../support/contract-tests.ts'
+import { projectRoot } from '../support/project-root.ts'
 import type { ProviderContract } from '../support/provider-contract.ts'
 
-const example = fileURLToPath(new URL('../../docs/examples/providers', import.meta.url))
+const example = join(projectRoot, 'docs/examples/providers')
 const directory = resolve(process.env['POSTHORN_PROVIDERS_DIR'] || example)
 const files = (await readdir(directory)).filter((name) => name.endsWith('.contract.mjs')).sort()
 

@@ -4,10 +4,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { channelOfEntry, channelProviderIds } from '../../src/domain/channel-settings.ts'
 import { loadOwnProviders } from '../../src/providers/own-providers.ts'
 import { providerOf } from '../../src/providers/registry.ts'
+import { projectRoot } from '../support/project-root.ts'
 
 const definition = (members: string): string => `
   export function provider({ httpProvider, outcome }) {
@@ -46,7 +46,7 @@ test('every .mjs file of the folder is a provider from then on; contracts and ot
 })
 
 test('the example of the documentation loads', async () => {
-  const directory = fileURLToPath(new URL('../../docs/examples/providers', import.meta.url))
+  const directory = join(projectRoot, 'docs/examples/providers')
   assert.deepEqual(await loadOwnProviders(directory), ['acme-sms'])
 })
 

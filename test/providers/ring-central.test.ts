@@ -61,6 +61,15 @@ test('a token that is refused is forgotten and asked for once more', async () =>
   assert.deepEqual(asked, { tokens: 2, sends: 3 })
 })
 
+test('a token that is refused late in a send leaves no time for another: nothing was sent', async () => {
+  const { world, asked, send } = scene(() => {
+    world.advance(11_000)
+    return json(401, { errorCode: 'OAU-128' })
+  })
+  assert.equal((await send())?.kind, 'busy')
+  assert.deepEqual(asked, { tokens: 1, sends: 1 })
+})
+
 test('a credential that is not granted a token is the account’s fault, and nothing is sent', async () => {
   const { asked, send } = scene(taken, () =>
     json(400, { error: 'invalid_grant', error_description: 'Invalid JWT', errors: [{ errorCode: 'OAU-251' }] }),

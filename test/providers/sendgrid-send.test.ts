@@ -152,6 +152,14 @@ test('without an id of SendGrid’s, ours stands for it', async (t) => {
   assert.deepEqual(outcome, { kind: 'sent', providerMessageId: emailMessage.id })
 })
 
+test('in the sandbox a 200 is the success, and nowhere else', async (t) => {
+  const sandbox = { mail_settings: { sandbox_mode: { enable: true } } }
+  for (const change of [{ customData: sandbox }, { passthrough: { body: sandbox } }]) {
+    assert.equal((await send(t, change, { status: 200 })).outcome.kind, 'sent')
+  }
+  assert.equal((await send(t, {}, { status: 200 })).outcome.kind, 'unsure')
+})
+
 test('complaints are told with their fields, and tell whose fault it is', async (t) => {
   const complaint = (field: string | null) => ({
     status: 400,

@@ -85,6 +85,22 @@ test('a server that never says whether it took the content leaves us unsure at t
   assert.deepEqual([early.kind, early.kind === 'failed' && early.begun], ['failed', false])
 })
 
+test('a server is told every domain in ASCII', async (t) => {
+  const told: string[] = []
+  const port = await startScript(t, (line, socket) => {
+    told.push(line)
+    if (!told.includes('DATA') || line === 'DATA' || line === '.') polite(line, socket)
+  })
+  const account = { host: '127.0.0.1', port, ignoreTls: true, from: 'hello@bücher.example' }
+  const message = email({ to: ['Zoe@BÜCHER.example', 'Yan@Example.org'] })
+  const outcome = await nodemailer.send?.(createFakeWorld(), message, account)
+  assert.deepEqual(outcome, { kind: 'sent', providerMessageId: `<${message.id}@xn--bcher-kva.example>` })
+  assert.deepEqual(
+    told.filter((line) => /^(MAIL|RCPT)/.test(line)),
+    ['MAIL FROM:<hello@xn--bcher-kva.example>', 'RCPT TO:<Zoe@xn--bcher-kva.example>', 'RCPT TO:<Yan@Example.org>'],
+  )
+})
+
 async function sendMany(server: MailServer, count: number): Promise<void> {
   const outcomes = await Promise.all(Array.from({ length: count }, () => send({ port: server.port })))
   assert.deepEqual(new Set(outcomes.map(({ kind }) => kind)), new Set(['sent']))

@@ -160,6 +160,18 @@ test('a private address is the subscriber’s fault, and its words are told with
   assert.equal(outcome.kind === 'refused' && outcome.detail, 'The push service answered 400: no … … … …')
 })
 
+test('an address of the subscriber’s own keeps nobody else waiting', async () => {
+  const { world, send } = pushService()
+  for (const [status, wait] of [
+    [429, { retryAfterMs: 60_000 }],
+    [503, { retryAfterMs: 60_000 }],
+  ] as const) {
+    world.fetch = async () => ({ status, headers: new Headers({ 'retry-after': '86400' }), body: '' })
+    const detail = `The push service answered ${status}`
+    assert.deepEqual(await send(), { kind: 'busy', detail, ...wait, ofRecipient: true })
+  }
+})
+
 test('keys that are none, or no pair, are named', async () => {
   const other = createECDH('prime256v1')
   other.generateKeys()

@@ -1,7 +1,9 @@
 // The tests that every provider's contract is held to.
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { fieldsOf, formMistakes, isSecret } from '../../src/providers/form.ts'
 import { OutboundError } from '../../src/world/outbound-error.ts'
 import { createOutboundFetch } from '../../src/world/outbound-fetch.ts'
@@ -12,13 +14,14 @@ import { createFakeWorld } from './fake-world.ts'
 import { textsOf, writtenRequest } from './golden-request.ts'
 import { startVendor } from './integration-scene.ts'
 import { bodyOf } from './outbound-scene.ts'
+import { projectRoot } from './project-root.ts'
 import type { AskedRequest, ContractAnswer, ProviderContract } from './provider-contract.ts'
 import { leastMessage, sampleMessage } from './provider-contract.ts'
 import { kindOf } from './provider-scene.ts'
 
 /** Set to write the golden files anew; read what changed before it is kept. */
 const writesGolden = process.env['WRITE_GOLDEN'] === '1'
-const goldenDirectory = new URL('../providers/golden/', import.meta.url)
+const goldenDirectory = pathToFileURL(join(projectRoot, 'test/providers/golden/'))
 
 export function holdToContract(
   contract: ProviderContract,

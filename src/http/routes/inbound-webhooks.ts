@@ -1,18 +1,27 @@
 // What providers call us at: /v1/webhooks/{environmentId}/{integrationId}. No API key: the call proves itself.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { acceptInbound } from '../../accept/accept-inbound.ts'
+import { acceptInbound, takesCalls } from '../../accept/accept-inbound.ts'
 import type { Db } from '../../db/sql.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { Integration } from '../../domain/integration.ts'
 import { notFound, Problem } from '../../domain/problem.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
 import type { InboundCall } from '../../providers/receipt.ts'
 import type { Queue } from '../../queue/queue.ts'
 import type { ReportedReceipt } from '../../record/record-receipts.ts'
+import type { ByteBudget } from '../../run/byte-budget.ts'
+import { createByteBudget } from '../../run/byte-budget.ts'
 import { createEnvironments } from '../../run/environments.ts'
 import { findIntegration } from '../../store/integrations.ts'
 import type { World } from '../../world/world.ts'
 
 /** An e-mail with its files; a batch of reports is far smaller. */
 const bodyBytesMax = 20 * 1024 * 1024
+/** Whoever knows the address of an integration can send such bodies, and they prove nothing before they are read whole. */
+const largeBytesAtOnceMax = 4 * bodyBytesMax
+/** What other routes take: not worth counting. */
+const smallBytesMax = 1024 * 1024
+const bodyWaitMs = 5_000
 /** Where the product that Posthorn descends from has them. */
 const paths = [
   '/v1/webhooks/:environmentId/:integrationId',
@@ -34,13 +43,24 @@ export async function installInboundWebhooks(
   { queue, baseUrl }: InboundWebhookOptions,
 ): Promise<void> {
   const environments = createEnvironments(db)
+  const largeBodies = createByteBudget(world, { bytesMax: largeBytesAtOnceMax, waitMs: bodyWaitMs })
+  const targets = new WeakMap<FastifyRequest, { environment: Environment; integration: Integration }>()
+  /** Before the body is read: a stranger cannot make us hold megabytes for nothing. */
+  const find = async (request: FastifyRequest<Target>, reply: FastifyReply): Promise<void> => {
+    const { environmentId, integrationId } = request.params
+    if (!isUuid(environmentId) || !isUuid(integrationId)) throw nobody()
+    const environment = (await environments.of([environmentId])).get(environmentId)
+    const integration = environment && (await findIntegration(db, world.sealer, environment, integrationId))
+    if (environment === undefined || integration === undefined || !takesCalls(integration)) throw nobody()
+    targets.set(request as FastifyRequest, { environment, integration })
+    await waitForRoom(largeBodies, request, reply)
+  }
   const take = async (request: FastifyRequest<Target>, reply: FastifyReply): Promise<FastifyReply> => {
     // Some vendors look whether anybody is there before they take an address.
     if (request.method === 'HEAD') return reply.code(200).send()
-    const { environmentId, integrationId } = request.params
-    const environment = (await environments.of([environmentId])).get(environmentId)
-    const integration = environment && (await findIntegration(db, world.sealer, environment, integrationId))
-    if (environment === undefined || integration === undefined) throw nobody()
+    const target = targets.get(request as FastifyRequest)
+    if (target === undefined) throw nobody()
+    const { environment, integration } = target
     const result = await acceptInbound(db, world, environment, queue, { integration, call: callOf(request, baseUrl) })
     switch (result.kind) {
       case 'unknown':
@@ -62,14 +82,34 @@ export async function installInboundWebhooks(
         method: ['GET', 'POST'],
         url: path,
         bodyLimit: bodyBytesMax,
-        // Before the body is read: a stranger cannot make us hold megabytes for nothing.
-        onRequest: async ({ params }) => {
-          if (!isUuid(params.environmentId) || !isUuid(params.integrationId)) throw nobody()
-        },
+        onRequest: find,
         handler: take,
       })
     }
   })
+}
+
+/** Large bodies share a budget, and a vendor that finds none left calls again. What is not told in advance may be the largest. */
+async function waitForRoom(
+  budget: ByteBudget,
+  { headers }: FastifyRequest<Target>,
+  reply: FastifyReply,
+): Promise<void> {
+  const isStreamed = headers['transfer-encoding'] !== undefined
+  const bytes = isStreamed ? bodyBytesMax : Number(headers['content-length'] ?? 0)
+  // One that is too long is refused when it is read.
+  if (!(bytes > smallBytesMax && bytes <= bodyBytesMax)) return
+  const giveBack = await budget.take(bytes)
+  if (giveBack === undefined) {
+    throw new Problem(503, 'Too many large bodies at once; please try again', { headers: { 'retry-after': '10' } })
+  }
+  let isHeld = true
+  const release = (): void => {
+    if (isHeld) giveBack()
+    isHeld = false
+  }
+  // Either comes, whether it was answered or cut.
+  reply.raw.once('finish', release).once('close', release)
 }
 
 /** Vendors that ask whether we are there want back a word of theirs, or JSON that holds it. */

@@ -18,11 +18,7 @@ const reasons: ReadonlyMap<string, Reason> = new Map<string, Reason>([
   ['error-message-size-exceeded', 'bad-content'],
 ])
 
-export function rocketChatOutcome(
-  answer: ProviderAnswer,
-  message: ChatMessage,
-  { isHook, isOurPlace }: { isHook: boolean; isOurPlace: boolean },
-): Outcome {
+export function rocketChatOutcome(answer: ProviderAnswer, message: ChatMessage, isHook: boolean): Outcome {
   const words = wordsOf('Rocket.Chat', answer, 'error', 'message')
   const { status } = answer
   // A second message under one id is answered without the message.
@@ -36,7 +32,7 @@ export function rocketChatOutcome(
   if (reason !== undefined) return refused(reason, words)
   if (status === 200) return answer.flag('success') === false ? refused('other', words) : unsure(words)
   if (isHook) return outcomeOfAddress(answer, words)
-  return wrongPlace(status, words, isOurPlace) ?? outcomeOfStatus(answer, words)
+  return isNoRocketChat(status) ? misconfigured(words) : outcomeOfStatus(answer, words)
 }
 
 /** Its name alone, or at the end of a sentence: `Invalid room [error-invalid-room]`. */
@@ -44,8 +40,5 @@ function errorOf(answer: ProviderAnswer): string | undefined {
   return answer.string('errorType') ?? /\berror-[a-z-]{1,60}/.exec(answer.string('error') ?? '')?.[0]
 }
 
-/** No Rocket.Chat lives at this address. 401 and 403 are one's word about our token. */
-function wrongPlace(status: number, words: string, isOurPlace: boolean): Outcome | undefined {
-  if (!isDeadAddress(status) || status === 401 || status === 403) return undefined
-  return isOurPlace ? misconfigured(words) : refused('bad-recipient', words)
-}
+/** Nobody of that name lives at this address. 401 and 403 are a Rocket.Chat's word about our token. */
+const isNoRocketChat = (status: number): boolean => isDeadAddress(status) && status !== 401 && status !== 403

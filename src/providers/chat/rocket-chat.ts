@@ -1,4 +1,4 @@
-// Rocket.Chat: a user's token posts to a room of the workspace that the subscriber names, or to an incoming webhook of it.
+// Rocket.Chat: a user's token posts to a room of the account's workspace, or to an incoming webhook of any.
 // https://developer.rocket.chat/apidocs/send-message
 import type { Fields } from '../../domain/merged.ts'
 import { isFields, merged } from '../../domain/merged.ts'
@@ -6,7 +6,7 @@ import type { ChatMessage } from '../../domain/outbound-message.ts'
 import type { Outcome } from '../../domain/outcome.ts'
 import { refused } from '../../domain/outcome.ts'
 import type { OutboundRequest, World } from '../../world/world.ts'
-import { baseAddress, ofBaseUrl, ofVisibleAscii, optional, secret, text } from '../form.ts'
+import { baseAddress, ofBaseUrl, ofVisibleAscii, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import type { CheckResult } from '../provider.ts'
 import { bad, good, unreachable } from '../provider.ts'
@@ -16,7 +16,7 @@ import { addressOf, hasAddress } from './chat-address.ts'
 import { givenText, jsonRequest, mistakeOfSilence, textAs } from './chat-message.ts'
 import { rocketChatOutcome } from './rocket-chat-outcome.ts'
 
-const workspaceRule = { example: 'https://chat.example.com', httpsOnly: true } as const
+const workspaceRule = { example: 'https://chat.example.com' } as const
 const hookRule = { example: 'https://chat.example.com/hooks/…' } as const
 
 export const rocketChat = httpProvider({
@@ -32,32 +32,28 @@ export const rocketChat = httpProvider({
       mistake: ofVisibleAscii,
     }),
     user: text('User ID', { description: 'Whose token it is: the id, not the name.', mistake: ofVisibleAscii }),
-    baseUrl: optional(
-      text('Workspace address', {
-        description: 'Where set, the token is sent to no other workspace, whatever a subscriber’s `webhookUrl` says.',
-        placeholder: 'https://chat.example.com',
-        mistake: ofBaseUrl,
-      }),
-    ),
+    // Required: an event may name any address as a subscriber's, and the token must not go there.
+    baseUrl: text('Workspace address', {
+      description: 'The token is sent to no other workspace, whatever a subscriber’s `webhookUrl` says.',
+      placeholder: 'https://chat.example.com',
+      mistake: ofBaseUrl,
+    }),
   },
   recipientMembers: ['message.rid', 'message._id', 'channel', 'roomId'],
-  reach: ({ baseUrl }, message) => (baseUrl === undefined || isHook(message) ? 'guarded' : 'operator'),
-  callsRecipient: (message, { baseUrl }) => baseUrl === undefined || isHook(message),
+  reach: (_account, message) => (isHook(message) ? 'guarded' : 'operator'),
+  callsRecipient: isHook,
 
   request: (message, account) => (isHook(message) ? hookRequest(message) : roomRequest(message, account)),
 
-  outcome: (answer, message, { baseUrl }) =>
-    rocketChatOutcome(answer, message, { isHook: isHook(message), isOurPlace: baseUrl !== undefined }),
+  outcome: (answer, message) => rocketChatOutcome(answer, message, isHook(message)),
 
-  // Without a workspace of the account's own there is nobody to ask.
-  check: async (world, { baseUrl, ...account }) =>
-    baseUrl === undefined ? good : checkWorkspace(world, { ...account, baseUrl }),
+  check: checkWorkspace,
 })
 
 interface Account {
   readonly token: string
   readonly user: string
-  readonly baseUrl?: string
+  readonly baseUrl: string
 }
 
 /** An incoming webhook of Rocket.Chat's, told by its path: it needs no token. */
@@ -94,18 +90,17 @@ function roomRequest(message: ChatMessage, account: Account): OutboundRequest | 
   return jsonRequest(`${workspace}/api/v1/chat.sendMessage`, body, headersOf(account))
 }
 
-/** The account's own, where it has one: a subscriber of another workspace is not served by it. */
-function workspaceOf(message: ChatMessage, baseUrl: string | undefined): string | Outcome {
-  if (baseUrl !== undefined && !hasAddress(message)) return baseAddress(baseUrl)
-  const url = addressOf(message, baseUrl === undefined ? workspaceRule : { example: workspaceRule.example })
+/** A subscriber of another workspace is not served by this account. */
+function workspaceOf(message: ChatMessage, baseUrl: string): string | Outcome {
+  if (!hasAddress(message)) return baseAddress(baseUrl)
+  const url = addressOf(message, workspaceRule)
   if (!(url instanceof URL)) return url
-  if (baseUrl === undefined) return baseAddress(`${url.origin}${url.pathname}`)
   return url.origin === new URL(baseAddress(baseUrl)).origin
     ? baseAddress(baseUrl)
     : refused('bad-recipient', 'The subscriber’s webhookUrl is another workspace than the integration’s')
 }
 
-async function checkWorkspace(world: World, account: Account & { readonly baseUrl: string }): Promise<CheckResult> {
+async function checkWorkspace(world: World, account: Account): Promise<CheckResult> {
   const url = `${baseAddress(account.baseUrl)}/api/v1/me`
   try {
     const answer = answerOf(

@@ -70,7 +70,7 @@ export const braze = provider({
     }),
     ...emailSender,
   },
-  features: ['several recipients', 'reply-to', 'headers', 'metadata'],
+  features: ['several recipients', 'reply-to', 'headers', 'metadata', 'sender per message'],
   limits: { recipientsMax, requestBytesMax },
   recipientMembers,
 

@@ -23,8 +23,12 @@ export const variablesOf = ({ id, metadata }: EmailMessage): Record<string, stri
   message_id: id,
 })
 
-export const isInline = ({ cid, disposition }: EmailMessage['attachments'][number]): boolean =>
-  cid !== undefined && disposition === 'inline'
+/** An image that the HTML can refer to is shown where it does so, unless it is to be a file. */
+export const dispositionOf = ({ cid, disposition, mime }: EmailMessage['attachments'][number]) =>
+  disposition ?? (cid !== undefined && /^image\//i.test(mime) ? 'inline' : 'attachment')
+
+export const isInline = (attachment: EmailMessage['attachments'][number]): boolean =>
+  attachment.cid !== undefined && dispositionOf(attachment) === 'inline'
 
 /** For vendors that take HTML alone. */
 export function htmlOf({ html, text }: EmailMessage): string {

@@ -1,4 +1,5 @@
 // A form with files as vendors post it, read more patiently than RFC 7578 asks: a file's name may be beyond ASCII in any way.
+import { formFieldsOf } from '../inbound-body.ts'
 import type { InboundCall } from '../receipt.ts'
 
 export interface FormField {
@@ -16,7 +17,7 @@ const fieldsMax = 1_000
 export function fieldsOf({ headers, body }: Pick<InboundCall, 'headers' | 'body'>): readonly FormField[] {
   const type = headers['content-type'] ?? ''
   if (/^application\/x-www-form-urlencoded\b/i.test(type)) {
-    const pairs = [...new URLSearchParams(body.toString('utf8'))]
+    const pairs = [...formFieldsOf({ body })]
     return pairs.map(([name, value]) => ({ name, mime: 'text/plain', bytes: Buffer.from(value) }))
   }
   const [, quoted, plain] =

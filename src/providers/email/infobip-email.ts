@@ -52,7 +52,10 @@ export const infobipEmail = httpProvider({
       guarded: true,
     },
   },
-  features: ['several recipients', 'cc and bcc', 'reply-to', 'attachments', 'inline images', 'headers', 'IP pool'],
+  features: [
+    ...(['several recipients', 'cc and bcc', 'reply-to', 'attachments', 'inline images', 'headers'] as const),
+    ...(['IP pool', 'sender per message'] as const),
+  ],
   limits: { recipientsMax: 1_000 },
   recipientMembers: ['to', 'cc', 'bcc'],
   receipts: infobipEmailReceipts,

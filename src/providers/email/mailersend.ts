@@ -34,7 +34,10 @@ export const mailersend = httpProvider({
     ),
     baseUrl: ownBaseUrl('MailerSend'),
   },
-  features: ['several recipients', 'cc and bcc', 'reply-to', 'attachments', 'inline images', 'headers', 'tags'],
+  features: [
+    ...(['several recipients', 'cc and bcc', 'reply-to', 'attachments', 'inline images', 'headers'] as const),
+    ...(['tags', 'sender per message'] as const),
+  ],
   limits: { recipientsMax: 70, messageBytesMax: 25 * 1024 * 1024, perSecond: 2 },
   recipientMembers: ['to', 'cc', 'bcc'],
   receipts: mailersendReceipts,

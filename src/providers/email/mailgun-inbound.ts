@@ -2,7 +2,7 @@
 // https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/securing-webhooks
 
 import { receiptOf } from '../delivery-report.ts'
-import { jsonOf, momentOf } from '../inbound-body.ts'
+import { isShort, jsonOf, momentOf } from '../inbound-body.ts'
 import { parsedJson, readingOf } from '../reading.ts'
 import type { InboundCall, InboundMail, Proof, ReceiptReader, ReceiptStatus, ReplyReader } from '../receipt.ts'
 import { hmacSha256Hex, isSame } from '../signing.ts'
@@ -33,6 +33,7 @@ const statuses: Readonly<Record<string, ReceiptStatus>> = {
 export const mailgunReceipts: ReceiptReader<Account> = {
   setUp: `Add this address as a webhook of the sending domain. ${setUp}`,
   verify(call, proof) {
+    if (!isShort(call)) return false
     const signature = jsonOf(call)
     const [timestamp, token] = [signature.id('signature.timestamp'), signature.string('signature.token')]
     return ['signature.signature', 'signature.parent-signature'].some((path) =>

@@ -15,13 +15,20 @@ import { readingOf } from '../reading.ts'
 import type { ReceiptReader, ReceiptStatus } from '../receipt.ts'
 import { settingsOf } from '../settings.ts'
 import { basicAuth } from '../signing.ts'
+import { sharedKey } from './email-batch.ts'
 import { filled, isInline } from './email-body.ts'
 import type { AddressedEmail } from './email-message.ts'
 import { addressed } from './email-message.ts'
 
+/** Mailjet takes some 15 MB a message: 50 of this size are no more, however their JSON is written. */
+const batchedBytesMax = 50_000
 const origins = { default: 'https://api.mailjet.com', us: 'https://api.us.mailjet.com' }
-/** Of a message, and of the whole request that would speak for every message in it. */
+/**
+ * Of a message, and of the whole request that would speak for every message in it. `kind` is none of Mailjet's: an item that
+ * has one could be taken for an Outcome.
+ */
 const ownMembers = [
+  'kind',
   'From',
   'Sender',
   'To',
@@ -120,10 +127,7 @@ export const mailjet = httpProvider({
   batch: {
     max: 50,
     // The sandbox is for a whole request.
-    key: ({ passthrough, attachments, customData }) =>
-      passthrough === undefined && attachments.length === 0 && customData?.['SandboxMode'] === undefined
-        ? ''
-        : undefined,
+    key: (message) => (isSandboxed(message) ? undefined : sharedKey(message, batchedBytesMax)),
     item(message, account) {
       const email = addressed(message, account)
       return 'kind' in email ? email : bodyOf(email)
@@ -202,6 +206,8 @@ function attachmentOf({ name, mime, content }: AddressedEmail['attachments'][num
   }
 }
 
+const isSandboxed = ({ customData }: EmailMessage): boolean => customData?.['SandboxMode'] !== undefined
+
 const entriesOf = (answer: ProviderAnswer): readonly Reading[] => answer.items('Messages')
 
 /** In a batch the status is that of a message which failed, although others went out: what counts is each entry. */
@@ -209,7 +215,9 @@ function outcomeOf(entry: Reading = readingOf(undefined), answer: ProviderAnswer
   const state = entry.string('Status')
   if (state === 'success') {
     const id = entry.id('To.0.MessageUUID')
-    return id === undefined ? unsure(wordsOf('Mailjet', answer)) : sent(id)
+    if (id !== undefined) return sent(id)
+    // In the sandbox a message is looked at and goes no further, so that it gets no id.
+    return isSandboxed(message) ? sent(message.id) : unsure(wordsOf('Mailjet', answer))
   }
   if (state === 'error') return outcomeOfError(entry, answer, message)
   // Others are told of and this one is not: the status is theirs.

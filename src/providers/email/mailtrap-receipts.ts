@@ -26,7 +26,7 @@ const eventsMax = 1_000
 export const mailtrapReceipts: ReceiptReader<{ readonly secretKey?: string }> = {
   setUp:
     'Add this address as a webhook, and the signing secret that Mailtrap shows once as the signing key of the integration. Mailtrap signs the body of each call.',
-  verify: (call, { key, account }) => hasSignedBody(call, 'mailtrap-signature', key ?? account.secretKey),
+  verify: (call, { key, account }) => hasSignedBody(call, 'mailtrap-signature', key || account.secretKey),
   read: (call) => eventsIn(call).flatMap(receiptsOf),
 }
 

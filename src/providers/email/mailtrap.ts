@@ -10,6 +10,7 @@ import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
 import type { Reading } from '../reading.ts'
 import { settingsOf } from '../settings.ts'
+import { sharedKey } from './email-batch.ts'
 import { filled, isInline, people, senderOf, variablesOf } from './email-body.ts'
 import { addressed } from './email-message.ts'
 import { mailtrapReceipts } from './mailtrap-receipts.ts'
@@ -21,6 +22,8 @@ const ownMembers = [
   ...['custom_variables', 'category'],
 ]
 const categoryLengthMax = 255
+/** A batch is 50 MB at the most: 500 messages of this size are within it, however their JSON is written. */
+const batchedBytesMax = 16_000
 
 export const mailtrap = httpProvider({
   id: 'mailtrap',
@@ -54,6 +57,7 @@ export const mailtrap = httpProvider({
     'headers',
     'tags',
     'metadata',
+    'sender per message',
   ],
   recipientMembers: ['to', 'cc', 'bcc'],
   receipts: mailtrapReceipts,
@@ -71,6 +75,7 @@ export const mailtrap = httpProvider({
 
   batch: {
     max: 500,
+    key: (message) => sharedKey(message, batchedBytesMax),
     item: mailOf,
     request: (requests, account) => ({ ...asked(account, 'batch'), body: JSON.stringify({ requests }) }),
     outcomes(answer, messages) {

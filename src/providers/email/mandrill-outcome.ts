@@ -1,5 +1,6 @@
 // What Mandrill's answers mean. The HTTP status says little: a bad key has long been answered with 500.
 // https://mailchimp.com/developer/transactional/api/messages/send-new-message/
+import type { EmailMessage } from '../../domain/outbound-message.ts'
 import type { Outcome, RefusalReason } from '../../domain/outcome.ts'
 import { busy, misconfigured, refused, sent, unsure } from '../../domain/outcome.ts'
 import { outcomeOfStatus } from '../http-provider.ts'
@@ -27,7 +28,7 @@ const reasons: ReadonlyMap<string, RefusalReason> = new Map([
 ])
 const accountReasons: ReadonlySet<string> = new Set(['invalid-sender', 'unsigned', 'test-mode-limit'])
 
-export function mandrillOutcome(answer: ProviderAnswer): Outcome {
+export function mandrillOutcome(answer: ProviderAnswer, { to }: Pick<EmailMessage, 'to'>): Outcome {
   if (answer.status !== 200 || answer.string('status') === 'error') return errorOutcome(answer)
   const people = answer.items('')
   const refusals = people.filter((person) => !takenStates.has(person.string('status') ?? ''))
@@ -35,13 +36,22 @@ export function mandrillOutcome(answer: ProviderAnswer): Outcome {
   if (taken !== undefined) {
     const id = taken.id('_id')
     if (id === undefined) return unsure(mandrillWords(answer))
+    // Whoever else got a copy: those it was written to did not.
+    const meant = people.filter((person) => isAmong(to, person.string('email')))
+    const [first] = meant
+    if (first !== undefined && meant.every(isTurnedDown)) return rejection(first)
     return refusals.length === 0
       ? sent(id)
       : sent(id, `Mandrill did not take it for everybody: ${refusals.map(told).join('; ')}`)
   }
-  const [first] = refusals.filter((person) => /^(?:rejected|invalid)$/.test(person.string('status') ?? ''))
+  const [first] = refusals.filter(isTurnedDown)
   return first === undefined ? unsure(mandrillWords(answer)) : rejection(first)
 }
+
+const isTurnedDown = (person: Reading): boolean => /^(?:rejected|invalid)$/.test(person.string('status') ?? '')
+
+const isAmong = (addresses: readonly string[], address = ''): boolean =>
+  addresses.some((one) => one.toLowerCase() === address.toLowerCase())
 
 function rejection(person: Reading): Outcome {
   const words = `Mandrill did not take it: ${told(person)}`

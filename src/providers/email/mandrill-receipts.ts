@@ -2,7 +2,7 @@
 // https://mailchimp.com/developer/transactional/guides/track-respond-activity-webhooks/
 
 import { receiptOf } from '../delivery-report.ts'
-import { formOf, momentOf } from '../inbound-body.ts'
+import { formFieldsOf, formOf, isShort, momentOf } from '../inbound-body.ts'
 import type { Reading } from '../reading.ts'
 import { readingOfExactJson } from '../reading.ts'
 import type { InboundCall, ReceiptReader, ReceiptStatus } from '../receipt.ts'
@@ -32,7 +32,7 @@ export const mandrillReceipts: ReceiptReader<{ readonly secretKey?: string }> = 
     return isSame(signature, hmac('sha1', secret, signedText(call)).toString('base64'))
   },
   // Before an address is taken, Mandrill tries it with no events and a key that nobody knows yet.
-  greet: (call) => (formOf(call).string('mandrill_events') === '[]' ? 'ok' : undefined),
+  greet: (call) => (isShort(call) && formOf(call).string('mandrill_events') === '[]' ? 'ok' : undefined),
   read: (call) =>
     readingOfExactJson(formOf(call).string('mandrill_events') ?? '')
       .items('')
@@ -40,11 +40,10 @@ export const mandrillReceipts: ReceiptReader<{ readonly secretKey?: string }> = 
 }
 
 /** The address, then each field in the order of their names, with nothing between. */
-function signedText({ url, body }: InboundCall): string {
-  const fields = [...new URLSearchParams(body.toString('utf8'))]
+function signedText(call: InboundCall): string {
   return (
-    url +
-    fields
+    call.url +
+    [...formFieldsOf(call)]
       .toSorted(([a], [b]) => (a < b ? -1 : Number(a > b)))
       .map((field) => field.join(''))
       .join('')

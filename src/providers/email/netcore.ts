@@ -52,7 +52,16 @@ export const netcore = httpProvider({
     ipPoolName: optional(text('IP pool')),
     baseUrl: ownBaseUrl('Netcore'),
   },
-  features: ['several recipients', 'cc and bcc', 'reply-to', 'attachments', 'headers', 'tags', 'IP pool'],
+  features: [
+    'several recipients',
+    'cc and bcc',
+    'reply-to',
+    'attachments',
+    'headers',
+    'tags',
+    'IP pool',
+    'sender per message',
+  ],
   recipientMembers: ['personalizations', 'bcc'],
   receipts: {
     setUp:

@@ -38,18 +38,24 @@ export function postmarkOutcome(entry: Reading, answer: ProviderAnswer, message:
   }
   return (
     ofCode(code, said, words, answer, message) ??
-    (answer.status === 200 ? unsure(words) : outcomeOfStatus(answer, words))
+    (answer.status === 200 ? ofNoCode(code, words) : outcomeOfStatus(answer, words))
   )
 }
 
+/** Any code but 0 is Postmark's own word that it did not take the message, whichever it is. */
+const ofNoCode = (code: number | undefined, words: string): Outcome =>
+  code === undefined || code === 0 ? unsure(words) : refused('other', words)
+
 /** Only an answer of 200 tells of each message; any other is of the whole call. */
 export function postmarkOutcomes(answer: ProviderAnswer, messages: readonly EmailMessage[]): Outcome[] {
+  if (answer.status !== 200) return messages.map((message) => postmarkOutcome(answer, answer, message))
   const entries = answer.items('')
-  return messages.map((message, index) =>
-    answer.status === 200 && entries.length === 0
-      ? unsure(wordsOf('Postmark', answer))
-      : postmarkOutcome((answer.status === 200 ? entries[index] : undefined) ?? answer, answer, message),
-  )
+  // Of other than so many, none can be told whose it is.
+  const isWhole = entries.length === messages.length
+  return messages.map((message, index) => {
+    const entry = isWhole ? entries[index] : undefined
+    return entry === undefined ? unsure(wordsOf('Postmark', answer)) : postmarkOutcome(entry, answer, message)
+  })
 }
 
 function ofCode(

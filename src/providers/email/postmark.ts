@@ -5,6 +5,7 @@ import type { OutboundRequest } from '../../world/world.ts'
 import { baseAddress, emailSender, ofVisibleAscii, optional, ownBaseUrl, secret, text } from '../form.ts'
 import { httpProvider } from '../http-provider.ts'
 import { settingsOf } from '../settings.ts'
+import { sharedKey } from './email-batch.ts'
 import { filled, isInline } from './email-body.ts'
 import type { AddressedEmail } from './email-message.ts'
 import { addressed } from './email-message.ts'
@@ -12,7 +13,9 @@ import { mailbox } from './mailbox.ts'
 import { postmarkReceipts, postmarkReplies } from './postmark-inbound.ts'
 import { postmarkOutcome, postmarkOutcomes } from './postmark-outcome.ts'
 
+/** `kind` is none of Postmark's: an item that has one could be taken for an Outcome. */
 const ownMembers = [
+  'kind',
   'From',
   'To',
   'Cc',
@@ -75,7 +78,7 @@ export const postmark = httpProvider({
 
   batch: {
     max: 500,
-    key: (message) => (isSmall(message) ? '' : undefined),
+    key: (message) => sharedKey(message, batchedBytesMax),
     item(message, account) {
       const email = addressed(message, account)
       return 'kind' in email ? email : bodyOf(email, account.channelId)
@@ -105,11 +108,6 @@ function posted(account: Account, path: string, body: object): OutboundRequest {
     headers: { ...headersOf(account), 'content-type': 'application/json' },
     body: JSON.stringify(body),
   }
-}
-
-function isSmall({ html, text: plain, attachments, passthrough }: EmailMessage): boolean {
-  const isPlain = passthrough === undefined && attachments.length === 0
-  return isPlain && Buffer.byteLength(html) + Buffer.byteLength(plain) <= batchedBytesMax
 }
 
 function bodyOf(email: AddressedEmail, stream = 'outbound'): object {

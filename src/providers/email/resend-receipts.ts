@@ -24,7 +24,7 @@ const statuses: Readonly<Record<string, ReceiptStatus>> = {
 export const resendReceipts: ReceiptReader<{ readonly secretKey?: string }> = {
   setUp:
     'Add this address as a webhook at Resend, and its signing secret (whsec_…) as the signing key of the integration. Resend signs each call in the way of Svix.',
-  verify: (call, { key, account, world }) => isStandardWebhook(call, key ?? account.secretKey, world.now()),
+  verify: (call, { key, account, world }) => isStandardWebhook(call, key || account.secretKey, world.now()),
   read(call) {
     const event = jsonOf(call)
     return receiptOf({

@@ -10,6 +10,7 @@ import { bad, good } from '../provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { retryAfterMsOf, wordsOf } from '../provider-answer.ts'
 import { settingsOf } from '../settings.ts'
+import { sharedKey } from './email-batch.ts'
 import { filled, tagPairsOf } from './email-body.ts'
 import { addressed } from './email-message.ts'
 import { mailbox } from './mailbox.ts'
@@ -32,6 +33,8 @@ const ownMembers = [
 ]
 /** A message takes no more. */
 const tagsMax = 50
+/** A message is 40 MB at the most: a hundred of this size are no more together, however their JSON is written. */
+const batchedBytesMax = 64_000
 /** A quota of the day or the month: it does not pass within minutes. */
 const quotaPauseMs = 3_600_000
 
@@ -62,6 +65,7 @@ export const resend = httpProvider({
     'headers',
     'tags',
     'metadata',
+    'sender per message',
   ],
   limits: { recipientsMax: 50, messageBytesMax: 40 * 1024 * 1024, perSecond: 2 },
   recipientMembers: ['to', 'cc', 'bcc'],
@@ -93,8 +97,10 @@ export const resend = httpProvider({
   batch: {
     max: 100,
     // Neither files nor a later moment are taken there.
-    key: ({ passthrough, attachments, customData = {} }) =>
-      passthrough === undefined && attachments.length === 0 && !('scheduled_at' in customData) ? '' : undefined,
+    key: (message) =>
+      message.customData !== undefined && 'scheduled_at' in message.customData
+        ? undefined
+        : sharedKey(message, batchedBytesMax),
     item: bodyOf,
     request(items, account) {
       const body = JSON.stringify(items)

@@ -2,6 +2,7 @@
 // https://www.twilio.com/docs/sendgrid/api-reference/mail-send/mail-send
 import type { Fields } from '../../domain/merged.ts'
 import { isFields } from '../../domain/merged.ts'
+import type { EmailMessage } from '../../domain/outbound-message.ts'
 import type { RefusalReason } from '../../domain/outcome.ts'
 import { busy, refused, sent } from '../../domain/outcome.ts'
 import { baseAddress, choice, emailSender, ofVisibleAscii, optional, ownBaseUrl, secret, text } from '../form.ts'
@@ -9,6 +10,8 @@ import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import { bad, good } from '../provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { resetMsOf, retryAfterMsOf, wordsOf } from '../provider-answer.ts'
+import { readingOf } from '../reading.ts'
+import { dispositionOf } from './email-body.ts'
 import type { AddressedEmail } from './email-message.ts'
 import { addressed } from './email-message.ts'
 import { sendgridReceipts, sendgridReplies } from './sendgrid-inbound.ts'
@@ -85,7 +88,9 @@ export const sendgrid = httpProvider({
   },
 
   outcome(answer, message) {
-    if (answer.status === 202) return sent(answer.headers.get('x-message-id') ?? message.id)
+    // In the sandbox a message is looked at and goes no further; only there is that said with a 200.
+    const isTaken = answer.status === 202 || (answer.status === 200 && isSandboxed(message))
+    if (isTaken) return sent(answer.headers.get('x-message-id') ?? message.id)
     const words = errorWords(answer)
     if (answer.status === 429) return busy(words, retryAfterMsOf(answer) ?? resetMsOf(answer, 'x-ratelimit-reset'))
     if (answer.status === 400 || answer.status === 413) return refused(reasonOf(answer), words)
@@ -128,6 +133,11 @@ function bodyOf(email: AddressedEmail, ownPool: string | undefined): object {
   }
 }
 
+function isSandboxed({ customData, passthrough }: EmailMessage): boolean {
+  const path = 'mail_settings.sandbox_mode.enable'
+  return [customData, passthrough?.body].some((given) => readingOf(given).flag(path) === true)
+}
+
 /** A setting that sends a copy to somebody whom the message does not name. */
 function withoutBlindCopy(settings: Fields): Fields {
   const { mail_settings: mailSettings } = settings
@@ -136,12 +146,13 @@ function withoutBlindCopy(settings: Fields): Fields {
   return { ...settings, mail_settings: rest }
 }
 
-function attachmentOf({ name, mime, content, cid, disposition }: AddressedEmail['attachments'][number]): object {
+function attachmentOf(attachment: AddressedEmail['attachments'][number]): object {
+  const { name, mime, content, cid } = attachment
   return {
     content,
     type: mime,
     filename: name,
-    disposition: disposition ?? 'attachment',
+    disposition: dispositionOf(attachment),
     ...(cid === undefined ? {} : { content_id: cid }),
   }
 }

@@ -205,11 +205,14 @@ function trouble(answer: ProviderAnswer, message: EmailMessage): Outcome {
   const words = `${wordsOf('Brevo', answer, 'message')}${code === '' ? '' : ` (${code})`}`
   if (answer.status === 429) return busy(words, brevoRetryAfterMsOf(answer))
   // A repeat: the first call was taken, and its answer lost on the way. Receipts find it by our id.
-  const isRepeat = code === 'duplicate_request' || /idempotency/i.test(said)
+  // A key that it finds fault with is none.
+  const isRepeat = code === 'duplicate_request' || (/idempotency/i.test(said) && /already|used|duplicate/i.test(said))
   if (answer.status >= 400 && answer.status < 500 && isRepeat) return sent(message.id, words)
   if (accountCodes.has(code) || answer.status === 402) return misconfigured(words)
   if (answer.status !== 400) return outcomeOfStatus(answer, words)
   // One code for whatever is wrong; the member is named at the end.
   if (/ in (?:to|cc|bcc)\b/.test(said)) return refused('bad-recipient', words)
+  // The account's, unless the message named it.
+  if (/\bsender\b/i.test(said) && message.from === undefined) return misconfigured(words)
   return refused('bad-content', words)
 }

@@ -1,6 +1,7 @@
 // Amazon SES, "SendEmail" of the v2 API.
 // https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html
 import { encodeWord } from 'nodemailer/lib/mime-funcs/index.js'
+import type { EmailMessage } from '../../domain/outbound-message.ts'
 import type { Outcome } from '../../domain/outcome.ts'
 import { busy, misconfigured, refused, sent, unsure } from '../../domain/outcome.ts'
 import { signedForAws } from '../aws-signature.ts'
@@ -56,6 +57,7 @@ export const ses = httpProvider({
     'headers',
     'tags',
     'metadata',
+    'sender per message',
   ],
   limits: { recipientsMax: 50, messageBytesMax: 40 * 1024 * 1024 },
   recipientMembers: ['Destination'],
@@ -145,7 +147,7 @@ function errorWords(answer: ProviderAnswer): string {
   return type === '' ? words : `${words} (${type})`
 }
 
-function sesOutcome(answer: ProviderAnswer): Outcome {
+function sesOutcome(answer: ProviderAnswer, { from }: EmailMessage): Outcome {
   const words = errorWords(answer)
   if (answer.status === 200) {
     const id = answer.id('MessageId')
@@ -154,6 +156,9 @@ function sesOutcome(answer: ProviderAnswer): Outcome {
   if (answer.status < 400) return outcomeOfStatus(answer, words)
   switch (typeOf(answer)) {
     case 'MessageRejected':
+      // An account that has not proven its sender; unless the message named another.
+      if (from === undefined && /not verified/i.test(words)) return misconfigured(words)
+      return refused('bad-content', words)
     case 'BadRequestException':
       return refused('bad-content', words)
     case 'MailFromDomainNotVerifiedException':

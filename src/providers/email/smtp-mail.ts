@@ -2,6 +2,7 @@
 import { domainToASCII } from 'node:url'
 import DKIM from 'nodemailer/lib/dkim/index.js'
 import MailComposer from 'nodemailer/lib/mail-composer/index.js'
+import { dispositionOf } from './email-body.ts'
 import type { AddressedEmail } from './email-message.ts'
 import { domainOf } from './email-message.ts'
 
@@ -21,8 +22,14 @@ const signatureHeader = Buffer.from('DKIM-Signature:')
 
 /** The same for every try at one message, so that a mailbox or a person can tell a repeat. */
 export function messageIdOf(email: AddressedEmail): string {
-  const domain = domainOf(email.from)
-  return `<${email.id}@${domainToASCII(domain) || domain}>`
+  return `<${email.id}@${domainOf(inAscii(email.from))}>`
+}
+
+/** An address as servers take it: many know no domain that is written in other letters. */
+export function inAscii(address: string): string {
+  const domain = address.slice(address.lastIndexOf('@') + 1)
+  if (/^[\x21-\x7e]*$/.test(domain)) return address
+  return `${address.slice(0, -domain.length)}${domainToASCII(domain) || domain}`
 }
 
 /** Blind copies are not in it: they are for the envelope alone. */
@@ -38,12 +45,12 @@ export async function composed(email: AddressedEmail, now: Date): Promise<Buffer
     ...(email.text === '' ? {} : { text: email.text }),
     ...(email.html === '' ? {} : { html: email.html }),
     headers: { ...email.headers },
-    attachments: email.attachments.map(({ name, mime, content, cid, disposition }) => ({
-      filename: name,
-      contentType: mime,
-      content: Buffer.from(content, 'base64'),
-      ...(cid === undefined ? {} : { cid }),
-      contentDisposition: disposition ?? 'attachment',
+    attachments: email.attachments.map((attachment) => ({
+      filename: attachment.name,
+      contentType: attachment.mime,
+      content: Buffer.from(attachment.content, 'base64'),
+      ...(attachment.cid === undefined ? {} : { cid: attachment.cid }),
+      contentDisposition: dispositionOf(attachment),
     })),
     // Nothing in a message may make us read a file or call an address.
     disableFileAccess: true,

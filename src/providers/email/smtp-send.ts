@@ -11,7 +11,7 @@ import { sendBySmtp } from './smtp.ts'
 import type { SmtpAccount } from './smtp-account.ts'
 import { greetSmtp } from './smtp-account.ts'
 import type { DkimKey } from './smtp-mail.ts'
-import { composed, messageIdOf, signed } from './smtp-mail.ts'
+import { composed, inAscii, messageIdOf, signed } from './smtp-mail.ts'
 import { outcomeOfSmtpFailure, wordsOfSmtp } from './smtp-outcome.ts'
 
 /** The form of any mail server. */
@@ -39,6 +39,7 @@ export const smtpFeatures = [
   'attachments',
   'inline images',
   'headers',
+  'sender per message',
 ] as const
 
 export async function checkMail(account: SmtpAccount): Promise<CheckResult> {
@@ -68,15 +69,22 @@ export async function sendMail(message: EmailMessage, account: MailAccount, now:
   if ('kind' in email) return email
   const raw = await rawOf(email, account, now)
   if ('kind' in raw) return raw
-  const recipients = [...email.to, ...email.cc, ...email.bcc]
-  const result = await sendBySmtp(account, { from: email.from, recipients, raw }, sendTimeoutMs)
+  const recipients = [...email.to, ...email.cc, ...email.bcc].map(inAscii)
+  const result = await sendBySmtp(account, { from: inAscii(email.from), recipients, raw }, sendTimeoutMs)
   if (result.kind === 'failed') {
     return outcomeOfSmtpFailure(result.error, { begun: result.begun, isOwnSender: message.from === undefined })
   }
   const id = messageIdOf(email)
   if (result.refusals.length === 0) return sent(id)
-  const words = result.refusals.map(wordsOfSmtp).join('; ')
-  return sent(id, `${result.refusals.length} of ${recipients.length} recipients were refused: ${words}`)
+  const told = result.refusals.map(wordsOfSmtp).join('; ')
+  const words = `${result.refusals.length} of ${recipients.length} recipients were refused: ${told}`
+  return isForNobody(email.to, result.refusals) ? refused('bad-recipient', words) : sent(id, words)
+}
+
+/** Whoever else got a copy: those it was written to did not, and a repeat would send the copies again. */
+function isForNobody(to: readonly string[], refusals: readonly unknown[]): boolean {
+  const turnedDown = new Set(refusals.map((error) => (error as { recipient?: unknown }).recipient))
+  return to.every((address) => turnedDown.has(inAscii(address)))
 }
 
 async function rawOf(email: AddressedEmail, account: MailAccount, now: Date): Promise<Buffer | Outcome> {

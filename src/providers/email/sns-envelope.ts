@@ -3,13 +3,17 @@
 import { verify, X509Certificate } from 'node:crypto'
 import type { World } from '../../world/world.ts'
 import { carriesKey } from '../inbound.ts'
-import { jsonOf } from '../inbound-body.ts'
+import { isShort, jsonOf } from '../inbound-body.ts'
 import type { Reading } from '../reading.ts'
 import type { InboundCall } from '../receipt.ts'
 import { isSame } from '../signing.ts'
 
-/** Certificates and confirmations come from Amazon alone; anything else would let a caller choose whom we believe. */
-const snsHost = /^sns\.[a-z0-9-]{1,40}\.amazonaws\.com(\.cn)?$/
+/**
+ * Certificates and confirmations come from Amazon alone; anything else would let a caller choose whom we believe. What
+ * stands after `sns` is a region: `sns.s3.amazonaws.com` is whatever the owner of a bucket of that name puts there.
+ */
+const snsHost = /^sns\.[a-z]{2,8}(?:-[a-z]{2,20}){1,3}-\d{1,2}\.amazonaws\.com(\.cn)?$/
+const certificatePath = /^\/SimpleNotificationService-[0-9a-f]{1,64}\.pem$/
 /** Amazon tries again for an hour at the most; what is much older is played again by somebody who heard it. */
 const replayWindowMs = 7_200_000
 /** One a region, and a new one every year or so. */
@@ -30,6 +34,7 @@ interface SnsProof {
 }
 
 export function typeOfEnvelope(call: InboundCall): EnvelopeType | undefined {
+  if (!isShort(call)) return undefined
   const type = jsonOf(call).string('Type') ?? ''
   return Object.hasOwn(signedMembers, type) ? (type as EnvelopeType) : undefined
 }
@@ -39,9 +44,10 @@ export function typeOfEnvelope(call: InboundCall): EnvelopeType | undefined {
  * signature alone proves nothing.
  */
 export async function isOurEnvelope(call: InboundCall, { key, world }: SnsProof): Promise<boolean> {
-  const envelope = jsonOf(call)
   const type = typeOfEnvelope(call)
-  if (type === undefined || !isOurTopic(call, envelope, key) || !isRecent(envelope, world.now())) return false
+  if (type === undefined) return false
+  const envelope = jsonOf(call)
+  if (!isOurTopic(call, envelope, key) || !isRecent(envelope, world.now())) return false
   const certificate = await certificateAt(envelope.string('SigningCertURL') ?? '', world)
   if (certificate === undefined) return false
   const algorithm = { '1': 'RSA-SHA1', '2': 'RSA-SHA256' }[envelope.id('SignatureVersion') ?? '']
@@ -82,7 +88,7 @@ function isOfSns(address: string): boolean {
 const certificates = new WeakMap<World, Map<string, X509Certificate>>()
 
 async function certificateAt(url: string, world: World): Promise<X509Certificate | undefined> {
-  if (!isOfSns(url) || !new URL(url).pathname.endsWith('.pem')) return undefined
+  if (!isOfSns(url) || !certificatePath.test(new URL(url).pathname)) return undefined
   const known = certificates.get(world) ?? new Map<string, X509Certificate>()
   certificates.set(world, known)
   const kept = known.get(url)

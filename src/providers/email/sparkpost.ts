@@ -43,7 +43,7 @@ export const sparkpost = httpProvider({
   },
   features: [
     ...(['several recipients', 'cc and bcc', 'reply-to', 'attachments', 'inline images'] as const),
-    ...(['headers', 'tags', 'metadata', 'IP pool'] as const),
+    ...(['headers', 'tags', 'metadata', 'IP pool', 'sender per message'] as const),
   ],
   limits: { recipientsMax: 2_000, messageBytesMax: 20 * 1024 * 1024 },
   recipientMembers: ['recipients', 'content.headers.cc'],
@@ -125,19 +125,20 @@ const fileOf = ({ mime, content }: AddressedEmail['attachments'][number], name: 
   data: content,
 })
 
-function sparkpostOutcome(answer: ProviderAnswer): Outcome {
+function sparkpostOutcome(answer: ProviderAnswer, message: { readonly id: string }): Outcome {
   const words = errorWords(answer)
   const id = answer.id('results.id')
   const taken = answer.number('results.total_accepted_recipients')
   const turnedDown = answer.number('results.total_rejected_recipients') ?? 0
-  // Some may be on their way although others make it an error.
-  if (id !== undefined && (answer.status === 200 || (taken ?? 0) > 0)) {
-    if (taken === 0) return refused('bad-recipient', `SparkPost would have none of ${turnedDown} recipients`)
-    return turnedDown > 0 ? sent(id, `SparkPost would not have ${turnedDown} of the recipients`) : sent(id)
+  // Some may be on their way although others make it an error: a repeat would reach them twice.
+  if ((taken ?? 0) > 0 || (id !== undefined && answer.status === 200 && taken !== 0)) {
+    const told = turnedDown > 0 ? `SparkPost would not have ${turnedDown} of the recipients` : undefined
+    return sent(id ?? message.id, told)
   }
+  if (taken === 0 && turnedDown > 0 && answer.status < 500) return refused('bad-recipient', words)
   switch (answer.status) {
     case 200:
-      return taken === 0 && turnedDown > 0 ? refused('bad-recipient', words) : unsure(words)
+      return taken === 0 && id !== undefined ? refused('bad-recipient', words) : unsure(words)
     case 420:
       return busy(words, retryAfterMsOf(answer))
     case 400:

@@ -5,6 +5,7 @@ import { isFields, merged } from '../../domain/merged.ts'
 import type { PushMessage } from '../../domain/outbound-message.ts'
 import type { Outcome } from '../../domain/outcome.ts'
 import { refused } from '../../domain/outcome.ts'
+import { kebabCase } from './letter-case.ts'
 import { filled, pushSettings } from './push-message.ts'
 
 /** What Apple takes in a payload; calls may have a little more. */
@@ -101,6 +102,5 @@ const textOr = (value: unknown, otherwise: string): string =>
 /** Apple writes flags as 1. */
 const asFlag = (value: unknown): unknown => (typeof value === 'boolean' ? Number(value) : value)
 
-const kebabCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 const kebabCased = (values: Fields): Fields =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [kebabCase(name), value]))

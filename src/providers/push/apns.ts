@@ -2,15 +2,14 @@
 // https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns
 import type { Outcome } from '../../domain/outcome.ts'
 import { misconfigured, refused } from '../../domain/outcome.ts'
-import { OutboundError } from '../../world/outbound-error.ts'
 import type { OutboundRequest, World } from '../../world/world.ts'
 import { flag, secret, text } from '../form.ts'
-import { outcomeOfFailure } from '../http-provider.ts'
 import { withPassthrough } from '../passthrough.ts'
 import { bad, good, provider, sendTimeoutMs, unreachable } from '../provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { answerOf } from '../provider-answer.ts'
 import { withoutRecipient } from '../recipient-words.ts'
+import { answered } from './answered.ts'
 import { apnsMessage, beyondPayload } from './apns-message.ts'
 import { apnsOutcome, apnsWords, isExpiredToken } from './apns-outcome.ts'
 import type { ApnsKey } from './apns-token.ts'
@@ -125,17 +124,11 @@ async function postedOnce(world: World, request: OutboundRequest, account: Accou
   return posted(world, request, { token: fresh, account, timeoutMs })
 }
 
-async function posted(
+function posted(
   world: World,
   request: OutboundRequest,
   { token, account, timeoutMs }: { readonly token: string; readonly account: Account; readonly timeoutMs: number },
 ): Promise<ProviderAnswer | Outcome> {
-  try {
-    const headers = { authorization: `bearer ${token}`, ...request.headers }
-    const answer = await world.fetch({ ...request, headers }, { timeoutMs, account, http2: true })
-    return answerOf(answer, world.now())
-  } catch (error) {
-    if (error instanceof OutboundError) return outcomeOfFailure(error)
-    throw error
-  }
+  const headers = { authorization: `bearer ${token}`, ...request.headers }
+  return answered(world, { ...request, headers }, { timeoutMs, account, http2: true })
 }

@@ -5,15 +5,15 @@ import { merged } from '../../domain/merged.ts'
 import type { PushMessage } from '../../domain/outbound-message.ts'
 import type { Outcome } from '../../domain/outcome.ts'
 import { busy, misconfigured, refused, sent, unsure } from '../../domain/outcome.ts'
-import { OutboundError } from '../../world/outbound-error.ts'
 import type { OutboundRequest, World } from '../../world/world.ts'
 import { baseAddress, ofVisibleAscii, optional, secret, text } from '../form.ts'
-import { outcomeOfFailure, outcomeOfStatus } from '../http-provider.ts'
+import { outcomeOfStatus } from '../http-provider.ts'
 import { withPassthrough } from '../passthrough.ts'
 import { bad, good, provider, sendTimeoutMs, unreachable } from '../provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { answerOf, retryAfterMsOf, wordsOf } from '../provider-answer.ts'
 import { withoutRecipient } from '../recipient-words.ts'
+import { answered } from './answered.ts'
 import { filled, pushSettings } from './push-message.ts'
 
 const addresses: readonly string[] = ['https://api.io.pagopa.it/api/v1', 'https://api.io.italia.it/api/v1']
@@ -83,7 +83,7 @@ export const appio = provider({
     if (refusal !== undefined) return safe(refusal)
     const timeoutMs = endsAtMs - world.now().getTime()
     if (timeoutMs < sendMsMin) return busy('IO took so long to find the citizen that nothing was sent')
-    const answer = await posted(world, request, timeoutMs)
+    const answer = await answered(world, request, { timeoutMs })
     return 'kind' in answer ? answer : safe(outcomeOf(answer))
   },
 
@@ -142,7 +142,8 @@ async function refusalOfProfile(
   apiKey: string,
   target: string,
 ): Promise<Outcome | undefined> {
-  const answer = await posted(world, jsonRequest(`${base}/profiles`, apiKey, { fiscal_code: target }), profileTimeoutMs)
+  const question = jsonRequest(`${base}/profiles`, apiKey, { fiscal_code: target })
+  const answer = await answered(world, question, { timeoutMs: profileTimeoutMs })
   if ('kind' in answer) return answer.kind === 'unsure' ? busy(answer.detail) : answer
   if (answer.status === 200) {
     const isAllowed = answer.flag('sender_allowed')
@@ -153,15 +154,6 @@ async function refusalOfProfile(
   if (answer.status === 404) return refused('bad-recipient', 'The citizen does not use IO')
   const outcome = troubleOf(answer)
   return outcome.kind === 'unsure' ? busy(outcome.detail) : outcome
-}
-
-async function posted(world: World, request: OutboundRequest, timeoutMs: number): Promise<ProviderAnswer | Outcome> {
-  try {
-    return answerOf(await world.fetch(request, { timeoutMs }), world.now())
-  } catch (error) {
-    if (error instanceof OutboundError) return outcomeOfFailure(error)
-    throw error
-  }
 }
 
 const ioWords = (answer: ProviderAnswer): string => wordsOf('IO', answer, 'detail', 'title')

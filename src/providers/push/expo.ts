@@ -5,15 +5,15 @@ import { merged } from '../../domain/merged.ts'
 import type { PushMessage } from '../../domain/outbound-message.ts'
 import type { Outcome } from '../../domain/outcome.ts'
 import { busy, refused, unsure } from '../../domain/outcome.ts'
-import { OutboundError } from '../../world/outbound-error.ts'
-import type { OutboundOptions, OutboundRequest, World } from '../../world/world.ts'
+import { isUuid } from '../../domain/uuid-v7.ts'
+import type { OutboundRequest, World } from '../../world/world.ts'
 import { ofVisibleAscii, secret } from '../form.ts'
-import { outcomeOfFailure } from '../http-provider.ts'
 import { withPassthrough } from '../passthrough.ts'
 import { bad, good, provider, sendTimeoutMs, unreachable } from '../provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { answerOf } from '../provider-answer.ts'
 import { withoutRecipient } from '../recipient-words.ts'
+import { answered } from './answered.ts'
 import { expoOutcomes, expoWords, projectsIn } from './expo-outcome.ts'
 import { expoReceipts } from './expo-receipts.ts'
 import { filled, mistakeOfPush, pushSettings } from './push-message.ts'
@@ -53,7 +53,7 @@ export const expo = provider({
     if (mistake !== undefined) return mistake
     const request = withPassthrough(sendRequest([message], account), message.passthrough, recipientMembers)
     if ('kind' in request) return request
-    const answer = await posted(world, request, { timeoutMs: sendTimeoutMs, account })
+    const answer = await answered(world, request, { timeoutMs: sendTimeoutMs, account })
     if ('kind' in answer) return answer
     return withoutRecipient(expoOutcomes(answer, 1)[0] ?? noTicket, message)
   },
@@ -94,8 +94,8 @@ interface Account {
 const noTicket = unsure('Expo did not say what became of the message')
 
 function mistakeOf(message: PushMessage): Outcome | undefined {
-  const isToken = /^(Expo(nent)?PushToken\[[^\]]+\]|[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12})$/i
-  if (message.target !== '' && !isToken.test(message.target)) {
+  const isToken = /^Expo(nent)?PushToken\[[^\]]+\]$/i.test(message.target) || isUuid(message.target)
+  if (message.target !== '' && !isToken) {
     return refused('dead-token', 'This is not a valid Expo push token, which looks like ExponentPushToken[…]')
   }
   return mistakeOfPush(message)
@@ -132,20 +132,7 @@ async function postedTogether(
 ): Promise<ProviderAnswer | Outcome> {
   const timeoutMs = endsAtMs - world.now().getTime()
   if (timeoutMs < sendMsMin) return busy('Expo took so long that the rest was not sent')
-  return posted(world, sendRequest(messages, account), { timeoutMs, account })
-}
-
-async function posted(
-  world: World,
-  request: OutboundRequest,
-  options: OutboundOptions,
-): Promise<ProviderAnswer | Outcome> {
-  try {
-    return answerOf(await world.fetch(request, options), world.now())
-  } catch (error) {
-    if (error instanceof OutboundError) return outcomeOfFailure(error)
-    throw error
-  }
+  return answered(world, sendRequest(messages, account), { timeoutMs, account })
 }
 
 /** Always a list with lists of devices: Expo then answers a list too. */

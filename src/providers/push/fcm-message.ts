@@ -5,6 +5,8 @@ import { isFields } from '../../domain/merged.ts'
 import type { PushMessage } from '../../domain/outbound-message.ts'
 import type { Outcome } from '../../domain/outcome.ts'
 import { refused } from '../../domain/outcome.ts'
+import { kebabCase, snakeCase } from './letter-case.ts'
+import { texts } from './push-message.ts'
 
 /** Of the caller's settings, those that are no part of the visible notification. */
 const settings: ReadonlySet<string> = new Set([
@@ -120,22 +122,10 @@ function webpushOf(given: Fields): Fields {
 
 const objectOr = (value: unknown): Fields => (isFields(value) ? value : {})
 
-/** Every value as a text, which is all that data may hold. */
-function texts(values: Fields): Record<string, string> {
-  const written = Object.entries(values).flatMap(([name, value]): [string, string][] => {
-    if (value === undefined) return []
-    return [[name, typeof value === 'string' ? value : JSON.stringify(value)]]
-  })
-  return Object.fromEntries(written)
-}
-
 const seconds = (ms: unknown): string => `${Number(ms) / 1000}s`
 
 const renamed = (values: Fields, name: (given: string) => string): Fields =>
   Object.fromEntries(Object.entries(values).map(([given, value]) => [name(given), value]))
-
-const kebabCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /** The options an object holds have such names too. */
 function snakeCased(values: Fields): Fields {

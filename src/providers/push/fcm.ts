@@ -2,10 +2,8 @@
 // https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages/send
 import type { Outcome } from '../../domain/outcome.ts'
 import { busy, misconfigured } from '../../domain/outcome.ts'
-import { OutboundError } from '../../world/outbound-error.ts'
 import type { OutboundRequest, World } from '../../world/world.ts'
 import { secret } from '../form.ts'
-import { outcomeOfFailure } from '../http-provider.ts'
 import { withPassthrough } from '../passthrough.ts'
 import { bad, good, provider, sendTimeoutMs, unreachable } from '../provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
@@ -13,6 +11,7 @@ import { answerOf, wordsOf } from '../provider-answer.ts'
 import { withoutRecipient } from '../recipient-words.ts'
 import type { AccessToken } from './access-token.ts'
 import { accessTokenOf, forgetAccessToken, heldAccount } from './access-token.ts'
+import { answered } from './answered.ts'
 import { fcmMessage } from './fcm-message.ts'
 import { fcmOutcome, isStaleToken } from './fcm-outcome.ts'
 import type { ServiceAccount } from './service-account.ts'
@@ -23,7 +22,7 @@ const contentType = 'application/json; charset=utf-8'
 const checkTimeoutMs = 10_000
 /** A send that has less time left is not begun. */
 const sendMsMin = 1_000
-const recipientMembers = ['message.token', 'message.topic', 'message.condition']
+const recipientMembers = ['message.token', 'message.fid', 'message.topic', 'message.condition']
 
 export const fcm = provider({
   id: 'fcm',
@@ -115,12 +114,6 @@ async function posted(
 ): Promise<ProviderAnswer | Outcome> {
   const timeoutMs = endsAtMs - world.now().getTime()
   if (timeoutMs < sendMsMin) return busy('Google took so long to grant an access token that nothing was sent')
-  try {
-    const headers = { ...request.headers, authorization: `Bearer ${token.value}` }
-    const options = { timeoutMs, account: credentials, http2: true }
-    return answerOf(await world.fetch({ ...request, headers }, options), world.now())
-  } catch (error) {
-    if (error instanceof OutboundError) return outcomeOfFailure(error)
-    throw error
-  }
+  const headers = { ...request.headers, authorization: `Bearer ${token.value}` }
+  return answered(world, { ...request, headers }, { timeoutMs, account: credentials, http2: true })
 }

@@ -2,10 +2,11 @@
 // https://documentation.onesignal.com/reference/push-notification
 import { createHash } from 'node:crypto'
 import type { Fields } from '../../domain/merged.ts'
-import { merged } from '../../domain/merged.ts'
+import { isFields, merged } from '../../domain/merged.ts'
 import type { PushMessage } from '../../domain/outbound-message.ts'
 import type { Outcome } from '../../domain/outcome.ts'
 import { misconfigured, refused, sent, unsure } from '../../domain/outcome.ts'
+import { isUuid } from '../../domain/uuid-v7.ts'
 import type { OutboundRequest } from '../../world/world.ts'
 import { ofVisibleAscii, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
@@ -16,7 +17,6 @@ import { contentKey, filled, mistakeOfPush, pushSettings } from './push-message.
 const api = 'https://api.onesignal.com/notifications'
 /** What OneSignal's own library names; newer pages may allow more. */
 const devicesMax = 2_000
-const uuid = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
 
 /** Whoever gets it (subscriptions, people, segments, filters), by which app, and what tells a repeat. */
 const ownMembers = [
@@ -28,10 +28,17 @@ const ownMembers = [
   'include_phone_numbers',
   'include_ios_tokens',
   'include_android_reg_ids',
+  'include_amazon_reg_ids',
+  'include_chrome_reg_ids',
+  'include_chrome_web_reg_ids',
+  'include_wp_wns_uris',
+  'include_unsubscribed',
+  'email_to',
   'included_segments',
   'excluded_segments',
   'filters',
   'target_channel',
+  'channel_for_external_user_ids',
   'app_id',
   'idempotency_key',
   'external_id',
@@ -59,7 +66,7 @@ export const oneSignal = httpProvider({
   form: {
     applicationId: text('App ID', {
       placeholder: '8250eaf6-1a58-489e-b136-7c74a864b434',
-      mistake: (value) => (uuid.test(value) ? undefined : 'must be an app ID, which is a UUID'),
+      mistake: (value) => (isUuid(value) ? undefined : 'must be an app ID, which is a UUID'),
     }),
     apiKey: secret('App API key', {
       description: 'Of the app, from Settings, Keys & IDs. Device tokens are subscription ids or external ids.',
@@ -80,7 +87,7 @@ export const oneSignal = httpProvider({
     max: devicesMax,
     key: (message) => {
       const key = contentKey(message)
-      return key === undefined ? undefined : `${uuid.test(message.target) ? 'subscription' : 'person'} ${key}`
+      return key === undefined ? undefined : `${isUuid(message.target) ? 'subscription' : 'person'} ${key}`
     },
     item: itemOf,
     request: (items, account) => requestOf(items as readonly Item[], account),
@@ -118,7 +125,7 @@ function requestOf(items: readonly Item[], account: { applicationId: string; api
     },
     body: JSON.stringify({
       app_id: account.applicationId,
-      ...(uuid.test(first?.target ?? '')
+      ...(isUuid(first?.target ?? '')
         ? { include_subscription_ids: targets }
         : { include_aliases: { external_id: targets }, target_channel: 'push' }),
       ...first?.content,
@@ -130,7 +137,7 @@ function requestOf(items: readonly Item[], account: { applicationId: string; api
 /** A message's own id where it goes alone; that of the whole group where it does not, whatever its order. */
 function keyOf(ids: readonly string[]): string {
   const [only, ...others] = ids
-  if (only !== undefined && others.length === 0 && uuid.test(only)) return only
+  if (only !== undefined && others.length === 0 && isUuid(only)) return only
   const hash = createHash('sha256').update(ids.toSorted().join(' ')).digest()
   // A UUID of version 8 holds whatever its maker likes, but for the six bits that say so.
   hash.writeUInt8((hash.readUInt8(6) & 0x0f) | 0x80, 6)
@@ -175,8 +182,11 @@ function outcomeFor(answer: ProviderAnswer, { target }: PushMessage): Outcome {
     if (people.flat().includes(target)) return refused('bad-recipient', 'OneSignal knows nobody by this external id')
     const id = answer.id('id')
     if (id !== undefined) return sent(id)
-    const isNobody = /not subscribed/i.test(answer.string('errors.0') ?? '')
-    return isNobody ? refused('opted-out', words) : unsure(words)
+    const told = answer.string('errors.0') ?? ''
+    if (/not subscribed/i.test(told)) return refused('opted-out', words)
+    // Errors and no id: nothing was created.
+    const hasErrors = told !== '' || isFields(answer.value('errors'))
+    return hasErrors ? refused('other', words) : unsure(words)
   }
   if (answer.status === 400 && /app_id/i.test(answer.string('errors.0') ?? '')) return misconfigured(words)
   if (answer.status === 400 || answer.status === 413) return refused('bad-content', words)

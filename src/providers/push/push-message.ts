@@ -27,6 +27,15 @@ export function contentKey({ title, content, payload, customData, passthrough }:
   return createHash('sha256').update(all).digest('base64url')
 }
 
+/** Every value as a text, which is all that Google takes. */
+export function texts(values: Fields): Record<string, string> {
+  const written = Object.entries(values).flatMap(([name, value]): [string, string][] => {
+    if (value === undefined) return []
+    return [[name, typeof value === 'string' ? value : JSON.stringify(value)]]
+  })
+  return Object.fromEntries(written)
+}
+
 /** Members that have something in them: vendors differ on whether an empty one may be there. */
 export function filled(members: Fields): Fields {
   return Object.fromEntries(

@@ -51,7 +51,7 @@ export const beamsReceipts: ReceiptReader<object> = {
         }),
       )
     }
-    const status = userEvents[type]
+    const status = Object.hasOwn(userEvents, type) ? userEvents[type] : undefined
     const address = event.id('payload.user_id')
     return status === undefined || address === undefined ? [] : [{ status, address, ...shared }]
   },

@@ -5,12 +5,13 @@ import { isFields, merged } from '../../domain/merged.ts'
 import type { PushMessage } from '../../domain/outbound-message.ts'
 import type { Outcome } from '../../domain/outcome.ts'
 import { misconfigured, refused, sent, unsure } from '../../domain/outcome.ts'
+import { isUuid } from '../../domain/uuid-v7.ts'
 import type { OutboundRequest } from '../../world/world.ts'
 import { ofVisibleAscii, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
-import { contentKey, filled, mistakeOfPush, pushSettings } from './push-message.ts'
+import { contentKey, filled, mistakeOfPush, pushSettings, texts } from './push-message.ts'
 import { beamsReceipts } from './pusher-beams-receipts.ts'
 
 /** What Beams takes in one request. */
@@ -19,7 +20,6 @@ const userIdLengthMax = 164
 const recipientMembers = ['users', 'interests']
 /** The parts of a request that are each a platform's own. */
 const platforms = ['apns', 'fcm', 'web'] as const
-const uuid = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
 
 interface Item {
   readonly target: string
@@ -38,7 +38,7 @@ export const pusherBeams = httpProvider({
       description: 'Device tokens are the ids by which Beams knows your users.',
       placeholder: '9c83c1b2-77ac-49c5-94c2-bfc96f9bec49',
       // It becomes part of a host name.
-      mistake: (value) => (uuid.test(value) ? undefined : 'must be an instance ID, which is a UUID'),
+      mistake: (value) => (isUuid(value) ? undefined : 'must be an instance ID, which is a UUID'),
     }),
     secretKey: secret('Secret key', { mistake: ofVisibleAscii }),
   },
@@ -85,7 +85,7 @@ function publishRequest(
   to: 'users' | 'interests',
   body: object,
 ): OutboundRequest {
-  if (!uuid.test(instanceId)) throw new Error('the instance ID is not a UUID')
+  if (!isUuid(instanceId)) throw new Error('the instance ID is not a UUID')
   return {
     url: `https://${instanceId}.pushnotifications.pusher.com/publish_api/v1/instances/${instanceId}/publishes/${to}`,
     method: 'POST',
@@ -132,13 +132,6 @@ function contentOf(message: PushMessage): Fields {
     return [name, isFields(given) ? merged(own[name], given) : own[name]] as const
   })
   return { ...Object.fromEntries(parts), ...(typeof webhookUrl === 'string' ? { webhookUrl } : {}) }
-}
-
-/** Google takes nothing but texts. */
-function texts(values: Fields): Fields {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
-  )
 }
 
 const beamsWords = (answer: ProviderAnswer): string => wordsOf('Pusher Beams', answer, 'description', 'error')

@@ -10,6 +10,7 @@ import { ofVisibleAscii, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { retryAfterMsOf, wordsOf } from '../provider-answer.ts'
+import { snakeCase } from './letter-case.ts'
 import { contentKey, filled, mistakeOfPush, pushSettings } from './push-message.ts'
 
 const api = 'https://pushpad.xyz/api/v1'
@@ -112,8 +113,6 @@ function requestOf(items: readonly Item[], account: Account): OutboundRequest {
   }
 }
 
-const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-
 /** What the answer to one request means for one of its users. */
 function outcomeFor(answer: ProviderAnswer, { target }: PushMessage): Outcome {
   const { status } = answer
@@ -121,7 +120,7 @@ function outcomeFor(answer: ProviderAnswer, { target }: PushMessage): Outcome {
   if (status === 201) {
     const id = answer.id('id')
     if (id === undefined) return unsure('Pushpad answered 201 without the id of a notification')
-    const isKnown = answer.value('uids') === undefined || answer.list('uids').map(String).includes(target)
+    const isKnown = !Array.isArray(answer.value('uids')) || answer.list('uids').map(String).includes(target)
     // Whoever is not subscribed today may be tomorrow, under the same uid.
     return isKnown ? sent(id) : refused('bad-recipient', 'Pushpad has no subscription of this user')
   }

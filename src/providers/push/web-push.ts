@@ -179,10 +179,12 @@ function outcomeOf(answer: ProviderAnswer, { id }: PushMessage): Outcome {
   return bounded(outcomeOfStatus(answer, words))
 }
 
-/** The address is anybody's own: what it says of itself must not stop what goes to others for long. */
+/** The address is anybody's own: what it says of itself must not stop what goes to others, nor this message for long. */
 function bounded(outcome: Outcome): Outcome {
-  if (outcome.kind !== 'busy' || outcome.retryAfterMs === undefined) return outcome
-  return { ...outcome, retryAfterMs: Math.min(outcome.retryAfterMs, waitMsMax) }
+  if (outcome.kind !== 'busy') return outcome
+  const { retryAfterMs } = outcome
+  const wait = retryAfterMs === undefined ? {} : { retryAfterMs: Math.min(retryAfterMs, waitMsMax) }
+  return { ...outcome, ...wait, ofRecipient: true }
 }
 
 /** A subscription's address and keys are its owner's secrets. */

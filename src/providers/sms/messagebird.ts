@@ -11,12 +11,12 @@ import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
 import type { InboundCall, Receipt, ReceiptStatus } from '../receipt.ts'
 import { settingsOf } from '../settings.ts'
-import { ofWebhookUrl } from '../webhook.ts'
 import { codeTable, outcomeOfCode } from './code-meaning.ts'
 import { isSignedByMessagebird } from './messagebird-signature.ts'
 import { reportForm } from './report-form.ts'
 import { mistakeOfSms, plainSenderOf } from './sms-message.ts'
 import { digitsOf } from './sms-text.ts'
+import { signedStatusCallback } from './status-callback.ts'
 
 const api = 'https://rest.messagebird.com'
 
@@ -49,13 +49,7 @@ export const messagebird = httpProvider({
   form: {
     accessKey: secret('Access key', { mistake: ofVisibleAscii }),
     from: text('Originator', { description: 'A number, or a name of up to 11 letters and digits.' }),
-    webhookUrl: optional(
-      text('Status callback', {
-        description: 'Where MessageBird reports what becomes of each message: this integration’s webhook address.',
-        placeholder: 'https://posthorn.example.com/v1/webhooks/…',
-        mistake: ofWebhookUrl,
-      }),
-    ),
+    webhookUrl: signedStatusCallback('MessageBird'),
     secretKey: optional(secret('Signing key', { description: 'Proves that delivery receipts come from MessageBird.' })),
   },
 

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { receiptOf } from '../delivery-report.ts'
 import { carriesKey } from '../inbound.ts'
-import { jsonOf } from '../inbound-body.ts'
+import { isShort, jsonOf } from '../inbound-body.ts'
 import type { Reading } from '../reading.ts'
 import type { InboundCall, Proof, Receipt, ReceiptReader, ReceiptStatus } from '../receipt.ts'
 import { hmac, isRecent, isSame } from '../signing.ts'
@@ -26,6 +26,7 @@ export const nexmoReceipts: ReceiptReader<unknown> = {
 }
 
 function verify(call: InboundCall, { key, world }: Proof<unknown>): boolean {
+  if (!isShort(call)) return false
   const parameters = parametersOf(call)
   const { sig = '', timestamp } = parameters
   if (sig === '') return carriesKey(call, key)

@@ -3,16 +3,16 @@
 import type { Outcome } from '../../domain/outcome.ts'
 import { misconfigured, refused, sent, unsure } from '../../domain/outcome.ts'
 import { receiptOf } from '../delivery-report.ts'
-import { optional, secret, text } from '../form.ts'
+import { secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
 import type { InboundCall, Proof, Receipt, ReceiptStatus } from '../receipt.ts'
 import { settingsOf } from '../settings.ts'
 import { basicAuth, hmac, isSame } from '../signing.ts'
-import { ofWebhookUrl } from '../webhook.ts'
 import { reportForm, utcMomentOf } from './report-form.ts'
 import { internationalOf, mistakeOfSms, senderOf } from './sms-message.ts'
+import { signedStatusCallback } from './status-callback.ts'
 
 const statuses: ReadonlyMap<string, ReceiptStatus> = new Map([
   ['queued', 'queued'],
@@ -38,13 +38,7 @@ export const plivo = httpProvider({
     }),
     token: secret('Auth token'),
     from: text('From', { description: 'A number of the account in E.164, a short code, or a sender name.' }),
-    webhookUrl: optional(
-      text('Status callback', {
-        description: 'Where Plivo reports what becomes of each message: this integration’s webhook address.',
-        placeholder: 'https://posthorn.example.com/v1/webhooks/…',
-        mistake: ofWebhookUrl,
-      }),
-    ),
+    webhookUrl: signedStatusCallback('Plivo'),
   },
 
   recipientMembers: ['dst'],

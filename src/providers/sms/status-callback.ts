@@ -3,14 +3,28 @@ import type { FormField } from '../form.ts'
 import { optional, text } from '../form.ts'
 import { ofWebhookUrl } from '../webhook.ts'
 
+const label = 'Status callback'
+const example = 'https://posthorn.example.com/v1/webhooks/…'
+
+/** Of a vendor that signs nothing. */
 export const statusCallback = (vendor: string): FormField<string, false> => ({
   ...optional(
-    text('Status callback', {
+    text(label, {
       description: `Where ${vendor} reports what becomes of each message: this integration’s webhook address, with its key as \`?token=…\`.`,
-      placeholder: 'https://posthorn.example.com/v1/webhooks/…?token=…',
+      placeholder: `${example}?token=…`,
       mistake: ofWebhookUrl,
     }),
   ),
   // The key is part of it.
   guarded: true,
 })
+
+/** Of a vendor that signs its reports: the address holds no secret. */
+export const signedStatusCallback = (vendor: string): FormField<string, false> =>
+  optional(
+    text(label, {
+      description: `Where ${vendor} reports what becomes of each message: this integration’s webhook address.`,
+      placeholder: example,
+      mistake: ofWebhookUrl,
+    }),
+  )

@@ -8,9 +8,9 @@ import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
 import { settingsOf } from '../settings.ts'
-import { ofWebhookUrl } from '../webhook.ts'
 import { codeTable, outcomeOfCode } from './code-meaning.ts'
 import { internationalOf, mistakeOfSms, senderOf } from './sms-message.ts'
+import { signedStatusCallback } from './status-callback.ts'
 import { ofPublicKey, telnyxReceipts } from './telnyx-receipts.ts'
 
 const api = 'https://api.telnyx.com/v2'
@@ -50,14 +50,7 @@ export const telnyx = httpProvider({
         mistake: ofPublicKey,
       }),
     ),
-    webhookUrl: optional(
-      text('Status callback', {
-        description:
-          'Where Telnyx reports what becomes of each message, before the address in the profile: this integration’s webhook address.',
-        placeholder: 'https://posthorn.example.com/v1/webhooks/…',
-        mistake: ofWebhookUrl,
-      }),
-    ),
+    webhookUrl: signedStatusCallback('Telnyx'),
   },
 
   recipientMembers: ['to'],

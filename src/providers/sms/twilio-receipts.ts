@@ -2,6 +2,7 @@
 // https://www.twilio.com/docs/usage/security#validating-requests
 import { createHash } from 'node:crypto'
 import { receiptOf } from '../delivery-report.ts'
+import { formFieldsOf, isShort } from '../inbound-body.ts'
 import type { InboundCall, Proof, Receipt, ReceiptReader, ReceiptStatus } from '../receipt.ts'
 import { hmac, isSame } from '../signing.ts'
 import { reportForm } from './report-form.ts'
@@ -32,6 +33,7 @@ export const twilioReceipts: ReceiptReader<Account> = {
 
 /** The auth token is Twilio's key; a signing key of the integration stands for one that was changed since. */
 function verify(call: InboundCall, { key, account }: Proof<Account>): boolean {
+  if (!isShort(call)) return false
   const given = call.headers['x-twilio-signature'] ?? ''
   const text = signedText(call)
   if (text === undefined) return false
@@ -45,7 +47,7 @@ function signedText({ url, query, body }: InboundCall): string | undefined {
   const digest = query.get('bodySHA256')
   if (digest !== null)
     return isSame(digest.toLowerCase(), createHash('sha256').update(body).digest('hex')) ? url : undefined
-  const form = new URLSearchParams(body.toString('utf8'))
+  const form = formFieldsOf({ body })
   const names = [...new Set(form.keys())].toSorted()
   return (
     url +

@@ -9,7 +9,7 @@ import { bad, good } from '../provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
 import { basicAuth } from '../signing.ts'
-import { ofWebhookUrl } from '../webhook.ts'
+import { signedStatusCallback } from './status-callback.ts'
 import { twilioOutcome } from './twilio-outcome.ts'
 import { twilioReceipts } from './twilio-receipts.ts'
 
@@ -45,13 +45,7 @@ export const twilio = httpProvider({
       text('API key SID', { description: 'With its secret, used instead of the auth token.', placeholder: 'SK…' }),
     ),
     secretKey: optional(secret('API key secret')),
-    webhookUrl: optional(
-      text('Status callback', {
-        description: 'Where Twilio reports what becomes of each message: this integration’s webhook address.',
-        placeholder: 'https://posthorn.example.com/v1/webhooks/…',
-        mistake: ofWebhookUrl,
-      }),
-    ),
+    webhookUrl: signedStatusCallback('Twilio'),
     region: optional(
       text('Region', {
         description: 'A region, or an edge and a region: `ie1`, `dublin.ie1`.',

@@ -22,6 +22,8 @@ export interface ReportedMessage {
   readonly createdAt: Date
   /** Whether nobody works on its job any more. */
   readonly isOver: boolean
+  /** Whether another integration took over from the one that reports. */
+  readonly isOthers: boolean
 }
 
 /** Those of the ids that an integration was asked to send, held until the transaction ends. */
@@ -40,7 +42,8 @@ export async function lockReported(
       m.provider_message_id as "providerMessageId", m.email, m.phone, m.envelope->>'target' as target,
       coalesce(m.receipts, '{}') as receipts, m.created_at as "createdAt",
       not exists (select 1 from jobs j
-                  where j.environment_id = ${environment.id} and j.id = m.job_id and j.due_at is not null) as "isOver"
+                  where j.environment_id = ${environment.id} and j.id = m.job_id and j.due_at is not null) as "isOver",
+      m.integration_id is distinct from ${asked.integrationId} as "isOthers"
     from messages m
     where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[])
       and (m.integration_id = ${asked.integrationId} or m.sending->'tried' ? ${asked.integrationId}::text)
@@ -84,7 +87,10 @@ export async function writeReported(
     where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.id = r.id`)
 }
 
-/** Messages that are asked about for the first time at the moment given. */
+/**
+ * Messages that are asked about for the first time at the moment given. One whose outcome was not recorded, since its job
+ * was no longer ours, has no id to ask by.
+ */
 export async function pollFrom(
   db: Sql,
   environment: Environment,
@@ -94,7 +100,8 @@ export async function pollFrom(
   await db.run(sql`
     update messages m set poll_at = p.at
     from unnest(${ids}::uuid[], ${polls.map(({ at }) => at)}::timestamptz[]) as p (id, at)
-    where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.id = p.id`)
+    where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.id = p.id and m.state = 'done'
+      and m.provider_message_id is not null`)
 }
 
 /** Messages of an integration that are to be asked about by now, those that waited longest first. */
@@ -110,7 +117,7 @@ export async function findPolled(
     order by m.poll_at limit ${asked.limit}`)
 }
 
-/** Nothing was known of them: asked about again at the moment given, or never where there is none. */
+/** Asked about again at the moment given, or never where there is none. */
 export async function pollAgain(
   tx: Tx,
   environment: Environment,
@@ -129,6 +136,7 @@ export async function nextPollAt(db: Sql, environment: Environment, integrationI
   const row = await db.row<{ poll_at: Date }>(sql`
     select poll_at from messages
     where environment_id = ${environment.id} and integration_id = ${integrationId} and poll_at is not null
+      and provider_message_id is not null
     order by poll_at limit 1`)
   return row?.poll_at
 }

@@ -18,8 +18,8 @@ export const contract: ProviderContract = {
   variants: [
     { name: 'the workspace of the account', message: { webhookUrl: undefined, customData: undefined } },
     {
-      name: 'the workspace of the subscriber, below a path',
-      account: { token, user },
+      name: 'a workspace below a path',
+      account: { token, user, baseUrl: 'https://example.com/chat/' },
       message: { webhookUrl: 'https://example.com/chat/', customData: undefined },
     },
     {

@@ -113,6 +113,18 @@ export const contract: ProviderContract = {
     ['a sender that is not allowed', rejected('invalid-sender'), 'misconfigured'],
     ['a sender that is not signed', rejected('unsigned'), 'misconfigured'],
     ['the end of a trial', rejected('test-mode-limit'), 'misconfigured'],
+    [
+      'a copy that was taken, and nobody else',
+      {
+        status: 200,
+        body: [
+          person('rejected', 'hard-bounce', null),
+          { ...person('invalid', null, null), email: 'yan@example.org' },
+          { ...person('sent'), email: 'ben@example.org' },
+        ],
+      },
+      'refused: bad-recipient',
+    ],
     ['an address that is none', { status: 200, body: [person('invalid', null, null)] }, 'refused: bad-recipient'],
     ['a success without an id', { status: 200, body: [person('sent', null, '')] }, 'unsure'],
     ['a state nobody knows', { status: 200, body: [person('other')] }, 'unsure'],

@@ -31,7 +31,7 @@ export const contract: ProviderContract = {
     {
       name: 'an installation of one’s own, text alone, with braces',
       account: { ...account, baseUrl: 'https://mail.acme.test/api/' },
-      message: { html: '', text: 'Hi {{name}} & <all>', subject: 'Hi {{name}}', customData: {} },
+      message: { html: '', text: 'Hi {{name}} & <all>', subject: 'Hi {{name}}, {{{name}}}', customData: {} },
     },
     {
       name: 'placeholders of the caller’s own',

@@ -67,11 +67,14 @@ export const contract: ProviderContract = {
   successes: [
     ['a scheduled one', { status: 202, body: { messageId: id, batchId: 'b' } }, id],
     ['a list of one', { status: 201, body: { messageIds: [id] } }, id],
+    ['a repeat in words', failure(400, 'x', 'This idempotencyKey was already used'), fullMessages.email.id],
     ['a repeat', failure(400, 'duplicate_request', 'Idempotency key was used'), fullMessages.email.id],
   ],
   errors: [
     ['a bad recipient', failure(400, 'invalid_parameter', 'email is not valid in to'), 'refused: bad-recipient'],
     ['a bad parameter', failure(400, 'invalid_parameter', 'subject is not valid'), 'refused: bad-content'],
+    ['a key that is none', failure(400, 'invalid_parameter', 'Invalid idempotencyKey'), 'refused: bad-content'],
+    ['a sender that is not allowed', failure(400, 'invalid_parameter', 'Sender is not valid'), 'misconfigured'],
     ['a missing one', failure(400, 'missing_parameter', 'htmlContent is missing'), 'refused: bad-content'],
     ['a bad key', failure(401, 'unauthorized', 'Key not found'), 'misconfigured'],
     ['no credits', failure(402, 'not_enough_credits'), 'misconfigured'],

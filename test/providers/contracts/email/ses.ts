@@ -89,6 +89,11 @@ export const contract: ProviderContract = {
   success: { answer: { status: 200, body: { MessageId: '0107019a-000000' } }, id: '0107019a-000000' },
   errors: [
     ['rejected', failure(400, 'MessageRejected'), 'refused: bad-content'],
+    [
+      'a sender that is not verified',
+      failure(400, 'MessageRejected', { message: 'Email address is not verified. The following identities failed' }),
+      'misconfigured',
+    ],
     ['malformed', failure(400, 'BadRequestException', { Message: 'words' }), 'refused: bad-content'],
     ['a MAIL FROM domain that is not verified', failure(400, 'MailFromDomainNotVerifiedException'), 'misconfigured'],
     ['no such configuration set', failure(404, 'NotFoundException'), 'misconfigured'],
@@ -255,6 +260,19 @@ export const contract: ProviderContract = {
           },
         ),
       },
+      ...['sns.s3.amazonaws.com', 'sns.s3-us-west-2.amazonaws.com', 'sns.us-east-1.amazonaws.com.evil.test'].map(
+        (host) => ({
+          name: `with a certificate that anybody may have put at ${host}`,
+          call: event(
+            'Send',
+            {},
+            {
+              key: somebody.key,
+              more: { SigningCertURL: `https://${host}/SimpleNotificationService-5.pem?somebody.pem` },
+            },
+          ),
+        }),
+      ),
       {
         name: 'with a certificate that travelled in the clear',
         call: event('Send', {}, { more: { SigningCertURL: certificateUrl.replace('https', 'http') } }),

@@ -75,10 +75,16 @@ export const contract: ProviderContract = {
   successes: [
     ['one of them was turned down', taken(3, 1), '11668787484950529'],
     ['the same, as an error', taken(3, 1, 422), '11668787484950529'],
+    [
+      'the same, without an id',
+      { status: 422, body: { results: { total_rejected_recipients: 1, total_accepted_recipients: 3 } } },
+      '0197f3a0-0000-7000-8000-000000000001',
+    ],
   ],
   errors: [
     ['all were turned down', taken(0, 4), 'refused: bad-recipient'],
-    ['all were turned down, as an error', taken(0, 4, 422), 'refused: bad-content'],
+    ['all were turned down, as an error', taken(0, 4, 422), 'refused: bad-recipient'],
+    ['all were turned down, and SparkPost has trouble', taken(0, 4, 503), 'busy'],
     ['malformed', failure(400), 'refused: bad-content'],
     ['a domain that is not set up', failure(400, '7001'), 'misconfigured'],
     ['a wrong key', failure(401), 'misconfigured'],

@@ -29,7 +29,13 @@ export const contract: ProviderContract = {
       name: 'a person by an external id, and settings that do not say where it goes',
       message: {
         target: 'user-7',
-        customData: { included_segments: ['All'], filters: [], app_id: 'other', collapse_id: 'order-42' },
+        customData: {
+          included_segments: ['All'],
+          include_chrome_reg_ids: ['x'],
+          filters: [],
+          app_id: 'other',
+          collapse_id: 'order-42',
+        },
       },
     },
   ],
@@ -60,6 +66,12 @@ export const contract: ProviderContract = {
       'refused: bad-recipient',
     ],
     ['a success without an id', { status: 200, body: { id: '' } }, 'unsure'],
+    ['nothing was created', { status: 200, body: { id: '', errors: ['No recipients'] } }, 'refused: other'],
+    [
+      'nothing was created, and others are named',
+      { status: 200, body: { id: '', errors: { invalid_player_ids: [other] } } },
+      'refused: other',
+    ],
     ['no text', failure(400, 'Message Notifications must have English language content'), 'refused: bad-content'],
     ['a wrong app', failure(400, 'app_id not found. You may be missing a Content-Type header.'), 'misconfigured'],
     ['a wrong key', failure(403, 'Access denied.'), 'misconfigured'],

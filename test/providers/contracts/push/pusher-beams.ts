@@ -98,6 +98,7 @@ export const contract: ProviderContract = {
         call: event('v1.Unheard', { user_id: 'user-1' }),
         expected: [],
       },
+      { name: 'an event by the name of anything', call: event('constructor', { user_id: 'user-1' }), expected: [] },
     ],
     unbelievable: [
       {

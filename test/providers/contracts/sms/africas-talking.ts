@@ -39,7 +39,7 @@ export const contract: ProviderContract = {
     ['no balance', answered(405, 'InsufficientBalance'), 'misconfigured'],
     ['a blacklist', answered(406, 'UserInBlacklist'), 'refused: opted-out'],
     ['no route for now', answered(407, 'CouldNotRoute'), 'busy'],
-    ['do not disturb', answered(409, 'DoNotDisturbRejection'), 'refused: opted-out'],
+    ['do not disturb', answered(409, 'DoNotDisturbRejection'), 'refused: other'],
     ['trouble of theirs', answered(500, 'InternalServerError'), 'busy'],
     ['trouble of the gateway', answered(501, 'GatewayError'), 'busy'],
     ['refused by the gateway', answered(502, 'RejectedByGateway'), 'refused: other'],

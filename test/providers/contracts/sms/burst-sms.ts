@@ -84,7 +84,7 @@ export const contract: ProviderContract = {
       report('delivered', 'delivered'),
       report('pending', 'sent'),
       report('soft-bounce', 'failed', 'soft-bounce'),
-      report('hard-bounce', 'failed', 'hard-bounce'),
+      report('hard-bounce', 'bounced', 'hard-bounce'),
       report('pondered', undefined),
     ],
   },

@@ -94,7 +94,7 @@ export const contract: ProviderContract = {
     ['a prefix', rejected('REJECTED_PREFIX_MISSING'), 'refused: bad-recipient'],
     ['a destination', rejected('REJECTED_DESTINATION'), 'refused: bad-recipient'],
     ['nobody', rejected('MISSING_TO'), 'refused: bad-recipient'],
-    ['do not disturb', rejected('REJECTED_DND'), 'refused: opted-out'],
+    ['do not disturb', rejected('REJECTED_DND'), 'refused: other'],
     ['a blocked destination', rejected('REJECTED_DESTINATION_BLOCKLISTED'), 'refused: opted-out'],
     ['too long', rejected('REJECTED_MESSAGE_TOO_LONG'), 'refused: bad-content'],
     ['a header', rejected('REJECTED_INVALID_UDH'), 'refused: bad-content'],
@@ -131,7 +131,7 @@ export const contract: ProviderContract = {
       { customData: undefined, id: '0197f3a0-0000-7000-8000-000000000022' },
     ],
     answer: said(entry(5, 'REJECTED_DND', second), entry(1, 'PENDING_ACCEPTED')),
-    kinds: ['sent', 'refused: opted-out', 'unsure'],
+    kinds: ['sent', 'refused: other', 'unsure'],
   },
   receipts: {
     key: 'infobip-webhook-key',

@@ -42,7 +42,7 @@ export const contract: ProviderContract = {
       status: 200,
       body: [
         row('65423189', 'Send Successful'),
-        row(' ', 'Invalid Mobile Number', '971500000002'),
+        row(' ', 'Invalid Mobile Number', '+971500000002'),
         row('65423190', 'Send Successful', '971500000009'),
       ],
     },

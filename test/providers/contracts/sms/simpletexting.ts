@@ -57,12 +57,12 @@ export const contract: ProviderContract = {
       {
         name: 'delivered',
         call: { body: report('DELIVERY_REPORT') },
-        expected: [{ status: 'delivered', providerMessageId: '507f191e810c19729de860ea', address: '4155550101' }],
+        expected: [{ status: 'delivered', providerMessageId: '507f191e810c19729de860ea', address: '+14155550101' }],
       },
       {
         name: 'not delivered',
         call: { body: report('NON_DELIVERED_REPORT') },
-        expected: [{ status: 'failed', providerMessageId: '507f191e810c19729de860ea', address: '4155550101' }],
+        expected: [{ status: 'failed', providerMessageId: '507f191e810c19729de860ea', address: '+14155550101' }],
       },
       { name: 'a message that came in', call: { body: report('INCOMING_MESSAGE') }, expected: [] },
     ],

@@ -1,0 +1,15 @@
+// Which e-mails may share a request, for vendors that take many at once.
+import type { EmailMessage } from '../../domain/outbound-message.ts'
+
+/**
+ * Those with the same settings: one that the vendor would not have may cost all that stand beside it. What was added to the
+ * request itself, files, and more than so many bytes go alone.
+ */
+export function sharedKey(message: EmailMessage, bytesMax: number): string | undefined {
+  const { html, text, attachments, passthrough, customData } = message
+  if (passthrough !== undefined || attachments.length > 0) return undefined
+  const settings = customData === undefined ? '' : JSON.stringify(customData)
+  return Buffer.byteLength(html) + Buffer.byteLength(text) + Buffer.byteLength(settings) <= bytesMax
+    ? settings
+    : undefined
+}
