@@ -1,4 +1,5 @@
-// Makes a fresh clone runnable without being asked: installs the dependencies and builds dist, each only when needed.
+// Makes a fresh clone runnable without being asked: installs the dependencies, builds dist and compiles the tests, each only
+// when needed.
 import { createHash } from 'node:crypto'
 import {
   closeSync,
@@ -13,7 +14,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runQuietly, SetupProblem } from './child.mjs'
 import { withLock } from './setup-lock.mjs'
@@ -22,8 +23,33 @@ export const projectRoot = dirname(dirname(fileURLToPath(import.meta.url)))
 
 /** An install over a slow line takes minutes; longer than this something hangs. */
 const lockWaitMs = 15 * 60_000
-/** Raise it when the build itself changes, so that every dist is made anew. */
-const buildRecipe = 'posthorn build 1'
+const isTypeScript = (path) => /\.[cm]?tsx?$/.test(path)
+
+/** What is compiled, from what, into which folder. Raise a recipe's number when it changes: every outcome is made anew. */
+const service = {
+  recipe: 'posthorn build 1',
+  folder: 'dist',
+  rootDir: 'src',
+  project: 'tsconfig.build.json',
+  saying: 'Building …',
+  failing: 'The build failed',
+  sources: (root) => below(root, 'src').filter((path) => !path.endsWith('.test.ts')),
+  copied: (path) => !isTypeScript(path),
+}
+const tests = {
+  recipe: 'posthorn tests 1',
+  folder: '.tests',
+  rootDir: '.',
+  project: 'tsconfig.tests.json',
+  saying: 'Compiling the tests …',
+  failing: 'Compiling the tests failed',
+  sources: (root) =>
+    ['src', 'test', 'bench', 'scripts']
+      .flatMap((folder) => below(root, folder))
+      .filter((path) => isTypeScript(path) || path.startsWith('src')),
+  // The TypeScript too: a test may hand a file beside it to a child that runs it through tsx.
+  copied: (path) => /^(?:src|test)\b/.test(path),
+}
 
 // On stderr: the stdout of a command may be read by a program.
 const sayOnStderr = (line) => process.stderr.write(`${line}\n`)
@@ -44,13 +70,18 @@ export async function ensureInstalled(root = projectRoot, { run = runQuietly, sa
 }
 
 /** Builds dist unless it was built from these very sources; true when it built. */
-export async function ensureBuilt(root = projectRoot, { run = runQuietly, say = sayOnStderr } = {}) {
-  if (!hasSources(root) || isBuilt(root, sourcesOf(root))) return false
+export const ensureBuilt = (root, tools) => ensureCompiled(service, root, tools)
+
+/** Compiles sources and tests into .tests unless it was made from these very files; true when it compiled. */
+export const ensureTestsCompiled = (root, tools) => ensureCompiled(tests, root, tools)
+
+async function ensureCompiled(outcome, root = projectRoot, { run = runQuietly, say = sayOnStderr } = {}) {
+  if (!hasSources(root) || isCompiled(root, outcome, sourcesOf(root, outcome))) return false
   return withLock(lockOf(root), { waitMs: lockWaitMs, say }, async () => {
-    const sources = sourcesOf(root)
-    if (isBuilt(root, sources)) return false
-    say('Building …')
-    await build(root, sources, run)
+    const sources = sourcesOf(root, outcome)
+    if (isCompiled(root, outcome, sources)) return false
+    say(outcome.saying)
+    await compile(root, outcome, sources, run)
     return true
   })
 }
@@ -170,18 +201,21 @@ function libc() {
   return startOf(process.execPath, 4096).includes('/ld-musl-') ? 'musl' : 'glibc'
 }
 
-/** What goes into dist: relative paths, sorted, and one hash over all that decides the outcome. */
-function sourcesOf(root) {
-  const files = filesBelow(join(root, 'src')).filter((path) => !path.endsWith('.test.ts'))
+/** What goes into an outcome: relative paths, sorted, and one hash over all that decides what comes of it. */
+function sourcesOf(root, outcome) {
+  const files = outcome.sources(root)
   const configs = readdirSync(root).filter((name) => /^tsconfig.*\.json$/.test(name))
-  const hash = createHash('sha256').update(buildRecipe)
-  for (const path of [...files.map((file) => join('src', file)), ...configs.sort(), 'package-lock.json']) {
+  const hash = createHash('sha256').update(outcome.recipe)
+  for (const path of [...files, ...configs.sort(), 'package-lock.json']) {
     const content = readFileSync(join(root, path))
     // The length keeps the end of one file and the beginning of the next apart.
     hash.update(`\n${path} ${content.length}\n`).update(content)
   }
   return { files, hash: hash.digest('hex') }
 }
+
+const below = (root, folder) =>
+  existsSync(join(root, folder)) ? filesBelow(join(root, folder)).map((path) => join(folder, path)) : []
 
 /** Relative paths of all files below a folder, sorted. */
 export function filesBelow(folder, prefix = '') {
@@ -196,35 +230,36 @@ export function filesBelow(folder, prefix = '') {
   return found.sort()
 }
 
-const isBuilt = (root, sources) => readOr(join(root, 'dist', '.built')) === sources.hash
+const isCompiled = (root, { folder }, sources) => readOr(join(root, folder, '.built')) === sources.hash
 
-async function build(root, sources, run) {
-  // Beside dist, not below node_modules: source maps hold relative paths, and a rename must not cross file systems.
-  const next = join(root, '.dist-next')
-  const old = join(root, '.dist-old')
-  const dist = join(root, 'dist')
-  // Left by a build that was killed: we hold the lock, so nobody is at work in them.
+async function compile(root, outcome, sources, run) {
+  // Beside the outcome, not below node_modules: source maps hold relative paths, and a rename must not cross file systems.
+  const name = outcome.folder.replace('.', '')
+  const next = join(root, `.${name}-next`)
+  const old = join(root, `.${name}-old`)
+  const made = join(root, outcome.folder)
+  // Left by a compilation that was killed: we hold the lock, so nobody is at work in them.
   for (const folder of [next, old]) rmSync(folder, { recursive: true, force: true })
   mkdirSync(next)
   try {
     writeFileSync(join(next, '.gitignore'), '*\n')
     const [command, ...tsc] = binOf(root, 'typescript', 'tsc')
-    const result = await run(command, [...tsc, '-p', 'tsconfig.build.json', '--outDir', next], { cwd: root })
+    const result = await run(command, [...tsc, '-p', outcome.project, '--outDir', next], { cwd: root })
     if (result.code !== 0) {
       const reason = result.error?.message ?? result.signal ?? `tsc ended with code ${result.code}`
       throw new SetupProblem(
-        `${(result.output ?? '').trimEnd()}\n\nThe build failed (${reason}); dist is as it was before.`,
+        `${(result.output ?? '').trimEnd()}\n\n${outcome.failing} (${reason}); ${outcome.folder} is as it was before.`,
       )
     }
-    for (const file of sources.files) {
-      if (!/\.[cm]?tsx?$/.test(file)) cpSync(join(root, 'src', file), join(next, file))
+    for (const path of sources.files) {
+      if (outcome.copied(path)) cpSync(join(root, path), join(next, relative(outcome.rootDir, path)))
     }
     writeFileSync(join(next, '.built'), sources.hash)
-    if (existsSync(dist)) renameSync(dist, old)
-    renameSync(next, dist)
+    if (existsSync(made)) renameSync(made, old)
+    renameSync(next, made)
   } finally {
-    // dist is gone only when the second rename failed: then the old one is better than none.
-    if (!existsSync(dist) && existsSync(old)) renameSync(old, dist)
+    // It is gone only when the second rename failed: then the old one is better than none.
+    if (!existsSync(made) && existsSync(old)) renameSync(old, made)
     for (const folder of [next, old]) rmSync(folder, { recursive: true, force: true })
   }
 }

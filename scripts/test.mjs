@@ -4,7 +4,7 @@ import './node-version.mjs'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { runScript, runToEnd, SetupProblem, startChild, stopChild, unlessInterrupted, within } from './child.mjs'
-import { ensureBuilt, ensureInstalled, projectRoot } from './ensure.mjs'
+import { ensureBuilt, ensureInstalled, ensureTestsCompiled, projectRoot } from './ensure.mjs'
 
 /** Node counts a whole file as one test too, so this bounds the slowest file, not only the slowest test. */
 const testTimeoutMs = 5 * 60_000
@@ -28,6 +28,7 @@ await runScript(async () => {
   }
   await ensureInstalled()
   await ensureBuilt()
+  await ensureTestsCompiled()
   const cluster = startCluster()
   try {
     const address = await unlessInterrupted(cluster.ready)
@@ -38,7 +39,7 @@ await runScript(async () => {
       `--test-concurrency=${concurrency}`,
       `--test-timeout=${timeoutMs}`,
     ]
-    return await runToEnd(process.execPath, ['--import', 'tsx', ...runner, ...options, ...files], {
+    return await runToEnd(process.execPath, ['--enable-source-maps', ...runner, ...options, ...files.map(compiled)], {
       cwd: projectRoot,
       stdio: ['ignore', 'inherit', 'inherit'],
       env: { ...testEnvironment(), POSTHORN_TEST_CLUSTER: address },
@@ -54,6 +55,11 @@ function testFiles(soak, filters) {
     if (path.startsWith('test/soak/') && !soak) return false
     return filters.length === 0 || filters.some((filter) => path.includes(filter))
   })
+}
+
+/** Where ensureTestsCompiled put it. The sources are what is listed, so nothing runs of which there is no source. */
+function compiled(path) {
+  return `.tests/${path.replace(/\.ts$/, '.js')}`
 }
 
 function testFilesBelow(folder) {
@@ -74,7 +80,7 @@ function testEnvironment() {
 /** Shielded from our signals: the tests have to end before the database they use. */
 function startCluster() {
   if (!existsSync(join(projectRoot, clusterMain))) throw new SetupProblem(`${clusterMain} is missing.`)
-  const cluster = startChild(process.execPath, ['--import', 'tsx', clusterMain], {
+  const cluster = startChild(process.execPath, ['--enable-source-maps', compiled(clusterMain)], {
     shielded: true,
     cwd: projectRoot,
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -1,6 +1,7 @@
 // The contracts of a channel: one file a provider, and none without one.
 import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
+import { basename, extname } from 'node:path'
 import { test } from 'node:test'
 import type { SendingChannel } from '../../src/domain/outbound-message.ts'
 import { providers } from '../../src/providers/registry.ts'
@@ -21,8 +22,11 @@ export async function holdAllToContract(channel: SendingChannel): Promise<void> 
   // One alone, while it is being written.
   const only = process.env['CONTRACT']
   const found: string[] = []
-  for (const file of (await readdir(directory)).sort()) {
-    const id = file.replace(/\.ts$/, '')
+  // Of the kind of this file: .ts when it is run by hand, .js where the tests were compiled.
+  const extension = extname(import.meta.filename)
+  const files = (await readdir(directory)).filter((file) => file.endsWith(extension))
+  for (const file of files.sort()) {
+    const id = basename(file, extension)
     found.push(id)
     if (only !== undefined && only !== id) continue
     const { contract } = (await import(new URL(file, directory).href)) as { contract: ProviderContract }

@@ -18,7 +18,7 @@ import {
 } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative } from 'node:path'
+import { dirname, extname, join, relative } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -27,6 +27,7 @@ import { type Identity, mayUse, toEnter, toRead } from '../../src/db/embedded-id
 import { type EmbeddedOptions, type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts'
 import { inspectProcess } from '../../src/db/embedded-process.ts'
 import { type Log, silentLog } from '../../src/world/log.ts'
+import { projectRoot } from './project-root.ts'
 
 export const nobodyUid = 65534
 export const isRoot = process.geteuid?.() === 0
@@ -121,9 +122,12 @@ async function makeTemplate(): Promise<string> {
 }
 
 async function startChild(order: ChildOrder): Promise<Child> {
-  const script = join(import.meta.dirname, 'embedded-child.ts')
-  const child = spawn(process.execPath, ['--import', 'tsx', script, JSON.stringify(order)], {
-    cwd: join(import.meta.dirname, '..', '..'),
+  // Beside this file: compiled when the tests are, and through tsx when a test is run by hand.
+  const extension = extname(import.meta.filename)
+  const script = join(import.meta.dirname, `embedded-child${extension}`)
+  const loader = extension === '.ts' ? ['--import', 'tsx'] : ['--enable-source-maps']
+  const child = spawn(process.execPath, [...loader, script, JSON.stringify(order)], {
+    cwd: projectRoot,
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()

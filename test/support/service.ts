@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Json } from './app.ts'
+import { projectRoot } from './project-root.ts'
 
 export interface Ended {
   readonly code: number | null
@@ -27,7 +28,6 @@ export interface Service {
 
 type Variables = Readonly<Record<string, string>>
 
-const projectRoot = join(import.meta.dirname, '..', '..')
 /** A start takes a second or two; a busy machine may need many. */
 const patienceMs = 60_000
 

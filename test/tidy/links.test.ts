@@ -2,21 +2,24 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { projectRoot } from '../support/project-root.ts'
 import { linkBreaches } from './rules/links.ts'
 import { readProjectFile, sample, told } from './rules/sources.ts'
 
-const root = fileURLToPath(new URL('../../', import.meta.url))
-
 /** What git keeps or would keep: a file that only lies on this machine is no place to link to. */
 function projectFiles(): string[] {
-  const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root })
-  return [...new Set(listed.toString().split('\0'))].filter((path) => path !== '' && existsSync(`${root}${path}`))
+  const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: projectRoot,
+  })
+  return [...new Set(listed.toString().split('\0'))].filter(
+    (path) => path !== '' && existsSync(join(projectRoot, path)),
+  )
 }
 
 test('every relative link of a document leads to a file of the project', (t) => {
-  if (!existsSync(`${root}.git`)) return t.skip('not a git checkout')
+  if (!existsSync(join(projectRoot, '.git'))) return t.skip('not a git checkout')
   const paths = projectFiles()
   const documents = paths.filter((path) => path.endsWith('.md'))
   for (const path of ['README.md', 'ARCHITECTURE.md', 'docs/configuration.md'])

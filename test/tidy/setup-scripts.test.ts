@@ -15,7 +15,8 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { pathToFileURL } from 'node:url'
+import { projectRoot as repository } from '../support/project-root.ts'
 
 interface Result {
   readonly code: number
@@ -28,12 +29,12 @@ interface Tools {
 interface Ensure {
   ensureInstalled(root: string, tools: Tools): Promise<boolean>
   ensureBuilt(root: string, tools: Tools): Promise<boolean>
+  ensureTestsCompiled(root: string, tools: Tools): Promise<boolean>
 }
 
-const repository = fileURLToPath(new URL('../..', import.meta.url))
 const ensurePath = join(repository, 'scripts', 'ensure.mjs')
 // Imported by address: the script is plain JavaScript, and a declaration file would only repeat the lines above.
-const { ensureInstalled, ensureBuilt }: Ensure = await import(new URL('../../scripts/ensure.mjs', import.meta.url).href)
+const { ensureInstalled, ensureBuilt, ensureTestsCompiled }: Ensure = await import(pathToFileURL(ensurePath).href)
 
 const folders: string[] = []
 after(() => {
@@ -62,10 +63,14 @@ function fakeProject(): string {
       '{ "compilerOptions": { "module": "nodenext", "target": "es2023", "lib": ["es2023"], "types": [], "strict": true, "skipLibCheck": true } }',
     'tsconfig.build.json':
       '{ "extends": "./tsconfig.json", "compilerOptions": { "rootDir": "src" }, "include": ["src"], "exclude": ["src/**/*.test.ts"] }',
+    'tsconfig.tests.json':
+      '{ "extends": "./tsconfig.json", "compilerOptions": { "noCheck": true, "rootDir": ".", "sourceMap": true }, "include": ["src", "test"] }',
     'src/one.ts': 'export const one: number = 1\n',
     'src/deep/two.ts': 'export const two: number = 2\n',
     'src/deep/two.test.ts': 'export const tested: number = 2\n',
     'src/db/migrations/0001-first.sql': 'select 1;\n',
+    'test/three.test.ts': 'export const three: number = 3\n',
+    'test/golden.txt': 'three\n',
   }
   for (const [path, text] of Object.entries(files)) put(root, path, text)
   return root
@@ -243,6 +248,44 @@ test('a build that fails says why and leaves dist as it was', async () => {
   assert.deepEqual(
     readdirSync(root).filter((name) => name.startsWith('.')),
     [],
+  )
+})
+
+test('the compiled tests follow src and test: made when stale, without what has gone, and else untouched', async () => {
+  const root = withCompiler(fakeProject())
+  const said: string[] = []
+  const tools = { say: (line: string) => said.push(line) }
+  const compiled = () => readdirSync(join(root, '.tests'), { recursive: true }).map(String)
+  assert.equal(await ensureTestsCompiled(root, tools), true)
+  for (const path of ['src/deep/two.test.js', 'test/three.test.js.map', 'src/db/migrations/0001-first.sql'])
+    assert.ok(compiled().includes(path), path)
+  // What a test reads or writes of the project lies in one place only.
+  assert.ok(!compiled().includes('test/golden.txt'))
+  assert.equal(await ensureTestsCompiled(root, tools), false)
+
+  rmSync(join(root, 'src/deep/two.test.ts'))
+  put(root, 'test/three.test.ts', 'export const three: number = 33\n')
+  assert.equal(await ensureTestsCompiled(root, tools), true)
+  assert.match(readFileSync(join(root, '.tests/test/three.test.js'), 'utf8'), /33/)
+  assert.deepEqual(
+    compiled().filter((path) => path.includes('two.test.')),
+    [],
+  )
+  assert.deepEqual(said, ['Compiling the tests …', 'Compiling the tests …'])
+})
+
+test('a test that cannot be compiled is told with its file, and the compiled tests stay as they were', async () => {
+  const root = withCompiler(fakeProject())
+  const tools = { say: () => {} }
+  await ensureTestsCompiled(root, tools)
+  put(root, 'test/three.test.ts', 'export const three = (\n')
+  const failure = /test\/three\.test\.ts[\s\S]*Compiling the tests failed/
+  await assert.rejects(ensureTestsCompiled(root, tools), failure)
+  await assert.rejects(ensureTestsCompiled(root, tools), failure)
+  assert.match(readFileSync(join(root, '.tests/test/three.test.js'), 'utf8'), /3/)
+  assert.deepEqual(
+    readdirSync(root).filter((name) => name.startsWith('.')),
+    ['.tests'],
   )
 })
 

@@ -1,6 +1,7 @@
 // The files a tidy rule looks at: path from the project's root → text. Rules take a map, so that a test can hand them a sample.
 import { readdirSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { join, relative } from 'node:path'
+import { projectRoot } from '../../support/project-root.ts'
 
 export type Sources = ReadonlyMap<string, string>
 
@@ -11,19 +12,17 @@ export interface Breach {
   readonly what: string
 }
 
-const projectRoot = fileURLToPath(new URL('../../../', import.meta.url))
-
 export function readSources(folders: readonly string[], extensions: readonly string[]): Sources {
   const paths = folders.flatMap((folder) =>
-    readdirSync(`${projectRoot}${folder}`, { recursive: true, withFileTypes: true })
+    readdirSync(join(projectRoot, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && extensions.some((extension) => entry.name.endsWith(extension)))
-      .map((entry) => `${entry.parentPath}/${entry.name}`.slice(projectRoot.length)),
+      .map((entry) => relative(projectRoot, join(entry.parentPath, entry.name))),
   )
-  return new Map(paths.sort().map((path) => [path, readFileSync(`${projectRoot}${path}`, 'utf8')]))
+  return new Map(paths.sort().map((path) => [path, readProjectFile(path)]))
 }
 
 export function readProjectFile(path: string): string {
-  return readFileSync(`${projectRoot}${path}`, 'utf8')
+  return readFileSync(join(projectRoot, path), 'utf8')
 }
 
 export const sample = (files: Readonly<Record<string, string>>): Sources => new Map(Object.entries(files))
