@@ -33,11 +33,17 @@ class Fragment implements Statement {
     let text = this.strings[0] ?? ''
     for (const [index, part] of this.parts.entries()) {
       if (part instanceof Fragment) text += part.write(values)
-      else text += `$${values.push(part)}`
+      else text += `$${placeOf(part, values)}`
       text += this.strings[index + 1] ?? ''
     }
     return text
   }
+}
+
+/** A list that stands in a statement twice travels once. */
+function placeOf(part: unknown, values: unknown[]): number {
+  const known = Array.isArray(part) ? values.indexOf(part) : -1
+  return known === -1 ? values.push(part) : known + 1
 }
 
 export function sql(strings: TemplateStringsArray, ...parts: unknown[]): Statement {

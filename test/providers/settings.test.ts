@@ -1,18 +1,15 @@
 // What a caller's settings and passthrough can never say, of any SMS and chat provider: that it was sent, to whom, and by whose account.
 import assert from 'node:assert/strict'
-import { readdir } from 'node:fs/promises'
 import { test } from 'node:test'
+import { contractIds, contractOf } from '../support/contract-files.ts'
 import { send } from '../support/contract-world.ts'
 import type { AskedRequest, ProviderContract } from '../support/provider-contract.ts'
 import { sampleMessage } from '../support/provider-contract.ts'
 import { kindOf } from '../support/provider-scene.ts'
 
 const contracts: ProviderContract[] = []
-for (const channel of ['sms', 'chat']) {
-  const directory = new URL(`./contracts/${channel}/`, import.meta.url)
-  for (const file of (await readdir(directory)).sort()) {
-    contracts.push((await import(new URL(file, directory).href)).contract)
-  }
+for (const channel of ['sms', 'chat'] as const) {
+  for (const id of await contractIds(channel)) contracts.push(await contractOf(channel, id))
 }
 
 /** Of the last request, which is the one that sends: JSON, a form, or the query. */

@@ -1,6 +1,7 @@
 // Settling jobs: fenced by the lease, so that whoever lost it changes nothing.
 import type { Clock } from '../../db/clock.ts'
 import type { Part } from '../../db/one-statement.ts'
+import { placeIn } from '../../db/row-set.ts'
 import type { Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -88,21 +89,20 @@ function settleAlike(
 function settleEach(environment: Environment, settlements: readonly JobSettlement[], time: SettlingTime): Settling {
   const column = <Value>(read: (settlement: JobSettlement) => Value): Value[] => settlements.map(read)
   const ids = column((s) => s.id)
+  const kept = column((s) => s.due === 'kept')
   return {
     name: 'each',
     statement: sql`
       update jobs j
-      set status = s.status, claims = 0, updated_at = ${time.now},
-          lease = case when s.kept then j.lease end,
-          due_at = case when s.kept then ${time.clock()} + ${time.leaseMs}::double precision * interval '1 millisecond'
-                   else s.due_at end,
-          state = coalesce(s.state::jsonb, j.state), details = j.details || s.details::jsonb
-      from unnest(${ids}::uuid[], ${column((s) => s.lease)}::uuid[], ${column((s) => s.status)}::text[],
-                  ${column((s) => s.due === 'kept')}::boolean[],
-                  ${column((s) => (s.due instanceof Date ? s.due : null))}::timestamptz[],
-                  ${column((s) => json(s.state))}::text[], ${column((s) => json(s.details))}::text[])
-        as s (id, lease, status, kept, due_at, state, details)
-      where j.environment_id = ${environment.id} and j.id = any(${ids}::uuid[]) and j.id = s.id and j.lease = s.lease
+      set claims = 0, updated_at = ${time.now}, (status, lease, due_at, state, details) = (
+        select (${column((s) => s.status)}::text[])[at], case when (${kept}::boolean[])[at] then j.lease end,
+          case when (${kept}::boolean[])[at] then ${time.clock()} + ${time.leaseMs}::double precision * interval '1 millisecond'
+               else (${column((s) => (s.due instanceof Date ? s.due : null))}::timestamptz[])[at] end,
+          coalesce((${column((s) => json(s.state))}::text[])[at]::jsonb, j.state),
+          j.details || (${column((s) => json(s.details))}::text[])[at]::jsonb
+        from ${placeIn(ids, sql`j.id`)})
+      where j.environment_id = ${environment.id} and j.id = any(${ids}::uuid[])
+        and j.lease = (${column((s) => s.lease)}::uuid[])[array_position(${ids}::uuid[], j.id)]
       returning j.id`,
   }
 }

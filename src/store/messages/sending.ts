@@ -1,5 +1,6 @@
 // Messages on their way to a provider: begun, and what came of it.
 import type { Part } from '../../db/one-statement.ts'
+import { placeIn } from '../../db/row-set.ts'
 import type { Sql, Statement, Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
 import { idsOfMessages } from '../../domain/derived-id.ts'
@@ -57,13 +58,12 @@ export function callBeginnings(
     name: 'messages-begin',
     statement: sql`
       update messages m
-      set state = 'calling', provider_id = b.provider_id, integration_id = b.integration_id, sending = b.sending::jsonb,
-          updated_at = ${now}
-      from unnest(${ids}::uuid[], ${beginnings.map((b) => b.providerId)}::text[],
-                  ${beginnings.map((b) => b.integrationId)}::uuid[], ${beginnings.map((b) => json(b.sending))}::text[])
-        as b (id, provider_id, integration_id, sending)
-      where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.id = b.id and m.state <> 'done'
-        and m.job_id in (${settled})`,
+      set state = 'calling', updated_at = ${now}, (provider_id, integration_id, sending) = (
+        select (${beginnings.map((b) => b.providerId)}::text[])[at], (${beginnings.map((b) => b.integrationId)}::uuid[])[at],
+          (${beginnings.map((b) => json(b.sending))}::text[])[at]::jsonb
+        from ${placeIn(ids, sql`m.id`)})
+      where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.state <> 'done'
+        and m.job_id = any(array(${settled}))`,
   }
 }
 
@@ -94,16 +94,15 @@ export function callResults(
     name: 'messages-record',
     statement: sql`
       update messages m
-      set state = r.state, status = r.status, error_id = r.error_id, error_text = r.error_text,
-          provider_message_id = coalesce(r.provider_message_id, m.provider_message_id), sending = r.sending::jsonb,
-          integration_id = coalesce(r.integration_id, m.integration_id), is_test = r.is_test, updated_at = ${now}
-      from unnest(${ids}::uuid[], ${column((r) => r.state)}::text[], ${column((r) => r.status)}::text[],
-                  ${column((r) => r.error?.errorId ?? null)}::text[], ${column((r) => r.error?.errorText ?? null)}::text[],
-                  ${column((r) => r.providerMessageId)}::text[], ${column((r) => json(r.sending))}::text[],
-                  ${column((r) => r.nextIntegrationId)}::uuid[], ${column((r) => r.isTest)}::boolean[])
-        as r (id, state, status, error_id, error_text, provider_message_id, sending, integration_id, is_test)
-      where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.id = r.id
-        and m.job_id in (${settled})`,
+      set updated_at = ${now}, (state, status, error_id, error_text, provider_message_id, sending, integration_id, is_test) = (
+        select (${column((r) => r.state)}::text[])[at], (${column((r) => r.status)}::text[])[at],
+          (${column((r) => r.error?.errorId ?? null)}::text[])[at], (${column((r) => r.error?.errorText ?? null)}::text[])[at],
+          coalesce((${column((r) => r.providerMessageId)}::text[])[at], m.provider_message_id),
+          (${column((r) => json(r.sending))}::text[])[at]::jsonb,
+          coalesce((${column((r) => r.nextIntegrationId)}::uuid[])[at], m.integration_id),
+          (${column((r) => r.isTest)}::boolean[])[at]
+        from ${placeIn(ids, sql`m.id`)})
+      where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.job_id = any(array(${settled}))`,
   }
 }
 
