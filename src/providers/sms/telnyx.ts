@@ -45,7 +45,7 @@ export const telnyx = httpProvider({
       description: 'Telnyx needs it for sender names and number pools.',
     }),
     secretKey: optional(
-      text('Public key', {
+      secret('Public key', {
         description: 'Of the account, in base64: proves that delivery receipts come from Telnyx.',
         mistake: ofPublicKey,
       }),
