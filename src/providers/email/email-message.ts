@@ -3,6 +3,17 @@ import type { EmailMessage } from '../../domain/outbound-message.ts'
 import type { Outcome } from '../../domain/outcome.ts'
 import { misconfigured, refused } from '../../domain/outcome.ts'
 import { ofEmailAddress, ofOneLine } from '../form.ts'
+import type { Feature } from '../provider.ts'
+
+/** What vendors carry who carry all of an e-mail; most of them do, and a little more. */
+export const wholeEmail = [
+  'several recipients',
+  'cc and bcc',
+  'reply-to',
+  'attachments',
+  'inline images',
+  'headers',
+] as const satisfies readonly Feature[]
 
 /** The message with what it takes from the account. */
 export type AddressedEmail = EmailMessage & { readonly from: string }

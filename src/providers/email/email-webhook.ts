@@ -8,7 +8,7 @@ import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
 import { checkWebhook, ofWebhookUrl, signatureDescription, signed, webhookRequest } from '../webhook.ts'
 import { webhookReceipts } from '../webhook-receipts.ts'
-import { prepared } from './email-message.ts'
+import { prepared, wholeEmail } from './email-message.ts'
 
 /** Headers that a static one must not stand in for. */
 const ownHeaders: ReadonlySet<string> = new Set([
@@ -29,18 +29,7 @@ export const emailWebhook = httpProvider({
   evidence: { source: 'ours' },
   // The receiver tells a repeat by its Idempotency-Key.
   idempotent: true,
-  features: [
-    'several recipients',
-    'cc and bcc',
-    'reply-to',
-    'attachments',
-    'inline images',
-    'headers',
-    'tags',
-    'metadata',
-    'IP pool',
-    'sender per message',
-  ],
+  features: [...wholeEmail, 'tags', 'metadata', 'IP pool', 'sender per message'],
   receipts: webhookReceipts,
   form: {
     webhookUrl: text('Webhook address', {

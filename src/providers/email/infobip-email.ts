@@ -14,7 +14,7 @@ import { settingsOf } from '../settings.ts'
 import { ofWebhookUrl } from '../webhook.ts'
 import { isInline } from './email-body.ts'
 import type { AddressedEmail } from './email-message.ts'
-import { addressed } from './email-message.ts'
+import { addressed, wholeEmail } from './email-message.ts'
 import { infobipEmailReceipts } from './infobip-email-receipts.ts'
 import { mailbox } from './mailbox.ts'
 
@@ -52,10 +52,7 @@ export const infobipEmail = httpProvider({
       guarded: true,
     },
   },
-  features: [
-    ...(['several recipients', 'cc and bcc', 'reply-to', 'attachments', 'inline images', 'headers'] as const),
-    ...(['IP pool', 'sender per message'] as const),
-  ],
+  features: [...wholeEmail, 'IP pool', 'sender per message'],
   limits: { recipientsMax: 1_000 },
   recipientMembers: ['to', 'cc', 'bcc'],
   receipts: infobipEmailReceipts,

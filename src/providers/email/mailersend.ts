@@ -10,7 +10,7 @@ import { retryAfterMsOf, wordsOf } from '../provider-answer.ts'
 import { settingsOf } from '../settings.ts'
 import { filled, isInline, people, senderOf } from './email-body.ts'
 import type { AddressedEmail } from './email-message.ts'
-import { addressed } from './email-message.ts'
+import { addressed, wholeEmail } from './email-message.ts'
 import { mailersendReceipts } from './mailersend-receipts.ts'
 
 const ownMembers = ['from', 'to', 'cc', 'bcc', 'reply_to', 'subject', 'html', 'text', 'headers', 'attachments', 'tags']
@@ -34,10 +34,7 @@ export const mailersend = httpProvider({
     ),
     baseUrl: ownBaseUrl('MailerSend'),
   },
-  features: [
-    ...(['several recipients', 'cc and bcc', 'reply-to', 'attachments', 'inline images', 'headers'] as const),
-    ...(['tags', 'sender per message'] as const),
-  ],
+  features: [...wholeEmail, 'tags', 'sender per message'],
   limits: { recipientsMax: 70, messageBytesMax: 25 * 1024 * 1024, perSecond: 2 },
   recipientMembers: ['to', 'cc', 'bcc'],
   receipts: mailersendReceipts,

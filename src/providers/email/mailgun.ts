@@ -14,7 +14,7 @@ import { settingsOf } from '../settings.ts'
 import { basicAuth } from '../signing.ts'
 import { isInline, variablesOf } from './email-body.ts'
 import type { AddressedEmail } from './email-message.ts'
-import { addressed } from './email-message.ts'
+import { addressed, wholeEmail } from './email-message.ts'
 import { bareId } from './inbound-mail.ts'
 import { mailbox } from './mailbox.ts'
 import { mailgunReceipts, mailgunReplies } from './mailgun-inbound.ts'
@@ -51,18 +51,7 @@ export const mailgun = httpProvider({
     user: optional(text('User name', { description: '`api`, unless a proxy wants another.', mistake: ofUserName })),
     baseUrl: ownBaseUrl('Mailgun'),
   },
-  features: [
-    'several recipients',
-    'cc and bcc',
-    'reply-to',
-    'attachments',
-    'inline images',
-    'headers',
-    'tags',
-    'metadata',
-    'IP pool',
-    'sender per message',
-  ],
+  features: [...wholeEmail, 'tags', 'metadata', 'IP pool', 'sender per message'],
   limits: { messageBytesMax: 25 * 1024 * 1024 },
   recipientMembers,
   receipts: mailgunReceipts,

@@ -18,7 +18,7 @@ import { basicAuth } from '../signing.ts'
 import { sharedKey } from './email-batch.ts'
 import { filled, isInline } from './email-body.ts'
 import type { AddressedEmail } from './email-message.ts'
-import { addressed } from './email-message.ts'
+import { addressed, wholeEmail } from './email-message.ts'
 
 /** Mailjet takes some 15 MB a message: 50 of this size are no more, however their JSON is written. */
 const batchedBytesMax = 50_000
@@ -94,16 +94,7 @@ export const mailjet = httpProvider({
     region: optional(choice('Region', ['default', 'us'], { description: '`us` for accounts of the US architecture.' })),
     baseUrl: ownBaseUrl('Mailjet'),
   },
-  features: [
-    'several recipients',
-    'cc and bcc',
-    'reply-to',
-    'attachments',
-    'inline images',
-    'headers',
-    'metadata',
-    'sender per message',
-  ],
+  features: [...wholeEmail, 'metadata', 'sender per message'],
   recipientMembers: ['Messages', 'Globals'],
   receipts,
   probe: {

@@ -12,7 +12,7 @@ import type { Reading } from '../reading.ts'
 import { settingsOf } from '../settings.ts'
 import { sharedKey } from './email-batch.ts'
 import { filled, isInline, people, senderOf, variablesOf } from './email-body.ts'
-import { addressed } from './email-message.ts'
+import { addressed, wholeEmail } from './email-message.ts'
 import { mailtrapReceipts } from './mailtrap-receipts.ts'
 
 const origins = { sending: 'https://send.api.mailtrap.io', sandbox: 'https://sandbox.api.mailtrap.io' }
@@ -48,17 +48,7 @@ export const mailtrap = httpProvider({
       description: '`https://bulk.api.mailtrap.io` for the bulk stream, or a proxy.',
     },
   },
-  features: [
-    'several recipients',
-    'cc and bcc',
-    'reply-to',
-    'attachments',
-    'inline images',
-    'headers',
-    'tags',
-    'metadata',
-    'sender per message',
-  ],
+  features: [...wholeEmail, 'tags', 'metadata', 'sender per message'],
   recipientMembers: ['to', 'cc', 'bcc'],
   receipts: mailtrapReceipts,
   probe: {

@@ -9,7 +9,7 @@ import { bad, good } from '../provider.ts'
 import { settingsOf } from '../settings.ts'
 import { filled, isInline, variablesOf } from './email-body.ts'
 import type { AddressedEmail } from './email-message.ts'
-import { addressed } from './email-message.ts'
+import { addressed, wholeEmail } from './email-message.ts'
 import { errorOutcome, mandrillOutcome, mandrillWords } from './mandrill-outcome.ts'
 import { mandrillReceipts } from './mandrill-receipts.ts'
 
@@ -56,18 +56,7 @@ export const mandrill = httpProvider({
     ),
     baseUrl: ownBaseUrl('Mandrill'),
   },
-  features: [
-    'several recipients',
-    'cc and bcc',
-    'reply-to',
-    'attachments',
-    'inline images',
-    'headers',
-    'tags',
-    'metadata',
-    'IP pool',
-    'sender per message',
-  ],
+  features: [...wholeEmail, 'tags', 'metadata', 'IP pool', 'sender per message'],
   recipientMembers: ['message.to', 'message.bcc_address', 'key'],
   receipts: mandrillReceipts,
   probe: {

@@ -8,7 +8,7 @@ import { settingsOf } from '../settings.ts'
 import { sharedKey } from './email-batch.ts'
 import { filled, isInline } from './email-body.ts'
 import type { AddressedEmail } from './email-message.ts'
-import { addressed } from './email-message.ts'
+import { addressed, wholeEmail } from './email-message.ts'
 import { mailbox } from './mailbox.ts'
 import { postmarkReceipts, postmarkReplies } from './postmark-inbound.ts'
 import { postmarkOutcome, postmarkOutcomes } from './postmark-outcome.ts'
@@ -48,17 +48,7 @@ export const postmark = httpProvider({
     ),
     baseUrl: ownBaseUrl('Postmark'),
   },
-  features: [
-    'several recipients',
-    'cc and bcc',
-    'reply-to',
-    'attachments',
-    'inline images',
-    'headers',
-    'tags',
-    'metadata',
-    'sender per message',
-  ],
+  features: [...wholeEmail, 'tags', 'metadata', 'sender per message'],
   limits: { recipientsMax: 50, messageBytesMax: 10 * 1024 * 1024 },
   recipientMembers: ['To', 'Cc', 'Bcc'],
   receipts: postmarkReceipts,

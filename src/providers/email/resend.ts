@@ -12,7 +12,7 @@ import { retryAfterMsOf, wordsOf } from '../provider-answer.ts'
 import { settingsOf } from '../settings.ts'
 import { sharedKey } from './email-batch.ts'
 import { filled, tagPairsOf } from './email-body.ts'
-import { addressed } from './email-message.ts'
+import { addressed, wholeEmail } from './email-message.ts'
 import { mailbox } from './mailbox.ts'
 import { resendReceipts } from './resend-receipts.ts'
 
@@ -56,17 +56,7 @@ export const resend = httpProvider({
     ),
     baseUrl: ownBaseUrl('Resend'),
   },
-  features: [
-    'several recipients',
-    'cc and bcc',
-    'reply-to',
-    'attachments',
-    'inline images',
-    'headers',
-    'tags',
-    'metadata',
-    'sender per message',
-  ],
+  features: [...wholeEmail, 'tags', 'metadata', 'sender per message'],
   limits: { recipientsMax: 50, messageBytesMax: 40 * 1024 * 1024, perSecond: 2 },
   recipientMembers: ['to', 'cc', 'bcc'],
   receipts: resendReceipts,

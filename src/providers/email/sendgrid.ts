@@ -13,7 +13,7 @@ import { resetMsOf, retryAfterMsOf, wordsOf } from '../provider-answer.ts'
 import { readingOf } from '../reading.ts'
 import { dispositionOf } from './email-body.ts'
 import type { AddressedEmail } from './email-message.ts'
-import { addressed } from './email-message.ts'
+import { addressed, wholeEmail } from './email-message.ts'
 import { sendgridReceipts, sendgridReplies } from './sendgrid-inbound.ts'
 
 const origins = { global: 'https://api.sendgrid.com', eu: 'https://api.eu.sendgrid.com' }
@@ -39,18 +39,7 @@ export const sendgrid = httpProvider({
     ),
     baseUrl: ownBaseUrl('SendGrid'),
   },
-  features: [
-    'several recipients',
-    'cc and bcc',
-    'reply-to',
-    'attachments',
-    'inline images',
-    'headers',
-    'tags',
-    'metadata',
-    'IP pool',
-    'sender per message',
-  ],
+  features: [...wholeEmail, 'tags', 'metadata', 'IP pool', 'sender per message'],
   limits: { recipientsMax: 1_000, messageBytesMax: 30 * 1024 * 1024 },
   recipientMembers: ['personalizations', 'mail_settings.bcc'],
   receipts: sendgridReceipts,

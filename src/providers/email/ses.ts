@@ -13,7 +13,7 @@ import { retryAfterMsOf, wordsOf } from '../provider-answer.ts'
 import { settingsOf } from '../settings.ts'
 import { filled, isInline, tagPairsOf } from './email-body.ts'
 import type { AddressedEmail } from './email-message.ts'
-import { addressed } from './email-message.ts'
+import { addressed, wholeEmail } from './email-message.ts'
 import { mailbox } from './mailbox.ts'
 import { sesReceipts } from './ses-receipts.ts'
 
@@ -48,17 +48,7 @@ export const ses = httpProvider({
     ),
     baseUrl: ownBaseUrl('Amazon'),
   },
-  features: [
-    'several recipients',
-    'cc and bcc',
-    'reply-to',
-    'attachments',
-    'inline images',
-    'headers',
-    'tags',
-    'metadata',
-    'sender per message',
-  ],
+  features: [...wholeEmail, 'tags', 'metadata', 'sender per message'],
   limits: { recipientsMax: 50, messageBytesMax: 40 * 1024 * 1024 },
   recipientMembers: ['Destination'],
   receipts: sesReceipts,
