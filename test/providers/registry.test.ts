@@ -41,3 +41,29 @@ test('the nearest provider is of the channel asked for', () => {
   assert.equal(nearestProvider('sendgrid', 'sms')?.channel, 'sms')
   assert.equal(nearestProvider('nodemail', 'email')?.id, 'nodemailer')
 })
+
+/** Every id that the interface names, by the channel it is of; Clickatell stands among its e-mail providers and sends SMS. */
+const named: Readonly<Record<string, string>> = {
+  in_app: 'platform',
+  email:
+    'emailjs mailgun mailjet mandrill nodemailer postmark sendgrid sendinblue ses netcore infobip-email resend plunk mailersend mailtrap outlook365 platform-email sparkpost email-webhook braze',
+  sms: 'clickatell nexmo plivo sms77 sms-central sns telnyx twilio gupshup firetext infobip-sms burst-sms bulk-sms isend-sms forty-six-elks kannel maqsam termii africas-talking platform-sms sendchamp generic-sms clicksend bandwidth messagebird simpletexting azure-sms ring-central brevo-sms eazy-sms mobishastra afro-message unifonic smsmode imedia sinch',
+  push: 'fcm apns expo one-signal pushpad push-webhook pusher-beams appio',
+  chat: 'slack discord msteams mattermost ryver zulip grafana-on-call getstream rocket-chat whatsapp-business chat-webhook platform-slack',
+}
+
+test('every provider of the interface is there, on its channel, and beyond it only those that we added', () => {
+  const expected = Object.entries(named).flatMap(([channel, ids]) => ids.split(' ').map((id) => `${channel} ${id}`))
+  assert.equal(expected.length, 77)
+  const known = providers.map(({ channel, id }) => `${channel} ${id}`)
+  assert.deepEqual(known.toSorted(), [...expected, 'chat telegram', 'push web-push'].toSorted())
+})
+
+test('each says where its facts come from, and what can be asked of it', () => {
+  for (const { id, evidence, receipts, docsUrl } of providers) {
+    assert.match(evidence.source, /^(vendor|partly|others|ours)$/, id)
+    assert.match(docsUrl, /^(https:\/\/|\/)/, id)
+    if (receipts !== undefined) assert.match(receipts.setUp, /\.$/, `${id}: a sentence`)
+    if (evidence.source === 'partly') assert.match(evidence.unsure ?? '', /\w.*\.$/, `${id}: what is unsure`)
+  }
+})

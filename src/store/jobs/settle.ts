@@ -6,7 +6,6 @@ import type { Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { StoredDetail } from '../../domain/execution-detail.ts'
-import { grouped } from '../../domain/grouped.ts'
 import type { JobState, JobStatus } from '../../domain/job.ts'
 
 export interface JobSettlement {
@@ -29,10 +28,9 @@ export function jobSettlements(
   settlements: readonly JobSettlement[],
   time: SettlingTime,
 ): Part[] {
-  // Most jobs of a batch end alike, to the letter: said once, that is half the work for the database.
-  const kinds = [...grouped(settlements, kindOf).values()]
+  const kinds = kindsOf(settlements)
   const parts =
-    kinds.length > kindsMax
+    kinds === undefined
       ? [settleEach(environment, settlements, time)]
       : kinds.map((alike) => settleAlike(environment, alike, time))
   const named = parts.map((part, index) => ({ ...part, as: settledNames[index] ?? sql`settled_1` }))
@@ -56,6 +54,22 @@ export interface SettlingTime {
   readonly clock: Clock
   readonly leaseMs: number
   readonly now: Date
+}
+
+/**
+ * Most jobs of a batch end alike, to the letter: said once, that is half the work for the database. Undefined where there
+ * are many kinds; then the rest is not looked at.
+ */
+function kindsOf(settlements: readonly JobSettlement[]): JobSettlement[][] | undefined {
+  const kinds = new Map<string, JobSettlement[]>()
+  for (const settlement of settlements) {
+    const kind = kindOf(settlement)
+    const alike = kinds.get(kind)
+    if (alike !== undefined) alike.push(settlement)
+    else if (kinds.size === kindsMax) return undefined
+    else kinds.set(kind, [settlement])
+  }
+  return [...kinds.values()]
 }
 
 function kindOf({ lease, status, due, state, details }: JobSettlement): string {
