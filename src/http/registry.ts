@@ -23,6 +23,7 @@ import { tenantRoutes } from './routes/tenants.ts'
 import { topicSubscriptionRoutes } from './routes/topic-subscriptions.ts'
 import { topicRoutes } from './routes/topics.ts'
 import { translationRoutes } from './routes/translations.ts'
+import { whyRoutes } from './routes/why.ts'
 import { workflowOverrideRoutes } from './routes/workflow-overrides.ts'
 import { workflowRoutes } from './routes/workflows.ts'
 import { workflowV2Routes } from './routes/workflows-v2.ts'
@@ -51,6 +52,7 @@ export const routes: readonly Route[] = [
   ...topicRoutes,
   ...topicSubscriptionRoutes,
   ...translationRoutes,
+  ...whyRoutes,
   ...workflowOverrideRoutes,
   ...workflowRoutes,
   ...workflowV2Routes,

@@ -1,0 +1,85 @@
+// Why somebody was told something, or was not: the answer as callers see it.
+import type { DetailCode } from './execution-detail.ts'
+import type { Channel } from './integration.ts'
+import { jobStatuses } from './job.ts'
+import type { MessageStatus } from './message.ts'
+import type { StepType } from './workflow.ts'
+
+/** As the activity has them; `inactive` is a step that the workflow had switched off when the event came. */
+export const whyStatuses = [...jobStatuses, 'inactive'] as const
+export type WhyStatus = (typeof whyStatuses)[number]
+
+/** What there is no notification for; each says what the data show, as far as they reach. */
+export const absenceCodes = [
+  'subscriberUnknown',
+  'noEvent',
+  'subscriberCreatedLater',
+  'eventExpanding',
+  'eventCanceled',
+  'excluded',
+  'actor',
+  'notNamed',
+  'topicUnknown',
+  'notInTopic',
+  'joinedTopicLater',
+  'workflowInactive',
+  'unclear',
+] as const
+export type AbsenceCode = (typeof absenceCodes)[number]
+
+export interface WhyReason<Code extends string = DetailCode> {
+  readonly code: Code
+  readonly at?: string
+  readonly sentence: string
+  /** The same as data: what was compared, chosen, asked and answered. */
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+export interface WhyMessage {
+  readonly _id: string
+  readonly channel: Channel
+  /** Absent until a provider has answered. */
+  readonly status?: MessageStatus
+  readonly providerId?: string
+  readonly errorText?: string
+}
+
+export interface WhyStep {
+  readonly stepId: string
+  readonly name: string
+  readonly type: StepType
+  readonly status: WhyStatus
+  readonly sentence: string
+  readonly reasons: readonly WhyReason[]
+  readonly messages: readonly WhyMessage[]
+  /** When it is looked at again: the end of a wait, or the next try. */
+  readonly nextAttemptAt?: string
+}
+
+export interface WhyWorkflow {
+  readonly _id: string
+  readonly identifier: string
+  readonly name: string
+}
+
+export interface Why {
+  readonly notificationId: string
+  readonly transactionId: string
+  readonly workflow: WhyWorkflow
+  readonly subscriberId: string
+  /** When the event was accepted. */
+  readonly at: string
+  readonly summary: string
+  readonly steps: readonly WhyStep[]
+}
+
+/** There is no notification to tell of. */
+export interface WhyAbsent {
+  readonly workflow: WhyWorkflow
+  readonly subscriberId: string
+  /** The moment that was asked about. */
+  readonly at?: string
+  readonly summary: string
+  readonly steps: readonly []
+  readonly reasons: readonly WhyReason<AbsenceCode>[]
+}

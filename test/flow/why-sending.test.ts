@@ -1,0 +1,283 @@
+// Why, asked of messages: who was to send them, what was answered, what is tried again, and what was reported later.
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import { OutboundError } from '../../src/world/outbound-error.ts'
+import type { Json, TestApp } from '../support/app.ts'
+import { createTestApp } from '../support/app.ts'
+import { deadDevice, VendorScript } from '../support/channel-scene.ts'
+import { FlowScene, fresh, MailScript } from '../support/flow-scene.ts'
+import { PostmarkScript } from '../support/postmark-script.ts'
+import { assertStep, whyOf } from '../support/why-scene.ts'
+import { email, inApp } from '../support/workflow-scene.ts'
+
+let app: TestApp
+let scene: FlowScene
+let mail: MailScript
+before(async () => {
+  app = await createTestApp()
+  scene = new FlowScene(app)
+})
+after(() => app.close())
+beforeEach(async () => {
+  await mail?.clear()
+  mail = new MailScript(scene)
+})
+
+const why = (notification: Json): Promise<Json> => whyOf(scene, notification)
+const somebody = () => ({ subscriberId: fresh('person'), email: `${fresh('ada')}@example.org` })
+const sms = { template: { type: 'sms', content: 'Hi' } }
+const push = { template: { type: 'push', title: 'Hi', content: 'There' } }
+const chat = { template: { type: 'chat', content: 'Hi' } }
+const ran = async (steps: readonly object[], to: unknown = somebody(), more: object = {}): Promise<Json> =>
+  why(await scene.run(await scene.workflow(steps), to, more))
+
+test('a message that was taken names its provider and what that calls it', async () => {
+  await mail.account('good')
+  const told = await ran([email('Hello')])
+  const data = assertStep(told, 0, {
+    status: 'completed',
+    says: /^Sent: sendgrid took the e-mail and calls it good-1\.$/,
+    code: 'messageSent',
+  })
+  assert.deepEqual(data, { id: 'good-1', providerId: 'sendgrid' })
+  assert.equal(
+    assertStep(told, 0, { status: 'completed', says: /./, code: 'providerSelected' })['integrationIdentifier'],
+    mail.identifier('good'),
+  )
+  const [message] = told.steps[0].messages
+  assert.deepEqual([message.channel, message.status, message.providerId], ['email', 'sent', 'sendgrid'])
+  assert.equal(told.summary, 'The subscriber was told by e-mail.')
+})
+
+test('a busy provider is told with its answer and the moment of the next try; then what was tried before', async () => {
+  await mail.account('busy')
+  mail.answers('busy', 503, 202)
+  const notification = await scene.run(await scene.workflow([email('Hello'), inApp('After')]), somebody())
+  const waiting = await why(notification)
+  const { nextAttemptAt } = waiting.steps[0]
+  assert.ok(Date.parse(nextAttemptAt) > app.world.now().getTime())
+  assertStep(waiting, 0, {
+    status: 'running',
+    says: new RegExp(`could not take the e-mail for now.*next try is at ${nextAttemptAt}`),
+    code: 'providerBusy',
+  })
+  assertStep(waiting, 1, { status: 'pending', says: /Not reached yet: the step “e-mail” \(email\) is not over/ })
+  await scene.advance(60_000)
+  assertStep(await why(notification), 0, { status: 'completed', says: /^Sent: .* Before that, one try failed\.$/ })
+})
+
+test('a provider that stays busy, refuses or rejects our account is told with its own words', async () => {
+  await mail.account('first')
+  mail.answers('first', 503)
+  const busy = await scene.run(await scene.workflow([email('Hello')]), somebody())
+  await scene.advance(1_800_000, 10_000)
+  assertStep(await why(busy), 0, { status: 'failed', says: /sendgrid did not take the e-mail/, code: 'providerError' })
+  mail.answers('first', { status: 400, body: '{"errors":[{"message":"Does not contain a valid address"}]}' })
+  const refused = await ran([email('Hello', { shouldStopOnFail: true }), inApp('After')])
+  assertStep(refused, 0, { status: 'failed', says: /“.*Does not contain a valid address.*”/, code: 'providerError' })
+  assertStep(refused, 1, { status: 'canceled', says: /the step “e-mail” \(email\) failed/ })
+  assert.match(refused.steps[0].messages[0].errorText, /valid address/)
+  mail.answers('first', { status: 401, body: '{"errors":[{"message":"bad key"}]}' })
+  assertStep(await ran([email('Hello')]), 0, {
+    status: 'failed',
+    says: /refused our account.*bad key/,
+    code: 'misconfigured',
+  })
+})
+
+test('when another integration takes over, both are told', async () => {
+  await mail.account('first')
+  await mail.account('second')
+  mail.answers('first', 401)
+  const told = await ran([email('Hello')])
+  assertStep(told, 0, { status: 'completed', says: /^Sent: .*Before that, one try failed/, code: 'misconfigured' })
+  const chosen = told.steps[0].reasons.filter((one: Json) => one.code === 'providerSelected')
+  assert.deepEqual(
+    chosen.map(({ data }: Json) => data.integrationIdentifier),
+    [mail.identifier('first'), mail.identifier('second')],
+  )
+})
+
+test('a message that was perhaps sent is told as that', async () => {
+  await mail.account('cut')
+  mail.answers('cut', 'cut')
+  const notification = await scene.run(await scene.workflow([email('Hello')]), somebody())
+  await scene.advance(3_600_000, 1_800_000)
+  const told = await why(notification)
+  assertStep(told, 0, { status: 'completed', says: /perhaps it was sent/, code: 'perhapsSent' })
+  assert.match(told.summary, /told nothing\..*perhaps it was sent/)
+})
+
+test('a suppressed address is told with its reason, and so is one that was only left out', async () => {
+  await mail.account('good')
+  const person = somebody()
+  await scene.expect(201, 'POST', '/v1/suppressions', { channel: 'email', address: person.email, reason: 'bounced' })
+  const data = assertStep(await ran([email('Hello')], person), 0, {
+    status: 'skipped',
+    says: /suppression list: ada.*\(bounced, since/,
+    code: 'suppressed',
+  })
+  assert.equal(data['reason'], 'bounced')
+  const overrides = { email: { to: [`${fresh('other')}@example.org`] } }
+  assertStep(await ran([email('Hello')], person, { overrides }), 0, {
+    status: 'completed',
+    says: /^Sent: .* Left out, as they are on the suppression list: ada/,
+  })
+})
+
+test('whoever has no address, number, device or chat account is told as that', async () => {
+  const vendors = new VendorScript(scene)
+  const nobody = fresh('person')
+  assertStep(await ran([email('Hello')], nobody), 0, { status: 'skipped', says: /no e-mail address/, code: 'noEmail' })
+  assertStep(await ran([sms], nobody), 0, { status: 'skipped', says: /no phone number/, code: 'noPhone' })
+  const integration = await vendors.firebase('shop')
+  assertStep(await ran([push], nobody), 0, { status: 'skipped', says: /no device/, code: 'noPushChannel' })
+  const empty = await vendors.person({ integration, credentials: { deviceTokens: [] } })
+  assertStep(await ran([push], empty), 0, {
+    status: 'skipped',
+    says: /fcm was left out: the subscriber has no device tokens/,
+    code: 'noDeviceTokens',
+  })
+  assertStep(await ran([chat], nobody), 0, { status: 'skipped', says: /no chat account/, code: 'noChannel' })
+  await vendors.clear()
+})
+
+test('a device that is gone and a failure of all devices are told', async () => {
+  const vendors = new VendorScript(scene)
+  const integration = await vendors.firebase('shop')
+  const person = await vendors.person({ integration, credentials: { deviceTokens: ['gone'] } })
+  vendors.does('gone', deadDevice)
+  const told = await ran([push], person)
+  assertStep(told, 0, {
+    status: 'failed',
+    says: /fcm did not take the push message, as the device is gone/,
+    code: 'allPushFailed',
+  })
+  assertStep(told, 0, { status: 'failed', says: /./, code: 'deviceTokenRemoved' })
+  await vendors.clear()
+})
+
+test('chat accounts that cannot be reached or do not take it are told', async () => {
+  const vendors = new VendorScript(scene)
+  const slack = await vendors.chat('slack')
+  const place = 'https://hooks.slack.com/services/1'
+  const person = await vendors.person({ integration: slack, credentials: { webhookUrl: place } })
+  vendors.does(place, 404)
+  const failed = await ran([chat], person)
+  assertStep(failed, 0, { status: 'failed', says: /slack .*the chat message/, code: 'allChatFailed' })
+  const empty = await vendors.person({ integration: slack, credentials: {} })
+  const missing = await ran([chat], empty)
+  assertStep(missing, 0, { status: 'skipped', says: /slack was left out: .* is missing/, code: 'noWebhookUrl' })
+  await vendors.clear()
+})
+
+test('a step that was being sent when its event was called off tells how it ended, and the next one why it did not run', async () => {
+  await mail.account('good')
+  const transactionId = fresh('transaction')
+  mail.meanwhile = async () => {
+    await scene.expect(200, 'DELETE', `/v1/events/trigger/${transactionId}`)
+  }
+  const told = await ran([email('Hello'), inApp('After')], somebody(), { transactionId })
+  assertStep(told, 0, { status: 'completed', says: /^Sent: sendgrid took/ })
+  assertStep(told, 1, { status: 'canceled', says: /called off by request/, code: 'canceled' })
+})
+
+test('an integration that is not there is told, by name where one was asked for', async () => {
+  await mail.account('only')
+  const overrides = { email: { integrationIdentifier: 'elsewhere' } }
+  const told = await ran([email('Hello')], somebody(), { overrides })
+  const data = assertStep(told, 0, {
+    status: 'failed',
+    says: /integration elsewhere, which was asked for/,
+    code: 'noIntegration',
+  })
+  assert.equal(data['integrationIdentifier'], 'elsewhere')
+})
+
+test('a service that is busy, refuses or answers is told for custom steps', async () => {
+  const answers: (number | OutboundError)[] = [
+    503,
+    200,
+    404,
+    new OutboundError('refused-address', '10.0.0.1 is a private address'),
+  ]
+  app.world.onFetch = async () => {
+    const answer = answers.shift() ?? 200
+    if (answer instanceof OutboundError) throw answer
+    return { status: answer, headers: new Headers(), body: '{"ok":true}' }
+  }
+  const custom = { template: { type: 'custom' }, metadata: { type: 'http', url: 'https://api.example.com/hook' } }
+  const notification = await scene.run(await scene.workflow([custom, inApp('After')]), fresh('person'))
+  const waiting = await why(notification)
+  const data = assertStep(waiting, 0, { status: 'running', says: /status 503.*called again at/, code: 'callBusy' })
+  assert.equal(waiting.steps[0].nextAttemptAt, data['nextAttemptAt'])
+  await scene.advance(60_000)
+  assertStep(await why(notification), 0, { status: 'completed', says: /answered: status 200/, code: 'callFinished' })
+  assertStep(await ran([custom, inApp('After')]), 0, {
+    status: 'failed',
+    says: /did not do it: status 404/,
+    code: 'callFailed',
+  })
+  const refused = await ran([custom, inApp('After')])
+  assertStep(refused, 0, { status: 'failed', says: /10.0.0.1 is a private address/, code: 'callFailed' })
+  assertStep(refused, 1, { status: 'canceled', says: /the step “custom step” \(custom\) failed/ })
+})
+
+test('conditions that ask a service tell that it was silent, and that it stayed so', async () => {
+  app.world.onFetch = async () => ({ status: 503, headers: new Headers(), body: '' })
+  const webhook = {
+    on: 'webhook',
+    webhookUrl: 'https://rules.example.com/x',
+    field: 'a',
+    operator: 'EQUAL',
+    value: '1',
+  }
+  const filters = [{ isNegated: false, type: 'GROUP', value: 'AND', children: [webhook] }]
+  const notification = await scene.run(await scene.workflow([inApp('Hi', { filters })]), fresh('person'))
+  const waiting = await why(notification)
+  assertStep(waiting, 0, {
+    status: 'queued',
+    says: /answered 503.*it is asked again\. The next try is at/,
+    code: 'webhookRetried',
+  })
+  await scene.advance(10_000, 1_000)
+  assertStep(await why(notification), 0, {
+    status: 'failed',
+    says: /gave no answer, however often/,
+    code: 'webhookFailed',
+  })
+})
+
+test('what the provider reports later is told after what it answered', async () => {
+  const postmark = new PostmarkScript(scene)
+  await postmark.account()
+  const person = somebody()
+  const workflow = await scene.workflow([email('Hello')])
+  const good = await scene.run(workflow, person)
+  const delivered = (await scene.message(good.transactionId)).identifier
+  await postmark.reports({ RecordType: 'Delivery', MessageID: delivered, Recipient: person.email, Details: 'Taken in' })
+  assertStep(await why(good), 0, {
+    status: 'completed',
+    says: /^Sent: postmark took.* postmark reported that it arrived.*Taken in/,
+    code: 'receiptGood',
+  })
+  const bad = await scene.run(workflow, person)
+  const bounced = (await scene.message(bad.transactionId)).identifier
+  const report = {
+    RecordType: 'Bounce',
+    Type: 'HardBounce',
+    MessageID: bounced,
+    Email: person.email,
+    Description: 'No such mailbox',
+  }
+  await postmark.reports(report)
+  const told = await why(bad)
+  assertStep(told, 0, {
+    status: 'completed',
+    says: /was not delivered or not wanted: “No such mailbox - \(bounced\)”/,
+    code: 'receiptFailed',
+  })
+  assert.match(told.summary, /^The subscriber was told nothing\./)
+  assert.equal(told.steps[0].messages[0].status, 'error')
+  await postmark.remove()
+})
