@@ -7,6 +7,7 @@ import type { Answer, Idempotency } from '../domain/answer.ts'
 import { created } from '../domain/answer.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { TriggerResult } from '../domain/event.ts'
+import { directLane } from '../domain/event.ts'
 import type { Job } from '../domain/job.ts'
 import type { Problem } from '../domain/problem.ts'
 import type { Queue } from '../queue/queue.ts'
@@ -114,10 +115,12 @@ async function acceptTogether<Body>(
   })
   const answers = numbered.map(({ results }) => created(shape.bodyOf(results)))
   const all = numbered.flatMap((one) => one.runnable)
-  return withRoom(accepting, environment, all, async (acceptance) => {
+  let repeats: readonly (Answer<Body> | Problem | undefined)[] = []
+  const result = await withRoom(accepting, environment, all, async (acceptance) => {
     if (known !== undefined) return { written: await writePlainEvents(db, acceptance, all, known), result: answers }
     return db.transaction(async (tx) => {
       const earlier = await answeredBefore<Body>(tx, world, environment, calls)
+      repeats = earlier
       const fresh = numbered.flatMap((one, index) => (earlier[index] === undefined ? one.runnable : []))
       const written = await writeEvents(tx, world, acceptance, fresh)
       const kept = calls.flatMap(({ idempotency }, index) => {
@@ -129,6 +132,25 @@ async function acceptTogether<Body>(
       return { written, result: answers.map((answer, index) => earlier[index] ?? answer) }
     })
   })
+  const fresh = numbered.filter((_, index) => repeats[index] === undefined)
+  countAccepted(world, fresh)
+  return result
+}
+
+/** An event whose transaction id had run before is answered as processed, and counts as a repeat. */
+function countAccepted({ meter }: World, calls: readonly NumberedCall[]): void {
+  const seen = new Set<string>()
+  const isFirst = ({ transactionId }: Numbered): boolean => seen.size < seen.add(transactionId).size
+  const run = calls.flatMap(({ runnable }) => runnable).filter(isFirst)
+  let processed = 0
+  for (const { status } of calls.flatMap(({ results }) => results)) {
+    if (status === 'processed') processed += 1
+    else meter.countEvents(status, 1)
+  }
+  if (run.length > 0) meter.countEvents('processed', run.length)
+  if (processed > run.length) meter.countEvents('repeated', processed - run.length)
+  const notifications = jobsAtOnce(run)
+  if (notifications > 0) meter.countNotifications(directLane, notifications)
 }
 
 interface JudgedCalls {

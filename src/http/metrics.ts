@@ -1,6 +1,8 @@
-// Prometheus metrics: requests by route and status, their latencies, the connection pool, the event loop.
+// Prometheus metrics: requests by route and status, their latencies, the connection pool, the event loop, the pipeline.
 import type { FastifyInstance } from 'fastify'
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { PipelineSources } from './pipeline-metrics.ts'
+import { createPipelineMetrics } from './pipeline-metrics.ts'
 
 export interface PoolUsage {
   total: number
@@ -13,7 +15,7 @@ const latencyBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2
 /** How often the event loop's delay is sampled: often enough to see stalls, seldom enough to cost nothing when idle. */
 const eventLoopPrecisionMs = 50
 
-export function installMetrics(app: FastifyInstance, poolUsage: () => PoolUsage): void {
+export function installMetrics(app: FastifyInstance, poolUsage: () => PoolUsage, sources: PipelineSources): void {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopPrecisionMs })
   const duration = new Histogram({
@@ -41,8 +43,9 @@ export function installMetrics(app: FastifyInstance, poolUsage: () => PoolUsage)
     duration.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000)
     done()
   })
+  const pipeline = createPipelineMetrics(sources)
   app.get('/metrics', async (_request, reply) => {
-    const text = await registry.metrics()
-    return reply.type(registry.contentType).send(text)
+    const [own, ofPipeline] = await Promise.all([registry.metrics(), pipeline()])
+    return reply.type(registry.contentType).send(`${own}\n${ofPipeline}`)
   })
 }

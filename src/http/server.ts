@@ -106,7 +106,8 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   // Before the body is read: nobody need send one to a path that is not there.
   app.addHook('onRequest', async (request, reply) => (request.is404 ? answerNotFound(request, reply) : undefined))
   installHealth(app, db, world, options.workerIsReady)
-  installMetrics(app, options.poolUsage)
+  const { workerIsReady } = options
+  installMetrics(app, options.poolUsage, { db, world, clock: options.queue.clock, workerIsReady })
   if (options.healthOnly === true) return app
   await installDocs(app, openApiDocument(routes, options.baseUrl))
   const authenticate = createAuthenticate(db, world)

@@ -10,11 +10,12 @@ const firstEnvironment = '00000000-0000-0000-0000-000000000000'
 /** One in so many of what is claimed is kept for fan-out, so that it never stands still. */
 const fanOutShare = 4
 
-/** Remembers which environment had its turn last, in each lane. */
+/** Remembers which environment had its turn last, in each lane; tells how many of the claimed had leases that ended. */
 export function createClaims<Row extends Leased>(
   db: Sql,
   queue: QueueTable,
   clock: Clock,
+  onExpired: (count: number) => void = () => {},
 ): (limit: number, lease: string) => Promise<Row[]> {
   const after = [firstEnvironment, firstEnvironment]
 
@@ -22,14 +23,17 @@ export function createClaims<Row extends Leased>(
     if (limit < 1) return []
     const claim = { lane, limit, lease, leaseMs }
     const from = after[lane] ?? firstEnvironment
-    const rows = await claimDue<Row>(db, queue, clock, { ...claim, afterEnvironment: from })
-    const left = limit - rows.length
+    const claimed = await claimDue<Row>(db, queue, clock, { ...claim, afterEnvironment: from })
+    const left = limit - claimed.length
     // From the beginning again: those before the cursor have waited as well.
     if (left > 0 && from !== firstEnvironment) {
-      rows.push(
+      claimed.push(
         ...(await claimDue<Row>(db, queue, clock, { ...claim, limit: left, afterEnvironment: firstEnvironment })),
       )
     }
+    const expired = claimed.filter(({ wasLeased }) => wasLeased).length
+    if (expired > 0) onExpired(expired)
+    const rows = claimed.map(({ wasLeased: _, ...row }) => row as unknown as Row)
     const environments = rows.map((row) => row.environmentId).sort()
     after[lane] = left > 0 ? firstEnvironment : (environments.at(-1) ?? firstEnvironment)
     return rows

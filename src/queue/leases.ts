@@ -9,6 +9,8 @@ export interface QueueTable {
   readonly table: Statement
   /** What a claim returns of a row `q`, under the names the runner knows. */
   readonly columns: Statement
+  /** Told how many rows were taken from a node that died. */
+  onFreed?(count: number): void
 }
 
 export interface Claim {
@@ -18,6 +20,11 @@ export interface Claim {
   readonly leaseMs: number
   /** Environments after this one have their turn first. */
   readonly afterEnvironment: string
+}
+
+export interface Claimed {
+  /** Somebody else had it, and the lease ended before it was settled or given back. */
+  readonly wasLeased: boolean
 }
 
 /** One claim takes from so many environments; the next goes on after them. */
@@ -33,8 +40,8 @@ export async function claimDue<Row extends object>(
   queue: QueueTable,
   clock: Clock,
   claim: Claim,
-): Promise<Row[]> {
-  return db.rows<Row>(
+): Promise<(Row & Claimed)[]> {
+  return db.rows<Row & Claimed>(
     prepared(
       `${queue.name}-claim`,
       sql`with recursive
@@ -55,9 +62,9 @@ export async function claimDue<Row extends object>(
           share as (
             select greatest(1, ceil(${claim.limit}::numeric / greatest(1, count(*))))::int as size from waiting),
           due as materialized (
-            select d.environment_id, d.id
+            select d.environment_id, d.id, d.was_leased
             from waiting w cross join lateral (
-              select q.environment_id, q.id from ${queue.table} q
+              select q.environment_id, q.id, q.lease is not null as was_leased from ${queue.table} q
               where q.environment_id = w.environment_id and q.lane = ${claim.lane}::smallint and q.due_at <= ${clock()}
               order by q.due_at limit (select size from share) for update skip locked) d
             limit ${claim.limit}::int)
@@ -65,7 +72,7 @@ export async function claimDue<Row extends object>(
           set lease = ${claim.lease}::uuid, claims = q.claims + 1,
               due_at = ${clock()} + ${claim.leaseMs}::double precision * interval '1 millisecond'
           from due where q.environment_id = due.environment_id and q.id = due.id
-          returning ${queue.columns}`,
+          returning ${queue.columns}, due.was_leased as "wasLeased"`,
     ),
   )
 }
@@ -108,6 +115,7 @@ export async function freeLeases(
         select q.environment_id, q.id from ${heldBy(queue, clock, dead)} for update skip locked) h)
     update ${queue.table} q set lease = null, due_at = ${clock()}
     from held where q.environment_id = held.environment_id and q.id = held.id`)
+  if (freed > 0) queue.onFreed?.(freed)
   const row = await db.row<{ count: number }>(sql`
     with recursive ${environmentsOpen(queue)}
     select count(*) as count from ${placesOpen} cross join lateral (select 1 from ${heldBy(queue, clock, dead)}) h`)

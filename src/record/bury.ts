@@ -10,6 +10,7 @@ import { postponeJobs } from '../store/jobs/settle.ts'
 import type { CallResult, UnsentMessage } from '../store/messages/sending.ts'
 import { findUnsent } from '../store/messages/sending.ts'
 import type { World } from '../world/world.ts'
+import { countGivenUp } from './count-messages.ts'
 import type { RestOfSteps } from './settlement.ts'
 import { settles } from './settlement.ts'
 import { writeClosing } from './write-settlements.ts'
@@ -51,12 +52,15 @@ export async function buryJobs(
       closes: job.status === 'delayed' ? (job.state?.windowId ?? null) : null,
     })
   })
-  await db.transaction(async (tx) => {
+  const { kept, unsent, results } = await db.transaction(async (tx) => {
     const running = burials.map(({ job }) => job).filter((job) => job.status === 'running')
     const unsent = await findUnsent(tx, environment, running)
     const results = unsent.map(givenUp)
-    await writeClosing(tx, world, environment, queue, { settlements, results, reservation: undefined })
+    const parts = { settlements, results, reservation: undefined }
+    return { ...(await writeClosing(tx, world, environment, queue, parts)), unsent, results }
   })
+  world.meter.countBuried(burials.filter(({ job }) => kept.has(job.id)).length)
+  countGivenUp(world.meter, unsent, results, kept)
 }
 
 /** What a provider was being asked to send was perhaps sent; the rest was not. */

@@ -2,7 +2,7 @@
 import type { Db, Tx } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Recipient } from '../domain/event.ts'
-import { recipientAsGiven, recipientsPerPageMax } from '../domain/event.ts'
+import { fanOutLane, recipientAsGiven, recipientsPerPageMax } from '../domain/event.ts'
 import type { Job } from '../domain/job.ts'
 import type { Queue } from '../queue/queue.ts'
 import { countNotified, findExpandingEvent } from '../store/events.ts'
@@ -64,13 +64,14 @@ export async function expandPage(
           ? (await finishTasks(tx, environment, [task])).size > 0
           : await advanceTask(tx, environment, { id: task.id, lease: task.lease, state: { ...next } }, queue)
       if (!isOurs) throw new LostTask()
-      return { born, next }
+      return { born, next, made: made.length, lane: made[0]?.lane ?? fanOutLane }
     })
   } catch (error) {
     if (!(error instanceof LostTask)) throw error
   } finally {
     reservation?.give(page?.born ?? [])
   }
+  if (page !== undefined) world.meter.countNotifications(page.lane, page.made)
   if (page !== undefined && reservation === undefined) queue.poke()
   return page?.next
 }
@@ -84,6 +85,8 @@ interface WrittenPage {
 
 interface Page {
   readonly born: readonly Job[]
+  readonly made: number
+  readonly lane: number
   readonly next: ExpansionState | undefined
 }
 

@@ -5,6 +5,7 @@ import type { Queue } from '../queue/queue.ts'
 import type { Reservation } from '../queue/worker.ts'
 import { holdJobs } from '../store/jobs/settle.ts'
 import type { World } from '../world/world.ts'
+import { countWritten } from './count-messages.ts'
 import { joinDigests } from './join-digests.ts'
 import type { Settlement, Wish } from './settlement.ts'
 import { takeThrottles } from './take-throttles.ts'
@@ -32,6 +33,7 @@ export async function recordDecisions(
   } finally {
     reservation?.give(written.born)
   }
+  countWritten(world.meter, settlements, written.kept, world.now())
   const isAgain = settlements.some((settlement) => settlement.status === 'queued')
   if ((nextCount > 0 && reservation === undefined) || isAgain) queue.poke()
   return written.kept

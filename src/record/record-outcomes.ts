@@ -8,6 +8,7 @@ import type { DeadToken } from '../store/subscriber-channels.ts'
 import type { World } from '../world/world.ts'
 import type { AwaitedReceipt } from './await-receipts.ts'
 import { awaitReceipts } from './await-receipts.ts'
+import { countCalls } from './count-messages.ts'
 import { pruneTokens } from './prune-tokens.ts'
 import type { Settlement } from './settlement.ts'
 import type { Written } from './write-settlements.ts'
@@ -55,5 +56,6 @@ export async function recordOutcomes(
   } finally {
     reservation?.give(written.born)
   }
+  countCalls(world.meter, outcomes, written.kept, world.now())
   if (nextCount > 0 && reservation === undefined) queue.poke()
 }

@@ -37,14 +37,14 @@ export interface Report {
 }
 
 /** `after` has its place in the transaction, with what was early. */
-export function recordReceipts(
+export async function recordReceipts(
   db: Db,
   world: World,
   environment: Environment,
   report: Report,
   after: (tx: Tx, early: readonly Receipt[]) => Promise<void>,
 ): Promise<RecordedReceipts> {
-  return db.transaction(async (tx) => {
+  const { news, ...recorded } = await db.transaction(async (tx) => {
     const now = world.now()
     const { integration, receipts, prunes = false, isLast = false } = report
     const messages = await lockReported(tx, environment, { integrationId: integration._id, ...idsIn(receipts) })
@@ -61,8 +61,11 @@ export function recordReceipts(
     })
     await write(tx, world, environment, integration, effects, prunes)
     await after(tx, early)
-    return { matched: settled.map(({ receipt, message }) => ({ messageId: message.id, receipt })), early }
+    const matched = settled.map(({ receipt, message }) => ({ messageId: message.id, receipt }))
+    return { matched, early, news: effects.flatMap(({ effect }) => effect.news) }
   })
+  for (const { status } of news) world.meter.countReceipt(report.integration.providerId, status)
+  return recorded
 }
 
 async function write(

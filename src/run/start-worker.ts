@@ -79,7 +79,7 @@ export function createWorkers(parts: WorkerParts): Workers {
     batchMax: jobsPerBatchMax,
     runnersMax: jobRunnersMax,
     newLease: parts.newLease,
-    claim: createClaims<Job>(db, jobQueue, clock),
+    claim: createClaims<Job>(db, jobQueue, clock, (count) => world.meter.countLeaseExpiries('jobs', count)),
     run: (batch) => runJobs(pipeline, sender, batch),
     release: (rows) => releaseLeases(db, jobQueue, clock, rows).then(() => {}),
   })
@@ -90,7 +90,7 @@ export function createWorkers(parts: WorkerParts): Workers {
     batchMax: tasksPerBatchMax,
     runnersMax: taskRunnersMax,
     newLease: parts.newLease,
-    claim: createClaims<Task>(db, taskQueue, clock),
+    claim: createClaims<Task>(db, taskQueue, clock, (count) => world.meter.countLeaseExpiries('tasks', count)),
     run: (batch) => runTasks(pipeline, parts, batch),
     release: (rows) => releaseLeases(db, taskQueue, clock, rows).then(() => {}),
   })
@@ -165,7 +165,10 @@ export function startWorker(
     db,
     world,
     clock,
-    queues: [jobQueue, taskQueue],
+    queues: [jobQueue, taskQueue].map((queue) => ({
+      ...queue,
+      onFreed: (count: number) => world.meter.countLeaseExpiries(queue.name, count),
+    })),
     openSession: () => parts.openSession(poke),
     onDue: poke,
     onAlive: (alive) => workers.setAlive(alive),

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sealer } from '../domain/sealed.ts'
 import { createIdSource } from '../domain/uuid-v7.ts'
 import type { Log } from './log.ts'
+import { createMeter } from './meter.ts'
 import type { OutboundFetchOptions } from './outbound-fetch.ts'
 import { createOutboundFetch } from './outbound-fetch.ts'
 import type { World } from './world.ts'
@@ -18,5 +19,6 @@ export function createWorld(parts: { log: Log; sealer: Sealer; outbound: Outboun
     fetch: createOutboundFetch(parts.outbound),
     sealer: parts.sealer,
     log: parts.log,
+    meter: createMeter(),
   }
 }

@@ -1,6 +1,7 @@
 // The World: everything Posthorn cannot compute by itself (time, ids, the network, the log).
 import type { Sealer } from '../domain/sealed.ts'
 import type { Log } from './log.ts'
+import type { Meter } from './meter.ts'
 
 export interface World {
   /** The current moment. */
@@ -19,6 +20,8 @@ export interface World {
   /** Seals secrets at rest with a key only this installation holds. */
   readonly sealer: Sealer
   readonly log: Log
+  /** Counts what was done, for whoever watches. */
+  readonly meter: Meter
 }
 
 /** A call as plain values. Making and reading a Request costs 130 µs of computing, which is as much as the call itself. */

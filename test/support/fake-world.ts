@@ -2,6 +2,7 @@
 import { createSealer } from '../../src/domain/sealed.ts'
 import { createIdSource } from '../../src/domain/uuid-v7.ts'
 import type { Log } from '../../src/world/log.ts'
+import { createMeter } from '../../src/world/meter.ts'
 import type { OutboundAnswer, OutboundOptions, World } from '../../src/world/world.ts'
 
 export interface LoggedLine {
@@ -40,6 +41,7 @@ export function createFakeWorld(startsAt = '2026-01-02T03:04:05.678Z'): FakeWorl
     },
     sealer: createSealer([testEncryptionKey]),
     log: { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') },
+    meter: createMeter(),
     logged,
   }
   return world
