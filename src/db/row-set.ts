@@ -57,8 +57,9 @@ export function rowSet<Row>(
 
 /**
  * For an update that gives each row its own values: where its id stands among `ids`, as `at`, by which the other lists are
- * read. A join with the lists would leave it to the planner, who takes them for ten rows and compares all with all: with
- * 200 rows that was 48 ms, and this is 5. `offset 0` keeps it from being looked for once a column.
+ * read. A join with the lists would leave it to the planner, who takes them for ten rows and compares all with all: the
+ * statement that records 200 outcomes took 48 ms with it, and takes 25 without. `offset 0` keeps it from being looked for
+ * once a column.
  */
 export function placeIn(ids: readonly string[], id: Statement): Statement {
   return sql`(select array_position(${ids}::uuid[], ${id}) as at offset 0) as place`
