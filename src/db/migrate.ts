@@ -25,7 +25,10 @@ const migrationLock = 7_071_955
 /** Long enough for an index over a large table, which the service's own statement timeout is not. */
 export const migrationTimeoutMs = 3_600_000
 
-export async function readMigrations(directory: URL = new URL('./migrations/', import.meta.url)): Promise<Migration[]> {
+/** Named from one folder up: it is the same place whether this stands in src/db or in the one file of dist/cli. */
+const migrationsBeside = new URL('../db/migrations/', import.meta.url)
+
+export async function readMigrations(directory: URL = migrationsBeside): Promise<Migration[]> {
   const files = (await readdir(directory)).filter((file) => file.endsWith('.sql')).sort()
   const migrations = await Promise.all(
     files.map(async (file) => {

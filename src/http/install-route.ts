@@ -14,6 +14,8 @@ export interface RouteContext extends Service {
   readonly authenticate: Authenticate
   readonly checkRate: CheckRate
   readonly vendor: 'platform' | 'novu'
+  /** Aborted when the server begins to close. */
+  readonly closing: AbortSignal
 }
 
 declare module 'fastify' {
@@ -52,10 +54,18 @@ export function installRoute(app: FastifyInstance, route: Route, context: RouteC
         query: request.query,
         body: request.body,
         idempotency,
+        untilGone: () => untilGone(reply, context.closing),
       })
-      return send(reply, answer, context.vendor)
+      if (route.produces !== undefined) reply.type(route.produces)
+      return send(reply, answer, route.produces === undefined ? context.vendor : 'platform')
     },
   })
+}
+
+function untilGone(reply: FastifyReply, closing: AbortSignal): AbortSignal {
+  const gone = new AbortController()
+  reply.raw.once('close', () => gone.abort())
+  return AbortSignal.any([gone.signal, closing])
 }
 
 function callerOf(request: FastifyRequest): Caller {
@@ -77,6 +87,7 @@ function schemaOf(route: Route): object {
 
 function send(reply: FastifyReply, answer: Answer<unknown>, vendor: 'platform' | 'novu'): FastifyReply {
   if (answer.replayed === true) reply.header('idempotency-replay', 'true')
+  if (answer.headers !== undefined) reply.headers(answer.headers)
   reply.code(answer.status)
   if (answer.status === 204) return reply.send()
   return reply.send(vendor === 'platform' ? answer.body : inVendorWords(answer.body))

@@ -104,11 +104,13 @@ function successes(route: Route, components: Json): Json {
     Object.entries(route.replies).map(([status, schema]) => [
       status,
       schema === null || schema === undefined
-        ? { description: 'Done' }
-        : { description: status === '201' ? 'Created' : 'OK', content: jsonContent(hoist(schema, components)) },
+        ? { description: 'Done', ...(route.produces === undefined ? {} : { content: { [route.produces]: {} } }) }
+        : { description: meanings[status] ?? 'OK', content: jsonContent(hoist(schema, components)) },
     ]),
   )
 }
+
+const meanings: Record<string, string> = { 201: 'Created', 202: 'Accepted' }
 
 function failures(route: Route, components: Json): Json {
   const statuses = [

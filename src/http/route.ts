@@ -5,6 +5,7 @@ import type { Db } from '../db/sql.ts'
 import type { Answer, Idempotency } from '../domain/answer.ts'
 import type { Caller, Scope } from '../domain/environment.ts'
 import type { SubscriberCreations } from '../manage/subscriber-creations.ts'
+import type { Queue } from '../queue/queue.ts'
 import type { World } from '../world/world.ts'
 import type { Tag } from './tags.ts'
 
@@ -17,6 +18,7 @@ export interface Service {
   /** Concurrent single creations share a commit. */
   readonly subscriberCreations: SubscriberCreations
   readonly triggers: Triggers
+  readonly queue: Queue
 }
 
 /** What the caller sent. A part without a schema is `undefined`: nobody checked it, so nobody may read it. */
@@ -27,6 +29,8 @@ export interface Call<Params, Query, Body> {
   readonly body: Body
   /** Set on POST, PUT, PATCH and DELETE with an idempotency-key. */
   readonly idempotency: Idempotency | undefined
+  /** Aborted when the caller has gone or the server is closing. Asked for by the few calls that wait. */
+  untilGone(): AbortSignal
 }
 
 type Sent<Schema extends TSchema | undefined> = Schema extends TSchema ? Static<Schema> : undefined
@@ -56,7 +60,9 @@ export interface RouteDefinition<
   readonly query?: Query
   readonly body?: Body
   /** The schema of each success status; null for an empty body. */
-  readonly replies: Readonly<Partial<Record<200 | 201 | 204, TSchema | null>>>
+  readonly replies: Readonly<Partial<Record<200 | 201 | 202 | 204, TSchema | null>>>
+  /** The media type of the success answer where it is not JSON: its body is text, bytes or a stream, and has no schema. */
+  readonly produces?: string
   /** Error statuses beyond those every route may answer with (400, 401, 403, 415, 422, 429, 500, 503). */
   readonly errors?: readonly (404 | 409 | 413)[]
   handle(service: Service, call: Call<Sent<Params>, Sent<Query>, Sent<Body>>): Promise<Answer<unknown>>

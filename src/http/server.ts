@@ -25,7 +25,7 @@ import { routes } from './registry.ts'
 import { installInboundWebhooks } from './routes/inbound-webhooks.ts'
 import { installUnsubscribe } from './routes/unsubscribe.ts'
 import { installSecurityHeaders, securityHeaders } from './security-headers.ts'
-import { validatorCompiler } from './validator.ts'
+import { serializerCompiler, validatorCompiler } from './validator.ts'
 
 export interface ServerOptions {
   readonly rateLimits: RateLimits | 'off'
@@ -89,6 +89,7 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
     },
   })
   app.setValidatorCompiler(validatorCompiler)
+  app.setSerializerCompiler(serializerCompiler)
   app.setErrorHandler(answerProblem)
   const answerNotFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
     reply.code(404).send(errorBodyOf(world, request.url, 404, `Cannot ${request.method} ${request.url.split('?')[0]}`))
@@ -114,11 +115,20 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   const checkRate = options.rateLimits === 'off' ? noRateLimit : createRateLimit(db, world, options.rateLimits)
   const subscriberCreations = createSubscriberCreations(db, world)
   const triggers = createTriggers(db, world, options.queue)
-  const context = { db, world, subscriberCreations, triggers, authenticate, checkRate, vendor: options.vendor }
+  const { queue, vendor } = options
+  const closing = closingOf(app)
+  const context = { db, world, subscriberCreations, triggers, queue, authenticate, checkRate, vendor, closing }
   for (const route of routes) installRoute(app, route, context)
   await installUnsubscribe(app, db, world)
   await installInboundWebhooks(app, db, world, { queue: options.queue, baseUrl: options.baseUrl })
   return app
+}
+
+/** Calls that wait for something are told, so that they do not hold up the stop. */
+function closingOf(app: FastifyInstance): AbortSignal {
+  const closing = new AbortController()
+  app.addHook('preClose', async () => closing.abort())
+  return closing.signal
 }
 
 /** A caller's own request id is kept when it is fit to be logged. */

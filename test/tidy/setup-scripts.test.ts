@@ -61,10 +61,9 @@ function fakeProject(): string {
     'package-lock.json': lockFor('1.0.0'),
     'tsconfig.json':
       '{ "compilerOptions": { "module": "nodenext", "target": "es2023", "lib": ["es2023"], "types": [], "strict": true, "skipLibCheck": true } }',
-    'tsconfig.build.json':
-      '{ "extends": "./tsconfig.json", "compilerOptions": { "rootDir": "src" }, "include": ["src"], "exclude": ["src/**/*.test.ts"] }',
     'tsconfig.tests.json':
       '{ "extends": "./tsconfig.json", "compilerOptions": { "noCheck": true, "rootDir": ".", "sourceMap": true }, "include": ["src", "test"] }',
+    'src/cli/posthorn.ts': "export { one } from '../one.ts'\n",
     'src/one.ts': 'export const one: number = 1\n',
     'src/deep/two.ts': 'export const two: number = 2\n',
     'src/deep/two.test.ts': 'export const tested: number = 2\n',
@@ -91,7 +90,9 @@ function putInstalled(root: string, version: string): void {
 
 function withCompiler(root: string): string {
   mkdirSync(join(root, 'node_modules'), { recursive: true })
-  symlinkSync(join(repository, 'node_modules', 'typescript'), join(root, 'node_modules', 'typescript'))
+  for (const name of ['esbuild', 'typescript']) {
+    symlinkSync(join(repository, 'node_modules', name), join(root, 'node_modules', name))
+  }
   return root
 }
 
@@ -231,10 +232,10 @@ test('dist follows src: built when stale, without what has gone, and untouched w
   assert.equal(await ensureBuilt(root, tools), false)
 
   put(root, 'src/one.ts', 'export const one: number = 11\n')
-  rmSync(join(root, 'src/deep/two.ts'))
+  rmSync(join(root, 'src/db/migrations/0001-first.sql'))
   assert.equal(await ensureBuilt(root, tools), true)
-  assert.match(readFileSync(join(root, 'dist/one.js'), 'utf8'), /11/)
-  assert.ok(!dist().includes('deep/two.js'))
+  assert.match(readFileSync(join(root, 'dist/cli/posthorn.js'), 'utf8'), /11/)
+  assert.ok(!dist().includes('db/migrations/0001-first.sql'))
   assert.deepEqual(said, ['Building …', 'Building …'])
 })
 
@@ -242,9 +243,9 @@ test('a build that fails says why and leaves dist as it was', async () => {
   const root = withCompiler(fakeProject())
   const tools = { say: () => {} }
   await ensureBuilt(root, tools)
-  put(root, 'src/one.ts', "export const one: number = 'text'\n")
+  put(root, 'src/one.ts', 'export const one = (\n')
   await assert.rejects(ensureBuilt(root, tools), /src\/one\.ts[\s\S]*The build failed/)
-  assert.match(readFileSync(join(root, 'dist/one.js'), 'utf8'), /1/)
+  assert.match(readFileSync(join(root, 'dist/cli/posthorn.js'), 'utf8'), /1/)
   assert.deepEqual(
     readdirSync(root).filter((name) => name.startsWith('.')),
     [],
