@@ -6,7 +6,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 
-COPY tsconfig.json tsconfig.build.json LICENSE ./
+COPY tsconfig.json LICENSE ./
 COPY scripts ./scripts
 COPY src ./src
 RUN node scripts/build.mjs && npm prune --omit=dev --ignore-scripts --no-audit --no-fund

@@ -11,7 +11,7 @@ import { comparePages, environment, type PageQuery, sizes, timed, withSizes } fr
 import { fillRows, firstNames, idOfRow, topicId, updatedAtOfRow } from './rows.ts'
 import { type Measured, median } from './statistics.ts'
 
-const caller: Caller = { environment, keyId: 'bench', scopes: ['full'] }
+const caller: Caller = { environment, keyId: 'bench', keyName: 'Key', scopes: ['full'] }
 const sealer = createSealer([Buffer.alloc(32)])
 
 const cursorAt = (row: number) => writeCursor({ orderBy: '_id', value: idOfRow(row), id: idOfRow(row) })

@@ -1,5 +1,6 @@
 // npm run bench [-- accept run …]: the measurements the project is held to. Ratios within one run, medians of rounds.
 import { benchAccept } from './accept.ts'
+import { benchCounts } from './counts.ts'
 import { benchDelays } from './delays.ts'
 import { benchEmail } from './email.ts'
 import { benchFanout } from './fanout.ts'
@@ -8,6 +9,7 @@ import { benchLatency } from './latency.ts'
 import { benchLists } from './lists.ts'
 import { benchPages } from './pages.ts'
 import { benchRun } from './run.ts'
+import { benchSimulate } from './simulate.ts'
 import { type Measured, printTable } from './statistics.ts'
 import { benchUpsert } from './upsert.ts'
 
@@ -23,9 +25,11 @@ const benches: Record<string, Bench> = {
   accept: { title: 'Bulk accept over HTTP against bare inserts', run: benchAccept },
   run: { title: 'End to end, one in-app step, against bare row changes', run: benchRun },
   email: { title: 'End to end, in-app and e-mail, against a hand-made service', run: benchEmail },
+  simulate: { title: 'Simulating for 100 people, against accepting', run: benchSimulate },
   latency: { title: 'Trigger to provider at 200 events a second', run: benchLatency },
   pages: { title: 'Pages of feed, messages and events, 1,000,000 rows against 10,000', run: benchPages },
   lists: { title: 'Pages of subscribers and topics, 1,000,000 rows against 10,000', run: benchLists },
+  counts: { title: 'Counts over 30 days of 1,000,000 notifications, database processor time', run: benchCounts },
   delays: { title: '100,000 pending delays', run: benchDelays },
   fanout: { title: 'A topic of 1,000,000', onlyByName: true, run: benchFanout },
   idle: { title: 'At rest', run: benchIdle },

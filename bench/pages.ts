@@ -17,7 +17,7 @@ import {
 import { comparePages, environment, type PageQuery, withSizes } from './page-times.ts'
 import type { Measured } from './statistics.ts'
 
-const caller: Caller = { environment, keyId: 'bench', scopes: ['full'] }
+const caller: Caller = { environment, keyId: 'bench', keyName: 'Key', scopes: ['full'] }
 const sealer = createSealer([Buffer.alloc(32)])
 
 const hot = (row: number): string => `user-${row % hotPeople}`

@@ -97,9 +97,32 @@ test('a node does everything unless it is told its part', () => {
   for (const role of ['api', 'worker', 'all']) assert.equal(readConfig({ POSTHORN_ROLE: role }).config.role, role)
 })
 
+test('the collector of traces is read by OpenTelemetry’s own names', () => {
+  const { config } = readConfig({
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/',
+    OTEL_EXPORTER_OTLP_HEADERS: 'Authorization=Basic%20abc=, x-team = a%2Cb',
+    OTEL_SERVICE_NAME: 'notify',
+    OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+    OTEL_TRACES_SAMPLER_ARG: '0.25',
+  })
+  assert.equal(config.tracesEndpoint, 'http://collector:4318')
+  assert.deepEqual(config.tracesHeaders, { authorization: 'Basic abc=', 'x-team': 'a,b' })
+  assert.deepEqual(
+    [config.tracesServiceName, config.tracesSampler, config.tracesRatio],
+    ['notify', 'parentbased_traceidratio', 0.25],
+  )
+  assert.equal(readConfig({}).config.tracesEndpoint, undefined)
+  assert.doesNotMatch(mistakesOf({ OTEL_EXPORTER_OTLP_HEADERS: 'very-secret' }).join(), /very-secret/)
+})
+
 const badValues: Record<string, readonly string[]> = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: ['collector:4318', 'grpc://collector:4317', 'http://', 'http://me:secret@collector'],
+  OTEL_EXPORTER_OTLP_HEADERS: ['authorization', '=x', 'a b=c', 'a=%0d', 'a=%'],
+  OTEL_TRACES_SAMPLER: ['sometimes', 'ALWAYS_ON'],
+  OTEL_TRACES_SAMPLER_ARG: ['1.1', '-1', 'half', '.', '0.1.2'],
   PORT: ['abc', '-1', '65536', '3000.5', ' 80', '1e3', '0x50'],
   POSTHORN_BASE_URL: ['notify.example.com', 'ftp://x', 'http://'],
+  POSTHORN_URL: ['notify.example.com', 'ftp://x', 'http://'],
   DATABASE_URL: ['mysql://db/x', 'db', 'postgres://', 'postgres://db/x?sslmode=prefer', 'postgres://db/x?sslmode='],
   POSTHORN_DATABASE_POOL_SIZE: ['1', '0', '501', 'many'],
   POSTHORN_DATABASE_WAIT_MS: ['-1', '3600001', 'long'],
@@ -118,6 +141,7 @@ const badValues: Record<string, readonly string[]> = {
   POSTHORN_RATE_LIMIT_TRIGGER: ['0', '-5', '1000001'],
   POSTHORN_RATE_LIMIT_CONFIGURATION: ['0'],
   POSTHORN_RATE_LIMIT_GLOBAL: ['0'],
+  POSTHORN_RETENTION_DAYS: ['0', '-1', '36501', '1.5', 'never', 'OFF', '90d'],
   POSTHORN_ROLE: ['both', 'API', 'worker,api'],
   POSTHORN_SMTP_URL: [
     'mail.example.com',
@@ -170,7 +194,14 @@ for (const [variable, values] of Object.entries(badValues)) {
 }
 
 test('a setting that can be wrong has bad values in this test', () => {
-  const anyTextIsGood = ['HOST', 'POSTHORN_DATA_DIR', 'POSTHORN_PROVIDERS_DIR', 'XDG_STATE_HOME', 'NODE_EXTRA_CA_CERTS']
+  const anyTextIsGood = [
+    'HOST',
+    'POSTHORN_DATA_DIR',
+    'POSTHORN_PROVIDERS_DIR',
+    'XDG_STATE_HOME',
+    'NODE_EXTRA_CA_CERTS',
+    'OTEL_SERVICE_NAME',
+  ]
   const variables = Object.values(settings).map((setting) => setting.variable)
   const untested = variables.filter((name) => !anyTextIsGood.includes(name) && badValues[name] === undefined)
   assert.ok(

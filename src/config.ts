@@ -3,6 +3,8 @@
 import { noProxy, proxyUrl } from './config/proxy.ts'
 import type { OperatorMail } from './config/smtp-url.ts'
 import { smtpUrl } from './config/smtp-url.ts'
+import type { TraceConfig } from './config/traces.ts'
+import { traceSettings } from './config/traces.ts'
 import {
   apiKey,
   databaseUrl,
@@ -10,6 +12,7 @@ import {
   files,
   hostsAndNetworks,
   oneOf,
+  orOff,
   text,
   webAddress,
   webOrigins,
@@ -19,11 +22,12 @@ import {
 /** What one node does of the whole: answer requests, send, or both. */
 export const roles = ['api', 'worker', 'all'] as const
 
-export interface Config {
+export interface Config extends TraceConfig {
   readonly role: (typeof roles)[number]
   readonly port: number
   readonly host: string
   readonly baseUrl: string | undefined
+  readonly serviceUrl: string | undefined
   readonly databaseUrl: string | undefined
   readonly databasePoolSize: number
   readonly databaseWaitMs: number
@@ -49,6 +53,7 @@ export interface Config {
   readonly nodeCaFiles: readonly string[]
   readonly smtp: OperatorMail | undefined
   readonly vendor: 'platform' | 'novu'
+  readonly retentionDays: number | 'off'
   readonly corsOrigins: readonly string[]
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
   readonly logFormat: 'auto' | 'json' | 'pretty'
@@ -96,6 +101,14 @@ export const settings: Settings = {
     meaning:
       'The address under which callers reach the service; written into the OpenAPI document. With `https` (or for `localhost`) e-mails carry links to unsubscribe, which begin with it.',
     shownDefault: 'none',
+    defaultValue: undefined,
+    read: webAddress,
+  },
+  serviceUrl: {
+    variable: 'POSTHORN_URL',
+    meaning:
+      'Where commands such as `posthorn tail` find the running service; they show it the key of POSTHORN_API_KEY. `--url` wins over it.',
+    shownDefault: '`http://localhost:` and PORT',
     defaultValue: undefined,
     read: webAddress,
   },
@@ -297,6 +310,14 @@ export const settings: Settings = {
     defaultValue: 'platform',
     read: oneOf('platform', 'novu'),
   },
+  retentionDays: {
+    variable: 'POSTHORN_RETENTION_DAYS',
+    meaning:
+      'How many days events, notifications, steps and messages are kept, by the month of the event: a month goes as a whole once all of it is older, unless a step of it is still to run. `off` keeps everything. See `posthorn retention --dry-run`.',
+    shownDefault: '90',
+    defaultValue: 90,
+    read: orOff(wholeNumber(1, 36_500)),
+  },
   corsOrigins: {
     variable: 'POSTHORN_CORS_ORIGINS',
     meaning: 'Web origins that may call the API from a browser, separated by commas; `*` for any.',
@@ -318,6 +339,7 @@ export const settings: Settings = {
     defaultValue: 'auto',
     read: oneOf('auto', 'json', 'pretty'),
   },
+  ...traceSettings,
 }
 
 /** All mistakes of a configuration at once, each with its variable's name. */

@@ -25,8 +25,11 @@ import { acceptingQueue, startWorker } from './run/start-worker.ts'
 import { isInstalled } from './store/installation.ts'
 import { makeKeyFile, readKeyFile } from './world/key-file.ts'
 import type { Log } from './world/log.ts'
+import { createOtlpExport, stopWithinMs } from './world/otlp-export.ts'
 import { readOutboundSettings } from './world/outbound-settings.ts'
 import { createWorld } from './world/real-world.ts'
+import type { Tracer } from './world/tracer.ts'
+import { createTracer } from './world/tracer.ts'
 import type { World } from './world/world.ts'
 
 /** Longer, and the start goes on without: /ready tells the truth. */
@@ -70,12 +73,19 @@ export async function openStore(config: Config, log: Log, options: OpenOptions):
     const name = databaseName(connection)
     await awaitDatabase(db, { name, waitMs: config.databaseWaitMs, log, signal: options.signal })
     const sealer = createSealer(await encryptionKeys(config, dataDirectory, db))
-    const world = createWorld({ log, sealer, outbound })
+    const world = createWorld({ log, sealer, outbound, tracer: tracerOf(config, log) })
     return { db, world, connection, close }
   } catch (error) {
     await close()
     throw error
   }
+}
+
+function tracerOf(config: Config, log: Log): Tracer | undefined {
+  const { tracesEndpoint, tracesHeaders, tracesServiceName, tracesSampler, tracesRatio } = config
+  if (tracesEndpoint === undefined) return undefined
+  const parts = { endpoint: tracesEndpoint, headers: tracesHeaders, serviceName: tracesServiceName, log, stopWithinMs }
+  return createTracer({ sink: createOtlpExport(parts), sampler: tracesSampler, ratio: tracesRatio })
 }
 
 async function openServer(
@@ -151,9 +161,12 @@ export async function start(config: Config, log: Log, signal?: AbortSignal): Pro
       rateLimits: config.rateLimit === 'off' ? 'off' : rateLimitsOf(config),
       corsOrigins: config.corsOrigins,
       vendor: config.vendor,
+      retentionDays: config.retentionDays,
       // Relative, unless told otherwise: the document is right wherever it is read.
       baseUrl: config.baseUrl ?? '/',
       queue: started?.queue ?? acceptingQueue(db),
+      operatorMail: config.smtp,
+      linkBase: linkBaseOf(config.baseUrl),
       ...(started === undefined ? {} : { workerIsReady: started.isReady }),
       healthOnly: config.role === 'worker',
       poolUsage: () => db.usage(),
@@ -161,13 +174,14 @@ export async function start(config: Config, log: Log, signal?: AbortSignal): Pro
     const drain = prepareDrain(server, log)
     await listen(server, config)
     if (started !== undefined) await awaitWorker(started, world)
-    const housekeeping = startHousekeeping(db, world)
+    const housekeeping = startHousekeeping(db, world, config)
     const stop = async (): Promise<void> => {
       // Requests first, then the work behind them, then what they stand on.
       await drain()
       await started?.stop()
       await housekeeping.stop()
       await closeSmtpPools()
+      await world.tracer?.stop()
       await store.close()
     }
     return { url: urlOf(server, config), newKey, stop }

@@ -23,12 +23,12 @@ export interface Triggers {
   /** A call of many events: results in their order, one bad event never costs a good one. */
   bulk(
     environment: Environment,
-    call: { events: readonly GivenEvent[]; idempotency: Idempotency | undefined },
+    call: { events: readonly GivenEvent[]; idempotency: Idempotency | undefined; traceparent?: string | undefined },
   ): Promise<Answer<readonly TriggerResult[]>>
   /** Concurrent single calls share a commit. */
   single(
     environment: Environment,
-    call: { event: GivenEvent; idempotency: Idempotency | undefined },
+    call: { event: GivenEvent; idempotency: Idempotency | undefined; traceparent?: string | undefined },
   ): Promise<Answer<TriggerResult>>
   /** Nobody else is told of that event; false when there was nothing left to call off. */
   cancel(environment: Environment, transactionId: string): Promise<boolean>
@@ -37,6 +37,8 @@ export interface Triggers {
 interface TriggerCall {
   readonly events: readonly GivenEvent[]
   readonly idempotency: Idempotency | undefined
+  /** Kept with the events, where the call is traced. */
+  readonly traceparent?: string | undefined
 }
 
 /** Large enough that callers share the cost of a commit, small enough that the last of them does not wait long. */
@@ -64,7 +66,8 @@ export function createTriggers(db: Db, world: World, queue: Queue): Triggers {
   )
   return {
     bulk: (environment, call) => bulks.add(environment, call),
-    single: (environment, { event, idempotency }) => singles.add(environment, { events: [event], idempotency }),
+    single: (environment, { event, idempotency, traceparent }) =>
+      singles.add(environment, { events: [event], idempotency, traceparent }),
     cancel: (environment, transactionId) => cancelEvent(db, world, environment, queue, transactionId),
   }
 }
@@ -109,9 +112,9 @@ async function acceptTogether<Body>(
   const { db, world } = accepting
   const { judged, known } = await judgeCalls(accepting, environment, calls)
   let taken = 0
-  const numbered = calls.map(({ events }) => {
+  const numbered = calls.map(({ events, traceparent }) => {
     taken += events.length
-    return numberEvents(world, judged.slice(taken - events.length, taken))
+    return numberEvents(world, judged.slice(taken - events.length, taken), traceparent)
   })
   const answers = numbered.map(({ results }) => created(shape.bodyOf(results)))
   const all = numbered.flatMap((one) => one.runnable)
@@ -192,13 +195,17 @@ async function answeredBefore<Body>(
   return calls.map(({ idempotency }) => idempotency && before.get(idempotency))
 }
 
-interface NumberedCall {
+export interface NumberedCall {
   readonly runnable: Numbered[]
   readonly results: TriggerResult[]
 }
 
 /** Gives each event its id; a transaction id that the caller left out is the event's own. */
-function numberEvents(world: World, judged: readonly Judged[]): NumberedCall {
+export function numberEvents(
+  world: Pick<World, 'now' | 'newId'>,
+  judged: readonly Judged[],
+  traceparent?: string | undefined,
+): NumberedCall {
   const now = world.now()
   const runnable: Numbered[] = []
   const results = judged.map((one): TriggerResult => {
@@ -207,7 +214,7 @@ function numberEvents(world: World, judged: readonly Judged[]): NumberedCall {
     const transactionId = one.runnable.request.transactionId ?? id
     // Member by member, as elsewhere on this path: a spread costs ten times as much.
     const { request, warnings, version, firstStep, payload, severity, tenant } = one.runnable
-    runnable.push({ request, warnings, version, firstStep, payload, severity, tenant, id, transactionId })
+    runnable.push({ request, warnings, version, firstStep, payload, severity, tenant, id, transactionId, traceparent })
     return { acknowledged: true, status: 'processed', transactionId }
   })
   return { runnable, results }

@@ -54,14 +54,21 @@ export const createJudgedVersions = (keptMax = versionsKeptMax): JudgedVersions 
 /** The reasons an event is told for having no valid recipient. */
 const reasonsMax = 10
 
+/** A workflow that is only tried: it stands in for the one that events name. */
+export interface TriedWorkflow {
+  readonly active: boolean
+  readonly version: WorkflowVersion
+}
+
 export async function judgeEvents(
   db: Sql,
   environment: Environment,
   known: JudgedVersions,
   events: readonly GivenEvent[],
+  tried?: TriedWorkflow,
 ): Promise<Judged[]> {
   const requests = events.flatMap((event) => ('request' in event ? [event.request] : []))
-  const names = [...new Set(requests.map((request) => request.name))]
+  const names = tried === undefined ? [...new Set(requests.map((request) => request.name))] : []
   const tenantNames = [...new Set(requests.flatMap((request) => request.tenant?.identifier ?? []))]
   const transactionIds = [...new Set(requests.flatMap((request) => request.transactionId ?? []))]
   const [workflows, tenants, accepted] = await Promise.all([
@@ -69,9 +76,15 @@ export async function judgeEvents(
     findTenants(db, environment, { identifiers: tenantNames }),
     transactionIds.length === 0 ? new Map<string, string>() : findEventIds(db, environment, transactionIds),
   ])
+  const versions = await learnVersions(db, environment, known, workflows)
+  if (tried !== undefined) versions.set(tried.version.id, judgedVersion(tried.version))
   const facts = {
-    versions: await learnVersions(db, environment, known, workflows),
-    workflows: new Map(workflows.map((workflow) => [workflow.identifier, workflow])),
+    versions,
+    workflows: new Map(
+      tried === undefined
+        ? workflows.map((workflow) => [workflow.identifier, workflow])
+        : requests.map(({ name }) => [name, triggeredOf(tried)]),
+    ),
     tenants: new Map(tenants.map((tenant) => [tenant.identifier, tenant])),
     accepted,
   }
@@ -94,9 +107,7 @@ async function learnVersions(
   }
   if (missing.length === 0) return needed
   for (const version of await findVersions(db, environment, missing)) {
-    const { payloadSchema, validatePayload } = version.definition
-    const schema = validatePayload === false ? undefined : payloadSchema && compilePayloadSchema(payloadSchema)
-    const judged = { version, schema, variables: declaredVariables(version.definition) }
+    const judged = judgedVersion(version)
     needed.set(version.id, judged)
     kept.set(version.id, judged)
   }
@@ -106,6 +117,19 @@ async function learnVersions(
   }
   return needed
 }
+
+function judgedVersion(version: WorkflowVersion): JudgedVersion {
+  const { payloadSchema, validatePayload } = version.definition
+  const schema = validatePayload === false ? undefined : payloadSchema && compilePayloadSchema(payloadSchema)
+  return { version, schema, variables: declaredVariables(version.definition) }
+}
+
+const triggeredOf = ({ active, version }: TriedWorkflow): TriggeredWorkflow => ({
+  id: version.workflowId,
+  identifier: version.identifier,
+  active,
+  versionId: version.id,
+})
 
 interface JudgingFacts {
   readonly versions: ReadonlyMap<string, JudgedVersion>
@@ -136,7 +160,7 @@ function judge(event: GivenEvent, { versions, workflows, tenants, accepted }: Ju
   const refusal: TriggerStatus | undefined =
     request.tenant !== undefined && tenant === undefined
       ? 'no_tenant_found'
-      : !workflow.active
+      : !workflow.active && request.test === undefined
         ? 'trigger_not_active'
         : steps.length === 0
           ? 'no_workflow_steps_defined'

@@ -17,6 +17,7 @@ import { Problem } from '../domain/problem.ts'
 import type { Topic } from '../domain/topic.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { Reservation } from '../queue/worker.ts'
+import { countedEvents } from '../record/count-accepted.ts'
 import type { Notified } from '../record/notify.ts'
 import { bornJob, firstJobs } from '../record/notify.ts'
 import type { ResolveChannels, ResolvedRecipients } from '../record/resolve-recipients.ts'
@@ -24,6 +25,7 @@ import { channelWarnings, resolveRecipients } from '../record/resolve-recipients
 import type { NewAttachment } from '../store/attachments.ts'
 import { insertAttachments } from '../store/attachments.ts'
 import { insertContexts } from '../store/contexts.ts'
+import { countInsertion } from '../store/counts.ts'
 import type { NewEvent } from '../store/events.ts'
 import { claimTransactions, eventInsertion } from '../store/events.ts'
 import { jobInsertions } from '../store/jobs/insert.ts'
@@ -38,6 +40,7 @@ import type { Runnable } from './judge-events.ts'
 export interface Numbered extends Runnable {
   readonly id: string
   readonly transactionId: string
+  readonly traceparent?: string | undefined
 }
 
 export interface WrittenEvents {
@@ -136,6 +139,7 @@ async function insertAll(
       eventInsertion(environment, rows),
       ...(notifications.length === 0 ? [] : [notificationInsertion(environment, notifications)]),
       ...jobInsertions(environment, jobs, { clock, leaseMs, lease, now }),
+      countInsertion(environment, countedEvents(rows, notifications), now),
     ]),
   )
   const kept = new Map(rows.filter(isSmall).map((row) => [row.id, triggeredEvent(row)]))
@@ -150,9 +154,22 @@ const smallEventLetters = 8_000
 const isSmall = ({ payload, overrides }: NewEvent): boolean =>
   JSON.stringify(payload).length + JSON.stringify(overrides).length <= smallEventLetters
 
-function triggeredEvent(row: NewEvent): TriggeredEvent {
+export function triggeredEvent(row: NewEvent): TriggeredEvent {
   const { id, transactionId, payload, overrides, actorId, tenantId, contextKeys, severity, attachments } = row
-  return { id, transactionId, payload, overrides, actorId, tenantId, contextKeys, severity, attachments }
+  const { test = null, traceparent = null } = row
+  return {
+    id,
+    transactionId,
+    payload,
+    overrides,
+    actorId,
+    tenantId,
+    contextKeys,
+    severity,
+    attachments,
+    test,
+    traceparent,
+  }
 }
 
 /** Those whose transaction id is new. One of ours cannot have been used before; of two alike in a call the first runs. */
@@ -201,7 +218,7 @@ function tenantChanges(events: readonly Numbered[]): TenantMention[] {
   return [...changes.values()]
 }
 
-function rowOf(event: Numbered, resolved: ResolvedRecipients, topics: readonly Topic[], now: Date): NewEvent {
+export function rowOf(event: Numbered, resolved: ResolvedRecipients, topics: readonly Topic[], now: Date): NewEvent {
   const { request, version } = event
   const known = request.topics.length === 0 ? [] : topicsOf(request.topics, topics)
   const expands = isExpanded(request.recipients)
@@ -228,6 +245,8 @@ function rowOf(event: Numbered, resolved: ResolvedRecipients, topics: readonly T
     isBroadcast: request.isBroadcast,
     createdAt: now,
     expandedAt: isFannedOut ? null : now,
+    test: request.test ?? null,
+    traceparent: event.traceparent ?? null,
   }
 }
 

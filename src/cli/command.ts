@@ -4,8 +4,22 @@ import type { Log } from '../world/log.ts'
 
 export interface Terminal {
   readonly config: Config
+  /** What is wrong with the settings, and what of them is not understood. */
+  readonly settings: { readonly mistakes: readonly string[]; readonly warnings: readonly string[] }
   readonly log: Log
+  /** How many characters a line holds; undefined where the answer goes to no terminal. */
+  readonly width: number | undefined
   print(line: string): void
+  /** The bytes themselves, for a file or another program. */
+  write(bytes: Uint8Array): void
+  /** Beside the answer: progress, and what somebody at the terminal should know. */
+  note(line: string): void
+  /** Everything that comes in, up to so many bytes. */
+  readInput(bytesMax: number): Promise<string>
+  /** Aborts when the command is told to stop, or nobody reads its answer any more. Asked for, Ctrl-C no longer ends the process. */
+  untilStopped(): AbortSignal
+  /** Waits, or until the signal aborts. */
+  pause(ms: number, signal: AbortSignal): Promise<void>
   /** Asks somebody at a terminal; absent where nobody is there. */
   readonly ask?: (question: string) => Promise<string>
 }
@@ -14,6 +28,8 @@ export interface Command {
   readonly name: string
   /** One line for each way to call it. */
   readonly usage: readonly string[]
+  /** Whether it also runs when the settings have mistakes; those are at their defaults then. */
+  readonly runsWithMistakes?: true
   run(terminal: Terminal, args: readonly string[]): Promise<void>
 }
 
@@ -22,6 +38,14 @@ export class UsageError extends Error {
   constructor(message: string) {
     super(message)
     this.name = 'UsageError'
+  }
+}
+
+/** The command was called well and could not do it; the message says why. */
+export class CommandFailed extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'CommandFailed'
   }
 }
 

@@ -8,6 +8,7 @@ import type { Store } from '../main.ts'
 import type { NewKey } from '../manage/api-keys.ts'
 import { createApiKey, removeApiKey } from '../manage/api-keys.ts'
 import { listApiKeys } from '../store/api-keys.ts'
+import { commandAuthor } from './author.ts'
 import type { Command, Terminal } from './command.ts'
 import { UsageError } from './command.ts'
 import { visible } from './visible-text.ts'
@@ -73,7 +74,7 @@ function newKeyOf(values: { name?: string; scope?: string[]; 'expires-at'?: stri
 }
 
 async function create({ print }: Terminal, { db, world }: Store, environment: Environment, key: NewKey): Promise<void> {
-  const { body } = await createApiKey(db, world, environment, { key, idempotency: undefined })
+  const { body } = await createApiKey(db, world, environment, { key, author: commandAuthor(), idempotency: undefined })
   print(`${body.key}`)
   print(`It opens ${environment.name}, has the id ${body._id}, and is shown only this once.`)
 }
@@ -91,6 +92,6 @@ function stateOf(key: ApiKey, now: Date): string {
 }
 
 async function revoke({ print }: Terminal, { db, world }: Store, environment: Environment, id: string): Promise<void> {
-  await removeApiKey(db, world, environment, { id, idempotency: undefined })
+  await removeApiKey(db, world, environment, { id, author: commandAuthor(), idempotency: undefined })
   print(`The key ${id} is revoked.`)
 }

@@ -1,7 +1,5 @@
 // The posthorn command.
-import { createInterface } from 'node:readline/promises'
-import type { Environment } from '../config.ts'
-import { ConfigError, readConfig } from '../config.ts'
+import { ConfigError } from '../config.ts'
 import { UnusableDatabase } from '../db/await-database.ts'
 import { EmbeddedPostgresError } from '../db/embedded-error.ts'
 import { MigrationError } from '../db/migrate.ts'
@@ -10,35 +8,44 @@ import { Problem } from '../domain/problem.ts'
 import { StartError } from '../manage/first-start.ts'
 import { KeyFileError } from '../world/key-file.ts'
 import { createLog } from '../world/pino-log.ts'
-import type { Command, Terminal } from './command.ts'
-import { UsageError } from './command.ts'
+import { auditCommand } from './audit.ts'
+import type { Command } from './command.ts'
+import { CommandFailed, UsageError } from './command.ts'
+import { doctorCommand } from './doctor.ts'
+import type { Host } from './host.ts'
+import { settingsOf, terminalOf } from './host.ts'
 import { keysCommand } from './keys.ts'
 import { migrateCommand } from './migrate.ts'
+import { outboxCommand } from './outbox.ts'
 import { promoteCommand } from './promote.ts'
+import { redriveCommand } from './redrive.ts'
 import { resealCommand } from './reseal.ts'
+import { retentionCommand } from './retention.ts'
+import { simulateCommand } from './simulate.ts'
 import { startCommand } from './start.ts'
+import { tailCommand } from './tail.ts'
 import { visibleLines } from './visible-text.ts'
+import { whyCommand } from './why.ts'
 import { workflowsCommand } from './workflows.ts'
 
 const commands: readonly Command[] = [
   startCommand,
   migrateCommand,
   keysCommand,
+  auditCommand,
   workflowsCommand,
   promoteCommand,
   resealCommand,
+  retentionCommand,
+  doctorCommand,
+  tailCommand,
+  whyCommand,
+  simulateCommand,
+  outboxCommand,
+  redriveCommand,
 ]
 
-type Stream = NodeJS.WritableStream & { readonly isTTY?: boolean }
-
-/** What a command runs in: the process, or a test's stand-in. */
-export interface Host {
-  readonly env: Environment
-  readonly stdout: Stream
-  readonly stderr: Stream
-  readonly stdin?: NodeJS.ReadableStream & { readonly isTTY?: boolean }
-  exitCode?: number | string | null | undefined
-}
+export type { Host } from './host.ts'
 
 /** Runs one command and sets the exit code; what the operator can mend is told in a sentence, without a stack. */
 export async function main(args: readonly string[], host: Host = process): Promise<void> {
@@ -53,17 +60,20 @@ export async function main(args: readonly string[], host: Host = process): Promi
     host.exitCode = 2
     return
   }
+  if (rest.some((argument) => argument === '--help' || argument === '-h')) {
+    host.stdout.write(usage([command]))
+    return
+  }
   try {
-    const { config, warnings } = readConfig(host.env)
+    const { config, warnings, mistakes } = settingsOf(command, host.env)
     // What a command answers may be read by a program, so its log goes beside it; the service has no other answer.
     const stream = command === startCommand ? host.stdout : host.stderr
     const pretty = config.logFormat === 'pretty' || (config.logFormat === 'auto' && stream.isTTY === true)
     const log = createLog({ level: config.logLevel, pretty }, stream)
-    for (const warning of warnings) log.warn({}, warning)
-    const print = (line: string): void => {
-      host.stdout.write(`${line}\n`)
-    }
-    await command.run({ config, log, print, ...askOn(host) }, rest)
+    if (command.runsWithMistakes !== true) for (const warning of warnings) log.warn({}, warning)
+    // The service writes its log to it, and has its own ways to stop.
+    const terminal = terminalOf(host, { outlivesReader: command === startCommand })
+    await command.run({ config, settings: { mistakes, warnings }, log, ...terminal }, rest)
   } catch (error) {
     if (!isOperatorError(error)) throw error
     // It may quote what somebody else wrote.
@@ -72,23 +82,9 @@ export async function main(args: readonly string[], host: Host = process): Promi
   }
 }
 
-/** Only where somebody sits at both ends. */
-function askOn({ stdin, stdout }: Host): Pick<Terminal, 'ask'> {
-  if (stdin === undefined || stdin.isTTY !== true || stdout.isTTY !== true) return {}
-  return {
-    ask: async (question) => {
-      const reader = createInterface({ input: stdin, output: stdout })
-      try {
-        return await reader.question(question)
-      } finally {
-        reader.close()
-      }
-    },
-  }
-}
-
 function isOperatorError(error: unknown): error is Error {
   const kinds = [
+    CommandFailed,
     ConfigError,
     DatabaseUnavailable,
     EmbeddedPostgresError,
@@ -102,7 +98,7 @@ function isOperatorError(error: unknown): error is Error {
   return kinds.some((kind) => error instanceof kind)
 }
 
-function usage(): string {
-  const lines = commands.flatMap((command) => command.usage.map((line) => `  posthorn ${line}`))
+function usage(shown: readonly Command[] = commands): string {
+  const lines = shown.flatMap((command) => command.usage.map((line) => `  posthorn ${line}`))
   return `Usage:\n${lines.join('\n')}\n\nSettings come from the environment: see docs/configuration.md\n`
 }

@@ -9,12 +9,13 @@ import { changeLayout, createLayout } from '../manage/layouts.ts'
 import { upsertTopic } from '../manage/topics.ts'
 import { documentOf } from '../manage/workflow-document.ts'
 import { allFeeds, allLayouts, allTopics, allWorkflows, topicsMax } from '../read/documents.ts'
+import { commandAuthor } from './author.ts'
 import type { PlannedChange } from './change-plan.ts'
 import { applyPlan, plannedChange } from './change-plan.ts'
 import type { Command } from './command.ts'
 import { UsageError } from './command.ts'
 import { environmentNamed, withStore } from './with-store.ts'
-import { callerOf, namesIn, workflowChanges } from './workflow-changes.ts'
+import { namesIn, workflowChanges } from './workflow-changes.ts'
 
 export const promoteCommand: Command = {
   name: 'promote',
@@ -68,11 +69,10 @@ async function layoutChanges(store: Store, source: Environment, target: Environm
     const stored = there.get(layout.identifier)
     const { identifier, name, description, content, isDefault } = layout
     const fields = { identifier, name, description, content, isDefault }
-    const call = { contentField: 'content', idempotency: undefined }
+    const call = { contentField: 'content', author: commandAuthor(), idempotency: undefined }
     const apply = async (): Promise<void> => {
-      if (stored === undefined) {
-        await createLayout(db, world, target, { ...call, layout: fields, createdBy: callerOf(target).keyId })
-      } else await changeLayout(db, world, target, { ...call, layoutId: stored._id, change: fields })
+      if (stored === undefined) await createLayout(db, world, target, { ...call, layout: fields })
+      else await changeLayout(db, world, target, { ...call, layoutId: stored._id, change: fields })
     }
     return plannedChange(`layout ${identifier}`, layoutText(stored), layoutText(layout), apply) ?? []
   })
@@ -91,7 +91,7 @@ async function feedChanges(store: Store, source: Environment, target: Environmen
     .filter((feed) => !there.has(feed.identifier))
     .flatMap(({ identifier, name }) => {
       const apply = async (): Promise<void> => {
-        await createFeed(db, world, target, { identifier, name, idempotency: undefined })
+        await createFeed(db, world, target, { identifier, name, author: commandAuthor(), idempotency: undefined })
       }
       return plannedChange(`feed ${identifier}`, '', `name: ${name}`, apply) ?? []
     })

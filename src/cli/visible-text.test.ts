@@ -1,7 +1,7 @@
 // What a terminal is given to show.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { visible, visibleLines } from './visible-text.ts'
+import { visible, visibleJson, visibleLines } from './visible-text.ts'
 
 test('what moves the cursor or turns a line around is shown as an escape', () => {
   assert.equal(visible('a\u001b[1Ab'), 'a\\u001b[1Ab')
@@ -13,6 +13,13 @@ test('what moves the cursor or turns a line around is shown as an escape', () =>
 test('what people write stays as it is', () => {
   const text = 'tab\tß שלום 你好 👩‍💻 {{ payload.x }} \\u001b'
   assert.equal(visible(text), text)
+})
+
+test('JSON stays the same JSON, whatever it holds', () => {
+  const value = { subject: 'a\u001b[1A\u009b2J\u202eb\u2028\n\t"\\' }
+  const text = visibleJson(value)
+  assert.deepEqual(JSON.parse(text), value)
+  assert.equal(text, visible(text))
 })
 
 test('lines stay lines', () => {

@@ -11,6 +11,7 @@ import { documentOf } from '../manage/workflow-document.ts'
 import type { Face } from '../manage/workflows.ts'
 import { changeBy, createBy, removeWorkflow } from '../manage/workflows.ts'
 import { allFeeds, allLayouts, allWorkflows } from '../read/documents.ts'
+import { commandAuthor } from './author.ts'
 import type { PlannedChange } from './change-plan.ts'
 import { plannedChange } from './change-plan.ts'
 import { UsageError } from './command.ts'
@@ -18,7 +19,10 @@ import { comparable } from './hidden-values.ts'
 import { filesOf } from './workflow-files.ts'
 
 /** Who is said to have made what comes from files or from another environment. */
-export const callerOf = (environment: Environment): Caller => ({ environment, keyId: 'cli', scopes: ['full'] })
+function callerOf(environment: Environment): Caller {
+  const { keyId, keyName } = commandAuthor()
+  return { environment, keyId, keyName, scopes: ['full'] }
+}
 
 const filesFace: Face<null> = { origin: 'external', answerOf: async () => null }
 
@@ -71,7 +75,7 @@ function changeOf(
   const trigger = { type: 'event', identifier, variables: [] } as const
   const after = documentOf({ ...(stored as Workflow), ...definition, active, triggers: [trigger] }, names)
   const shown = comparable(stored === undefined ? [] : filesOf(documentOf(stored, names)), filesOf(after))
-  const call = { workflow: { ...given, active }, idempotency: undefined }
+  const call = { workflow: { ...given, active }, author: commandAuthor(), idempotency: undefined }
   return plannedChange(`workflow ${identifier}`, shown.before, shown.after, async () => {
     if (stored === undefined) await createBy(filesFace, db, world, callerOf(environment), call, () => definition)
     else await changeBy(filesFace, db, world, callerOf(environment), { ...call, id: stored._id }, () => definition)
@@ -86,7 +90,8 @@ function deletionOf(
 ): PlannedChange | undefined {
   const shown = comparable(filesOf(documentOf(workflow, names)), [])
   return plannedChange(`workflow ${identifierOf(workflow)}`, shown.before, shown.after, async () => {
-    await removeWorkflow(db, world, callerOf(environment), { id: workflow._id, idempotency: undefined })
+    const call = { id: workflow._id, author: commandAuthor(), idempotency: undefined }
+    await removeWorkflow(db, world, callerOf(environment), call)
   })
 }
 

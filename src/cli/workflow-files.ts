@@ -49,7 +49,7 @@ function refuseTwice(files: readonly WorkflowFile[]): void {
   }
 }
 
-async function readWorkflow(folder: string, name: string): Promise<WorkflowFile> {
+export async function readWorkflow(folder: string, name: string): Promise<WorkflowFile> {
   const path = join(folder, name)
   const given = parsedText(path, await readBelow(folder, name))
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {

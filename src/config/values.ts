@@ -25,6 +25,18 @@ export function oneOf<const Values extends readonly string[]>(...values: Values)
   }
 }
 
+/** A value, or `off`. What counts in days is not switched off by 0: that might as well mean that nothing is kept. */
+export function orOff<Value>(read: (value: string) => Value): (value: string) => Value | 'off' {
+  return (value) => {
+    if (value === 'off') return value
+    try {
+      return read(value)
+    } catch (mistake) {
+      throw new Error(`${(mistake as Error).message}; \`off\` switches it off`)
+    }
+  }
+}
+
 export function list(value: string): readonly string[] {
   return value
     .split(',')

@@ -111,6 +111,8 @@ export interface Activity<Job = ActivityJob> {
   readonly severity: Severity
   readonly critical: boolean
   readonly contextKeys: readonly string[]
+  /** Whether it was made by a test of its workflow. */
+  readonly isTest: boolean
 }
 
 /** How far an event has come: still finding its recipients, still running for some of them, or over for all. */

@@ -32,6 +32,8 @@ export interface ConditionSurroundings {
   messagesOf(step: string): readonly EarlierMessage[] | undefined
   /** What an address answered; undefined while it has not. */
   answerOf(webhookUrl: string): Fields | undefined
+  /** Where nobody is asked: what comparisons with answers that are missing are taken to come to. */
+  readonly assumes?: boolean | undefined
 }
 
 export interface EvaluatedCondition {
@@ -110,8 +112,10 @@ function evaluateGroup(filter: StepFilter, asked: Asked): GroupEvaluation {
   if (!isDecided()) {
     for (const part of webhooks) {
       const answer = asked.surroundings?.answerOf(part.webhookUrl)
-      if (answer === undefined) asks.push(part.webhookUrl)
-      else conditions.push(evaluateWebhook(part, answer, asked))
+      const assumed = asked.surroundings?.assumes
+      if (answer !== undefined) conditions.push(evaluateWebhook(part, answer, asked))
+      else if (assumed !== undefined) conditions.push(assumedWebhook(part, assumed, asked))
+      else asks.push(part.webhookUrl)
     }
   }
   const joined = isDecided() ? deciding : asks.length > 0 ? undefined : !deciding
@@ -151,6 +155,12 @@ function evaluateField(
 
 const evaluateWebhook = (part: WebhookFilterPart, answer: Fields, asked: Asked): EvaluatedCondition =>
   evaluateField(part, answer, asked)
+
+const assumedWebhook = (part: WebhookFilterPart, passed: boolean, asked: Asked): EvaluatedCondition => ({
+  ...evaluateField(part, {}, asked),
+  actual: 'not asked',
+  passed,
+})
 
 /** Somebody of whom it was never known whether they are online is neither. */
 function evaluateOnline({ value }: OnlineFilterPart, { subject }: Asked): EvaluatedCondition {

@@ -51,6 +51,8 @@ export interface JoinDigest {
   readonly backoffMs?: number
   /** Set where a message is held back: why, and what tells the windows of one step apart. */
   readonly held?: { readonly by: HeldBy; readonly key: string }
+  /** Set in a test: its event's id, so that its window is its own. */
+  readonly apart?: string
   readonly details: readonly StoredDetail[]
 }
 

@@ -54,6 +54,23 @@ export function idsOfMessages(eventId: string, jobId: string): IdRange {
   }
 }
 
+/** The versions of UUIDs that ours never have. */
+const repeatVersions = '8123456'
+const versionAt = 14
+
+/**
+ * The name under which a vendor is asked anew once a message, or a step, had failed for good: another than before, so that
+ * one who remembers names does not answer with the failure again, and still one that tells whose it is.
+ */
+export function repeatedIdOf(id: string, repeats = 0): string {
+  if (repeats === 0) return id
+  const version = repeatVersions[(repeats - 1) % repeatVersions.length]
+  return `${id.slice(0, versionAt)}${version}${id.slice(versionAt + 1)}`
+}
+
+/** The id that `repeatedIdOf` was given. */
+export const ownIdOf = (id: string): string => `${id.slice(0, versionAt)}7${id.slice(versionAt + 1)}`
+
 /** The moment a UUIDv7 carries. */
 export function momentOfId(id: string): Date {
   return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16))

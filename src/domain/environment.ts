@@ -13,6 +13,7 @@ export type Scope = (typeof scopes)[number]
 export interface Caller {
   readonly environment: Environment
   readonly keyId: string
+  readonly keyName: string
   readonly scopes: readonly Scope[]
 }
 

@@ -65,6 +65,16 @@ export interface EventRequest {
   readonly actor?: Recipient
   readonly tenant?: TenantMention
   readonly context: readonly ContextMention[]
+  /** Set where a workflow is tested. */
+  readonly test?: EventTest
+}
+
+/** How a test of a workflow differs from a real event. */
+export interface EventTest {
+  /** The ids of the only steps that run; absent for all of them. */
+  readonly steps?: readonly string[]
+  /** Delays, digests and what the subscriber wants later are not waited for. */
+  readonly skipDelays: boolean
 }
 
 /** What those who run an event need to know of it. It never changes. */
@@ -80,6 +90,10 @@ export interface TriggeredEvent {
   readonly severity: string | null
   /** How many files came with it. */
   readonly attachments: number
+  /** Null for real events. */
+  readonly test?: EventTest | null
+  /** Null where nobody traces it. */
+  readonly traceparent?: string | null
 }
 
 export interface TenantMention {

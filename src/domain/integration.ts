@@ -70,6 +70,8 @@ export interface Configurations {
   readonly inboundWebhookSigningKey?: string
   /** Where answers to its e-mails are received: addresses below it are those of single messages. */
   readonly inboundParseDomain?: string
+  /** What would go out is kept in the outbox instead: no provider is asked, and no credentials are needed. */
+  readonly capture?: boolean
   readonly [name: string]: unknown
 }
 
@@ -78,6 +80,7 @@ const configurationKeys: ReadonlySet<string> = new Set([
   'inboundWebhookSigningKey',
   'inboundParseDomain',
   'retry',
+  'capture',
 ])
 
 export interface Integration {
@@ -112,6 +115,11 @@ export function knownConfigurations(given: Configurations): Configurations {
 /** Our own providers: the in-app feed, and e-mail and SMS that are kept instead of sent. */
 export function isBuiltIn(providerId: string): boolean {
   return providerId === 'platform' || providerId.startsWith('platform-')
+}
+
+/** Whether it was switched to keep what it would send. */
+export function isCapturing({ configurations }: { readonly configurations?: Configurations }): boolean {
+  return configurations?.capture === true
 }
 
 /** What decides who is primary. */

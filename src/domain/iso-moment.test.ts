@@ -1,7 +1,7 @@
 // Moments as text.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { momentOfText } from './iso-moment.ts'
+import { isoTextOf, momentOfText } from './iso-moment.ts'
 
 const read = (text: string): string | undefined => momentOfText(text)?.at.toISOString()
 
@@ -42,4 +42,11 @@ test('what is no moment is not guessed at', () => {
   ]
   for (const text of [...bad, ...alsoBad, ...stillBad, `2024-06-01T12:00:00.${'1'.repeat(100_000)}Z`])
     assert.equal(read(text), undefined, text.slice(0, 40))
+})
+
+test('a moment is written as toISOString writes it, whatever was written before', () => {
+  const [first, second] = [new Date(0), new Date(1_767_323_045_678)]
+  for (const at of [first, second, first, new Date(second), second]) assert.equal(isoTextOf(at), at.toISOString())
+  assert.throws(() => isoTextOf(new Date(Number.NaN)), RangeError)
+  assert.equal(isoTextOf(second), second.toISOString())
 })

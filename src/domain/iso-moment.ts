@@ -1,4 +1,4 @@
-// Moments written as ISO 8601 text, read strictly: a day that no calendar has is no moment.
+// Moments written as ISO 8601 text, and read strictly: a day that no calendar has is no moment.
 
 /** A date, or a date with a time; the zone is optional, and its absence is told. */
 const form =
@@ -33,4 +33,17 @@ function offsetMinutesOf(zone: string | undefined): number | undefined {
   const [hours, minutes] = [Number(zone.slice(1, 3)), Number(zone.slice(3).replace(':', ''))]
   if (hours > 23 || minutes > 59) return undefined
   return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes)
+}
+
+let lastMs = Number.NaN
+let lastText = ''
+
+/** As toISOString writes it: what is told of one batch is mostly told of one moment, and writing it is dear. */
+export function isoTextOf(at: Date): string {
+  const ms = at.getTime()
+  if (ms !== lastMs) {
+    lastText = at.toISOString()
+    lastMs = ms
+  }
+  return lastText
 }

@@ -55,6 +55,9 @@ export interface JobState {
   /** Throttle: the value at its key, and how many its window had let through. */
   readonly throttleValue?: string
   readonly throttleCount?: number
+  /** How often it was begun anew after it had failed for good, and by which call for many. */
+  readonly redrives?: number
+  readonly redriveId?: string
 }
 
 /** A job in hand: claimed, or made by this node for itself. */

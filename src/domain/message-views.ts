@@ -59,6 +59,8 @@ export interface Message {
   readonly tags: readonly string[]
   readonly severity: Severity
   readonly contextKeys: readonly string[]
+  /** Whether it was kept instead of sent, or made by a test of its workflow. */
+  readonly isTest: boolean
 }
 
 /** Who a feed item is for. */

@@ -45,6 +45,8 @@ export interface Sending {
   readonly dueAt?: string
   /** Shares no request with others any more. */
   readonly alone?: true
+  /** How often it was begun anew after it had failed for good. */
+  readonly redrives?: number
 }
 
 export const notYetSent: Sending = { attempts: 0, busyAnswers: 0, tried: [], unsureRepeats: 0 }

@@ -15,6 +15,7 @@ export type SealPurpose =
   | 'integration-configurations'
   | 'channel-credentials'
   | 'idempotent-answer'
+  | 'address-key'
 
 /** The sealed value names a key we do not hold, or was changed or moved. */
 export class UnsealError extends Error {

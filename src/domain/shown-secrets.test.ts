@@ -7,7 +7,12 @@ import { callWithoutSecrets, shownTo } from './shown-secrets.ts'
 import type { NotificationStep, StepVariant } from './workflow.ts'
 
 const environment = { id: 'e', organizationId: 'o', name: 'Development' }
-const callerWith = (...scopes: Caller['scopes'][number][]): Caller => ({ environment, keyId: 'k', scopes })
+const callerWith = (...scopes: Caller['scopes'][number][]): Caller => ({
+  environment,
+  keyId: 'k',
+  keyName: 'Key',
+  scopes,
+})
 
 const asked = (url: string): FilterPart => ({
   on: 'webhook',

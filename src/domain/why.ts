@@ -42,6 +42,8 @@ export interface WhyMessage {
   readonly status?: MessageStatus
   readonly providerId?: string
   readonly errorText?: string
+  /** When it was taken back. */
+  readonly retractedAt?: string
 }
 
 export interface WhyStep {

@@ -12,6 +12,8 @@ export interface SchemaMistake {
 
 /** A longer offending value is not repeated to the caller, who has it anyway. */
 const echoedValueMax = 200
+/** So much of a name that we do not know is repeated. */
+const nameMax = 100
 /** A body can be wrong in a million places; the first of them are enough to mend it. */
 const fieldsMax = 100
 
@@ -34,6 +36,8 @@ export function fieldErrorsOf(mistakes: readonly SchemaMistake[], whole: string)
 function pathOf(mistake: SchemaMistake): string {
   const path = mistake.instancePath.split('/').slice(1)
   if (mistake.keyword === 'required') path.push(String(mistake.params['missingProperty']))
+  if (mistake.keyword === 'additionalProperties')
+    path.push(String(mistake.params['additionalProperty']).slice(0, nameMax))
   return path.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')).join('.')
 }
 
@@ -41,6 +45,8 @@ function messageOf(mistake: SchemaMistake): string {
   switch (mistake.keyword) {
     case 'required':
       return 'is required'
+    case 'additionalProperties':
+      return 'is not known here'
     case 'enum':
       return `must be one of ${(mistake.params['allowedValues'] as unknown[]).join(', ')}`
     case 'pattern':

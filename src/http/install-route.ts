@@ -1,9 +1,11 @@
 // Turns a Route into a Fastify route: authenticate, check rights and rate, validate, handle, answer.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Answer } from '../domain/answer.ts'
+import { authorOf } from '../domain/audit.ts'
 import type { Caller } from '../domain/environment.ts'
 import { mayUse } from '../domain/environment.ts'
 import { forbidden } from '../domain/problem.ts'
+import type { Span } from '../world/tracer.ts'
 import type { Authenticate } from './authenticate.ts'
 import { idempotencyOf } from './idempotency.ts'
 import type { CheckRate } from './rate-limit.ts'
@@ -21,20 +23,24 @@ export interface RouteContext extends Service {
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | undefined
+    span: Span | undefined
   }
 }
 
 export function installRoute(app: FastifyInstance, route: Route, context: RouteContext): void {
   if (!app.hasRequestDecorator('caller')) app.decorateRequest('caller', undefined)
+  if (!app.hasRequestDecorator('span')) app.decorateRequest('span', undefined)
   app.route({
     method: route.method,
     url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
     schema: schemaOf(route),
+    ...(route.writtenWhole === true ? { serializerCompiler: () => JSON.stringify } : {}),
     config: { judgesText: route.judgesText },
     // Before the body is read: a stranger cannot make us parse megabytes.
     onRequest: async (request, reply) => {
       const caller = await context.authenticate(request.headers.authorization)
+      if (context.world.tracer !== undefined && route.category === 'trigger') trace(request, reply, route, context)
       if (!mayUse(caller, route.scope))
         throw forbidden(`This API key may not do this: it needs the scope "${route.scope}"`)
       reply.headers(await context.checkRate(caller.environment, route.category, route.cost ?? 1))
@@ -48,13 +54,19 @@ export function installRoute(app: FastifyInstance, route: Route, context: RouteC
         body: request.body,
       })
       if (idempotency !== undefined) reply.header('idempotency-key', idempotency.key)
+      const caller = callerOf(request)
       const answer = await route.handle(context, {
-        caller: callerOf(request),
+        caller,
+        // The socket's own address: a header can say anything, and no setting names proxies to believe.
+        get author() {
+          return authorOf(caller, { address: request.ip, id: request.id })
+        },
         params: request.params,
         query: request.query,
         body: request.body,
         idempotency,
         untilGone: () => untilGone(reply, context.closing),
+        traceparent: request.span?.traceparent,
       })
       if (route.produces !== undefined) reply.type(route.produces)
       return send(reply, answer, route.produces === undefined ? context.vendor : 'platform')
@@ -62,10 +74,32 @@ export function installRoute(app: FastifyInstance, route: Route, context: RouteC
   })
 }
 
+/** From when the caller is known until the answer is out. */
+function trace(request: FastifyRequest, reply: FastifyReply, route: Route, { world }: RouteContext): void {
+  const span = world.tracer?.request(`${route.method} ${route.path}`, request.headers['traceparent'])
+  if (span === undefined) return
+  request.span = span
+  reply.raw.once('close', () => {
+    const attributes = {
+      'http.request.method': route.method,
+      'http.route': route.path,
+      'http.response.status_code': reply.statusCode,
+    }
+    span.end({ attributes, failed: reply.statusCode >= 500 })
+  })
+}
+
+/** Not by AbortSignal.any: the signal that lives as long as the server would remember every call (Node 20). */
 function untilGone(reply: FastifyReply, closing: AbortSignal): AbortSignal {
   const gone = new AbortController()
-  reply.raw.once('close', () => gone.abort())
-  return AbortSignal.any([gone.signal, closing])
+  const end = (): void => {
+    closing.removeEventListener('abort', end)
+    gone.abort()
+  }
+  closing.addEventListener('abort', end)
+  reply.raw.once('close', end)
+  if (closing.aborted) end()
+  return gone.signal
 }
 
 function callerOf(request: FastifyRequest): Caller {

@@ -35,7 +35,10 @@ export function createProblemReply(world: World, vendor: 'platform' | 'novu') {
     if (error instanceof DatabaseUnavailable) logUnavailable(error, { route, requestId: request.id })
     const errorId = problem === undefined ? randomUUID() : undefined
     if (errorId !== undefined)
-      world.log.error({ errorId, requestId: request.id, route, err: error }, 'A request failed')
+      world.log.error(
+        { errorId, requestId: request.id, route, trace_id: request.span?.traceId, err: error },
+        'A request failed',
+      )
     const status = problem?.status ?? 500
     const message = problem?.message ?? 'Internal server error, contact support and provide them with the errorId'
     // A 409 carries the resource that is in the way, which is written as an answer would write it.

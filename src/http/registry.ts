@@ -1,18 +1,28 @@
 // Every route of the API, by name.
 import type { Route } from './route.ts'
 import { activityRoutes } from './routes/activity.ts'
+import { auditRoutes } from './routes/audit.ts'
+import { buriedRoutes } from './routes/buried.ts'
 import { contextRoutes } from './routes/contexts.ts'
+import { countRoutes } from './routes/counts.ts'
 import { environmentRoutes } from './routes/environments.ts'
+import { erasureRoutes } from './routes/erasures.ts'
 import { eventProgressRoutes } from './routes/event-progress.ts'
 import { eventRoutes } from './routes/events.ts'
 import { feedRoutes } from './routes/feeds.ts'
 import { integrationRoutes } from './routes/integrations.ts'
 import { layoutRoutes } from './routes/layouts.ts'
 import { layoutV2Routes } from './routes/layouts-v2.ts'
+import { mendRoutes } from './routes/mend.ts'
 import { messageRoutes } from './routes/messages.ts'
 import { notificationGroupRoutes } from './routes/notification-groups.ts'
+import { outboxRoutes } from './routes/outbox.ts'
 import { providerRoutes } from './routes/providers.ts'
+import { redriveRoutes } from './routes/redrives.ts'
+import { retentionRoutes } from './routes/retention.ts'
+import { simulateRoutes } from './routes/simulate.ts'
 import { subscriberChannelRoutes } from './routes/subscriber-channels.ts'
+import { subscriberExportRoutes } from './routes/subscriber-export.ts'
 import { subscriberFeedRoutes } from './routes/subscriber-feed.ts'
 import { subscriberNotificationRoutes } from './routes/subscriber-notifications.ts'
 import { subscriberPreferenceRoutes } from './routes/subscriber-preferences.ts'
@@ -25,24 +35,35 @@ import { topicRoutes } from './routes/topics.ts'
 import { translationRoutes } from './routes/translations.ts'
 import { whyRoutes } from './routes/why.ts'
 import { workflowOverrideRoutes } from './routes/workflow-overrides.ts'
+import { workflowTestRoutes } from './routes/workflow-test.ts'
 import { workflowRoutes } from './routes/workflows.ts'
 import { workflowV2Routes } from './routes/workflows-v2.ts'
 
 export const routes: readonly Route[] = [
   ...activityRoutes,
+  ...auditRoutes,
+  ...buriedRoutes,
   ...contextRoutes,
+  ...countRoutes,
   ...environmentRoutes,
+  ...erasureRoutes,
   ...eventProgressRoutes,
   ...eventRoutes,
   ...feedRoutes,
   ...integrationRoutes,
   ...layoutRoutes,
   ...layoutV2Routes,
+  ...mendRoutes,
   ...messageRoutes,
   ...notificationGroupRoutes,
+  ...outboxRoutes,
   ...providerRoutes,
+  ...retentionRoutes,
+  ...simulateRoutes,
+  ...redriveRoutes,
   ...subscriberRoutes,
   ...subscriberChannelRoutes,
+  ...subscriberExportRoutes,
   ...subscriberFeedRoutes,
   ...subscriberNotificationRoutes,
   ...subscriberPreferenceRoutes,
@@ -55,5 +76,6 @@ export const routes: readonly Route[] = [
   ...whyRoutes,
   ...workflowOverrideRoutes,
   ...workflowRoutes,
+  ...workflowTestRoutes,
   ...workflowV2Routes,
 ]

@@ -3,9 +3,13 @@ import type { Static, TSchema } from 'typebox'
 import type { Triggers } from '../accept/accept-events.ts'
 import type { Db } from '../db/sql.ts'
 import type { Answer, Idempotency } from '../domain/answer.ts'
+import type { Author } from '../domain/audit.ts'
 import type { Caller, Scope } from '../domain/environment.ts'
+import type { RetentionDays } from '../domain/retention.ts'
 import type { SubscriberCreations } from '../manage/subscriber-creations.ts'
 import type { Queue } from '../queue/queue.ts'
+import type { OutboxWaits } from '../read/outbox-waits.ts'
+import type { Simulator } from '../simulate/simulate.ts'
 import type { World } from '../world/world.ts'
 import type { Tag } from './tags.ts'
 
@@ -19,11 +23,18 @@ export interface Service {
   readonly subscriberCreations: SubscriberCreations
   readonly triggers: Triggers
   readonly queue: Queue
+  readonly simulator: Simulator
+  /** How long data is kept, as this node is set. */
+  readonly retentionDays: RetentionDays
+  /** Calls that wait for a message in the outbox share their looks. */
+  readonly outboxWaits: OutboxWaits
 }
 
 /** What the caller sent. A part without a schema is `undefined`: nobody checked it, so nobody may read it. */
 export interface Call<Params, Query, Body> {
   readonly caller: Caller
+  /** The caller as the audit log names them. Asked for by calls that change the configuration. */
+  readonly author: Author
   readonly params: Params
   readonly query: Query
   readonly body: Body
@@ -31,6 +42,8 @@ export interface Call<Params, Query, Body> {
   readonly idempotency: Idempotency | undefined
   /** Aborted when the caller has gone or the server is closing. Asked for by the few calls that wait. */
   untilGone(): AbortSignal
+  /** Of the request's own span, where it is traced: whatever it begins goes on with it. */
+  readonly traceparent: string | undefined
 }
 
 type Sent<Schema extends TSchema | undefined> = Schema extends TSchema ? Static<Schema> : undefined
@@ -63,6 +76,8 @@ export interface RouteDefinition<
   readonly replies: Readonly<Partial<Record<200 | 201 | 202 | 204, TSchema | null>>>
   /** The media type of the success answer where it is not JSON: its body is text, bytes or a stream, and has no schema. */
   readonly produces?: string
+  /** Written as it is, not by its schema: for large answers that are made member by member, and hold nothing else. */
+  readonly writtenWhole?: true
   /** Error statuses beyond those every route may answer with (400, 401, 403, 415, 422, 429, 500, 503). */
   readonly errors?: readonly (404 | 409 | 413)[]
   handle(service: Service, call: Call<Sent<Params>, Sent<Query>, Sent<Body>>): Promise<Answer<unknown>>

@@ -1,12 +1,18 @@
 // The HTTP server: Fastify with our limits, parsers and error body, and every route of the registry.
+import { setMaxListeners } from 'node:events'
 import cors from '@fastify/cors'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fastify from 'fastify'
 import { createTriggers } from '../accept/accept-events.ts'
+import { settings } from '../config.ts'
 import type { Db } from '../db/sql.ts'
+import type { Credentials } from '../domain/integration.ts'
 import { Problem } from '../domain/problem.ts'
+import type { RetentionDays } from '../domain/retention.ts'
 import { createSubscriberCreations } from '../manage/subscriber-creations.ts'
 import type { Queue } from '../queue/queue.ts'
+import { createOutboxWaits } from '../read/outbox-waits.ts'
+import { createSimulator } from '../simulate/simulate.ts'
 import type { World } from '../world/world.ts'
 import { createAuthenticate } from './authenticate.ts'
 import { readJsonBody, refuseEncodedBody, refuseUnstorableText } from './body-parser.ts'
@@ -32,7 +38,12 @@ export interface ServerOptions {
   readonly corsOrigins: readonly string[]
   readonly vendor: 'platform' | 'novu'
   readonly baseUrl: string
+  /** As the setting's default, where it is left out. */
+  readonly retentionDays?: RetentionDays
   readonly queue: Queue
+  /** As the worker has them, so that what is simulated comes out as it would be sent. */
+  readonly operatorMail?: Credentials | undefined
+  readonly linkBase?: string | undefined
   /** A node that only works answers for its health and shows its metrics, nothing else. */
   readonly healthOnly?: boolean
   /** Whether this node's worker works; left out where it has none. */
@@ -117,7 +128,11 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   const triggers = createTriggers(db, world, options.queue)
   const { queue, vendor } = options
   const closing = closingOf(app)
-  const context = { db, world, subscriberCreations, triggers, queue, authenticate, checkRate, vendor, closing }
+  const outboxWaits = createOutboxWaits(db, world)
+  const { retentionDays = settings.retentionDays.defaultValue, operatorMail, linkBase } = options
+  const simulator = createSimulator({ db, world, operatorMail, linkBase })
+  const shared = { db, world, subscriberCreations, triggers, queue, outboxWaits, retentionDays, simulator }
+  const context = { ...shared, authenticate, checkRate, vendor, closing }
   for (const route of routes) installRoute(app, route, context)
   await installUnsubscribe(app, db, world)
   await installInboundWebhooks(app, db, world, { queue: options.queue, baseUrl: options.baseUrl })
@@ -127,6 +142,8 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
 /** Calls that wait for something are told, so that they do not hold up the stop. */
 function closingOf(app: FastifyInstance): AbortSignal {
   const closing = new AbortController()
+  // As many listen as calls wait, which is bounded where they do: no leak to be warned of.
+  setMaxListeners(0, closing.signal)
   app.addHook('preClose', async () => closing.abort())
   return closing.signal
 }

@@ -1,10 +1,13 @@
 // API keys: make one, revoke one.
+import { audit } from '../commit/audited.ts'
 import { once } from '../commit/once.ts'
 import type { Db } from '../db/sql.ts'
 import type { Answer, Idempotency } from '../domain/answer.ts'
 import { created, noContent } from '../domain/answer.ts'
 import type { ApiKey } from '../domain/api-key.ts'
 import { hashOfApiKey, hintOfApiKey, newApiKey } from '../domain/api-key.ts'
+import type { Author } from '../domain/audit.ts'
+import { recordOfApiKey } from '../domain/audit-records.ts'
 import type { Environment, Scope } from '../domain/environment.ts'
 import { conflict, invalidField, notFound } from '../domain/problem.ts'
 import { hasOtherFullKey, insertApiKey, revokeApiKey } from '../store/api-keys.ts'
@@ -21,7 +24,7 @@ export async function createApiKey(
   db: Db,
   world: World,
   environment: Environment,
-  call: { key: NewKey; idempotency: Idempotency | undefined },
+  call: { key: NewKey; author: Author; idempotency: Idempotency | undefined },
 ): Promise<Answer<ApiKey & { key: string }>> {
   return once(db, world, environment, call.idempotency, async (tx) => {
     const now = world.now()
@@ -42,6 +45,11 @@ export async function createApiKey(
       now,
     })
     if (stored === undefined) throw new Error('A new API key has the hash of an existing one')
+    await audit(tx, world, environment, call.author, {
+      ...named(stored),
+      action: 'create',
+      after: recordOfApiKey(stored),
+    })
     return created({ ...stored, key })
   })
 }
@@ -50,7 +58,7 @@ export async function removeApiKey(
   db: Db,
   world: World,
   environment: Environment,
-  call: { id: string; idempotency: Idempotency | undefined },
+  call: { id: string; author: Author; idempotency: Idempotency | undefined },
 ): Promise<Answer<null>> {
   return once(db, world, environment, call.idempotency, async (tx) => {
     const revoked = await revokeApiKey(tx, environment, call.id, world.now())
@@ -58,6 +66,15 @@ export async function removeApiKey(
     if (revoked.scopes.includes('full') && !(await hasOtherFullKey(tx, environment, call.id, world.now()))) {
       throw conflict('This is the last key that can do everything in its environment; make another one first')
     }
+    const { revokedAt: _now, ...before } = revoked
+    await audit(tx, world, environment, call.author, {
+      ...named(revoked),
+      action: 'revoke',
+      before: recordOfApiKey(before),
+      after: recordOfApiKey(revoked),
+    })
     return noContent
   })
 }
+
+const named = ({ _id, name }: ApiKey) => ({ kind: 'api-key', id: _id, name }) as const

@@ -3,10 +3,17 @@ import { once } from '../commit/once.ts'
 import type { Db, Tx } from '../db/sql.ts'
 import type { Answer, Idempotency } from '../domain/answer.ts'
 import { ok } from '../domain/answer.ts'
+import type { Author } from '../domain/audit.ts'
 import { arrangedFilter } from '../domain/condition.ts'
 import type { Caller } from '../domain/environment.ts'
 import type { Integration, Standing } from '../domain/integration.ts'
-import { canBePrimary, channelsWithPrimary, knownConfigurations, knownCredentials } from '../domain/integration.ts'
+import {
+  canBePrimary,
+  channelsWithPrimary,
+  isCapturing,
+  knownConfigurations,
+  knownCredentials,
+} from '../domain/integration.ts'
 import { badRequest, conflict } from '../domain/problem.ts'
 import {
   deleteIntegration,
@@ -20,6 +27,7 @@ import {
 } from '../store/integrations.ts'
 import type { World } from '../world/world.ts'
 import { answeredBefore } from './answered-before.ts'
+import { auditIntegration, auditIntegrationDeletion, earlierOf } from './audit-integration.ts'
 import type { CreateIntegration } from './create-integration.ts'
 import {
   askProvider,
@@ -36,6 +44,7 @@ export type ChangeIntegration = Omit<CreateIntegration, 'providerId' | 'channel'
 
 interface Call {
   readonly id: string
+  readonly author: Author
   readonly idempotency: Idempotency | undefined
 }
 
@@ -65,11 +74,14 @@ export async function changeIntegration(
     // The provider was asked about the account as it was; what is stored must be what it approved.
     if (checkedAt !== undefined && checkedAt !== stored.updatedAt) throw changedMeanwhile(call.id)
     const after = changed(stored, call.change)
-    if (after.active) refuseIncomplete(providerOfStored(after), after.credentials)
+    if (after.active && !isCapturing(after)) refuseIncomplete(providerOfStored(after), after.credentials)
     await refuseTakenIdentifier(tx, caller, stored, after)
+    const before = await earlierOf(tx, environment, stored)
     await updateIntegration(tx, world.sealer, environment, after, world.now())
     await settleAfterChange(tx, world, caller, stored, after)
-    return ok(await mustFind(tx, world, caller, call.id))
+    const saved = await mustFind(tx, world, caller, call.id)
+    await auditIntegration(tx, world, environment, call.author, { action: 'change', before, after: saved })
+    return ok(saved)
   })
 }
 
@@ -87,11 +99,14 @@ export async function makePrimary(db: Db, world: World, caller: Caller, call: Ca
       throw badRequest(`Channel ${stored.channel} does not support primary`)
     }
     if (stored.primary) return ok(stored)
-    refuseIncomplete(providerOfStored(stored), stored.credentials)
+    if (!isCapturing(stored)) refuseIncomplete(providerOfStored(stored), stored.credentials)
+    const before = await earlierOf(tx, environment, stored)
     const now = world.now()
     await updateIntegration(tx, world.sealer, environment, { ...stored, active: true, conditions: [] }, now)
     await movePrimary(tx, environment, { channel: stored.channel, to: stored._id, now })
-    return ok(await mustFind(tx, world, caller, call.id))
+    const saved = await mustFind(tx, world, caller, call.id)
+    await auditIntegration(tx, world, environment, call.author, { action: 'set-primary', before, after: saved })
+    return ok(saved)
   })
 }
 
@@ -107,11 +122,14 @@ export async function removeIntegration(
     await lockIntegrations(tx, environment)
     const standings = await listStandings(tx, environment)
     const removed = standings.find((standing) => standing.id === call.id.toLowerCase())
-    if (removed === undefined) throw unknownIntegration(call.id)
+    const stored = await findIntegration(tx, world.sealer, environment, call.id)
+    if (removed === undefined || stored === undefined) throw unknownIntegration(call.id)
+    const before = await earlierOf(tx, environment, stored)
     const now = world.now()
     await deleteIntegration(tx, environment, { id: removed.id, deletedBy: caller.keyId, now })
     const left = standings.filter((standing) => standing !== removed)
     await settlePrimary(tx, environment, { channel: removed.channel, standings: left, now })
+    await auditIntegrationDeletion(tx, world, environment, call.author, stored, before)
     return ok(await listIntegrations(tx, world.sealer, environment, { activeOnly: false }))
   })
 }

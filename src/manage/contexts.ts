@@ -1,16 +1,20 @@
 // Contexts: create, change, delete.
+import { audit } from '../commit/audited.ts'
 import { once } from '../commit/once.ts'
 import type { Db } from '../db/sql.ts'
 import type { Answer, Idempotency } from '../domain/answer.ts'
 import { created, noContent, ok } from '../domain/answer.ts'
+import type { Author } from '../domain/audit.ts'
+import { recordOfContext } from '../domain/audit-records.ts'
 import type { Context } from '../domain/context.ts'
 import type { Environment } from '../domain/environment.ts'
 import { contextDataBytesMax, contextKeyOf } from '../domain/event.ts'
 import { conflict, invalidField, notFound } from '../domain/problem.ts'
-import { deleteContext, insertContext, updateContext } from '../store/contexts.ts'
+import { deleteContext, insertContext, lockContext, updateContext } from '../store/contexts.ts'
 import type { World } from '../world/world.ts'
 
 interface Call {
+  readonly author: Author
   readonly type: string
   readonly id: string
   readonly idempotency: Idempotency | undefined
@@ -29,6 +33,11 @@ export async function createContext(
   return once(db, world, environment, call.idempotency, async (tx) => {
     const context = await insertContext(tx, environment, { type, id, data, now: world.now() })
     if (context === undefined) throw conflict(`Context ${contextKeyOf(call)} already exists`)
+    await audit(tx, world, environment, call.author, {
+      ...named(context),
+      action: 'create',
+      after: recordOfContext(context),
+    })
     return created(context)
   })
 }
@@ -42,8 +51,15 @@ export async function changeContext(
   const { type, id, data } = call
   demandSmall(data)
   return once(db, world, environment, call.idempotency, async (tx) => {
+    const before = await lockContext(tx, environment, call)
     const context = await updateContext(tx, environment, { type, id, data, now: world.now() })
-    if (context === undefined) throw unknownContext(call)
+    if (before === undefined || context === undefined) throw unknownContext(call)
+    await audit(tx, world, environment, call.author, {
+      ...named(context),
+      action: 'change',
+      before: recordOfContext(before),
+      after: recordOfContext(context),
+    })
     return ok(context)
   })
 }
@@ -51,10 +67,19 @@ export async function changeContext(
 /** What was triggered with it stays as it is; it is without data from then on. */
 export async function removeContext(db: Db, world: World, environment: Environment, call: Call): Promise<Answer<null>> {
   return once(db, world, environment, call.idempotency, async (tx) => {
-    if (!(await deleteContext(tx, environment, call))) throw unknownContext(call)
+    const context = await deleteContext(tx, environment, call)
+    if (context === undefined) throw unknownContext(call)
+    await audit(tx, world, environment, call.author, {
+      ...named(context),
+      action: 'delete',
+      before: recordOfContext(context),
+    })
     return noContent
   })
 }
+
+const named = (context: Context) =>
+  ({ kind: 'context', id: contextKeyOf(context), name: contextKeyOf(context) }) as const
 
 /** As for contexts that come with an event. */
 function demandSmall(data: Data): void {

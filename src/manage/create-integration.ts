@@ -3,16 +3,19 @@ import { once } from '../commit/once.ts'
 import type { Db, Tx } from '../db/sql.ts'
 import type { Answer, Idempotency } from '../domain/answer.ts'
 import { created } from '../domain/answer.ts'
+import type { Author } from '../domain/audit.ts'
 import type { StepFilter } from '../domain/condition.ts'
 import { arrangedFilter } from '../domain/condition.ts'
 import type { Caller } from '../domain/environment.ts'
 import type { Channel, Configurations, Credentials, Integration, Standing } from '../domain/integration.ts'
-import { canBePrimary, knownConfigurations, knownCredentials, slugOf } from '../domain/integration.ts'
+import { canBePrimary, isCapturing, knownConfigurations, knownCredentials, slugOf } from '../domain/integration.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { NewIntegration } from '../store/integrations.ts'
 import { findIntegration, insertIntegration, listStandings, lockIntegrations } from '../store/integrations.ts'
 import type { World } from '../world/world.ts'
 import { answeredBefore } from './answered-before.ts'
+import type { Earlier } from './audit-integration.ts'
+import { auditIntegration } from './audit-integration.ts'
 import {
   askProvider,
   identifierTaken,
@@ -41,14 +44,15 @@ export async function createIntegration(
   db: Db,
   world: World,
   caller: Caller,
-  call: { integration: CreateIntegration; idempotency: Idempotency | undefined },
+  call: { integration: CreateIntegration; author: Author; idempotency: Idempotency | undefined },
 ): Promise<Answer<Integration>> {
   const { integration: given, idempotency } = call
   refuseOtherEnvironment(caller, given._environmentId)
   refuseOversize(given)
   const provider = providerFor(given.channel, given.providerId)
   const credentials = knownCredentials(given.credentials ?? {})
-  if (given.active === true) refuseIncomplete(provider, credentials)
+  // What asks no provider needs no account there.
+  if (given.active === true && !isCapturing(given)) refuseIncomplete(provider, credentials)
   if (given.check === true) {
     const before = await answeredBefore<Integration>(db, world, caller.environment, idempotency)
     if (before !== undefined) return before
@@ -56,9 +60,14 @@ export async function createIntegration(
   }
   return once(db, world, caller.environment, idempotency, async (tx) => {
     const integration = newIntegration(world, provider, { ...given, credentials })
-    return created(await addIntegration(tx, world, caller, provider, integration))
+    const stored = await addIntegration(tx, world, caller, provider, integration)
+    const change = { action: 'create', before: nothing, after: stored } as const
+    await auditIntegration(tx, world, caller.environment, call.author, change)
+    return created(stored)
   })
 }
+
+const nothing: Earlier = { integration: undefined, primaryId: undefined }
 
 function newIntegration(
   world: World,

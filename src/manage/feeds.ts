@@ -1,8 +1,11 @@
 // Feeds: create, delete; and whether those that a workflow names are there.
+import { audit } from '../commit/audited.ts'
 import { once } from '../commit/once.ts'
 import type { Db, Tx } from '../db/sql.ts'
 import type { Answer, Idempotency } from '../domain/answer.ts'
 import { created, noContent } from '../domain/answer.ts'
+import type { Author } from '../domain/audit.ts'
+import { recordOfFeed } from '../domain/audit-records.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Feed } from '../domain/feed.ts'
 import { feedsMax } from '../domain/feed.ts'
@@ -14,6 +17,7 @@ import type { World } from '../world/world.ts'
 import { inUse } from './layouts.ts'
 
 interface Call {
+  readonly author: Author
   readonly idempotency: Idempotency | undefined
 }
 
@@ -31,6 +35,7 @@ export async function createFeed(
     const identifier = call.identifier ?? (slugOf(call.name) || 'feed')
     const feed = await insertFeed(tx, environment, { id: world.newId(now), identifier, name: call.name, now })
     if (feed === undefined) throw conflict(`Feed ${identifier} already exists`)
+    await audit(tx, world, environment, call.author, { ...named(feed), action: 'create', after: recordOfFeed(feed) })
     return created(feed)
   })
 }
@@ -57,6 +62,7 @@ export async function removeFeed(
     })
     if (users.length > 0) throw inUse('The feed cannot be deleted', users)
     if (!(await deleteFeed(tx, environment, feed._id))) throw unknownFeed(call.feedId)
+    await audit(tx, world, environment, call.author, { ...named(feed), action: 'delete', before: recordOfFeed(feed) })
     return noContent
   })
 }
@@ -67,5 +73,7 @@ export async function unknownFeeds(tx: Tx, environment: Environment, names: read
   const known = await holdFeeds(tx, environment, names)
   return names.filter((name) => !known.has(name))
 }
+
+const named = ({ _id, identifier }: Feed) => ({ kind: 'feed', id: _id, name: identifier }) as const
 
 const unknownFeed = (name: string) => notFound(`Feed ${name} not found`)

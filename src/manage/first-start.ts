@@ -1,15 +1,25 @@
 // What every start makes sure of: one organization, its two environments, their built-in integrations and their keys.
 import { randomBytes } from 'node:crypto'
+import { auditAll } from '../commit/audited.ts'
 import type { Db, Tx } from '../db/sql.ts'
 import { sql } from '../db/sql.ts'
+import type { ApiKey } from '../domain/api-key.ts'
 import { hashOfApiKey, hintOfApiKey, newApiKey, toBase62 } from '../domain/api-key.ts'
+import type { Author, Change } from '../domain/audit.ts'
+import { recordOfApiKey } from '../domain/audit-records.ts'
 import type { Environment } from '../domain/environment.ts'
 import { electPrimary } from '../domain/integration.ts'
 import { UnsealError } from '../domain/sealed.ts'
 import { platformEmail } from '../providers/email/platform-email.ts'
 import { platform } from '../providers/in-app/platform.ts'
 import { platformSms } from '../providers/sms/platform-sms.ts'
-import { insertApiKey, listApiKeys, reinstateConfiguredKey, revokeConfiguredKeysBut } from '../store/api-keys.ts'
+import {
+  insertApiKey,
+  listApiKeys,
+  listConfiguredKeys,
+  reinstateConfiguredKey,
+  revokeConfiguredKeysBut,
+} from '../store/api-keys.ts'
 import {
   findEncryptionCheck,
   insertEnvironment,
@@ -26,6 +36,7 @@ import {
   updateIntegration,
 } from '../store/integrations.ts'
 import type { World } from '../world/world.ts'
+import { earlierOf, integrationChange } from './audit-integration.ts'
 
 export interface FirstStart {
   /** Set at the first start without POSTHORN_API_KEY: the only time the key is known. */
@@ -63,15 +74,29 @@ export async function ensureFirstStart(
     await makeInstallation(tx, world)
     const [development, production] = await listEnvironments(tx)
     if (development === undefined || production === undefined) throw new Error('The environments are missing')
-    await fitBuiltInMail(tx, world, production, options.mailIsReal)
-    if (keys.development !== undefined) await fixKey(tx, world, development, keys.development, 'POSTHORN_API_KEY')
-    if (keys.production !== undefined) await fixKey(tx, world, production, keys.production, 'POSTHORN_API_KEY_2')
-    // Revoked keys count: a start must not open what somebody closed on purpose.
-    if ((await listApiKeys(tx, development, { offset: 0, limit: 1 })).length > 0) return { newKey: undefined }
-    const newKey = newApiKey()
-    await addKey(tx, world, development, newKey, { name: 'First key', configured: false })
-    return { newKey }
+    const ofMail = await fitBuiltInMail(tx, world, production, options.mailIsReal)
+    const ofDevelopment = await fixKey(tx, world, development, keys.development, 'POSTHORN_API_KEY')
+    const ofProduction = await fixKey(tx, world, production, keys.production, 'POSTHORN_API_KEY_2')
+    const first = await addFirstKey(tx, world, development)
+    await auditAll(tx, world, development, settingsAuthor, [...ofDevelopment, ...keyChanges([], first?.stored ?? [])])
+    await auditAll(tx, world, production, settingsAuthor, [...ofMail, ...ofProduction])
+    return { newKey: first?.key }
   })
+}
+
+/** Who changes what the settings of a start say otherwise. */
+const settingsAuthor: Author = { keyId: 'start', keyName: 'Settings of a start', address: '', requestId: null }
+
+async function addFirstKey(
+  tx: Tx,
+  world: World,
+  development: Environment,
+): Promise<{ key: string; stored: ApiKey[] } | undefined> {
+  // Revoked keys count: a start must not open what somebody closed on purpose.
+  if ((await listApiKeys(tx, development, { offset: 0, limit: 1 })).length > 0) return undefined
+  const key = newApiKey()
+  const stored = await addKey(tx, world, development, key, { name: 'First key', configured: false })
+  return { key, stored: stored === undefined ? [] : [stored] }
 }
 
 async function makeInstallation(tx: Tx, world: World): Promise<void> {
@@ -132,11 +157,11 @@ async function addBuiltIns(tx: Tx, world: World, environment: Environment, captu
  * Where customers wait, the built-in e-mail is on once it is real. One that somebody switched off stays off; one that
  * is on without a mail server is warned of, since what it keeps reaches nobody.
  */
-async function fitBuiltInMail(tx: Tx, world: World, production: Environment, mailIsReal: boolean): Promise<void> {
+async function fitBuiltInMail(tx: Tx, world: World, production: Environment, mailIsReal: boolean): Promise<Change[]> {
   await lockIntegrations(tx, production)
   const integrations = await listIntegrations(tx, world.sealer, production, { activeOnly: false })
   const mail = integrations.find(({ providerId }) => providerId === platformEmail.id)
-  if (mail === undefined) return
+  if (mail === undefined) return []
   if (mail.active && !mailIsReal) {
     world.log.warn(
       { environment: production.name, integration: mail.identifier },
@@ -144,11 +169,15 @@ async function fitBuiltInMail(tx: Tx, world: World, production: Environment, mai
     )
   }
   const isUntouched = mail.createdAt === mail.updatedAt
-  if (mail.active || !mailIsReal || !isUntouched) return
+  if (mail.active || !mailIsReal || !isUntouched) return []
+  const before = await earlierOf(tx, production, mail)
   const now = world.now()
   await updateIntegration(tx, world.sealer, production, { ...mail, active: true }, now)
   const ofChannel = (await listStandings(tx, production)).filter(({ channel }) => channel === mail.channel)
-  await movePrimary(tx, production, { channel: mail.channel, to: electPrimary(ofChannel), now })
+  const primaryId = electPrimary(ofChannel)
+  await movePrimary(tx, production, { channel: mail.channel, to: primaryId, now })
+  const after = { ...mail, active: true, primary: primaryId === mail._id }
+  return [await integrationChange(tx, production, { action: 'change', before, after })]
 }
 
 /** What the installation keeps to tell whether a node holds the right key. */
@@ -170,13 +199,38 @@ function refuseOtherKey(world: World, check: Buffer): void {
 }
 
 /** The configured key is the environment's key; one that was configured before stops working. */
-async function fixKey(tx: Tx, world: World, environment: Environment, key: string, variable: string): Promise<void> {
+async function fixKey(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  key: string | undefined,
+  variable: string,
+): Promise<Change[]> {
+  if (key === undefined) return []
   const hash = hashOfApiKey(key)
+  const before = await listConfiguredKeys(tx, environment, hash)
   await revokeConfiguredKeysBut(tx, environment, hash, world.now())
-  if (await reinstateConfiguredKey(tx, environment, hash)) return
-  if (!(await addKey(tx, world, environment, key, { name: variable, configured: true }))) {
+  const isThere = await reinstateConfiguredKey(tx, environment, hash)
+  if (!isThere && !(await addKey(tx, world, environment, key, { name: variable, configured: true }))) {
     throw new StartError(`${variable} names a key that was revoked, or one of another environment; choose another one`)
   }
+  return keyChanges(before, await listConfiguredKeys(tx, environment, hash))
+}
+
+function keyChanges(before: readonly ApiKey[], after: readonly ApiKey[]): Change[] {
+  const known = new Map(before.map((key) => [key._id, key]))
+  return after.map((key) => {
+    const was = known.get(key._id)
+    const isRevoked = was?.revokedAt === undefined && key.revokedAt !== undefined
+    return {
+      kind: 'api-key',
+      id: key._id,
+      name: key.name,
+      action: was === undefined ? 'create' : isRevoked ? 'revoke' : 'change',
+      before: was && recordOfApiKey(was),
+      after: recordOfApiKey(key),
+    }
+  })
 }
 
 async function addKey(
@@ -185,9 +239,9 @@ async function addKey(
   environment: Environment,
   key: string,
   how: { name: string; configured: boolean },
-): Promise<boolean> {
+): Promise<ApiKey | undefined> {
   const now = world.now()
-  const stored = await insertApiKey(tx, environment, {
+  return insertApiKey(tx, environment, {
     ...how,
     id: world.newId(now),
     hash: hashOfApiKey(key),
@@ -196,5 +250,4 @@ async function addKey(
     expiresAt: null,
     now,
   })
-  return stored !== undefined
 }

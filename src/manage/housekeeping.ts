@@ -1,12 +1,16 @@
 // Work that nobody waits for: expired idempotency answers and the subscriptions of deleted topics swept, partitions made ahead.
 import type { Db } from '../db/sql.ts'
+import type { RetentionDays } from '../domain/retention.ts'
 import type { SweptFiles } from '../store/attachments.ts'
 import { sweepAttachments } from '../store/attachments.ts'
 import { sweepStoredAnswers } from '../store/idempotency.ts'
+import { sweepOutbox } from '../store/messages/outbox.ts'
 import { makePartitions } from '../store/partitions.ts'
 import { sweepThrottleWindows } from '../store/throttle-windows.ts'
 import { sweepDeletedTopics } from '../store/topic-subscriptions.ts'
 import type { World } from '../world/world.ts'
+import { startFolding, sweepOldCounts } from './fold-counts.ts'
+import { applyRetention, listOldMonths } from './retention.ts'
 
 const sweepEveryMs = 60_000
 /** Partitions are made two months ahead: twice a day is often enough. */
@@ -16,14 +20,14 @@ const sweepBatch = 5_000
 /** Sweeps until a batch comes back short; says how many rows went. */
 export async function sweep(db: Db, world: World, signal?: AbortSignal): Promise<number> {
   let total = 0
-  for (const sweepOnce of [sweepStoredAnswers, sweepDeletedTopics, sweepThrottleWindows]) {
+  for (const sweepOnce of [sweepStoredAnswers, sweepDeletedTopics, sweepThrottleWindows, sweepOutbox]) {
     let count = sweepBatch
     while (count >= sweepBatch && signal?.aborted !== true) {
       count = await db.transaction((tx) => sweepOnce(tx, world.now(), sweepBatch))
       total += count
     }
   }
-  return total + (await sweepOldAttachments(db, world, signal))
+  return total + (await sweepOldAttachments(db, world, signal)) + (await sweepOldCounts(db, world, signal))
 }
 
 /** A run that is over for an hour will not ask for its files again; where something failed they help to mend it. */
@@ -57,17 +61,53 @@ export async function preparePartitions(db: Db, world: World): Promise<void> {
   }
 }
 
+/** Often enough for what is counted in days; it costs one look at the catalogue while nothing is old. */
+const retentionEveryMs = 60 * 60_000
+
+/** Said by a start, long before anything goes: whoever did not know of the setting can still change it. */
+export async function announceRetention(db: Db, world: World, days: RetentionDays): Promise<void> {
+  try {
+    const months = await listOldMonths(db, world, days)
+    if (months.length === 0) return
+    const words =
+      'Months are older than POSTHORN_RETENTION_DAYS: what nothing still needs of them is dropped in an hour'
+    world.log.warn({ retentionDays: days, months }, `${words}. Start with another number, or with off, to keep them`)
+  } catch (error) {
+    world.log.warn({ error: (error as Error).message }, 'Old months could not be looked for; it is tried again later')
+  }
+}
+
+/** What could not go now goes with the next time. */
+export async function retain(db: Db, world: World, days: RetentionDays, signal?: AbortSignal): Promise<void> {
+  const progress = (line: string): void => world.log.info({ retentionDays: days }, line)
+  await applyRetention(db, world, days, { progress, ...(signal === undefined ? {} : { signal }) }).catch(
+    (error: Error) =>
+      world.log.warn({ error: error.message }, 'Old data could not be dropped; it is tried again later'),
+  )
+}
+
 /** Every node sweeps; rows another node holds are skipped. */
-export function startHousekeeping(db: Db, world: World): { stop(): Promise<void> } {
+export function startHousekeeping(
+  db: Db,
+  world: World,
+  { retentionDays }: { retentionDays: RetentionDays },
+): { stop(): Promise<void> } {
   const stopping = new AbortController()
+  const folding = startFolding(db, world)
   let partitionsAt = world.now().getTime() + partitionsEveryMs
+  let retentionAt = world.now().getTime() + retentionEveryMs
   const loop = (async () => {
+    await announceRetention(db, world, retentionDays)
     while (!stopping.signal.aborted) {
       await world.sleep(sweepEveryMs, stopping.signal)
       if (stopping.signal.aborted) return
       if (world.now().getTime() >= partitionsAt) {
         partitionsAt = world.now().getTime() + partitionsEveryMs
         await preparePartitions(db, world)
+      }
+      if (world.now().getTime() >= retentionAt) {
+        retentionAt = world.now().getTime() + retentionEveryMs
+        await retain(db, world, retentionDays, stopping.signal)
       }
       await sweep(db, world, stopping.signal).catch((error: Error) => {
         world.log.warn({ error: error.message }, 'Housekeeping failed; it is tried again in a minute')
@@ -77,6 +117,7 @@ export function startHousekeeping(db: Db, world: World): { stop(): Promise<void>
   return {
     stop: async () => {
       stopping.abort()
+      await folding.stop()
       await loop
     },
   }

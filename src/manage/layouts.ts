@@ -1,8 +1,11 @@
 // Layouts: create, change, choose the default, delete; and whether those that a workflow names are there.
+import { audit } from '../commit/audited.ts'
 import { once } from '../commit/once.ts'
 import type { Db, Tx } from '../db/sql.ts'
 import type { Answer, Idempotency } from '../domain/answer.ts'
 import { created, noContent, ok } from '../domain/answer.ts'
+import type { Author } from '../domain/audit.ts'
+import { recordOfLayout } from '../domain/audit-records.ts'
 import type { Environment } from '../domain/environment.ts'
 import { slugOf } from '../domain/integration.ts'
 import type { Layout, LayoutFields } from '../domain/layout.ts'
@@ -25,6 +28,7 @@ import { workflowsNaming } from '../store/workflow-references.ts'
 import type { World } from '../world/world.ts'
 
 interface Call {
+  readonly author: Author
   readonly idempotency: Idempotency | undefined
 }
 
@@ -41,7 +45,7 @@ export async function createLayout(
   db: Db,
   world: World,
   environment: Environment,
-  call: Call & { layout: NewLayout; createdBy: string; contentField: string },
+  call: Call & { layout: NewLayout; contentField: string },
 ): Promise<Answer<Layout>> {
   const { layout } = call
   demandGoodContent(layout.content, call.contentField)
@@ -61,10 +65,11 @@ export async function createLayout(
       description: layout.description ?? '',
       content: layout.content,
       isDefault: layout.isDefault ?? false,
-      createdBy: call.createdBy,
+      createdBy: call.author.keyId,
       now,
     })
     if (made === undefined) throw taken(identifier)
+    await audit(tx, world, environment, call.author, { ...named(made), action: 'create', after: recordOfLayout(made) })
     return created(made)
   })
 }
@@ -89,6 +94,12 @@ export async function changeLayout(
     if (change.isDefault === true && !layout.isDefault) await clearDefaultLayout(tx, environment)
     const changed = await updateLayout(tx, environment, layout._id, { ...change, now: world.now() })
     if (changed === undefined) throw unknownLayout(call.layoutId)
+    await audit(tx, world, environment, call.author, {
+      ...named(changed),
+      action: 'change',
+      before: recordOfLayout(layout),
+      after: recordOfLayout(changed),
+    })
     return ok(changed)
   })
 }
@@ -110,6 +121,11 @@ export async function removeLayout(
     await lockLayout(tx, environment, layout._id)
     await demandUnused(tx, environment, [layout._id, layout.identifier], 'deleted')
     if (!(await deleteLayout(tx, environment, layout._id, world.now()))) throw unknownLayout(call.layoutId)
+    await audit(tx, world, environment, call.author, {
+      ...named(layout),
+      action: 'delete',
+      before: recordOfLayout(layout),
+    })
     return noContent
   })
 }
@@ -158,6 +174,8 @@ function demandGoodIdentifier(identifier: string): void {
   if (identifier !== 'none') return
   throw invalidField('identifier', 'identifier "none" stands for no layout: choose another', identifier)
 }
+
+const named = ({ _id, identifier }: Layout) => ({ kind: 'layout', id: _id, name: identifier }) as const
 
 export const unknownLayout = (name: string) => notFound(`Layout ${name} not found`)
 const taken = (identifier: string) => conflict(`Layout ${identifier} already exists`)

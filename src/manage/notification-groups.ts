@@ -1,8 +1,11 @@
 // Notification groups: create, rename, delete, and the one that a workflow is put into.
+import { audit } from '../commit/audited.ts'
 import { once } from '../commit/once.ts'
 import type { Db, Tx } from '../db/sql.ts'
 import type { Answer, Idempotency } from '../domain/answer.ts'
 import { created, ok } from '../domain/answer.ts'
+import type { Author } from '../domain/audit.ts'
+import { recordOfGroup } from '../domain/audit-records.ts'
 import type { Environment } from '../domain/environment.ts'
 import { conflict, invalidField, notFound } from '../domain/problem.ts'
 import { isUuid } from '../domain/uuid-v7.ts'
@@ -25,18 +28,20 @@ export async function createGroup(
   db: Db,
   world: World,
   environment: Environment,
-  call: { name: string; idempotency: Idempotency | undefined },
+  call: { name: string; author: Author; idempotency: Idempotency | undefined },
 ): Promise<Answer<NotificationGroup>> {
   return once(db, world, environment, call.idempotency, async (tx) => {
     const now = world.now()
     const group = await insertGroup(tx, environment, { id: world.newId(now), name: call.name, now })
     if (group === undefined) throw conflict(`Notification group ${call.name} already exists`)
+    await audit(tx, world, environment, call.author, { ...named(group), action: 'create', after: recordOfGroup(group) })
     return created(group)
   })
 }
 
 interface Call {
   readonly id: string
+  readonly author: Author
   readonly idempotency: Idempotency | undefined
 }
 
@@ -55,6 +60,12 @@ export async function changeGroup(
     }
     const renamed = await renameGroup(tx, environment, { id: call.id, name: call.name, now: world.now() })
     if (renamed === undefined) throw unknownGroup(call.id)
+    await audit(tx, world, environment, call.author, {
+      ...named(renamed),
+      action: 'change',
+      before: recordOfGroup(group),
+      after: recordOfGroup(renamed),
+    })
     return ok(renamed)
   })
 }
@@ -80,6 +91,11 @@ export async function removeGroup(
     const rest = await groupFor(tx, world, environment, undefined)
     await moveDeletedWorkflows(tx, environment, { fromGroupId: group._id, toGroupId: rest._id })
     await deleteGroup(tx, environment, group._id)
+    await audit(tx, world, environment, call.author, {
+      ...named(group),
+      action: 'delete',
+      before: recordOfGroup(group),
+    })
     return ok({ acknowledged: true, status: 'deleted' })
   })
 }
@@ -89,6 +105,8 @@ async function groupNamed(tx: Tx, environment: Environment, id: string): Promise
   if (group === undefined) throw unknownGroup(id)
   return group
 }
+
+const named = ({ _id, name }: NotificationGroup) => ({ kind: 'notification-group', id: _id, name }) as const
 
 export const unknownGroup = (id: string) => notFound(`Notification group ${id} not found`)
 

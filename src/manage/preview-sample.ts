@@ -5,7 +5,7 @@ import type { Translations } from '../domain/translation.ts'
 import { translations as translationsKey } from '../domain/translation.ts'
 import type { NotificationStep } from '../domain/workflow.ts'
 import { variablesOf } from '../render/variables.ts'
-import type { WorkflowRow } from '../store/workflows.ts'
+import type { StoredDefinition, WorkflowRow } from '../store/workflows.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
@@ -41,13 +41,27 @@ const somebody = {
 /** Enough to see that a digest lists several. */
 const eventsShown = 3
 
-export function sampleOf({ definition }: WorkflowRow, step: NotificationStep, given: PreviewPayload): PreviewSample {
-  const named = variablesOf([step.template], []).variables
-  const described =
-    definition.payloadSchema === undefined
-      ? sampleOfVariables([...new Set([...definition.variables, ...named])])
-      : sampleOfSchema(definition.payloadSchema)
-  const payload = filledUp(given.payload ?? undefined, described) as JsonObject
+/** A payload made up for these steps: by the workflow's schema, or by the names that templates use. */
+export function samplePayloadOf(
+  { payloadSchema, variables }: Pick<StoredDefinition, 'payloadSchema' | 'variables'>,
+  steps: readonly NotificationStep[],
+): JsonObject {
+  if (payloadSchema !== undefined) return sampleOfSchema(payloadSchema)
+  const named = variablesOf(
+    steps.map(({ template }) => template),
+    [],
+  ).variables
+  return sampleOfVariables([...new Set([...variables, ...named])])
+}
+
+/** `person`: a stored subscriber, of whom nothing is made up. */
+export function sampleOf(
+  { definition }: WorkflowRow,
+  step: NotificationStep,
+  given: PreviewPayload,
+  person?: JsonObject,
+): PreviewSample {
+  const payload = filledUp(given.payload ?? undefined, samplePayloadOf(definition, [step])) as JsonObject
   const { _id, uuid } = step
   const place = definition.steps.findIndex((one) => one._id === _id || one.uuid === uuid)
   const digests = definition.steps.slice(0, Math.max(place, 0)).filter((one) => one.template.type === 'digest')
@@ -55,7 +69,7 @@ export function sampleOf({ definition }: WorkflowRow, step: NotificationStep, gi
   const steps = Object.fromEntries(digests.map((one) => [one.uuid, { eventCount: events.length, events }]))
   return {
     payload,
-    subscriber: filledUp(given.subscriber ?? undefined, somebody) as JsonObject,
+    subscriber: person ?? (filledUp(given.subscriber ?? undefined, somebody) as JsonObject),
     ...(given.actor ? { actor: filledUp(given.actor, somebody) as JsonObject } : {}),
     ...(given.tenant ? { tenant: given.tenant } : {}),
     ...(given.context ? { context: given.context } : {}),

@@ -20,12 +20,14 @@ import { createRenderer } from '../render/renderer.ts'
 import { stepOf } from '../steps/registry.ts'
 import type { StepInput } from '../steps/step.ts'
 import { findDefaultLayout, findLayout } from '../store/layouts.ts'
+import { findSubscriberRows, subscriberOf } from '../store/subscribers.ts'
 import { findTranslations } from '../store/translations.ts'
 import type { WorkflowRow } from '../store/workflows.ts'
 import { findWorkflow } from '../store/workflows.ts'
 import type { World } from '../world/world.ts'
 import type { PreviewPayload, PreviewSample } from './preview-sample.ts'
 import { sampleOf, scopeOfSample } from './preview-sample.ts'
+import { unknownSubscriber } from './subscribers.ts'
 import { refuseMistakes, stepMistakes, unknownWorkflow } from './workflow-rules.ts'
 import type { Mistake } from './workflow-steps.ts'
 import { arrangeSteps } from './workflow-steps.ts'
@@ -47,6 +49,10 @@ export async function previewStep(
     stepId: string
     controlValues?: Controls | null
     previewPayload?: PreviewPayload
+    /** A stored subscriber, as whom the step is seen. */
+    subscriberId?: string | undefined
+    /** What the caller calls the payload. */
+    payloadPath?: string
   },
 ): Promise<Answer<StepPreview>> {
   const { environment } = caller
@@ -55,19 +61,32 @@ export async function previewStep(
   const stored = stepCalled(row.definition.steps, call.stepId)
   if (stored === undefined) throw unknownStep(call.stepId)
   const step = call.controlValues ? controlled(stored, call.controlValues, world) : stored
-  const sample = sampleOf(row, step, call.previewPayload ?? {})
+  const person = call.subscriberId === undefined ? undefined : await personCalled(db, environment, call.subscriberId)
+  const sample = sampleOf(row, step, call.previewPayload ?? {}, person)
   const input = await inputOf(db, world, environment, row, step, sample)
-  const preview = previewOf(stepOf(step.template.type).decide(input), step, mayUse(caller, 'full'))
+  const decision = stepOf(step.template.type).decide(input)
+  if (decision.kind === 'fail') throw refusal(decision, step, call.payloadPath ?? 'previewPayload.payload')
+  const preview = previewOf(decision, step, mayUse(caller, 'full'))
   return created({ result: { type: step.template.type, preview }, previewPayloadExample: sample })
 }
 
-async function findByAnyName(db: Sql, environment: Environment, name: string): Promise<WorkflowRow | undefined> {
+/** As templates see them. */
+async function personCalled(db: Sql, environment: Environment, subscriberId: string): Promise<Record<string, unknown>> {
+  const [row] = await findSubscriberRows(db, environment, [subscriberId])
+  if (row === undefined) throw unknownSubscriber(subscriberId)
+  const { _id, firstName, lastName, email, phone, avatar, locale, timezone, data } = subscriberOf(environment, row, [])
+  return { _id, subscriberId, firstName, lastName, email, phone, avatar, locale, timezone, data: data ?? {} }
+}
+
+/** By id, identifier or slug. */
+export async function findByAnyName(db: Sql, environment: Environment, name: string): Promise<WorkflowRow | undefined> {
   const found = await findWorkflow(db, environment, name)
   const slugged = idOfSlug('wf', name)
   return found ?? (slugged === undefined ? undefined : await findWorkflow(db, environment, slugged))
 }
 
-function stepCalled(steps: readonly NotificationStep[], name: string): NotificationStep | undefined {
+/** By id, by uuid (the second face's stepId) or by slug. */
+export function stepCalled(steps: readonly NotificationStep[], name: string): NotificationStep | undefined {
   const slugged = idOfSlug('st', name)
   return steps.find((step) => step._id === name || step.uuid === name) ?? steps.find((step) => step._id === slugged)
 }
@@ -161,7 +180,11 @@ async function translationsFor(db: Sql, environment: Environment, locale: unknow
 }
 
 /** What comes of the decision, in the words of the second face. Without secrets unless they are for the caller too. */
-function previewOf(decision: Decision, stored: NotificationStep, isFull: boolean): Readonly<Record<string, unknown>> {
+function previewOf(
+  decision: Exclude<Decision, { kind: 'fail' }>,
+  stored: NotificationStep,
+  isFull: boolean,
+): Readonly<Record<string, unknown>> {
   const step = isFull ? stored : stepWithoutSecrets(stored)
   switch (decision.kind) {
     case 'deliver':
@@ -182,8 +205,6 @@ function previewOf(decision: Decision, stored: NotificationStep, isFull: boolean
       return { ...controlsOf(step), until: decision.dueAt.toISOString() }
     case 'takeThrottle':
       return { ...controlsOf(step), until: decision.until.toISOString() }
-    case 'fail':
-      throw refusal(decision, step)
     default:
       return controlsOf(step)
   }
@@ -221,9 +242,9 @@ function toldIn(raw: string | undefined): { field?: unknown; message?: unknown; 
 }
 
 /** What could not be rendered, or not be decided with this payload. */
-function refusal({ details }: Extract<Decision, { kind: 'fail' }>, step: NotificationStep): never {
+function refusal({ details }: Extract<Decision, { kind: 'fail' }>, step: NotificationStep, payloadPath: string): never {
   const raw = toldIn(details.at(-1)?.raw)
-  const field = typeof raw.field === 'string' ? raw.field.replaceAll(/\[(\d+)\]/g, '.$1') : 'previewPayload.payload'
+  const field = typeof raw.field === 'string' ? raw.field.replaceAll(/\[(\d+)\]/g, '.$1') : payloadPath
   const path = controlPath(step.template, field)
   const message = String(raw.message ?? raw.error ?? 'cannot be previewed with this payload')
   refuseMistakes([{ path, message }])

@@ -3,7 +3,12 @@
 import type { Db, Tx } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import { UnsealError } from '../domain/sealed.ts'
-import { listEnvironments, resealSigningSecret, updateEncryptionCheck } from '../store/installation.ts'
+import {
+  listEnvironments,
+  resealAddressKey,
+  resealSigningSecret,
+  updateEncryptionCheck,
+} from '../store/installation.ts'
 import { resealIntegrations } from '../store/integrations.ts'
 import { resealChannels } from '../store/subscriber-channels.ts'
 import type { World } from '../world/world.ts'
@@ -29,6 +34,13 @@ const kinds: readonly { what: string; reseal: Reseal }[] = [
     what: 'signing secrets',
     reseal: async (tx, world, environment) => ({
       count: (await resealSigningSecret(tx, world.sealer, environment)) ? 1 : 0,
+      last: undefined,
+    }),
+  },
+  {
+    what: 'address keys',
+    reseal: async (tx, world, environment) => ({
+      count: (await resealAddressKey(tx, world.sealer, environment)) ? 1 : 0,
       last: undefined,
     }),
   },

@@ -1,17 +1,24 @@
 // The suppression list: add one or many, remove one.
+import { audit, auditAll } from '../commit/audited.ts'
 import { once } from '../commit/once.ts'
-import type { Db } from '../db/sql.ts'
+import type { Db, Tx } from '../db/sql.ts'
 import type { Answer, Idempotency } from '../domain/answer.ts'
 import { created, noContent, ok } from '../domain/answer.ts'
+import type { Author, Change } from '../domain/audit.ts'
+import { recordOfSuppression, suppressionId } from '../domain/audit-records.ts'
 import type { Environment } from '../domain/environment.ts'
+import { hiddenAddress } from '../domain/erasure.ts'
 import type { FieldErrors } from '../domain/problem.ts'
 import { invalid, notFound } from '../domain/problem.ts'
 import type { NewSuppression, Suppression, SuppressionChannel, SuppressionReason } from '../domain/suppression.ts'
 import { addressMistake, comparedAddress } from '../domain/suppression.ts'
-import { deleteSuppression, upsertSuppressions } from '../store/suppressions.ts'
+import { findAddressKey, findSigningSecret } from '../store/installation.ts'
+import type { UpsertedSuppression } from '../store/suppressions.ts'
+import { deleteSuppression, lockSuppressions, upsertSuppressions } from '../store/suppressions.ts'
 import type { World } from '../world/world.ts'
 
 interface Call {
+  readonly author: Author
   readonly idempotency: Idempotency | undefined
 }
 
@@ -37,7 +44,7 @@ export async function addSuppression(
 ): Promise<Answer<Suppression>> {
   const [entry] = entriesOf([{ path: 'address', input: call.suppression }])
   return once(db, world, environment, call.idempotency, async (tx) => {
-    const [result] = await upsertSuppressions(tx, environment, entry === undefined ? [] : [entry], world.now())
+    const [result] = await listed(tx, world, environment, call.author, entry === undefined ? [] : [entry])
     if (result === undefined) throw new Error('A suppression was neither added nor updated')
     return result.created ? created(result.suppression) : ok(result.suppression)
   })
@@ -53,7 +60,7 @@ export async function addSuppressions(
   const paths = call.suppressions.map((input, index) => ({ path: `suppressions.${index}.address`, input }))
   const entries = entriesOf(paths)
   return once(db, world, environment, call.idempotency, async (tx) => {
-    const results = await upsertSuppressions(tx, environment, entries, world.now())
+    const results = await listed(tx, world, environment, call.author, entries)
     const added = results.filter((result) => result.created).length
     return ok({ added, updated: results.length - added })
   })
@@ -67,9 +74,62 @@ export async function removeSuppression(
 ): Promise<Answer<null>> {
   const address = comparedAddress(call.channel, call.address)
   return once(db, world, environment, call.idempotency, async (tx) => {
-    if (await deleteSuppression(tx, environment, { channel: call.channel, address })) return noContent
-    throw notFound(`The ${call.channel} address ${call.address} is not on the suppression list`)
+    const asHash = await hashOf(tx, world, environment, { channel: call.channel, address })
+    const hidden = asHash && (await deleteSuppression(tx, environment, asHash))
+    const removed = (await deleteSuppression(tx, environment, { channel: call.channel, address })) ?? hidden
+    if (removed === undefined) {
+      throw notFound(`The ${call.channel} address ${call.address} is not on the suppression list`)
+    }
+    const named = await naming(tx, world, environment)
+    await audit(tx, world, environment, call.author, {
+      ...named(removed),
+      action: 'delete',
+      before: recordOfSuppression(removed),
+    })
+    return noContent
   })
+}
+
+/** An address of somebody who was erased is on the list as a hash only. */
+async function hashOf(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  { channel, address }: { channel: SuppressionChannel; address: string },
+): Promise<{ channel: SuppressionChannel; address: string } | undefined> {
+  const key = await findAddressKey(tx, world.sealer, environment)
+  return key && { channel, address: hiddenAddress(key, channel, address) }
+}
+
+async function listed(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  author: Author,
+  entries: readonly NewSuppression[],
+): Promise<UpsertedSuppression[]> {
+  const placeOf = ({ channel, address }: Suppression): string => `${channel}/${address}`
+  const before = new Map((await lockSuppressions(tx, environment, entries)).map((one) => [placeOf(one), one]))
+  const results = await upsertSuppressions(tx, environment, entries, world.now())
+  const named = await naming(tx, world, environment)
+  const changes = results.map(({ suppression, created: isNew }): Change => {
+    const was = before.get(placeOf(suppression))
+    return {
+      ...named(suppression),
+      action: isNew ? 'create' : 'change',
+      before: was && recordOfSuppression(was),
+      after: recordOfSuppression(suppression),
+    }
+  })
+  await auditAll(tx, world, environment, author, changes)
+  return results
+}
+
+async function naming(tx: Tx, world: World, environment: Environment) {
+  const secret = await findSigningSecret(tx, world.sealer, environment)
+  if (secret === undefined) throw new Error('The environment is missing')
+  return (suppression: Suppression) =>
+    ({ kind: 'suppression', id: suppressionId(secret, suppression), name: suppression.channel }) as const
 }
 
 /** Every address that cannot be one, at once. */

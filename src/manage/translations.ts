@@ -1,8 +1,11 @@
 // Translations: the texts of a locale, replaced as a whole or deleted.
+import { audit } from '../commit/audited.ts'
 import { once } from '../commit/once.ts'
 import type { Db } from '../db/sql.ts'
 import type { Answer, Idempotency } from '../domain/answer.ts'
 import { noContent, ok } from '../domain/answer.ts'
+import type { Author } from '../domain/audit.ts'
+import { recordOfTranslation } from '../domain/audit-records.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { FieldErrors } from '../domain/problem.ts'
 import { conflict, invalid, invalidField, notFound } from '../domain/problem.ts'
@@ -23,6 +26,7 @@ import type { World } from '../world/world.ts'
 interface Call {
   /** In whatever form callers write locales. */
   readonly locale: string
+  readonly author: Author
   readonly idempotency: Idempotency | undefined
 }
 
@@ -47,9 +51,16 @@ export async function putTranslation(
     if (known.length >= localesMax && !known.some((one) => one.locale === locale)) {
       throw conflict(`There are texts of ${localesMax} locales already; delete one that is no longer needed`)
     }
+    const before = await findTranslation(tx, environment, locale)
     const saved = await saveTranslation(tx, environment, { locale, texts: call.texts, now: world.now() })
     const length = await translationsLength(tx, environment)
     if (length > textsLengthMax) throw tooLong(length)
+    await audit(tx, world, environment, call.author, {
+      ...named(locale),
+      action: before === undefined ? 'create' : 'change',
+      before: before && recordOfTranslation(before),
+      after: recordOfTranslation(saved),
+    })
     return ok(translationOf(saved))
   })
 }
@@ -62,7 +73,14 @@ export async function removeTranslation(
 ): Promise<Answer<null>> {
   const locale = localeGiven(call.locale)
   return once(db, world, environment, call.idempotency, async (tx) => {
-    if (!(await deleteTranslation(tx, environment, locale))) throw noTranslation(locale)
+    await lockTranslations(tx, environment)
+    const deleted = await deleteTranslation(tx, environment, locale)
+    if (deleted === undefined) throw noTranslation(locale)
+    await audit(tx, world, environment, call.author, {
+      ...named(locale),
+      action: 'delete',
+      before: recordOfTranslation(deleted),
+    })
     return noContent
   })
 }
@@ -105,5 +123,7 @@ function translationOf(row: TranslationRow): Translation {
     updatedAt: row.updated_at.toISOString(),
   }
 }
+
+const named = (locale: string) => ({ kind: 'translation', id: locale, name: locale }) as const
 
 const noTranslation = (locale: string) => notFound(`There are no texts of the locale ${locale}`)

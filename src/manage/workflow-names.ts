@@ -16,7 +16,22 @@ interface Named {
 export async function refuseUnknownNames(
   tx: Tx,
   environment: Environment,
+  definition: WorkflowDefinition,
+  tellPath: (path: string) => string = (path) => path,
+): Promise<void> {
+  const unknown = {
+    layouts: (names: readonly string[]) => unknownLayouts(tx, environment, names),
+    feeds: (names: readonly string[]) => unknownFeeds(tx, environment, names),
+  }
+  await refuseNames(definition, unknown, tellPath)
+}
+
+type Unknown = (names: readonly string[]) => Promise<readonly string[]>
+
+/** By whoever knows which of the names nobody has. */
+export async function refuseNames(
   { steps }: WorkflowDefinition,
+  find: { layouts: Unknown; feeds: Unknown },
   tellPath: (path: string) => string = (path) => path,
 ): Promise<void> {
   const named = steps.flatMap((step, place) => [
@@ -28,8 +43,8 @@ export async function refuseUnknownNames(
     ...new Set(named.filter((one) => one.member === member).map((one) => one.name)),
   ]
   const unknown = {
-    layoutId: new Set(await unknownLayouts(tx, environment, namesOf('layoutId'))),
-    feedId: new Set(await unknownFeeds(tx, environment, namesOf('feedId'))),
+    layoutId: new Set(await find.layouts(namesOf('layoutId'))),
+    feedId: new Set(await find.feeds(namesOf('feedId'))),
   }
   refuseMistakes(
     named

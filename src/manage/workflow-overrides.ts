@@ -1,19 +1,29 @@
 // Tenants' overrides of workflows: create, change, delete.
+import { audit } from '../commit/audited.ts'
 import { once } from '../commit/once.ts'
-import type { Db, Sql } from '../db/sql.ts'
+import type { Db, Sql, Tx } from '../db/sql.ts'
 import type { Answer, Idempotency } from '../domain/answer.ts'
 import { created, noContent, ok } from '../domain/answer.ts'
+import type { Author } from '../domain/audit.ts'
+import { recordOfOverride } from '../domain/audit-records.ts'
 import type { Environment } from '../domain/environment.ts'
 import { conflict, invalidField, notFound } from '../domain/problem.ts'
 import { isUuid } from '../domain/uuid-v7.ts'
 import type { StoredOverride } from '../domain/workflow-override.ts'
 import { findTenants } from '../store/tenants.ts'
 import type { OverrideChange } from '../store/workflow-overrides.ts'
-import { deleteOverride, findOverride, insertOverride, updateOverride } from '../store/workflow-overrides.ts'
+import {
+  deleteOverride,
+  findOverride,
+  insertOverride,
+  lockOverride,
+  updateOverride,
+} from '../store/workflow-overrides.ts'
 import { findWorkflow } from '../store/workflows.ts'
 import type { World } from '../world/world.ts'
 
 interface Call {
+  readonly author: Author
   readonly idempotency: Idempotency | undefined
 }
 
@@ -43,7 +53,13 @@ export async function createOverride(
     if (!(await insertOverride(tx, environment, { id, workflowId, tenantId, ...call.change, now }))) {
       throw conflict(`Tenant ${call.tenantId} has an override of workflow ${call.workflowId} already`)
     }
-    return created(await overrideNamed(tx, environment, { overrideId: id }))
+    const made = await overrideNamed(tx, environment, { overrideId: id })
+    await audit(tx, world, environment, call.author, {
+      ...named(made),
+      action: 'create',
+      after: recordOfOverride(made),
+    })
+    return created(made)
   })
 }
 
@@ -54,9 +70,16 @@ export async function changeOverride(
   call: Call & { name: OverrideName; change: OverrideChange },
 ): Promise<Answer<StoredOverride>> {
   return once(db, world, environment, call.idempotency, async (tx) => {
-    const override = await overrideNamed(tx, environment, call.name)
+    const override = await overrideLocked(tx, environment, call.name)
     await updateOverride(tx, environment, override._id, { ...call.change, now: world.now() })
-    return ok(await overrideNamed(tx, environment, { overrideId: override._id }))
+    const changed = await overrideNamed(tx, environment, { overrideId: override._id })
+    await audit(tx, world, environment, call.author, {
+      ...named(changed),
+      action: 'change',
+      before: recordOfOverride(override),
+      after: recordOfOverride(changed),
+    })
+    return ok(changed)
   })
 }
 
@@ -67,11 +90,26 @@ export async function removeOverride(
   call: Call & { name: OverrideName },
 ): Promise<Answer<null>> {
   return once(db, world, environment, call.idempotency, async (tx) => {
-    const override = await overrideNamed(tx, environment, call.name)
+    const override = await overrideLocked(tx, environment, call.name)
     await deleteOverride(tx, environment, override._id)
+    await audit(tx, world, environment, call.author, {
+      ...named(override),
+      action: 'delete',
+      before: recordOfOverride(override),
+    })
     return noContent
   })
 }
+
+/** As it is once nobody else changes it. */
+async function overrideLocked(tx: Tx, environment: Environment, name: OverrideName): Promise<StoredOverride> {
+  const found = await overrideNamed(tx, environment, name)
+  await lockOverride(tx, environment, found._id)
+  return overrideNamed(tx, environment, { overrideId: found._id })
+}
+
+const named = ({ _id, workflowIdentifier, tenantIdentifier }: StoredOverride) =>
+  ({ kind: 'workflow-override', id: _id, name: `${workflowIdentifier} for ${tenantIdentifier}` }) as const
 
 export async function overrideNamed(db: Sql, environment: Environment, name: OverrideName): Promise<StoredOverride> {
   if ('overrideId' in name) {

@@ -12,15 +12,14 @@ import type { WorkflowV2 } from '../domain/workflow-v2.ts'
 import { workflowV2Of } from '../domain/workflow-v2.ts'
 import { listStandings } from '../store/integrations.ts'
 import type { StoredDefinition } from '../store/workflows.ts'
-import { deleteWorkflow, findTriggeredAt, findWorkflow, lockWorkflow } from '../store/workflows.ts'
+import { findTriggeredAt, findWorkflow } from '../store/workflows.ts'
 import type { World } from '../world/world.ts'
 import type { WorkflowChange } from './workflow-definition.ts'
 import { changedDefinition, newDefinition } from './workflow-definition.ts'
-import { unknownWorkflow } from './workflow-rules.ts'
 import type { GivenStepV2 } from './workflow-v2-steps.ts'
 import { stepsOfV2, toldByControls } from './workflow-v2-steps.ts'
 import type { Call, Face, Setting } from './workflows.ts'
-import { changeBy, createBy } from './workflows.ts'
+import { changeBy, createBy, deleteNamed } from './workflows.ts'
 
 /** What a caller may say of a workflow; null clears. */
 export interface WorkflowV2Change {
@@ -87,9 +86,7 @@ export async function removeWorkflowV2(
   const { environment } = caller
   const id = await idOf(db, environment, call.id)
   return once(db, world, environment, call.idempotency, async (tx) => {
-    const found = await lockWorkflow(tx, environment, id)
-    if (found === undefined) throw unknownWorkflow(call.id)
-    await deleteWorkflow(tx, environment, { id: found.id, deletedBy: caller.keyId, now: world.now() })
+    await deleteNamed(tx, world, caller, { ...call, id, givenAs: call.id })
     return noContent
   })
 }

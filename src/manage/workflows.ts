@@ -1,8 +1,11 @@
 // Workflows: create, replace, change, switch on and off, delete.
+import { audit } from '../commit/audited.ts'
 import { once } from '../commit/once.ts'
 import type { Db, Tx } from '../db/sql.ts'
 import type { Answer, Idempotency } from '../domain/answer.ts'
 import { created, ok } from '../domain/answer.ts'
+import type { Author } from '../domain/audit.ts'
+import { recordOfWorkflow } from '../domain/audit-records.ts'
 import { canonicalJson } from '../domain/canonical-json.ts'
 import type { Caller, Environment } from '../domain/environment.ts'
 import { slugOf } from '../domain/integration.ts'
@@ -30,6 +33,7 @@ import { refuseUnknownNames } from './workflow-names.ts'
 import { identifierTaken, unknownWorkflow, workflowsMax } from './workflow-rules.ts'
 
 export interface Call {
+  readonly author: Author
   readonly idempotency: Idempotency | undefined
 }
 
@@ -87,6 +91,14 @@ export async function createBy<Body>(
     )
     if (identifier === undefined) throw identifierTaken(given.workflowId ?? slug)
     await insertVersion(tx, environment, { id: workflow.versionId, workflowId: id, identifier, definition, now })
+    const after = recordOfWorkflow({ ...workflow, identifier })
+    await audit(tx, world, environment, call.author, {
+      kind: 'workflow',
+      id,
+      name: identifier,
+      action: 'create',
+      after,
+    })
     return created(await face.answerOf(tx, environment, id))
   })
 }
@@ -128,13 +140,25 @@ export async function removeWorkflow(
   caller: Caller,
   call: Call & { id: string },
 ): Promise<Answer<true>> {
-  const { environment } = caller
-  return once(db, world, environment, call.idempotency, async (tx) => {
-    const found = await lockWorkflow(tx, environment, call.id)
-    if (found === undefined) throw unknownWorkflow(call.id)
-    await deleteWorkflow(tx, environment, { id: found.id, deletedBy: caller.keyId, now: world.now() })
+  return once(db, world, caller.environment, call.idempotency, async (tx) => {
+    await deleteNamed(tx, world, caller, { ...call, givenAs: call.id })
     return ok(true)
   })
+}
+
+/** `givenAs` is what the caller named it by. */
+export async function deleteNamed(
+  tx: Tx,
+  world: World,
+  { environment, keyId }: Caller,
+  call: Call & { id: string; givenAs: string },
+): Promise<void> {
+  const found = await lockWorkflow(tx, environment, call.id)
+  if (found === undefined) throw unknownWorkflow(call.givenAs)
+  const { id, identifier: name } = found
+  await deleteWorkflow(tx, environment, { id, deletedBy: keyId, now: world.now() })
+  const before = recordOfWorkflow({ ...found, groupId: found.group_id })
+  await audit(tx, world, environment, call.author, { kind: 'workflow', id, name, action: 'delete', before })
 }
 
 export async function changeBy<Body>(
@@ -161,12 +185,21 @@ export async function changeBy<Body>(
     if (canonicalJson(definition.steps) !== canonicalJson(stored.definition.steps)) {
       await refuseUnknownNames(tx, environment, definition, face.pathOf)
     }
-    await save(tx, world, environment, stored, {
+    const wanted: Wanted = {
       identifier: identifier ?? stored.identifier,
       active: given.active ?? stored.active,
       groupId,
       origin: face.origin,
       definition,
+    }
+    await save(tx, world, environment, stored, wanted)
+    await audit(tx, world, environment, call.author, {
+      kind: 'workflow',
+      id: stored.id,
+      name: wanted.identifier,
+      action: 'change',
+      before: recordOfWorkflow({ ...stored, groupId: stored.group_id }),
+      after: recordOfWorkflow(wanted),
     })
     return ok(await face.answerOf(tx, environment, stored.id))
   })

@@ -21,6 +21,7 @@ export interface ActivityEvent {
   readonly severity: Severity | null
   readonly topic_ids: string[] | null
   readonly topic_keys: string[] | null
+  readonly is_test: boolean
 }
 
 export interface ActivityPerson {
@@ -98,7 +99,8 @@ async function findEvents(db: Sql, environment: Environment, ids: readonly strin
   return db.rows<ActivityEvent>(
     prepared(
       'activity-events',
-      sql`select e.id, e.transaction_id, e.payload, e.overrides, e.context_keys, e.severity, e.topic_ids, e.topic_keys
+      sql`select e.id, e.transaction_id, e.payload, e.overrides, e.context_keys, e.severity, e.topic_ids, e.topic_keys,
+                 e.test is not null as is_test
           from unnest(${ids}::uuid[]) as asked (id)
           cross join lateral (select * from events found
             where found.environment_id = ${environment.id} and found.id = asked.id limit 1) as e`,

@@ -34,7 +34,7 @@ export function activityJobOf({ id, step, row, event, createdAt, standings, dige
     _id: id,
     type,
     ...(digest === undefined ? {} : { digest }),
-    executionDetails: row === undefined ? [] : executionDetailsOf(row, type),
+    executionDetails: row === undefined ? [] : executionDetailsOf(row, type, event.is_test),
     // For every key: what a run did is told without what it was let in by.
     step: stepOf(stepWithoutSecrets(step)),
     payload: event.payload,

@@ -128,6 +128,7 @@ function activityOf(environment: Environment, row: NotificationRow, facts: Activ
     severity: event.severity ?? 'none',
     critical: definition.critical,
     contextKeys: event.context_keys ?? [],
+    isTest: event.is_test,
   }
 }
 

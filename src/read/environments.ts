@@ -6,12 +6,18 @@ import type { Caller, Environment } from '../domain/environment.ts'
 import { mayUse } from '../domain/environment.ts'
 import type { Sealer } from '../domain/sealed.ts'
 
+export interface EnvironmentConfigurations {
+  /** Whether everything that would go out is kept in the outbox instead. */
+  readonly capture: boolean
+}
+
 export interface EnvironmentEntry {
   readonly _id: string
   readonly name: string
   readonly identifier: string
   readonly _organizationId: string
   readonly _parentId?: string
+  readonly configurations: EnvironmentConfigurations
   readonly createdAt: string
 }
 
@@ -26,12 +32,13 @@ interface EnvironmentRow {
   readonly identifier: string
   readonly organization_id: string
   readonly parent_id: string | null
+  readonly captures: boolean
   readonly created_at: Date
 }
 
 /** Many times what anybody keeps: environments are stages such as Development and Production. */
 const environmentsListedMax = 100
-const columns = sql`id, name, identifier, organization_id, parent_id, created_at`
+const columns = sql`id, name, identifier, organization_id, parent_id, captures, created_at`
 
 /** Oldest first: Development, then Production. */
 export async function environmentsOfOrganization(db: Sql, environment: Environment): Promise<EnvironmentEntry[]> {
@@ -58,6 +65,7 @@ function entryOf(row: EnvironmentRow): EnvironmentEntry {
     identifier: row.identifier,
     _organizationId: row.organization_id,
     ...(row.parent_id === null ? {} : { _parentId: row.parent_id }),
+    configurations: { capture: row.captures },
     createdAt: row.created_at.toISOString(),
   }
 }

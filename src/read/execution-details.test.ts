@@ -94,6 +94,11 @@ const words: Readonly<Record<DetailCode, readonly [detail: string, status: strin
   replyCalled: ['Inbound mail - Reply handed to its callback', 'Success', 'Internal'],
   replyFailed: ['Inbound mail - Reply callback failed', 'Failed', 'Internal'],
   replyDomainMissing: ['Inbound mail - Missing MX route domain configuration', 'Warning', 'Internal'],
+  redriven: ['Step was redriven by request', 'Pending', 'Internal'],
+  retracted: ['Step was retracted by request', 'Success', 'Internal'],
+  testLeftOut: ['Step was left out of the test', 'Success', 'Internal'],
+  testNotWaited: ['Step did not wait, as it is a test', 'Success', 'Internal'],
+  testNotThrottled: ['Throttle let the test through and did not count it', 'Success', 'Internal'],
 }
 
 for (const code of Object.keys(wordings) as DetailCode[]) {

@@ -13,11 +13,11 @@ export interface DetailedJob {
   readonly created_at: Date
 }
 
-/** Oldest first. That a job was queued is said by its row alone. */
-export function executionDetailsOf(job: DetailedJob, type: StepType): ExecutionDetail[] {
+/** Oldest first. That a job was queued is said by its row alone. `isTest`: all of them are those of a test. */
+export function executionDetailsOf(job: DetailedJob, type: StepType, isTest = false): ExecutionDetail[] {
   const queued: StoredDetail = { code: 'queued', at: job.created_at.toISOString() }
   const details = wasQueued(job, type) ? [queued, ...job.details] : job.details
-  return details.map((stored, index) => worded(job.id, stored, index))
+  return details.map((stored, index) => worded(job.id, stored, index, isTest))
 }
 
 /** The steps behind a merged digest, or behind a failure that stops, get rows that were over from the start. */
@@ -26,7 +26,7 @@ function wasQueued(job: DetailedJob, type: StepType): boolean {
   return !behindMerge && job.details[0]?.code !== 'previousFailed'
 }
 
-function worded(jobId: string, stored: StoredDetail, index: number): ExecutionDetail {
+function worded(jobId: string, stored: StoredDetail, index: number, isTest: boolean): ExecutionDetail {
   const { detail, status, source } = wordings[stored.code as DetailCode]
   return {
     _id: detailIdOf(jobId, index),
@@ -34,7 +34,7 @@ function worded(jobId: string, stored: StoredDetail, index: number): ExecutionDe
     status,
     detail: stored.words ?? detail,
     isRetry: stored.isRetry ?? false,
-    isTest: stored.isTest ?? false,
+    isTest: isTest || (stored.isTest ?? false),
     ...(stored.providerId === undefined ? {} : { providerId: stored.providerId }),
     ...(stored.raw ? { raw: stored.raw } : {}),
     source,

@@ -44,7 +44,7 @@ export interface List<Row> {
   readonly search?: readonly Contains[]
   readonly id: Statement
   /** Ids are UUIDs unless said otherwise. */
-  readonly idCast?: 'uuid' | 'text'
+  readonly idCast?: 'uuid' | 'text' | 'bigint'
   /** The first is the default. */
   readonly orders: Readonly<Record<string, Order>>
   /** The text of a row's sort value, and its id, for its cursor. */
@@ -94,8 +94,7 @@ function walkOf<Row>(list: List<Row>, query: CursorQuery): Walk {
   const order = list.orders[orderBy]
   if (order === undefined) throw new Error(`The list has no order ${orderBy}`)
   const cursorText = query.before ?? query.after
-  const cursor =
-    cursorText === undefined ? undefined : readCursor(cursorText, orderBy, list.idCast === 'text' ? isText : isUuid)
+  const cursor = cursorText === undefined ? undefined : readCursor(cursorText, orderBy, idChecks[list.idCast ?? 'uuid'])
   if (cursor !== undefined) refuseForeignValue(order, cursor.value)
   return {
     orderBy,
@@ -185,7 +184,11 @@ function beyond<Row>(
   way: { up: boolean; inclusive: boolean },
 ): Statement {
   const left = sql`(${walk.order.column}, ${list.id})`
-  const id = list.idCast === 'text' ? sql`${cursor.id}::text` : sql`${cursor.id}::uuid`
+  const id = {
+    uuid: sql`${cursor.id}::uuid`,
+    text: sql`${cursor.id}::text`,
+    bigint: sql`${cursor.id}::bigint`,
+  }[list.idCast ?? 'uuid']
   const right = {
     uuid: sql`(${cursor.value}::uuid, ${id})`,
     timestamptz: sql`(${cursor.value}::timestamptz, ${id})`,
@@ -203,6 +206,8 @@ function refuseForeignValue(order: Order, value: string): void {
 
 /** What the database can hold. */
 const isText = (value: string): boolean => !value.includes('\u0000') && value.isWellFormed()
+
+const idChecks = { uuid: isUuid, text: isText, bigint: (id: string): boolean => /^\d{1,15}$/.test(id) }
 
 /** As we write them, and as the database can read them: the calendar has no year 0 and no 30 February. */
 function isTimestamp(value: string): boolean {

@@ -248,7 +248,8 @@ const sentences: Readonly<Record<DetailCode, Sentence>> = {
   layoutNotFound: ({ data }) => `The layout ${quoted(data['layoutId'])} is not there, so the default one was used.`,
   layoutSelected: ({ data }) => `The trigger chose the layout ${data['identifier'] ?? data['layoutId']}.`,
   replyCallbackMissing: always('Replies to it go nowhere: the step has no callback address.'),
-  canceled: always('Canceled: the event was called off by request.'),
+  canceled: ({ data }) =>
+    `Canceled: the ${textIn(data, 'notificationId') === undefined ? 'event' : 'notification'} was called off by request.`,
   workflowOff: always('Skipped: the tenant’s override switches the workflow off.'),
   delayed: (told) => `Waits until ${untilOf(told)}.`,
   delayFinished: always('The delay is over.'),
@@ -279,6 +280,19 @@ const sentences: Readonly<Record<DetailCode, Sentence>> = {
   replyCalled: always('The reply was handed to your callback address.'),
   replyFailed: ({ data }) => `The reply could not be handed to your callback address${said(data)}.`,
   replyDomainMissing: always('Replies to it go nowhere: no domain receives them.'),
+  testLeftOut: always('Skipped: the test was asked for other steps only.'),
+  testNotWaited: (told) => `Not waited for, as this is a test: a real run would have waited until ${untilOf(told)}.`,
+  testNotThrottled: always('Let through: tests are neither counted nor held up by throttles.'),
+  redriven: ({ data }) => `Redriven: what had failed is tried again, as the key ${data['by'] ?? 'of somebody'} asked.`,
+  retracted: retractedSentence,
+}
+
+function retractedSentence({ type, data }: ToldDetail): string {
+  const by = ` (key ${data['by'] ?? 'unknown'})`
+  if (Number(data['removed'] ?? 0) > 0) return `Retracted: the message was taken out of the feed${by}.`
+  if (Number(data['sent'] ?? 0) > 0)
+    return `It was retracted too late${by}: the ${thingOf(type)} had been sent, and cannot be taken back.`
+  return `Retracted${by}: nothing more of it is sent.`
 }
 
 const refusals: Readonly<Record<string, string>> = {

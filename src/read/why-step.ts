@@ -122,6 +122,7 @@ const asides: ReadonlySet<DetailCode> = new Set<DetailCode>([
   'receiptFailed',
   'receiptRead',
   'scheduleExtensionsMax',
+  'retracted',
 ])
 const successes: ReadonlySet<DetailCode> = new Set<DetailCode>([
   'messageSent',
@@ -135,6 +136,7 @@ const afterwards: ReadonlySet<DetailCode> = new Set<DetailCode>([
   'suppressed',
   'layoutNotFound',
   'scheduleExtensionsMax',
+  'retracted',
 ])
 const receipts: ReadonlySet<DetailCode> = new Set<DetailCode>([
   'receiptGood',

@@ -195,6 +195,7 @@ interface MessageRow {
   readonly status: MessageStatus | null
   readonly provider_id: string | null
   readonly error_text: string | null
+  readonly retracted_at: Date | null
 }
 
 /** One a device token, of which a subscriber has at most so many at a provider. */
@@ -210,13 +211,13 @@ async function findMessages(
   if (jobIds.length === 0) return new Map()
   const ranges = jobIds.map((jobId) => idsOfMessages(eventId, jobId))
   const rows = await db.rows<MessageRow>(sql`
-    select m.id, m.job_id, m.channel, m.status, m.provider_id, m.error_text
+    select m.id, m.job_id, m.channel, m.status, m.provider_id, m.error_text, m.retracted_at
     from unnest(${jobIds}::uuid[], ${ranges.map((range) => range.from)}::uuid[], ${ranges.map((range) => range.to)}::uuid[])
       as k (job_id, from_id, to_id)
     cross join lateral (
       select * from messages m
       where m.environment_id = ${environment.id} and m.id between k.from_id and k.to_id and m.job_id = k.job_id
-        and m.deleted_at is null
+        and (m.deleted_at is null or m.retracted_at is not null)
       order by m.id limit ${messagesPerJobMax}) as m
     order by m.created_at, m.id`)
   return grouped(rows, (row) => row.job_id)
@@ -228,6 +229,7 @@ const messageOf = (row: MessageRow): WhyMessage => ({
   ...(row.status === null ? {} : { status: row.status }),
   ...(row.provider_id === null ? {} : { providerId: row.provider_id }),
   ...(row.error_text === null ? {} : { errorText: row.error_text }),
+  ...(row.retracted_at === null ? {} : { retractedAt: row.retracted_at.toISOString() }),
 })
 
 interface WindowRow {
@@ -279,7 +281,8 @@ function summaryOf(steps: readonly WhyStep[]): string {
     ({ type, status, messages }) =>
       isChannel(type) &&
       status === 'completed' &&
-      (messages.length === 0 || messages.some((message) => message.status === 'sent')),
+      (messages.length === 0 ||
+        messages.some((message) => message.status === 'sent' && message.retractedAt === undefined)),
   )
   const names = [...new Set(told.map(({ type }) => thingOf(type)))].join(', ')
   const open = active.find(isOpen)

@@ -6,11 +6,13 @@ import { detail } from '../domain/execution-detail.ts'
 import type { Job } from '../domain/job.ts'
 import { claimsMax } from '../domain/job.ts'
 import type { Queue } from '../queue/queue.ts'
+import { markBuried } from '../store/jobs/buried.ts'
 import { postponeJobs } from '../store/jobs/settle.ts'
 import type { CallResult, UnsentMessage } from '../store/messages/sending.ts'
 import { findUnsent } from '../store/messages/sending.ts'
 import type { World } from '../world/world.ts'
 import { countGivenUp } from './count-messages.ts'
+import { countedGivenUp } from './count-settlements.ts'
 import type { RestOfSteps } from './settlement.ts'
 import { settles } from './settlement.ts'
 import { writeClosing } from './write-settlements.ts'
@@ -46,7 +48,7 @@ export async function buryJobs(
   const settlements = burials.map(({ job, words, laterSteps }) => {
     const rest: RestOfSteps = { steps: laterSteps, status: 'canceled', details: [detail(now, 'previousFailed')] }
     return settles(job, 'failed', {
-      details: [detail(now, 'buried', { raw: { message: words } })],
+      details: [detail(now, 'buried', { raw: { message: words, status: job.status, claims: job.claims } })],
       rest: laterSteps.length === 0 ? null : rest,
       // A window that nobody would close must not go on gathering events.
       closes: job.status === 'delayed' ? (job.state?.windowId ?? null) : null,
@@ -56,8 +58,11 @@ export async function buryJobs(
     const running = burials.map(({ job }) => job).filter((job) => job.status === 'running')
     const unsent = await findUnsent(tx, environment, running)
     const results = unsent.map(givenUp)
-    const parts = { settlements, results, reservation: undefined }
-    return { ...(await writeClosing(tx, world, environment, queue, parts)), unsent, results }
+    const parts = { settlements, results, calls: countedGivenUp(unsent, results), reservation: undefined }
+    const written = await writeClosing(tx, world, environment, queue, parts)
+    const buried = burials.map(({ job }) => job.id).filter((id) => written.kept.has(id))
+    await markBuried(tx, environment, buried, now)
+    return { ...written, unsent, results }
   })
   world.meter.countBuried(burials.filter(({ job }) => kept.has(job.id)).length)
   countGivenUp(world.meter, unsent, results, kept)

@@ -8,17 +8,19 @@ import { detail } from '../domain/execution-detail.ts'
 import type { NotificationStep } from '../domain/workflow.ts'
 import { stepsPerWorkflowMax } from '../domain/workflow.ts'
 import type { Queue } from '../queue/queue.ts'
+import { insertCounts } from '../store/counts.ts'
 import type { LeftWindow } from '../store/digests.ts'
 import { handOnWindows, leaveWindows, leftEventsMax } from '../store/digests.ts'
 import type { CancelableJob, DigestFollower } from '../store/jobs/cancel.ts'
 import { cancelJobs, findFollowers, hasCancelable, lockCancelable, promoteFollowers } from '../store/jobs/cancel.ts'
 import type { NewJob } from '../store/jobs/insert.ts'
-import { jobInsertions } from '../store/jobs/insert.ts'
+import { endedJobs, jobInsertions } from '../store/jobs/insert.ts'
 import { dropReady, findUnsent } from '../store/messages/sending.ts'
 import type { Task } from '../store/tasks.ts'
 import { advanceTask, finishTasks } from '../store/tasks.ts'
 import { findVersions } from '../store/workflows.ts'
 import type { World } from '../world/world.ts'
+import { countedCanceled } from './count-canceled.ts'
 
 /** How far a call to cancel has come. Jobs made meanwhile may lie behind: it ends with a walk that found nothing. */
 export interface CancelState {
@@ -38,13 +40,6 @@ export interface CanceledPage {
 /** One transaction's worth of jobs. */
 const jobsPerPage = 500
 
-/**
- * - A job that waits, or that a node has in hand without having asked anybody, is canceled: without its lease whoever has it
- *   in hand can write nothing of it.
- * - One that is `running` in somebody's hand ends as it ends. The steps after it are written as canceled now: a step that
- *   has a row is not made again.
- * - One that is `merged` counts while its window is open; then the event is taken out of it.
- */
 export async function cancelPage(
   tx: Tx,
   world: World,
@@ -53,20 +48,9 @@ export async function cancelPage(
   call: { eventId: string; steps: readonly NotificationStep[]; state: CancelState },
 ): Promise<CanceledPage> {
   const { eventId, steps, state } = call
-  const now = world.now()
   const found = await lockCancelable(tx, environment, { eventId, after: state.after, limit: jobsPerPage }, queue.clock)
-  const free = await withoutCalls(tx, environment, found)
-  const details = [detail(now, 'canceled')]
-  const windows = await leaveDigests(tx, environment, queue, { eventId, jobs: free, now })
-  // Whoever is merged into a window that has closed has been told of already.
-  const ending = free.filter((job) => job.status !== 'merged' || windows.has(job.state?.windowId ?? ''))
-  const merged = ending.filter((job) => job.status === 'merged')
-  const laterOfMerged = merged.flatMap((job) => laterSteps(steps, job.step).map((step) => idOf(job, step)))
-  const count = await cancelJobs(tx, environment, [...ending.map((job) => job.id), ...laterOfMerged], { details, now })
-  const started = found.filter((job) => job.status !== 'merged')
-  const later = started.flatMap((job) => canceledSteps(job, steps, details))
-  const made = await insertCanceled(tx, environment, queue, later, now)
-  const canceled = count + made
+  const details = [detail(world.now(), 'canceled')]
+  const canceled = await cancelFound(tx, world, environment, queue, { eventId, steps, found, details })
   const total = state.found + canceled
   if (found.length === jobsPerPage) {
     return { count: canceled, next: { after: found.at(-1)?.id ?? null, found: total } }
@@ -74,6 +58,48 @@ export async function cancelPage(
   // A walk that waited for a step to end did not see the one that this made.
   const isDone = total === 0 && !(await hasCancelable(tx, environment, eventId, queue.clock))
   return { count: canceled, next: isDone ? undefined : cancelStart }
+}
+
+/** Jobs of one event that are locked, and what is told of those that are canceled. */
+export interface FoundJobs {
+  readonly eventId: string
+  readonly steps: readonly NotificationStep[]
+  readonly found: readonly CancelableJob[]
+  readonly details: NewJob['details']
+}
+
+/**
+ * - A job that waits, or that a node has in hand without having asked anybody, is canceled: without its lease whoever has it
+ *   in hand can write nothing of it.
+ * - One that is `running` in somebody's hand ends as it ends. The steps after it are written as canceled now: a step that
+ *   has a row is not made again.
+ * - One that is `merged` counts while its window is open; then the event is taken out of it.
+ *
+ * Returns how many jobs it cancels.
+ */
+export async function cancelFound(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  queue: Queue,
+  { eventId, steps, found, details }: FoundJobs,
+): Promise<number> {
+  const now = world.now()
+  const free = await withoutCalls(tx, environment, found)
+  const windows = await leaveDigests(tx, environment, queue, { eventId, jobs: free, now })
+  // Whoever is merged into a window that has closed has been told of already.
+  const ending = free.filter((job) => job.status !== 'merged' || windows.has(job.state?.windowId ?? ''))
+  const merged = ending.filter((job) => job.status === 'merged')
+  const ended = [...ending, ...merged.flatMap((job) => canceledSteps(job, steps, details))]
+  const endedIds = ended.map((job) => job.id)
+  const count = await cancelJobs(tx, environment, endedIds, { details, now })
+  const started = found.filter((job) => job.status !== 'merged')
+  const later = started.flatMap((job) => canceledSteps(job, steps, details))
+  const made = await insertCanceled(tx, environment, queue, later, now)
+  const lastStep = steps.findLastIndex(isActive)
+  const counted = countedCanceled([...ended, ...made], ({ step }) => step === lastStep)
+  await insertCounts(tx, environment, counted, now)
+  return count + made.length
 }
 
 /** The next page of a task, in one transaction; undefined when it is done, or no longer ours. */
@@ -188,6 +214,8 @@ const places = Array.from({ length: stepsPerWorkflowMax }, (_, place) => place)
 const candidateId = (eventId: string, subscriberId: string, step: number): string =>
   jobIdOf(eventId, notificationIdOf(eventId, subscriberId), step)
 
+const isActive = ({ active }: NotificationStep): boolean => active
+
 function laterSteps(steps: readonly NotificationStep[], from: number): number[] {
   return steps.flatMap((step, index) => (index > from && step.active ? [index] : []))
 }
@@ -219,10 +247,11 @@ async function insertCanceled(
   { clock, leaseMs }: Queue,
   jobs: readonly NewJob[],
   now: Date,
-): Promise<number> {
-  if (jobs.length === 0) return 0
+): Promise<readonly NewJob[]> {
+  if (jobs.length === 0) return []
   const these = sql`select unnest(${jobs.map((job) => job.afterId)}::uuid[])`
   const parts = jobInsertions(environment, jobs, { clock, leaseMs, lease: null, now }, these)
-  const made = await tx.rows(oneStatement(parts, sql`select id from over_jobs`))
-  return made.length
+  const rows = await tx.rows<{ id: string }>(oneStatement(parts, endedJobs))
+  const made = new Set(rows.map((row) => row.id))
+  return jobs.filter((job) => made.has(job.id))
 }

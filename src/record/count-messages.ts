@@ -64,7 +64,7 @@ export function countGivenUp(
 }
 
 /** Details that tell of one call each, in the order of the calls. */
-const ofCalls: ReadonlySet<DetailCode> = new Set<DetailCode>([
+export const ofCalls: ReadonlySet<DetailCode> = new Set<DetailCode>([
   'messageSent',
   'providerBusy',
   'providerError',
@@ -73,7 +73,7 @@ const ofCalls: ReadonlySet<DetailCode> = new Set<DetailCode>([
 ])
 
 /** Who was asked, call by call; where none was made, who was to be. */
-function providersAsked(
+export function providersAsked(
   { details, state }: Settlement,
   results: readonly CallResult[],
 ): readonly (string | undefined)[] {
@@ -83,9 +83,9 @@ function providersAsked(
 
 const channelOf = (providerId: string): Channel | 'unknown' => providerOf(providerId)?.channel ?? 'unknown'
 
-const sinceEvent = ({ eventId }: Job, now: Date): number => now.getTime() - momentOfId(eventId).getTime()
+export const sinceEvent = ({ eventId }: Job, now: Date): number => now.getTime() - momentOfId(eventId).getTime()
 
-function outcomeOf({ state, status, isTest }: CallResult): MessageOutcome {
+export function outcomeOf({ state, status, isTest }: CallResult): MessageOutcome {
   if (state === 'ready') return 'retried'
   if (status === 'sent') return isTest ? 'captured' : 'sent'
   return status === 'warning' ? 'unsure' : 'failed'

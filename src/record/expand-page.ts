@@ -5,12 +5,14 @@ import type { Recipient } from '../domain/event.ts'
 import { fanOutLane, recipientAsGiven, recipientsPerPageMax } from '../domain/event.ts'
 import type { Job } from '../domain/job.ts'
 import type { Queue } from '../queue/queue.ts'
+import { insertCounts } from '../store/counts.ts'
 import { countNotified, findExpandingEvent } from '../store/events.ts'
 import { findEverybody } from '../store/subscribers.ts'
 import type { Task } from '../store/tasks.ts'
 import { advanceTask, finishTasks } from '../store/tasks.ts'
 import { findTopicMembers } from '../store/topic-subscriptions.ts'
 import type { World } from '../world/world.ts'
+import { countedNotifications } from './count-accepted.ts'
 import type { Notified } from './notify.ts'
 import { bornJob, notifyMissing } from './notify.ts'
 import type { ResolveChannels } from './resolve-recipients.ts'
@@ -41,6 +43,7 @@ export async function expandPage(
   queue: Queue,
   parts: ExpansionParts,
 ): Promise<ExpansionState | undefined> {
+  const since = world.tracer?.mark()
   const reservation = queue.reserve(recipientsPerPageMax)
   let page: Page | undefined
   try {
@@ -58,13 +61,15 @@ export async function expandPage(
         warnings: written.warnings,
         expandedAt: next === undefined ? now : null,
       })
+      await insertCounts(tx, environment, countedNotifications(made), now)
       const { task } = parts
       const isOurs =
         next === undefined
           ? (await finishTasks(tx, environment, [task])).size > 0
           : await advanceTask(tx, environment, { id: task.id, lease: task.lease, state: { ...next } }, queue)
       if (!isOurs) throw new LostTask()
-      return { born, next, made: made.length, lane: made[0]?.lane ?? fanOutLane }
+      const { traceparent } = written
+      return { born, next, made: made.length, lane: made[0]?.lane ?? fanOutLane, traceparent }
     })
   } catch (error) {
     if (!(error instanceof LostTask)) throw error
@@ -72,6 +77,10 @@ export async function expandPage(
     reservation?.give(page?.born ?? [])
   }
   if (page !== undefined) world.meter.countNotifications(page.lane, page.made)
+  if (page?.traceparent) {
+    const attributes = { 'posthorn.notifications': page.made, 'posthorn.is_last_page': page.next === undefined }
+    world.tracer?.begin('expand page', page.traceparent, { since })?.end({ attributes })
+  }
   if (page !== undefined && reservation === undefined) queue.poke()
   return page?.next
 }
@@ -81,6 +90,7 @@ interface WrittenPage {
   readonly next: ExpansionState | undefined
   /** What the caller should know of these recipients. */
   readonly warnings: readonly string[]
+  readonly traceparent: string | null
 }
 
 interface Page {
@@ -88,6 +98,7 @@ interface Page {
   readonly made: number
   readonly lane: number
   readonly next: ExpansionState | undefined
+  readonly traceparent: string | null
 }
 
 /** Another node has it now: what this one wrote is rolled back. */
@@ -107,10 +118,13 @@ async function writePage(
   }
   const firstStep = await firstStepOf(event.version_id)
   if (firstStep === undefined) throw new Error(`Version ${event.version_id} of an event is missing`)
+  const { traceparent } = event
   const common = { eventId: event.id, versionId: event.version_id, firstStep, lane: event.lane }
-  const recipients = (event.recipients ?? []) as readonly Recipient[]
+  // Null where somebody was erased.
+  const recipients = (event.recipients ?? []) as readonly (Recipient | null)[]
   if (state.named < recipients.length) {
-    const part = recipients.slice(state.named, state.named + recipientsPerPageMax)
+    const places = recipients.slice(state.named, state.named + recipientsPerPageMax)
+    const part = places.filter((recipient) => recipient !== null)
     const { ids, warnings } = await resolveRecipients(tx, world, environment, part, resolveChannels)
     const notified = part.map((recipient) => ({
       ...common,
@@ -118,9 +132,10 @@ async function writePage(
       recipient: recipientAsGiven(recipient),
       topicIds: null,
     }))
-    const named = state.named + part.length
+    const named = state.named + places.length
     const isLast = named >= recipients.length && event.topic_ids === null && !event.is_broadcast
-    return { notified, next: isLast ? undefined : { ...state, named }, warnings: channelWarnings(warnings) }
+    const next = isLast ? undefined : { ...state, named }
+    return { notified, next, warnings: channelWarnings(warnings), traceparent }
   }
   const page = { after: state.after, limit: recipientsPerPageMax }
   const members = event.is_broadcast
@@ -133,5 +148,5 @@ async function writePage(
     .map((member) => ({ ...common, subscriberId: member.id, recipient: null, topicIds: member.topicIds }))
   const last = members.at(-1)
   const isLast = members.length < recipientsPerPageMax || last === undefined
-  return { notified, next: isLast ? undefined : { ...state, after: last.id }, warnings: [] }
+  return { notified, next: isLast ? undefined : { ...state, after: last.id }, warnings: [], traceparent }
 }

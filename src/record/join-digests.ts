@@ -60,7 +60,7 @@ export async function joinDigests(
   return settlements
 }
 
-function opens(wish: DigestWish, window: JoinedWindow): Settlement {
+export function opens(wish: DigestWish, window: JoinedWindow): Settlement {
   const until = window.due_at.toISOString()
   const { held } = wish.join
   const delay = Math.max(0, window.due_at.getTime() - wish.now.getTime())
@@ -76,7 +76,7 @@ function opens(wish: DigestWish, window: JoinedWindow): Settlement {
   })
 }
 
-function joins(wish: DigestWish, window: JoinedWindow): Settlement {
+export function joins(wish: DigestWish, window: JoinedWindow): Settlement {
   const { held } = wish.join
   const details = [
     held === undefined ? detail(wish.now, 'digestMerged') : detail(wish.now, 'heldMerged', { raw: { by: held.by } }),
@@ -88,7 +88,7 @@ function joins(wish: DigestWish, window: JoinedWindow): Settlement {
   })
 }
 
-function passes(wish: DigestWish): Settlement {
+export function passes(wish: DigestWish): Settlement {
   return settles(wish.job, 'skipped', {
     state: { backoffFirst: true, ...stateOf(wish) },
     details: [...wish.join.details, detail(wish.now, 'digestSkipped')],
@@ -119,10 +119,14 @@ async function firstAfterSilence(
   for (const row of noted) {
     const wish = groups.get(identityKey(identityOfRow(row)))?.wishes[0]
     if (wish === undefined) continue
-    const silentSince = now.getTime() - (wish.join.backoffMs ?? 0)
-    if (row.previous_at === null || row.previous_at.getTime() < silentSince) first.add(wish)
+    if (endsSilence(wish, row.previous_at, now)) first.add(wish)
   }
   return first
+}
+
+/** `previousAt`: when its identity last heard of something; null for never. */
+export function endsSilence({ join }: DigestWish, previousAt: Date | null, now: Date): boolean {
+  return previousAt === null || previousAt.getTime() < now.getTime() - (join.backoffMs ?? 0)
 }
 
 interface IdentityGroup {
@@ -142,19 +146,19 @@ function groupByIdentity(wishes: readonly DigestWish[]): Map<string, IdentityGro
   return groups
 }
 
-function identityOf(wish: DigestWish): DigestIdentity {
-  const { digestValue, held } = wish.join
-  // No value of a digest key makes the text of a held one: those begin with an equals sign.
+export function identityOf(wish: DigestWish): DigestIdentity {
+  const { digestValue, held, apart } = wish.join
+  // No value of a digest key makes the text of a held one, or of a test's: those begin with an equals sign.
   const value = digestValue === undefined ? '' : `=${digestValue}`
   const keyHash = createHash('sha256')
-    .update(held === undefined ? value : `held ${held.key}`)
+    .update(apart === undefined ? (held === undefined ? value : `held ${held.key}`) : `test ${apart}`)
     .digest()
   return { stepId: wish.join.stepId, subscriberId: wish.job.subscriberId, keyHash }
 }
 
-function identityOfRow(row: { step_id: string; subscriber_id: string; key_hash: Buffer }): DigestIdentity {
+export function identityOfRow(row: { step_id: string; subscriber_id: string; key_hash: Buffer }): DigestIdentity {
   return { stepId: row.step_id, subscriberId: row.subscriber_id, keyHash: row.key_hash }
 }
 
-const identityKey = (identity: DigestIdentity): string =>
+export const identityKey = (identity: DigestIdentity): string =>
   `${identity.stepId}/${identity.subscriberId}/${identity.keyHash.toString('base64')}`

@@ -1,6 +1,7 @@
 // What receipts do to a message: every status from every standing, in any order, once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { repeatedIdOf } from '../domain/derived-id.ts'
 import type { Receipt, ReceiptStatus } from '../providers/receipt.ts'
 import { receiptStatuses } from '../providers/receipt.ts'
 import type { ReportedMessage } from '../store/messages/receipts.ts'
@@ -24,6 +25,7 @@ const message = (more: Partial<ReportedMessage> = {}): ReportedMessage => ({
   receipts: {},
   createdAt,
   isOver: true,
+  redrives: 0,
   isOthers: false,
   ...more,
 })
@@ -99,6 +101,17 @@ test('a failure with the integration that had its turn before leaves what the ne
   // Whoever took over may still report the same.
   const own = message({ receipts: failed.change?.receipts ?? {} })
   assert.equal(receiptEffect(own, [receipt('bounced')], integration, now).change?.status, 'error')
+})
+
+test('a failure under the name that was refused before a redrive leaves what was sent since, under whatever name', () => {
+  const id = '019b7c7a-2d0e-7a3b-8f10-5a0c5d3f9e21'
+  const redriven = message({ id, redrives: 1 })
+  const late = receiptEffect(redriven, [receipt('rejected', { messageId: id.toUpperCase() })], integration, now)
+  assert.deepEqual([late.change?.status, late.details.length], [undefined, 1])
+  const known = message({ id, redrives: 1, receipts: late.change?.receipts ?? {} })
+  const messageId = repeatedIdOf(id, 1)
+  assert.equal(receiptEffect(known, [receipt('rejected', { messageId })], integration, now).change?.status, 'error')
+  assert.equal(receiptEffect(known, [receipt('rejected')], integration, now).change?.status, 'error')
 })
 
 test('many copies, or answers, never keep out what is told of the recipient; their own complaints still count', () => {

@@ -1,5 +1,6 @@
 // What a receipt does to a message: forward, never back; a report that comes twice, or late, does no harm.
 import { sendErrorOf } from '../domain/after-outcome.ts'
+import { ownIdOf, repeatedIdOf } from '../domain/derived-id.ts'
 import type { DetailCode, StoredDetail } from '../domain/execution-detail.ts'
 import { detail } from '../domain/execution-detail.ts'
 import type { Integration } from '../domain/integration.ts'
@@ -56,14 +57,15 @@ export function receiptEffect(
   let standing: Standing = {}
   for (const receipt of receipts) {
     const isOwn = isOwnAddress(message, receipt.address)
-    const name = nameOf(receipt, isOwn, message.isOthers ? _id : undefined)
+    const isBefore = message.isOthers || isOfBefore(message, receipt)
+    const name = nameOf(receipt, isOwn, isBefore ? _id : undefined)
     const known = { ...message.receipts, ...told }
     // A provider of the operator's own may report what nobody knows.
     if (name in known || !Object.hasOwn(detailCodes, receipt.status)) continue
     suppressions.push(...suppressionOf(message, receipt))
     if (name.includes(' ') && copiesIn(known) >= receiptsOfCopiesMax) continue
     const at = momentOf(receipt, message, now)
-    if (isOwn) standing = merged(standing, standingAfter(message, receipt, known, at))
+    if (isOwn) standing = merged(standing, standingAfter({ ...message, isOthers: isBefore }, receipt, known, at))
     told[name] = at.toISOString()
     news.push(receipt)
     const words = `${(receipt.words ?? receipt.status).slice(0, wordsMax)} - (${receipt.status})`
@@ -76,6 +78,12 @@ export function receiptEffect(
 /** Each thing is told once: of the message's own recipient, of each that got a copy, and by each that had a turn. */
 function nameOf({ status, address }: Receipt, isOwn: boolean, otherId: string | undefined): string {
   return [status, ...(isOwn ? [] : [address]), ...(otherId === undefined ? [] : [otherId])].join(' ')
+}
+
+/** It was redriven since: what is told of the name under which it had failed is no news of the message that was sent. */
+function isOfBefore({ id, redrives }: ReportedMessage, { messageId = '' }: Receipt): boolean {
+  const name = messageId.toLowerCase()
+  return ownIdOf(name) === id && name !== repeatedIdOf(id, redrives)
 }
 
 type Standing = Pick<ReportedChange, 'status' | 'error' | 'deliveredAt'>

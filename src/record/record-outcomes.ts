@@ -9,6 +9,7 @@ import type { World } from '../world/world.ts'
 import type { AwaitedReceipt } from './await-receipts.ts'
 import { awaitReceipts } from './await-receipts.ts'
 import { countCalls } from './count-messages.ts'
+import { countedCalls } from './count-settlements.ts'
 import { pruneTokens } from './prune-tokens.ts'
 import type { Settlement } from './settlement.ts'
 import type { Written } from './write-settlements.ts'
@@ -41,6 +42,7 @@ export async function recordOutcomes(
     writeSettlements(place, world, environment, queue, {
       settlements: outcomes.map(({ settlement }) => settlement),
       results: outcomes.flatMap(({ results }) => results),
+      calls: countedCalls(outcomes, world.now()),
       suppressions: outcomes.flatMap(({ suppressions }) => suppressions ?? []),
       reservation,
     })

@@ -1,5 +1,6 @@
 // One transaction for what a provider reported: messages, the story of their jobs, and whom nothing more is sent to.
 import type { Db, Tx } from '../db/sql.ts'
+import { ownIdOf } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
 import { grouped } from '../domain/grouped.ts'
 import type { Integration } from '../domain/integration.ts'
@@ -99,7 +100,9 @@ async function write(
 
 function idsIn(receipts: readonly Receipt[]): { ids: string[]; providerMessageIds: string[] } {
   return {
-    ids: receipts.flatMap(({ messageId }) => (messageId !== undefined && isUuid(messageId) ? [messageId] : [])),
+    ids: receipts.flatMap(({ messageId }) =>
+      messageId !== undefined && isUuid(messageId) ? [ownIdOf(messageId)] : [],
+    ),
     providerMessageIds: receipts.flatMap(({ providerMessageId }) => providerMessageId ?? []),
   }
 }
@@ -109,7 +112,7 @@ function finderOf(messages: readonly ReportedMessage[]): (receipt: Receipt) => R
   const byId = new Map(messages.map((message) => [message.id, message]))
   const byProviderId = grouped(messages, (message) => message.providerMessageId ?? '')
   return ({ messageId = '', providerMessageId = '', address }) => {
-    const own = byId.get(messageId.toLowerCase())
+    const own = byId.get(ownIdOf(messageId.toLowerCase()))
     if (own !== undefined || providerMessageId === '') return own
     const candidates = byProviderId.get(providerMessageId) ?? []
     return candidates.length < 2

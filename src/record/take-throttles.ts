@@ -21,21 +21,22 @@ export async function takeThrottles(
 ): Promise<Settlement[]> {
   if (wishes.length === 0) return []
   const ordered = await inEventOrder(tx, environment, wishes)
-  const groups = grouped(ordered, (wish) => identityKey(identityOf(wish)))
+  const groups = grouped(ordered, (wish) => throttleKey(throttleIdentityOf(wish)))
   const windows = await askThrottles(
     tx,
     environment,
     [...groups.values()].map((group) => {
       const first = group[0] as ThrottleWish
-      return { ...identityOf(first), count: group.length, until: first.take.until }
+      return { ...throttleIdentityOf(first), count: group.length, until: first.take.until }
     }),
     world.now(),
   )
   const settlements: Settlement[] = []
   for (const window of windows) {
-    const group = groups.get(identityKey(identityOfRow(window))) ?? []
+    const group = groups.get(throttleKey(throttleIdentityOfRow(window))) ?? []
     const before = window.asked - group.length
-    for (const [index, wish] of group.entries()) settlements.push(settlementOf(wish, before + index, window.until_at))
+    for (const [index, wish] of group.entries())
+      settlements.push(throttleSettlement(wish, before + index, window.until_at))
   }
   if (settlements.length !== wishes.length) throw new Error('A throttle was not asked for every job')
   return settlements
@@ -47,7 +48,7 @@ async function inEventOrder(
   environment: Environment,
   wishes: readonly ThrottleWish[],
 ): Promise<readonly ThrottleWish[]> {
-  const identities = new Set(wishes.map((wish) => identityKey(identityOf(wish))))
+  const identities = new Set(wishes.map((wish) => throttleKey(throttleIdentityOf(wish))))
   if (identities.size === wishes.length) return wishes
   const order = await findEventOrder(tx, environment, [...new Set(wishes.map((wish) => wish.job.eventId))])
   const seqOf = ({ job }: ThrottleWish): number => order.get(job.eventId) ?? 0
@@ -55,7 +56,7 @@ async function inEventOrder(
 }
 
 /** `before`: how many asked in the window before this one. */
-function settlementOf(wish: ThrottleWish, before: number, untilAt: Date): Settlement {
+export function throttleSettlement(wish: ThrottleWish, before: number, untilAt: Date): Settlement {
   const { job, take, now, nextStep, laterSteps } = wish
   const { threshold } = take
   const throttledUntil = untilAt.toISOString()
@@ -81,18 +82,20 @@ function settlementOf(wish: ThrottleWish, before: number, untilAt: Date): Settle
   })
 }
 
-function identityOf({ job, take }: ThrottleWish): ThrottleIdentity {
+export function throttleIdentityOf({ job, take }: ThrottleWish): ThrottleIdentity {
   const keyHash = createHash('sha256')
     .update(take.throttleValue === undefined ? '' : `=${take.throttleValue}`)
     .digest()
   return { stepId: take.stepId, subscriberId: job.subscriberId, keyHash }
 }
 
-const identityOfRow = (row: AskedWindow): ThrottleIdentity => ({
+export const throttleIdentityOfRow = (
+  row: Pick<AskedWindow, 'step_id' | 'subscriber_id' | 'key_hash'>,
+): ThrottleIdentity => ({
   stepId: row.step_id,
   subscriberId: row.subscriber_id,
   keyHash: row.key_hash,
 })
 
-const identityKey = (identity: ThrottleIdentity): string =>
+export const throttleKey = (identity: ThrottleIdentity): string =>
   `${identity.stepId}/${identity.subscriberId}/${identity.keyHash.toString('base64')}`

@@ -9,15 +9,18 @@ import type { Job } from '../domain/job.ts'
 import type { NewSuppression } from '../domain/suppression.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { Reservation } from '../queue/worker.ts'
+import { jobCountInsertion } from '../store/counts.ts'
 import { closeWindows } from '../store/digests.ts'
 import type { NewJob } from '../store/jobs/insert.ts'
-import { jobInsertions, madeJobs } from '../store/jobs/insert.ts'
+import { endedJobs, jobInsertions, madeJobs } from '../store/jobs/insert.ts'
 import { jobSettlements, settledJobs, showDigests } from '../store/jobs/settle.ts'
 import { messageInsertion } from '../store/messages/insert.ts'
 import type { CallResult } from '../store/messages/sending.ts'
 import { callResults } from '../store/messages/sending.ts'
 import { suppressionInsertion } from '../store/suppressions.ts'
 import type { World } from '../world/world.ts'
+import type { CountedCall } from './count-settlements.ts'
+import { countedJobs } from './count-settlements.ts'
 import { bornJob } from './notify.ts'
 import type { Settlement } from './settlement.ts'
 
@@ -32,6 +35,8 @@ export interface SettlingParts {
   readonly settlements: readonly Settlement[]
   /** What came of the calls of these jobs, where calls were made. */
   readonly results?: readonly CallResult[]
+  /** The same as it is counted. */
+  readonly calls?: readonly CountedCall[]
   /** What those calls taught of addresses. It is true whoever holds the jobs. */
   readonly suppressions?: readonly NewSuppression[]
   readonly reservation: Reservation | undefined
@@ -43,7 +48,7 @@ export async function writeSettlements(
   world: World,
   environment: Environment,
   queue: Queue,
-  { settlements, results = [], suppressions = [], reservation }: SettlingParts,
+  { settlements, results = [], calls = [], suppressions = [], reservation }: SettlingParts,
 ): Promise<Written> {
   if (settlements.length === 0) return { kept: new Set(), born: [] }
   const now = world.now()
@@ -51,7 +56,9 @@ export async function writeSettlements(
   const lease = reservation?.lease ?? null
   const messages = settlements.flatMap((settlement) => settlement.messages)
   const next = settlements.flatMap(nextJobOf)
-  const jobs = [...next, ...settlements.flatMap(endedJobsOf)]
+  const over = settlements.flatMap(endedJobsOf)
+  const jobs = [...next, ...over]
+  const counted = countedJobs(settlements, over, calls, now)
   const rows = await db.rows<{ id: string }>(
     oneStatement(
       [
@@ -60,15 +67,21 @@ export async function writeSettlements(
         ...jobInsertions(environment, jobs, { clock, leaseMs, lease, now }, settledJobs),
         ...(results.length === 0 ? [] : [callResults(environment, results, settledJobs, now)]),
         ...(suppressions.length === 0 ? [] : [suppressionInsertion(environment, suppressions, now)]),
+        ...(counted.length === 0
+          ? []
+          : [jobCountInsertion(environment, counted, over.length === 0 ? ours : made, now)]),
       ],
       next.length === 0 ? settledJobs : sql`${settledJobs} union all ${madeJobs}`,
     ),
   )
   const kept = new Set(rows.map((row) => row.id))
-  const made = lease === null ? [] : next.filter((job) => kept.has(job.id))
+  const born = lease === null ? [] : next.filter((job) => kept.has(job.id))
   const events = new Map(settlements.map(({ job }) => [job.eventId, job.event]))
-  return { kept, born: made.map((job) => bornJob(environment, job, lease ?? '', events.get(job.eventId))) }
+  return { kept, born: born.map((job) => bornJob(environment, job, lease ?? '', events.get(job.eventId))) }
 }
+
+const ours = { name: 'settled', ids: settledJobs }
+const made = { name: 'made', ids: sql`${settledJobs} union all ${endedJobs}` }
 
 /** With the windows that some of them close: nothing of it stands unless the jobs that close them were still ours. */
 export async function writeClosing(
@@ -105,10 +118,11 @@ export class LostLease extends Error {
 }
 
 /** What was held back and gathered is decided anew, with all that was. */
-const isReleased = (settlement: Settlement): settlement is Settlement & { closes: string } =>
+export const isReleased = (settlement: Settlement): settlement is Settlement & { closes: string } =>
   settlement.status === 'queued' && settlement.closes !== null
 
-function withDigestCount(settlement: Settlement, closed: ReadonlyMap<string, number>, now: Date): Settlement {
+/** Tells how many the window gathered that closes with it. */
+export function withDigestCount(settlement: Settlement, closed: ReadonlyMap<string, number>, now: Date): Settlement {
   if (settlement.closes === null) return settlement
   const total = closed.get(settlement.closes) ?? 0
   const code = isReleased(settlement) ? 'heldReleased' : 'digestTriggered'
@@ -116,12 +130,12 @@ function withDigestCount(settlement: Settlement, closed: ReadonlyMap<string, num
   return { ...settlement, details: [...settlement.details, counted] }
 }
 
-function nextJobOf({ job, next }: Settlement): NewJob[] {
+export function nextJobOf({ job, next }: Settlement): NewJob[] {
   if (next === null) return []
   return [{ ...siblingOf(job, next.step), status: 'queued', digestId: next.digestId, state: null, details: [] }]
 }
 
-function endedJobsOf({ job, rest }: Settlement): NewJob[] {
+export function endedJobsOf({ job, rest }: Settlement): NewJob[] {
   if (rest === null) return []
   return rest.steps.map((step) => ({
     ...siblingOf(job, step),

@@ -11,6 +11,8 @@ export class KeptTemplates<Compiled extends { readonly sourceLength: number }, S
   readonly #kept = new Map<string, Compiled>()
   readonly #limits: { readonly count: number; readonly length: number }
   #length = 0
+  /** The key of the last in the map. */
+  #newest: string | undefined
 
   constructor(
     compile: (source: Source) => Compiled,
@@ -28,13 +30,17 @@ export class KeptTemplates<Compiled extends { readonly sourceLength: number }, S
   of(key: string, source: Source): Compiled {
     const known = this.#kept.get(key)
     if (known !== undefined) {
-      // Last in the map is used last.
-      this.#kept.delete(key)
-      this.#kept.set(key, known)
+      // Last in the map is used last; those of a batch are mostly one.
+      if (key !== this.#newest) {
+        this.#kept.delete(key)
+        this.#kept.set(key, known)
+        this.#newest = key
+      }
       return known
     }
     const compiled = this.#compile(source)
     this.#kept.set(key, compiled)
+    this.#newest = key
     this.#length += compiled.sourceLength
     for (const [oldest, { sourceLength }] of this.#kept) {
       const fits = this.#kept.size <= this.#limits.count && this.#length <= this.#limits.length

@@ -45,13 +45,13 @@ function pipelineOf(secret: () => Promise<Buffer>): Pipeline {
   return { world: createFakeWorld(), signingSecrets: { of: secret } } as unknown as Pipeline
 }
 
-function outgoingOf(id: string, { subject = 'Hello', wantsReplies = false } = {}): Outgoing {
+function outgoingOf(id: string, { subject = 'Hello', wantsReplies = false, capture = false } = {}): Outgoing {
   const envelope = { to: ['ada@example.org'], subject, html: '<p>Hi</p>', text: 'Hi' }
   const integration = {
     _id: 'i',
     providerId: 'test-many',
     credentials: {},
-    configurations: { inboundParseDomain: 'parse.example.com' },
+    configurations: { inboundParseDomain: 'parse.example.com', capture },
   }
   const step = { template: { type: 'email' }, ...(wantsReplies ? { replyCallback: { active: true, url: 'x' } } : {}) }
   return {
@@ -123,4 +123,27 @@ test('a message that was refused with others shares no request any more', async 
     [alone, ...outgoing.slice(1)],
   )
   assert.deepEqual(calls, [['a'], ['b', 'c']])
+})
+
+test('in a shared request, those that came after the switch to capture are kept, and those before it are sent', async () => {
+  for (const switched of [
+    [false, true, true],
+    [true, false, false],
+    [false, true, false],
+  ]) {
+    const outgoing = switched.map((capture, index) => outgoingOf(`${index}`, { capture }))
+    const outcomes = await outcomesOf(
+      pipelineOf(async () => Buffer.from('secret')),
+      outgoing,
+    )
+    const kept = new Map(outcomes.map(([id, outcome]) => [id, outcome.kind === 'sent' && outcome.captured === true]))
+    assert.deepEqual(
+      switched.map((_, index) => kept.get(`${index}`)),
+      switched,
+    )
+    assert.deepEqual(
+      calls.flat(),
+      switched.flatMap((capture, index) => (capture ? [] : [`${index}`])),
+    )
+  }
 })

@@ -2,12 +2,14 @@
 import { deliver, deliverTogether } from '../deliver/deliver.ts'
 import { messageFor } from '../deliver/message-for.ts'
 import { callOfSeat } from '../deliver/seats.ts'
+import { repeatedIdOf } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
 import { grouped } from '../domain/grouped.ts'
+import { isCapturing } from '../domain/integration.ts'
 import type { Envelope } from '../domain/message.ts'
 import type { OutboundMessage } from '../domain/outbound-message.ts'
 import type { Outcome } from '../domain/outcome.ts'
-import { busy, misconfigured, unsure } from '../domain/outcome.ts'
+import { busy, captured, misconfigured, unsure } from '../domain/outcome.ts'
 import { providerOf } from '../providers/registry.ts'
 import { withFiles } from './attachments.ts'
 import type { JobFacts } from './job-facts.ts'
@@ -31,20 +33,43 @@ export function askProviders(
     messages.map((message): Asked => ({ environment, facts, message })),
   )
   const answers = new Map<BegunMessage, Promise<Outcome>>()
-  for (const group of grouped(all, ({ message }) => callOfSeat(message.seat)).values()) {
+  for (const seated of grouped(all, ({ message }) => callOfSeat(message.seat)).values()) {
+    // Each by itself: the switch may have come between two that share a call. Nobody is asked, so no account need be good.
+    for (const { message } of seated) {
+      if (isCapturing(message.integration)) answers.set(message, Promise.resolve(captured(message.id)))
+    }
+    const group = seated.filter(({ message }) => !answers.has(message))
     const [first] = group
     if (first === undefined) continue
     if (group.length === 1) {
-      answers.set(first.message, orUnsure(pipeline, askOne(pipeline, first)))
+      answers.set(first.message, traced(pipeline, first, 1, orUnsure(pipeline, askOne(pipeline, first))))
       continue
     }
     const outcomes = askTogether(pipeline, group)
-    for (const [index, { message }] of group.entries()) {
+    for (const [index, asked] of group.entries()) {
       const own = outcomes.then((told) => told[index] as Outcome)
-      answers.set(message, orUnsure(pipeline, own))
+      answers.set(asked.message, traced(pipeline, asked, group.length, orUnsure(pipeline, own)))
     }
   }
   return answers
+}
+
+/** With a span of the call, where the event is traced: who was asked and what for, never whom it was for. */
+function traced({ world }: Pipeline, asked: Asked, together: number, answer: Promise<Outcome>): Promise<Outcome> {
+  const { facts, message } = asked
+  const span = facts.span && world.tracer?.begin(`send ${message.channel}`, facts.span.traceparent, { kind: 'client' })
+  if (span === undefined) return answer
+  return answer.then((outcome) => {
+    const attributes = {
+      'posthorn.channel': message.channel,
+      'posthorn.provider': message.integration.providerId,
+      'posthorn.outcome': outcome.kind,
+      'posthorn.attempts': message.sending.attempts,
+      'posthorn.messages': together,
+    }
+    span.end({ attributes, failed: outcome.kind !== 'sent' })
+    return outcome
+  })
 }
 
 /** A fault of ours, at a moment that nobody knows. */
@@ -94,11 +119,13 @@ async function addressedOf(
   { environment, facts, message }: Asked,
   envelope: Envelope,
 ): Promise<OutboundMessage | undefined> {
-  const { id, integration } = message
+  const { id, integration, sending } = message
   const { providerId } = integration
   const plain = messageFor({ id, envelope, providerId, payload: facts.event.payload })
   try {
-    return await withReplyAddress(pipeline, environment, facts, integration, plain)
+    const addressed = await withReplyAddress(pipeline, environment, facts, integration, plain)
+    // Answers name the message itself; the vendor is asked under a name that it has not refused.
+    return sending.redrives === undefined ? addressed : { ...addressed, id: repeatedIdOf(id, sending.redrives) }
   } catch (error) {
     pipeline.world.log.warn({ err: error, messageId: id }, 'An address for answers could not be made')
     return undefined

@@ -4,6 +4,7 @@ import { createGroup } from '../commit/group.ts'
 import { callService } from '../deliver/call-service.ts'
 import type { Slots } from '../deliver/slots.ts'
 import { createSlots } from '../deliver/slots.ts'
+import { repeatedIdOf } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Job } from '../domain/job.ts'
 import { recordDecisions } from '../record/record-decisions.ts'
@@ -143,11 +144,13 @@ class CallingLines implements Caller {
   async #call(environment: Environment, call: PendingCall): Promise<void> {
     const pipeline = this.#pipelineOf()
     const { db, world, signingSecrets } = pipeline
-    const jobId = call.facts.job.id
+    const { id: jobId, state } = call.facts.job
+    // A service that remembers the key of a call that failed for good would answer with that failure again.
+    const idempotencyKey = repeatedIdOf(jobId, state?.redrives)
     let settlement: Settlement | undefined
     try {
       const secret = await signingSecrets.of(db, environment)
-      const outcome = await callService(world, { call: call.decision, idempotencyKey: jobId, secret })
+      const outcome = await callService(world, { call: call.decision, idempotencyKey, secret })
       settlement = callSettled(call, outcome, { now: world.now(), random: world.random() })
     } catch (error) {
       world.log.error({ err: error, jobId }, 'A custom step could not be called; it is called again')

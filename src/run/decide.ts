@@ -12,14 +12,17 @@ import type { JobFacts } from './job-facts.ts'
 import { preferenceRefusal } from './preference-refusal.ts'
 import { skipRefusal } from './skip-logic.ts'
 import { brokenCondition, choosableVariants, evaluateConditions } from './step-conditions.ts'
+import { goesOnInTest, inTest, leftOutOfTest, notWaited } from './test-run.ts'
 
 export function decide(facts: JobFacts, renderer: Renderer, at: Date): Decision {
   const now = wokenAt(facts.job, at)
   const { job, step } = facts
+  const leftOut = leftOutOfTest(facts, now)
+  if (leftOut !== undefined) return leftOut
   // A wait that is over was decided when it began: conditions are not asked twice.
   if (job.status === 'delayed') {
     const held = heldOn(facts, now)
-    if (held !== undefined) return held
+    if (held !== undefined && !goesOnInTest(facts, held)) return held
     const decision = decideStep(facts, step, facts.version.id, renderer, now)
     return { ...decision, details: [...extensionDetails(facts, now), ...decision.details] }
   }
@@ -27,13 +30,14 @@ export function decide(facts: JobFacts, renderer: Renderer, at: Date): Decision 
   const wasHeld = job.state?.heldBy !== undefined
   const refusal =
     (wasHeld ? undefined : (conditionRefusal(facts, step, renderer, now) ?? skipRefusal(facts, now))) ??
-    preferenceRefusal(facts, now) ??
-    heldBack(facts, now)
+    preferenceRefusal(facts, now)
   if (refusal !== undefined) return refusal
+  const held = heldBack(facts, now)
+  if (held !== undefined && !goesOnInTest(facts, held)) return inTest(facts, held, now)
   const chosen = withVariant(facts, renderer, now)
   if ('kind' in chosen) return chosen
-  const decision = decideStep(facts, chosen.step, chosen.key, renderer, now)
-  const before = [...contextDetails(facts, now), ...chosen.details]
+  const decision = inTest(facts, decideStep(facts, chosen.step, chosen.key, renderer, now), now)
+  const before = [...contextDetails(facts, now), ...(held === undefined ? [] : notWaited(held, now)), ...chosen.details]
   return before.length === 0 ? decision : { ...decision, details: [...before, ...decision.details] }
 }
 

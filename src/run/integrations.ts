@@ -11,17 +11,30 @@ export interface Integrations {
 
 const environmentsMax = 1_000
 
+interface Kept {
+  readonly stamp: string
+  readonly captures: boolean
+  readonly integrations: readonly Integration[]
+}
+
 export function createIntegrations(sealer: Sealer): Integrations {
-  const kept = new Map<string, { stamp: string; integrations: readonly Integration[] }>()
+  const kept = new Map<string, Kept>()
   return {
     active: async (db, environment) => {
-      const stamp = await integrationsStamp(db, environment)
+      const { stamp, captures } = await integrationsStamp(db, environment)
       const known = kept.get(environment.id)
-      if (known?.stamp === stamp) return known.integrations
+      if (known?.stamp === stamp && known.captures === captures) return known.integrations
       if (kept.size >= environmentsMax) kept.clear()
-      const integrations = await listIntegrations(db, sealer, environment, { activeOnly: true })
-      kept.set(environment.id, { stamp, integrations })
+      const opened = await listIntegrations(db, sealer, environment, { activeOnly: true })
+      const integrations = captures ? opened.map(capturing) : opened
+      kept.set(environment.id, { stamp, captures, integrations })
       return integrations
     },
   }
 }
+
+/** In an environment that keeps what it would send, every integration does. */
+const capturing = (integration: Integration): Integration => ({
+  ...integration,
+  configurations: { ...integration.configurations, capture: true },
+})

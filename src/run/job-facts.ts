@@ -7,6 +7,7 @@ import type { EmailLayouts, TemplateScope } from '../domain/rendering.ts'
 import type { NotificationStep, WorkflowVersion } from '../domain/workflow.ts'
 import type { WorkflowOverride } from '../domain/workflow-override.ts'
 import type { SubscriberRow } from '../store/subscribers.ts'
+import type { Span } from '../world/tracer.ts'
 import type { PreviousStep } from './previous-steps.ts'
 
 export interface JobFacts {
@@ -24,10 +25,14 @@ export interface JobFacts {
   readonly previous: readonly PreviousStep[]
   /** By address: what was answered to the step's conditions. */
   readonly webhookAnswers?: ReadonlyMap<string, WebhookAnswer>
+  /** Where nobody is asked, as the run is only tried: whether comparisons with answers hold. */
+  readonly webhooksHold?: boolean
   /** The tenant's override of the workflow, where there is one. */
   readonly tenantOverride: WorkflowOverride | undefined
   /** The step whose events the job sees, where they were gathered. */
   readonly digestStepId?: string | null
+  /** Of this turn of the job, where its event is traced. */
+  readonly span?: Span | undefined
 }
 
 /** What one address answered, or why it did not. */

@@ -24,7 +24,7 @@ import { hasSuppressions } from '../store/suppressions.ts'
 import { findTenants } from '../store/tenants.ts'
 import { findWorkflowOverrides } from '../store/workflow-overrides.ts'
 import type { Wording } from './layouts.ts'
-import type { Pipeline } from './pipeline.ts'
+import type { Deciding } from './pipeline.ts'
 import type { PreviousStep } from './previous-steps.ts'
 import { findPreviousSteps } from './previous-steps.ts'
 
@@ -53,18 +53,31 @@ export interface Facts {
 /** A template tells of so many events; how many there were in all it is told as a number. */
 const digestPayloadsMax = 100
 
-export function loadFacts(pipeline: Pipeline, environment: Environment, jobs: readonly Job[]): Promise<Facts> {
-  return pipeline.db.together((db) => readFacts(db, pipeline, environment, jobs))
+/** What is known of a run that is only tried: nothing of it is in the database, so it is not looked for there. */
+export interface TriedFacts {
+  /** Recipients and actors, as they would be. */
+  readonly subscribers: ReadonlyMap<string, SubscriberRow>
+  readonly tenants: ReadonlyMap<string, Tenant>
+}
+
+export function loadFacts(
+  deciding: Deciding,
+  environment: Environment,
+  jobs: readonly Job[],
+  tried?: TriedFacts,
+): Promise<Facts> {
+  return deciding.db.together((db) => readFacts(db, deciding, environment, jobs, tried))
 }
 
 async function readFacts(
   db: Sql,
-  { world, versions: known, integrations: opened, wordings }: Pipeline,
+  { world, versions: known, integrations: opened, wordings }: Deciding,
   environment: Environment,
   jobs: readonly Job[],
+  tried?: TriedFacts,
 ): Promise<Facts> {
-  const unique = (values: readonly (string | null)[]): string[] => [
-    ...new Set(values.filter((value) => value !== null)),
+  const unique = (values: readonly (string | null)[], but?: ReadonlyMap<string, unknown>): string[] => [
+    ...new Set(values.filter((value) => value !== null && but?.has(value) !== true) as string[]),
   ]
   const resumed = jobs.filter((job) => job.status === 'running')
   // Kept, but for the first time: they say what else is needed, so that most batches ask for all of it in one trip.
@@ -72,27 +85,46 @@ async function readFacts(
   const [read, recipients, digests, integrations, unsent, channels, previous, wording, mayBeSuppressed] =
     await Promise.all([
       findEvents(db, environment, unique(jobs.filter((job) => job.event === undefined).map((job) => job.eventId))),
-      findSubscribersById(db, environment, unique(jobs.map((job) => job.subscriberId))),
+      findSubscribersById(
+        db,
+        environment,
+        unique(
+          jobs.map((job) => job.subscriberId),
+          tried?.subscribers,
+        ),
+      ),
       findDigests(db, environment, unique(jobs.map((job) => job.digestId)), digestPayloadsMax),
       opened.active(db, environment),
       findUnsent(db, environment, resumed),
       channelsFor(db, world.sealer, environment, jobs, versions),
-      findPreviousSteps(db, environment, jobs, versions),
+      tried === undefined ? findPreviousSteps(db, environment, jobs, versions) : noSteps,
       wordings.for(db, environment, jobs, versions),
       jobs.some((job) => suppressible.has(typeOf(job, versions))) && hasSuppressions(db, environment),
     ])
   const events = [...read, ...new Set(jobs.flatMap((job) => job.event ?? []))]
   const [actors, tenants, contexts, tenantOverrides] = await Promise.all([
-    findSubscribersById(db, environment, unique(events.map((event) => event.actorId))),
-    findTenants(db, environment, { ids: unique(events.map((event) => event.tenantId)) }),
+    findSubscribersById(
+      db,
+      environment,
+      unique(
+        events.map((event) => event.actorId),
+        tried?.subscribers,
+      ),
+    ),
+    findTenants(db, environment, {
+      ids: unique(
+        events.map((event) => event.tenantId),
+        tried?.tenants,
+      ),
+    }),
     findContexts(db, environment, unique(events.flatMap((event) => event.contextKeys ?? []))),
     findWorkflowOverrides(db, environment, unique(events.map((event) => event.tenantId))),
   ])
   return {
     versions,
     events: byId(events),
-    subscribers: byId([...recipients, ...actors]),
-    tenants: new Map(tenants.map((tenant) => [tenant._id, tenant])),
+    subscribers: byId([...recipients, ...actors, ...(tried?.subscribers.values() ?? [])]),
+    tenants: new Map([...tenants.map((tenant) => [tenant._id, tenant] as const), ...(tried?.tenants ?? [])]),
     contexts: new Map(contexts.map((context) => [context.key, context])),
     digests: new Map(digests.map((digest) => [digest.window_id, digest])),
     integrations,
@@ -104,6 +136,8 @@ async function readFacts(
     unsent: grouped(unsent, (message) => message.jobId),
   }
 }
+
+const noSteps: ReadonlyMap<string, readonly PreviousStep[]> = new Map()
 
 const suppressible: ReadonlySet<StepType | undefined> = new Set<StepType>(['email', 'sms'])
 const withEntries: ReadonlySet<StepType | undefined> = new Set<StepType>(['chat', 'push'])

@@ -1,6 +1,7 @@
 // Integrations that must rest: when to look at them again, and who sends meanwhile.
 import type { Slots } from '../deliver/slots.ts'
 import type { Integration } from '../domain/integration.ts'
+import { isCapturing } from '../domain/integration.ts'
 import type { Choose } from './outgoing.ts'
 
 /** A job that found neither a slot nor room to wait for one comes back after this. */
@@ -13,7 +14,7 @@ export function lookAgainAt(slots: Slots, integrationId: string, now: Date): Dat
   return new Date(Math.min(paused, now.getTime() + patienceMsMax))
 }
 
-/** The integration that was chosen, unless it must rest for long and another need not. */
+/** The integration that was chosen, unless it must rest for long and another need not. What it is to keep nobody else sends. */
 export function unpaused(
   slots: Slots,
   choose: Choose,
@@ -21,7 +22,7 @@ export function unpaused(
   tried: readonly string[],
   now: Date,
 ): Integration | undefined {
-  const until = chosen && slots.pausedUntil(chosen._id, now)
+  const until = chosen && !isCapturing(chosen) ? slots.pausedUntil(chosen._id, now) : undefined
   if (chosen === undefined || until === undefined || until.getTime() - now.getTime() <= patienceMsMax) return chosen
   const other = choose([...tried, chosen._id])
   return other !== undefined && !slots.isPaused(other._id, now) ? other : chosen

@@ -6,13 +6,13 @@ import { evaluateFilters } from '../domain/condition-evaluation.ts'
 import type { SendDecision } from '../domain/decision.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Channel, Integration } from '../domain/integration.ts'
-import { isBuiltIn } from '../domain/integration.ts'
+import { isBuiltIn, isCapturing } from '../domain/integration.ts'
 import type { Envelope, MessageDraft, Sending } from '../domain/message.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import { RenderError } from '../domain/rendering.ts'
 import type { JobFacts } from './job-facts.ts'
 import type { Facts } from './load-facts.ts'
-import type { Pipeline } from './pipeline.ts'
+import type { Deciding } from './pipeline.ts'
 
 /** What is known of a message when an outcome is judged. */
 export interface SentMessage {
@@ -36,7 +36,10 @@ export interface BegunMessage extends OutgoingMessage {
 }
 
 /** One that is not called now: what is left of its job comes back for it. */
-export type LaterMessage = Pick<OutgoingMessage, 'sending' | 'draft'> & { readonly integration?: Integration }
+export type LaterMessage = Pick<OutgoingMessage, 'sending' | 'draft'> & {
+  readonly id?: string
+  readonly integration?: Integration
+}
 
 /** What came of asking a provider. */
 export interface Called {
@@ -64,7 +67,7 @@ export type Choose = (tried: readonly string[]) => Integration | undefined
 
 /** Who may send this job's messages, in the order of preference. */
 export function chooserOf(
-  pipeline: Pipeline,
+  deciding: Deciding,
   facts: Pick<Facts, 'integrations'>,
   job: JobFacts,
   { channel, integrationId }: { channel: Channel; integrationId?: string },
@@ -78,7 +81,7 @@ export function chooserOf(
   const wished = wishedIdentifier(event.overrides, channel)
   const passes = (conditions: readonly StepFilter[]): boolean => {
     try {
-      return evaluateFilters(conditions, scope, (text) => pipeline.renderer.value(text, scope)).passed
+      return evaluateFilters(conditions, scope, (text) => deciding.renderer.value(text, scope)).passed
     } catch (error) {
       // Conditions that cannot be rendered for this event do not fit it: the next integration sends.
       if (error instanceof RenderError) return false
@@ -91,21 +94,22 @@ export function chooserOf(
       ...(wished === undefined ? {} : { identifier: wished }),
       tried,
       passes,
-      captures: (integration) => captures(pipeline, integration),
+      captures: (integration) => captures(deciding, integration),
     })
 }
 
-/** Kept instead of sent: our own providers, unless the operator's mail server makes e-mail real. */
-function captures(pipeline: Pipeline, integration: Integration): boolean {
-  if (integration.providerId === 'platform-email') return pipeline.operatorMail === undefined
+/** Kept instead of sent: what was switched to it, and our own providers, unless the operator's mail server makes e-mail real. */
+function captures({ operatorMail }: Deciding, integration: Integration): boolean {
+  if (isCapturing(integration)) return true
+  if (integration.providerId === 'platform-email') return operatorMail === undefined
   return isBuiltIn(integration.providerId)
 }
 
 /** The integration with what it needs to reach its provider. */
-export function withOperatorMail(pipeline: Pipeline, integration: Integration): Integration {
+export function withOperatorMail({ operatorMail }: Deciding, integration: Integration): Integration {
   if (integration.providerId !== 'platform-email') return integration
   // The operator alone says where the built-in e-mail goes, whatever is stored with the integration.
-  return { ...integration, credentials: pipeline.operatorMail ?? {} }
+  return { ...integration, credentials: operatorMail ?? {} }
 }
 
 /** The integration an event asks for by name. */

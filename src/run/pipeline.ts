@@ -13,24 +13,28 @@ import type { Caller } from './pending-call.ts'
 import type { SigningSecrets } from './signing-secrets.ts'
 import type { Versions } from './versions.ts'
 
-export interface Pipeline {
+/** What is needed to decide, and to choose who sends: nodes without a worker have it too. */
+export interface Deciding {
   readonly db: Db
   readonly world: World
-  readonly queue: Queue
   readonly renderer: Renderer
-  readonly environments: Environments
   readonly versions: Versions
   readonly integrations: Integrations
   readonly wordings: Wordings
   readonly slots: Slots
-  /** What files may take of memory while they are sent. */
-  readonly fileBudget: ByteBudget
   readonly signingSecrets: SigningSecrets
-  readonly caller: Caller
   /** What links in messages begin with; undefined where the service has no address that they could point to. */
   readonly linkBase: string | undefined
   /** The operator's own mail server, which makes platform-email real. */
   readonly operatorMail: Credentials | undefined
+}
+
+export interface Pipeline extends Deciding {
+  readonly queue: Queue
+  readonly environments: Environments
+  /** What files may take of memory while they are sent. */
+  readonly fileBudget: ByteBudget
+  readonly caller: Caller
   /** False while this node cannot show the others that it lives: then it begins no call. */
   isAlive(): boolean
 }

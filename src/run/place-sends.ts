@@ -15,7 +15,7 @@ import type { Facts } from './load-facts.ts'
 import { lookAgainAt, unpaused } from './look-again.ts'
 import type { BegunMessage, Outgoing, OutgoingMessage } from './outgoing.ts'
 import { chooserOf, wishedIdentifier } from './outgoing.ts'
-import type { Pipeline } from './pipeline.ts'
+import type { Deciding, Pipeline } from './pipeline.ts'
 import type { Sender } from './sender.ts'
 import { begunNow, begunSettlement } from './settle-begun.ts'
 import { failed } from './settle-decision.ts'
@@ -89,7 +89,7 @@ export function queueUp(
 }
 
 /** No message is made, so none is told of. */
-function withoutIntegration(job: JobFacts, decision: SendDecision, now: Date): Settlement {
+export function withoutIntegration(job: JobFacts, decision: SendDecision, now: Date): Settlement {
   const told = decision.details.filter((one) => one.code !== 'messageCreated')
   const wished = wishedIdentifier(job.event.overrides, channelOf(decision))
   const raw = wished === undefined ? {} : { raw: { integrationIdentifier: wished } }
@@ -99,10 +99,11 @@ function withoutIntegration(job: JobFacts, decision: SendDecision, now: Date): S
 
 const channelOf = ({ messages }: SendDecision): Channel => messages[0]?.channel ?? 'email'
 
-function outgoingOf(
-  { pipeline, now }: Placing,
+/** The messages of a send, each with the integration that would be asked; none where there is none. */
+export function outgoingOf(
+  { pipeline, now }: { pipeline: Deciding; now: Date },
   environment: Environment,
-  facts: Facts,
+  facts: Pick<Facts, 'integrations'>,
   job: JobFacts,
   decision: SendDecision,
 ): Outgoing {

@@ -1,21 +1,22 @@
 // Runs a batch of jobs: loads what they need, decides each, records all in one transaction, then lets messages go.
-import type { SendDecision } from '../domain/decision.ts'
 import type { Environment } from '../domain/environment.ts'
-import { detail } from '../domain/execution-detail.ts'
 import { grouped } from '../domain/grouped.ts'
 import type { Job } from '../domain/job.ts'
 import { claimsMax } from '../domain/job.ts'
 import { releaseLeases } from '../queue/leases.ts'
 import type { Ending } from '../queue/worker.ts'
 import { buryJobs, postponeOrBury } from '../record/bury.ts'
+import type { LeftUnsent } from '../record/leave-unsent.ts'
+import { leaveUnsent } from '../record/leave-unsent.ts'
 import { recordDecisions } from '../record/record-decisions.ts'
 import type { Settlement, Wish } from '../record/settlement.ts'
-import { settles } from '../record/settlement.ts'
 import { LostLease } from '../record/write-settlements.ts'
+import { findCalledOff } from '../store/jobs/cancel.ts'
 import { jobQueue } from '../store/jobs/queue-table.ts'
 import { callOut, resumeCalls } from './call-out.ts'
-import { decide } from './decide.ts'
+import { abandoned, decideJob, factsOf } from './decide-job.ts'
 import type { JobFacts } from './job-facts.ts'
+import { lateRefusal } from './late-refusals.ts'
 import type { Facts } from './load-facts.ts'
 import { loadFacts } from './load-facts.ts'
 import type { BegunMessage, Outgoing } from './outgoing.ts'
@@ -23,13 +24,12 @@ import type { PendingCall } from './pending-call.ts'
 import type { Pipeline } from './pipeline.ts'
 import { placeSends } from './place-sends.ts'
 import { resumeJobs } from './resume-jobs.ts'
-import { scopeOf } from './scope.ts'
 import type { Sender } from './sender.ts'
-import type { SettledDecision } from './settle-decision.ts'
-import { laterSteps, settlementOf } from './settle-decision.ts'
+import { laterSteps } from './settle-decision.ts'
+import type { Send } from './suppressed.ts'
 import { withoutSuppressed } from './suppressed.ts'
-import type { UnsubscribeLinks } from './unsubscribe-headers.ts'
-import { unsubscribeLinks, withUnsubscribeHeaders } from './unsubscribe-headers.ts'
+import { traceSteps, withSpan } from './trace-steps.ts'
+import { unsubscribeLinks } from './unsubscribe-headers.ts'
 import type { WebhookAnswers } from './webhook-answers.ts'
 import { askWebhooks, mustAsk, withAnswers } from './webhook-answers.ts'
 
@@ -113,6 +113,7 @@ async function decideJobs(
   answers: WebhookAnswers = new Map(),
 ): Promise<Promise<void>[]> {
   const { db, world, queue } = pipeline
+  const tracing = traceSteps(world.tracer, jobs)
   const facts = await loadFacts(pipeline, environment, jobs)
   const links = await unsubscribeLinks(pipeline, environment, jobs, facts.versions)
   const now = world.now()
@@ -120,9 +121,9 @@ async function decideJobs(
   const wishes: Wish[] = []
   const calls: PendingCall[] = []
   const asking: JobFacts[] = []
-  const sends: { facts: JobFacts; decision: SendDecision }[] = []
+  const sends: Send[] = []
   for (const job of jobs) {
-    const jobFacts = withAnswers(factsOf(facts, job, links), answers)
+    const jobFacts = withAnswers(withSpan(tracing, factsOf(facts, job, links)), answers)
     if (jobFacts === undefined) {
       settlements.push(abandoned(facts, job, now))
       continue
@@ -131,15 +132,12 @@ async function decideJobs(
       asking.push(jobFacts)
       continue
     }
-    const decision = decide(jobFacts, pipeline.renderer, now)
-    if (decision.kind === 'send')
-      sends.push({ facts: jobFacts, decision: withUnsubscribeHeaders(links, jobFacts, decision) })
-    else if (decision.kind === 'callOut') calls.push({ facts: jobFacts, decision })
-    else {
-      const settled = settlementOf(jobFacts, inAppAllowed(facts, decision, now), now)
-      if ('status' in settled) settlements.push(settled)
-      else wishes.push(settled)
-    }
+    const decided = decideJob({ facts, links, renderer: pipeline.renderer, now }, jobFacts)
+    tracing?.decided(job, decided)
+    if ('send' in decided) sends.push(decided.send)
+    else if ('call' in decided) calls.push(decided.call)
+    else if ('status' in decided.settled) settlements.push(decided.settled)
+    else wishes.push(decided.settled)
   }
   const left = facts.mayBeSuppressed
     ? await withoutSuppressed(pipeline, environment, sends, now)
@@ -147,9 +145,11 @@ async function decideJobs(
   settlements.push(...left.skipped)
   const placed = placeSends(pipeline, sender, environment, facts, left.sends, now)
   settlements.push(...placed.settlements)
+  tracing?.recording()
   const kept = await recordOrFree(sender, placed.begun, () =>
     recordDecisions(db, world, environment, queue, { settlements, wishes }),
   )
+  tracing?.recorded()
   const isKept = (outgoing: Outgoing): boolean => kept.has(outgoing.facts.job.id)
   freeSeats(
     sender,
@@ -190,67 +190,51 @@ async function resumeSends(
   jobs: readonly Job[],
 ): Promise<Promise<void>[]> {
   const { db, world, queue } = pipeline
+  const tracing = traceSteps(world.tracer, jobs)
   const facts = await loadFacts(pipeline, environment, jobs)
-  const known = jobs.map((job) => factsOf(facts, job) ?? job)
+  const known = jobs.map((job) => withSpan(tracing, factsOf(facts, job)) ?? job)
   const gone = known.flatMap((one) => ('job' in one ? [] : [abandoned(facts, one, world.now())]))
-  if (gone.length > 0) await recordDecisions(db, world, environment, queue, { settlements: gone, wishes: [] })
-  const resumed = known.flatMap((one) => ('job' in one ? [one] : []))
+  if (gone.length > 0) await leaveUnsent(db, world, environment, queue, gone.map(withUnsent(facts)))
+  const resumed = await withoutRefused(
+    pipeline,
+    environment,
+    facts,
+    known.flatMap((one) => ('job' in one ? [one] : [])),
+  )
   const { calls, others } = await resumeCalls(pipeline, environment, resumed)
   const sends = await resumeJobs(pipeline, sender, environment, facts, others)
+  tracing?.recorded()
   return [...sends, callOut(pipeline, environment, calls)]
 }
 
-/** Undefined when the subscriber was deleted. Anything else that is missing is a fault of ours. */
-function factsOf(facts: Facts, job: Job, links?: UnsubscribeLinks): JobFacts | undefined {
-  const version = facts.versions.get(job.versionId)
-  const event = facts.events.get(job.eventId)
-  const subscriber = facts.subscribers.get(job.subscriberId)
-  const step = version?.definition.steps[job.step]
-  if (version === undefined || step === undefined) throw new Error(`Version ${job.versionId} of a job is missing`)
-  if (event === undefined) throw new Error(`Event ${job.eventId} of a job is missing`)
-  if (subscriber === undefined) return undefined
-  const linked = step.template.type === 'email' ? links : undefined
-  const scope = scopeOf({
-    facts,
-    event,
-    subscriber,
-    version,
-    digestId: job.digestId,
-    notificationId: job.notificationId,
-    links: linked,
+/** Ends those that are not to be sent any more, and returns the others. */
+async function withoutRefused(
+  { db, world, queue }: Pipeline,
+  environment: Environment,
+  facts: Facts,
+  jobs: readonly JobFacts[],
+): Promise<readonly JobFacts[]> {
+  const calledOff = await findCalledOff(
+    db,
+    environment,
+    jobs.map(({ job }) => job),
+  )
+  const left = jobs.flatMap((one) => {
+    const unsent = facts.unsent.get(one.job.id) ?? []
+    return lateRefusal(one, { unsent, isCalledOff: calledOff.has(one.job.id), now: world.now() }) ?? []
   })
-  return {
-    job,
-    step,
-    version,
-    event,
-    subscriber,
-    scope,
-    layouts: facts.wording.layouts,
-    channels: facts.channels.get(job.subscriberId) ?? [],
-    integrations: facts.integrations,
-    previous: facts.previous.get(job.notificationId) ?? [],
-    tenantOverride: facts.tenantOverrides.get(`${version.workflowId}/${event.tenantId}`),
-    digestStepId: facts.digests.get(job.digestId ?? '')?.step_id ?? null,
-  }
+  if (left.length === 0) return jobs
+  await leaveUnsent(db, world, environment, queue, left.map(withUnsent(facts)))
+  const ended = new Set(left.map(({ job }) => job.id))
+  return jobs.filter(({ job }) => !ended.has(job.id))
 }
 
-/** Somebody who was deleted is told nothing more. */
-function abandoned(facts: Facts, job: Job, now: Date): Settlement {
-  const version = facts.versions.get(job.versionId)
-  const steps = version === undefined ? [] : laterSteps({ job, version })
-  const details = [detail(now, 'subscriberGone')]
-  return settles(job, 'canceled', {
-    details,
-    rest: steps.length === 0 ? null : { steps, status: 'canceled', details },
+const withUnsent =
+  ({ unsent }: Facts) =>
+  (settlement: Settlement): LeftUnsent => ({
+    settlement,
+    messageIds: (unsent.get(settlement.job.id) ?? []).map(({ id }) => id),
   })
-}
-
-/** Without an active in-app integration there is no feed to write to. */
-function inAppAllowed(facts: Facts, decision: SettledDecision, now: Date): SettledDecision {
-  if (decision.kind !== 'deliver' || facts.integrations.some((one) => one.channel === 'in_app')) return decision
-  return { kind: 'fail', details: [detail(now, 'noIntegration')], stops: false } as const
-}
 
 /** Claimed again and again without an end: whoever runs them dies of it. */
 async function buryDeadly(pipeline: Pipeline, environment: Environment, jobs: readonly Job[]): Promise<void> {

@@ -15,7 +15,9 @@ import type { ResolveChannels } from '../record/resolve-recipients.ts'
 import type { Task } from '../store/tasks.ts'
 import { taskQueue } from '../store/tasks.ts'
 import type { Pipeline } from './pipeline.ts'
+import { runErasure } from './run-erasures.ts'
 import { lookAtLateReceipts, pollReceipts } from './run-receipts.ts'
+import { runRedrive, runRetraction } from './run-redrives.ts'
 import { handReplyOn } from './run-replies.ts'
 
 export interface TaskParts {
@@ -51,7 +53,7 @@ export async function runTasks(pipeline: Pipeline, parts: TaskParts, tasks: read
     await putOffTasks(
       db,
       environment,
-      deadly.map(({ id, lease }) => ({ id, lease, dueAt: null, error })),
+      deadly.map(({ id, lease }) => ({ id, lease, dueAt: null, error, buriedAt: world.now() })),
     )
     const group = all.filter((task) => task.claims <= claimsMax)
     const snoozes = group.filter((task) => task.kind === 'unsnooze')
@@ -85,6 +87,9 @@ const runners: Readonly<Record<Task['kind'], Run>> = {
   receipt: (pipeline, _parts, environment, task) => lookAtLateReceipts(pipeline, environment, task),
   poll: (pipeline, _parts, environment, task) => pollReceipts(pipeline, environment, task),
   reply: (pipeline, _parts, environment, task) => handReplyOn(pipeline, environment, task),
+  erase: runErasure,
+  redrive: runRedrive,
+  retract: runRetraction,
 }
 
 /** A large audience must not keep a small one waiting, whosever they are. */
@@ -140,7 +145,8 @@ async function guarded(
     const postponed = tasks.map((task) => {
       const dueAt = task.claims >= claimsMax ? null : new Date(now + postponedMs * Math.max(1, task.claims))
       world.log.error({ err: error, taskId: task.id, kind: task.kind, dueAt }, 'A task failed by a fault of ours')
-      return { id: task.id, lease: task.lease, dueAt, error: (error as Error).message }
+      const buried = dueAt === null ? { buriedAt: new Date(now) } : {}
+      return { id: task.id, lease: task.lease, dueAt, error: (error as Error).message, ...buried }
     })
     await putOffTasks(db, environment, postponed)
   }

@@ -35,7 +35,6 @@ export function scopeOf({
   const contexts = event.contextKeys === null ? [] : event.contextKeys.flatMap((key) => facts.contexts.get(key) ?? [])
   const digest = digestId === null ? undefined : facts.digests.get(digestId)
   const scope: Record<string, unknown> & TemplateScope = {
-    ...(facts.wording.translations === undefined ? {} : { [translations]: facts.wording.translations }),
     payload: event.payload,
     subscriber: personOf(subscriber),
     actor: actor && personOf(actor),
@@ -53,6 +52,8 @@ export function scopeOf({
       data: definition.data ?? nothing,
     },
   }
+  const { wording } = facts
+  if (wording.translations !== undefined) Object.assign(scope, { [translations]: wording.translations })
   const unsubscribe = links?.of(subscriber.id, version)
   if (unsubscribe !== undefined) scope['unsubscribe'] = unsubscribe
   const previous = facts.previous.get(notificationId)

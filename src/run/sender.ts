@@ -128,8 +128,11 @@ class SendingLines implements Sender {
     const calls = this.#withDeaths(asked)
     const moment = { now: world.now(), random: world.random() }
     const settled = settleOutcomes(outgoing.facts, calls, moment, outgoing.later)
+    const { span } = outgoing.facts
+    const recording = span && world.tracer?.begin('record outcome', span.traceparent)
     await this.#record(outgoing.environment, settled)
-    const { due } = settled.settlement
+    const { due, status } = settled.settlement
+    recording?.end({ attributes: { 'posthorn.step.status': status } })
     // What is left of the job goes on at once: no poll has to find it.
     if (due instanceof Date && due <= moment.now) queue.poke()
   }

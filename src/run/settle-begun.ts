@@ -19,10 +19,10 @@ export function begunNow(outgoing: Outgoing<BegunMessage>, now: Date): Outgoing<
  * as ready, and have their turn when these are over.
  */
 export function begunSettlement({ facts, messages, later, unwritten }: Outgoing, now: Date): Settlement {
-  const written = (state: 'calling' | 'ready', { draft, integration, sending }: LaterMessage): NewMessage[] => {
+  const written = (state: 'calling' | 'ready', { id, draft, integration, sending }: LaterMessage): NewMessage[] => {
     if (draft === undefined || integration === undefined) return []
     const { _id: integrationId, providerId } = integration
-    return [messageOf(facts, draft, now, { state, status: null, providerId, integrationId, sending })]
+    return [messageOf(facts, draft, now, { id, state, status: null, providerId, integrationId, sending })]
   }
   return settles(facts.job, 'running', {
     due: 'kept',

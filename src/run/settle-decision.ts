@@ -95,6 +95,8 @@ function decisionParts(decision: { details: Settlement['details']; state?: Settl
 }
 
 export interface Placed {
+  /** Where it was worked out before. */
+  readonly id?: string | undefined
   readonly state: MessageState
   readonly status: MessageStatus | null
   readonly providerId?: string
@@ -104,14 +106,14 @@ export interface Placed {
 }
 
 export function messageOf(
-  { job, event }: { job: Job; event: Pick<TriggeredEvent, 'contextKeys'> },
+  { job, event }: { job: Job; event: Pick<TriggeredEvent, 'contextKeys' | 'test'> },
   draft: MessageDraft,
   now: Date,
   placed: Placed,
 ): NewMessage {
   const isInApp = draft.channel === 'in_app'
   return {
-    id: messageIdOf(job.eventId, job.id, draft.target),
+    id: placed.id ?? messageIdOf(job.eventId, job.id, draft.target),
     eventId: job.eventId,
     notificationId: job.notificationId,
     jobId: job.id,
@@ -126,7 +128,7 @@ export function messageOf(
     sending: placed.sending ?? null,
     error: placed.error ?? null,
     contextKeys: event.contextKeys,
-    isTest: false,
+    isTest: event.test != null,
     deliveredAt: isInApp && placed.status === 'sent' ? now : null,
     createdAt: now,
   }

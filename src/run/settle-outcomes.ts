@@ -67,7 +67,8 @@ export function settleOutcomes(
 
 /** Most vendors report by themselves. */
 function awaited({ message, asked: { integrationId, providerId }, outcome }: Called, now: Date): AwaitedReceipt[] {
-  const polling = outcome.kind === 'sent' ? providerOf(providerId)?.polling : undefined
+  const isWithProvider = outcome.kind === 'sent' && outcome.captured !== true
+  const polling = isWithProvider ? providerOf(providerId)?.polling : undefined
   if (polling === undefined) return []
   return [{ messageId: message.id, integrationId, at: new Date(now.getTime() + polling.firstAfterMs) }]
 }
@@ -116,7 +117,8 @@ function deadTokenOf(facts: JobFacts, { message, asked, prunes }: Called): DeadT
 
 function judge({ message, asked, isThere, outcome }: Called, { now, random }: Moment): Judged {
   const { sending, channel } = message
-  const hasOther = message.other([...sending.tried, asked.integrationId]) !== undefined
+  // Nobody takes over what was sent: most are, and looking for somebody costs something.
+  const hasOther = outcome.kind !== 'sent' && message.other([...sending.tried, asked.integrationId]) !== undefined
   const after = afterOutcome({
     outcome,
     sending,
@@ -128,7 +130,8 @@ function judge({ message, asked, isThere, outcome }: Called, { now, random }: Mo
     now,
     random,
   })
-  const isTest = outcome.kind === 'sent' && outcome.captured === true
+  const isCaptured = outcome.kind === 'sent' && outcome.captured === true
+  const isTest = isCaptured
   const told = detailOf(outcome, after.kind === 'again', {
     now,
     providerId: asked.providerId,
@@ -145,6 +148,7 @@ function judge({ message, asked, isThere, outcome }: Called, { now, random }: Mo
     sending: after.kind === 'again' ? { ...after.sending, dueAt: after.at.toISOString() } : sending,
     nextIntegrationId: next?._id ?? null,
     isTest,
+    ...(isCaptured ? { isCaptured } : {}),
   }
   const details = next === undefined ? [told] : [told, selected(next, now)]
   return { result, details, again: after.kind === 'again' ? after.at : null }

@@ -3,7 +3,6 @@ import type { Clock } from '../db/clock.ts'
 import { databaseClock } from '../db/clock.ts'
 import type { Session } from '../db/session.ts'
 import type { Db } from '../db/sql.ts'
-import { createSlots } from '../deliver/slots.ts'
 import type { Credentials } from '../domain/integration.ts'
 import type { Job } from '../domain/job.ts'
 import type { Renderer } from '../domain/rendering.ts'
@@ -22,16 +21,13 @@ import type { World } from '../world/world.ts'
 import { fileBytesAtOnceMax, fileWaitMs } from './attachments.ts'
 import { createByteBudget } from './byte-budget.ts'
 import { createCaller } from './caller.ts'
+import { createDeciding } from './deciding.ts'
 import { createEnvironments } from './environments.ts'
-import { createIntegrations } from './integrations.ts'
-import { createWordings } from './layouts.ts'
 import { startNode } from './node.ts'
 import type { Pipeline } from './pipeline.ts'
 import { runJobs } from './run-jobs.ts'
 import { runTasks } from './run-tasks.ts'
 import { createSender } from './sender.ts'
-import { createSigningSecrets } from './signing-secrets.ts'
-import { createVersions } from './versions.ts'
 
 export interface Workers {
   readonly queue: Queue
@@ -105,20 +101,11 @@ export function createWorkers(parts: WorkerParts): Workers {
     },
   }
   const pipeline: Pipeline = {
-    db,
-    world,
+    ...createDeciding(parts),
     queue,
-    renderer: parts.renderer,
     environments: createEnvironments(db),
-    versions: createVersions(),
-    integrations: createIntegrations(world.sealer),
-    wordings: createWordings(),
-    slots: createSlots(),
     fileBudget: createByteBudget(world, { bytesMax: fileBytesAtOnceMax, waitMs: fileWaitMs }),
-    signingSecrets: createSigningSecrets(world.sealer),
     caller: createCaller(() => pipeline),
-    linkBase: parts.linkBase,
-    operatorMail: parts.operatorMail,
     isAlive: parts.isAlive,
   }
   const sender = createSender(pipeline)

@@ -13,7 +13,7 @@ import { needsOf } from './step-needs.ts'
 
 export function evaluateConditions(
   filters: readonly StepFilter[],
-  { scope, version, previous, webhookAnswers }: JobFacts,
+  { scope, version, previous, webhookAnswers, webhooksHold }: JobFacts,
   renderer: Renderer,
   now: Date,
 ): Evaluation {
@@ -24,6 +24,7 @@ export function evaluateConditions(
       const answer = webhookAnswers?.get(address)
       return answer?.kind === 'answered' ? answer.body : undefined
     },
+    assumes: webhooksHold,
   })
 }
 

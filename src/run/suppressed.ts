@@ -13,11 +13,11 @@ import type { NewSuppression, Suppression, SuppressionChannel } from '../domain/
 import { comparedAddress, suppressionHolds, suppressionNoteLengthMax } from '../domain/suppression.ts'
 import type { Settlement } from '../record/settlement.ts'
 import { settles } from '../record/settlement.ts'
-import { findSuppressed } from '../store/suppressions.ts'
+import { findSuppressedOrHidden } from '../store/suppressions.ts'
 import type { JobFacts } from './job-facts.ts'
 import type { Called } from './outgoing.ts'
 import { chooserOf } from './outgoing.ts'
-import type { Pipeline } from './pipeline.ts'
+import type { Deciding } from './pipeline.ts'
 import { messageOf, nextOf } from './settle-decision.ts'
 
 export interface Send {
@@ -33,26 +33,35 @@ export interface SendsLeft {
 
 /** One statement for a batch, and none where nothing is sent by e-mail or SMS. */
 export async function withoutSuppressed(
-  pipeline: Pipeline,
+  deciding: Deciding,
   environment: Environment,
   sends: readonly Send[],
   now: Date,
 ): Promise<SendsLeft> {
+  const found = await suppressedAmong(deciding, environment, sends)
+  if (found.size === 0) return { sends, skipped: [] }
+  const left: Send[] = []
+  const skipped: Settlement[] = []
+  for (const send of sends) {
+    const judged = leavingOut(deciding, send, found, now)
+    if ('status' in judged) skipped.push(judged)
+    else left.push(judged)
+  }
+  return { sends: left, skipped }
+}
+
+/** Whom of all that these may go to the list holds. */
+export async function suppressedAmong(
+  { db, world }: Pick<Deciding, 'db' | 'world'>,
+  environment: Environment,
+  sends: readonly Send[],
+): Promise<Found> {
   const asked = new Map<string, Listable>()
   for (const { decision } of sends) {
     for (const draft of decision.messages) for (const one of askedOf(draft)) asked.set(keyOf(one), one)
   }
-  const listed = await findSuppressed(pipeline.db, environment, [...asked.values()])
-  if (listed.length === 0) return { sends, skipped: [] }
-  const found = new Map(listed.map((suppression) => [keyOf(suppression), suppression]))
-  const left: Send[] = []
-  const skipped: Settlement[] = []
-  for (const { facts, decision } of sends) {
-    const judged = judge(pipeline, facts, decision, found, now)
-    if ('status' in judged) skipped.push(judged)
-    else left.push({ facts, decision: judged })
-  }
-  return { sends: left, skipped }
+  const listed = await findSuppressedOrHidden(db, world.sealer, environment, [...asked.values()])
+  return new Map(listed.map((suppression) => [keyOf(suppression), suppression]))
 }
 
 /** An address as the list has it. */
@@ -80,15 +89,11 @@ function askedOf({ channel, envelope }: MessageDraft): Listable[] {
   return [envelope, ...wishes].flatMap((message) => listable(channel, message))
 }
 
-type Found = ReadonlyMap<string, Suppression>
+/** By channel and address. */
+export type Found = ReadonlyMap<string, Suppression>
 
-function judge(
-  pipeline: Pipeline,
-  facts: JobFacts,
-  decision: SendDecision,
-  found: Found,
-  now: Date,
-): SendDecision | Settlement {
+/** The send to those who are left, or the skip that it becomes. */
+export function leavingOut(deciding: Deciding, { facts, decision }: Send, found: Found, now: Date): Send | Settlement {
   const isCritical = facts.version.definition.critical
   const left: MessageDraft[] = []
   const leftOut = new Map<string, Suppression>()
@@ -99,14 +104,14 @@ function judge(
       if (suppression !== undefined && suppressionHolds(suppression.reason, isCritical))
         out.set(keyOf(one), suppression)
     }
-    const kept = out.size === 0 ? draft : withoutThose(draft, out, firstProvider(pipeline, facts, draft), leftOut)
+    const kept = out.size === 0 ? draft : withoutThose(draft, out, firstProvider(deciding, facts, draft), leftOut)
     if (kept !== undefined) left.push(kept)
   }
   const [first] = leftOut.values()
   const [shown] = decision.messages
-  if (first === undefined || shown === undefined) return { ...decision, messages: left }
+  if (first === undefined || shown === undefined) return { facts, decision: { ...decision, messages: left } }
   const details = [...decision.details, detailOf([...leftOut.values()], left.length > 0, now)]
-  if (left.length > 0) return { ...decision, messages: left, details }
+  if (left.length > 0) return { facts, decision: { ...decision, messages: left, details } }
   const { envelope: _unsent, ...message } = shown
   const error = sendErrorOf(shown.channel, `${first.address} is on the suppression list (${first.reason})`)
   const messages = [messageOf(facts, message, now, { state: 'done', status: 'warning', error })]
@@ -114,8 +119,8 @@ function judge(
 }
 
 /** Who is asked to send it; empty where nobody can. */
-function firstProvider(pipeline: Pipeline, facts: JobFacts, draft: MessageDraft): string {
-  return chooserOf(pipeline, facts, facts, draft)([])?.providerId ?? ''
+function firstProvider(deciding: Deciding, facts: JobFacts, draft: MessageDraft): string {
+  return chooserOf(deciding, facts, facts, draft)([])?.providerId ?? ''
 }
 
 /**

@@ -38,3 +38,14 @@ test('an integration that must rest is not asked, and the others do not wait for
   assert.deepEqual(restOver(slots, outgoing, now), now)
   assert.deepEqual(restOver(slots, outgoingOf('aa'), now), inMs(5_000))
 })
+
+test('an integration that captures asks nobody, so it need not rest', () => {
+  const slots = createSlots()
+  slots.pauseUntil('a', inMs(5_000))
+  const outgoing = outgoingOf('a')
+  const [message] = outgoing.messages as [OutgoingMessage]
+  const integration = { ...message.integration, configurations: { capture: true } }
+  const capturing = { ...outgoing, messages: [{ ...message, integration }] }
+  assert.deepEqual(names(takeSlots(slots, createSeating(slots), outgoing, now).messages), [])
+  assert.deepEqual(names(takeSlots(slots, createSeating(slots), capturing, now).messages), ['a0'])
+})

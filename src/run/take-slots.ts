@@ -2,6 +2,7 @@
 import { messageFor } from '../deliver/message-for.ts'
 import type { Seating, Sharing } from '../deliver/seats.ts'
 import type { Slots } from '../deliver/slots.ts'
+import { isCapturing } from '../domain/integration.ts'
 import { providerOf } from '../providers/registry.ts'
 import { lookAgainAt } from './look-again.ts'
 import type { BegunMessage, LaterMessage, Outgoing, OutgoingMessage } from './outgoing.ts'
@@ -12,7 +13,9 @@ export function takeSlots(slots: Slots, seating: Seating, outgoing: Outgoing, no
   const later: LaterMessage[] = []
   for (const message of outgoing.messages) {
     const { _id } = message.integration
-    const seat = slots.isPaused(_id, now) ? undefined : seating.take(_id, sharingOf(message, outgoing))
+    // One that captures asks nobody, whatever its provider wants.
+    const rests = slots.isPaused(_id, now) && !isCapturing(message.integration)
+    const seat = rests ? undefined : seating.take(_id, sharingOf(message, outgoing))
     if (seat === undefined) later.push(message)
     else begun.push({ ...message, seat })
   }

@@ -7,7 +7,7 @@ import type { EmailMessage } from '../domain/outbound-message.ts'
 import { unsubscribeUrlOf, writeUnsubscribeToken } from '../domain/unsubscribe-token.ts'
 import type { WorkflowVersion } from '../domain/workflow.ts'
 import type { JobFacts } from './job-facts.ts'
-import type { Pipeline } from './pipeline.ts'
+import type { Deciding } from './pipeline.ts'
 
 export interface UnsubscribeLinks {
   /** Undefined for critical workflows, which nobody can unsubscribe from. */
@@ -22,7 +22,7 @@ export interface UnsubscribeLink {
 
 /** Undefined where no job needs one, or there is no address that mail could point to. */
 export async function unsubscribeLinks(
-  { db, signingSecrets, linkBase }: Pipeline,
+  { db, signingSecrets, linkBase }: Pick<Deciding, 'db' | 'signingSecrets' | 'linkBase'>,
   environment: Environment,
   jobs: readonly Job[],
   versions: ReadonlyMap<string, WorkflowVersion>,

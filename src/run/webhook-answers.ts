@@ -9,6 +9,7 @@ import type { OutboundAnswer } from '../world/world.ts'
 import type { JobFacts, WebhookAnswer } from './job-facts.ts'
 import type { Pipeline } from './pipeline.ts'
 import { openQuestions } from './step-conditions.ts'
+import { leftOutOfTest } from './test-run.ts'
 
 type Answer = Readonly<Record<string, unknown>>
 
@@ -38,7 +39,8 @@ export function withAnswers(facts: JobFacts | undefined, answers: WebhookAnswers
 
 /** Whether an address must be asked that was not asked yet. */
 export function mustAsk(facts: JobFacts, { renderer, world }: Pipeline): boolean {
-  return questionsOf(facts, renderer, world.now()).length > 0
+  const now = world.now()
+  return leftOutOfTest(facts, now) === undefined && questionsOf(facts, renderer, now).length > 0
 }
 
 function questionsOf(facts: JobFacts, renderer: Pipeline['renderer'], now: Date): string[] {

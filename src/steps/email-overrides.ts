@@ -39,8 +39,11 @@ const reservedHeaders = new Set([
   ...['mime-version', 'dkim-signature', 'resent-from', 'resent-to', 'resent-cc', 'resent-bcc', 'resent-sender'],
 ])
 
+const nothing: EmailOverrides = { to: [], cc: [], bcc: [], headers: {} }
+
 /** Throws a RenderError that names the override to mend. */
 export function emailOverridesOf(fields: OverrideFields): EmailOverrides {
+  if (Object.keys(fields.all()).length === 0) return nothing
   const sender = senderIn(fields)
   const lists = {
     to: addressesIn(fields, 'to'),

@@ -1,6 +1,7 @@
 // The e-mail step: a message to the subscriber's address, with what the trigger overrides.
 import { detail } from '../domain/execution-detail.ts'
 import type { Envelope } from '../domain/message.ts'
+import type { EmailMessage } from '../domain/outbound-message.ts'
 import type { EmailContent, EmailFrame } from '../domain/rendering.ts'
 import { RenderError } from '../domain/rendering.ts'
 import type { EmailBlock, StepTemplate } from '../domain/workflow.ts'
@@ -125,31 +126,37 @@ function envelopeOf(input: StepInput, overrides: EmailOverrides, recipient: stri
   const from = overrides.from ?? own.from
   const senderName = content.senderName ?? own.senderName
   const replyTo = overrides.replyTo ?? own.replyTo
-  return {
-    ...(from === undefined ? {} : { from }),
-    ...(senderName === undefined ? {} : { senderName }),
+  const metadata = {
+    transactionId: event.transactionId,
+    workflow: version.identifier,
+    subscriberId: subscriber.subscriberId,
+  }
+  // Member by member, as there is one for every e-mail: a spread costs ten times as much.
+  const envelope: { -readonly [Name in keyof EmailEnvelope]: EmailEnvelope[Name] } = {
     to,
     cc,
     bcc: unique(overrides.bcc, [...to, ...cc]),
-    ...(replyTo === undefined ? {} : { replyTo }),
     subject: content.subject,
     html: content.html,
     text: overrides.text ?? content.text,
     headers: overrides.headers,
     attachments: [],
-    ...(ipPoolName === undefined ? {} : { ipPoolName }),
     tags: version.definition.tags,
-    metadata: {
-      transactionId: event.transactionId,
-      workflow: version.identifier,
-      subscriberId: subscriber.subscriberId,
-    },
-    ...(customData === undefined ? {} : { customData }),
+    metadata,
   }
+  if (from !== undefined) envelope.from = from
+  if (senderName !== undefined) envelope.senderName = senderName
+  if (replyTo !== undefined) envelope.replyTo = replyTo
+  if (ipPoolName !== undefined) envelope.ipPoolName = ipPoolName
+  if (customData !== undefined) envelope.customData = customData
+  return envelope
 }
+
+type EmailEnvelope = Omit<EmailMessage, 'id'>
 
 /** Each address once, whatever its capitals, and none that gets the mail already. */
 function unique(addresses: readonly string[], others: readonly string[] = []): string[] {
+  if (addresses.length === 0) return []
   const seen = new Set(others.map((address) => address.toLowerCase()))
   return addresses.filter((address) => !seen.has(address.toLowerCase()) && seen.add(address.toLowerCase()))
 }

@@ -57,6 +57,17 @@ export async function reinstateConfiguredKey(tx: Tx, environment: Environment, h
   return count > 0
 }
 
+/** One a start; nobody has as many. */
+const configuredKeysMax = 1_000
+
+/** Those that were set by configuration, and the one of this hash. */
+export async function listConfiguredKeys(tx: Tx, environment: Environment, hash: Buffer): Promise<ApiKey[]> {
+  const rows = await tx.rows<ApiKeyRow>(sql`
+    select ${columns} from api_keys where environment_id = ${environment.id} and (configured or hash = ${hash})
+    order by id desc limit ${configuredKeysMax}`)
+  return rows.map(apiKeyOf)
+}
+
 /** The key as it is now; undefined when there is none to revoke. */
 export async function revokeApiKey(
   tx: Tx,
@@ -96,6 +107,7 @@ export async function hasOtherFullKey(tx: Tx, environment: Environment, id: stri
 export async function findCaller(db: Sql, hash: Buffer): Promise<(Caller & { expiresAt: Date | null }) | undefined> {
   const row = await db.row<{
     keyId: string
+    keyName: string
     scopes: Scope[]
     expiresAt: Date | null
     environmentId: string
@@ -104,7 +116,7 @@ export async function findCaller(db: Sql, hash: Buffer): Promise<(Caller & { exp
   }>(
     prepared(
       'api-keys-caller',
-      sql`select k.id as "keyId", k.scopes, k.expires_at as "expiresAt",
+      sql`select k.id as "keyId", k.name as "keyName", k.scopes, k.expires_at as "expiresAt",
                  e.id as "environmentId", e.organization_id as "organizationId", e.name
           from api_keys k join environments e on e.id = k.environment_id
           where k.hash = ${hash} and k.revoked_at is null`,
@@ -112,7 +124,8 @@ export async function findCaller(db: Sql, hash: Buffer): Promise<(Caller & { exp
   )
   if (row === undefined) return undefined
   const environment = { id: row.environmentId, organizationId: row.organizationId, name: row.name }
-  return { environment, keyId: row.keyId, scopes: row.scopes, expiresAt: row.expiresAt }
+  const { keyId, keyName, scopes, expiresAt } = row
+  return { environment, keyId, keyName, scopes, expiresAt }
 }
 
 function apiKeyOf(row: ApiKeyRow): ApiKey {

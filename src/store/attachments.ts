@@ -48,6 +48,23 @@ export async function findAttachments(
     order by place`)
 }
 
+export interface ListedAttachment extends Omit<EventAttachment, 'content'> {
+  readonly bytes: number
+}
+
+/** The same without reading them. */
+export async function listAttachments(
+  db: Sql,
+  environment: Environment,
+  { eventId, channel }: { eventId: string; channel: string },
+): Promise<ListedAttachment[]> {
+  return db.rows<ListedAttachment>(sql`
+    select name, mime, cid, disposition, channels, octet_length(content) as bytes from attachments
+    where environment_id = ${environment.id} and event_id = ${eventId}
+      and (channels is null or ${channel} = any(channels))
+    order by place`)
+}
+
 export interface SweptFiles {
   readonly deleted: number
   /** The last one looked at; null when there are no more. */
@@ -55,8 +72,8 @@ export interface SweptFiles {
 }
 
 /**
- * Deletes the files of events that are over: a while after all went well, later where something failed. Goes on after what
- * was looked at before: files that must stay would else be all that is ever looked at.
+ * Deletes the files of events that are over: a while after all went well, later where something failed or lies in the outbox.
+ * Goes on after what was looked at before: files that must stay would else be all that is ever looked at.
  */
 export async function sweepAttachments(
   tx: Tx,
@@ -79,7 +96,13 @@ export async function sweepAttachments(
           and j.id >= (left(o.event_id::text, 14) || '7' || right(o.event_id::text, 3) || '-8000-000000000000')::uuid
           and j.id <= (left(o.event_id::text, 14) || '7' || right(o.event_id::text, 3) || '-bfff-ffffffffffff')::uuid
           and j.event_id = o.event_id
-          and (j.due_at is not null or (j.status = 'failed' and o.created_at >= ${ages.failedBefore})))),
+          and (j.due_at is not null or (j.status = 'failed' and o.created_at >= ${ages.failedBefore})))
+      and not (o.created_at >= ${ages.failedBefore} and exists (
+        select 1 from messages m
+        where m.environment_id = o.environment_id
+          and m.id >= (left(o.event_id::text, 14) || '7' || right(o.event_id::text, 3) || '-8000-000000000000')::uuid
+          and m.id <= (left(o.event_id::text, 14) || '7' || right(o.event_id::text, 3) || '-bfff-ffffffffffff')::uuid
+          and m.event_id = o.event_id and m.outbox_at is not null))),
     gone as (
       delete from attachments a using over
       where a.environment_id = over.environment_id and a.event_id = over.event_id and a.place = over.place returning 1)
@@ -90,3 +113,13 @@ export async function sweepAttachments(
 }
 
 const firstMoment = new Date(0)
+
+export async function deleteAttachmentsOf(
+  tx: Tx,
+  environment: Environment,
+  eventIds: readonly string[],
+): Promise<number> {
+  if (eventIds.length === 0) return 0
+  return tx.run(sql`
+    delete from attachments where environment_id = ${environment.id} and event_id = any(${eventIds}::uuid[])`)
+}

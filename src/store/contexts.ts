@@ -75,15 +75,29 @@ export async function updateContext(
   return row && contextOf(row)
 }
 
+/** The context as it was. */
 export async function deleteContext(
   tx: Tx,
   environment: Environment,
   context: { type: string; id: string },
-): Promise<boolean> {
-  const count = await tx.run(sql`
+): Promise<Context | undefined> {
+  const row = await tx.row<StoredContext>(sql`
     delete from contexts
-    where environment_id = ${environment.id} and type = ${context.type} and id = ${context.id}`)
-  return count > 0
+    where environment_id = ${environment.id} and type = ${context.type} and id = ${context.id}
+    returning ${contextColumns}`)
+  return row && contextOf(row)
+}
+
+/** As `findContext`; nobody else changes it before the transaction ends. */
+export async function lockContext(
+  tx: Tx,
+  environment: Environment,
+  context: { type: string; id: string },
+): Promise<Context | undefined> {
+  const row = await tx.row<StoredContext>(sql`
+    select ${contextColumns} from contexts
+    where environment_id = ${environment.id} and type = ${context.type} and id = ${context.id} for no key update`)
+  return row && contextOf(row)
 }
 
 export async function findContext(

@@ -1,6 +1,7 @@
 // The digest tables: windows that gather events, the events they gathered, and when a back-off last heard of something.
 import type { Sql, Tx } from '../db/sql.ts'
 import { sql } from '../db/sql.ts'
+import { firstIdAt } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
 
 /** What one window is for: a step, a subscriber, a value of the digest key. */
@@ -196,4 +197,66 @@ export async function handOnWindows(
                 ${windows.map((one) => one.notificationId)}::uuid[]) as n (id, job_id, notification_id)
     where w.environment_id = ${environment.id} and w.id = any(${windows.map((one) => one.id)}::uuid[]) and w.id = n.id
       and w.closed_at is null`)
+}
+
+/**
+ * Deletes at most `limit` windows that were closed before, with what they gathered. The activity and the steps after a digest
+ * read a window for as long as its notifications are there: whoever sweeps knows that those are gone.
+ */
+export async function sweepWindows(
+  tx: Tx,
+  environment: Environment,
+  { closedBefore, limit }: { closedBefore: Date; limit: number },
+): Promise<number> {
+  const rows = await tx.rows<{ id: string }>(sql`
+    select id from digest_windows
+    where environment_id = ${environment.id} and id < ${firstIdAt(closedBefore)} and closed_at < ${closedBefore}
+    order by id limit ${limit} for update skip locked`)
+  await deleteWindows(
+    tx,
+    environment,
+    rows.map((row) => row.id),
+  )
+  return rows.length
+}
+
+/** Windows and what they gathered, whether they are open or not. */
+export async function deleteWindows(tx: Tx, environment: Environment, ids: readonly string[]): Promise<number> {
+  if (ids.length === 0) return 0
+  await tx.run(
+    sql`delete from digest_events where environment_id = ${environment.id} and window_id = any(${ids}::uuid[])`,
+  )
+  return tx.run(sql`delete from digest_windows where environment_id = ${environment.id} and id = any(${ids}::uuid[])`)
+}
+
+/** Deletes at most `limit` back-offs that heard of nothing since. */
+export async function sweepBackoffs(
+  tx: Tx,
+  environment: Environment,
+  { before, limit }: { before: Date; limit: number },
+): Promise<number> {
+  return tx.run(sql`
+    delete from digest_backoffs where environment_id = ${environment.id} and (step_id, subscriber_id, key_hash) in (
+      select step_id, subscriber_id, key_hash from digest_backoffs
+      where environment_id = ${environment.id} and last_at < ${before} limit ${limit} for update skip locked)`)
+}
+
+/** What is still kept of somebody: windows that gather for them, and when their back-offs heard of something. */
+export async function forgetDigestsOf(
+  tx: Tx,
+  environment: Environment,
+  subscriberIds: readonly string[],
+): Promise<{ windows: number; backoffs: number }> {
+  const open = await tx.rows<{ id: string }>(sql`
+    select id from digest_windows
+    where environment_id = ${environment.id} and subscriber_id = any(${subscriberIds}::uuid[]) and closed_at is null`)
+  const windows = await deleteWindows(
+    tx,
+    environment,
+    open.map((row) => row.id),
+  )
+  const backoffs = await tx.run(sql`
+    delete from digest_backoffs
+    where environment_id = ${environment.id} and subscriber_id = any(${subscriberIds}::uuid[])`)
+  return { windows, backoffs }
 }

@@ -5,6 +5,7 @@ import type { Column } from '../db/row-set.ts'
 import { listed, rowSet } from '../db/row-set.ts'
 import type { Sql, Tx } from '../db/sql.ts'
 import { json, prepared, sql } from '../db/sql.ts'
+import { firstIdAt } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { TriggeredEvent } from '../domain/event.ts'
 import { isUuid } from '../domain/uuid-v7.ts'
@@ -85,6 +86,8 @@ const columns: readonly Column<NewEvent>[] = [
   { name: sql`attachments`, type: sql`smallint`, read: (e) => e.attachments },
   { name: sql`expanded_at`, type: moment, read: (e) => e.expandedAt },
   { name: sql`created_at`, type: moment, read: (e) => e.createdAt },
+  { name: sql`test`, type: jsonb, read: (e) => (e.test ? json(e.test) : null) },
+  { name: sql`traceparent`, type: text, read: (e) => e.traceparent ?? null },
 ]
 const names = listed(columns.map((column) => column.name))
 
@@ -107,7 +110,8 @@ export async function findEvents(db: Sql, environment: Environment, ids: readonl
     prepared(
       'events-find',
       sql`select e.id, e.transaction_id as "transactionId", e.payload, e.overrides, e.actor_id as "actorId",
-                 e.tenant_id as "tenantId", e.context_keys as "contextKeys", e.severity, e.attachments
+                 e.tenant_id as "tenantId", e.context_keys as "contextKeys", e.severity, e.attachments, e.test,
+                 e.traceparent
           from unnest(${ids}::uuid[]) as asked (id)
           cross join lateral (select * from events found
             where found.environment_id = ${environment.id} and found.id = asked.id limit 1) as e`,
@@ -154,16 +158,37 @@ export interface ExpandingEvent {
   readonly excluded: string[] | null
   readonly is_broadcast: boolean
   readonly canceled_at: Date | null
+  readonly traceparent: string | null
 }
 
+/** Locked, as it is written at the end of the page. */
 export async function findExpandingEvent(
-  db: Sql,
+  tx: Tx,
   environment: Environment,
   id: string,
 ): Promise<ExpandingEvent | undefined> {
-  return db.row<ExpandingEvent>(sql`
-    select id, version_id, lane, actor_id, recipients, topic_ids, excluded, is_broadcast, canceled_at from events
-    where environment_id = ${environment.id} and id = ${id}`)
+  return tx.row<ExpandingEvent>(sql`
+    select id, version_id, lane, actor_id, recipients, topic_ids, excluded, is_broadcast, canceled_at, traceparent
+    from events
+    where environment_id = ${environment.id} and id = ${id} for no key update`)
+}
+
+/**
+ * Takes somebody out of the lists that are still to be walked, or would be if what was buried began anew. By position, so
+ * their places stay, empty.
+ */
+export async function blankRecipient(tx: Tx, environment: Environment, subscriberId: string): Promise<void> {
+  await tx.run(sql`
+    with expanding as materialized (
+      select e.id from tasks t
+      join events e on e.environment_id = t.environment_id and e.id = t.id
+      where t.environment_id = ${environment.id} and t.kind = 'expand'
+        and e.recipients @> ${json([{ subscriberId }])}::jsonb
+      order by e.id for no key update of e)
+    update events e set recipients = (
+      select jsonb_agg(case when one->>'subscriberId' = ${subscriberId} then 'null' else one end order by place)
+      from jsonb_array_elements(e.recipients) with ordinality as listed (one, place))
+    from expanding where e.environment_id = ${environment.id} and e.id = expanding.id`)
 }
 
 /** More of them say nothing new. */
@@ -206,4 +231,99 @@ export async function callOffEvent(
     update events e set canceled_at = coalesce(e.canceled_at, ${now}), expanded_at = coalesce(e.expanded_at, ${now})
     from before where e.environment_id = ${environment.id} and e.id = before.id
     returning e.version_id, before.expanded_at is null as was_expanding`)
+}
+
+/**
+ * Looks at the next callers' transaction ids after the one given and deletes those whose events are gone: the ids may be
+ * used again from then on. `next` is undefined after the last.
+ */
+export async function sweepTransactions(
+  tx: Tx,
+  environment: Environment,
+  { before, after, limit }: { before: string; after: string | undefined; limit: number },
+): Promise<{ deleted: number; next: string | undefined }> {
+  const row = await tx.row<{ deleted: number; looked: number; last: string | null }>(sql`
+    with looked as materialized (
+      select transaction_id, event_id from transactions
+      where environment_id = ${environment.id} and transaction_id > ${after ?? ''}
+      order by transaction_id limit ${limit}),
+    gone as (
+      delete from transactions t using looked
+      where t.environment_id = ${environment.id} and t.transaction_id = looked.transaction_id
+        and looked.event_id < ${before}::uuid
+      returning 1)
+    select (select count(*) from gone) as deleted, (select count(*) from looked) as looked,
+      (select transaction_id from looked order by transaction_id desc limit 1) as last`)
+  const isLast = (row?.looked ?? 0) < limit
+  return { deleted: row?.deleted ?? 0, next: isLast ? undefined : (row?.last ?? undefined) }
+}
+
+/**
+ * Deletes those of the events that nobody was told of any more, with their transaction ids, which may be used again then.
+ * An event that is still being expanded may yet become a notification of somebody else.
+ */
+export async function deleteLonelyEvents(tx: Tx, environment: Environment, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return []
+  const rows = await tx.rows<{ id: string; transaction_id: string }>(sql`
+    delete from events e
+    where e.environment_id = ${environment.id} and e.id = any(${ids}::uuid[]) and e.expanded_at is not null
+      and not exists (
+        select 1 from notifications n
+        where n.environment_id = ${environment.id} and n.event_id = e.id
+          and n.id >= (left(e.id::text, 14) || '7' || right(e.id::text, 3) || '-8000-000000000000')::uuid
+          and n.id <= (left(e.id::text, 14) || '7' || right(e.id::text, 3) || '-bfff-ffffffffffff')::uuid)
+    returning e.id, e.transaction_id`)
+  await tx.run(sql`
+    delete from transactions
+    where environment_id = ${environment.id} and transaction_id = any(${rows.map((row) => row.transaction_id)}::text[])
+      and event_id = any(${rows.map((row) => row.id)}::uuid[])`)
+  return rows.map((row) => row.id)
+}
+
+export interface MentionSearch {
+  /** The person's internal ids, and the id that callers know. */
+  readonly ids: readonly string[]
+  readonly subscriberId: string
+  readonly after: string | null
+  readonly before: string
+  readonly limit: number
+}
+
+/**
+ * Looks at the next events and takes the person out of those that mention them: as actor, among the recipients as given,
+ * among those left out of topics, in warnings. No index leads there, so all events are walked, a page at a time.
+ */
+export async function removeMentions(
+  tx: Tx,
+  environment: Environment,
+  { ids, subscriberId, after, before, limit }: MentionSearch,
+): Promise<{ changed: number; next: string | null }> {
+  const asRecipient = json([{ subscriberId }])
+  const warned = `Channels of ${subscriberId} were not stored`
+  const row = await tx.row<{ changed: number; looked: number; last: string | null }>(sql`
+    with looked as materialized (
+      select id from events
+      where environment_id = ${environment.id} and id > ${after ?? firstIdAt(new Date(0))}::uuid and id < ${before}::uuid
+      order by id limit ${limit}),
+    changed as (
+      update events e set
+        actor_id = case when e.actor_id = any(${ids}::uuid[]) then null else e.actor_id end,
+        excluded = array_remove(e.excluded, ${subscriberId}),
+        recipients = case when e.recipients is not null then (
+          select coalesce(jsonb_agg(one order by place), '[]')
+          from jsonb_array_elements(e.recipients) with ordinality as listed (one, place)
+          where one->>'subscriberId' is distinct from ${subscriberId}) end,
+        warnings = case when e.warnings is not null then (
+          select coalesce(jsonb_agg(one order by place), '[]')
+          from jsonb_array_elements(e.warnings) with ordinality as listed (one, place)
+          where not starts_with(one #>> '{}', ${warned})) end
+      from looked
+      where e.environment_id = ${environment.id} and e.id = looked.id
+        and (e.actor_id = any(${ids}::uuid[]) or ${subscriberId} = any(e.excluded)
+          or e.recipients @> ${asRecipient}::jsonb or exists (select 1 from jsonb_array_elements_text(e.warnings) as told (one) where starts_with(one, ${warned})))
+      returning 1)
+    select (select count(*) from changed) as changed, (select count(*) from looked) as looked,
+      (select id from looked order by id desc limit 1) as last`)
+  const isLast = (row?.looked ?? 0) < limit
+  return { changed: row?.changed ?? 0, next: isLast ? null : (row?.last ?? null) }
 }

@@ -1,7 +1,8 @@
 // The installation, organizations and environments tables: what exists once, before any caller.
 
+import { randomBytes } from 'node:crypto'
 import type { Sql, Tx } from '../db/sql.ts'
-import { sql } from '../db/sql.ts'
+import { prepared, sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Sealer } from '../domain/sealed.ts'
 import { isSealedOtherwise, sealedAnew } from './sealed-columns.ts'
@@ -56,6 +57,21 @@ export async function findEnvironments(db: Sql, ids: readonly string[]): Promise
     select id, organization_id as "organizationId", name from environments where id = any(${ids}::uuid[])`)
 }
 
+/** Whether the environment keeps what it would send, from now on; undefined leaves it as it is. */
+export async function updateCaptures(
+  tx: Tx,
+  environment: Environment,
+  captures: boolean | undefined,
+): Promise<{ before: boolean; after: boolean }> {
+  const row = await tx.row<{ before: boolean; after: boolean }>(sql`
+    with known as materialized (
+      select captures from environments where id = ${environment.id} for no key update)
+    update environments e set captures = coalesce(${captures ?? null}, known.captures) from known
+    where e.id = ${environment.id} returning known.captures as before, e.captures as after`)
+  if (row === undefined) throw new Error(`The environment ${environment.id} of a valid key is missing`)
+  return row
+}
+
 /** What the environment signs with, as its callers are shown it. */
 export async function findSigningSecret(
   db: Sql,
@@ -79,5 +95,39 @@ export async function resealSigningSecret(tx: Tx, sealer: Sealer, environment: E
     where id = ${environment.id} and ${isSealedOtherwise(sql`signing_secret`, sealer)} for update`)
   if (row === undefined) return false
   await updateSigningSecret(tx, environment, sealedAnew(sealer, environment, 'signing-secret', row.sealed))
+  return true
+}
+
+/** What addresses are hashed with that are kept only to be left alone; undefined where nobody was ever erased. */
+export async function findAddressKey(db: Sql, sealer: Sealer, environment: Environment): Promise<Buffer | undefined> {
+  const row = await db.row<{ sealed: Buffer | null }>(
+    prepared('address-key', sql`select address_key as sealed from environments where id = ${environment.id}`),
+  )
+  return row?.sealed == null ? undefined : Buffer.from(sealer.open(environment.id, 'address-key', row.sealed), 'base64')
+}
+
+/** Two calls at once find the same one: the second waits for the first, and keeps its key. */
+export async function ensureAddressKey(tx: Tx, sealer: Sealer, environment: Environment): Promise<Buffer> {
+  const found = await findAddressKey(tx, sealer, environment)
+  if (found !== undefined) return found
+  const key = randomBytes(addressKeyBytes)
+  const sealed = sealer.seal(environment.id, 'address-key', key.toString('base64'))
+  const row = await tx.row<{ sealed: Buffer }>(sql`
+    update environments set address_key = coalesce(address_key, ${sealed}::bytea) where id = ${environment.id}
+    returning address_key as sealed`)
+  if (row === undefined) throw new Error('The environment of a call is missing')
+  return Buffer.from(sealer.open(environment.id, 'address-key', row.sealed), 'base64')
+}
+
+const addressKeyBytes = 32
+
+/** False when there is none, or it is sealed with the current key already. */
+export async function resealAddressKey(tx: Tx, sealer: Sealer, environment: Environment): Promise<boolean> {
+  const row = await tx.row<{ sealed: Buffer }>(sql`
+    select address_key as sealed from environments
+    where id = ${environment.id} and ${isSealedOtherwise(sql`address_key`, sealer)} for update`)
+  if (row === undefined) return false
+  const sealed = sealedAnew(sealer, environment, 'address-key', row.sealed)
+  await tx.run(sql`update environments set address_key = ${sealed} where id = ${environment.id}`)
   return true
 }

@@ -160,16 +160,23 @@ export async function listIntegrations(
   return rows.map((row) => integrationOf(sealer, environment, row))
 }
 
+export interface IntegrationsStamp {
+  readonly stamp: string
+  /** Whether the whole environment keeps what it would send. */
+  readonly captures: boolean
+}
+
 /** Changes whenever something of the environment's integrations does: whoever keeps them knows by it. */
-export async function integrationsStamp(db: Sql, environment: Environment): Promise<string> {
-  const row = await db.row<{ stamp: string | null }>(
+export async function integrationsStamp(db: Sql, environment: Environment): Promise<IntegrationsStamp> {
+  const row = await db.row<{ stamp: string | null; captures: boolean | null }>(
     prepared(
       'integrations-stamp',
-      sql`select md5(string_agg(id::text || updated_at::text || active || is_primary, ',' order by id)) as stamp
+      sql`select md5(string_agg(id::text || updated_at::text || active || is_primary, ',' order by id)) as stamp,
+            (select captures from environments where id = ${environment.id}) as captures
           from integrations where environment_id = ${environment.id} and deleted_at is null`,
     ),
   )
-  return row?.stamp ?? ''
+  return { stamp: row?.stamp ?? '', captures: row?.captures === true }
 }
 
 /** Seals up to `limit` integrations anew that another key sealed, deleted ones too, by id, after the one named. */

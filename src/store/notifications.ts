@@ -4,8 +4,9 @@ import { arrayText } from '../db/array-text.ts'
 import type { Part } from '../db/one-statement.ts'
 import type { Column } from '../db/row-set.ts'
 import { listed, rowSet } from '../db/row-set.ts'
-import type { Statement, Tx } from '../db/sql.ts'
+import type { Sql, Statement, Tx } from '../db/sql.ts'
 import { json, prepared, sql } from '../db/sql.ts'
+import { firstIdAt } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
 
 export interface NewNotification {
@@ -62,4 +63,29 @@ function insertionOf(
   const insertion = sql`insert into notifications (environment_id, ${names})
     select ${environment.id}::uuid, ${values} from ${from}`
   return { insertion, shape }
+}
+
+export interface PersonalNotification {
+  readonly id: string
+  readonly eventId: string
+  /** As given. */
+  readonly recipient: Readonly<Record<string, unknown>> | null
+}
+
+/** A page of what somebody was told, oldest first, after the one given. */
+export async function findNotificationsOf(
+  db: Sql,
+  environment: Environment,
+  page: { subscriberIds: readonly string[]; after: string | null; limit: number },
+): Promise<PersonalNotification[]> {
+  return db.rows<PersonalNotification>(sql`
+    select id, event_id as "eventId", recipient from notifications
+    where environment_id = ${environment.id} and subscriber_id = any(${page.subscriberIds}::uuid[])
+      and id > ${page.after ?? firstIdAt(new Date(0))}::uuid
+    order by id limit ${page.limit}`)
+}
+
+export async function deleteNotifications(tx: Tx, environment: Environment, ids: readonly string[]): Promise<number> {
+  if (ids.length === 0) return 0
+  return tx.run(sql`delete from notifications where environment_id = ${environment.id} and id = any(${ids}::uuid[])`)
 }

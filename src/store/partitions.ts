@@ -3,7 +3,7 @@ import type { Tx } from '../db/sql.ts'
 import { sql } from '../db/sql.ts'
 
 /** Any number; every node asks for the same lock, so one makes them and the others go on. */
-const partitionLock = 7_071_956
+const partitionLock = 7_071_958
 /** This month and the next two: a service that was asleep over the turn of a month still finds its place. */
 const monthsAhead = 3
 

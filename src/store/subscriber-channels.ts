@@ -17,7 +17,7 @@ export interface ChannelChange {
   readonly credentials: ChannelCredentials
 }
 
-interface Entry {
+export interface Entry {
   readonly id: string
   readonly subscriberId: string
   readonly providerId: string
@@ -92,17 +92,35 @@ export async function mergeChannels(
     environment,
     there.map((row) => row.id),
   )
+  const living = changes.filter((change) => !gone.has(change.subscriberId))
+  const { touched, folded } = mergeEntries(entries, living, () => written.newId(written.now))
+  await deleteEntries(tx, environment, folded)
+  await writeEntries(tx, sealer, environment, touched, written.now)
+  return gone
+}
+
+export interface MergedEntries {
+  readonly touched: readonly Entry[]
+  /** Those that became part of others. */
+  readonly folded: readonly Entry[]
+}
+
+/** Writes the changes into `entries`, which stand there by their places. */
+export function mergeEntries(
+  entries: Map<string, Entry>,
+  changes: readonly ChannelChange[],
+  newId: () => string,
+): MergedEntries {
   const touched = new Map<string, Entry>()
   const folded: Entry[] = []
   for (const change of changes) {
-    if (gone.has(change.subscriberId)) continue
     const own = entries.get(placeOf(change))
     // What was kept while the provider had no integration belongs to the first that comes.
     const kept = change.integrationId === null ? undefined : entries.get(placeOf({ ...change, integrationId: null }))
     const credentials = mergeChannelCredentials(kept?.credentials ?? {}, own?.credentials ?? {})
     const entry: Entry = {
       ...change,
-      id: own?.id ?? kept?.id ?? written.newId(written.now),
+      id: own?.id ?? kept?.id ?? newId(),
       credentials: mergeChannelCredentials(credentials, change.credentials),
     }
     if (own !== undefined && kept !== undefined) folded.push(kept)
@@ -110,9 +128,7 @@ export async function mergeChannels(
     entries.set(placeOf(entry), entry)
     touched.set(entry.id, entry)
   }
-  await deleteEntries(tx, environment, folded)
-  await writeEntries(tx, sealer, environment, [...touched.values()], written.now)
-  return gone
+  return { touched: [...touched.values()], folded }
 }
 
 /** A device that a provider says is gone. */
@@ -167,8 +183,9 @@ async function deleteEntries(tx: Tx, environment: Environment, entries: readonly
     where c.environment_id = ${environment.id} and c.subscriber_id = folded.subscriber_id and c.id = folded.id`)
 }
 
-async function findEntries(
-  tx: Tx,
+/** By place. */
+export async function findEntries(
+  tx: Sql,
   sealer: Sealer,
   environment: Environment,
   subscriberIds: readonly string[],

@@ -329,3 +329,33 @@ export async function findEverybody(
 }
 
 const firstId = '00000000-0000-0000-0000-000000000000'
+
+/** Everybody who has or had this id, deleted ones too: their data is there until it is erased. */
+export async function findEveryoneNamed(
+  db: Sql,
+  environment: Environment,
+  subscriberId: string,
+): Promise<(SubscriberRow & { readonly deleted_at: Date | null })[]> {
+  return db.rows(sql`
+    select ${subscriberColumns}, s.deleted_at from subscribers s
+    where s.environment_id = ${environment.id} and s.subscriber_id = ${subscriberId} and s.deleted_at is null
+    union all
+    select ${subscriberColumns}, s.deleted_at from subscribers s
+    where s.environment_id = ${environment.id} and s.subscriber_id = ${subscriberId} and s.deleted_at is not null`)
+}
+
+/** The same by internal ids. */
+export async function findEveryoneById(
+  db: Sql,
+  environment: Environment,
+  ids: readonly string[],
+): Promise<SubscriberRow[]> {
+  return db.rows<SubscriberRow>(sql`
+    select ${subscriberColumns} from subscribers s
+    where s.environment_id = ${environment.id} and s.id = any(${ids}::uuid[]) order by s.id`)
+}
+
+/** For good: nothing may refer to them any more. */
+export async function eraseSubscribers(tx: Tx, environment: Environment, ids: readonly string[]): Promise<number> {
+  return tx.run(sql`delete from subscribers where environment_id = ${environment.id} and id = any(${ids}::uuid[])`)
+}

@@ -10,9 +10,9 @@ export interface NewTask {
   readonly id: string
   /**
    * `receipt`: reports that came before their messages were settled; `poll`: providers that must be asked what became of
-   * messages; `reply`: an answer to an e-mail, on its way to a callback.
+   * messages; `reply`: an answer to an e-mail, on its way to a callback; `redrive`, `retract`: many notifications are mended.
    */
-  readonly kind: 'expand' | 'unsnooze' | 'cancel' | 'receipt' | 'poll' | 'reply'
+  readonly kind: 'expand' | 'unsnooze' | 'cancel' | 'receipt' | 'poll' | 'reply' | 'redrive' | 'retract' | 'erase'
   readonly lane: number
   readonly dueAt: Date
   readonly state: Readonly<Record<string, unknown>>
@@ -30,7 +30,7 @@ export async function insertTasks(
     ${insertion(environment, tasks, now)}
     on conflict (environment_id, id) do update
       set kind = excluded.kind, lane = excluded.lane, due_at = excluded.due_at, state = excluded.state, lease = null,
-          claims = 0, error = null`)
+          claims = 0, error = null, buried_at = null`)
 }
 
 function insertion(environment: Environment, tasks: readonly NewTask[], now: Date): Statement {
@@ -154,16 +154,60 @@ export interface PostponedTask {
   /** Null buries it. */
   readonly dueAt: Date | null
   readonly error: string
+  /** When it is buried. */
+  readonly buriedAt?: Date
 }
 
 /** Free again at the moment given, or buried with its error when there is none; those that are no longer ours are left. */
 export async function postponeTasks(tx: Tx, environment: Environment, tasks: readonly PostponedTask[]): Promise<void> {
   const column = <Value>(read: (task: PostponedTask) => Value): Value[] => tasks.map(read)
   await tx.run(sql`
-    update tasks t set lease = null, due_at = p.due_at, error = p.error
+    update tasks t set lease = null, due_at = p.due_at, error = p.error, buried_at = p.buried_at
     from unnest(${column((task) => task.id)}::uuid[], ${column((task) => task.lease)}::uuid[],
-                ${column((task) => task.dueAt)}::timestamptz[], ${column((task) => task.error)}::text[])
-      as p (id, lease, due_at, error)
+                ${column((task) => task.dueAt)}::timestamptz[], ${column((task) => task.error)}::text[],
+                ${column((task) => task.buriedAt ?? null)}::timestamptz[])
+      as p (id, lease, due_at, error, buried_at)
     where t.environment_id = ${environment.id} and t.id = any(${column((task) => task.id)}::uuid[]) and t.id = p.id
       and t.lease = p.lease`)
+}
+
+/** Deletes at most `limit` tasks that were made before and buried: nothing of what they were about is left. */
+export async function sweepBuriedTasks(
+  tx: Tx,
+  environment: Environment,
+  { before, limit }: { before: Date; limit: number },
+): Promise<number> {
+  return tx.run(sql`
+    delete from tasks where environment_id = ${environment.id} and id in (
+      select id from tasks where environment_id = ${environment.id} and due_at is null and created_at < ${before}
+      order by id limit ${limit} for update skip locked)`)
+}
+
+/** Whether an event that was accepted by then is still being expanded. One that was buried never will be. */
+export async function isExpandingSince(tx: Sql, environment: Environment, at: Date): Promise<boolean> {
+  const row = await tx.row(sql`
+    select 1 from tasks
+    where environment_id = ${environment.id} and kind = 'expand' and due_at is not null and created_at <= ${at} limit 1`)
+  return row !== undefined
+}
+
+/** Snoozes and answers of these messages: they go with them. */
+export async function deleteTasksOfMessages(
+  tx: Tx,
+  environment: Environment,
+  messageIds: readonly string[],
+): Promise<number> {
+  if (messageIds.length === 0) return 0
+  return tx.run(sql`
+    delete from tasks
+    where environment_id = ${environment.id} and (id = any(${messageIds}::uuid[])
+      or (kind = 'reply' and state->>'messageId' = any(${messageIds}::text[])))`)
+}
+
+/** A task that was buried begins anew, where it had come to; false when there is none. */
+export async function redriveTask(tx: Tx, environment: Environment, id: string, now: Date): Promise<boolean> {
+  const count = await tx.run(sql`
+    update tasks set due_at = ${now}, lease = null, claims = 0, error = null, buried_at = null
+    where environment_id = ${environment.id} and id = ${id} and due_at is null`)
+  return count > 0
 }

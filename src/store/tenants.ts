@@ -76,11 +76,19 @@ export async function updateTenants(
       updated_at = excluded.updated_at`)
 }
 
-export async function deleteTenant(tx: Tx, environment: Environment, identifier: string): Promise<boolean> {
-  const count = await tx.run(
-    sql`delete from tenants where environment_id = ${environment.id} and identifier = ${identifier}`,
-  )
-  return count > 0
+/** The tenant as it was. */
+export async function deleteTenant(tx: Tx, environment: Environment, identifier: string): Promise<Tenant | undefined> {
+  const row = await tx.row<TenantRow>(sql`
+    delete from tenants where environment_id = ${environment.id} and identifier = ${identifier} returning ${columns}`)
+  return row && tenantOf(environment, row)
+}
+
+/** As `findTenant`; nobody else changes it before the transaction ends. */
+export async function lockTenant(tx: Tx, environment: Environment, identifier: string): Promise<Tenant | undefined> {
+  const row = await tx.row<TenantRow>(sql`
+    select ${columns} from tenants
+    where environment_id = ${environment.id} and identifier = ${identifier} for no key update`)
+  return row && tenantOf(environment, row)
 }
 
 export async function findTenant(db: Sql, environment: Environment, identifier: string): Promise<Tenant | undefined> {

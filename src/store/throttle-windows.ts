@@ -64,3 +64,14 @@ export async function sweepThrottleWindows(tx: Tx, now: Date, limit: number): Pr
       select environment_id, step_id, subscriber_id, key_hash from throttle_windows where until_at <= ${now}
       order by until_at limit ${limit} for update skip locked)`)
 }
+
+/** What was counted of somebody. Their step comes first in the key, so that all of the environment is looked at: it is swept. */
+export async function forgetThrottlesOf(
+  tx: Tx,
+  environment: Environment,
+  subscriberIds: readonly string[],
+): Promise<number> {
+  return tx.run(sql`
+    delete from throttle_windows
+    where environment_id = ${environment.id} and subscriber_id = any(${subscriberIds}::uuid[])`)
+}

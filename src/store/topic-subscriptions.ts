@@ -113,8 +113,8 @@ export async function deleteSubscriptionsOfSubscriber(
   tx: Tx,
   environment: Environment,
   subscriberInternalId: string,
-): Promise<void> {
-  await tx.run(sql`
+): Promise<number> {
+  return tx.run(sql`
     delete from topic_subscriptions
     where environment_id = ${environment.id} and subscriber_id = ${subscriberInternalId}`)
 }

@@ -28,11 +28,14 @@ export async function saveTranslation(
   return row
 }
 
-export async function deleteTranslation(tx: Tx, environment: Environment, locale: string): Promise<boolean> {
-  const count = await tx.run(
-    sql`delete from translations where environment_id = ${environment.id} and locale = ${locale}`,
-  )
-  return count > 0
+/** The texts as they were. */
+export async function deleteTranslation(
+  tx: Tx,
+  environment: Environment,
+  locale: string,
+): Promise<TranslationRow | undefined> {
+  return tx.row<TranslationRow>(sql`
+    delete from translations where environment_id = ${environment.id} and locale = ${locale} returning ${columns}`)
 }
 
 export async function findTranslation(
@@ -85,7 +88,7 @@ export async function listLocales(db: Sql, environment: Environment): Promise<Om
     select locale, created_at, updated_at from translations where environment_id = ${environment.id} order by locale`)
 }
 
-/** Two calls that add texts wait for each other: the number of locales and their length are bounded. */
+/** Two calls that change texts wait for each other: the number of locales and their length are bounded. */
 export async function lockTranslations(tx: Tx, environment: Environment): Promise<void> {
   await tx.run(sql`select pg_advisory_xact_lock(hashtextextended('translations:' || ${environment.id}::text, 0))`)
 }

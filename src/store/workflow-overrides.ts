@@ -67,6 +67,12 @@ export async function updateOverride(
     where environment_id = ${environment.id} and id = ${id}`)
 }
 
+/** Nobody else changes or deletes it before the transaction ends. */
+export async function lockOverride(tx: Tx, environment: Environment, id: string): Promise<void> {
+  await tx.run(sql`
+    select 1 from workflow_overrides where environment_id = ${environment.id} and id = ${id} for no key update`)
+}
+
 export async function deleteOverride(tx: Tx, environment: Environment, id: string): Promise<boolean> {
   return (await tx.run(sql`delete from workflow_overrides where environment_id = ${environment.id} and id = ${id}`)) > 0
 }

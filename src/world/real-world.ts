@@ -6,9 +6,15 @@ import type { Log } from './log.ts'
 import { createMeter } from './meter.ts'
 import type { OutboundFetchOptions } from './outbound-fetch.ts'
 import { createOutboundFetch } from './outbound-fetch.ts'
+import type { Tracer } from './tracer.ts'
 import type { World } from './world.ts'
 
-export function createWorld(parts: { log: Log; sealer: Sealer; outbound: OutboundFetchOptions }): World {
+export function createWorld(parts: {
+  log: Log
+  sealer: Sealer
+  outbound: OutboundFetchOptions
+  tracer?: Tracer | undefined
+}): World {
   return {
     now: () => new Date(),
     sleep: async (ms, signal) => {
@@ -20,5 +26,6 @@ export function createWorld(parts: { log: Log; sealer: Sealer; outbound: Outboun
     sealer: parts.sealer,
     log: parts.log,
     meter: createMeter(),
+    tracer: parts.tracer,
   }
 }

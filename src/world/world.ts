@@ -2,6 +2,7 @@
 import type { Sealer } from '../domain/sealed.ts'
 import type { Log } from './log.ts'
 import type { Meter } from './meter.ts'
+import type { Tracer } from './tracer.ts'
 
 export interface World {
   /** The current moment. */
@@ -22,6 +23,8 @@ export interface World {
   readonly log: Log
   /** Counts what was done, for whoever watches. */
   readonly meter: Meter
+  /** Where the operator has a collector of traces. */
+  readonly tracer?: Tracer | undefined
 }
 
 /** A call as plain values. Making and reading a Request costs 130 µs of computing, which is as much as the call itself. */

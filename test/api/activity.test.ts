@@ -97,6 +97,7 @@ test('an item tells everything of its event, its subscriber and its workflow', a
     severity: 'high',
     critical: true,
     contextKeys,
+    isTest: false,
   })
 })
 

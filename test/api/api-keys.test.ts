@@ -7,6 +7,7 @@ import { hashOfApiKey } from '../../src/domain/api-key.ts'
 import { removeApiKey } from '../../src/manage/api-keys.ts'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
+import { testAuthor } from '../support/test-author.ts'
 
 const keysPath = '/v1/environments/api-keys'
 
@@ -228,7 +229,8 @@ test('the environments of the organization are listed, and a key knows its own',
   assert.equal(list.status, 200)
   const [development, production] = list.body
   assert.deepEqual([development.name, production.name, list.body.length], ['Development', 'Production', 2])
-  assert.deepEqual(Object.keys(development), ['_id', 'name', 'identifier', '_organizationId', 'createdAt'])
+  const members = ['_id', 'name', 'identifier', '_organizationId', 'configurations', 'createdAt']
+  assert.deepEqual(Object.keys(development), members)
   assert.equal(production._parentId, development._id)
   assert.equal(production._organizationId, development._organizationId)
   const own = await app.call('GET', '/v1/environments/me', { key: app.productionKey })
@@ -306,7 +308,7 @@ test('a lesser key can be revoked where no key may do everything', async () => {
       sql`update api_keys set revoked_at = ${fresh.world.now()} where hash = ${hashOfApiKey(fresh.productionKey)}`,
     )
     const of = { id: environment._id, organizationId: environment._organizationId, name: environment.name }
-    const answer = await removeApiKey(db, fresh.world, of, { id: _id, idempotency: undefined })
+    const answer = await removeApiKey(db, fresh.world, of, { id: _id, author: testAuthor, idempotency: undefined })
     assert.equal(answer.status, 204)
   } finally {
     await fresh.close()

@@ -12,6 +12,7 @@ import type { TestDatabase } from '../support/database.ts'
 import { createTestDatabase } from '../support/database.ts'
 import type { FakeWorld } from '../support/fake-world.ts'
 import { createFakeWorld, testEncryptionKey } from '../support/fake-world.ts'
+import { testAuthor } from '../support/test-author.ts'
 
 const noKeys = { development: undefined, production: undefined }
 
@@ -115,11 +116,15 @@ test('a configured key that was revoked by hand does not come back', async (t) =
   await ensureFirstStart(database.db, world, keys)
   const [environment] = await listEnvironments(database.db)
   assert.ok(environment)
-  await createApiKey(database.db, world, environment, { key: {}, idempotency: undefined })
+  await createApiKey(database.db, world, environment, { key: {}, author: testAuthor, idempotency: undefined })
   const [leaked] = await database.db.rows<{ id: string }>(
     sql`select id from api_keys where hash = ${hashOfApiKey('the-leaked-key')}`,
   )
-  await removeApiKey(database.db, world, environment, { id: leaked?.id ?? '', idempotency: undefined })
+  await removeApiKey(database.db, world, environment, {
+    id: leaked?.id ?? '',
+    author: testAuthor,
+    idempotency: undefined,
+  })
   await assert.rejects(
     ensureFirstStart(database.db, world, keys),
     (error: Error) =>

@@ -6,6 +6,7 @@ import { createApiKey } from '../../src/manage/api-keys.ts'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { createIntegration, sendgridBody } from '../support/integration-scene.ts'
+import { testAuthor } from '../support/test-author.ts'
 
 const path = '/v1/integrations'
 const unknownId = '01890000-0000-7000-8000-000000000000'
@@ -24,6 +25,7 @@ test('a key that may only read sees no secret, and changes nothing', async () =>
   const environment = { id: created._environmentId, organizationId: created._organizationId, name: 'Development' }
   const made = await createApiKey(app.database.db, app.world, environment, {
     key: { name: 'reader', scopes: ['read'] },
+    author: testAuthor,
     idempotency: undefined,
   })
   const key = made.body.key

@@ -92,6 +92,7 @@ test('a message has every member of the interface', async () => {
     tags: ['orders', 'shop'],
     severity: 'high',
     contextKeys: ['tenant:acme'],
+    isTest: false,
   })
 })
 

@@ -5,6 +5,7 @@ import { createApiKey } from '../../src/manage/api-keys.ts'
 import type { Json, TestApp, TestReply } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene } from '../support/flow-scene.ts'
+import { testAuthor } from '../support/test-author.ts'
 import { environmentOf } from '../support/topic-scene.ts'
 
 const url = 'https://api.example.com/hooks/{{ payload.n }}?token=hush-query'
@@ -49,6 +50,7 @@ before(async () => {
   app.world.onFetch = async () => ({ status: 200, headers: new Headers(), body: '{"ok":"no"}' })
   const made = await createApiKey(app.database.db, app.world, await environmentOf(app), {
     key: { name: 'reader', scopes: ['read'] },
+    author: testAuthor,
     idempotency: undefined,
   })
   key = made.body.key

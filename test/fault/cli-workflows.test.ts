@@ -11,7 +11,7 @@ import { promoteCommand } from '../../src/cli/promote.ts'
 import { workflowsCommand } from '../../src/cli/workflows.ts'
 import { readConfig } from '../../src/config.ts'
 import { sql } from '../../src/db/sql.ts'
-import { silentLog } from '../../src/world/log.ts'
+import { standInTerminal } from '../support/cli-scene.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { createTestDatabase } from '../support/database.ts'
 
@@ -82,8 +82,7 @@ test('a no changes nothing, a yes applies it', async () => {
   const { config } = readConfig(variables)
   const printed: string[] = []
   const terminal = (answer: string) => ({
-    config,
-    log: silentLog,
+    ...standInTerminal(config),
     print: (line: string) => void printed.push(line),
     ask: async () => answer,
   })

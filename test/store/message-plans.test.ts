@@ -87,7 +87,7 @@ before(async () => {
   app = await createTestApp()
   scene = await MessageScene.of(app, ['busy', 'lonely', 'reader'])
   environment = scene.scene.environment
-  caller = { environment, keyId: 'key', scopes: ['full'] }
+  caller = { environment, keyId: 'key', keyName: 'Key', scopes: ['full'] }
   const { db } = app.database
   const from = new Date(app.world.now().getTime() - 100 * 24 * 60 * 60 * 1000)
   await db.run(sql`select make_partitions(${from}, 6)`)

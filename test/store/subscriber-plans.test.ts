@@ -21,7 +21,7 @@ let caller: Caller
 before(async () => {
   app = await createTestApp()
   environment = await environmentOf(app)
-  caller = { environment, keyId: 'test', scopes: ['full'] }
+  caller = { environment, keyId: 'test', keyName: 'Key', scopes: ['full'] }
   await app.database.db.run(sql`
     insert into subscribers (environment_id, id, subscriber_id, first_name, last_name, email, phone, created_at, updated_at)
     select ${environment.id}, gen_random_uuid(), 'user-' || n, case when n % 100 = 0 then 'Grace' else 'Ada' end,

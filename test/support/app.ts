@@ -81,7 +81,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
         headers: { ...(key === null ? {} : { authorization: `ApiKey ${key}` }), ...call.headers },
         ...(call.body === undefined ? {} : { payload: call.body as object }),
       })
-      const isJson = String(reply.headers['content-type'] ?? '').includes('json')
+      const isJson = /\bjson/.test(String(reply.headers['content-type'] ?? ''))
       return {
         status: reply.statusCode,
         headers: reply.headers,

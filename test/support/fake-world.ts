@@ -3,6 +3,7 @@ import { createSealer } from '../../src/domain/sealed.ts'
 import { createIdSource } from '../../src/domain/uuid-v7.ts'
 import type { Log } from '../../src/world/log.ts'
 import { createMeter } from '../../src/world/meter.ts'
+import type { Tracer } from '../../src/world/tracer.ts'
 import type { OutboundAnswer, OutboundOptions, World } from '../../src/world/world.ts'
 
 export interface LoggedLine {
@@ -16,6 +17,8 @@ export interface FakeWorld extends World {
   /** Answers outbound calls; without one they throw. */
   onFetch: ((request: Request, options: OutboundOptions) => Promise<OutboundAnswer> | OutboundAnswer) | undefined
   readonly logged: LoggedLine[]
+  /** Given by tests of traces. */
+  tracer: Tracer | undefined
 }
 
 export const testEncryptionKey = Buffer.alloc(32, 7)
@@ -42,6 +45,7 @@ export function createFakeWorld(startsAt = '2026-01-02T03:04:05.678Z'): FakeWorl
     sealer: createSealer([testEncryptionKey]),
     log: { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') },
     meter: createMeter(),
+    tracer: undefined,
     logged,
   }
   return world

@@ -65,7 +65,7 @@ const executionDetail = Type.Object(
     status: literals(detailStatuses),
     detail: Type.String({ description: 'What happened.' }),
     isRetry: Type.Boolean(),
-    isTest: Type.Boolean({ description: 'Whether the message was kept instead of sent.' }),
+    isTest: Type.Boolean({ description: 'Whether the message was kept instead of sent, or all is a test.' }),
     providerId: Type.Optional(Type.String()),
     raw: Type.Optional(Type.String({ description: 'What was asked and answered, without secrets.' })),
     source: literals(['Credentials', 'Internal', 'Payload', 'Webhook']),
@@ -187,6 +187,7 @@ const activityMembers = (jobSchema: TSchema) => ({
   severity: literals(severities),
   critical: Type.Boolean(),
   contextKeys: Type.Array(Type.String()),
+  isTest: Type.Boolean({ description: 'Whether it was made by a test of its workflow.' }),
 })
 
 export const activityPageReply = Type.Object(

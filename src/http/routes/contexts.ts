@@ -33,8 +33,14 @@ export const contextRoutes = [
     ),
     replies: { 201: context },
     errors: [409],
-    handle: ({ db, world }, { caller, body, idempotency }) =>
-      createContext(db, world, caller.environment, { type: body.type, id: body.id, data: body.data, idempotency }),
+    handle: ({ db, world }, { caller, author, body, idempotency }) =>
+      createContext(db, world, caller.environment, {
+        type: body.type,
+        id: body.id,
+        data: body.data,
+        author,
+        idempotency,
+      }),
   }),
   route({
     ...shared,
@@ -87,8 +93,8 @@ export const contextRoutes = [
     body: Type.Object({ data }, { title: 'UpdateContext', examples: [{ data: { plan: 'business' } }] }),
     replies: { 200: context },
     errors: [404],
-    handle: ({ db, world }, { caller, params, body, idempotency }) =>
-      changeContext(db, world, caller.environment, { ...params, data: body.data, idempotency }),
+    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
+      changeContext(db, world, caller.environment, { ...params, data: body.data, author, idempotency }),
   }),
   route({
     ...shared,
@@ -101,7 +107,7 @@ export const contextRoutes = [
     params,
     replies: { 204: null },
     errors: [404],
-    handle: ({ db, world }, { caller, params, idempotency }) =>
-      removeContext(db, world, caller.environment, { ...params, idempotency }),
+    handle: ({ db, world }, { caller, author, params, idempotency }) =>
+      removeContext(db, world, caller.environment, { ...params, author, idempotency }),
   }),
 ]

@@ -3,11 +3,20 @@ import { Type } from 'typebox'
 import { ok } from '../../domain/answer.ts'
 import { scopes } from '../../domain/environment.ts'
 import { createApiKey, removeApiKey } from '../../manage/api-keys.ts'
+import { changeEnvironment } from '../../manage/environments.ts'
 import { apiKeysPage } from '../../read/api-keys.ts'
 import { environmentsOfOrganization, ownEnvironment } from '../../read/environments.ts'
 import { route } from '../route.ts'
 import { identifierText, literals, offsetPage, offsetParameters, pageLimitMax, timestamp, uuid } from '../schemas.ts'
 
+const configurations = Type.Object(
+  {
+    capture: Type.Boolean({
+      description: 'Whether everything that would go out by e-mail, SMS, push or chat is kept in the outbox instead.',
+    }),
+  },
+  { title: 'EnvironmentConfigurations' },
+)
 const environmentMembers = {
   _id: Type.String(),
   name: Type.String(),
@@ -16,6 +25,7 @@ const environmentMembers = {
   _parentId: Type.Optional(
     Type.String({ description: 'The environment this one follows, as Production does Development.' }),
   ),
+  configurations,
   createdAt: timestamp(),
 }
 const environment = Type.Object(environmentMembers, { title: 'Environment' })
@@ -69,6 +79,29 @@ export const environmentRoutes = [
   }),
   route({
     ...shared,
+    method: 'PATCH',
+    path: '/v1/environments/me',
+    operationId: 'changeOwnEnvironment',
+    summary: 'Change the settings of the environment',
+    description:
+      'With `capture`, whatever would go out is kept in the outbox instead, whichever integration is chosen: the next message that is about to go is the first. In-app messages, custom steps and calls of conditions go on as they are.',
+    scope: 'full',
+    body: Type.Object(
+      { configurations: Type.Partial(configurations, { title: 'ChangeEnvironmentConfigurations' }) },
+      { title: 'ChangeEnvironment', examples: [{ configurations: { capture: true } }] },
+    ),
+    replies: {
+      200: Type.Object({ _id: Type.String(), name: Type.String(), configurations }, { title: 'EnvironmentSettings' }),
+    },
+    handle: ({ db, world }, { caller, author, body, idempotency }) =>
+      changeEnvironment(db, world, caller.environment, {
+        capture: body.configurations.capture,
+        author,
+        idempotency,
+      }),
+  }),
+  route({
+    ...shared,
     method: 'GET',
     path: '/v1/environments/api-keys',
     operationId: 'listApiKeys',
@@ -108,8 +141,8 @@ export const environmentRoutes = [
     ),
     replies: { 201: newApiKey },
     errors: [409],
-    handle: ({ db, world }, { caller, body, idempotency }) =>
-      createApiKey(db, world, caller.environment, { key: body, idempotency }),
+    handle: ({ db, world }, { caller, author, body, idempotency }) =>
+      createApiKey(db, world, caller.environment, { key: body, author, idempotency }),
   }),
   route({
     ...shared,
@@ -122,7 +155,7 @@ export const environmentRoutes = [
     params: Type.Object({ keyId: uuid({ description: 'The `_id` of the key, not the key itself.' }) }),
     replies: { 204: null },
     errors: [404, 409],
-    handle: ({ db, world }, { caller, params, idempotency }) =>
-      removeApiKey(db, world, caller.environment, { id: params.keyId, idempotency }),
+    handle: ({ db, world }, { caller, author, params, idempotency }) =>
+      removeApiKey(db, world, caller.environment, { id: params.keyId, author, idempotency }),
   }),
 ]

@@ -13,7 +13,7 @@ import { freeObject, literals } from '../schemas.ts'
 /** 18 MB of attachments are 24 MB in base64; the rest is for everything else. */
 const bulkBodyLimitBytes = 26 * 1024 * 1024
 
-const result = Type.Object(
+export const triggerResult = Type.Object(
   {
     acknowledged: Type.Boolean({ description: 'Always true: the event was heard, whatever became of it.' }),
     status: literals(triggerStatuses, { description: '`processed`, or why the event does not run.' }),
@@ -30,7 +30,7 @@ const example = {
   transactionId: 'order-7-shipped',
 }
 
-const event = {
+export const eventMembers = {
   name: Type.String({ description: 'The identifier of the workflow.' }),
   to: Type.Unsafe<unknown>({
     description:
@@ -50,7 +50,7 @@ const event = {
 
 const shared = { tag: 'Events', category: 'trigger', scope: 'trigger', judgesText: true } as const
 
-const { to: _to, ...broadcast } = event
+const { to: _to, ...broadcast } = eventMembers
 const { to: _everybody, ...broadcastExample } = example
 
 export const eventRoutes = [
@@ -71,13 +71,14 @@ export const eventRoutes = [
       title: 'BroadcastEvent',
       examples: [broadcastExample],
     }),
-    replies: { 201: result },
+    replies: { 201: triggerResult },
     errors: [413],
-    handle: async ({ triggers }, { caller, body, idempotency }) =>
+    handle: async ({ triggers }, { caller, body, idempotency, traceparent }) =>
       orRefused(
         await triggers.single(caller.environment, {
           event: readEvent(body, plainBytesOf(body), 'broadcast'),
           idempotency,
+          traceparent,
         }),
       ),
   }),
@@ -114,12 +115,12 @@ export const eventRoutes = [
       },
       { title: 'TriggerEventsInBulk', examples: [{ events: [example] }] },
     ),
-    replies: { 201: Type.Array(result) },
+    replies: { 201: Type.Array(triggerResult) },
     errors: [413],
-    handle: ({ triggers }, { caller, body, idempotency }) => {
+    handle: ({ triggers }, { caller, body, idempotency, traceparent }) => {
       const plainBytes = plainBytesOf(body)
       const events = body.events.map((given) => readEvent(given, plainBytes))
-      return triggers.bulk(caller.environment, { events, idempotency })
+      return triggers.bulk(caller.environment, { events, idempotency, traceparent })
     },
   }),
   route({
@@ -132,20 +133,22 @@ export const eventRoutes = [
     bodyLimitBytes: bulkBodyLimitBytes,
     body: Type.Unsafe<unknown>({
       type: 'object',
-      properties: event,
+      properties: eventMembers,
       required: ['name', 'to'],
       title: 'TriggerEvent',
       examples: [example],
     }),
-    replies: { 201: result },
+    replies: { 201: triggerResult },
     errors: [413],
-    handle: async ({ triggers }, { caller, body, idempotency }) =>
-      orRefused(await triggers.single(caller.environment, { event: readEvent(body, plainBytesOf(body)), idempotency })),
+    handle: async ({ triggers }, { caller, body, idempotency, traceparent }) => {
+      const event = readEvent(body, plainBytesOf(body))
+      return orRefused(await triggers.single(caller.environment, { event, idempotency, traceparent }))
+    },
   }),
 ]
 
 /** A single event that cannot run is the caller's to mend. */
-function orRefused(answer: Answer<TriggerResult>): Answer<TriggerResult> {
+export function orRefused(answer: Answer<TriggerResult>): Answer<TriggerResult> {
   if (answer.body.status !== 'error') return answer
   throw invalid({ event: { messages: [...(answer.body.error ?? [])] } }, answer.body.error?.join('; '))
 }

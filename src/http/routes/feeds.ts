@@ -41,8 +41,8 @@ export const feedRoutes = [
     ),
     replies: { 201: feed },
     errors: [409],
-    handle: ({ db, world }, { caller, body, idempotency }) =>
-      createFeed(db, world, caller.environment, { name: body.name, identifier: body.identifier, idempotency }),
+    handle: ({ db, world }, { caller, author, body, idempotency }) =>
+      createFeed(db, world, caller.environment, { name: body.name, identifier: body.identifier, author, idempotency }),
   }),
   route({
     ...shared,
@@ -70,7 +70,7 @@ export const feedRoutes = [
     }),
     replies: { 204: null },
     errors: [404, 409],
-    handle: ({ db, world }, { caller, params, idempotency }) =>
-      removeFeed(db, world, caller.environment, { ...params, idempotency }),
+    handle: ({ db, world }, { caller, author, params, idempotency }) =>
+      removeFeed(db, world, caller.environment, { ...params, author, idempotency }),
   }),
 ]

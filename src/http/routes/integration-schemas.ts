@@ -48,6 +48,12 @@ export const configurations = Type.Object(
       }),
     ),
     retry: Type.Optional(freeObject({ description: 'The retry policy of this integration.' })),
+    capture: Type.Optional(
+      Type.Boolean({
+        description:
+          'Keeps messages in the outbox instead of sending them: the provider is never asked, and no credentials are needed.',
+      }),
+    ),
   },
   { title: 'Configurations' },
 )

@@ -67,8 +67,8 @@ export const integrationRoutes = [
     ),
     replies: { 201: integration },
     errors: [409],
-    handle: ({ db, world }, { caller, body, idempotency }) =>
-      createIntegration(db, world, caller, { integration: body, idempotency }),
+    handle: ({ db, world }, { caller, author, body, idempotency }) =>
+      createIntegration(db, world, caller, { integration: body, author, idempotency }),
   }),
   route({
     ...shared,
@@ -125,8 +125,8 @@ export const integrationRoutes = [
     }),
     replies: { 200: integration },
     errors: [404, 409],
-    handle: ({ db, world }, { caller, params, body, idempotency }) =>
-      changeIntegration(db, world, caller, { id: params.integrationId, change: body, idempotency }),
+    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
+      changeIntegration(db, world, caller, { id: params.integrationId, change: body, author, idempotency }),
   }),
   route({
     ...shared,
@@ -139,8 +139,8 @@ export const integrationRoutes = [
     params,
     replies: { 200: Type.Array(integration) },
     errors: [404],
-    handle: ({ db, world }, { caller, params, idempotency }) =>
-      removeIntegration(db, world, caller, { id: params.integrationId, idempotency }),
+    handle: ({ db, world }, { caller, author, params, idempotency }) =>
+      removeIntegration(db, world, caller, { id: params.integrationId, author, idempotency }),
   }),
   route({
     ...shared,
@@ -153,7 +153,7 @@ export const integrationRoutes = [
     params,
     replies: { 200: integration },
     errors: [404],
-    handle: ({ db, world }, { caller, params, idempotency }) =>
-      makePrimary(db, world, caller, { id: params.integrationId, idempotency }),
+    handle: ({ db, world }, { caller, author, params, idempotency }) =>
+      makePrimary(db, world, caller, { id: params.integrationId, author, idempotency }),
   }),
 ]

@@ -86,12 +86,12 @@ export const layoutV2Routes = [
     ),
     replies: { 201: layout },
     errors: [409],
-    handle: ({ db, world }, { caller, body, idempotency }) =>
+    handle: ({ db, world }, { caller, author, body, idempotency }) =>
       asShown(
         createLayout(db, world, caller.environment, {
           layout: { identifier: body.layoutId, name: body.name, content: starterLayout },
-          createdBy: caller.keyId,
           contentField,
+          author,
           idempotency,
         }),
       ),
@@ -157,10 +157,12 @@ export const layoutV2Routes = [
     ),
     replies: { 200: layout },
     errors: [404],
-    handle: ({ db, world }, { caller, params, body, idempotency }) => {
+    handle: ({ db, world }, { caller, author, params, body, idempotency }) => {
       const content = body.controlValues === null ? starterLayout : body.controlValues?.email?.body
       const change = { name: body.name, ...(content === undefined ? {} : { content }) }
-      return asShown(changeLayout(db, world, caller.environment, { ...params, change, contentField, idempotency }))
+      return asShown(
+        changeLayout(db, world, caller.environment, { ...params, change, contentField, author, idempotency }),
+      )
     },
   }),
   route({
@@ -178,14 +180,14 @@ export const layoutV2Routes = [
     ),
     replies: { 201: layout },
     errors: [404, 409],
-    handle: async (service, { caller, params, body, idempotency }) => {
+    handle: async (service, { caller, author, params, body, idempotency }) => {
       const { content, description } = await found(service, caller.environment, params.layoutId)
       const named = { name: body.name, ...(body.layoutId === undefined ? {} : { identifier: body.layoutId }) }
       return asShown(
         createLayout(service.db, service.world, caller.environment, {
           layout: { ...named, content, description },
-          createdBy: caller.keyId,
           contentField,
+          author,
           idempotency,
         }),
       )
@@ -223,7 +225,7 @@ export const layoutV2Routes = [
     params,
     replies: { 204: null },
     errors: [404, 409],
-    handle: async ({ db, world }, { caller, params, idempotency }) =>
-      removeLayout(db, world, caller.environment, { ...params, idempotency }),
+    handle: async ({ db, world }, { caller, author, params, idempotency }) =>
+      removeLayout(db, world, caller.environment, { ...params, author, idempotency }),
   }),
 ]

@@ -71,11 +71,11 @@ export const layoutRoutes = [
     }),
     replies: { 201: layout },
     errors: [409],
-    handle: ({ db, world }, { caller, body, idempotency }) =>
+    handle: ({ db, world }, { caller, author, body, idempotency }) =>
       createLayout(db, world, caller.environment, {
         layout: body,
-        createdBy: caller.keyId,
         contentField,
+        author,
         idempotency,
       }),
   }),
@@ -121,8 +121,8 @@ export const layoutRoutes = [
     body: Type.Partial(Type.Object(members), { title: 'UpdateLayout', examples: [{ content: example }] }),
     replies: { 200: layout },
     errors: [404, 409],
-    handle: ({ db, world }, { caller, params, body, idempotency }) =>
-      changeLayout(db, world, caller.environment, { ...params, change: body, contentField, idempotency }),
+    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
+      changeLayout(db, world, caller.environment, { ...params, change: body, contentField, author, idempotency }),
   }),
   route({
     ...shared,
@@ -135,11 +135,12 @@ export const layoutRoutes = [
     params,
     replies: { 200: layout },
     errors: [404],
-    handle: ({ db, world }, { caller, params, idempotency }) =>
+    handle: ({ db, world }, { caller, author, params, idempotency }) =>
       changeLayout(db, world, caller.environment, {
         ...params,
         change: { isDefault: true },
         contentField,
+        author,
         idempotency,
       }),
   }),
@@ -154,7 +155,7 @@ export const layoutRoutes = [
     params,
     replies: { 204: null },
     errors: [404, 409],
-    handle: ({ db, world }, { caller, params, idempotency }) =>
-      removeLayout(db, world, caller.environment, { ...params, idempotency }),
+    handle: ({ db, world }, { caller, author, params, idempotency }) =>
+      removeLayout(db, world, caller.environment, { ...params, author, idempotency }),
   }),
 ]

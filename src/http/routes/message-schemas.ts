@@ -115,6 +115,7 @@ export const message = Type.Object(
     data: Type.Optional(freeObject({ description: 'Custom data that goes with it.' })),
     severity: literals(severities),
     contextKeys: Type.Array(Type.String(), { description: 'The contexts of its event, each `type:id`.' }),
+    isTest: Type.Boolean({ description: 'Whether it was kept instead of sent, or made by a test of its workflow.' }),
   },
   { title: 'Message' },
 )

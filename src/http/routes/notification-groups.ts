@@ -40,8 +40,8 @@ export const notificationGroupRoutes = [
     ),
     replies: { 200: notificationGroup },
     errors: [404, 409],
-    handle: ({ db, world }, { caller, params, body, idempotency }) =>
-      changeGroup(db, world, caller.environment, { id: params.id, name: body.name, idempotency }),
+    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
+      changeGroup(db, world, caller.environment, { id: params.id, name: body.name, author, idempotency }),
   }),
   route({
     ...shared,
@@ -55,7 +55,7 @@ export const notificationGroupRoutes = [
       200: Type.Object({ acknowledged: Type.Boolean(), status: Type.String() }, { title: 'DeletedNotificationGroup' }),
     },
     errors: [404, 409],
-    handle: ({ db, world }, { caller, params, idempotency }) =>
-      removeGroup(db, world, caller.environment, { id: params.id, idempotency }),
+    handle: ({ db, world }, { caller, author, params, idempotency }) =>
+      removeGroup(db, world, caller.environment, { id: params.id, author, idempotency }),
   }),
 ]

@@ -85,8 +85,8 @@ export const suppressionRoutes = [
     scope: 'full',
     body: Type.Object(input, { title: 'AddSuppression', examples: [example] }),
     replies: { 200: suppression, 201: suppression },
-    handle: ({ db, world }, { caller, body, idempotency }) =>
-      addSuppression(db, world, caller.environment, { suppression: body, idempotency }),
+    handle: ({ db, world }, { caller, author, body, idempotency }) =>
+      addSuppression(db, world, caller.environment, { suppression: body, author, idempotency }),
   }),
   route({
     ...shared,
@@ -113,8 +113,8 @@ export const suppressionRoutes = [
         { title: 'SuppressionCounts' },
       ),
     },
-    handle: ({ db, world }, { caller, body, idempotency }) =>
-      addSuppressions(db, world, caller.environment, { suppressions: body.suppressions, idempotency }),
+    handle: ({ db, world }, { caller, author, body, idempotency }) =>
+      addSuppressions(db, world, caller.environment, { suppressions: body.suppressions, author, idempotency }),
   }),
   route({
     ...shared,
@@ -126,7 +126,7 @@ export const suppressionRoutes = [
     params: Type.Object({ channel, address }),
     replies: { 204: null },
     errors: [404],
-    handle: ({ db, world }, { caller, params, idempotency }) =>
-      removeSuppression(db, world, caller.environment, { ...params, idempotency }),
+    handle: ({ db, world }, { caller, author, params, idempotency }) =>
+      removeSuppression(db, world, caller.environment, { ...params, author, idempotency }),
   }),
 ]

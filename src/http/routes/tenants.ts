@@ -60,8 +60,8 @@ export const tenantRoutes = [
     ),
     replies: { 201: tenant },
     errors: [409],
-    handle: ({ db, world }, { caller, body, idempotency }) =>
-      createTenant(db, world, caller.environment, { tenant: body, idempotency }),
+    handle: ({ db, world }, { caller, author, body, idempotency }) =>
+      createTenant(db, world, caller.environment, { tenant: body, author, idempotency }),
   }),
   route({
     ...shared,
@@ -94,8 +94,8 @@ export const tenantRoutes = [
     ),
     replies: { 200: tenant },
     errors: [404, 409],
-    handle: ({ db, world }, { caller, params, body, idempotency }) =>
-      changeTenant(db, world, caller.environment, { identifier: params.identifier, change: body, idempotency }),
+    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
+      changeTenant(db, world, caller.environment, { identifier: params.identifier, change: body, author, idempotency }),
   }),
   route({
     ...shared,
@@ -107,7 +107,7 @@ export const tenantRoutes = [
     params,
     replies: { 204: null },
     errors: [404],
-    handle: ({ db, world }, { caller, params, idempotency }) =>
-      removeTenant(db, world, caller.environment, { identifier: params.identifier, idempotency }),
+    handle: ({ db, world }, { caller, author, params, idempotency }) =>
+      removeTenant(db, world, caller.environment, { identifier: params.identifier, author, idempotency }),
   }),
 ]

@@ -61,8 +61,8 @@ export const translationRoutes = [
     ),
     replies: { 200: translation },
     errors: [409],
-    handle: ({ db, world }, { caller, params, body, idempotency }) =>
-      putTranslation(db, world, caller.environment, { locale: params.locale, texts: body.texts, idempotency }),
+    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
+      putTranslation(db, world, caller.environment, { locale: params.locale, texts: body.texts, author, idempotency }),
   }),
   route({
     ...shared,
@@ -86,7 +86,7 @@ export const translationRoutes = [
     params,
     replies: { 204: null },
     errors: [404],
-    handle: ({ db, world }, { caller, params, idempotency }) =>
-      removeTranslation(db, world, caller.environment, { locale: params.locale, idempotency }),
+    handle: ({ db, world }, { caller, author, params, idempotency }) =>
+      removeTranslation(db, world, caller.environment, { locale: params.locale, author, idempotency }),
   }),
 ]

@@ -28,6 +28,7 @@ const message = Type.Object(
     status: Type.Optional(literals(messageStatuses, { description: 'Absent until a provider has answered.' })),
     providerId: Type.Optional(Type.String()),
     errorText: Type.Optional(Type.String()),
+    retractedAt: Type.Optional(timestamp({ description: 'When it was taken back.' })),
   },
   { title: 'WhyMessage' },
 )

@@ -70,9 +70,9 @@ export const workflowOverrideRoutes = [
     ),
     replies: { 201: override },
     errors: [409],
-    handle: ({ db, world }, { caller, body, idempotency }) => {
+    handle: ({ db, world }, { caller, author, body, idempotency }) => {
       const { workflowId, tenantId, ...change } = body
-      return createOverride(db, world, caller.environment, { workflowId, tenantId, change, idempotency })
+      return createOverride(db, world, caller.environment, { workflowId, tenantId, change, author, idempotency })
     },
   }),
   route({
@@ -110,8 +110,8 @@ export const workflowOverrideRoutes = [
     body: updateBody,
     replies: { 200: override },
     errors: [404],
-    handle: ({ db, world }, { caller, params, body, idempotency }) =>
-      changeOverride(db, world, caller.environment, { name: params, change: body, idempotency }),
+    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
+      changeOverride(db, world, caller.environment, { name: params, change: body, author, idempotency }),
   }),
   route({
     ...shared,
@@ -122,8 +122,8 @@ export const workflowOverrideRoutes = [
     scope: 'full',
     replies: { 204: null },
     errors: [404],
-    handle: ({ db, world }, { caller, params, idempotency }) =>
-      removeOverride(db, world, caller.environment, { name: params, idempotency }),
+    handle: ({ db, world }, { caller, author, params, idempotency }) =>
+      removeOverride(db, world, caller.environment, { name: params, author, idempotency }),
   }),
   route({
     ...shared,
@@ -147,8 +147,8 @@ export const workflowOverrideRoutes = [
     body: updateBody,
     replies: { 200: override },
     errors: [404],
-    handle: ({ db, world }, { caller, params, body, idempotency }) =>
-      changeOverride(db, world, caller.environment, { name: params, change: body, idempotency }),
+    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
+      changeOverride(db, world, caller.environment, { name: params, change: body, author, idempotency }),
   }),
   route({
     ...shared,
@@ -159,7 +159,7 @@ export const workflowOverrideRoutes = [
     scope: 'full',
     replies: { 204: null },
     errors: [404],
-    handle: ({ db, world }, { caller, params, idempotency }) =>
-      removeOverride(db, world, caller.environment, { name: params, idempotency }),
+    handle: ({ db, world }, { caller, author, params, idempotency }) =>
+      removeOverride(db, world, caller.environment, { name: params, author, idempotency }),
   }),
 ]

@@ -44,8 +44,8 @@ export const workflowV2Routes = [
     body: createWorkflowV2Body,
     replies: { 201: workflowV2 },
     errors: [409],
-    handle: ({ db, world }, { caller, body, idempotency }) =>
-      createWorkflowV2(db, world, caller, { workflow: body, idempotency }),
+    handle: ({ db, world }, { caller, author, body, idempotency }) =>
+      createWorkflowV2(db, world, caller, { workflow: body, author, idempotency }),
   }),
   route({
     ...shared,
@@ -103,8 +103,8 @@ export const workflowV2Routes = [
     body: replaceWorkflowV2Body,
     replies: { 200: workflowV2 },
     errors: [404, 409],
-    handle: ({ db, world }, { caller, params, body, idempotency }) =>
-      replaceWorkflowV2(db, world, caller, { id: params.workflowId, workflow: body, idempotency }),
+    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
+      replaceWorkflowV2(db, world, caller, { id: params.workflowId, workflow: body, author, idempotency }),
   }),
   route({
     ...shared,
@@ -118,8 +118,8 @@ export const workflowV2Routes = [
     body: changeWorkflowV2Body,
     replies: { 200: workflowV2 },
     errors: [404],
-    handle: ({ db, world }, { caller, params, body, idempotency }) =>
-      changeWorkflowV2(db, world, caller, { id: params.workflowId, workflow: body, idempotency }),
+    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
+      changeWorkflowV2(db, world, caller, { id: params.workflowId, workflow: body, author, idempotency }),
   }),
   route({
     ...shared,
@@ -132,8 +132,8 @@ export const workflowV2Routes = [
     params,
     replies: { 204: null },
     errors: [404],
-    handle: ({ db, world }, { caller, params, idempotency }) =>
-      removeWorkflowV2(db, world, caller, { id: params.workflowId, idempotency }),
+    handle: ({ db, world }, { caller, author, params, idempotency }) =>
+      removeWorkflowV2(db, world, caller, { id: params.workflowId, author, idempotency }),
   }),
   route({
     ...shared,

@@ -35,8 +35,8 @@ export const workflowRoutes = [
     body: createWorkflowBody,
     replies: { 201: workflow },
     errors: [409],
-    handle: ({ db, world }, { caller, body, idempotency }) =>
-      createWorkflow(db, world, caller, { workflow: body, idempotency }),
+    handle: ({ db, world }, { caller, author, body, idempotency }) =>
+      createWorkflow(db, world, caller, { workflow: body, author, idempotency }),
   }),
   route({
     ...shared,
@@ -89,8 +89,8 @@ export const workflowRoutes = [
     body: replaceWorkflowBody,
     replies: { 200: workflow },
     errors: [404, 409],
-    handle: ({ db, world }, { caller, params, body, idempotency }) =>
-      replaceWorkflow(db, world, caller, { id: params.workflowId, workflow: body, idempotency }),
+    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
+      replaceWorkflow(db, world, caller, { id: params.workflowId, workflow: body, author, idempotency }),
   }),
   route({
     ...shared,
@@ -104,8 +104,8 @@ export const workflowRoutes = [
     body: changeWorkflowBody,
     replies: { 200: workflow },
     errors: [404, 409],
-    handle: ({ db, world }, { caller, params, body, idempotency }) =>
-      changeWorkflow(db, world, caller, { id: params.workflowId, workflow: body, idempotency }),
+    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
+      changeWorkflow(db, world, caller, { id: params.workflowId, workflow: body, author, idempotency }),
   }),
   route({
     ...shared,
@@ -118,8 +118,13 @@ export const workflowRoutes = [
     body: Type.Object({ active: Type.Boolean() }, { title: 'WorkflowStatus', examples: [{ active: true }] }),
     replies: { 200: workflow },
     errors: [404],
-    handle: ({ db, world }, { caller, params, body, idempotency }) =>
-      changeWorkflow(db, world, caller, { id: params.workflowId, workflow: { active: body.active }, idempotency }),
+    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
+      changeWorkflow(db, world, caller, {
+        id: params.workflowId,
+        workflow: { active: body.active },
+        author,
+        idempotency,
+      }),
   }),
   route({
     ...shared,
@@ -132,8 +137,8 @@ export const workflowRoutes = [
     params,
     replies: { 200: Type.Boolean({ description: 'Always true.' }) },
     errors: [404],
-    handle: ({ db, world }, { caller, params, idempotency }) =>
-      removeWorkflow(db, world, caller, { id: params.workflowId, idempotency }),
+    handle: ({ db, world }, { caller, author, params, idempotency }) =>
+      removeWorkflow(db, world, caller, { id: params.workflowId, author, idempotency }),
   }),
   route({
     ...shared,
@@ -161,7 +166,7 @@ export const workflowRoutes = [
     ),
     replies: { 201: notificationGroup },
     errors: [409],
-    handle: ({ db, world }, { caller, body, idempotency }) =>
-      createGroup(db, world, caller.environment, { name: body.name, idempotency }),
+    handle: ({ db, world }, { caller, author, body, idempotency }) =>
+      createGroup(db, world, caller.environment, { name: body.name, author, idempotency }),
   }),
 ]

@@ -1,6 +1,6 @@
 // Jobs that a caller calls off: those of one event, a page at a time.
 import type { Clock } from '../../db/clock.ts'
-import type { Tx } from '../../db/sql.ts'
+import type { Sql, Statement, Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
 import { idsOfEvent } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -31,14 +31,31 @@ export async function lockCancelable(
 ): Promise<CancelableJob[]> {
   const range = idsOfEvent(eventId)
   return tx.rows<CancelableJob>(sql`
-    select id, notification_id as "notificationId", subscriber_id as "subscriberId", version_id as "versionId",
-           event_id as "eventId", lane, step, status, state, digest_id as "digestId",
-           lease is not null and due_at > ${clock()} as "isHeld"
-    from jobs
+    select ${cancelableColumns(clock)} from jobs
     where environment_id = ${environment.id} and id > ${after ?? range.from}::uuid and id <= ${range.to}::uuid
-      and event_id = ${eventId} and (due_at is not null or (status = 'merged' and state ? 'windowId'))
+      and event_id = ${eventId} and ${isCancelable}
     order by id limit ${limit} for update`)
 }
+
+/** The same of some jobs. */
+export async function lockCancelableAmong(
+  tx: Tx,
+  environment: Environment,
+  ids: readonly string[],
+  clock: Clock,
+): Promise<CancelableJob[]> {
+  return tx.rows<CancelableJob>(sql`
+    select ${cancelableColumns(clock)} from jobs
+    where environment_id = ${environment.id} and id = any(${ids}::uuid[]) and ${isCancelable}
+    order by id for update`)
+}
+
+const cancelableColumns = (clock: Clock): Statement => sql`
+  id, notification_id as "notificationId", subscriber_id as "subscriberId", version_id as "versionId",
+  event_id as "eventId", lane, step, status, state, digest_id as "digestId",
+  lease is not null and due_at > ${clock()} as "isHeld"`
+
+const isCancelable = sql`(due_at is not null or (status = 'merged' and state ? 'windowId'))`
 
 /** Whether something of the event is open that is not being sent this moment; without waiting for anybody. */
 export async function hasCancelable(tx: Tx, environment: Environment, eventId: string, clock: Clock): Promise<boolean> {
@@ -49,6 +66,23 @@ export async function hasCancelable(tx: Tx, environment: Environment, eventId: s
       and event_id = ${eventId} and due_at is not null
       and not (status = 'running' and lease is not null and due_at > ${clock()}) limit 1`)
   return row !== undefined
+}
+
+/** Of jobs in hand those that were called off while somebody asked a provider for them: retracted, or with their event. */
+export async function findCalledOff(
+  db: Sql,
+  environment: Environment,
+  jobs: readonly { readonly id: string; readonly eventId: string }[],
+): Promise<ReadonlySet<string>> {
+  if (jobs.length === 0) return new Set()
+  const rows = await db.rows<{ id: string }>(sql`
+    select j.id from jobs j
+    where j.environment_id = ${environment.id} and j.id = any(${jobs.map((job) => job.id)}::uuid[])
+      and (j.details @> '[{"code": "retracted"}]' or j.event_id in (
+        select e.id from events e
+        where e.environment_id = ${environment.id} and e.id = any(${jobs.map((job) => job.eventId)}::uuid[])
+          and e.canceled_at is not null))`)
+  return new Set(rows.map((row) => row.id))
 }
 
 export async function cancelJobs(
@@ -104,4 +138,15 @@ export async function promoteFollowers(
   await tx.run(sql`
     delete from jobs where environment_id = ${environment.id} and status = 'merged'
       and id = any(${promoted.flatMap((one) => one.laterIds)}::uuid[])`)
+}
+
+/** How these jobs stand; those whose turn has not come are left out. */
+export async function findStatuses(
+  db: Sql,
+  environment: Environment,
+  ids: readonly string[],
+): Promise<Map<string, JobStatus>> {
+  const rows = await db.rows<{ id: string; status: JobStatus }>(sql`
+    select id, status from jobs where environment_id = ${environment.id} and id = any(${ids}::uuid[])`)
+  return new Map(rows.map((row) => [row.id, row.status]))
 }

@@ -56,6 +56,9 @@ const afterJob: Column<NewJob> = { name: sql`after_id`, type: uuid, read: (j) =>
 /** The ids of the open ones that were made, within the statement that makes them. */
 export const madeJobs = sql`select id from due_jobs`
 
+/** The ids of those that were made as over, within the statement that makes them after others. */
+export const endedJobs = sql`select id from over_jobs`
+
 /**
  * Each is made once: with its notification, or by the settling of the job before it, which only its lease's holder can do.
  * `settled` names the jobs that were still the holder's: what comes after another is not made.

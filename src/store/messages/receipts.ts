@@ -20,6 +20,8 @@ export interface ReportedMessage {
   /** By what was reported before: when. */
   readonly receipts: Readonly<Record<string, string>>
   readonly createdAt: Date
+  /** How often it was begun anew after it had failed for good. */
+  readonly redrives: number
   /** Whether nobody works on its job any more. */
   readonly isOver: boolean
   /** Whether another integration took over from the one that reports. */
@@ -41,6 +43,7 @@ export async function lockReported(
     select m.id, m.job_id as "jobId", m.subscriber_id as "subscriberId", m.channel, m.state, m.status,
       m.provider_message_id as "providerMessageId", m.email, m.phone, m.envelope->>'target' as target,
       coalesce(m.receipts, '{}') as receipts, m.created_at as "createdAt",
+      coalesce((m.sending->>'redrives')::int, 0) as redrives,
       not exists (select 1 from jobs j
                   where j.environment_id = ${environment.id} and j.id = m.job_id and j.due_at is not null) as "isOver",
       m.integration_id is distinct from ${asked.integrationId} as "isOthers"

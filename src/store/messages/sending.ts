@@ -78,6 +78,8 @@ export interface CallResult {
   /** Null leaves the one that was asked; a failover names the next. */
   readonly nextIntegrationId: string | null
   readonly isTest: boolean
+  /** Kept instead of sent: it is in the outbox from now on. */
+  readonly isCaptured?: true
 }
 
 /** Only of those whose job was `settled`. */
@@ -94,13 +96,14 @@ export function callResults(
     name: 'messages-record',
     statement: sql`
       update messages m
-      set updated_at = ${now}, (state, status, error_id, error_text, provider_message_id, sending, integration_id, is_test) = (
+      set updated_at = ${now}, (state, status, error_id, error_text, provider_message_id, sending, integration_id, is_test, outbox_at) = (
         select (${column((r) => r.state)}::text[])[at], (${column((r) => r.status)}::text[])[at],
           (${column((r) => r.error?.errorId ?? null)}::text[])[at], (${column((r) => r.error?.errorText ?? null)}::text[])[at],
           coalesce((${column((r) => r.providerMessageId)}::text[])[at], m.provider_message_id),
           (${column((r) => json(r.sending))}::text[])[at]::jsonb,
           coalesce((${column((r) => r.nextIntegrationId)}::uuid[])[at], m.integration_id),
-          (${column((r) => r.isTest)}::boolean[])[at]
+          m.is_test or (${column((r) => r.isTest)}::boolean[])[at],
+          case when (${column((r) => r.isCaptured === true)}::boolean[])[at] then ${now}::timestamptz else m.outbox_at end
         from ${placeIn(ids, sql`m.id`)})
       where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.job_id = any(array(${settled}))`,
   }

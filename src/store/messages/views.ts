@@ -45,6 +45,7 @@ export function messageOf(environment: Environment, row: MessageRow, origins: Me
     }),
     severity: severityOf(row, origins),
     contextKeys: row.context_keys ?? [],
+    isTest: row.is_test,
   }
 }
 

@@ -22,9 +22,10 @@ const floors: Readonly<Record<string, number>> = {
   manage: 6,
   read: 6,
   realtime: 6,
-  http: 7,
-  main: 8,
-  cli: 8,
+  simulate: 7,
+  http: 8,
+  main: 9,
+  cli: 9,
 }
 
 /** The one step sideways: a command starts what main wires. main never imports cli. */

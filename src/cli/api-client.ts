@@ -1,0 +1,220 @@
+// Asks a running service over HTTP with an API key, for commands that also work from another machine.
+import { open } from 'node:fs/promises'
+import { apiKey, webAddress } from '../config/values.ts'
+import type { Terminal } from './command.ts'
+import { CommandFailed, UsageError } from './command.ts'
+
+/** Whatever a command asks for; waiting for something to happen takes longer and says so. */
+const callTimeoutMs = 30_000
+/** A simulation for a hundred people with large e-mails; an e-mail with its files. */
+const answerBytesMax = 64 * 1024 * 1024
+/** A key, and what an editor puts around it. */
+const keyFileBytesMax = 4 * 1024
+
+export type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>
+
+export interface CallOptions {
+  readonly query?: Query
+  readonly body?: unknown
+  /** Beside the time that every call has: for calls that wait. */
+  readonly waitMs?: number
+  readonly signal?: AbortSignal
+}
+
+export interface ApiAnswer<Body> {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Body
+}
+
+export interface ApiClient {
+  /** Without a slash at its end. */
+  readonly url: string
+  /** What the service answered; anything else than a success is thrown as an ApiError. */
+  call<Body>(method: 'GET' | 'POST' | 'DELETE', path: string, options?: CallOptions): Promise<ApiAnswer<Body>>
+  /** The same as bytes, for what is no JSON. */
+  bytes(path: string): Promise<Buffer>
+}
+
+/** The service refused, or did not answer; the message is for people. */
+export class ApiError extends CommandFailed {
+  /** Undefined when nothing answered. */
+  readonly status: number | undefined
+  readonly body: unknown
+
+  constructor(message: string, status?: number, body?: unknown) {
+    super(message)
+    this.name = 'ApiError'
+    this.status = status
+    this.body = body
+  }
+}
+
+export interface ServiceValues {
+  readonly url?: string | undefined
+  readonly 'key-file'?: string | undefined
+}
+
+export async function clientFor(terminal: Pick<Terminal, 'config'>, values: ServiceValues): Promise<ApiClient> {
+  const url = serviceUrl(terminal, values)
+  const key = await keyFor(terminal, values)
+  if (key !== undefined) return createClient(url, key)
+  throw new UsageError(
+    'There is no API key to ask with: set POSTHORN_API_KEY, or name a file that holds the key with --key-file. ' +
+      '`posthorn keys create` makes one.',
+  )
+}
+
+export function serviceUrl({ config }: Pick<Terminal, 'config'>, { url }: ServiceValues): string {
+  const given = url === undefined ? (config.serviceUrl ?? `http://localhost:${config.port}`) : addressOf(url)
+  const { username, password } = new URL(given)
+  if (username === '' && password === '') return given
+  throw new UsageError('The address of the service must not hold a user or a password')
+}
+
+function addressOf(url: string): string {
+  try {
+    return webAddress(url)
+  } catch (mistake) {
+    throw new UsageError(`--url ${(mistake as Error).message}`)
+  }
+}
+
+/** Undefined when there is none. Never an argument: everybody on the machine could read it in the list of processes. */
+export async function keyFor({ config }: Pick<Terminal, 'config'>, values: ServiceValues): Promise<string | undefined> {
+  const file = values['key-file']
+  if (file === undefined) return config.apiKey
+  const text = await readStart(file).catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(`${file} cannot be read (${error.code ?? error.message})`)
+  })
+  try {
+    return apiKey(text.trim())
+  } catch (mistake) {
+    throw new UsageError(`What stands in ${file} ${(mistake as Error).message}`)
+  }
+}
+
+async function readStart(file: string): Promise<string> {
+  const handle = await open(file, 'r')
+  try {
+    const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(keyFileBytesMax) })
+    return buffer.subarray(0, bytesRead).toString('utf8')
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Without a key only what is open to everybody can be asked. */
+export function createClient(url: string, key?: string): ApiClient {
+  const ask = async (method: string, path: string, options: CallOptions): Promise<ApiAnswer<Buffer>> => {
+    const timeout = AbortSignal.timeout(callTimeoutMs + (options.waitMs ?? 0))
+    const signal = options.signal === undefined ? timeout : AbortSignal.any([timeout, options.signal])
+    const body = options.body === undefined ? undefined : JSON.stringify(options.body)
+    try {
+      const answer = await fetch(`${url}${path}${queryText(options.query ?? {})}`, {
+        method,
+        headers: {
+          ...(key === undefined ? {} : { authorization: `ApiKey ${key}` }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body }),
+        // The key is for this address alone.
+        redirect: 'manual',
+        signal,
+      })
+      return { status: answer.status, headers: answer.headers, body: await bytesOf(answer) }
+    } catch (error) {
+      if (error instanceof ApiError || options.signal?.aborted === true) throw error
+      throw new ApiError(unansweredWords(url, error))
+    }
+  }
+  return {
+    url,
+    call: async <Body>(method: string, path: string, options: CallOptions = {}): Promise<ApiAnswer<Body>> => {
+      const { status, headers, body } = await ask(method, path, options)
+      const value = jsonOf(url, status, headers, body)
+      if (status >= 200 && status < 300) return { status, headers, body: value as Body }
+      throw new ApiError(refusalWords(url, status, headers, value), status, value)
+    },
+    bytes: async (path) => {
+      const { status, headers, body } = await ask('GET', path, {})
+      if (status === 200) return body
+      const value = jsonOf(url, status, headers, body)
+      throw new ApiError(refusalWords(url, status, headers, value), status, value)
+    },
+  }
+}
+
+function queryText(query: Query): string {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    const values = value === undefined ? [] : typeof value === 'object' ? value : [String(value)]
+    for (const one of values) parameters.append(name, one)
+  }
+  const text = parameters.toString()
+  return text === '' ? '' : `?${text}`
+}
+
+async function bytesOf(answer: Response): Promise<Buffer> {
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  for await (const part of answer.body ?? []) {
+    bytes += part.length
+    if (bytes > answerBytesMax) throw new ApiError(`The answer is larger than ${answerBytesMax} bytes`)
+    parts.push(part)
+  }
+  return Buffer.concat(parts)
+}
+
+function jsonOf(url: string, status: number, headers: Headers, bytes: Buffer): unknown {
+  if (status >= 300 && status < 400) {
+    const place = headers.get('location') ?? 'another place'
+    throw new ApiError(`${url} answers that it is to be found at ${place}: set POSTHORN_URL or --url to that.`, status)
+  }
+  if (bytes.length === 0) return undefined
+  try {
+    return JSON.parse(bytes.toString('utf8'))
+  } catch {
+    const type = headers.get('content-type') ?? 'something without a type'
+    throw new ApiError(`What answers at ${url} is no Posthorn: it says ${status} with ${type}.`, status)
+  }
+}
+
+/** Fetch hides what happened behind the word "failed". */
+function unansweredWords(url: string, error: unknown): string {
+  if ((error as Error).name === 'TimeoutError') return `${url} did not answer in time. Is the service overloaded?`
+  const cause = (error as Error).cause as NodeJS.ErrnoException | undefined
+  const code = cause?.code ?? (cause as { errors?: NodeJS.ErrnoException[] } | undefined)?.errors?.[0]?.code
+  if (code === 'ECONNREFUSED') {
+    return `Nothing answers at ${url}. Is \`npm start\` running? POSTHORN_URL or --url names another place.`
+  }
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return `There is no host ${new URL(url).hostname}, as far as this machine knows.`
+  return `${url} could not be asked: ${code ?? cause?.message ?? (error as Error).message}`
+}
+
+/** The service's own words, with what is wrong field by field, and what to do about it. */
+function refusalWords(url: string, status: number, headers: Headers, body: unknown): string {
+  const { message, errors } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
+  const said = typeof message === 'string' ? message : `The service answered ${status}`
+  if (status === 401) {
+    return `${url} refused the API key (${said}). POSTHORN_API_KEY or --key-file must hold one of this service; \`posthorn keys create\` makes one.`
+  }
+  if (status === 404 && said.startsWith('Cannot ')) {
+    return `${url} does not know this call (${said}): it is an older Posthorn, or a node that only works.`
+  }
+  if (status === 429 || status === 503) {
+    const after = headers.get('retry-after')
+    return after === null ? said : `${said} (in ${after} s)`
+  }
+  return [said, ...fieldWords(errors)].join('\n')
+}
+
+function fieldWords(errors: unknown): string[] {
+  // Under /v1/events it is a list that repeats the message.
+  if (typeof errors !== 'object' || errors === null || Array.isArray(errors)) return []
+  return Object.entries(errors).flatMap(([field, value]) => {
+    const messages = (value as { messages?: unknown } | null)?.messages
+    return (Array.isArray(messages) ? messages : []).map((one) => `  ${field}: ${one}`)
+  })
+}

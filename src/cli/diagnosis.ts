@@ -1,0 +1,83 @@
+// A diagnosis: checks that stand alone, each with its own time, what each found, and what to do about it.
+
+/** `skipped`: it could not be looked at, and the message says why. */
+export type CheckStatus = 'ok' | 'warning' | 'failed' | 'skipped'
+
+export interface Finding {
+  readonly status: CheckStatus
+  readonly message: string
+  /** What to do. */
+  readonly advice?: string
+  readonly data?: Readonly<Record<string, unknown>>
+}
+
+export interface Check<Context> {
+  readonly name: string
+  run(context: Context): Promise<Finding> | Finding
+}
+
+export interface Checked extends Finding {
+  readonly name: string
+}
+
+/** What a check needs is not there. */
+export class CannotCheck extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'CannotCheck'
+  }
+}
+
+/** As it is with a key, where none was given. */
+export class NoKey extends CannotCheck {
+  constructor() {
+    super('There is no API key to ask with.')
+    this.name = 'NoKey'
+  }
+}
+
+export const ok = (message: string, data?: Finding['data']): Finding => found('ok', message, undefined, data)
+export const warning = (message: string, advice: string, data?: Finding['data']): Finding =>
+  found('warning', message, advice, data)
+export const failed = (message: string, advice: string, data?: Finding['data']): Finding =>
+  found('failed', message, advice, data)
+
+function found(status: CheckStatus, message: string, advice?: string, data?: Finding['data']): Finding {
+  return { status, message, ...(advice === undefined ? {} : { advice }), ...(data === undefined ? {} : { data }) }
+}
+
+/** All at once, told in their order. One that throws or takes too long does not keep the others from being told. */
+export function runChecks<Context>(
+  checks: readonly Check<Context>[],
+  context: Context,
+  timeoutMs: number,
+): Promise<Checked[]> {
+  return Promise.all(
+    checks.map(async ({ name, run }) => ({ name, ...(await within(timeoutMs, async () => run(context))) })),
+  )
+}
+
+async function within(timeoutMs: number, run: () => Promise<Finding>): Promise<Finding> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<Finding>((resolve) => {
+    const tell = (): void =>
+      resolve(failed(`It took longer than ${timeoutMs / 1000} s`, 'Look again when there is less to do.'))
+    timer = setTimeout(tell, timeoutMs)
+  })
+  try {
+    return await Promise.race([run().catch(brokenFinding), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function brokenFinding(error: unknown): Finding {
+  const message = error instanceof Error ? error.message : String(error)
+  return error instanceof CannotCheck ? found('skipped', message) : found('failed', message)
+}
+
+/** The worst of all. */
+export function worstOf(checked: readonly Checked[]): 'ok' | 'warning' | 'failed' {
+  if (checked.some(({ status }) => status === 'failed')) return 'failed'
+  return checked.some(({ status }) => status === 'warning') ? 'warning' : 'ok'
+}

@@ -1,0 +1,91 @@
+// posthorn doctor: looks whether everything is as it should be, and tells what to do where it is not.
+import { silentLog } from '../world/log.ts'
+import { createClient, keyFor, serviceUrl } from './api-client.ts'
+import { readOptions, serviceUsage, wrongCall } from './arguments.ts'
+import type { Command, Terminal } from './command.ts'
+import { CommandFailed } from './command.ts'
+import type { Check, Checked } from './diagnosis.ts'
+import { NoKey, runChecks, worstOf } from './diagnosis.ts'
+import { databaseCheck, lookAtDatabase, schemaCheck } from './doctor-database.ts'
+import { dataDirectoryCheck, encryptionKeyCheck, nodeCheck, settingsCheck, transportCheck } from './doctor-machine.ts'
+import type { Patient } from './doctor-patient.ts'
+import { askAll } from './doctor-patient.ts'
+import {
+  buriedCheck,
+  clockCheck,
+  failuresCheck,
+  integrationsCheck,
+  keyCheck,
+  queueCheck,
+  readyCheck,
+  retentionCheck,
+  serviceCheck,
+} from './doctor-service.ts'
+import { wrapped } from './table.ts'
+import { visible, visibleJson } from './visible-text.ts'
+
+/** Longer than any of them takes when all is well, short enough to wait for. */
+const checkTimeoutMs = 10_000
+
+const checks: readonly Check<Patient>[] = [
+  nodeCheck,
+  settingsCheck,
+  dataDirectoryCheck,
+  encryptionKeyCheck,
+  databaseCheck,
+  schemaCheck,
+  serviceCheck,
+  readyCheck,
+  clockCheck,
+  transportCheck,
+  keyCheck,
+  queueCheck,
+  buriedCheck,
+  failuresCheck,
+  integrationsCheck,
+  retentionCheck,
+]
+
+export const doctorCommand: Command = {
+  name: 'doctor',
+  usage: [`doctor ${serviceUsage}`],
+  runsWithMistakes: true,
+  run: async (terminal, args) => {
+    const { values, positionals } = readOptions(args, {})
+    if (positionals.length > 0) throw wrongCall(doctorCommand)
+    const over = new AbortController()
+    const url = serviceUrl(terminal, values)
+    const key = await keyFor(terminal, values)
+    const patient = askAll({
+      terminal,
+      url,
+      anybody: createClient(url),
+      signal: over.signal,
+      keyHolder: async () => {
+        if (key === undefined) throw new NoKey()
+        return createClient(url, key)
+      },
+      database: () => lookAtDatabase(terminal.config, url, silentLog),
+    })
+    const checked = await runChecks(checks, patient, checkTimeoutMs)
+    over.abort()
+    const status = worstOf(checked)
+    if (values.json) terminal.print(visibleJson({ status, url, checks: checked }))
+    else for (const line of checked.flatMap((one) => checkLines(one, terminal))) terminal.print(line)
+    if (status !== 'failed') return
+    const count = checked.filter((one) => one.status === 'failed').length
+    throw new CommandFailed(`${count} of ${checked.length} checks failed.`)
+  },
+}
+
+const nameWidth = Math.max(...checks.map(({ name }) => name.length))
+const statusWidth = 'warning'.length
+
+function checkLines({ name, status, message, advice }: Checked, { width }: Pick<Terminal, 'width'>): string[] {
+  const head = `${status.padEnd(statusWidth)}  ${name.padEnd(nameWidth)}  `
+  const left = width === undefined ? undefined : Math.max(width - head.length, 24)
+  const blank = ' '.repeat(head.length)
+  const said = wrapped(visible(message.replaceAll('\n', ' ')), left)
+  const told = advice === undefined ? [] : wrapped(visible(`→ ${advice}`), left)
+  return [...said, ...told].map((line, place) => `${place === 0 ? head : blank}${line}`)
+}

@@ -1,0 +1,33 @@
+// The terminal that is made of a process: readers that go away, and questions that nobody answers.
+import assert from 'node:assert/strict'
+import { PassThrough, Writable } from 'node:stream'
+import { test } from 'node:test'
+import { terminalOf } from './host.ts'
+
+const gone = (): Writable =>
+  new Writable({
+    write: (_chunk, _encoding, done) => done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })),
+  })
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+test('a reader that goes away stops the command where it read the answer, and is no mistake where it read hints', async () => {
+  const reader = { env: {}, stdout: new PassThrough(), stderr: gone() }
+  const hinting = terminalOf(reader, { outlivesReader: false })
+  const signal = hinting.untilStopped()
+  hinting.note('Progress')
+  await turn()
+  assert.equal(signal.aborted, false)
+  const answering = terminalOf({ env: {}, stdout: gone(), stderr: gone() }, { outlivesReader: false })
+  answering.print('An answer')
+  await turn()
+  assert.equal(answering.untilStopped().aborted, true)
+})
+
+test('a question whose terminal is closed, by Ctrl-C or Ctrl-D, is answered with nothing', async () => {
+  const stdin = Object.assign(new PassThrough(), { isTTY: true })
+  const stdout = Object.assign(new PassThrough(), { isTTY: true })
+  const { ask } = terminalOf({ env: {}, stdout, stderr: new PassThrough(), stdin }, { outlivesReader: false })
+  const answer = ask?.('Really? ') ?? assert.fail('nobody can be asked')
+  stdin.write('\u0003')
+  assert.equal(await answer, '')
+})

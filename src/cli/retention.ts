@@ -1,0 +1,77 @@
+// posthorn retention: shows what is old enough to go and what keeps the rest, and drops it.
+import { parseArgs } from 'node:util'
+import { connect } from '../db/connect.ts'
+import { migrationTimeoutMs } from '../db/migrate.ts'
+import { noRows } from '../domain/retention.ts'
+import type { OldMonth, RetentionPlan, RetentionResult } from '../manage/retention.ts'
+import { applyRetention, keptWords, planRetention } from '../manage/retention.ts'
+
+import type { Command } from './command.ts'
+import { UsageError } from './command.ts'
+import { withStore } from './with-store.ts'
+
+export const retentionCommand: Command = {
+  name: 'retention',
+  usage: ['retention [--dry-run] [--json]'],
+  run: async (terminal, args) => {
+    const { dryRun, json } = optionsOf(args)
+    const { config, print } = terminal
+    const days = config.retentionDays
+    await withStore(terminal, async ({ connection, world }) => {
+      // A pool of its own: the service's timeouts, right for requests, would cut the count of a large month short.
+      const timeouts = { statementTimeoutMs: migrationTimeoutMs, lockTimeoutMs: config.lockTimeoutMs }
+      const db = connect(connection, { ...timeouts, poolSize: 2, log: world.log })
+      try {
+        if (dryRun) {
+          const plan = await planRetention(db, world, days)
+          for (const line of json ? [JSON.stringify(plan)] : planLines(plan)) print(line)
+          return
+        }
+        const progress = (line: string): void => {
+          if (!json) print(line)
+        }
+        const result = await applyRetention(db, world, days, { progress })
+        print(json ? JSON.stringify({ days, ...result }) : resultLine(result))
+      } finally {
+        await db.close()
+      }
+    })
+  },
+}
+
+function optionsOf(args: readonly string[]): { dryRun: boolean; json: boolean } {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: { 'dry-run': { type: 'boolean' }, json: { type: 'boolean' } },
+    })
+    return { dryRun: values['dry-run'] === true, json: values.json === true }
+  } catch (error) {
+    throw new UsageError(`posthorn retention takes --dry-run and --json only: ${(error as Error).message}`)
+  }
+}
+
+function planLines(plan: RetentionPlan): string[] {
+  if (plan.cutoffAt === null) return ['POSTHORN_RETENTION_DAYS is off: everything is kept.']
+  const going = plan.months.filter((month) => month.keptBy === null)
+  const strays = Object.values(plan.strays).reduce((sum, count) => sum + count, 0)
+  return [
+    `Kept are ${plan.days} days, since ${plan.cutoffAt}. Months go as a whole, by the moment of their events.`,
+    ...plan.months.map(monthLine),
+    ...plan.leftovers.map((name) => `${name} would be dropped: an earlier run took it out of its table`),
+    ...(strays === 0 ? [] : [`${strays} rows that belong to no month would be deleted`]),
+    going.length === 0 ? 'No month would go now.' : `${going.length} of ${plan.months.length} old months would go now.`,
+  ]
+}
+
+function monthLine({ month, rows, bytes, keptBy }: OldMonth): string {
+  if (keptBy !== null) return `${month} would stay: ${keptWords(keptBy)}`
+  const { events, notifications, jobs, messages } = rows ?? noRows
+  return `${month} would go: ${events} events, ${notifications} notifications, ${jobs} steps, ${messages} messages, ${bytes} bytes`
+}
+
+function resultLine({ dropped, kept, busy, strays, references }: RetentionResult): string {
+  const alone = Object.values(strays).reduce((sum, count) => sum + count, 0)
+  const stay = kept.length + busy.length
+  return `Done: ${dropped.length} months dropped, ${stay} old ones stay, ${alone + references} rows deleted beside them.`
+}

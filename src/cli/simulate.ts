@@ -1,0 +1,155 @@
+// posthorn simulate: shows what an event would do for whom, without doing it.
+import { basename, dirname } from 'node:path'
+import type { SimulatedMessage, SimulatedRecipient, SimulatedStep, Simulation } from '../domain/simulation.ts'
+import { recipientsShownMax } from '../simulate/simulate.ts'
+import { clientFor } from './api-client.ts'
+import { countOf, momentOf, readOptions, serviceUsage, wrongCall } from './arguments.ts'
+import type { Command, Terminal } from './command.ts'
+import { CommandFailed, UsageError } from './command.ts'
+import { readBelow } from './folder-files.ts'
+import { tableLines, wrapped } from './table.ts'
+import { visible, visibleJson } from './visible-text.ts'
+import { readWorkflow } from './workflow-files.ts'
+
+/** More than the API takes of a payload. */
+const payloadBytesMax = 1024 * 1024
+/** How much of what a message says is shown; all of it is in the JSON. */
+const previewLength = 160
+
+export const simulateCommand: Command = {
+  name: 'simulate',
+  usage: [
+    'simulate WORKFLOW [--to SUBSCRIBER]... [--to-topic KEY]... [--payload JSON | --payload-file FILE | -] ' +
+      `[--at TIMESTAMP] [--workflow-file FILE] [--limit N] ${serviceUsage}`,
+  ],
+  run: async (terminal, args) => {
+    const { values, positionals } = readOptions(args, {
+      to: { type: 'string', multiple: true, default: [] },
+      'to-topic': { type: 'string', multiple: true, default: [] },
+      payload: { type: 'string' },
+      'payload-file': { type: 'string' },
+      at: { type: 'string' },
+      'workflow-file': { type: 'string' },
+      limit: { type: 'string' },
+    })
+    const names = positionals.filter((positional) => positional !== '-')
+    const isFromInput = names.length < positionals.length
+    const to = [...values.to, ...values['to-topic'].map((topicKey) => ({ type: 'Topic', topicKey }))]
+    const file = values['workflow-file']
+    if (names.length > 1 || (names.length === 0 && file === undefined)) throw wrongCall(simulateCommand)
+    if (to.length === 0)
+      throw new UsageError('Who is to be told? --to SUBSCRIBER or --to-topic KEY, as often as needed')
+    const limit = countOf('--limit', values.limit, recipientsShownMax)
+    if (isFromInput && values['payload-file'] !== undefined) throw givenTwice()
+    const payload = await payloadOf(terminal, isFromInput ? { ...values, 'payload-file': '-' } : values)
+    const workflow = file === undefined ? undefined : (await readWorkflow(dirname(file), basename(file))).document
+    const body = {
+      name: names[0] ?? workflow?.['workflowId'],
+      to,
+      ...(payload === undefined ? {} : { payload }),
+      ...(values.at === undefined ? {} : { at: momentOf('--at', values.at, new Date())?.toISOString() }),
+      ...(workflow === undefined ? {} : { workflow }),
+      ...(limit === undefined ? {} : { limit }),
+    }
+    const client = await clientFor(terminal, values)
+    const { body: simulation } = await client.call<Simulation>('POST', '/v1/events/simulate', { body })
+    if (values.json) terminal.print(visibleJson(simulation))
+    else for (const line of simulationLines(simulation, terminal)) terminal.print(line)
+    if (simulation.status === 'processed') return
+    throw new CommandFailed(
+      [`The trigger would answer ${simulation.status}.`, ...(simulation.error ?? [])].join('\n  '),
+    )
+  },
+}
+
+const givenTwice = (): UsageError => new UsageError('The payload is given twice: take one of the ways')
+
+interface PayloadValues {
+  readonly payload?: string | undefined
+  readonly 'payload-file'?: string | undefined
+}
+
+async function payloadOf(terminal: Terminal, values: PayloadValues): Promise<object | undefined> {
+  const { payload: given, 'payload-file': file } = values
+  if (given !== undefined && file !== undefined) throw givenTwice()
+  const isFromInput = given === '-' || file === '-'
+  const text = isFromInput
+    ? await terminal.readInput(payloadBytesMax)
+    : file === undefined
+      ? given
+      : await readBelow(dirname(file), basename(file))
+  if (text === undefined) return undefined
+  const source = isFromInput ? 'What comes in' : file === undefined ? '--payload' : file
+  const value = jsonOf(source, text)
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  throw new UsageError(`${source} must be a JSON object such as {"order": {"id": 7}}`)
+}
+
+function jsonOf(source: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new UsageError(`${source} is no JSON: ${(error as Error).message}`)
+  }
+}
+
+export function simulationLines(simulation: Simulation, { width }: Pick<Terminal, 'width'>): string[] {
+  const { workflow, at, recipientCount, recipientCountCapped, recipients, warnings, assumptions, dropped } = simulation
+  const count = `${recipientCount}${recipientCountCapped ? ' or more' : ''} ${recipientCount === 1 ? 'recipient' : 'recipients'}`
+  const isAll = recipients.length === recipientCount
+  const notes = [
+    ...warnings.map((warning) => `Warning: ${warning}`),
+    ...dropped.map(({ subscriberId, reason }) => `${subscriberId} would not be told: ${dropWords[reason]}`),
+    ...assumptions,
+  ]
+  return [
+    visible(`${workflow?.identifier ?? 'The event'} at ${at}: ${count}${isAll ? '' : `, ${recipients.length} shown`}`),
+    ...notes.flatMap((note) => wrapped(visible(note), width)),
+    ...recipients.flatMap((recipient) => ['', ...recipientLines(recipient, width)]),
+  ]
+}
+
+const dropWords = { excluded: 'the event leaves this subscriber out', actor: 'it is the one who caused the event' }
+
+function recipientLines(
+  { subscriberId, isNew, topics, timezone, steps }: SimulatedRecipient,
+  width: number | undefined,
+) {
+  const facts = [
+    ...(isNew ? ['new'] : []),
+    ...(timezone === null ? [] : [timezone]),
+    ...topics.map((topic) => `by topic ${topic}`),
+  ]
+  const rows = steps.map((step) => [
+    step.name || step.type,
+    step.type,
+    step.outcome,
+    step.beginsAt ?? '',
+    by(step),
+    step.sentence,
+  ])
+  return [
+    visible(`${subscriberId}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}`),
+    ...tableLines(['STEP', 'TYPE', 'OUTCOME', 'BEGINS', 'BY', 'WHY'], rows, { width, indent: '  ' }),
+    ...steps.flatMap((step) => step.messages.flatMap((message) => messageLine(message))),
+  ]
+}
+
+const by = ({ messages }: SimulatedStep): string =>
+  [...new Set(messages.flatMap(({ integration }) => integration?.identifier ?? []))].join(', ')
+
+function messageLine(message: SimulatedMessage): string[] {
+  const { channel, email, phone, subject, title, content, errorText } = message
+  const address = email ?? phone
+  const said = [subject, title, typeof content === 'string' ? content : undefined].filter((text) => text !== undefined)
+  const what =
+    errorText ??
+    said
+      .join(' | ')
+      .replaceAll(/<[^<>]*>/g, ' ')
+      .replaceAll(/\s+/g, ' ')
+      .trim()
+  if (what === '') return []
+  const cut = what.length > previewLength ? `${what.slice(0, previewLength)}…` : what
+  return [visible(`  ${channel}${address === undefined ? '' : ` to ${address}`}: ${cut}`)]
+}

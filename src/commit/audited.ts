@@ -1,0 +1,50 @@
+// Writes changes of the configuration to the audit log, in the transaction that makes them.
+import type { Tx } from '../db/sql.ts'
+import type { AuditEntry, AuditFacts, Author, Change } from '../domain/audit.ts'
+import { chained } from '../domain/audit.ts'
+import { differenceOf } from '../domain/audit-difference.ts'
+import type { Environment } from '../domain/environment.ts'
+import { findAuditHead, insertAuditEntries, lockAuditLog } from '../store/audit-log.ts'
+import type { World } from '../world/world.ts'
+
+/** Called last in its transaction: it takes the lock of the log, after which nothing may be waited for. */
+export async function audit(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  author: Author,
+  change: Change,
+): Promise<void> {
+  await auditAll(tx, world, environment, author, [change])
+}
+
+/** One entry a change; a change that leaves everything as it was has none. */
+export async function auditAll(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  author: Author,
+  changes: readonly Change[],
+): Promise<void> {
+  const at = world.now().toISOString()
+  const facts = changes.flatMap((change) => factsOf(author, change, at) ?? [])
+  if (facts.length === 0) return
+  await lockAuditLog(tx, environment)
+  let head = await findAuditHead(tx, environment)
+  const entries: AuditEntry[] = []
+  for (const one of facts) {
+    const entry = chained(environment.id, head, one)
+    entries.push(entry)
+    head = entry
+  }
+  await insertAuditEntries(tx, environment, entries)
+}
+
+function factsOf(author: Author, change: Change, at: string): Omit<AuditFacts, 'seq'> | undefined {
+  const difference = differenceOf(change.before, change.after)
+  if (difference === undefined) return undefined
+  const { keyId, keyName, address, requestId } = author
+  const { action, kind, id, name } = change
+  const resource = { resourceKind: kind, resourceId: id, resourceName: name }
+  return { at, keyId, keyName, address, requestId, action, ...resource, ...difference }
+}

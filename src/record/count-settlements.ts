@@ -1,0 +1,155 @@
+// What a batch adds to the counts, job by job: what ended with it, what was sent, what failed, and how long it took.
+import { deliveryBucketOf } from '../domain/counts.ts'
+import type { DetailCode, StoredDetail } from '../domain/execution-detail.ts'
+import { wordings } from '../domain/execution-detail.ts'
+import type { Job } from '../domain/job.ts'
+import { endedStatuses } from '../domain/job.ts'
+import type { RefusalReason } from '../domain/outcome.ts'
+import type { CountedJob, CountKey } from '../store/counts.ts'
+import type { NewJob } from '../store/jobs/insert.ts'
+import type { CallResult, UnsentMessage } from '../store/messages/sending.ts'
+import type { MessageOutcome } from '../world/meter.ts'
+import { noProvider } from '../world/meter.ts'
+import { ofCalls, outcomeOf, providersAsked, sinceEvent } from './count-messages.ts'
+import type { Settlement } from './settlement.ts'
+
+/** How one go at a message ended, as it is counted. */
+export interface CountedCall {
+  readonly jobId: string
+  readonly providerId: string
+  readonly outcome: MessageOutcome
+  /** Of one that failed, or perhaps did. */
+  readonly code: DetailCode
+  readonly reason: string
+  /** Set for the message that reached the person first. */
+  readonly tookMs?: number
+}
+
+/** The calls of jobs, as recordOutcomes is given them; the same as /metrics counts. */
+export function countedCalls(
+  outcomes: readonly { readonly settlement: Settlement; readonly results: readonly CallResult[] }[],
+  now: Date,
+): CountedCall[] {
+  return outcomes.flatMap(({ settlement, results }) => {
+    if (results.length === 0) return []
+    const { job, details } = settlement
+    const asked = providersAsked(settlement, results)
+    const told = details.filter(({ code }) => ofCalls.has(code))
+    const first = job.state?.reached === true ? -1 : results.findIndex((result) => outcomeOf(result) === 'sent')
+    return results.map((result, place) => {
+      const own = told.length === results.length ? told[place] : details.at(-1)
+      return {
+        jobId: job.id,
+        providerId: asked[place] ?? noProvider,
+        outcome: outcomeOf(result),
+        code: own?.code ?? 'providerError',
+        reason: refusalIn(own) ?? result.error?.errorId ?? '',
+        ...(place === first ? { tookMs: sinceEvent(job, now) } : {}),
+      }
+    })
+  })
+}
+
+/** Messages that are given up with their jobs. */
+export function countedGivenUp(messages: readonly UnsentMessage[], results: readonly CallResult[]): CountedCall[] {
+  return messages.flatMap(({ jobId, providerId }, place) => {
+    const result = results[place]
+    if (result === undefined) return []
+    const reason = result.error?.errorId ?? ''
+    return [{ jobId, providerId, outcome: outcomeOf(result), code: 'buried' as const, reason }]
+  })
+}
+
+const refusals: ReadonlySet<string> = new Set<RefusalReason>([
+  'bad-recipient',
+  'dead-token',
+  'opted-out',
+  'bad-content',
+  'other',
+])
+
+/** Why a provider refused, in our words; the rest of what it said is no key. */
+function refusalIn(told: StoredDetail | undefined): string | undefined {
+  const [, reason = ''] = /^\{"reason":"([a-z-]{1,20})"/.exec(told?.raw ?? '') ?? []
+  return refusals.has(reason) ? reason : undefined
+}
+
+/** Each job counts if it was settled; a step that never runs, if its row was made. */
+export function countedJobs(
+  settlements: readonly Settlement[],
+  over: readonly NewJob[],
+  calls: readonly CountedCall[],
+  now: Date,
+): CountedJob[] {
+  const callsOf = new Map<string, CountedCall[]>()
+  for (const call of calls) {
+    const known = callsOf.get(call.jobId)
+    if (known === undefined) callsOf.set(call.jobId, [call])
+    else known.push(call)
+  }
+  const counted: CountedJob[] = []
+  for (const settlement of settlements) {
+    const keys = keysOf(settlement, callsOf.get(settlement.job.id) ?? [], now)
+    if (keys.length > 0) counted.push({ id: settlement.job.id, keys })
+  }
+  for (const [place, job] of over.entries()) {
+    const isLast = over[place + 1]?.notificationId !== job.notificationId
+    counted.push({ id: job.id, keys: overKeysOf(job, isLast) })
+  }
+  return counted
+}
+
+function keysOf(settlement: Settlement, calls: readonly CountedCall[], now: Date): CountKey[] {
+  const { job, status, messages, next, rest, details } = settlement
+  const of = { versionId: job.versionId, step: job.step }
+  const keys = calls.flatMap((call) => callKeys(of, call))
+  for (const { state, status: said, providerId, error } of messages) {
+    if (state !== 'done') continue
+    const outcome = said === 'sent' ? 'sent' : 'failed'
+    const code = details.at(-1)?.code ?? 'providerError'
+    const took = outcome === 'sent' ? { tookMs: sinceEvent(job, now) } : {}
+    const reason = error?.errorId ?? ''
+    keys.push(...callKeys(of, { jobId: job.id, providerId: providerId ?? noProvider, outcome, code, reason, ...took }))
+  }
+  if (!endedStatuses.has(status)) return keys
+  keys.push({ measure: 'steps', ...of, outcome: status })
+  if (next === null && rest === null) keys.push(endingKey(job, status))
+  const isBuried = details.some(({ code }) => code === 'buried')
+  if (isBuried) keys.push({ measure: 'buried', ...of })
+  if (status === 'failed' && calls.length === 0 && messages.length === 0) keys.push(stepFailure(of, details))
+  return keys
+}
+
+type StepKey = Pick<CountKey, 'versionId' | 'step'>
+
+function callKeys(of: StepKey, { providerId, outcome, code, reason, tookMs }: CountedCall): CountKey[] {
+  if (outcome === 'retried') return [{ measure: 'retries', ...of, providerId }]
+  const said: CountKey = { measure: 'messages', ...of, providerId, outcome }
+  if (outcome === 'failed' || outcome === 'unsure') {
+    return [said, { measure: 'failures', ...of, providerId, outcome, code, reason }]
+  }
+  if (tookMs === undefined) return [said]
+  return [said, { measure: 'deliveries', ...of, providerId, bucket: deliveryBucketOf(tookMs) }]
+}
+
+/** A step that failed without a message: by the last thing that went wrong. */
+function stepFailure(of: StepKey, details: readonly StoredDetail[]): CountKey {
+  const last = details.findLast(({ code }) => wordings[code].status === 'Failed') ?? details.at(-1)
+  const providerId = last?.providerId ?? noProvider
+  return { measure: 'failures', ...of, providerId, outcome: 'failed', code: last?.code ?? 'buried' }
+}
+
+const endingKey = ({ versionId }: Pick<Job, 'versionId'>, outcome: string): CountKey => ({
+  measure: 'endings',
+  versionId,
+  outcome,
+})
+
+function overKeysOf(job: NewJob, isLast: boolean): CountKey[] {
+  const { versionId, step, status, details } = job
+  const ended: CountKey = { measure: 'steps', versionId, step, outcome: status }
+  if (!isLast) return [ended]
+  // As the progress of events tells it: a failure that kept the last steps from running is what became of it.
+  const isFailed = status === 'canceled' && details.some(({ code }) => code === 'previousFailed')
+  return [ended, endingKey(job, isFailed ? 'failed' : status)]
+}

@@ -1,0 +1,164 @@
+// Who would be told of an event: the people it names, then the members of its topics, each once; and who is left out.
+import type { Sql } from '../db/sql.ts'
+import { sql } from '../db/sql.ts'
+import type { Environment } from '../domain/environment.ts'
+import type { EventRequest } from '../domain/event.ts'
+import { recipientsPerPageMax } from '../domain/event.ts'
+import type { Topic } from '../domain/topic.ts'
+import { findSubscriberIds } from '../store/subscribers.ts'
+import { findTopicMembers } from '../store/topic-subscriptions.ts'
+import type { People } from './people.ts'
+
+export interface Member {
+  /** The internal id. */
+  readonly id: string
+  readonly subscriberId: string
+  /** The keys of the topics it was found by; empty where the event names it. */
+  readonly topics: readonly string[]
+}
+
+export interface Dropped {
+  readonly subscriberId: string
+  readonly reason: 'excluded' | 'actor'
+}
+
+export interface Audience {
+  /** The first ones: those named in the order they were given, then members of topics by their ids. */
+  readonly shown: readonly Member[]
+  readonly count: number
+  readonly countCapped: boolean
+  readonly dropped: readonly Dropped[]
+}
+
+/** As far as lists count elsewhere. */
+const countedMax = 50_000
+/** Memberships: whoever is in many topics is met in each of them. */
+const metMax = 4 * countedMax
+/** More who are left out are only not told of. */
+const droppedMax = 100
+/** Whoever leaves out more than these pages hold is shown fewer people. */
+const pagesMax = 5
+
+export async function findAudience(
+  db: Sql,
+  environment: Environment,
+  {
+    request,
+    people,
+    topics,
+    limit,
+  }: { request: EventRequest; people: People; topics: readonly Topic[]; limit: number },
+): Promise<Audience> {
+  const named = request.recipients.slice(0, limit).map(({ subscriberId }): Member => {
+    return { id: people.ids.get(subscriberId) ?? '', subscriberId, topics: [] }
+  })
+  if (topics.length === 0) {
+    return { shown: named, count: request.recipients.length, countCapped: false, dropped: [] }
+  }
+  const left = await findLeftOut(db, environment, request, people, topics)
+  const { members, isAll } = await firstMembers(db, environment, topics, { left, limit: limit - named.length })
+  const more = isAll ? { count: members.length, isCapped: false } : await countMembers(db, environment, topics, left)
+  const count = request.recipients.length + more.count
+  return {
+    shown: [...named, ...members],
+    count: Math.min(count, countedMax),
+    countCapped: count > countedMax || more.isCapped,
+    dropped: left.dropped,
+  }
+}
+
+interface LeftOut {
+  /** The internal ids of those who are not told as members: named already, excluded, or the actor. */
+  readonly ids: ReadonlySet<string>
+  readonly dropped: readonly Dropped[]
+}
+
+async function findLeftOut(
+  db: Sql,
+  environment: Environment,
+  { recipients, topics: mentions, actor }: EventRequest,
+  people: People,
+  topics: readonly Topic[],
+): Promise<LeftOut> {
+  const names = new Set(recipients.map(({ subscriberId }) => subscriberId))
+  const excluded = new Set(mentions.flatMap(({ exclude }) => exclude))
+  const asked = [...new Set([...excluded, ...names])]
+  const ids = asked.length === 0 ? new Map<string, string>() : await findSubscriberIds(db, environment, asked)
+  const actorId = actor && people.ids.get(actor.subscriberId)
+  const out = [...excluded].filter((name) => !names.has(name) && ids.has(name))
+  const candidates = new Map<string, Dropped>(
+    out.map((name) => [ids.get(name) ?? '', { subscriberId: name, reason: 'excluded' }]),
+  )
+  if (actorId !== undefined && actor !== undefined && !names.has(actor.subscriberId)) {
+    candidates.set(actorId, { subscriberId: actor.subscriberId, reason: 'actor' })
+  }
+  const members = await membersAmong(db, environment, topics, [...candidates.keys()])
+  return {
+    ids: new Set([...ids.values(), ...(actorId === undefined ? [] : [actorId])]),
+    dropped: [...candidates].flatMap(([id, one]) => (members.has(id) ? [one] : [])).slice(0, droppedMax),
+  }
+}
+
+async function membersAmong(
+  db: Sql,
+  environment: Environment,
+  topics: readonly Topic[],
+  ids: readonly string[],
+): Promise<Set<string>> {
+  if (ids.length === 0) return new Set()
+  const rows = await db.rows<{ id: string }>(sql`
+    select asked.id from unnest(${ids}::uuid[]) as asked (id)
+    where exists (
+      select 1 from topic_subscriptions t
+      where t.environment_id = ${environment.id} and t.subscriber_id = asked.id
+        and t.topic_id = any(${topics.map(({ _id }) => _id)}::uuid[]))`)
+  return new Set(rows.map(({ id }) => id))
+}
+
+async function firstMembers(
+  db: Sql,
+  environment: Environment,
+  topics: readonly Topic[],
+  { left, limit }: { left: LeftOut; limit: number },
+): Promise<{ members: Member[]; isAll: boolean }> {
+  const keys = new Map(topics.map(({ _id, key }) => [_id, key]))
+  const members: Member[] = []
+  let after: string | null = null
+  for (let page = 0; page < pagesMax; page += 1) {
+    const found = await findTopicMembers(db, environment, {
+      topicIds: topics.map(({ _id }) => _id),
+      after,
+      limit: recipientsPerPageMax,
+    })
+    for (const { id, subscriberId, isThere, topicIds } of found) {
+      if (!isThere || left.ids.has(id)) continue
+      if (members.length >= limit) return { members, isAll: false }
+      members.push({ id, subscriberId, topics: (topicIds ?? []).flatMap((topicId) => keys.get(topicId) ?? []) })
+    }
+    after = found.at(-1)?.id ?? null
+    if (found.length < recipientsPerPageMax) return { members, isAll: true }
+  }
+  return { members, isAll: false }
+}
+
+async function countMembers(
+  db: Sql,
+  environment: Environment,
+  topics: readonly Topic[],
+  left: LeftOut,
+): Promise<{ count: number; isCapped: boolean }> {
+  const row = await db.row<{ count: number; met: number }>(sql`
+    select count(distinct met.subscriber_id)::int as count, count(*)::int as met from (
+      select m.subscriber_id
+      from unnest(${topics.map(({ _id }) => _id)}::uuid[]) as asked (topic_id)
+      cross join lateral (
+        select t.subscriber_id from topic_subscriptions t
+        where t.environment_id = ${environment.id} and t.topic_id = asked.topic_id
+          and t.subscriber_id <> all(${[...left.ids]}::uuid[])
+        order by t.subscriber_id limit ${countedMax + 1}) m
+      cross join lateral (
+        select 1 from subscribers u
+        where u.environment_id = ${environment.id} and u.id = m.subscriber_id and u.deleted_at is null limit 1) s
+      limit ${metMax}) met`)
+  return { count: row?.count ?? 0, isCapped: (row?.met ?? 0) >= metMax }
+}

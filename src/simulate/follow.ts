@@ -1,0 +1,184 @@
+// Follows the runs of an event to their ends in virtual time, in waves: the job of every run that is not over, decided as
+// the worker decides it, and what follows from that taken as done.
+import type { Environment } from '../domain/environment.ts'
+import type { NotificationStep } from '../domain/workflow.ts'
+import { callSettled } from '../run/call-out.ts'
+import { abandoned, decideJob, factsOf } from '../run/decide-job.ts'
+import type { Facts } from '../run/load-facts.ts'
+import type { PendingCall } from '../run/pending-call.ts'
+import type { Deciding } from '../run/pipeline.ts'
+import { outgoingOf, withoutIntegration } from '../run/place-sends.ts'
+import type { PreviousStep } from '../run/previous-steps.ts'
+import { begunSettlement } from '../run/settle-begun.ts'
+import { settlementOf } from '../run/settle-outcomes.ts'
+import { openQuestions } from '../run/step-conditions.ts'
+import { needsOf } from '../run/step-needs.ts'
+import type { Send } from '../run/suppressed.ts'
+import { leavingOut, suppressedAmong } from '../run/suppressed.ts'
+import type { UnsubscribeLinks } from '../run/unsubscribe-headers.ts'
+import type { Room } from './room.ts'
+import { contentLengthMax, keptDetail, roughLengthOf } from './room.ts'
+import type { Run } from './run.ts'
+import { settle, stepRunOf } from './run.ts'
+import type { Turns } from './turns.ts'
+import type { WindowParts, Wishing } from './windows.ts'
+import { settleWishes } from './windows.ts'
+
+/** What is taken for granted of others. */
+export interface Assumptions {
+  /** Whether the answers that conditions ask for hold. */
+  readonly webhooksHold: boolean
+  /** What a custom step's service answers. */
+  readonly callResult: Readonly<Record<string, unknown>>
+}
+
+export interface Following {
+  readonly deciding: Deciding
+  readonly environment: Environment
+  readonly facts: Facts
+  readonly links: UnsubscribeLinks | undefined
+  readonly windows: WindowParts
+  readonly assumptions: Assumptions
+  /** What templates see as now. Whoever renders sets it first. */
+  readonly clock: { at: Date }
+  readonly room: Room
+  readonly turns: Turns
+}
+
+/** A step is looked at a few times at most: when its turn comes, when it was held, when its wait ends, and put off thrice. */
+const looksPerStepMax = 8
+
+/** Those that are not over after so many waves are left where they are. */
+export async function followRuns(following: Following, runs: readonly Run[], steps: number): Promise<void> {
+  for (let wave = 0; wave < steps * looksPerStepMax; wave += 1) {
+    const live = runs.filter(({ job }) => job !== undefined)
+    if (live.length === 0) return
+    await followWave(following, live)
+  }
+}
+
+interface Sending {
+  readonly run: Run
+  readonly send: Send
+}
+
+async function followWave(following: Following, runs: readonly Run[]): Promise<void> {
+  const { deciding, environment, windows, turns } = following
+  const wishing: Wishing[] = []
+  let sends: Sending[] = []
+  let length = 0
+  turns.begin()
+  for (const run of runs) {
+    const over = turns.over()
+    if (over !== undefined) await over
+    const send = decideRun(following, run, wishing)
+    if (send === undefined) continue
+    sends.push({ run, send })
+    length += send.decision.messages.reduce((sum, draft) => sum + roughLengthOf(draft), 0)
+    // Together they are asked for once; those that are large must not pile up for it.
+    if (length < contentLengthMax) continue
+    await sendAll(following, sends)
+    sends = []
+    length = 0
+  }
+  await sendAll(following, sends)
+  if (wishing.length === 0) return
+  const settled = await deciding.db.together((db) => settleWishes(db, environment, wishing, windows))
+  for (const { run, settlement } of settled) settle(following, run, settlement)
+}
+
+async function sendAll(following: Following, sends: readonly Sending[]): Promise<void> {
+  const { deciding, environment, facts, turns } = following
+  if (sends.length === 0) return
+  const asked = sends.map(({ send }) => send)
+  const found = facts.mayBeSuppressed ? await suppressedAmong(deciding, environment, asked) : undefined
+  turns.begin()
+  for (const { run, send } of sends) {
+    const over = turns.over()
+    if (over !== undefined) await over
+    following.clock.at = run.now
+    const left = found === undefined || found.size === 0 ? send : leavingOut(deciding, send, found, run.now)
+    if ('status' in left) settle(following, run, left)
+    else sendNow(following, run, left)
+  }
+}
+
+/** What is to be sent for it, where something is; what it wishes for is added to the others' wishes. */
+function decideRun(following: Following, run: Run, wishing: Wishing[]): Send | undefined {
+  const { deciding, links, assumptions, clock } = following
+  const { job, now } = run
+  if (job === undefined) return undefined
+  const { renderer } = deciding
+  const facts = factsAt(following, run)
+  const known = factsOf(facts, job, links)
+  if (known === undefined) {
+    settle(following, run, abandoned(facts, job, now))
+    return undefined
+  }
+  clock.at = now
+  const step = stepRunOf(run, job.step)
+  step.isReached = true
+  const asks = openQuestions(known, renderer, now)
+  if (asks.length > 0) step.asks = asks
+  const { webhooksHold } = assumptions
+  const jobFacts = needsOf(known.step).webhooks ? { ...known, webhooksHold } : known
+  const decided = decideJob({ facts, links, renderer, now }, jobFacts)
+  if ('send' in decided) return decided.send
+  if ('call' in decided) callNow(following, run, decided.call)
+  else if ('status' in decided.settled) settle(following, run, decided.settled)
+  else wishing.push({ run, wish: decided.settled })
+  return undefined
+}
+
+/** As the worker would load them: what went before in this run, and the events of the digest it is in. */
+function factsAt({ facts }: Following, run: Run): Facts {
+  const { job } = run
+  if (job === undefined) return facts
+  const steps = facts.versions.get(job.versionId)?.definition.steps ?? []
+  const step = steps[job.step]
+  const earlier = step !== undefined && needsOf(step).previous ? earlierSteps(run, job.step, steps) : []
+  const gathered = run.gathered.get(job.digestId ?? '')
+  if (earlier.length === 0 && gathered === undefined) return facts
+  return {
+    ...facts,
+    digests: gathered === undefined ? facts.digests : new Map([[gathered.window_id, gathered]]),
+    previous: earlier.length === 0 ? facts.previous : new Map([[run.notificationId, earlier]]),
+  }
+}
+
+function earlierSteps(run: Run, before: number, steps: readonly NotificationStep[]): PreviousStep[] {
+  return steps.slice(0, before).flatMap((_, place) => {
+    const known = run.steps.get(place)
+    if (known === undefined) return []
+    const { status, state, messages } = known
+    // Those without a status were given to a provider, which took them.
+    const said = messages.map((message) => ({ status: message.status ?? 'sent', seen: false, read: false }))
+    return [{ notificationId: run.notificationId, step: place, status, state, messages: said }]
+  })
+}
+
+/** The provider is taken to take what it is given. */
+function sendNow(following: Following, run: Run, { facts, decision }: Send): void {
+  const { deciding, environment, facts: known } = following
+  const { now } = run
+  const outgoing = outgoingOf({ pipeline: deciding, now }, environment, known, facts, decision)
+  if (outgoing.messages.length === 0) {
+    settle(following, run, withoutIntegration(facts, decision, now))
+    return
+  }
+  const begun = begunSettlement(outgoing, now)
+  settle(following, run, begun)
+  // Nobody took it, so there is nothing of it to tell.
+  const { state } = begun
+  settle(following, run, settlementOf(facts, { details: [], state: state ?? {}, isReached: true, again: [], now }))
+}
+
+function callNow(following: Following, run: Run, call: PendingCall): void {
+  const { assumptions, room } = following
+  const { now } = run
+  const step = stepRunOf(run, call.facts.job.step)
+  step.call = call.decision
+  for (const one of call.decision.details) step.details.push(keptDetail(room, one))
+  const outcome = { kind: 'answered', told: {}, result: assumptions.callResult } as const
+  settle(following, run, { ...callSettled(call, outcome, { now, random: 0 }), details: [] })
+}

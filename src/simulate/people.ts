@@ -1,0 +1,142 @@
+// Whom an event names, as they would be once it was accepted: found, with what the event says of them, and nothing written.
+import { resolveChannels } from '../accept/write-events.ts'
+import type { Sql } from '../db/sql.ts'
+import type { ChannelSettings } from '../domain/channel-settings.ts'
+import type { Environment } from '../domain/environment.ts'
+import type { Recipient } from '../domain/event.ts'
+import { grouped } from '../domain/grouped.ts'
+import type { Integration } from '../domain/integration.ts'
+import type { Sealer } from '../domain/sealed.ts'
+import type { SubscriberFields } from '../domain/subscriber.ts'
+import { mergedRecipients } from '../record/resolve-recipients.ts'
+import type { ChannelChange, Entry } from '../store/subscriber-channels.ts'
+import { findEntries, mergeEntries } from '../store/subscriber-channels.ts'
+import type { SubscriberRow } from '../store/subscribers.ts'
+import { findSubscriberRows } from '../store/subscribers.ts'
+
+export interface People {
+  /** Internal ids by subscriberId. */
+  readonly ids: ReadonlyMap<string, string>
+  /** By internal id. */
+  readonly rows: ReadonlyMap<string, SubscriberRow>
+  /** The subscriberIds of those who would be made. */
+  readonly made: ReadonlySet<string>
+  /** What could not be stored, by subscriberId. */
+  readonly warnings: ReadonlyMap<string, string>
+  /** What would be stored of how they can be reached. */
+  readonly channels: readonly ChannelChange[]
+}
+
+export async function findPeople(
+  db: Sql,
+  environment: Environment,
+  given: readonly Recipient[],
+  { now, newId }: { now: Date; newId(): string },
+): Promise<People> {
+  const recipients = mergedRecipients(given)
+  const reachable = recipients.filter(({ channels }) => channels.length > 0)
+  const [found, resolved] = await Promise.all([
+    recipients.length === 0
+      ? []
+      : findSubscriberRows(
+          db,
+          environment,
+          recipients.map(({ subscriberId }) => subscriberId),
+        ),
+    reachable.length === 0 ? [] : resolveChannels(db, environment, reachable),
+  ])
+  const stored = new Map(found.map((row) => [row.subscriber_id, row]))
+  const ids = new Map<string, string>()
+  const rows = new Map<string, SubscriberRow>()
+  for (const { subscriberId, fields } of recipients) {
+    const row = withFields(stored.get(subscriberId) ?? nobody(newId(), subscriberId, now), fields)
+    ids.set(subscriberId, row.id)
+    rows.set(row.id, row)
+  }
+  const warnings = new Map<string, string>()
+  const channels: ChannelChange[] = []
+  for (const [index, { subscriberId }] of reachable.entries()) {
+    const own = resolved[index] ?? []
+    if (typeof own === 'string') warnings.set(subscriberId, own)
+    else for (const change of own) channels.push({ ...change, subscriberId: ids.get(subscriberId) ?? '' })
+  }
+  const made = new Set(recipients.map((one) => one.subscriberId).filter((subscriberId) => !stored.has(subscriberId)))
+  return { ids, rows, made, warnings, channels }
+}
+
+const nobody = (id: string, subscriberId: string, now: Date): SubscriberRow => ({
+  id,
+  subscriber_id: subscriberId,
+  first_name: null,
+  last_name: null,
+  email: null,
+  phone: null,
+  avatar: null,
+  locale: null,
+  timezone: null,
+  data: null,
+  preferences: null,
+  is_online: false,
+  last_online_at: null,
+  created_at: now,
+  updated_at: now,
+})
+
+/** What is absent stays, null clears. */
+function withFields(row: SubscriberRow, fields: SubscriberFields): SubscriberRow {
+  if (Object.keys(fields).length === 0) return row
+  const { firstName, lastName, email, phone, avatar, locale, timezone, data } = fields
+  return {
+    ...row,
+    ...(firstName === undefined ? {} : { first_name: firstName }),
+    ...(lastName === undefined ? {} : { last_name: lastName }),
+    ...(email === undefined ? {} : { email }),
+    ...(phone === undefined ? {} : { phone }),
+    ...(avatar === undefined ? {} : { avatar }),
+    ...(locale === undefined ? {} : { locale }),
+    ...(timezone === undefined ? {} : { timezone }),
+    ...(data === undefined ? {} : { data: data as SubscriberRow['data'] }),
+  }
+}
+
+/** The entries of chat and push, with those that the event brings. */
+export async function withBrought(
+  db: Sql,
+  sealer: Sealer,
+  environment: Environment,
+  channels: ReadonlyMap<string, readonly ChannelSettings[]>,
+  {
+    brought,
+    integrations,
+    newId,
+  }: { brought: readonly ChannelChange[]; integrations: readonly Integration[]; newId(): string },
+): Promise<ReadonlyMap<string, readonly ChannelSettings[]>> {
+  if (brought.length === 0) return channels
+  const subscriberIds = [...new Set(brought.map(({ subscriberId }) => subscriberId))]
+  const entries = await findEntries(db, sealer, environment, subscriberIds)
+  mergeEntries(entries, brought, newId)
+  // The oldest first, as they are read.
+  const sorted = [...entries.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
+  const changed = grouped(sorted, ({ subscriberId }) => subscriberId)
+  return new Map([
+    ...channels,
+    ...[...changed].map(([id, own]) => [id, own.map((entry) => settingsOf(entry, integrations))] as const),
+  ])
+}
+
+/** One that was kept while its provider had no integration belongs to the newest; those that are not active send nothing. */
+function settingsOf(
+  { providerId, integrationId, credentials }: Entry,
+  integrations: readonly Integration[],
+): ChannelSettings {
+  const own =
+    integrationId === null
+      ? integrations.findLast((one) => one.providerId === providerId)
+      : integrations.find((one) => one._id === integrationId)
+  return {
+    providerId,
+    ...(own === undefined ? {} : { integrationIdentifier: own.identifier }),
+    credentials,
+    _integrationId: integrationId ?? own?._id ?? '',
+  }
+}

@@ -1,0 +1,47 @@
+// What an answer may hold of contents: what goes beyond it is let go as soon as it was made, so that it takes no memory either.
+import type { StoredDetail } from '../domain/execution-detail.ts'
+import type { MessageDraft } from '../domain/message.ts'
+import type { NewMessage } from '../store/messages/insert.ts'
+
+/** What is left, in characters. */
+export interface Room {
+  left: number
+}
+
+/** A dashboard's worth; the rest of the answer is small. */
+export const contentLengthMax = 8_000_000
+
+/** A message as it is kept: without what it says, where there was no room for it. */
+export interface KeptMessage extends NewMessage {
+  readonly isOmitted?: true
+}
+
+export function keptMessage(room: Room, message: NewMessage): KeptMessage {
+  const { target, channel } = message.draft
+  room.left -= lengthOf(message.draft)
+  return room.left < 0 ? { ...message, draft: { target, channel, content: '' }, isOmitted: true } : message
+}
+
+/** Conditions tell what they compared, and that can be long. */
+export function keptDetail(room: Room, detail: StoredDetail): StoredDetail {
+  if (detail.raw === undefined) return detail
+  room.left -= detail.raw.length
+  if (room.left >= 0) return detail
+  const { raw: _, ...rest } = detail
+  return rest
+}
+
+/** What is long in a message, where it is long. */
+export function roughLengthOf({ content, envelope }: MessageDraft): number {
+  const html = envelope !== undefined && 'html' in envelope ? envelope.html.length : 0
+  return (typeof content === 'string' ? content.length : lengthOf(content)) + html
+}
+
+/** Near enough, and cheap: the texts. */
+function lengthOf(value: unknown): number {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null) return 8
+  let sum = 0
+  for (const name in value) sum += lengthOf((value as Readonly<Record<string, unknown>>)[name])
+  return sum
+}

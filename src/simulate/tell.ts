@@ -1,0 +1,240 @@
+// What was found of a run, as callers are told: each step with its outcome, in the words of why, and what would be said.
+import { messageFor } from '../deliver/message-for.ts'
+import type { DetailCode, StoredDetail } from '../domain/execution-detail.ts'
+import type { Integration } from '../domain/integration.ts'
+import { isoTextOf } from '../domain/iso-moment.ts'
+import type { JobStatus } from '../domain/job.ts'
+import { callWithoutSecrets } from '../domain/shown-secrets.ts'
+import type {
+  SimulatedIntegration,
+  SimulatedMessage,
+  SimulatedOutcome,
+  SimulatedRecipient,
+  SimulatedStep,
+} from '../domain/simulation.ts'
+import type { WhyStep } from '../domain/why.ts'
+import type { NotificationStep, WorkflowVersion } from '../domain/workflow.ts'
+import type { Data } from '../read/why-sentences.ts'
+import { whyStepOf } from '../read/why-step.ts'
+import type { NewMessage } from '../store/messages/insert.ts'
+import type { KeptMessage } from './room.ts'
+import type { Run, StepRun, WindowSeen } from './run.ts'
+
+export interface Telling {
+  readonly version: WorkflowVersion
+  readonly payload: Readonly<Record<string, unknown>>
+  /** By id. */
+  readonly integrations: ReadonlyMap<string, SimulatedIntegration>
+  /** Whether the answer is for somebody who may see what is as good as a right to send. */
+  readonly showsSecrets: boolean
+  /** By the place of the step: what was told last of it. */
+  readonly last: Map<number, ToldWhy>
+}
+
+/** Most recipients fare alike, and what is made of the same facts is made once. */
+interface ToldWhy {
+  readonly run: StepRun | undefined
+  readonly before: readonly WhyStep[]
+  readonly why: WhyStep
+}
+
+export function tellRun(
+  telling: Telling,
+  run: Run,
+  about: { isNew: boolean; timezone: string | null },
+): SimulatedRecipient {
+  const before: WhyStep[] = []
+  const steps = telling.version.definition.steps.map((step, place) => {
+    const found = run.steps.get(place)
+    const why = whyOf(telling, place, found, before)
+    if (step.active) before.push(why)
+    return tellStep(telling, step, found, why)
+  })
+  const { subscriberId, topics } = run.member
+  return { subscriberId, ...about, topics, endsAt: isoTextOf(run.now), steps }
+}
+
+function whyOf(
+  { version, last }: Telling,
+  place: number,
+  run: StepRun | undefined,
+  before: readonly WhyStep[],
+): WhyStep {
+  const told = last.get(place)
+  if (told !== undefined && fareAlike(told.run, run) && areSame(told.before, before)) return told.why
+  const why = whyStepOf({
+    step: version.definition.steps[place] as NotificationStep,
+    job: run && { status: run.status, details: run.details, nextAttemptAt: run.waits.at(-1)?.toISOString() },
+    messages: [],
+    window: run?.window === undefined ? {} : windowData(run.window),
+    before,
+  })
+  last.set(place, { run, before: [...before], why })
+  return why
+}
+
+/** In all that why is told of. */
+function fareAlike(one: StepRun | undefined, other: StepRun | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other
+  return (
+    one.status === other.status &&
+    one.window === undefined &&
+    other.window === undefined &&
+    one.waits.at(-1)?.getTime() === other.waits.at(-1)?.getTime() &&
+    one.details.length === other.details.length &&
+    one.details.every((detail, index) => isSameDetail(detail, other.details[index] as StoredDetail))
+  )
+}
+
+const isSameDetail = (one: StoredDetail, other: StoredDetail): boolean =>
+  one.code === other.code &&
+  one.at === other.at &&
+  one.raw === other.raw &&
+  one.words === other.words &&
+  one.providerId === other.providerId &&
+  one.isRetry === other.isRetry &&
+  one.isTest === other.isTest
+
+const areSame = (some: readonly WhyStep[], others: readonly WhyStep[]): boolean =>
+  some.length === others.length && some.every((one, index) => one === others[index])
+
+const windowData = ({ opened, until, events, notificationId }: WindowSeen): Data => ({
+  ...(opened || notificationId === undefined ? {} : { mergedIntoNotificationId: notificationId }),
+  windowEvents: events,
+  windowEndsAt: until.toISOString(),
+})
+
+/** Member by member, as there is one for every step of everybody: a spread costs ten times as much. */
+function tellStep(telling: Telling, step: NotificationStep, run: StepRun | undefined, why: WhyStep): SimulatedStep {
+  const { stepId, name, type, status, reasons } = why
+  if (run === undefined) {
+    const { sentence } = why
+    return { stepId, name, type, outcome: 'inactive', status, sentence, reasons, waits: [], asks: [], messages: [] }
+  }
+  const messages = run.messages.map((message) => tellMessage(telling, message))
+  const sentence = sentenceOf(why, run, messages)
+  const outcome = outcomeOf(step, run.status)
+  const waits = run.waits.map(isoTextOf)
+  const told: Told = { stepId, name, type, outcome, status, sentence, reasons, waits, asks: askedBy(run), messages }
+  if (run.isReached) {
+    told.beginsAt = isoTextOf(run.beginsAt)
+    told.endsAt = isoTextOf(run.endsAt)
+  }
+  if (run.window !== undefined) told.window = windowOf(run.window)
+  if (run.throttle !== undefined) told.throttle = { ...run.throttle, until: run.throttle.until.toISOString() }
+  return told
+}
+
+type Told = { -readonly [Name in keyof SimulatedStep]: SimulatedStep[Name] }
+
+function askedBy({ asks, call }: StepRun): string[] {
+  if (asks.length === 0 && call === undefined) return []
+  return [...asks, ...(call === undefined ? [] : [call.url])].map((url) => callWithoutSecrets({ url }).url)
+}
+
+const windowOf = ({ opened, until, events, openedAt, notificationId, transactionIds }: WindowSeen) => ({
+  opened,
+  until: until.toISOString(),
+  events,
+  ...(openedAt === undefined ? {} : { openedAt: openedAt.toISOString() }),
+  ...(notificationId === undefined ? {} : { notificationId }),
+  transactionIds,
+})
+
+function outcomeOf({ template: { type } }: NotificationStep, status: JobStatus): SimulatedOutcome {
+  switch (status) {
+    case 'completed':
+      return type === 'delay' || type === 'digest' ? 'wait' : 'run'
+    case 'skipped':
+      return 'skip'
+    case 'failed':
+      return 'fail'
+    case 'merged':
+      return 'merge'
+    case 'canceled':
+      return 'cancel'
+    // Followed no further: it waits again and again.
+    default:
+      return 'wait'
+  }
+}
+
+/** What somebody who asks would want to know beside it. */
+const asides: ReadonlySet<DetailCode> = new Set<DetailCode>(['suppressed', 'layoutNotFound', 'scheduleExtensionsMax'])
+
+/** Why tells what happened; of what is only taken for granted it has no sentence. */
+function sentenceOf(why: WhyStep, run: StepRun, messages: readonly SimulatedMessage[]): string {
+  const main = run.status === 'completed' ? grantedSentence(run, messages) : undefined
+  const others = main === undefined ? [] : why.reasons.filter(({ code }) => asides.has(code))
+  const parts = [main ?? why.sentence, ...others.map(({ sentence }) => sentence)]
+  if (run.asks.length > 0) parts.push(askedSentence(run.asks))
+  return parts.join(' ')
+}
+
+function grantedSentence({ call }: StepRun, messages: readonly SimulatedMessage[]): string | undefined {
+  if (call !== undefined) {
+    return `Your service would be called at ${callWithoutSecrets({ url: call.url }).url}, and is taken to answer.`
+  }
+  if (messages.some(({ channel }) => channel === 'in_app')) return 'Would be put into the subscriber’s feed.'
+  const by = new Set<string>()
+  for (const { integration } of messages) {
+    if (integration !== undefined) by.add(`${integration.providerId} (integration ${integration.identifier})`)
+  }
+  return by.size === 0 ? undefined : `Would be sent by ${[...by].join(' and ')}.`
+}
+
+const askedSentence = (asks: readonly string[]): string =>
+  `Its conditions would ask ${asks.map((url) => callWithoutSecrets({ url }).url).join(' and ')}, which is taken for granted.`
+
+type ToldMessage = { -readonly [Name in keyof SimulatedMessage]: SimulatedMessage[Name] }
+
+function tellMessage({ integrations, payload, showsSecrets }: Telling, message: KeptMessage): SimulatedMessage {
+  const { draft, integrationId, error, isOmitted } = message
+  const integration = integrationId === null ? undefined : integrations.get(integrationId)
+  const told: ToldMessage = { channel: draft.channel }
+  if (integration !== undefined) told.integration = integration
+  if (error !== null) told.errorText = error.errorText
+  if (isOmitted === true) {
+    told.contentOmitted = isOmitted
+    return told
+  }
+  const { subject, title, content, email, phone, cta, actor, data } = draft
+  if (subject !== undefined) told.subject = subject
+  if (title !== undefined) told.title = title
+  if (content !== undefined) told.content = content
+  if (email !== undefined) told.email = email
+  if (phone !== undefined) told.phone = phone
+  if (cta !== undefined) told.cta = cta
+  if (actor !== undefined) told.actor = actor
+  if (data !== undefined) told.data = data
+  if (integration !== undefined) told.envelope = envelopeOf(message, integration, { payload, showsSecrets })
+  return told
+}
+
+/** What is shown of an integration: once each, so that those alike are one. */
+export const shownIntegration = ({ _id, identifier, providerId, channel }: Integration): SimulatedIntegration => ({
+  _id,
+  identifier,
+  providerId,
+  channel,
+})
+
+/** Ids that would be others, and what says nothing that the answer does not. */
+const unshown: ReadonlySet<string> = new Set(['id', 'metadata', 'payload'])
+/** Of chat and push: a device token or a webhook's address is as good as a right to send. */
+const secretMembers: ReadonlySet<string> = new Set(['target', 'webhookUrl', 'channel', 'entry'])
+
+/** As the provider is given it. */
+function envelopeOf(
+  { id, draft }: NewMessage,
+  { providerId }: SimulatedIntegration,
+  { payload, showsSecrets }: Pick<Telling, 'payload' | 'showsSecrets'>,
+): Readonly<Record<string, unknown>> {
+  const shown: Record<string, unknown> = {}
+  if (draft.envelope === undefined) return shown
+  const outbound = messageFor({ id, envelope: draft.envelope, providerId, payload }) as unknown as typeof shown
+  for (const name in outbound) {
+    if (!unshown.has(name) && (showsSecrets || !secretMembers.has(name))) shown[name] = outbound[name]
+  }
+  return shown
+}

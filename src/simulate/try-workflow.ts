@@ -1,0 +1,66 @@
+// A workflow that is not saved, made from what a caller would save: refused for the same mistakes, and kept nowhere.
+import type { TriedWorkflow } from '../accept/judge-events.ts'
+import type { Sql } from '../db/sql.ts'
+import { sql } from '../db/sql.ts'
+import type { Environment } from '../domain/environment.ts'
+import { slugOf } from '../domain/integration.ts'
+import type { FieldErrors } from '../domain/problem.ts'
+import { invalid, Problem } from '../domain/problem.ts'
+import { isUuid } from '../domain/uuid-v7.ts'
+import type { WorkflowChange } from '../manage/workflow-definition.ts'
+import { newDefinition } from '../manage/workflow-definition.ts'
+import { refuseNames } from '../manage/workflow-names.ts'
+
+/** Active unless it says otherwise: who tries it wants to see it run. */
+export async function tryWorkflow(
+  db: Sql,
+  environment: Environment,
+  given: WorkflowChange & { name: string },
+  newId: () => string,
+): Promise<TriedWorkflow> {
+  try {
+    const definition = newDefinition(given, newId)
+    await refuseNames(definition, {
+      layouts: (names) => unknownAmong(names, () => findLayoutNames(db, environment, names)),
+      feeds: (names) => unknownAmong(names, () => findFeedNames(db, environment, names)),
+    })
+    const identifier = given.workflowId ?? (slugOf(given.name) || 'workflow')
+    return { active: given.active ?? true, version: { id: newId(), workflowId: newId(), identifier, definition } }
+  } catch (error) {
+    throw error instanceof Problem ? below('workflow', error) : error
+  }
+}
+
+/** The same mistakes, told by where they stand in this body. */
+function below(field: string, problem: Problem): Problem {
+  const errors = problem.members['errors'] as FieldErrors | undefined
+  if (problem.status !== 422 || errors === undefined) return problem
+  return invalid(
+    Object.fromEntries(Object.entries(errors).map(([path, told]) => [`${field}.${path}`, told])),
+    problem.message,
+  )
+}
+
+interface Names {
+  readonly id: string
+  readonly identifier: string
+}
+
+async function unknownAmong(names: readonly string[], find: () => Promise<readonly Names[]>): Promise<string[]> {
+  if (names.length === 0) return []
+  const known = new Set((await find()).flatMap(({ id, identifier }) => [id, identifier]))
+  return names.filter((name) => !known.has(name))
+}
+
+/** Without the lock that saving takes: nothing is saved that could lose them. */
+const findLayoutNames = (db: Sql, environment: Environment, names: readonly string[]): Promise<Names[]> =>
+  db.rows<Names>(sql`
+    select id, identifier from layouts
+    where environment_id = ${environment.id} and deleted_at is null
+      and (identifier = any(${names}::text[]) or id = any(${names.filter(isUuid)}::uuid[]))`)
+
+const findFeedNames = (db: Sql, environment: Environment, names: readonly string[]): Promise<Names[]> =>
+  db.rows<Names>(sql`
+    select id, identifier from feeds
+    where environment_id = ${environment.id}
+      and (identifier = any(${names}::text[]) or id = any(${names.filter(isUuid)}::uuid[]))`)

@@ -1,0 +1,64 @@
+// Taking messages back: those of the feed leave it, and of the others is told which were sent.
+import type { Tx } from '../../db/sql.ts'
+import { sql } from '../../db/sql.ts'
+import { idsOfEvent, idsOfMessages } from '../../domain/derived-id.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { Channel } from '../../domain/integration.ts'
+import type { MessageStatus } from '../../domain/message.ts'
+
+export interface SaidMessage {
+  readonly id: string
+  readonly jobId: string
+  readonly channel: Channel
+  readonly status: MessageStatus
+}
+
+/** Those that were said, held until the transaction ends; what is deleted or was never tried is none of them. */
+export async function lockSaidOfJobs(
+  tx: Tx,
+  environment: Environment,
+  jobs: readonly { readonly id: string; readonly eventId: string }[],
+): Promise<SaidMessage[]> {
+  if (jobs.length === 0) return []
+  const ranges = jobs.map((job) => idsOfMessages(job.eventId, job.id))
+  return tx.rows<SaidMessage>(sql`
+    select m.id, m.job_id as "jobId", m.channel, m.status
+    from unnest(${jobs.map((job) => job.id)}::uuid[], ${ranges.map((range) => range.from)}::uuid[],
+                ${ranges.map((range) => range.to)}::uuid[]) as asked (job_id, from_id, to_id)
+    cross join lateral (
+      select * from messages found
+      where found.environment_id = ${environment.id} and found.id between asked.from_id and asked.to_id
+        and found.job_id = asked.job_id and found.status is not null and found.deleted_at is null
+      order by found.id for no key update) m`)
+}
+
+/** The next of an event after `after`. What a provider is being asked to send this moment counts as perhaps sent. */
+export async function lockSaidOfEvent(
+  tx: Tx,
+  environment: Environment,
+  { eventId, after, limit }: { eventId: string; after: string | null; limit: number },
+): Promise<SaidMessage[]> {
+  const range = idsOfEvent(eventId)
+  const beyond = after === null ? sql`m.id >= ${range.from}::uuid` : sql`m.id > ${after}::uuid`
+  return tx.rows<SaidMessage>(sql`
+    select m.id, m.job_id as "jobId", m.channel, case when m.state = 'calling' then 'warning' else m.status end as status
+    from messages m
+    where m.environment_id = ${environment.id} and ${beyond} and m.id <= ${range.to}::uuid and m.event_id = ${eventId}
+      and (m.status is not null or m.state = 'calling') and m.deleted_at is null
+    order by m.id limit ${limit} for no key update`)
+}
+
+/** Out of every list. Returns those that a task waits to bring back. */
+export async function retractMessages(
+  tx: Tx,
+  environment: Environment,
+  ids: readonly string[],
+  now: Date,
+): Promise<string[]> {
+  if (ids.length === 0) return []
+  const rows = await tx.rows<{ id: string; wasSnoozed: boolean }>(sql`
+    update messages m set deleted_at = ${now}, retracted_at = ${now}, updated_at = ${now}
+    where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.deleted_at is null
+    returning m.id, m.snoozed_until is not null as "wasSnoozed"`)
+  return rows.filter((row) => row.wasSnoozed).map((row) => row.id)
+}
