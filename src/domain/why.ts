@@ -46,6 +46,29 @@ export interface WhyMessage {
   readonly retractedAt?: string
 }
 
+/** Why an integration sent a message, or did not. */
+export const integrationVerdicts = [
+  'chosen',
+  'triedBefore',
+  'madeLater',
+  'anotherWished',
+  'changedSince',
+  'inactive',
+  'conditionsNotMet',
+  'conditionsOfAnother',
+  'notPrimary',
+  'anotherFirst',
+  'unclear',
+] as const
+export type IntegrationVerdict = (typeof integrationVerdicts)[number]
+
+export interface WhyIntegration {
+  readonly identifier: string
+  readonly providerId: string
+  readonly verdict: IntegrationVerdict
+  readonly sentence: string
+}
+
 export interface WhyStep {
   readonly stepId: string
   readonly name: string
@@ -54,6 +77,8 @@ export interface WhyStep {
   readonly sentence: string
   readonly reasons: readonly WhyReason[]
   readonly messages: readonly WhyMessage[]
+  /** E-mail and SMS, where one was looked for: all that could have been, oldest first. */
+  readonly integrations?: readonly WhyIntegration[]
   /** When it is looked at again: the end of a wait, or the next try. */
   readonly nextAttemptAt?: string
 }

@@ -17,6 +17,8 @@ import type { Why, WhyAbsent, WhyMessage, WhyStep } from '../domain/why.ts'
 import type { StoredDefinition } from '../store/workflows.ts'
 import { pinnedIdentifier } from '../store/workflows.ts'
 import { findAbsence } from './why-absent.ts'
+import type { KnownIntegration } from './why-integrations.ts'
+import { knownIntegrations, whyIntegrations } from './why-integrations.ts'
 import type { Data } from './why-sentences.ts'
 import { thingOf } from './why-sentences.ts'
 import type { StepJob } from './why-step.ts'
@@ -116,6 +118,10 @@ interface NotificationRow {
   readonly definition: StoredDefinition
   /** Null once the person was erased. */
   readonly subscriber_id: string | null
+  /** The integration that the event asks for by name. */
+  readonly wished_email: string | null
+  readonly wished_sms: string | null
+  readonly integrations: KnownIntegration[]
 }
 
 async function findWhy(db: Sql, environment: Environment, id: string): Promise<Why | undefined> {
@@ -134,7 +140,10 @@ async function findWhy(db: Sql, environment: Environment, id: string): Promise<W
     const before = steps.filter(({ status }) => status !== 'inactive')
     const said = messages.get(job?.id ?? '') ?? []
     const window = windowData(state ?? {}, windows.get(state?.windowId ?? ''))
-    steps.push(whyStepOf({ step, job: job && stepJobOf(job), messages: said.map(messageOf), window, before }))
+    const told = whyStepOf({ step, job: job && stepJobOf(job), messages: said.map(messageOf), window, before })
+    const wished = told.type === 'sms' ? row.wished_sms : row.wished_email
+    const integrations = whyIntegrations(told, row.integrations, wished ?? undefined)
+    steps.push(integrations === undefined ? told : { ...told, integrations })
   }
   const subscriberId = row.subscriber_id ?? ''
   return {
@@ -151,9 +160,10 @@ async function findWhy(db: Sql, environment: Environment, id: string): Promise<W
 async function findNotification(db: Sql, environment: Environment, id: string): Promise<NotificationRow | undefined> {
   return db.row<NotificationRow>(sql`
     select n.id, n.event_id, e.transaction_id, w.id as workflow_id, ${pinnedIdentifier} as identifier, v.definition,
-      s.subscriber_id
+      s.subscriber_id, e.overrides->'email'->>'integrationIdentifier' as wished_email,
+      e.overrides->'sms'->>'integrationIdentifier' as wished_sms, ${knownIntegrations(environment)} as integrations
     from notifications n
-    cross join lateral (select found.transaction_id from events found
+    cross join lateral (select found.transaction_id, found.overrides from events found
       where found.environment_id = ${environment.id} and found.id = n.event_id limit 1) as e
     cross join lateral (select * from workflow_versions found
       where found.environment_id = ${environment.id} and found.id = n.version_id limit 1) as v

@@ -124,16 +124,18 @@ test('one node waits for what another does', async () => {
 function countingWaits() {
   const { db } = app.database
   let statements = 0
+  let underWay = 0
+  const counting = <Answer>(answer: Promise<Answer>): Promise<Answer> => {
+    statements += 1
+    underWay += 1
+    return answer.finally(() => {
+      underWay -= 1
+    })
+  }
   const counted: Db = {
     ...db,
-    rows: (statement) => {
-      statements += 1
-      return db.rows(statement)
-    },
-    row: (statement) => {
-      statements += 1
-      return db.row(statement)
-    },
+    rows: (statement) => counting(db.rows(statement)),
+    row: (statement) => counting(db.row(statement)),
   }
   const naps: (() => void)[] = []
   const world = {
@@ -159,8 +161,9 @@ function countingWaits() {
       })
       while (naps.length === 0) await new Promise(setImmediate)
     },
+    /** When who looks sleeps, and everybody else has looked for themselves and joined. */
     asleep: async () => {
-      while (naps.length === 0) await new Promise(setImmediate)
+      while (naps.length === 0 || underWay > 0) await new Promise(setImmediate)
     },
   }
 }

@@ -62,6 +62,12 @@ async function addNeighbours(): Promise<void> {
     from workflows w join workflow_versions v on v.environment_id = w.environment_id and v.id = w.version_id
     where w.environment_id = ${neighbour.environment.id} and w.identifier like 'copy-%'`)
   await db.run(sql`
+    insert into integrations (environment_id, id, identifier, name, provider_id, channel, credentials, conditions, active,
+                              is_primary, created_at, updated_at)
+    select ${neighbour.environment.id}, gen_random_uuid(), 'mail-' || n, 'Mail', 'sendgrid', 'email', '', '[]', true, false,
+           now(), now()
+    from generate_series(1, 3000) as n`)
+  await db.run(sql`
     insert into messages (environment_id, id, event_id, notification_id, job_id, subscriber_id, version_id, step, channel,
                           state, status, created_at, updated_at)
     select ${scene.environment.id}, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(),

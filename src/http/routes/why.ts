@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { ok } from '../../domain/answer.ts'
 import { channels } from '../../domain/integration.ts'
 import { messageStatuses } from '../../domain/message.ts'
-import { absenceCodes, whyStatuses } from '../../domain/why.ts'
+import { absenceCodes, integrationVerdicts, whyStatuses } from '../../domain/why.ts'
 import { stepTypes } from '../../domain/workflow.ts'
 import { whyNotification, whySubscriber } from '../../read/why.ts'
 import { route } from '../route.ts'
@@ -32,6 +32,15 @@ const message = Type.Object(
   },
   { title: 'WhyMessage' },
 )
+const integration = Type.Object(
+  {
+    identifier: Type.String(),
+    providerId: Type.String(),
+    verdict: literals(integrationVerdicts, { description: 'Whether it was chosen, or why not.' }),
+    sentence: Type.String(),
+  },
+  { title: 'WhyIntegration' },
+)
 const step = Type.Object(
   {
     stepId: Type.String(),
@@ -43,6 +52,11 @@ const step = Type.Object(
     sentence,
     reasons: Type.Array(reason, { description: 'Oldest first.' }),
     messages: Type.Array(message),
+    integrations: Type.Optional(
+      Type.Array(integration, {
+        description: 'E-mail and SMS, where one was looked for: all that could have been, oldest first.',
+      }),
+    ),
     nextAttemptAt: Type.Optional(
       timestamp({ description: 'When it is looked at again: the end of a wait, or the next try.' }),
     ),
