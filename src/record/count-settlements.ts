@@ -74,7 +74,7 @@ function refusalIn(told: StoredDetail | undefined): string | undefined {
   return refusals.has(reason) ? reason : undefined
 }
 
-/** Each job counts if it was settled; a step that never runs, if its row was made. */
+/** Each job counts if it was settled, if only as nothing; a step that never runs, if its row was made. */
 export function countedJobs(
   settlements: readonly Settlement[],
   over: readonly NewJob[],
@@ -88,15 +88,37 @@ export function countedJobs(
     else known.push(call)
   }
   const counted: CountedJob[] = []
+  const alike = new Map<string, CountKey[]>()
   for (const settlement of settlements) {
-    const keys = keysOf(settlement, callsOf.get(settlement.job.id) ?? [], now)
-    if (keys.length > 0) counted.push({ id: settlement.job.id, keys })
+    const own = callsOf.get(settlement.job.id) ?? []
+    const text = likeness(settlement, own, now)
+    const keys = (text === undefined ? undefined : alike.get(text)) ?? keysOf(settlement, own, now)
+    if (text !== undefined) alike.set(text, keys)
+    counted.push({ id: settlement.job.id, keys })
   }
   for (const [place, job] of over.entries()) {
     const isLast = over[place + 1]?.notificationId !== job.notificationId
     counted.push({ id: job.id, keys: overKeysOf(job, isLast) })
   }
   return counted
+}
+
+/** Those with the same text count the same. Only of what goes well and says one thing: that is nearly all. */
+function likeness(
+  { job, status, messages, next, rest }: Settlement,
+  calls: readonly CountedCall[],
+  now: Date,
+): string | undefined {
+  if (status === 'failed' || messages.length + calls.length > 1) return undefined
+  const [message] = messages
+  const [call] = calls
+  const isOver = message?.state === 'done'
+  if ((isOver && message.status !== 'sent') || call?.outcome === 'failed' || call?.outcome === 'unsure')
+    return undefined
+  const tookMs = isOver ? sinceEvent(job, now) : call?.tookMs
+  const bucket = tookMs === undefined ? '' : deliveryBucketOf(tookMs)
+  const said = `${isOver} ${message?.providerId} ${call?.outcome} ${call?.providerId} ${bucket}`
+  return `${job.versionId} ${job.step} ${status} ${next === null && rest === null} ${said}`
 }
 
 function keysOf(settlement: Settlement, calls: readonly CountedCall[], now: Date): CountKey[] {

@@ -67,7 +67,7 @@ export async function writeSettlements(
         ...jobInsertions(environment, jobs, { clock, leaseMs, lease, now }, settledJobs),
         ...(results.length === 0 ? [] : [callResults(environment, results, settledJobs, now)]),
         ...(suppressions.length === 0 ? [] : [suppressionInsertion(environment, suppressions, now)]),
-        ...(counted.length === 0
+        ...(counted.every(({ keys }) => keys.length === 0)
           ? []
           : [jobCountInsertion(environment, counted, over.length === 0 ? ours : made, now)]),
       ],

@@ -64,8 +64,8 @@ export interface KeptJobs {
 }
 
 /**
- * Adds the counts of the jobs that were kept. Most jobs of a batch add the same: each names only which of a few kinds it is,
- * and the database counts the kinds.
+ * Adds the counts of the jobs that were kept, of which `jobs` are all that there can be. Most jobs of a batch add the same:
+ * only the others name the kind they are, and what was kept beside them is of the commonest.
  */
 export function jobCountInsertion(
   environment: Environment,
@@ -74,15 +74,19 @@ export function jobCountInsertion(
   now: Date,
 ): Part {
   const { keys, kinds, kindOfJob } = kindsOf(jobs)
+  const common = commonest(kindOfJob)
+  const others = jobs.flatMap(({ id }, place) => (kindOfJob[place] === common ? [] : [{ id, kind: kindOfJob[place] }]))
   const said = [...kinds.values()].flatMap(({ kind, places }) => places.map((place) => ({ kind, place })))
   return {
     as: sql`counted`,
     name: `counts-${kept.name}`,
     statement: sql`
       ${into} select ${ofMinute(environment, now)}, ${columnsAt(keys, sql`s.place`)}, sum(k.jobs)::int
-      from (select j.kind, count(*) as jobs
-            from unnest(${jobs.map((job) => job.id)}::uuid[], ${kindOfJob}::int[]) as j (id, kind)
-            where j.id in (${kept.ids}) group by j.kind) as k
+      from (select coalesce(j.kind, ${common}::int) as kind, count(*) as jobs
+            from (${kept.ids}) as kept
+            left join unnest(${others.map(({ id }) => id)}::uuid[], ${others.map(({ kind }) => kind)}::int[]) as j (id, kind)
+              on j.id = kept.id
+            group by 1) as k
       join unnest(${said.map(({ kind }) => kind)}::int[], ${said.map(({ place }) => place)}::int[]) as s (kind, place)
         on s.kind = k.kind
       group by s.place`,
@@ -99,7 +103,10 @@ function kindsOf(jobs: readonly CountedJob[]): Kinds {
   const keys: CountKey[] = []
   const placeOfKey = new Map<string, number>()
   const kinds = new Map<string, { kind: number; places: number[] }>()
+  const kindOfList = new Map<readonly CountKey[], number>()
   const kindOfJob = jobs.map((job) => {
+    const alike = kindOfList.get(job.keys)
+    if (alike !== undefined) return alike
     const places = job.keys.map((key) => {
       const text = textOf(key)
       const known = placeOfKey.get(text)
@@ -111,9 +118,16 @@ function kindsOf(jobs: readonly CountedJob[]): Kinds {
     const all = places.join()
     const kind = kinds.get(all) ?? { kind: kinds.size, places }
     kinds.set(all, kind)
+    kindOfList.set(job.keys, kind.kind)
     return kind.kind
   })
   return { keys, kinds, kindOfJob }
+}
+
+function commonest(kindOfJob: readonly number[]): number {
+  const jobsOf: number[] = []
+  for (const kind of kindOfJob) jobsOf[kind] = (jobsOf[kind] ?? 0) + 1
+  return jobsOf.indexOf(Math.max(...jobsOf))
 }
 
 const textOf = ({ measure, versionId, step, providerId, outcome, code, reason, bucket }: CountKey): string =>
