@@ -91,9 +91,9 @@ export async function stopRedrive(
     where r.environment_id = ${environment.id} and r.id = ${id} and r.state = 'running' returning ${redriveColumns}`)
 }
 
-/** One whose task was buried stands still, whatever its own row says. */
+/** One whose task was buried stands still, whatever its own row says; buried tasks are swept after some months. */
 const isBuried = (environment: Environment) => sql`coalesce((
-  select t.due_at is null from tasks t where t.environment_id = ${environment.id} and t.id = r.id), false) as is_buried`
+  select t.due_at is null from tasks t where t.environment_id = ${environment.id} and t.id = r.id), true) as is_buried`
 
 export const shownRedrive = (environment: Environment) => sql`${redriveColumns}, ${isBuried(environment)}`
 

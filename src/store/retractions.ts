@@ -76,7 +76,7 @@ export async function advanceRetraction(
 export async function findRetraction(db: Sql, environment: Environment, id: string): Promise<Retraction | undefined> {
   const row = await db.row<RetractionRow & { is_buried: boolean }>(sql`
     select ${columns}, coalesce((
-      select t.due_at is null from tasks t where t.environment_id = ${environment.id} and t.id = r.id), false) as is_buried
+      select t.due_at is null from tasks t where t.environment_id = ${environment.id} and t.id = r.id), true) as is_buried
     from retractions r where r.environment_id = ${environment.id} and r.id = ${id}`)
   return row && retractionOf(row)
 }

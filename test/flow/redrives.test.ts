@@ -268,6 +268,14 @@ test('a redrive whose task was buried says so', async () => {
   assert.equal((await shown(begun)).state, 'completed')
 })
 
+test('a redrive whose buried task was swept since does not say that it runs', async () => {
+  await failedRun()
+  const begun = await start({ channel: 'email' })
+  assert.equal((await shown(begun)).state, 'running')
+  await scene.rows(sql`delete from tasks where id = ${begun._id}`)
+  assert.equal((await shown(begun)).state, 'buried')
+})
+
 test('only steps that fit are redriven, not whatever else failed of their notification', async () => {
   await mail.account('one')
   mail.answers('one', 400)
