@@ -81,7 +81,9 @@ function verdictOf(one: KnownIntegration, { at, chosen, wished, last, isOlder }:
   if (wished !== undefined && one.identifier !== wished) return 'anotherWished'
   if (Date.parse(one.changedAt) > at || one.deletedAt !== null) return 'changedSince'
   if (!one.active) return 'inactive'
-  if (last === undefined || Date.parse(last.changedAt) > at) return one.hasConditions ? 'conditionsNotMet' : 'unclear'
+  if (last === undefined) return chosen.length === 0 && one.hasConditions ? 'conditionsNotMet' : 'unclear'
+  // Whether it had conditions then, or was the primary one, is not kept.
+  if (Date.parse(last.changedAt) > at) return 'unclear'
   if (one.hasConditions) return last.hasConditions && isOlder ? 'anotherFirst' : 'conditionsNotMet'
   if (last.hasConditions) return 'conditionsOfAnother'
   return last.primary ? 'notPrimary' : 'anotherFirst'
@@ -99,5 +101,5 @@ const sentences: Readonly<Record<IntegrationVerdict, string>> = {
   notPrimary: 'Another is the primary one.',
   anotherFirst:
     'Another that would do as well goes first: one that really sends before one that keeps, the older before the newer.',
-  unclear: 'The one that was chosen was changed since: why it went first is not kept.',
+  unclear: 'It was passed over; what made another go first was changed since, or is not kept.',
 }

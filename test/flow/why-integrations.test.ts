@@ -84,6 +84,29 @@ test('what was made or changed later is not judged by what it is now', async () 
   assert.deepEqual(told, { main: 'chosen', moved: 'changedSince', late: 'madeLater' })
 })
 
+test('where the chosen one was changed since, nobody guesses why the others were passed over', async () => {
+  const id = await mail.account('main')
+  await mail.account('other')
+  await mail.account('tin', onPlan('tin'))
+  const notification = await notified()
+  app.world.advance(1_000)
+  await scene.expect(200, 'PUT', `/v1/integrations/${id}`, { name: 'Other' })
+  const told = await verdicts(notification, 'main', 'other', 'tin')
+  assert.deepEqual(told, { main: 'chosen', other: 'unclear', tin: 'unclear' })
+})
+
+test('where nobody was chosen, the conditions of each did not fit', async () => {
+  const listed: Json[] = await scene.expect(200, 'GET', '/v1/integrations')
+  const [kept] = listed.filter(({ providerId }) => providerId === 'platform-email')
+  await scene.expect(200, 'PUT', `/v1/integrations/${kept?._id}`, { active: false })
+  try {
+    await mail.account('tin', onPlan('tin'))
+    assert.deepEqual(await verdicts(await notified(), 'tin'), { tin: 'conditionsNotMet' })
+  } finally {
+    await scene.expect(200, 'PUT', `/v1/integrations/${kept?._id}`, { active: true })
+  }
+})
+
 test('where none was looked for, none is told of', async () => {
   await mail.account('main')
   const told = await whyOf(scene, await notified({}, [inApp('Bell'), email('Hello', { filters: [condition('tin')] })]))
