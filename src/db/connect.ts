@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
 import pg from 'pg'
 import type { Log } from '../world/log.ts'
+import type { ListType } from './array-bytes.ts'
+import { arrayBytes, listTypesIn } from './array-bytes.ts'
 import { arrayText } from './array-text.ts'
 import type { Db, Sql, Statement, Tx } from './sql.ts'
 import { DatabaseUnavailable } from './sql.ts'
@@ -62,10 +64,24 @@ export function connect(connection: Connection, options: PoolOptions): Database 
   }
 }
 
-function queryOf(statement: Statement): pg.QueryConfig {
-  const values = statement.values.map((value) => (Array.isArray(value) ? arrayText(value) : value))
-  const query = { text: statement.text, values }
-  return statement.name === undefined ? query : { ...query, name: statement.name }
+function queryOf({ name, text, values }: Statement): pg.QueryConfig {
+  if (name === undefined) return { text, values: values.map((value) => parameterOf(value, undefined)) }
+  const types = listTypesOf(name, text)
+  return { name, text, values: values.map((value, index) => parameterOf(value, types.get(index + 1))) }
+}
+
+function parameterOf(value: unknown, type: ListType | undefined): unknown {
+  if (!Array.isArray(value)) return value
+  return (type === undefined ? undefined : arrayBytes(value, type)) ?? arrayText(value)
+}
+
+/** By name: of prepared statements there are so many as there are kinds of batches, and their texts are long. */
+const listTypes = new Map<string, ReadonlyMap<number, ListType>>()
+
+function listTypesOf(name: string, text: string): ReadonlyMap<number, ListType> {
+  const types = listTypes.get(name) ?? listTypesIn(text)
+  listTypes.set(name, types)
+  return types
 }
 
 function runnerOf(query: (statement: Statement) => Promise<pg.QueryResult>): Sql {

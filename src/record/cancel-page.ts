@@ -14,7 +14,7 @@ import { handOnWindows, leaveWindows, leftEventsMax } from '../store/digests.ts'
 import type { CancelableJob, DigestFollower } from '../store/jobs/cancel.ts'
 import { cancelJobs, findFollowers, hasCancelable, lockCancelable, promoteFollowers } from '../store/jobs/cancel.ts'
 import type { NewJob } from '../store/jobs/insert.ts'
-import { endedJobs, jobInsertions } from '../store/jobs/insert.ts'
+import { jobInsertions, madeJobs } from '../store/jobs/insert.ts'
 import { dropReady, findUnsent } from '../store/messages/sending.ts'
 import type { Task } from '../store/tasks.ts'
 import { advanceTask, finishTasks } from '../store/tasks.ts'
@@ -235,6 +235,7 @@ function canceledSteps(job: CancelableJob, steps: readonly NotificationStep[], d
     digestId,
     step,
     status: 'canceled',
+    due: null,
     state: null,
     details,
     afterId: job.id,
@@ -251,7 +252,7 @@ async function insertCanceled(
   if (jobs.length === 0) return []
   const these = sql`select unnest(${jobs.map((job) => job.afterId)}::uuid[])`
   const parts = jobInsertions(environment, jobs, { clock, leaseMs, lease: null, now }, these)
-  const rows = await tx.rows<{ id: string }>(oneStatement(parts, endedJobs))
+  const rows = await tx.rows<{ id: string }>(oneStatement(parts, madeJobs(parts)))
   const made = new Set(rows.map((row) => row.id))
   return jobs.filter((job) => made.has(job.id))
 }

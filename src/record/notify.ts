@@ -49,6 +49,7 @@ export function firstJobs(notified: readonly Notified[]): FirstJobs {
       versionId: one.versionId,
       step: one.firstStep,
       status: 'queued',
+      due: 'born',
       lane: one.lane,
       digestId: null,
       state: null,

@@ -25,7 +25,7 @@ export async function recordDecisions(
   queue: Queue,
   { settlements, wishes }: Decided,
 ): Promise<ReadonlySet<string>> {
-  const nextCount = settlements.filter((settlement) => settlement.next !== null).length + wishes.length
+  const nextCount = settlements.filter(makesNext).length + wishes.length
   const reservation = nextCount === 0 ? undefined : queue.reserve(nextCount)
   let written: Written = { kept: new Set(), born: [] }
   try {
@@ -34,10 +34,12 @@ export async function recordDecisions(
     reservation?.give(written.born)
   }
   countWritten(world.meter, settlements, written.kept, world.now())
-  const isAgain = settlements.some((settlement) => settlement.status === 'queued')
+  const isAgain = settlements.some(({ status, due }) => status === 'queued' && due !== 'kept')
   if ((nextCount > 0 && reservation === undefined) || isAgain) queue.poke()
   return written.kept
 }
+
+const makesNext = ({ next }: Settlement): boolean => next !== null && next.isDecided !== true
 
 /** One statement; where digests are joined or closed, more than one, in one transaction. */
 async function write(

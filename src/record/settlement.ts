@@ -6,6 +6,8 @@ import type { NewMessage } from '../store/messages/insert.ts'
 
 export interface Settlement {
   readonly job: Job
+  /** The job with which this one is made: it has no row before, and gets none unless that one was still ours. */
+  readonly after: string | null
   readonly status: JobStatus
   /** `kept`: its messages are on their way. A moment: looked at again then. Null: over. */
   readonly due: 'kept' | Date | null
@@ -24,6 +26,8 @@ export interface NextStep {
   readonly step: number
   /** The digest whose events the steps from here on see. */
   readonly digestId: string | null
+  /** Its job is made by a settlement of its own, that comes with this one. */
+  readonly isDecided?: true
 }
 
 export interface RestOfSteps {
@@ -61,6 +65,7 @@ export const settles = (
   more: Partial<Omit<Settlement, 'job' | 'status'>> = {},
 ): Settlement => ({
   job,
+  after: more.after ?? null,
   status,
   due: more.due ?? null,
   state: more.state ?? null,

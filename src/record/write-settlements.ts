@@ -1,4 +1,5 @@
 // Writes settlements: the fence, and then only what belongs to jobs that were still ours.
+import type { Part } from '../db/one-statement.ts'
 import { oneStatement } from '../db/one-statement.ts'
 import type { Sql, Tx } from '../db/sql.ts'
 import { sql } from '../db/sql.ts'
@@ -9,12 +10,13 @@ import type { Job } from '../domain/job.ts'
 import type { NewSuppression } from '../domain/suppression.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { Reservation } from '../queue/worker.ts'
+import type { KeptJobs } from '../store/counts.ts'
 import { jobCountInsertion } from '../store/counts.ts'
 import { closeWindows } from '../store/digests.ts'
 import type { NewJob } from '../store/jobs/insert.ts'
-import { endedJobs, jobInsertions, madeJobs } from '../store/jobs/insert.ts'
+import { jobInsertions, madeJobs } from '../store/jobs/insert.ts'
 import { jobSettlements, settledJobs, showDigests } from '../store/jobs/settle.ts'
-import { messageInsertion } from '../store/messages/insert.ts'
+import { messageInsertions } from '../store/messages/insert.ts'
 import type { CallResult } from '../store/messages/sending.ts'
 import { callResults } from '../store/messages/sending.ts'
 import { suppressionInsertion } from '../store/suppressions.ts'
@@ -57,31 +59,41 @@ export async function writeSettlements(
   const messages = settlements.flatMap((settlement) => settlement.messages)
   const next = settlements.flatMap(nextJobOf)
   const over = settlements.flatMap(endedJobsOf)
-  const jobs = [...next, ...over]
   const counted = countedJobs(settlements, over, calls, now)
+  const birth = { clock, leaseMs, lease, now }
+  const settled = settlements.filter(({ after }) => after === null).map(jobSettlementOf)
+  const decided = [...settlements.flatMap(decidedJobOf), ...over]
+  const made = jobInsertions(environment, decided, birth, settledJobs)
+  const born = jobInsertions(environment, next, birth, settledJobs)
+  const ours = idsOf(made)
   const rows = await db.rows<{ id: string }>(
     oneStatement(
       [
-        ...jobSettlements(environment, settlements.map(jobSettlementOf), { clock, leaseMs, now }),
-        ...(messages.length === 0 ? [] : [messageInsertion(environment, messages, settledJobs)]),
-        ...jobInsertions(environment, jobs, { clock, leaseMs, lease, now }, settledJobs),
+        ...jobSettlements(environment, settled, { clock, leaseMs, now }),
+        ...made,
+        ...born,
+        ...messageInsertions(environment, messages, ours.ids),
         ...(results.length === 0 ? [] : [callResults(environment, results, settledJobs, now)]),
         ...(suppressions.length === 0 ? [] : [suppressionInsertion(environment, suppressions, now)]),
-        ...(counted.every(({ keys }) => keys.length === 0)
-          ? []
-          : [jobCountInsertion(environment, counted, over.length === 0 ? ours : made, now)]),
+        ...(counted.every(({ keys }) => keys.length === 0) ? [] : [jobCountInsertion(environment, counted, ours, now)]),
       ],
-      next.length === 0 ? settledJobs : sql`${settledJobs} union all ${madeJobs}`,
+      idsOf([...made, ...born]).ids,
     ),
   )
   const kept = new Set(rows.map((row) => row.id))
-  const born = lease === null ? [] : next.filter((job) => kept.has(job.id))
+  const mine = lease === null ? [] : next.filter((job) => kept.has(job.id))
   const events = new Map(settlements.map(({ job }) => [job.eventId, job.event]))
-  return { kept, born: born.map((job) => bornJob(environment, job, lease ?? '', events.get(job.eventId))) }
+  return { kept, born: mine.map((job) => bornJob(environment, job, lease ?? '', events.get(job.eventId))) }
 }
 
-const ours = { name: 'settled', ids: settledJobs }
-const made = { name: 'made', ids: sql`${settledJobs} union all ${endedJobs}` }
+/** What was settled, and what was made with it. */
+function idsOf(made: readonly Part[]): KeptJobs {
+  if (made.length === 0) return { name: 'settled', ids: settledJobs }
+  return {
+    name: made.map(({ name }) => name.split('-')[0]).join('-'),
+    ids: sql`${settledJobs} union all ${madeJobs(made)}`,
+  }
+}
 
 /** With the windows that some of them close: nothing of it stands unless the jobs that close them were still ours. */
 export async function writeClosing(
@@ -130,24 +142,35 @@ export function withDigestCount(settlement: Settlement, closed: ReadonlyMap<stri
   return { ...settlement, details: [...settlement.details, counted] }
 }
 
-export function nextJobOf({ job, next }: Settlement): NewJob[] {
-  if (next === null) return []
-  return [{ ...siblingOf(job, next.step), status: 'queued', digestId: next.digestId, state: null, details: [] }]
+/** The step that comes after it and is decided later. */
+export function nextJobOf({ job, after, next }: Settlement): NewJob[] {
+  if (next === null || next.isDecided === true) return []
+  const made = { status: 'queued', due: 'born', digestId: next.digestId, state: null, details: [] } as const
+  return [{ ...siblingOf(job, next.step, after), ...made }]
 }
 
-export function endedJobsOf({ job, rest }: Settlement): NewJob[] {
+/** One that was decided before it was made. */
+function decidedJobOf({ job, after, status, due, state, details }: Settlement): NewJob[] {
+  if (after === null) return []
+  const { id, notificationId, eventId, subscriberId, versionId, step, lane, digestId, lease } = job
+  const own = { id, notificationId, eventId, subscriberId, versionId, step, lane, digestId, lease }
+  return [{ ...own, status, due, state, details, afterId: after }]
+}
+
+export function endedJobsOf({ job, after, rest }: Settlement): NewJob[] {
   if (rest === null) return []
   return rest.steps.map((step) => ({
-    ...siblingOf(job, step),
+    ...siblingOf(job, step, after),
     status: rest.status,
+    due: null,
     digestId: job.digestId,
     state: null,
     details: rest.details,
   }))
 }
 
-function siblingOf(job: Job, step: number) {
+function siblingOf(job: Job, step: number, after: string | null) {
   const { notificationId, eventId, subscriberId, versionId, lane } = job
   const id = jobIdOf(eventId, notificationId, step)
-  return { id, notificationId, eventId, subscriberId, versionId, step, lane, afterId: job.id }
+  return { id, notificationId, eventId, subscriberId, versionId, step, lane, afterId: after ?? job.id }
 }

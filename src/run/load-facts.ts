@@ -23,12 +23,15 @@ import { findSubscribersById } from '../store/subscribers.ts'
 import { hasSuppressions } from '../store/suppressions.ts'
 import { findTenants } from '../store/tenants.ts'
 import { findWorkflowOverrides } from '../store/workflow-overrides.ts'
+import { followerOf } from './follower.ts'
 import type { Wording } from './layouts.ts'
 import type { Deciding } from './pipeline.ts'
 import type { PreviousStep } from './previous-steps.ts'
 import { findPreviousSteps } from './previous-steps.ts'
 
 export interface Facts {
+  /** By job: the one after it that may be decided with it. */
+  readonly followers: ReadonlyMap<string, Job>
   readonly versions: ReadonlyMap<string, WorkflowVersion>
   readonly events: ReadonlyMap<string, TriggeredEvent>
   /** Recipients and actors. */
@@ -73,15 +76,17 @@ async function readFacts(
   db: Sql,
   { world, versions: known, integrations: opened, wordings }: Deciding,
   environment: Environment,
-  jobs: readonly Job[],
+  asked: readonly Job[],
   tried?: TriedFacts,
 ): Promise<Facts> {
   const unique = (values: readonly (string | null)[], but?: ReadonlyMap<string, unknown>): string[] => [
     ...new Set(values.filter((value) => value !== null && but?.has(value) !== true) as string[]),
   ]
-  const resumed = jobs.filter((job) => job.status === 'running')
+  const resumed = asked.filter((job) => job.status === 'running')
   // Kept, but for the first time: they say what else is needed, so that most batches ask for all of it in one trip.
-  const versions = await known.of(db, environment, unique(jobs.map((job) => job.versionId)))
+  const versions = await known.of(db, environment, unique(asked.map((job) => job.versionId)))
+  const followers = tried === undefined ? followersOf(asked, versions) : noFollowers
+  const jobs = [...asked, ...followers.values()]
   const [read, recipients, digests, integrations, unsent, channels, previous, wording, mayBeSuppressed] =
     await Promise.all([
       findEvents(db, environment, unique(jobs.filter((job) => job.event === undefined).map((job) => job.eventId))),
@@ -121,6 +126,7 @@ async function readFacts(
     findWorkflowOverrides(db, environment, unique(events.map((event) => event.tenantId))),
   ])
   return {
+    followers,
     versions,
     events: byId(events),
     subscribers: byId([...recipients, ...actors, ...(tried?.subscribers.values() ?? [])]),
@@ -135,6 +141,18 @@ async function readFacts(
     tenantOverrides: new Map(tenantOverrides.map((one) => [`${one.workflowId}/${one.tenantId}`, one])),
     unsent: grouped(unsent, (message) => message.jobId),
   }
+}
+
+/** A run that is only tried goes step by step. */
+const noFollowers: ReadonlyMap<string, Job> = new Map()
+
+function followersOf(jobs: readonly Job[], versions: ReadonlyMap<string, WorkflowVersion>): ReadonlyMap<string, Job> {
+  const found = new Map<string, Job>()
+  for (const job of jobs) {
+    const follower = followerOf(job, versions.get(job.versionId))
+    if (follower !== undefined) found.set(job.id, follower)
+  }
+  return found
 }
 
 const noSteps: ReadonlyMap<string, readonly PreviousStep[]> = new Map()

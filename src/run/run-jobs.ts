@@ -9,29 +9,28 @@ import { buryJobs, postponeOrBury } from '../record/bury.ts'
 import type { LeftUnsent } from '../record/leave-unsent.ts'
 import { leaveUnsent } from '../record/leave-unsent.ts'
 import { recordDecisions } from '../record/record-decisions.ts'
-import type { Settlement, Wish } from '../record/settlement.ts'
+import type { Settlement } from '../record/settlement.ts'
 import { LostLease } from '../record/write-settlements.ts'
 import { findCalledOff } from '../store/jobs/cancel.ts'
 import { jobQueue } from '../store/jobs/queue-table.ts'
 import { callOut, resumeCalls } from './call-out.ts'
-import { abandoned, decideJob, factsOf } from './decide-job.ts'
+import { decideBatch, withMade } from './decide-batch.ts'
+import { abandoned, factsOf } from './decide-job.ts'
 import type { JobFacts } from './job-facts.ts'
 import { lateRefusal } from './late-refusals.ts'
 import type { Facts } from './load-facts.ts'
 import { loadFacts } from './load-facts.ts'
 import type { BegunMessage, Outgoing } from './outgoing.ts'
-import type { PendingCall } from './pending-call.ts'
 import type { Pipeline } from './pipeline.ts'
 import { placeSends } from './place-sends.ts'
 import { resumeJobs } from './resume-jobs.ts'
 import type { Sender } from './sender.ts'
 import { laterSteps } from './settle-decision.ts'
-import type { Send } from './suppressed.ts'
 import { withoutSuppressed } from './suppressed.ts'
 import { traceSteps, withSpan } from './trace-steps.ts'
 import { unsubscribeLinks } from './unsubscribe-headers.ts'
 import type { WebhookAnswers } from './webhook-answers.ts'
-import { askWebhooks, mustAsk, withAnswers } from './webhook-answers.ts'
+import { askWebhooks } from './webhook-answers.ts'
 
 /** Returns what is still on its way. Throws only before anything was committed: whoever runs it again repeats nothing. */
 type RunTogether = (environment: Environment, jobs: readonly Job[]) => Promise<Promise<void>[]>
@@ -115,51 +114,32 @@ async function decideJobs(
   const { db, world, queue } = pipeline
   const tracing = traceSteps(world.tracer, jobs)
   const facts = await loadFacts(pipeline, environment, jobs)
-  const links = await unsubscribeLinks(pipeline, environment, jobs, facts.versions)
+  const links = await unsubscribeLinks(pipeline, environment, [...jobs, ...facts.followers.values()], facts.versions)
   const now = world.now()
-  const settlements: Settlement[] = []
-  const wishes: Wish[] = []
-  const calls: PendingCall[] = []
-  const asking: JobFacts[] = []
-  const sends: Send[] = []
-  for (const job of jobs) {
-    const jobFacts = withAnswers(withSpan(tracing, factsOf(facts, job, links)), answers)
-    if (jobFacts === undefined) {
-      settlements.push(abandoned(facts, job, now))
-      continue
-    }
-    if (mustAsk(jobFacts, pipeline)) {
-      asking.push(jobFacts)
-      continue
-    }
-    const decided = decideJob({ facts, links, renderer: pipeline.renderer, now }, jobFacts)
-    tracing?.decided(job, decided)
-    if ('send' in decided) sends.push(decided.send)
-    else if ('call' in decided) calls.push(decided.call)
-    else if ('status' in decided.settled) settlements.push(decided.settled)
-    else wishes.push(decided.settled)
-  }
+  const { renderer } = pipeline
+  const batch = decideBatch({ facts, links, renderer, now, pipeline, answers, tracing }, jobs)
   const left = facts.mayBeSuppressed
-    ? await withoutSuppressed(pipeline, environment, sends, now)
-    : { sends, skipped: [] }
-  settlements.push(...left.skipped)
+    ? await withoutSuppressed(pipeline, environment, batch.sends, now)
+    : { sends: batch.sends, skipped: [] }
   const placed = placeSends(pipeline, sender, environment, facts, left.sends, now)
-  settlements.push(...placed.settlements)
+  const decided = [...batch.settlements, ...left.skipped, ...placed.settlements]
+  const settlements = withMade(batch, decided, placed.waiting)
   tracing?.recording()
   const kept = await recordOrFree(sender, placed.begun, () =>
-    recordDecisions(db, world, environment, queue, { settlements, wishes }),
+    recordDecisions(db, world, environment, queue, { settlements, wishes: batch.wishes }),
   )
   tracing?.recorded()
-  const isKept = (outgoing: Outgoing): boolean => kept.has(outgoing.facts.job.id)
+  const isKept = ({ facts: { job } }: Outgoing): boolean => kept.has(job.id)
   freeSeats(
     sender,
     placed.begun.filter((outgoing) => !isKept(outgoing)),
   )
   return [
     sender.call(placed.begun.filter(isKept)),
-    sender.queue(placed.waiting),
-    callOut(pipeline, environment, calls),
-    decideAsked(pipeline, sender, environment, asking),
+    // One that has its row already waits whatever was written: its lease is asked when it begins.
+    sender.queue(placed.waiting.filter((one) => isKept(one) || !batch.madeAfter.has(one.facts.job.id))),
+    callOut(pipeline, environment, batch.calls),
+    decideAsked(pipeline, sender, environment, batch.asking),
   ]
 }
 

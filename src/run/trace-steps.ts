@@ -51,6 +51,11 @@ export class StepTracing {
     if (step !== undefined) step.decision = wordOf(decided)
   }
 
+  /** It has a turn of its own later, with a span of its own. */
+  forget(job: Job): void {
+    this.#steps.delete(job.id)
+  }
+
   recording(): void {
     if (this.#steps.size > 0) this.#recordingSince = this.#tracer.mark()
   }

@@ -10,7 +10,7 @@ import type { Database } from '../../src/db/connect.ts'
 import { connect, tlsOptions } from '../../src/db/connect.ts'
 import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts'
 import type { Tx } from '../../src/db/sql.ts'
-import { DatabaseUnavailable, sql } from '../../src/db/sql.ts'
+import { DatabaseUnavailable, prepared, sql } from '../../src/db/sql.ts'
 import { silentLog } from '../../src/world/log.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { createTestDatabase } from '../support/database.ts'
@@ -32,6 +32,39 @@ after(() => database.drop())
 const add = (tx: Tx, name: string) => tx.run(sql`update counters set value = value + 1 where name = ${name}`)
 const counterValue = async (name: string) =>
   (await db.row<{ value: number }>(sql`select value from counters where name = ${name}`))?.value
+
+test('lists come out as they went in, of a prepared statement as of any other', async () => {
+  const texts = ['', 'a"b\\c', '{e,f}', 'NULL', null, 'zwölf', '🎺', 'line\nbreak', '\ud800x', 'x'.repeat(70_000)]
+  const ids = ['01a1e06b-27f9-7615-b3a0-29b508447234', null, 'FFFFFFFF-0000-4000-8000-00000000000A']
+  const documents = texts.map((text) => (text === null ? null : JSON.stringify({ text })))
+  const asked = (list: readonly unknown[], type: 'uuid' | 'text' | 'json' | 'jsonb') => {
+    const types = { uuid: sql`uuid[]`, text: sql`text[]`, json: sql`json[]`, jsonb: sql`jsonb[]` }
+    return sql`select one from unnest(${list}::${types[type]}) with ordinality as o (one, place) order by place`
+  }
+  const cases = [
+    [texts, 'text', texts.map((text) => text?.toWellFormed() ?? null)],
+    [ids, 'uuid', ids.map((id) => id?.toLowerCase() ?? null)],
+    [documents.slice(0, 8), 'json', texts.slice(0, 8).map((text) => (text === null ? null : { text }))],
+    [documents.slice(0, 8), 'jsonb', texts.slice(0, 8).map((text) => (text === null ? null : { text }))],
+    [[], 'uuid', []],
+    [[null], 'text', [null]],
+  ] as const
+  for (const [list, type, expected] of cases) {
+    const statement = asked(list, type)
+    for (const one of [statement, prepared(`list-${type}`, statement)]) {
+      const rows = await db.rows<{ one: unknown }>(one)
+      assert.deepEqual(
+        rows.map((row) => row.one),
+        expected,
+      )
+    }
+  }
+})
+
+test('a prepared statement with an id that is none says which', async () => {
+  const statement = prepared('list-of-ids', sql`select unnest(${['no id']}::uuid[])`)
+  await assert.rejects(db.rows(statement), /invalid input syntax for type uuid: "no id"/)
+})
 
 test('a transaction keeps all of its work, or none when it throws', async () => {
   await db.transaction((tx) => add(tx, 'a'))

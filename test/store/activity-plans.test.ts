@@ -159,6 +159,7 @@ const jobOf = (eventId: string, notificationId: string) => ({
   notificationId,
   step: 0,
   status: 'completed' as const,
+  due: null,
   lane: 0,
   digestId: null,
   state: null,

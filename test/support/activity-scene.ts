@@ -15,7 +15,7 @@ import type { NewEvent } from '../../src/store/events.ts'
 import { claimTransactions, eventInsertion } from '../../src/store/events.ts'
 import { jobInsertions } from '../../src/store/jobs/insert.ts'
 import type { NewMessage } from '../../src/store/messages/insert.ts'
-import { messageInsertion } from '../../src/store/messages/insert.ts'
+import { messageInsertions } from '../../src/store/messages/insert.ts'
 import { notificationInsertion } from '../../src/store/notifications.ts'
 import type { StoredDefinition } from '../../src/store/workflows.ts'
 import { insertVersion, insertWorkflow, updateWorkflow } from '../../src/store/workflows.ts'
@@ -192,6 +192,7 @@ export class ActivityScene {
       versionId: workflow.versionId,
       step,
       status,
+      due: status === 'queued' ? ('born' as const) : null,
       lane: 0,
       digestId: null,
       state: state ?? null,
@@ -238,7 +239,7 @@ export class ActivityScene {
       ...more,
     }
     const itsJob = sql`select ${jobId}::uuid`
-    await this.write((tx) => tx.run(oneStatement([messageInsertion(this.environment, [message], itsJob)])))
+    await this.write((tx) => tx.run(oneStatement(messageInsertions(this.environment, [message], itsJob))))
     return message.id
   }
 

@@ -1,4 +1,4 @@
-// New jobs: open ones for the queue, perhaps born leased, and ended ones for steps that will never run.
+// New jobs: open ones for the queue, perhaps born leased; and those of which something was decided before they were made.
 import type { Clock } from '../../db/clock.ts'
 import type { Part } from '../../db/one-statement.ts'
 import type { Column } from '../../db/row-set.ts'
@@ -17,8 +17,11 @@ export interface NewJob {
   readonly subscriberId: string
   readonly versionId: string
   readonly step: number
-  /** `queued` is due at once; anything else is over. */
   readonly status: JobStatus
+  /** `born`: at once, for whoever is meant by the birth. `kept`: in hand, by its own lease. A moment: free until then. Null: over. */
+  readonly due: 'born' | 'kept' | Date | null
+  /** Whose it is, where it is in hand from the start. */
+  readonly lease?: string
   readonly lane: number
   readonly digestId: string | null
   readonly state: JobState | null
@@ -53,11 +56,63 @@ const names = listed(columns.map((column) => column.name))
 
 const afterJob: Column<NewJob> = { name: sql`after_id`, type: uuid, read: (j) => j.afterId ?? null }
 
-/** The ids of the open ones that were made, within the statement that makes them. */
-export const madeJobs = sql`select id from due_jobs`
+/** The ids of those that were made, within the statement that makes them after others; `parts` are its insertions. */
+export function madeJobs(parts: readonly Part[]): Statement {
+  const ids = parts.map(({ as }) => sql`select id from ${as}`)
+  return ids.reduce((all, one) => sql`${all} union all ${one}`)
+}
 
-/** The ids of those that were made as over, within the statement that makes them after others. */
-export const endedJobs = sql`select id from over_jobs`
+/** They differ in more than a value: each is an insertion by itself. */
+interface Kind {
+  readonly as: Statement
+  readonly name: string
+  /** Beside the columns of all. */
+  readonly more: readonly Column<NewJob>[]
+  isOne(job: NewJob): boolean
+  /** due_at, lease and claims. */
+  hold(birth: BirthOfJobs, valueIn: (column: Column<NewJob>) => Statement): Statement
+}
+
+const leaseColumn: Column<NewJob> = { name: sql`held_by`, type: uuid, read: (j) => j.lease ?? null }
+const dueColumn: Column<NewJob> = { name: sql`free_until`, type: sql`timestamptz`, read: (j) => j.due }
+
+const leaseEnd = ({ clock }: BirthOfJobs, aheadMs: number): Statement =>
+  sql`${clock()} + ${aheadMs}::double precision * interval '1 millisecond'`
+
+const kinds: readonly Kind[] = [
+  {
+    as: sql`due_jobs`,
+    name: 'due',
+    more: [],
+    isOne: ({ due }) => due === 'born',
+    hold: (birth) => {
+      const { lease, leaseMs } = birth
+      const claims = lease === null ? 0 : 1
+      return sql`${leaseEnd(birth, lease === null ? 0 : leaseMs)}, ${lease}::uuid, ${claims}::smallint`
+    },
+  },
+  {
+    as: sql`held_jobs`,
+    name: 'held',
+    more: [leaseColumn],
+    isOne: ({ due }) => due === 'kept',
+    hold: (birth, valueIn) => sql`${leaseEnd(birth, birth.leaseMs)}, ${valueIn(leaseColumn)}, 0::smallint`,
+  },
+  {
+    as: sql`later_jobs`,
+    name: 'later',
+    more: [dueColumn],
+    isOne: ({ due }) => due instanceof Date,
+    hold: (_, valueIn) => sql`${valueIn(dueColumn)}, null::uuid, 0::smallint`,
+  },
+  {
+    as: sql`over_jobs`,
+    name: 'over',
+    more: [],
+    isOne: ({ due }) => due === null,
+    hold: () => sql`null::timestamptz, null::uuid, 0::smallint`,
+  },
+]
 
 /**
  * Each is made once: with its notification, or by the settling of the job before it, which only its lease's holder can do.
@@ -69,39 +124,33 @@ export function jobInsertions(
   birth: BirthOfJobs,
   settled?: Statement,
 ): Part[] {
-  // Those that are due and those that are over differ in more than a value.
-  const due = jobs.filter((job) => job.status === 'queued')
-  const over = jobs.filter((job) => job.status !== 'queued')
-  return [
-    ...(due.length === 0 ? [] : [insertionOf(environment, due, birth, settled, true)]),
-    ...(over.length === 0 ? [] : [insertionOf(environment, over, birth, settled, false)]),
-  ]
+  return kinds.flatMap((kind) => {
+    const alike = jobs.filter(kind.isOne)
+    return alike.length === 0 ? [] : [insertionOf(environment, kind, alike, birth, settled)]
+  })
 }
 
 function insertionOf(
   environment: Environment,
+  { as, name, more, hold }: Kind,
   jobs: readonly NewJob[],
-  { clock, lease, leaseMs, now }: BirthOfJobs,
+  birth: BirthOfJobs,
   settled: Statement | undefined,
-  isDue: boolean,
 ): Part {
-  const { values, from, shape, valueIn } = rowSet(jobs, columns, settled === undefined ? [] : [afterJob])
-  const aheadMs = lease === null ? 0 : leaseMs
-  const dueAt = isDue ? sql`${clock()} + ${aheadMs}::double precision * interval '1 millisecond'` : sql`null`
-  const claims = isDue && lease !== null ? 1 : 0
+  const lookedAt = settled === undefined ? more : [...more, afterJob]
+  const { values, from, shape, valueIn } = rowSet(jobs, columns, lookedAt)
+  const { now } = birth
   // A step that was canceled meanwhile has its row already, and stays as it is.
   const fence =
     settled === undefined
       ? sql``
       : sql`where ${valueIn(afterJob)} in (${settled}) on conflict (environment_id, id) do nothing returning id`
-  const kind = isDue ? 'due' : 'over'
   return {
-    as: isDue ? sql`due_jobs` : sql`over_jobs`,
-    name: `${settled === undefined ? kind : `${kind}-next`}-${shape}`,
+    as,
+    name: `${settled === undefined ? name : `${name}-next`}-${shape}`,
     statement: sql`
       insert into jobs (environment_id, ${names}, due_at, lease, claims, created_at, updated_at)
-      select ${environment.id}::uuid, ${values}, ${dueAt}, ${isDue ? lease : null}::uuid, ${claims}::smallint,
-             ${now}::timestamptz, ${now}::timestamptz
+      select ${environment.id}::uuid, ${values}, ${hold(birth, valueIn)}, ${now}::timestamptz, ${now}::timestamptz
       from ${from} ${fence}`,
   }
 }

@@ -7,6 +7,8 @@ import { listed, rowSet } from '../../db/row-set.ts'
 import type { Statement } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
+import { grouped } from '../../domain/grouped.ts'
+import type { Channel } from '../../domain/integration.ts'
 import type { MessageDraft, MessageError, MessageState, MessageStatus, Sending } from '../../domain/message.ts'
 
 export interface NewMessage {
@@ -89,14 +91,28 @@ const columns: readonly Column<NewMessage>[] = [
 ]
 const names = listed(columns.map((column) => column.name))
 
-/** Written with the settling of their job, which only its lease's holder can do: those of a job that is not `settled` are not. */
-export function messageInsertion(environment: Environment, messages: readonly NewMessage[], settled: Statement): Part {
-  const { values, from, shape, valueIn } = rowSet(messages, columns)
-  return {
-    as: sql`new_messages`,
-    name: `message-${shape}`,
-    statement: sql`
-      insert into messages (environment_id, ${names}) select ${environment.id}::uuid, ${values} from ${from}
-      where ${valueIn(jobColumn)} in (${settled})`,
-  }
+/**
+ * Written with the settling of their job, which only its lease's holder can do: those of a job that is not among `kept` are
+ * not. Channel by channel, as those of one have most in common.
+ */
+export function messageInsertions(environment: Environment, messages: readonly NewMessage[], kept: Statement): Part[] {
+  const byChannel = grouped(messages, ({ draft }) => draft.channel)
+  return [...byChannel].map(([channel, alike]) => {
+    const { values, from, shape, valueIn } = rowSet(alike, columns)
+    return {
+      as: insertionNames[channel],
+      name: `${channel}-${shape}`,
+      statement: sql`
+        insert into messages (environment_id, ${names}) select ${environment.id}::uuid, ${values} from ${from}
+        where ${valueIn(jobColumn)} in (${kept})`,
+    }
+  })
+}
+
+const insertionNames: Readonly<Record<Channel, Statement>> = {
+  in_app: sql`new_in_app`,
+  email: sql`new_email`,
+  sms: sql`new_sms`,
+  chat: sql`new_chat`,
+  push: sql`new_push`,
 }

@@ -1,0 +1,30 @@
+// Arrays as bytes: which parameters they are for, and what is left to text.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { arrayBytes, listTypesIn } from './array-bytes.ts'
+
+test('the lists of a statement are found by the type they are given', () => {
+  const text = 'select unnest($1::uuid[], $2::jsonb[]), $3::text, $12::text[], $4::int[], $5::uuid, $6::json[]'
+  assert.deepEqual(
+    [...listTypesIn(text)],
+    [
+      [1, 'uuid'],
+      [2, 'jsonb'],
+      [12, 'text'],
+      [6, 'json'],
+    ],
+  )
+})
+
+test('an element that is no uuid leaves the whole list to text, so that the server can say what is wrong', () => {
+  const good = '01a1e06b-27f9-7615-b3a0-29b508447234'
+  assert.equal(arrayBytes([good, null, good.toUpperCase()], 'uuid')?.length, 20 + 20 + 4 + 20)
+  const broken = ['', 'x', `${good}0`, good.replaceAll('-', '0'), good.replace('a', 'g'), good.replace('a', 'é'), 5]
+  for (const one of broken) assert.equal(arrayBytes([good, one], 'uuid'), undefined, String(one))
+})
+
+test('what is not text, and a list of nothing, is left to text', () => {
+  assert.equal(arrayBytes([], 'text'), undefined)
+  assert.equal(arrayBytes(['1', 2], 'text'), undefined)
+  assert.equal(arrayBytes([new Date()], 'jsonb'), undefined)
+})

@@ -1,0 +1,130 @@
+// All jobs of a batch, decided: sorted by what becomes of each, and with each the step that follows it at once.
+import type { Job } from '../domain/job.ts'
+import type { Settlement, Wish } from '../record/settlement.ts'
+import { settles } from '../record/settlement.ts'
+import type { DecidedJob, DecidingParts } from './decide-job.ts'
+import { abandoned, decideJob, factsOf } from './decide-job.ts'
+import type { JobFacts } from './job-facts.ts'
+import type { Outgoing } from './outgoing.ts'
+import type { PendingCall } from './pending-call.ts'
+import type { Pipeline } from './pipeline.ts'
+import type { Send } from './suppressed.ts'
+import type { StepTracing } from './trace-steps.ts'
+import { withSpan } from './trace-steps.ts'
+import type { WebhookAnswers } from './webhook-answers.ts'
+import { mustAsk, withAnswers } from './webhook-answers.ts'
+
+export interface DecidedBatch {
+  readonly settlements: Settlement[]
+  readonly wishes: Wish[]
+  readonly sends: Send[]
+  readonly calls: PendingCall[]
+  /** These ask the customer's own service first. */
+  readonly asking: JobFacts[]
+  /** Jobs that follow others at once, and so have no row yet: by id, the job they are made with. */
+  readonly madeAfter: Map<string, string>
+}
+
+interface BatchParts extends DecidingParts {
+  readonly pipeline: Pipeline
+  readonly answers: WebhookAnswers
+  readonly tracing: StepTracing | undefined
+}
+
+export function decideBatch(parts: BatchParts, jobs: readonly Job[]): DecidedBatch {
+  const { facts, links, answers, tracing, now } = parts
+  const batch: DecidedBatch = {
+    settlements: [],
+    wishes: [],
+    sends: [],
+    calls: [],
+    asking: [],
+    madeAfter: new Map(),
+  }
+  for (const job of jobs) {
+    const jobFacts = withAnswers(withSpan(tracing, factsOf(facts, job, links)), answers)
+    if (jobFacts === undefined) {
+      batch.settlements.push(abandoned(facts, job, now))
+      continue
+    }
+    if (mustAsk(jobFacts, parts.pipeline)) {
+      batch.asking.push(jobFacts)
+      continue
+    }
+    const decided = decideJob(parts, jobFacts)
+    tracing?.decided(job, decided)
+    const follower = decideFollower(parts, job, decided)
+    sort(batch, follower === undefined ? decided : withoutNext(decided))
+    if (follower === undefined) continue
+    batch.madeAfter.set(follower.job.id, job.id)
+    sort(batch, follower.decided)
+  }
+  return batch
+}
+
+function sort({ sends, calls, settlements, wishes }: DecidedBatch, decided: DecidedJob): void {
+  if ('send' in decided) sends.push(decided.send)
+  else if ('call' in decided) calls.push(decided.call)
+  else if ('status' in decided.settled) settlements.push(decided.settled)
+  else wishes.push(decided.settled)
+}
+
+/** What comes of the job after this one; undefined where it has its own turn, as most have. */
+function decideFollower(
+  parts: BatchParts,
+  { id }: Job,
+  decided: DecidedJob,
+): { readonly job: Job; readonly decided: DecidedJob } | undefined {
+  const { facts, links, tracing, pipeline } = parts
+  const job = facts.followers.get(id)
+  if (job === undefined || !goesOnWith(decided, job)) return undefined
+  const found = factsOf(facts, job, links)
+  if (found === undefined || mustAsk(found, pipeline)) return undefined
+  const traced = withSpan(tracing, found) as JobFacts
+  const next = orUndecided(() => decideJob(parts, traced))
+  // A call or a wish is for a job that is there.
+  const isForLater = next === undefined || 'call' in next || ('settled' in next && !('status' in next.settled))
+  if (isForLater) {
+    tracing?.forget(job)
+    return undefined
+  }
+  tracing?.decided(job, next)
+  return { job, decided: next }
+}
+
+/** A fault of ours in one step must not keep the one before it from being written: it shows again in its own turn. */
+function orUndecided(decide: () => DecidedJob): DecidedJob | undefined {
+  try {
+    return decide()
+  } catch {
+    return undefined
+  }
+}
+
+function goesOnWith(decided: DecidedJob, { step, digestId }: Job): boolean {
+  if (!('settled' in decided) || !('status' in decided.settled)) return false
+  const { next, closes } = decided.settled
+  return closes === null && next?.step === step && next.digestId === digestId
+}
+
+function withoutNext(decided: DecidedJob): DecidedJob {
+  if (!('settled' in decided) || !('status' in decided.settled) || decided.settled.next === null) return decided
+  const { settled } = decided
+  return { settled: { ...settled, next: { ...decided.settled.next, isDecided: true } } }
+}
+
+/** Marks those that are made with others; one that waits for a slot is written too, as being in hand. */
+export function withMade(
+  { madeAfter }: DecidedBatch,
+  settlements: readonly Settlement[],
+  waiting: readonly Outgoing[],
+): readonly Settlement[] {
+  if (madeAfter.size === 0) return settlements
+  const held = waiting.flatMap(({ facts: { job } }) =>
+    madeAfter.has(job.id) ? [settles(job, 'queued', { due: 'kept' })] : [],
+  )
+  return [...settlements, ...held].map((settlement) => {
+    const after = madeAfter.get(settlement.job.id)
+    return after === undefined ? settlement : { ...settlement, after }
+  })
+}
