@@ -65,6 +65,26 @@ export function placeIn(ids: readonly string[], id: Statement): Statement {
   return sql`(select array_position(${ids}::uuid[], ${id}) as at offset 0) as place`
 }
 
+export interface OwnValues {
+  /** The value of the row whose place is `at`, as placeIn calls it; said once, where all rows have the same. */
+  of(values: readonly unknown[], type: Statement, at?: Statement): Statement
+  /** Which of them differ: statements of the same shape have the same text. */
+  shape(): string
+}
+
+/** For the values of an update that go by `placeIn`: most columns of a batch are the same in all rows. */
+export function ownValues(): OwnValues {
+  let shape = '1'
+  return {
+    of: (values, type, at = sql`at`) => {
+      const isSame = values.every((value) => isEqual(value, values[0]))
+      shape += isSame ? '0' : '1'
+      return isSame ? sql`${values[0] ?? null}::${type}` : sql`(${values}::${type}[])[${at}]`
+    },
+    shape: () => Number.parseInt(shape, 2).toString(36),
+  }
+}
+
 /** Joins with commas. */
 export function listed(parts: readonly Statement[]): Statement {
   return parts.reduce((all, part) => sql`${all}, ${part}`)

@@ -3,9 +3,10 @@ import type { OutboundMessage } from '../domain/outbound-message.ts'
 
 /** What the caller wants in the vendor's own request, without what the message itself says: names compared in small letters. */
 export function settingsOf(
-  { customData = {} }: Pick<OutboundMessage, 'customData'>,
+  { customData }: Pick<OutboundMessage, 'customData'>,
   own: readonly string[],
 ): Readonly<Record<string, unknown>> {
+  if (customData === undefined) return nothing
   const decided = new Set(own.map((name) => name.toLowerCase()))
   return Object.fromEntries(
     Object.entries(customData).filter(
@@ -13,3 +14,5 @@ export function settingsOf(
     ),
   )
 }
+
+const nothing: Readonly<Record<string, unknown>> = {}

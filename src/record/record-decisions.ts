@@ -7,13 +7,14 @@ import { holdJobs } from '../store/jobs/settle.ts'
 import type { World } from '../world/world.ts'
 import { countWritten } from './count-messages.ts'
 import { joinDigests } from './join-digests.ts'
-import type { Settlement, Wish } from './settlement.ts'
+import type { MadeAfter, Settlement, Wish } from './settlement.ts'
 import { takeThrottles } from './take-throttles.ts'
 import type { Written } from './write-settlements.ts'
 import { writeClosing, writeSettlements } from './write-settlements.ts'
 
 export interface Decided {
   readonly settlements: readonly Settlement[]
+  readonly madeAfter?: MadeAfter
   readonly wishes: readonly Wish[]
 }
 
@@ -23,13 +24,14 @@ export async function recordDecisions(
   world: World,
   environment: Environment,
   queue: Queue,
-  { settlements, wishes }: Decided,
+  decided: Decided,
 ): Promise<ReadonlySet<string>> {
-  const nextCount = settlements.filter(makesNext).length + wishes.length
+  const { settlements, wishes, madeAfter } = decided
+  const nextCount = settlements.filter(({ next }) => next !== null).length - (madeAfter?.size ?? 0) + wishes.length
   const reservation = nextCount === 0 ? undefined : queue.reserve(nextCount)
   let written: Written = { kept: new Set(), born: [] }
   try {
-    written = await write(db, world, environment, queue, { settlements, wishes, reservation })
+    written = await write(db, world, environment, queue, { ...decided, reservation })
   } finally {
     reservation?.give(written.born)
   }
@@ -39,18 +41,16 @@ export async function recordDecisions(
   return written.kept
 }
 
-const makesNext = ({ next }: Settlement): boolean => next !== null && next.isDecided !== true
-
 /** One statement; where digests are joined or closed, more than one, in one transaction. */
 async function write(
   db: Db,
   world: World,
   environment: Environment,
   queue: Queue,
-  { settlements, wishes, reservation }: Decided & { reservation: Reservation | undefined },
+  { settlements, wishes, ...parts }: Decided & { reservation: Reservation | undefined },
 ): Promise<Written> {
   if (wishes.length === 0 && settlements.every((settlement) => settlement.closes === null)) {
-    return writeSettlements(db, world, environment, queue, { settlements, reservation })
+    return writeSettlements(db, world, environment, queue, { settlements, ...parts })
   }
   return db.transaction(async (tx) => {
     // Held before anything is decided here: a window must not count an event that another node has counted.
@@ -75,6 +75,6 @@ async function write(
       ours.filter((wish) => 'take' in wish),
     )
     const all = [...settlements, ...joined, ...throttled]
-    return writeClosing(tx, world, environment, queue, { settlements: all, reservation })
+    return writeClosing(tx, world, environment, queue, { settlements: all, ...parts })
   })
 }

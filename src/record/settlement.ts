@@ -6,8 +6,6 @@ import type { NewMessage } from '../store/messages/insert.ts'
 
 export interface Settlement {
   readonly job: Job
-  /** The job with which this one is made: it has no row before, and gets none unless that one was still ours. */
-  readonly after: string | null
   readonly status: JobStatus
   /** `kept`: its messages are on their way. A moment: looked at again then. Null: over. */
   readonly due: 'kept' | Date | null
@@ -22,12 +20,16 @@ export interface Settlement {
   readonly closes: string | null
 }
 
+/**
+ * Jobs that were decided before they were made: by id, the job they come after, which is settled with them. They have no row
+ * yet, and get none unless that job was still ours.
+ */
+export type MadeAfter = ReadonlyMap<string, string>
+
 export interface NextStep {
   readonly step: number
   /** The digest whose events the steps from here on see. */
   readonly digestId: string | null
-  /** Its job is made by a settlement of its own, that comes with this one. */
-  readonly isDecided?: true
 }
 
 export interface RestOfSteps {
@@ -65,7 +67,6 @@ export const settles = (
   more: Partial<Omit<Settlement, 'job' | 'status'>> = {},
 ): Settlement => ({
   job,
-  after: more.after ?? null,
   status,
   due: more.due ?? null,
   state: more.state ?? null,

@@ -21,7 +21,7 @@ export interface DecidedBatch {
   readonly calls: PendingCall[]
   /** These ask the customer's own service first. */
   readonly asking: JobFacts[]
-  /** Jobs that follow others at once, and so have no row yet: by id, the job they are made with. */
+  /** Jobs that follow others at once. */
   readonly madeAfter: Map<string, string>
 }
 
@@ -53,8 +53,8 @@ export function decideBatch(parts: BatchParts, jobs: readonly Job[]): DecidedBat
     }
     const decided = decideJob(parts, jobFacts)
     tracing?.decided(job, decided)
+    sort(batch, decided)
     const follower = decideFollower(parts, job, decided)
-    sort(batch, follower === undefined ? decided : withoutNext(decided))
     if (follower === undefined) continue
     batch.madeAfter.set(follower.job.id, job.id)
     sort(batch, follower.decided)
@@ -107,24 +107,9 @@ function goesOnWith(decided: DecidedJob, { step, digestId }: Job): boolean {
   return closes === null && next?.step === step && next.digestId === digestId
 }
 
-function withoutNext(decided: DecidedJob): DecidedJob {
-  if (!('settled' in decided) || !('status' in decided.settled) || decided.settled.next === null) return decided
-  const { settled } = decided
-  return { settled: { ...settled, next: { ...decided.settled.next, isDecided: true } } }
-}
-
-/** Marks those that are made with others; one that waits for a slot is written too, as being in hand. */
-export function withMade(
-  { madeAfter }: DecidedBatch,
-  settlements: readonly Settlement[],
-  waiting: readonly Outgoing[],
-): readonly Settlement[] {
-  if (madeAfter.size === 0) return settlements
-  const held = waiting.flatMap(({ facts: { job } }) =>
-    madeAfter.has(job.id) ? [settles(job, 'queued', { due: 'kept' })] : [],
-  )
-  return [...settlements, ...held].map((settlement) => {
-    const after = madeAfter.get(settlement.job.id)
-    return after === undefined ? settlement : { ...settlement, after }
-  })
+/** Those that follow others and wait for a slot now: unlike all that wait, they are not written yet. */
+export function heldFollowers({ madeAfter }: DecidedBatch, waiting: readonly Outgoing[]): Settlement[] {
+  if (madeAfter.size === 0) return []
+  const held = waiting.map(({ facts }) => facts.job).filter(({ id }) => madeAfter.has(id))
+  return held.map((job) => settles(job, 'queued', { due: 'kept' }))
 }

@@ -14,7 +14,7 @@ import { LostLease } from '../record/write-settlements.ts'
 import { findCalledOff } from '../store/jobs/cancel.ts'
 import { jobQueue } from '../store/jobs/queue-table.ts'
 import { callOut, resumeCalls } from './call-out.ts'
-import { decideBatch, withMade } from './decide-batch.ts'
+import { decideBatch, heldFollowers } from './decide-batch.ts'
 import { abandoned, factsOf } from './decide-job.ts'
 import type { JobFacts } from './job-facts.ts'
 import { lateRefusal } from './late-refusals.ts'
@@ -122,11 +122,12 @@ async function decideJobs(
     ? await withoutSuppressed(pipeline, environment, batch.sends, now)
     : { sends: batch.sends, skipped: [] }
   const placed = placeSends(pipeline, sender, environment, facts, left.sends, now)
-  const decided = [...batch.settlements, ...left.skipped, ...placed.settlements]
-  const settlements = withMade(batch, decided, placed.waiting)
+  const held = heldFollowers(batch, placed.waiting)
+  const settlements = [...batch.settlements, ...left.skipped, ...placed.settlements, ...held]
+  const { wishes, madeAfter } = batch
   tracing?.recording()
   const kept = await recordOrFree(sender, placed.begun, () =>
-    recordDecisions(db, world, environment, queue, { settlements, wishes: batch.wishes }),
+    recordDecisions(db, world, environment, queue, { settlements, wishes, madeAfter }),
   )
   tracing?.recorded()
   const isKept = ({ facts: { job } }: Outgoing): boolean => kept.has(job.id)
@@ -137,7 +138,7 @@ async function decideJobs(
   return [
     sender.call(placed.begun.filter(isKept)),
     // One that has its row already waits whatever was written: its lease is asked when it begins.
-    sender.queue(placed.waiting.filter((one) => isKept(one) || !batch.madeAfter.has(one.facts.job.id))),
+    sender.queue(placed.waiting.filter((one) => isKept(one) || !madeAfter.has(one.facts.job.id))),
     callOut(pipeline, environment, batch.calls),
     decideAsked(pipeline, sender, environment, batch.asking),
   ]

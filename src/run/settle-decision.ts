@@ -31,11 +31,11 @@ export function settlementOf(facts: JobFacts, decision: SettledDecision, now: Da
       return settles(job, 'skipped', { details: decision.details, messages, next: nextOf(facts) })
     }
     case 'skip':
-      return settles(job, 'skipped', { ...decisionParts(decision), next: nextOf(facts) })
+      return settles(job, 'skipped', { next: nextOf(facts), ...decisionParts(decision) })
     case 'complete':
-      return settles(job, 'completed', { ...decisionParts(decision), next: nextOf(facts) })
+      return settles(job, 'completed', { next: nextOf(facts), ...decisionParts(decision) })
     case 'wait':
-      return settles(job, 'delayed', { ...decisionParts(decision), due: decision.until })
+      return settles(job, 'delayed', { due: decision.until, ...decisionParts(decision) })
     case 'release':
       return settles(job, 'queued', { details: decision.details, due: now, closes: decision.windowId ?? null })
     case 'closeDigest':

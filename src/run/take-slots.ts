@@ -17,7 +17,8 @@ export function takeSlots(slots: Slots, seating: Seating, outgoing: Outgoing, no
     const rests = slots.isPaused(_id, now) && !isCapturing(message.integration)
     const seat = rests ? undefined : seating.take(_id, sharingOf(message, outgoing))
     if (seat === undefined) later.push(message)
-    else begun.push({ ...message, seat })
+    // What is new stands first: behind the spread it would cost twenty times as much.
+    else begun.push({ seat, ...message })
   }
   return { ...outgoing, messages: begun, later: [...later, ...outgoing.later] }
 }
@@ -38,7 +39,9 @@ function sharingAt(outgoing: OutgoingMessage, { facts }: Outgoing): Sharing | un
   const batching = providerOf(providerId)?.batching
   // Files are read for each message when it is its turn.
   if (batching === undefined || sending.alone === true || facts.event.attachments > 0) return undefined
-  const message = messageFor({ id, envelope, providerId, payload: facts.event.payload })
+  // An e-mail that says nothing of single providers is looked at as it is: no vendor shares calls by our ids.
+  const isPlain = 'html' in envelope && envelope.forProviders === undefined
+  const message = isPlain ? envelope : messageFor({ id, envelope, providerId, payload: facts.event.payload })
   const key = batching.key(message as never, integration.credentials)
   if (key === undefined) return undefined
   const bytes = 'html' in message ? message.html.length + message.text.length : message.content.length

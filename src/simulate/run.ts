@@ -7,7 +7,7 @@ import type { StoredDetail } from '../domain/execution-detail.ts'
 import type { Job, JobState, JobStatus } from '../domain/job.ts'
 import { bornJob } from '../record/notify.ts'
 import type { Settlement } from '../record/settlement.ts'
-import { endedJobsOf, isReleased, nextJobOf, withDigestCount } from '../record/write-settlements.ts'
+import { endedJobsOf, isReleased, nextJobs, withDigestCount } from '../record/write-settlements.ts'
 import type { DigestFacts } from '../store/digests.ts'
 import type { Member } from './audience.ts'
 import type { KeptMessage, Room } from './room.ts'
@@ -122,6 +122,6 @@ export function settle(
     run.job = { ...job, status: settlement.status, state, digestId }
     return
   }
-  const [next] = nextJobOf(settlement)
+  const [next] = nextJobs([settlement])
   run.job = next === undefined ? undefined : bornJob(environment, next, '', job.event)
 }

@@ -56,10 +56,11 @@ export function prepared(message: EmailMessage, account: Sender): EmailMessage |
       seen.add(address.toLowerCase())
       return isFirst
     })
+  // The account's sender stands before the message: it is used where the message has none, and costs little there.
   const email: EmailMessage = {
-    ...message,
     ...(from === undefined ? {} : { from }),
     ...(senderName === undefined ? {} : { senderName }),
+    ...message,
     to: once(message.to),
     cc: once(message.cc),
     bcc: once(message.bcc),

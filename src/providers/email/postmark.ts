@@ -101,27 +101,24 @@ function posted(account: Account, path: string, body: object): OutboundRequest {
 }
 
 function bodyOf(email: AddressedEmail, stream = 'outbound'): object {
-  return {
+  const body = filled({
     MessageStream: stream,
-    ...settingsOf(email, ownMembers),
-    ...filled({
-      From: mailbox(email.from, email.senderName),
-      To: email.to.join(', '),
-      Cc: email.cc.join(', '),
-      Bcc: email.bcc.join(', '),
-      ReplyTo: email.replyTo,
-    }),
-    Subject: email.subject,
-    ...filled({
-      HtmlBody: email.html,
-      TextBody: email.text,
-      Headers: Object.entries(email.headers).map(([Name, Value]) => ({ Name, Value })),
-      Attachments: email.attachments.map(attachmentOf),
-      Metadata: metadataOf(email),
-      // There is room for one.
-      Tag: email.tags[0],
-    }),
-  }
+    From: mailbox(email.from, email.senderName),
+    To: email.to.join(', '),
+    Cc: email.cc.join(', '),
+    Bcc: email.bcc.join(', '),
+    ReplyTo: email.replyTo,
+    HtmlBody: email.html,
+    TextBody: email.text,
+    Headers: Object.entries(email.headers).map(([Name, Value]) => ({ Name, Value })),
+    Attachments: email.attachments.map(attachmentOf),
+    Metadata: metadataOf(email),
+    // There is room for one.
+    Tag: email.tags[0],
+  })
+  // Also an empty one: left out, Postmark would not take the message.
+  body['Subject'] = email.subject
+  return Object.assign(body, settingsOf(email, ownMembers))
 }
 
 function attachmentOf(attachment: AddressedEmail['attachments'][number]): object {
@@ -136,8 +133,13 @@ function attachmentOf(attachment: AddressedEmail['attachments'][number]): object
 
 /** Our id first. What does not fit is left out: one entry too long, and the whole message is refused. */
 function metadataOf({ id, metadata }: EmailMessage): Record<string, string> {
-  const others = Object.entries(metadata).filter(
-    ([name, value]) => name !== 'message_id' && name.length <= metadataMax.name && value.length <= metadataMax.value,
-  )
-  return Object.fromEntries([['message_id', id], ...others].slice(0, metadataMax.entries))
+  const kept: Record<string, string> = { message_id: id }
+  let entries = 1
+  for (const [name, value] of Object.entries(metadata)) {
+    const fits = name.length <= metadataMax.name && value.length <= metadataMax.value && entries < metadataMax.entries
+    if (name === 'message_id' || !fits) continue
+    kept[name] = value
+    entries += 1
+  }
+  return kept
 }

@@ -1,8 +1,8 @@
 // Settling jobs: fenced by the lease, so that whoever lost it changes nothing.
 import type { Clock } from '../../db/clock.ts'
 import type { Part } from '../../db/one-statement.ts'
-import { placeIn } from '../../db/row-set.ts'
-import type { Tx } from '../../db/sql.ts'
+import { ownValues, placeIn } from '../../db/row-set.ts'
+import type { Statement, Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { StoredDetail } from '../../domain/execution-detail.ts'
@@ -61,19 +61,31 @@ export interface SettlingTime {
  * are many kinds; then the rest is not looked at.
  */
 function kindsOf(settlements: readonly JobSettlement[]): JobSettlement[][] | undefined {
-  const kinds = new Map<string, JobSettlement[]>()
+  const kinds: JobSettlement[][] = []
   for (const settlement of settlements) {
-    const kind = kindOf(settlement)
-    const alike = kinds.get(kind)
+    const alike = kinds.find(([first]) => first !== undefined && areAlike(first, settlement))
     if (alike !== undefined) alike.push(settlement)
-    else if (kinds.size === kindsMax) return undefined
-    else kinds.set(kind, [settlement])
+    else if (kinds.length === kindsMax) return undefined
+    else kinds.push([settlement])
   }
-  return [...kinds.values()]
+  return kinds
 }
 
-function kindOf({ lease, status, due, state, details }: JobSettlement): string {
-  return JSON.stringify([lease, status, due, state, details])
+/** Those that are may be taken for different ones, should their states be deep: that costs time, and nothing else. */
+function areAlike(one: JobSettlement, other: JobSettlement): boolean {
+  if (one.lease !== other.lease || one.status !== other.status || !isSameDue(one.due, other.due)) return false
+  if (!isSame(one.state, other.state) || one.details.length !== other.details.length) return false
+  return one.details.every((detail, place) => isSame(detail, other.details[place] ?? null))
+}
+
+const isSameDue = (one: JobSettlement['due'], other: JobSettlement['due']): boolean =>
+  one === other || (one instanceof Date && other instanceof Date && one.getTime() === other.getTime())
+
+function isSame(one: object | null, other: object | null): boolean {
+  if (one === null || other === null) return one === other
+  for (const name in one) if (Reflect.get(one, name) !== Reflect.get(other, name)) return false
+  for (const name in other) if (!(name in one)) return false
+  return true
 }
 
 type Settling = Omit<Part, 'as'>
@@ -101,24 +113,25 @@ function settleAlike(
 }
 
 function settleEach(environment: Environment, settlements: readonly JobSettlement[], time: SettlingTime): Settling {
-  const column = <Value>(read: (settlement: JobSettlement) => Value): Value[] => settlements.map(read)
-  const ids = column((s) => s.id)
-  const kept = column((s) => s.due === 'kept')
-  return {
-    name: 'each',
-    statement: sql`
-      update jobs j
-      set claims = 0, updated_at = ${time.now}, (status, lease, due_at, state, details) = (
-        select (${column((s) => s.status)}::text[])[at], case when (${kept}::boolean[])[at] then j.lease end,
-          case when (${kept}::boolean[])[at] then ${time.clock()} + ${time.leaseMs}::double precision * interval '1 millisecond'
-               else (${column((s) => (s.due instanceof Date ? s.due : null))}::timestamptz[])[at] end,
-          coalesce((${column((s) => json(s.state))}::text[])[at]::jsonb, j.state),
-          j.details || (${column((s) => json(s.details))}::text[])[at]::jsonb
-        from ${placeIn(ids, sql`j.id`)})
-      where j.environment_id = ${environment.id} and j.id = any(${ids}::uuid[])
-        and j.lease = (${column((s) => s.lease)}::uuid[])[array_position(${ids}::uuid[], j.id)]
-      returning j.id`,
-  }
+  const own = ownValues()
+  const column = (type: Statement, read: (settlement: JobSettlement) => unknown): Statement =>
+    own.of(settlements.map(read), type)
+  const ids = settlements.map((s) => s.id)
+  const isKept = column(sql`boolean`, (s) => s.due === 'kept')
+  const leases = settlements.map((s) => s.lease)
+  const lease = own.of(leases, sql`uuid`, sql`array_position(${ids}::uuid[], j.id)`)
+  const statement = sql`
+    update jobs j
+    set claims = 0, updated_at = ${time.now}, (status, lease, due_at, state, details) = (
+      select ${column(sql`text`, (s) => s.status)}, case when ${isKept} then j.lease end,
+        case when ${isKept} then ${time.clock()} + ${time.leaseMs}::double precision * interval '1 millisecond'
+             else ${column(sql`timestamptz`, (s) => (s.due instanceof Date ? s.due : null))} end,
+        coalesce(${column(sql`text`, (s) => json(s.state))}::jsonb, j.state),
+        j.details || ${column(sql`text`, (s) => json(s.details))}::jsonb
+      from ${placeIn(ids, sql`j.id`)})
+    where j.environment_id = ${environment.id} and j.id = any(${ids}::uuid[]) and j.lease = ${lease}
+    returning j.id`
+  return { name: `each-${own.shape()}`, statement }
 }
 
 /** These jobs see the events of these digests from now on. The transaction has settled them. */

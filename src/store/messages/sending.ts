@@ -1,6 +1,6 @@
 // Messages on their way to a provider: begun, and what came of it.
 import type { Part } from '../../db/one-statement.ts'
-import { placeIn } from '../../db/row-set.ts'
+import { ownValues, placeIn } from '../../db/row-set.ts'
 import type { Sql, Statement, Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
 import { idsOfMessages } from '../../domain/derived-id.ts'
@@ -89,25 +89,27 @@ export function callResults(
   settled: Statement,
   now: Date,
 ): Part {
-  const column = <Value>(read: (result: CallResult) => Value): Value[] => results.map(read)
-  const ids = column((r) => r.id)
-  return {
-    as: sql`recorded`,
-    name: 'messages-record',
-    statement: sql`
-      update messages m
-      set updated_at = ${now}, (state, status, error_id, error_text, provider_message_id, sending, integration_id, is_test, outbox_at) = (
-        select (${column((r) => r.state)}::text[])[at], (${column((r) => r.status)}::text[])[at],
-          (${column((r) => r.error?.errorId ?? null)}::text[])[at], (${column((r) => r.error?.errorText ?? null)}::text[])[at],
-          coalesce((${column((r) => r.providerMessageId)}::text[])[at], m.provider_message_id),
-          (${column((r) => json(r.sending))}::text[])[at]::jsonb,
-          coalesce((${column((r) => r.nextIntegrationId)}::uuid[])[at], m.integration_id),
-          m.is_test or (${column((r) => r.isTest)}::boolean[])[at],
-          case when (${column((r) => r.isCaptured === true)}::boolean[])[at] then ${now}::timestamptz else m.outbox_at end
-        from ${placeIn(ids, sql`m.id`)})
-      where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.job_id = any(array(${settled}))`,
-  }
+  const ids = results.map((r) => r.id)
+  const own = ownValues()
+  const column = (type: Statement, read: (result: CallResult) => unknown): Statement => own.of(results.map(read), type)
+  const statement = sql`
+    update messages m
+    set updated_at = ${now}, (state, status, error_id, error_text, provider_message_id, sending, integration_id, is_test, outbox_at) = (
+      select ${column(text, (r) => r.state)}, ${column(text, (r) => r.status)},
+        ${column(text, (r) => r.error?.errorId ?? null)}, ${column(text, (r) => r.error?.errorText ?? null)},
+        coalesce(${column(text, (r) => r.providerMessageId)}, m.provider_message_id),
+        ${column(text, (r) => json(r.sending))}::jsonb,
+        coalesce(${column(uuid, (r) => r.nextIntegrationId)}, m.integration_id),
+        m.is_test or ${column(bool, (r) => r.isTest)},
+        case when ${column(bool, (r) => r.isCaptured === true)} then ${now}::timestamptz else m.outbox_at end
+      from ${placeIn(ids, sql`m.id`)})
+    where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.job_id = any(array(${settled}))`
+  return { as: sql`recorded`, name: `messages-record-${own.shape()}`, statement }
 }
+
+const text = sql`text`
+const uuid = sql`uuid`
+const bool = sql`boolean`
 
 /** Messages that are not to be sent after all: no provider was asked. */
 export async function dropReady(tx: Tx, environment: Environment, ids: readonly string[]): Promise<void> {
