@@ -1,7 +1,8 @@
 // The message as one provider is given it: with what the event wants otherwise of that provider.
 import { merged } from '../domain/merged.ts'
 import type { Envelope } from '../domain/message.ts'
-import type { OutboundMessage } from '../domain/outbound-message.ts'
+import type { EmailMessage, OutboundMessage } from '../domain/outbound-message.ts'
+import { emailCopy } from '../domain/outbound-message.ts'
 
 export interface Addressed {
   readonly id: string
@@ -15,8 +16,7 @@ export function messageFor({ id, envelope, providerId, payload }: Addressed): Ou
   const { forProviders } = envelope
   // A copy without one member is slow, and most say nothing of single providers.
   const message = forProviders === undefined ? envelope : withoutWishes(envelope)
-  // What is new stands first: behind the spread it would cost twenty times as much.
-  const plain = ('target' in message ? { id, payload, ...message } : { id, ...message }) as OutboundMessage
+  const plain = 'html' in message ? emailCopy(id, message as Omit<EmailMessage, 'id'>) : withId(id, message, payload)
   const wish = forProviders?.[providerId]
   if (wish === undefined) return plain
   const { customData, passthrough } = wish
@@ -26,6 +26,11 @@ export function messageFor({ id, envelope, providerId, payload }: Addressed): Ou
     ...(customData === undefined ? {} : { customData: merged(own.customData ?? {}, customData) }),
     ...(passthrough === undefined ? {} : { passthrough }),
   }
+}
+
+/** What is new stands first: behind the spread it would cost twenty times as much. */
+function withId(id: string, message: Omit<Envelope, 'forProviders'>, payload: Addressed['payload']): OutboundMessage {
+  return ('target' in message ? { id, payload, ...message } : { id, ...message }) as OutboundMessage
 }
 
 function withoutWishes(envelope: Envelope): Omit<Envelope, 'forProviders'> {

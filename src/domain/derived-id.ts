@@ -73,7 +73,12 @@ export const ownIdOf = (id: string): string => `${id.slice(0, versionAt)}7${id.s
 
 /** The moment a UUIDv7 carries. */
 export function momentOfId(id: string): Date {
-  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16))
+  return new Date(momentMsOfId(id))
+}
+
+/** The same as a number, where a Date would be made only to be read. */
+export function momentMsOfId(id: string): number {
+  return Number.parseInt(id.slice(0, 8), 16) * 0x10000 + Number.parseInt(id.slice(9, 13), 16)
 }
 
 /** The smallest id of a moment, for ranges of time. */

@@ -1,5 +1,5 @@
 // Counts what became of messages, once that is committed: only those of jobs that were still ours.
-import { momentOfId } from '../domain/derived-id.ts'
+import { momentMsOfId } from '../domain/derived-id.ts'
 import type { DetailCode } from '../domain/execution-detail.ts'
 import type { Channel } from '../domain/integration.ts'
 import type { Job } from '../domain/job.ts'
@@ -83,7 +83,7 @@ export function providersAsked(
 
 const channelOf = (providerId: string): Channel | 'unknown' => providerOf(providerId)?.channel ?? 'unknown'
 
-export const sinceEvent = ({ eventId }: Job, now: Date): number => now.getTime() - momentOfId(eventId).getTime()
+export const sinceEvent = ({ eventId }: Job, now: Date): number => now.getTime() - momentMsOfId(eventId)
 
 export function outcomeOf({ state, status, isTest }: CallResult): MessageOutcome {
   if (state === 'ready') return 'retried'

@@ -88,12 +88,13 @@ export function countedJobs(
     else known.push(call)
   }
   const counted: CountedJob[] = []
-  const alike = new Map<string, CountKey[]>()
+  const kinds: CountedKind[] = []
   for (const settlement of settlements) {
-    const own = callsOf.get(settlement.job.id) ?? []
-    const text = likeness(settlement, own, now)
-    const keys = (text === undefined ? undefined : alike.get(text)) ?? keysOf(settlement, own, now)
-    if (text !== undefined) alike.set(text, keys)
+    const own = callsOf.get(settlement.job.id) ?? noCalls
+    const kind = kindOf(settlement, own, now)
+    const known = kind && kinds.find((one) => isKind(one, kind))
+    const keys = known?.keys ?? keysOf(settlement, own, now)
+    if (kind !== undefined && known === undefined && kinds.length < kindsMax) kinds.push({ ...kind, keys })
     counted.push({ id: settlement.job.id, keys })
   }
   for (const [place, job] of over.entries()) {
@@ -103,12 +104,33 @@ export function countedJobs(
   return counted
 }
 
-/** Those with the same text count the same. Only of what goes well and says one thing: that is nearly all. */
-function likeness(
+const noCalls: readonly CountedCall[] = []
+
+/** What the keys of a job hang on, if it went well and says one thing: that is nearly all. */
+interface Kind {
+  readonly versionId: string
+  readonly step: number
+  readonly status: string
+  readonly isEnd: boolean
+  /** Of the message that is over already. */
+  readonly deliveredBy: string | null | undefined
+  readonly outcome: MessageOutcome | undefined
+  readonly askedProvider: string | undefined
+  readonly bucket: number | undefined
+}
+
+interface CountedKind extends Kind {
+  readonly keys: readonly CountKey[]
+}
+
+/** A batch has a few; one with more has its keys made for each job. */
+const kindsMax = 16
+
+function kindOf(
   { job, status, messages, next, rest }: Settlement,
   calls: readonly CountedCall[],
   now: Date,
-): string | undefined {
+): Kind | undefined {
   if (status === 'failed' || messages.length + calls.length > 1) return undefined
   const [message] = messages
   const [call] = calls
@@ -116,10 +138,27 @@ function likeness(
   if ((isOver && message.status !== 'sent') || call?.outcome === 'failed' || call?.outcome === 'unsure')
     return undefined
   const tookMs = isOver ? sinceEvent(job, now) : call?.tookMs
-  const bucket = tookMs === undefined ? '' : deliveryBucketOf(tookMs)
-  const said = `${isOver} ${message?.providerId} ${call?.outcome} ${call?.providerId} ${bucket}`
-  return `${job.versionId} ${job.step} ${status} ${next === null && rest === null} ${said}`
+  return {
+    versionId: job.versionId,
+    step: job.step,
+    status,
+    isEnd: next === null && rest === null,
+    deliveredBy: isOver ? message.providerId : undefined,
+    outcome: call?.outcome,
+    askedProvider: call?.providerId,
+    bucket: tookMs === undefined ? undefined : deliveryBucketOf(tookMs),
+  }
 }
+
+const isKind = (one: Kind, other: Kind): boolean =>
+  one.step === other.step &&
+  one.bucket === other.bucket &&
+  one.status === other.status &&
+  one.isEnd === other.isEnd &&
+  one.outcome === other.outcome &&
+  one.deliveredBy === other.deliveredBy &&
+  one.askedProvider === other.askedProvider &&
+  one.versionId === other.versionId
 
 function keysOf(settlement: Settlement, calls: readonly CountedCall[], now: Date): CountKey[] {
   const { job, status, messages, next, rest, details } = settlement

@@ -6,7 +6,7 @@ import type { Job } from '../domain/job.ts'
 import type { EmailLayouts, TemplateScope } from '../domain/rendering.ts'
 import type { NotificationStep, WorkflowVersion } from '../domain/workflow.ts'
 import type { WorkflowOverride } from '../domain/workflow-override.ts'
-import type { SubscriberRow } from '../store/subscribers.ts'
+import type { RecipientRow } from '../store/subscribers.ts'
 import type { Span } from '../world/tracer.ts'
 import type { PreviousStep } from './previous-steps.ts'
 
@@ -15,7 +15,7 @@ export interface JobFacts {
   readonly step: NotificationStep
   readonly version: WorkflowVersion
   readonly event: TriggeredEvent
-  readonly subscriber: SubscriberRow
+  readonly subscriber: RecipientRow
   readonly scope: TemplateScope
   /** Those of the environment, where the step is an e-mail. */
   readonly layouts?: EmailLayouts | undefined

@@ -18,8 +18,8 @@ import { findEvents } from '../store/events.ts'
 import type { UnsentMessage } from '../store/messages/sending.ts'
 import { findUnsent } from '../store/messages/sending.ts'
 import { findChannels } from '../store/subscriber-channels.ts'
-import type { SubscriberRow } from '../store/subscribers.ts'
-import { findSubscribersById } from '../store/subscribers.ts'
+import type { RecipientRow } from '../store/subscribers.ts'
+import { findRecipients } from '../store/subscribers.ts'
 import { hasSuppressions } from '../store/suppressions.ts'
 import { findTenants } from '../store/tenants.ts'
 import { findWorkflowOverrides } from '../store/workflow-overrides.ts'
@@ -35,7 +35,7 @@ export interface Facts {
   readonly versions: ReadonlyMap<string, WorkflowVersion>
   readonly events: ReadonlyMap<string, TriggeredEvent>
   /** Recipients and actors. */
-  readonly subscribers: ReadonlyMap<string, SubscriberRow>
+  readonly subscribers: ReadonlyMap<string, RecipientRow>
   readonly tenants: ReadonlyMap<string, Tenant>
   readonly contexts: ReadonlyMap<string, ContextRow>
   readonly digests: ReadonlyMap<string, DigestFacts>
@@ -59,7 +59,7 @@ const digestPayloadsMax = 100
 /** What is known of a run that is only tried: nothing of it is in the database, so it is not looked for there. */
 export interface TriedFacts {
   /** Recipients and actors, as they would be. */
-  readonly subscribers: ReadonlyMap<string, SubscriberRow>
+  readonly subscribers: ReadonlyMap<string, RecipientRow>
   readonly tenants: ReadonlyMap<string, Tenant>
 }
 
@@ -90,7 +90,7 @@ async function readFacts(
   const [read, recipients, digests, integrations, unsent, channels, previous, wording, mayBeSuppressed] =
     await Promise.all([
       findEvents(db, environment, unique(jobs.filter((job) => job.event === undefined).map((job) => job.eventId))),
-      findSubscribersById(
+      findRecipients(
         db,
         environment,
         unique(
@@ -108,7 +108,7 @@ async function readFacts(
     ])
   const events = [...read, ...new Set(jobs.flatMap((job) => job.event ?? []))]
   const [actors, tenants, contexts, tenantOverrides] = await Promise.all([
-    findSubscribersById(
+    findRecipients(
       db,
       environment,
       unique(

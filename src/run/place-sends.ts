@@ -17,7 +17,7 @@ import type { BegunMessage, Outgoing, OutgoingMessage } from './outgoing.ts'
 import { chooserOf, wishedIdentifier } from './outgoing.ts'
 import type { Deciding, Pipeline } from './pipeline.ts'
 import type { Sender } from './sender.ts'
-import { begunNow, begunSettlement } from './settle-begun.ts'
+import { begunSettlement } from './settle-begun.ts'
 import { failed } from './settle-decision.ts'
 import { lineOf, restOver, takeSlots, unpausedFirst } from './take-slots.ts'
 
@@ -53,9 +53,8 @@ export function placeSends(
     }
     const started = isAlive ? takeSlots(pipeline.slots, seating, outgoing, now) : { ...outgoing, messages: [] }
     if (started.messages.length > 0) {
-      const marked = begunNow(started, now)
-      begun.push(marked)
-      settlements.push(begunSettlement(marked, now))
+      begun.push(started)
+      settlements.push(begunSettlement(started, now))
       continue
     }
     const due = queueUp(place, unpausedFirst(pipeline.slots, outgoing, now), waiting)

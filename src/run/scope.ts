@@ -4,7 +4,7 @@ import type { TemplateScope } from '../domain/rendering.ts'
 import { translations } from '../domain/translation.ts'
 import type { WorkflowVersion } from '../domain/workflow.ts'
 import type { ContextRow } from '../store/contexts.ts'
-import type { SubscriberRow } from '../store/subscribers.ts'
+import type { RecipientRow } from '../store/subscribers.ts'
 import type { Facts } from './load-facts.ts'
 import { stepsScope } from './previous-steps.ts'
 import type { UnsubscribeLinks } from './unsubscribe-headers.ts'
@@ -12,7 +12,7 @@ import type { UnsubscribeLinks } from './unsubscribe-headers.ts'
 export interface ScopeParts {
   readonly facts: Facts
   readonly event: TriggeredEvent
-  readonly subscriber: SubscriberRow
+  readonly subscriber: RecipientRow
   readonly version: WorkflowVersion
   readonly digestId: string | null
   /** Whose earlier steps are seen, where the step asks for them. */
@@ -72,7 +72,7 @@ function contextOf({ type, id, data }: ContextRow): [string, { id: string; data:
 }
 
 /** A subscriber in the words of the interface. */
-function personOf(row: SubscriberRow): Readonly<Record<string, unknown>> {
+function personOf(row: RecipientRow): Readonly<Record<string, unknown>> {
   return {
     _id: row.id,
     subscriberId: row.subscriber_id,

@@ -17,7 +17,7 @@ import { askProviders } from './ask-providers.ts'
 import { lookAgainMs } from './look-again.ts'
 import type { BegunMessage, Called, Outgoing, OutgoingMessage } from './outgoing.ts'
 import type { Pipeline } from './pipeline.ts'
-import { begunNow, begunSettlement } from './settle-begun.ts'
+import { begunSettlement } from './settle-begun.ts'
 import { settleOutcomes } from './settle-outcomes.ts'
 import { lineOf, restOver, takeSlots } from './take-slots.ts'
 
@@ -231,7 +231,7 @@ class SendingLines implements Sender {
     for (let first = line[0]; first !== undefined; first = line[0]) {
       const seated = takeSlots(slots, seating, first.outgoing, now)
       if (seated.messages.length === 0) break
-      begun.push({ outgoing: begunNow(seated, now), done: first.done })
+      begun.push({ outgoing: seated, done: first.done })
       line.shift()
     }
     return begun

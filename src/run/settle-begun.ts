@@ -1,18 +1,12 @@
 // A send that has its slot: written as begun before the provider is asked.
-import { beginAttempt } from '../domain/after-outcome.ts'
 import type { StoredDetail } from '../domain/execution-detail.ts'
 import type { Settlement } from '../record/settlement.ts'
 import { settles } from '../record/settlement.ts'
 import type { NewMessage } from '../store/messages/insert.ts'
-import type { BegunMessage, LaterMessage, Outgoing } from './outgoing.ts'
+import type { LaterMessage, Outgoing } from './outgoing.ts'
 import { replyWarnings } from './reply-address.ts'
 import { messageOf } from './settle-decision.ts'
 import { selected } from './settle-outcomes.ts'
-
-export function begunNow(outgoing: Outgoing<BegunMessage>, now: Date): Outgoing<BegunMessage> {
-  const messages = outgoing.messages.map((message) => ({ ...message, sending: beginAttempt(message.sending, now) }))
-  return { ...outgoing, messages }
-}
 
 /**
  * For one of which nothing was written yet: the whole decision, with its messages. Those that have no slot now are written

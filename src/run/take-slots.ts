@@ -2,12 +2,13 @@
 import { messageFor } from '../deliver/message-for.ts'
 import type { Seating, Sharing } from '../deliver/seats.ts'
 import type { Slots } from '../deliver/slots.ts'
+import { beginAttempt } from '../domain/after-outcome.ts'
 import { isCapturing } from '../domain/integration.ts'
 import { providerOf } from '../providers/registry.ts'
 import { lookAgainAt } from './look-again.ts'
 import type { BegunMessage, LaterMessage, Outgoing, OutgoingMessage } from './outgoing.ts'
 
-/** Messages without a slot are left for later. */
+/** Those with a slot begin their attempt; messages without one are left for later. */
 export function takeSlots(slots: Slots, seating: Seating, outgoing: Outgoing, now: Date): Outgoing<BegunMessage> {
   const begun: BegunMessage[] = []
   const later: LaterMessage[] = []
@@ -18,7 +19,7 @@ export function takeSlots(slots: Slots, seating: Seating, outgoing: Outgoing, no
     const seat = rests ? undefined : seating.take(_id, sharingOf(message, outgoing))
     if (seat === undefined) later.push(message)
     // What is new stands first: behind the spread it would cost twenty times as much.
-    else begun.push({ seat, ...message })
+    else begun.push({ seat, ...message, sending: beginAttempt(message.sending, now) })
   }
   return { ...outgoing, messages: begun, later: [...later, ...outgoing.later] }
 }

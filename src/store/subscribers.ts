@@ -26,8 +26,12 @@ export interface SubscriberRow {
   readonly updated_at: Date
 }
 
-export const subscriberColumns = sql`s.id, s.subscriber_id, s.first_name, s.last_name, s.email, s.phone, s.avatar, s.locale,
-  s.timezone, s.data, s.preferences, s.is_online, s.last_online_at, s.created_at, s.updated_at`
+/** As somebody who is told of something: all of it is read with every step, so it has no more than that needs. */
+export type RecipientRow = Omit<SubscriberRow, 'created_at' | 'updated_at'>
+
+const recipientColumns = sql`s.id, s.subscriber_id, s.first_name, s.last_name, s.email, s.phone, s.avatar, s.locale,
+  s.timezone, s.data, s.preferences, s.is_online, s.last_online_at`
+export const subscriberColumns = sql`${recipientColumns}, s.created_at, s.updated_at`
 
 export interface SubscriberUpsert {
   /** The id it gets if it is new. */
@@ -226,17 +230,26 @@ export async function findSubscribersById(
   ids: readonly string[],
 ): Promise<SubscriberRow[]> {
   if (ids.length === 0) return []
-  return db.rows<SubscriberRow>(
-    prepared(
-      'subscribers-find-by-id',
-      sql`select ${subscriberColumns} from unnest(${ids}::uuid[]) as named (id)
-          cross join lateral (
-            select * from subscribers found
-            where found.environment_id = ${environment.id} and found.id = named.id limit 1) as s
-          where s.deleted_at is null`,
-    ),
-  )
+  const rows = rowsOf(environment, ids)
+  return db.rows<SubscriberRow>(prepared('subscribers-find-by-id', sql`select ${subscriberColumns} from ${rows}`))
 }
+
+/** The same, as recipients. */
+export async function findRecipients(
+  db: Sql,
+  environment: Environment,
+  ids: readonly string[],
+): Promise<RecipientRow[]> {
+  if (ids.length === 0) return []
+  const rows = rowsOf(environment, ids)
+  return db.rows<RecipientRow>(prepared('subscribers-find-recipients', sql`select ${recipientColumns} from ${rows}`))
+}
+
+const rowsOf = (environment: Environment, ids: readonly string[]): Statement => sql`unnest(${ids}::uuid[]) as named (id)
+  cross join lateral (
+    select * from subscribers found
+    where found.environment_id = ${environment.id} and found.id = named.id limit 1) as s
+  where s.deleted_at is null`
 
 /** Online now, or just gone: `lastOnlineAt` is set when somebody goes. */
 export async function setOnline(

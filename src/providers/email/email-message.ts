@@ -1,5 +1,6 @@
 // An e-mail made ready for any vendor: who it is from, each recipient once, and nothing in it that could forge a header.
 import type { EmailMessage } from '../../domain/outbound-message.ts'
+import { emailCopy } from '../../domain/outbound-message.ts'
 import type { Outcome } from '../../domain/outcome.ts'
 import { misconfigured, refused } from '../../domain/outcome.ts'
 import { ofEmailAddress, ofOneLine } from '../form.ts'
@@ -56,15 +57,12 @@ export function prepared(message: EmailMessage, account: Sender): EmailMessage |
       seen.add(address.toLowerCase())
       return isFirst
     })
-  // The account's sender stands before the message: it is used where the message has none, and costs little there.
-  const email: EmailMessage = {
-    ...(from === undefined ? {} : { from }),
-    ...(senderName === undefined ? {} : { senderName }),
-    ...message,
-    to: once(message.to),
-    cc: once(message.cc),
-    bcc: once(message.bcc),
-  }
+  const email = emailCopy(message.id, message)
+  if (from !== undefined) email.from = from
+  if (senderName !== undefined) email.senderName = senderName
+  email.to = once(message.to)
+  email.cc = once(message.cc)
+  email.bcc = once(message.bcc)
   return mistakeIn(email) ?? email
 }
 
@@ -72,10 +70,11 @@ export function prepared(message: EmailMessage, account: Sender): EmailMessage |
 export function addressed(message: EmailMessage, account: Sender): AddressedEmail | Outcome {
   const email = prepared(message, account)
   if ('kind' in email) return email
-  const { from } = email
-  if (from === undefined) return misconfigured('Neither the message nor the integration has a from address')
-  return { ...email, from }
+  if (!isAddressed(email)) return misconfigured('Neither the message nor the integration has a from address')
+  return email
 }
+
+const isAddressed = (email: EmailMessage): email is AddressedEmail => email.from !== undefined
 
 /** The domain of an address. */
 export function domainOf(address: string): string {
@@ -84,16 +83,13 @@ export function domainOf(address: string): string {
 
 function mistakeIn(email: EmailMessage): Outcome | undefined {
   if (email.to.length === 0) return refused('bad-recipient', 'The message has no recipient')
-  for (const address of [...email.to, ...email.cc, ...email.bcc]) {
-    if (ofEmailAddress(address) !== undefined) return refused('bad-recipient', `"${address}" is not an e-mail address`)
-  }
-  for (const [what, address] of [
-    ['from', email.from],
-    ['reply-to', email.replyTo],
-  ] as const) {
-    if (address !== undefined && ofEmailAddress(address) !== undefined) {
-      return refused('bad-content', `The ${what} address "${address}" is not an e-mail address`)
-    }
+  const isWrong = (address: string | undefined): boolean =>
+    address !== undefined && ofEmailAddress(address) !== undefined
+  const wrong = email.to.find(isWrong) ?? email.cc.find(isWrong) ?? email.bcc.find(isWrong)
+  if (wrong !== undefined) return refused('bad-recipient', `"${wrong}" is not an e-mail address`)
+  if (isWrong(email.from)) return refused('bad-content', `The from address "${email.from}" is not an e-mail address`)
+  if (isWrong(email.replyTo)) {
+    return refused('bad-content', `The reply-to address "${email.replyTo}" is not an e-mail address`)
   }
   if (email.text === '' && email.html === '') return refused('bad-content', 'The message has neither text nor HTML')
   return mistakeInLines(email) ?? mistakeInHeaders(email) ?? mistakeInAttachments(email)

@@ -6,7 +6,7 @@ import { baseAddress, emailSender, ofVisibleAscii, optional, ownBaseUrl, secret,
 import { httpProvider } from '../http-provider.ts'
 import { settingsOf } from '../settings.ts'
 import { sharedKey } from './email-batch.ts'
-import { filled, isInline } from './email-body.ts'
+import { filledIn, isInline } from './email-body.ts'
 import type { AddressedEmail } from './email-message.ts'
 import { addressed, wholeEmail } from './email-message.ts'
 import { mailbox } from './mailbox.ts'
@@ -101,24 +101,27 @@ function posted(account: Account, path: string, body: object): OutboundRequest {
 }
 
 function bodyOf(email: AddressedEmail, stream = 'outbound'): object {
-  const body = filled({
-    MessageStream: stream,
-    From: mailbox(email.from, email.senderName),
-    To: email.to.join(', '),
-    Cc: email.cc.join(', '),
-    Bcc: email.bcc.join(', '),
-    ReplyTo: email.replyTo,
-    HtmlBody: email.html,
-    TextBody: email.text,
-    Headers: Object.entries(email.headers).map(([Name, Value]) => ({ Name, Value })),
-    Attachments: email.attachments.map(attachmentOf),
-    Metadata: metadataOf(email),
-    // There is room for one.
-    Tag: email.tags[0],
-  })
-  // Also an empty one: left out, Postmark would not take the message.
-  body['Subject'] = email.subject
-  return Object.assign(body, settingsOf(email, ownMembers))
+  const body = filledIn(
+    { MessageStream: stream, ...settingsOf(email, ownMembers) },
+    {
+      From: mailbox(email.from, email.senderName),
+      To: email.to.join(', '),
+      Cc: email.cc.join(', '),
+      Bcc: email.bcc.join(', '),
+      ReplyTo: email.replyTo,
+      Subject: email.subject,
+      HtmlBody: email.html,
+      TextBody: email.text,
+      Headers: Object.entries(email.headers).map(([Name, Value]) => ({ Name, Value })),
+      Attachments: email.attachments.map(attachmentOf),
+      Metadata: metadataOf(email),
+      // There is room for one.
+      Tag: email.tags[0],
+    },
+  )
+  // Also an empty one: without it Postmark does not take the message.
+  body['Subject'] ??= email.subject
+  return body
 }
 
 function attachmentOf(attachment: AddressedEmail['attachments'][number]): object {
