@@ -8,6 +8,7 @@ import { created } from '../domain/answer.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { TriggerResult } from '../domain/event.ts'
 import { directLane } from '../domain/event.ts'
+import { gathered } from '../domain/gathered.ts'
 import type { Job } from '../domain/job.ts'
 import type { Problem } from '../domain/problem.ts'
 import type { Queue } from '../queue/queue.ts'
@@ -117,14 +118,14 @@ async function acceptTogether<Body>(
     return numberEvents(world, judged.slice(taken - events.length, taken), traceparent)
   })
   const answers = numbered.map(({ results }) => created(shape.bodyOf(results)))
-  const all = numbered.flatMap((one) => one.runnable)
+  const all = gathered(numbered, (one) => one.runnable)
   let repeats: readonly (Answer<Body> | Problem | undefined)[] = []
   const result = await withRoom(accepting, environment, all, async (acceptance) => {
     if (known !== undefined) return { written: await writePlainEvents(db, acceptance, all, known), result: answers }
     return db.transaction(async (tx) => {
       const earlier = await answeredBefore<Body>(tx, world, environment, calls)
       repeats = earlier
-      const fresh = numbered.flatMap((one, index) => (earlier[index] === undefined ? one.runnable : []))
+      const fresh = gathered(numbered, (one, index) => (earlier[index] === undefined ? one.runnable : []))
       const written = await writeEvents(tx, world, acceptance, fresh)
       const kept = calls.flatMap(({ idempotency }, index) => {
         const answer = answers[index]
@@ -144,9 +145,9 @@ async function acceptTogether<Body>(
 function countAccepted({ meter }: World, calls: readonly NumberedCall[]): void {
   const seen = new Set<string>()
   const isFirst = ({ transactionId }: Numbered): boolean => seen.size < seen.add(transactionId).size
-  const run = calls.flatMap(({ runnable }) => runnable).filter(isFirst)
+  const run = gathered(calls, ({ runnable }) => runnable).filter(isFirst)
   let processed = 0
-  for (const { status } of calls.flatMap(({ results }) => results)) {
+  for (const { status } of gathered(calls, ({ results }) => results)) {
     if (status === 'processed') processed += 1
     else meter.countEvents(status, 1)
   }
@@ -168,10 +169,10 @@ async function judgeCalls(
   environment: Environment,
   calls: readonly TriggerCall[],
 ): Promise<JudgedCalls> {
-  const events = calls.flatMap((call) => call.events)
-  const requests = events.flatMap((event) => ('request' in event ? [event.request] : []))
+  const events = gathered(calls, (call) => call.events)
+  const requests = gathered(events, (event) => ('request' in event ? [event.request] : []))
   const mayBePlain = calls.every((call) => call.idempotency === undefined) && requests.every(isPlain)
-  const people = mayBePlain ? requests.flatMap(({ recipients, actor }) => peopleOf(recipients, actor)) : []
+  const people = mayBePlain ? gathered(requests, ({ recipients, actor }) => peopleOf(recipients, actor)) : []
   const [judged, known] = await db.together((on) =>
     Promise.all([
       judgeEvents(on, environment, versions, events),

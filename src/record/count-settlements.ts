@@ -2,6 +2,7 @@
 import { deliveryBucketOf } from '../domain/counts.ts'
 import type { DetailCode, StoredDetail } from '../domain/execution-detail.ts'
 import { wordings } from '../domain/execution-detail.ts'
+import { gathered } from '../domain/gathered.ts'
 import type { Job } from '../domain/job.ts'
 import { endedStatuses } from '../domain/job.ts'
 import type { RefusalReason } from '../domain/outcome.ts'
@@ -30,7 +31,7 @@ export function countedCalls(
   outcomes: readonly { readonly settlement: Settlement; readonly results: readonly CallResult[] }[],
   now: Date,
 ): CountedCall[] {
-  return outcomes.flatMap(({ settlement, results }) => {
+  return gathered(outcomes, ({ settlement, results }) => {
     if (results.length === 0) return []
     const { job, details } = settlement
     const asked = providersAsked(settlement, results)
@@ -163,7 +164,7 @@ const isKind = (one: Kind, other: Kind): boolean =>
 function keysOf(settlement: Settlement, calls: readonly CountedCall[], now: Date): CountKey[] {
   const { job, status, messages, next, rest, details } = settlement
   const of = { versionId: job.versionId, step: job.step }
-  const keys = calls.flatMap((call) => callKeys(of, call))
+  const keys = gathered(calls, (call) => callKeys(of, call))
   for (const { state, status: said, providerId, error } of messages) {
     if (state !== 'done') continue
     const outcome = said === 'sent' ? 'sent' : 'failed'

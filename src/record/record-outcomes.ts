@@ -1,6 +1,7 @@
 // One statement for the outcomes of calls: messages, their jobs, and the steps after them.
 import type { Db, Sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
+import { gathered } from '../domain/gathered.ts'
 import type { NewSuppression } from '../domain/suppression.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { CallResult } from '../store/messages/sending.ts'
@@ -36,14 +37,14 @@ export async function recordOutcomes(
 ): Promise<void> {
   const nextCount = outcomes.filter(({ settlement }) => settlement.next !== null).length
   const reservation = nextCount === 0 ? undefined : queue.reserve(nextCount)
-  const dead = outcomes.flatMap(({ deadTokens }) => deadTokens ?? [])
-  const polls = outcomes.flatMap((outcome) => outcome.polls ?? [])
+  const dead = gathered(outcomes, ({ deadTokens }) => deadTokens ?? [])
+  const polls = gathered(outcomes, (outcome) => outcome.polls ?? [])
   const write = (place: Sql): Promise<Written> =>
     writeSettlements(place, world, environment, queue, {
       settlements: outcomes.map(({ settlement }) => settlement),
-      results: outcomes.flatMap(({ results }) => results),
+      results: gathered(outcomes, ({ results }) => results),
       calls: countedCalls(outcomes, world.now()),
-      suppressions: outcomes.flatMap(({ suppressions }) => suppressions ?? []),
+      suppressions: gathered(outcomes, ({ suppressions }) => suppressions ?? []),
       reservation,
     })
   let written: Written = { kept: new Set(), born: [] }

@@ -6,6 +6,7 @@ import { sql } from '../db/sql.ts'
 import { jobIdOf } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
 import { detail } from '../domain/execution-detail.ts'
+import { gathered } from '../domain/gathered.ts'
 import type { Job } from '../domain/job.ts'
 import type { NewSuppression } from '../domain/suppression.ts'
 import type { Queue } from '../queue/queue.ts'
@@ -57,9 +58,9 @@ export async function writeSettlements(
   const now = world.now()
   const { clock, leaseMs } = queue
   const lease = reservation?.lease ?? null
-  const messages = settlements.flatMap((settlement) => settlement.messages)
+  const messages = gathered(settlements, (settlement) => settlement.messages)
   const next = nextJobs(settlements, madeAfter)
-  const over = settlements.flatMap((settlement) => endedJobsOf(settlement, madeAfter))
+  const over = gathered(settlements, (settlement) => endedJobsOf(settlement, madeAfter))
   const counted = countedJobs(settlements, over, calls, now)
   const birth = { clock, leaseMs, lease, now }
   const settled = settlements.filter(({ job }) => !madeAfter.has(job.id)).map(jobSettlementOf)
@@ -105,7 +106,7 @@ export async function writeClosing(
   { settlements, ...parts }: SettlingParts,
 ): Promise<Written> {
   const now = world.now()
-  const closing = settlements.flatMap((settlement) => settlement.closes ?? [])
+  const closing = gathered(settlements, (settlement) => settlement.closes ?? [])
   const closed = await closeWindows(tx, environment, closing, now)
   const counted = settlements.map((settlement) => withDigestCount(settlement, closed, now))
   const written = await writeSettlements(tx, world, environment, queue, { ...parts, settlements: counted })

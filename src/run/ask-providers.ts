@@ -4,6 +4,7 @@ import { messageFor } from '../deliver/message-for.ts'
 import { callOfSeat } from '../deliver/seats.ts'
 import { repeatedIdOf } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
+import { gathered } from '../domain/gathered.ts'
 import { grouped } from '../domain/grouped.ts'
 import { isCapturing } from '../domain/integration.ts'
 import type { Envelope } from '../domain/message.ts'
@@ -29,7 +30,7 @@ export function askProviders(
   pipeline: Pipeline,
   outgoing: readonly Outgoing<BegunMessage>[],
 ): ReadonlyMap<BegunMessage, Promise<Outcome>> {
-  const all = outgoing.flatMap(({ environment, facts, messages }) =>
+  const all = gathered(outgoing, ({ environment, facts, messages }) =>
     messages.map((message): Asked => ({ environment, facts, message })),
   )
   const answers = new Map<BegunMessage, Promise<Outcome>>()
@@ -103,7 +104,7 @@ async function askTogether(pipeline: Pipeline, group: readonly Asked[]): Promise
   const provider = providerOf(providerId)
   if (provider === undefined) return group.map(() => misconfigured(`There is no provider ${providerId}`))
   const made = await Promise.all(group.map((asked) => addressedOf(pipeline, asked, asked.message.envelope)))
-  const messages = made.flatMap((message) => message ?? [])
+  const messages = gathered(made, (message) => message ?? [])
   const outcomes =
     messages.length === 0 ? [] : await deliverTogether(pipeline.world, { provider, integration, messages })
   const told = outcomes.values()

@@ -3,6 +3,7 @@ import type { Sql } from '../db/sql.ts'
 import type { ChannelSettings } from '../domain/channel-settings.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { TriggeredEvent } from '../domain/event.ts'
+import { gathered } from '../domain/gathered.ts'
 import { grouped } from '../domain/grouped.ts'
 import type { Integration } from '../domain/integration.ts'
 import type { Job } from '../domain/job.ts'
@@ -106,7 +107,7 @@ async function readFacts(
       wordings.for(db, environment, jobs, versions),
       jobs.some((job) => suppressible.has(typeOf(job, versions))) && hasSuppressions(db, environment),
     ])
-  const events = [...read, ...new Set(jobs.flatMap((job) => job.event ?? []))]
+  const events = [...read, ...new Set(gathered(jobs, (job) => job.event ?? []))]
   const [actors, tenants, contexts, tenantOverrides] = await Promise.all([
     findRecipients(
       db,
@@ -122,7 +123,7 @@ async function readFacts(
         tried?.tenants,
       ),
     }),
-    findContexts(db, environment, unique(events.flatMap((event) => event.contextKeys ?? []))),
+    findContexts(db, environment, unique(gathered(events, (event) => event.contextKeys ?? []))),
     findWorkflowOverrides(db, environment, unique(events.map((event) => event.tenantId))),
   ])
   return {

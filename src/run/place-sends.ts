@@ -4,6 +4,7 @@ import type { SendDecision } from '../domain/decision.ts'
 import { messageIdOf } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
 import { detail } from '../domain/execution-detail.ts'
+import { gathered } from '../domain/gathered.ts'
 import type { Channel } from '../domain/integration.ts'
 import type { Envelope } from '../domain/message.ts'
 import { notYetSent } from '../domain/message.ts'
@@ -106,7 +107,7 @@ export function outgoingOf(
   job: JobFacts,
   decision: SendDecision,
 ): Outgoing {
-  const messages = withDistinctTargets(job.job, decision.messages).flatMap((draft): OutgoingMessage[] => {
+  const messages = gathered(withDistinctTargets(job.job, decision.messages), (draft): OutgoingMessage[] => {
     const choose = chooserOf(pipeline, facts, job, draft)
     const integration = unpaused(pipeline.slots, choose, choose([]), [], now)
     if (integration === undefined) return []

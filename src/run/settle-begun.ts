@@ -1,5 +1,6 @@
 // A send that has its slot: written as begun before the provider is asked.
 import type { StoredDetail } from '../domain/execution-detail.ts'
+import { gathered } from '../domain/gathered.ts'
 import type { Settlement } from '../record/settlement.ts'
 import { settles } from '../record/settlement.ts'
 import type { NewMessage } from '../store/messages/insert.ts'
@@ -27,14 +28,14 @@ export function begunSettlement({ facts, messages, later, unwritten }: Outgoing,
       ...replyWarnings(facts, [...messages, ...later], now),
     ],
     messages: [
-      ...messages.flatMap((message) => written('calling', message)),
-      ...later.flatMap((message) => written('ready', message)),
+      ...gathered(messages, (message) => written('calling', message)),
+      ...gathered(later, (message) => written('ready', message)),
     ],
   })
 }
 
 /** Once an integration, however many messages it sends. */
 function selections(messages: readonly LaterMessage[], now: Date): StoredDetail[] {
-  const integrations = new Set(messages.flatMap(({ integration }) => integration ?? []))
+  const integrations = new Set(gathered(messages, ({ integration }) => integration ?? []))
   return [...integrations].map((integration) => selected(integration, now))
 }

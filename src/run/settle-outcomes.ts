@@ -2,6 +2,7 @@
 import { afterOutcome } from '../domain/after-outcome.ts'
 import type { StoredDetail } from '../domain/execution-detail.ts'
 import { detail } from '../domain/execution-detail.ts'
+import { gathered } from '../domain/gathered.ts'
 import type { Integration } from '../domain/integration.ts'
 import type { JobState } from '../domain/job.ts'
 import type { Sending } from '../domain/message.ts'
@@ -38,15 +39,15 @@ export function settleOutcomes(
   later: readonly LaterMessage[] = [],
 ): JobOutcome {
   const judged = calls.map((call) => judge(call, moment))
-  const dead = calls.flatMap((call) => deadTokenOf(facts, call) ?? [])
+  const dead = gathered(calls, (call) => deadTokenOf(facts, call) ?? [])
   const results = judged.map((one) => one.result)
   const removed = dead.map(({ providerId, token }) =>
     detail(moment.now, 'deviceTokenRemoved', { providerId, raw: { deviceToken: token } }),
   )
-  const details = [...judged.flatMap((one) => one.details), ...removed]
+  const details = [...gathered(judged, (one) => one.details), ...removed]
   const isReached = results.some((result) => result.state === 'done' && result.status !== 'error')
   const state = { ...facts.job.state, ...providerState(calls) }
-  const again = judged.flatMap((one) => one.again ?? [])
+  const again = gathered(judged, (one) => one.again ?? [])
   const settlement = settlementOf(facts, {
     details,
     state,
@@ -54,8 +55,8 @@ export function settleOutcomes(
     again: [...again, ...later.map(({ sending }) => dueOf(sending, moment.now))],
     now: moment.now,
   })
-  const suppressions = calls.flatMap(optedOut)
-  const polls = calls.flatMap((call) => awaited(call, moment.now))
+  const suppressions = gathered(calls, optedOut)
+  const polls = gathered(calls, (call) => awaited(call, moment.now))
   return {
     settlement,
     results,
