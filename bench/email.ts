@@ -27,7 +27,8 @@ import type { Measured } from './statistics.ts'
 import { countOf, expectCount, until, untilDone } from './waiting.ts'
 
 const connections = 8
-const callsPerRound = scaled(40)
+/** Rounds of some seconds on either side: begin and end of one weigh little. */
+const callsPerRound = scaled(100)
 const rounds = 5
 const subscribers = scaled(10_000)
 const ratioBar = 5

@@ -1,5 +1,6 @@
 // Processes under measurement: the built service, or a baseline, each started and stopped as a user would.
 import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -51,8 +52,12 @@ function portOf(child: ChildProcess): Promise<number> {
 const profile = process.env['BENCH_PROFILE']
 const profileArgs = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]
 
+/** What `npm start` runs, word for word, without the `exec node` before it. */
+const { start } = (JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { start: string } }).scripts
+const startArgs = start.split(' ').slice(2)
+
 export function startService(environment: Record<string, string>, args: readonly string[] = []): Promise<Process> {
-  return startProcess([...profileArgs, 'scripts/posthorn.mjs', 'start', ...args], {
+  return startProcess([...profileArgs, ...startArgs, ...args], {
     PORT: '0',
     POSTHORN_API_KEY: benchKey,
     POSTHORN_LOG_LEVEL: 'warn',
