@@ -1,6 +1,6 @@
 // Slots for the messages of one job: as many as there are now, so that no job waits for one while it holds another.
 import { messageFor } from '../deliver/message-for.ts'
-import type { Seating, Sharing } from '../deliver/seats.ts'
+import type { Seat, Seating, Sharing } from '../deliver/seats.ts'
 import type { Slots } from '../deliver/slots.ts'
 import { beginAttempt } from '../domain/after-outcome.ts'
 import { isCapturing } from '../domain/integration.ts'
@@ -18,10 +18,17 @@ export function takeSlots(slots: Slots, seating: Seating, outgoing: Outgoing, no
     const rests = slots.isPaused(_id, now) && !isCapturing(message.integration)
     const seat = rests ? undefined : seating.take(_id, sharingOf(message, outgoing))
     if (seat === undefined) later.push(message)
-    // What is new stands first: behind the spread it would cost twenty times as much.
-    else begun.push({ seat, ...message, sending: beginAttempt(message.sending, now) })
+    else begun.push(begunWith(seat, message, now))
   }
   return { ...outgoing, messages: begun, later: [...later, ...outgoing.later] }
+}
+
+/** Member by member, as it is done for every message. */
+function begunWith(seat: Seat, message: OutgoingMessage, now: Date): BegunMessage {
+  const { id, channel, envelope, integration, other, draft } = message
+  const sending = beginAttempt(message.sending, now)
+  if (draft === undefined) return { seat, id, channel, envelope, sending, integration, other }
+  return { seat, id, channel, envelope, sending, integration, other, draft }
 }
 
 /** A provider that breaks over a message must not cost those that hold seats already: that message goes alone. */
