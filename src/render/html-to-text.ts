@@ -113,6 +113,10 @@ class TextWriter {
     return this.text.length + this.#line.length
   }
 
+  get isLinked(): boolean {
+    return this.#links.length > 0
+  }
+
   end(): string {
     this.#flush()
     return this.text.trim()
@@ -195,13 +199,17 @@ function isHidden(attributes: Readonly<Record<string, string>>): boolean {
   return attributes['hidden'] !== undefined || /display\s*:\s*none/i.test(attributes['style'] ?? '')
 }
 
-export function htmlToText(html: string): string {
+/** Is told of every text between tags: whether it stands in a link, and how much was written before it. */
+export type Watch = (text: string, place: { readonly isLinked: boolean; readonly before: number }) => void
+
+export function htmlToText(html: string, watch?: Watch): string {
   const writer = new TextWriter()
   const parser = new Parser(
     {
       onopentag: (name, attributes) => writer.open(name, attributes),
       onclosetag: (name) => writer.close(name),
       ontext: (text) => {
+        if (watch !== undefined) watch(text, { isLinked: writer.isLinked, before: writer.length })
         if (writer.length < textLengthMax) writer.write(text)
       },
     },

@@ -2,8 +2,12 @@
 import { RenderError } from '../domain/rendering.ts'
 import { addressLengthMax } from './limits.ts'
 
+/** Words of ASCII with a blank between two each, as most subjects are: nothing below would change it. */
+const plainLine = /^[!-~]+(?: [!-~]+)*$/
+
 /** Line breaks and other control characters become blanks: in a header they would begin another. */
 export function oneLine(text: string, lengthMax: number): string {
+  if (text.length <= lengthMax && plainLine.test(text)) return text
   const line = text
     .toWellFormed()
     .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')

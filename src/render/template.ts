@@ -14,6 +14,22 @@ export interface Template {
   readonly sourceLength: number
   /** Throws a RenderError that names the field. */
   render(scope: TemplateScope, budget: Budget): string
+  /** Where it is text and plain variables only. */
+  readonly pieces?: Pieces
+}
+
+/** A template taken apart: the texts that stand around its variables, one more than there are of those. */
+export interface Pieces {
+  readonly fixed: readonly string[]
+  /** What the variables come out as, as they stand in the outcome. Throws a RenderError that names the field. */
+  values(scope: TemplateScope, budget: Budget): string[]
+}
+
+/** What `render` gives. */
+export function joined(fixed: readonly string[], values: readonly string[]): string {
+  let result = fixed[0] ?? ''
+  for (let index = 0; index < values.length; index += 1) result += (values[index] ?? '') + (fixed[index + 1] ?? '')
+  return result
 }
 
 /** Throws a RenderError that names the field. */
@@ -21,7 +37,8 @@ export function compile(field: string, text: string, mode: Mode): Template {
   if (!text.includes('{')) return constant(text)
   const parsed = inField(field, () => parse(text, mode))
   const parts = simpleParts(parsed)
-  const render = parts === undefined ? fully(text, parsed, mode) : simply(parts, mode)
+  if (parts !== undefined) return simply(field, text, parts, mode)
+  const render = fully(text, parsed, mode)
   return {
     sourceLength: text.length,
     render: (scope, budget) => inField(field, () => render(scope, budget)),
@@ -45,23 +62,42 @@ function constant(text: string): Template {
       budget.write(text.length)
       return text
     },
+    pieces: {
+      fixed: [text],
+      values(_, budget) {
+        budget.write(text.length)
+        return []
+      },
+    },
   }
 }
 
 type Path = readonly (string | number)[]
 
+interface Parts {
+  /** One more than there are paths. */
+  readonly fixed: readonly string[]
+  readonly paths: readonly Path[]
+}
+
 /**
  * Text and plain variables only, as nearly every template is: undefined when there is more to it. Walking these ourselves
  * takes a tenth of what LiquidJS' generators take.
  */
-function simpleParts(parsed: readonly Parsed[]): (string | Path)[] | undefined {
-  const parts: (string | Path)[] = []
+function simpleParts(parsed: readonly Parsed[]): Parts | undefined {
+  const fixed: string[] = ['']
+  const paths: Path[] = []
   for (const template of parsed) {
-    const part = TypeGuards.isHTMLToken(template.token) ? template.token.getContent() : pathIn(template)
-    if (part === undefined) return undefined
-    parts.push(part)
+    if (TypeGuards.isHTMLToken(template.token)) {
+      fixed[paths.length] += template.token.getContent()
+      continue
+    }
+    const path = pathIn(template)
+    if (path === undefined) return undefined
+    paths.push(path)
+    fixed.push('')
   }
-  return parts
+  return { fixed, paths }
 }
 
 function pathIn(template: Parsed): Path | undefined {
@@ -80,21 +116,28 @@ function pathIn(template: Parsed): Path | undefined {
   return path
 }
 
-function simply(parts: readonly (string | Path)[], mode: Mode) {
-  return (scope: TemplateScope, budget: Budget): string => {
-    let result = ''
-    for (const part of parts) {
-      if (typeof part === 'string') result += part
-      else {
-        budget.check()
-        const known = Object.hasOwn(scope, part[0] ?? '')
-        const value = known ? valueAt(scope, part) : undefined
-        const text = print(value, budget)
-        result += mode === 'html' && !(value instanceof SafeText) ? escapeHtml(text) : text
-      }
+function simply(field: string, text: string, { fixed, paths }: Parts, mode: Mode): Template {
+  const fixedLength = fixed.reduce((sum, one) => sum + one.length, 0)
+  const valuesIn = (scope: TemplateScope, budget: Budget): string[] => {
+    const values: string[] = []
+    let length = fixedLength
+    for (const path of paths) {
+      budget.check()
+      const known = Object.hasOwn(scope, path[0] ?? '')
+      const value = known ? valueAt(scope, path) : undefined
+      const printed = print(value, budget)
+      const shown = mode === 'html' && !(value instanceof SafeText) ? escapeHtml(printed) : printed
+      values.push(shown)
+      length += shown.length
     }
-    budget.write(result.length)
-    return result
+    budget.write(length)
+    return values
+  }
+  const values = (scope: TemplateScope, budget: Budget): string[] => inField(field, () => valuesIn(scope, budget))
+  return {
+    sourceLength: text.length,
+    render: (scope, budget) => joined(fixed, values(scope, budget)),
+    pieces: { fixed, values },
   }
 }
 
