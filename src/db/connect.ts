@@ -6,6 +6,7 @@ import type { Log } from '../world/log.ts'
 import type { ListType } from './array-bytes.ts'
 import { arrayBytes, listTypesIn } from './array-bytes.ts'
 import { arrayText } from './array-text.ts'
+import { momentOfRow } from './moment-text.ts'
 import type { Db, Sql, Statement, Tx } from './sql.ts'
 import { DatabaseUnavailable } from './sql.ts'
 
@@ -35,6 +36,7 @@ const transactionTries = 3
 
 // int8 as a number: our counts stay far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
+pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, momentOfRow)
 
 export function connect(connection: Connection, options: PoolOptions): Database {
   const pool = new pg.Pool({
