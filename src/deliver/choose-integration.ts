@@ -5,7 +5,7 @@ import type { Channel, Integration } from '../domain/integration.ts'
 export interface IntegrationWish {
   readonly channel: Channel
   /** The caller named one: that or none. */
-  readonly identifier?: string
+  readonly identifier?: string | undefined
   /** Ids of those that had their turn. */
   readonly tried: readonly string[]
   /** Whether the message meets an integration's conditions. */

@@ -73,10 +73,24 @@ export function decideStep(
     channels,
     integrations,
     scope,
-    ...(facts.layouts === undefined ? {} : { layouts: facts.layouts }),
+    layouts: facts.layouts,
     renderer,
-    templateKey: `${key}/${job.step}`,
+    templateKey: templateKeyOf(key, job.step),
   })
+}
+
+let lastKey = ''
+let lastStep = -1
+let lastTemplateKey = ''
+
+/** The very text of the job before, as most of a batch are of one step: what looks it up need not read it anew. */
+function templateKeyOf(key: string, step: number): string {
+  if (key !== lastKey || step !== lastStep) {
+    lastKey = key
+    lastStep = step
+    lastTemplateKey = `${key}/${step}`
+  }
+  return lastTemplateKey
 }
 
 function conditionRefusal(

@@ -88,14 +88,9 @@ export function chooserOf(
       throw error
     }
   }
+  const keeps = (integration: Integration): boolean => captures(deciding, integration)
   return (tried) =>
-    chooseIntegration(facts.integrations, {
-      channel,
-      ...(wished === undefined ? {} : { identifier: wished }),
-      tried,
-      passes,
-      captures: (integration) => captures(deciding, integration),
-    })
+    chooseIntegration(facts.integrations, { channel, identifier: wished, tried, passes, captures: keeps })
 }
 
 /** Kept instead of sent: what was switched to it, and our own providers, unless the operator's mail server makes e-mail real. */

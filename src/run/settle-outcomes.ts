@@ -77,9 +77,9 @@ function awaited({ message, asked: { integrationId, providerId }, outcome }: Cal
 export const dueOf = ({ dueAt }: Sending, now: Date): Date => (dueAt === undefined ? now : new Date(dueAt))
 
 /** Goes on at the first moment of `again`; without any it is over. */
-export function settlementOf(facts: JobFacts, { details, state, again, now, ...more }: Judgement): Settlement {
-  const [first] = [...again].sort((a, b) => a.getTime() - b.getTime())
-  const isReached = more.isReached || state.reached === true
+export function settlementOf(facts: JobFacts, { details, state, again, now, isReached: isNow }: Judgement): Settlement {
+  const [first] = again.length < 2 ? again : [...again].sort((a, b) => a.getTime() - b.getTime())
+  const isReached = isNow || state.reached === true
   if (first !== undefined) {
     const kept = isReached ? { ...state, reached: true as const } : state
     return settles(facts.job, 'running', { due: first, details, state: kept })
@@ -155,10 +155,16 @@ function judge({ message, asked, isThere, outcome }: Called, { now, random }: Mo
   return { result, details, again: after.kind === 'again' ? after.at : null }
 }
 
-/** Who sends, in the activity's words. */
-export function selected({ providerId, identifier }: Integration, now: Date): StoredDetail {
+let lastChosen: { readonly integration: Integration; readonly atMs: number; readonly told: StoredDetail } | undefined
+
+/** Who sends, in the activity's words. The same one for most of a batch, and told once for all of them. */
+export function selected(integration: Integration, now: Date): StoredDetail {
+  if (lastChosen?.integration === integration && lastChosen.atMs === now.getTime()) return lastChosen.told
+  const { providerId, identifier } = integration
   const words = `${providerOf(providerId)?.name ?? providerId} provider was selected`
-  return detail(now, 'providerSelected', { words, providerId, raw: { integrationIdentifier: identifier } })
+  const told = detail(now, 'providerSelected', { words, providerId, raw: { integrationIdentifier: identifier } })
+  lastChosen = { integration, atMs: now.getTime(), told }
+  return told
 }
 
 function detailOf(

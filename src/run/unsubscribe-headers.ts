@@ -63,8 +63,9 @@ export function withUnsubscribeHeaders(
   { subscriber, version }: Pick<JobFacts, 'subscriber' | 'version'>,
   decision: SendDecision,
 ): SendDecision {
+  if (links === undefined) return decision
   const isWanted = decision.messages.some((draft) => variantsOf(draft).some(wantsHeaders))
-  const link = isWanted ? links?.of(subscriber.id, version) : undefined
+  const link = isWanted ? links.of(subscriber.id, version) : undefined
   if (link === undefined) return decision
   const headers = {
     'List-Unsubscribe': `<${link.url}>`,

@@ -37,7 +37,7 @@ export interface StepInput {
   readonly integrations: readonly ActiveIntegration[]
   readonly scope: TemplateScope
   /** For e-mail; absent where the environment has none of its own. */
-  readonly layouts?: EmailLayouts
+  readonly layouts?: EmailLayouts | undefined
   readonly renderer: Renderer
   /** The name under which the renderer keeps this step's templates. */
   readonly templateKey: string
