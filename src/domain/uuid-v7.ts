@@ -8,7 +8,7 @@ const randomTailBytes = 6
 /** Drawn in blocks: one call for each id took a twentieth of the time to accept an event. */
 const randomBlockBytes = 4096
 
-function createRandomSource(): (bytes: number) => Buffer {
+export function createRandomSource(): (bytes: number) => Buffer {
   let block = Buffer.alloc(0)
   let used = 0
   return (bytes) => {

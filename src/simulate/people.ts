@@ -49,7 +49,7 @@ export async function findPeople(
   const ids = new Map<string, string>()
   const rows = new Map<string, SubscriberRow>()
   for (const { subscriberId, fields } of recipients) {
-    const row = withFields(stored.get(subscriberId) ?? nobody(newId(), subscriberId, now), fields)
+    const row = withFields(stored.get(subscriberId) ?? stranger(newId(), subscriberId, now), fields)
     ids.set(subscriberId, row.id)
     rows.set(row.id, row)
   }
@@ -64,7 +64,8 @@ export async function findPeople(
   return { ids, rows, made, warnings, channels }
 }
 
-const nobody = (id: string, subscriberId: string, now: Date): SubscriberRow => ({
+/** Somebody of whom nothing is known. */
+export const stranger = (id: string, subscriberId: string, now: Date): SubscriberRow => ({
   id,
   subscriber_id: subscriberId,
   first_name: null,

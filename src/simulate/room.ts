@@ -18,7 +18,7 @@ export interface KeptMessage extends NewMessage {
 
 export function keptMessage(room: Room, message: NewMessage): KeptMessage {
   const { target, channel } = message.draft
-  room.left -= lengthOf(message.draft)
+  room.left -= draftLengthOf(message.draft)
   return room.left < 0 ? { ...message, draft: { target, channel, content: '' }, isOmitted: true } : message
 }
 
@@ -36,6 +36,21 @@ export function roughLengthOf({ content, envelope }: MessageDraft): number {
   const html = envelope !== undefined && 'html' in envelope ? envelope.html.length : 0
   return (typeof content === 'string' ? content.length : lengthOf(content)) + html
 }
+
+/** What anybody may make long, of an e-mail by name: there are many, and to ask every member what it is costs more. */
+function draftLengthOf(draft: MessageDraft): number {
+  const { content, subject = '', envelope } = draft
+  if (draft.channel !== 'email' || envelope === undefined || !('html' in envelope)) return lengthOf(draft)
+  const { to, cc, bcc, html, text, headers, customData, forProviders } = envelope
+  let sum = emailLengthLeast + subject.length * 2 + html.length + text.length + lengthOf(headers)
+  sum += typeof content === 'string' ? content.length : lengthOf(content)
+  sum += lengthOf(to) + lengthOf(cc) + lengthOf(bcc)
+  if (customData !== undefined) sum += lengthOf(customData)
+  return forProviders === undefined ? sum : sum + lengthOf(forProviders)
+}
+
+/** For what of an e-mail is short: ids, tags, who it is from. */
+const emailLengthLeast = 200
 
 /** Near enough, and cheap: the texts. */
 function lengthOf(value: unknown): number {

@@ -1,41 +1,36 @@
 // What an event would do, without doing it: judged as a trigger is, and each recipient's run followed to its end in virtual
 // time by the worker's own code. Nothing is written, no provider and no service is asked.
 import { numberEvents } from '../accept/accept-events.ts'
-import type { GivenEvent, JudgedVersions, Runnable, TriedWorkflow } from '../accept/judge-events.ts'
+import type { GivenEvent, Judged, JudgedVersions, TriedWorkflow } from '../accept/judge-events.ts'
 import { createJudgedVersions, judgeEvents } from '../accept/judge-events.ts'
 import { rowOf, triggeredEvent } from '../accept/write-events.ts'
-import type { Db } from '../db/sql.ts'
+import type { Db, Sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { EventRequest, Recipient, TriggerResult } from '../domain/event.ts'
-import { contextKeyOf, directLane, recipientsAtOnceMax } from '../domain/event.ts'
+import { recipientsAtOnceMax } from '../domain/event.ts'
 import type { Credentials } from '../domain/integration.ts'
 import { momentOfText } from '../domain/iso-moment.ts'
-import type { Job } from '../domain/job.ts'
 import { invalid, invalidField } from '../domain/problem.ts'
 import type { Renderer } from '../domain/rendering.ts'
 import type { SimulatedRecipient, Simulation } from '../domain/simulation.ts'
-import type { Tenant } from '../domain/tenant.ts'
 import type { Topic } from '../domain/topic.ts'
-import { createIdSource } from '../domain/uuid-v7.ts'
-import type { StepType, WorkflowVersion } from '../domain/workflow.ts'
+import { createIdSource, createRandomSource } from '../domain/uuid-v7.ts'
+import type { WorkflowVersion } from '../domain/workflow.ts'
 import type { WorkflowChange } from '../manage/workflow-definition.ts'
-import { bornJob, firstJobs } from '../record/notify.ts'
 import { createRenderer } from '../render/renderer.ts'
 import { createDeciding } from '../run/deciding.ts'
 import type { Facts } from '../run/load-facts.ts'
-import { loadFacts } from '../run/load-facts.ts'
 import type { Deciding } from '../run/pipeline.ts'
-import type { SigningSecrets } from '../run/signing-secrets.ts'
-import { unsubscribeLinks } from '../run/unsubscribe-headers.ts'
-import type { ContextRow } from '../store/contexts.ts'
 import { findTopics } from '../store/topics.ts'
 import type { World } from '../world/world.ts'
 import type { Audience, Member } from './audience.ts'
 import { findAudience } from './audience.ts'
 import type { Assumptions } from './follow.ts'
 import { followRuns } from './follow.ts'
+import type { NumberedEvent } from './known.ts'
+import { jobsOf, loadForAll, loadKnown } from './known.ts'
 import type { People } from './people.ts'
-import { findPeople, withBrought } from './people.ts'
+import { findPeople } from './people.ts'
 import { contentLengthMax } from './room.ts'
 import { beginRun } from './run.ts'
 import type { Telling } from './tell.ts'
@@ -72,6 +67,8 @@ interface Kept {
   readonly judged: JudgedVersions
   /** What templates see as now: set before anything is rendered, and nothing is awaited in between. */
   readonly clock: { at: Date }
+  /** Drawn in blocks, of which a call needs a little. */
+  readonly random: (bytes: number) => Buffer
 }
 
 export interface SimulatorParts {
@@ -85,7 +82,7 @@ export interface SimulatorParts {
 export function createSimulator({ db, world, operatorMail, linkBase }: SimulatorParts): Simulator {
   const clock = { at: world.now() }
   const deciding = createDeciding({ db, world, renderer: rendererOf(clock), operatorMail, linkBase })
-  const kept: Kept = { deciding, judged: createJudgedVersions(), clock }
+  const kept: Kept = { deciding, judged: createJudgedVersions(), clock, random: createRandomSource() }
   return { simulate: (environment, call) => simulate(kept, environment, call) }
 }
 
@@ -95,24 +92,49 @@ async function simulate(kept: Kept, environment: Environment, call: SimulateCall
   const { db, world } = kept.deciding
   const at = call.at === undefined ? world.now() : momentOf(call.at)
   // Of its own: ids of a moment to come must not be handed to anybody.
-  const ids = createIdSource()
+  const ids = createIdSource(kept.random)
   const newId = () => ids(at)
   const tried = call.workflow && (await tryWorkflow(db, environment, call.workflow, newId))
   const { event } = call
   const request = 'request' in event ? event.request : undefined
-  const [[judged], people, topics] = await db.together((on) =>
+  const [begun, people, topics] = await db.together((on) =>
     Promise.all([
-      judgeEvents(on, environment, kept.judged, [event], tried),
+      judgeEvents(on, environment, kept.judged, [event], tried).then(([judged]) =>
+        begin(kept, on, environment, { judged: judged ?? { result: failure(event) }, at, ids, tried }),
+      ),
       findPeople(on, environment, request === undefined ? [] : peopleIn(request), { now: at, newId }),
       findTopics(on, environment, topicKeys(request)),
     ]),
   )
   const answer = { at: at.toISOString(), assumptions: [], ...nobody }
-  if (judged === undefined || 'result' in judged) {
-    return { ...answer, ...refusedOr(judged?.result ?? failure(event), event) }
+  if ('result' in begun) return { ...answer, ...refusedOr(begun.result, event) }
+  return { ...answer, ...(await follow(kept, environment, { call, at, ids, begun, tried, people, topics })) }
+}
+
+/** An event that would run, with what can be known before its recipients are. */
+interface Begun {
+  readonly event: NumberedEvent
+  readonly deciding: Deciding
+  readonly forAll: Facts | undefined
+}
+
+async function begin(
+  { deciding, clock }: Kept,
+  on: Sql,
+  environment: Environment,
+  { judged, at, ids, tried }: { judged: Judged; at: Date; ids: (at: Date) => string; tried: TriedWorkflow | undefined },
+): Promise<Begun | { readonly result: TriggerResult }> {
+  if ('result' in judged) return judged
+  const [event] = numberEvents({ now: () => at, newId: ids }, [judged]).runnable
+  if (event === undefined) throw new Error('An event that can run was given no id')
+  const { version } = event
+  // Rendered for a version that is not saved, nothing is worth keeping.
+  const own: Deciding = {
+    ...deciding,
+    versions: { of: async () => new Map([[version.id, version]]) },
+    ...(tried === undefined ? {} : { renderer: rendererOf(clock) }),
   }
-  const { runnable } = judged
-  return { ...answer, ...(await follow(kept, environment, { call, at, ids, runnable, tried, people, topics })) }
+  return { event, deciding: own, forAll: await loadForAll(own, on, environment, event, at) }
 }
 
 const nobody = { recipientCount: 0, recipientCountCapped: false, recipients: [], dropped: [], warnings: [] } as const
@@ -156,39 +178,28 @@ interface Parts {
   readonly call: SimulateCall
   readonly at: Date
   readonly ids: (at: Date) => string
-  readonly runnable: Runnable
+  readonly begun: Begun
   readonly tried: TriedWorkflow | undefined
   readonly people: People
   readonly topics: readonly Topic[]
 }
 
-async function follow(kept: Kept, environment: Environment, parts: Parts) {
-  const { call, at, ids, runnable, tried, people, topics } = parts
-  const { version, request } = runnable
-  const { deciding, clock } = kept
-  const numbered = numberEvents({ now: () => at, newId: ids }, [{ runnable }])
-  const [event] = numbered.runnable
-  if (event === undefined) throw new Error('An event that can run was given no id')
+async function follow({ clock }: Kept, environment: Environment, parts: Parts) {
+  const { call, at, ids, begun, tried, people, topics } = parts
+  const { event, deciding, forAll } = begun
+  const { version, request } = event
+  const { showsSecrets = true } = call
   const row = rowOf(event, { ids: people.ids, warnings: people.warnings }, topics, at)
   const triggered = triggeredEvent(row)
   const audience = await findAudienceOf(deciding.db, environment, parts)
-  const notified = audience.shown.map(({ id }) => ({
-    eventId: event.id,
-    versionId: version.id,
-    firstStep: event.firstStep,
-    lane: directLane,
-    subscriberId: id,
-    recipient: null,
-    topicIds: null,
-  }))
-  const jobs = firstJobs(notified).jobs.map((job) => bornJob(environment, job, '', triggered))
-  // Rendered for a version that is not saved, nothing is worth keeping.
-  const own: Deciding = {
-    ...deciding,
-    versions: { of: async () => new Map([[version.id, version]]) },
-    ...(tried === undefined ? {} : { renderer: rendererOf(clock) }),
-  }
-  const { facts, links } = await loadAll(own, environment, parts, jobs)
+  const jobs = jobsOf(
+    environment,
+    event,
+    triggered,
+    audience.shown.map(({ id }) => id),
+  )
+  const knowing = { event, triggered, people, forAll, showsSecrets, newId: () => ids(at) }
+  const { facts, links } = await loadKnown(deciding, environment, knowing, jobs)
   const runs = jobs.map((job, index) => beginRun(audience.shown[index] as Member, job))
   const assumptions: Assumptions = {
     webhooksHold: call.assume?.webhookConditions ?? true,
@@ -197,14 +208,14 @@ async function follow(kept: Kept, environment: Environment, parts: Parts) {
   const windows = { isSaved: tried === undefined, trueNow: deciding.world.now(), newId: ids }
   const turns = createTurns()
   const room = { left: contentLengthMax }
-  const following = { deciding: own, environment, facts, links, windows, assumptions, clock, room, turns }
+  const following = { deciding, environment, facts, links, windows, assumptions, clock, room, turns }
   await followRuns(following, runs, version.definition.steps.length)
   const integrations = new Map(facts.integrations.map((one) => [one._id, shownIntegration(one)]))
-  const { showsSecrets = true } = call
   const telling: Telling = { version, payload: event.payload, integrations, showsSecrets, last: new Map() }
   const recipients: SimulatedRecipient[] = []
   for (const run of runs) {
-    await turns.over()
+    const over = turns.over()
+    if (over !== undefined) await over
     const timezone = facts.subscribers.get(run.member.id)?.timezone ?? null
     recipients.push(tellRun(telling, run, { isNew: people.made.has(run.member.subscriberId), timezone }))
   }
@@ -221,12 +232,8 @@ async function follow(kept: Kept, environment: Environment, parts: Parts) {
   }
 }
 
-function findAudienceOf(
-  db: Db,
-  environment: Environment,
-  { call, runnable, people, topics }: Parts,
-): Promise<Audience> {
-  const { request, version } = runnable
+function findAudienceOf(db: Db, environment: Environment, { call, begun, people, topics }: Parts): Promise<Audience> {
+  const { request, version } = begun.event
   const active = version.definition.steps.filter((step) => step.active).length
   const atMost = Math.max(1, Math.floor(stepsFollowedMax / active))
   const limit = Math.min(call.limit ?? recipientsShownMax, recipientsShownMax, atMost)
@@ -235,61 +242,6 @@ function findAudienceOf(
   return topics.length === 0
     ? findAudience(db, environment, asked)
     : db.together((on) => findAudience(on, environment, asked))
-}
-
-const withEntries: ReadonlySet<StepType> = new Set<StepType>(['chat', 'push'])
-
-/** Who may not unsubscribe others is shown links of the same look that unsubscribe nobody. */
-const nobodysSecrets: SigningSecrets = { of: async () => Buffer.alloc(1) }
-
-/** What all steps of all recipients need, in one set of statements. */
-async function loadAll(
-  deciding: Deciding,
-  environment: Environment,
-  { call, runnable, people, ids, at }: Parts,
-  jobs: readonly Job[],
-) {
-  const { version, tenant, request } = runnable
-  const { steps } = version.definition
-  const [first] = jobs
-  const reaching = steps.findIndex((step) => step.active && withEntries.has(step.template.type))
-  const asked = [
-    ...jobs.map((job) => (reaching === -1 ? job : { ...job, step: reaching })),
-    ...(first === undefined ? [] : steps.flatMap(({ active }, step) => (active ? [{ ...first, step }] : []))),
-  ]
-  const tenants = new Map(tenant === undefined ? [] : [[tenant._id, mentioned(tenant, request)]])
-  const facts = await loadFacts(deciding, environment, asked, { subscribers: people.rows, tenants })
-  const channels = await withBrought(deciding.db, deciding.world.sealer, environment, facts.channels, {
-    brought: people.channels,
-    integrations: facts.integrations,
-    newId: () => ids(at),
-  })
-  const signing = call.showsSecrets === false ? { ...deciding, signingSecrets: nobodysSecrets } : deciding
-  const links = await unsubscribeLinks(signing, environment, asked, facts.versions)
-  const known: Facts = { ...facts, channels, contexts: withMentions(facts.contexts, request) }
-  return { facts: known, links }
-}
-
-/** A mention with a name or data changes the tenant. */
-function mentioned(tenant: Tenant, { tenant: mention }: EventRequest): Tenant {
-  const { name, data } = mention ?? {}
-  return { ...tenant, ...(name === undefined ? {} : { name }), ...(data === undefined ? {} : { data }) }
-}
-
-/** One that exists is not changed by a mention. */
-function withMentions(stored: ReadonlyMap<string, ContextRow>, { context }: EventRequest): Map<string, ContextRow> {
-  const found = new Map(stored)
-  for (const mention of context) {
-    const key = contextKeyOf(mention)
-    if (found.has(key)) continue
-    found.set(key, {
-      key,
-      type: mention.type,
-      id: mention.id,
-      data: mention.data === undefined ? null : { ...mention.data },
-    })
-  }
-  return found
 }
 
 /** Only what bears on this workflow. */

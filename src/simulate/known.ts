@@ -1,0 +1,166 @@
+// What the steps of an event need to know, in one set of statements: for most workflows it is the same for all recipients,
+// and asked for while these are still looked up.
+import type { Runnable } from '../accept/judge-events.ts'
+import { rowOf, triggeredEvent } from '../accept/write-events.ts'
+import type { Sql } from '../db/sql.ts'
+import type { Environment } from '../domain/environment.ts'
+import type { EventRequest, TriggeredEvent } from '../domain/event.ts'
+import { contextKeyOf, directLane } from '../domain/event.ts'
+import type { Job } from '../domain/job.ts'
+import type { Tenant } from '../domain/tenant.ts'
+import type { NotificationStep, StepType } from '../domain/workflow.ts'
+import type { Facts } from '../run/load-facts.ts'
+import { loadFacts } from '../run/load-facts.ts'
+import type { Deciding } from '../run/pipeline.ts'
+import type { SigningSecrets } from '../run/signing-secrets.ts'
+import type { UnsubscribeLinks } from '../run/unsubscribe-headers.ts'
+import { unsubscribeLinks } from '../run/unsubscribe-headers.ts'
+import type { ContextRow } from '../store/contexts.ts'
+import type { People } from './people.ts'
+import { stranger, withBrought } from './people.ts'
+
+/** An event that would run, numbered. */
+export interface NumberedEvent extends Runnable {
+  readonly id: string
+  readonly transactionId: string
+}
+
+export interface Known {
+  readonly facts: Facts
+  readonly links: UnsubscribeLinks | undefined
+}
+
+/**
+ * The jobs that the recipients of an event begin with. Their ids are only told apart: a run that is not kept needs none that
+ * follow from what it belongs to, and to hash two for each took a twentieth of the call.
+ */
+export function jobsOf(
+  { id: environmentId }: Environment,
+  { id: eventId, version, firstStep }: NumberedEvent,
+  event: TriggeredEvent,
+  subscriberIds: readonly string[],
+): Job[] {
+  return subscriberIds.map((subscriberId, index) => ({
+    environmentId,
+    id: `${eventId}/${index}/${firstStep}`,
+    notificationId: `${eventId}/${index}`,
+    eventId,
+    subscriberId,
+    versionId: version.id,
+    step: firstStep,
+    status: 'queued',
+    lane: directLane,
+    lease: '',
+    claims: 1,
+    digestId: null,
+    state: null,
+    event,
+  }))
+}
+
+/** Steps that ask for each recipient's own entries. */
+const withEntries: ReadonlySet<StepType> = new Set<StepType>(['chat', 'push'])
+
+const entriesAt = (steps: readonly NotificationStep[]): number =>
+  steps.findIndex((step) => step.active && withEntries.has(step.template.type))
+
+/** Nobody has this id, and nobody is looked for by it. */
+const nobody = ''
+const noPeople = { ids: new Map<string, string>(), warnings: new Map<string, string>() }
+
+/**
+ * What is the same whoever is told, on a connection that the lookup of the people has under way: in the name of nobody, so
+ * that it need not wait for them. Undefined where the steps ask for something of each, or members of topics are to follow.
+ */
+export async function loadForAll(
+  deciding: Deciding,
+  on: Sql,
+  environment: Environment,
+  event: NumberedEvent,
+  at: Date,
+): Promise<Facts | undefined> {
+  if (event.request.topics.length > 0 || entriesAt(event.version.definition.steps) !== -1) return undefined
+  const triggered = triggeredEvent(rowOf(event, noPeople, [], at))
+  const here: Deciding = { ...deciding, db: { ...deciding.db, together: (work) => work(on) } }
+  const jobs = jobsOf(environment, event, triggered, [nobody])
+  const subscribers = new Map([[nobody, stranger(nobody, nobody, at)]])
+  return loadFacts(here, environment, eachStep(jobs, event), { subscribers, tenants: tenantsOf(event) })
+}
+
+/** The first job at every step that may run. */
+const eachStep = ([first]: readonly Job[], { version }: NumberedEvent): Job[] =>
+  first === undefined
+    ? []
+    : version.definition.steps.flatMap(({ active }, step) => (active ? [{ ...first, step }] : []))
+
+export interface Knowing {
+  readonly event: NumberedEvent
+  readonly triggered: TriggeredEvent
+  readonly people: People
+  /** What was found before the people were. */
+  readonly forAll: Facts | undefined
+  readonly showsSecrets: boolean
+  newId(): string
+}
+
+/** Who may not unsubscribe others is shown links of the same look that unsubscribe nobody. */
+const nobodysSecrets: SigningSecrets = { of: async () => Buffer.alloc(1) }
+
+/** What all steps of all recipients need. */
+export async function loadKnown(
+  deciding: Deciding,
+  environment: Environment,
+  { event, triggered, people, forAll, showsSecrets, newId }: Knowing,
+  jobs: readonly Job[],
+): Promise<Known> {
+  const each = eachStep(jobs, event)
+  const facts =
+    forAll === undefined
+      ? await loadForEach(deciding, environment, { event, people, each }, jobs)
+      : { ...forAll, events: new Map([[triggered.id, triggered]]), subscribers: people.rows }
+  const channels = await withBrought(deciding.db, deciding.world.sealer, environment, facts.channels, {
+    brought: people.channels,
+    integrations: facts.integrations,
+    newId,
+  })
+  const signing = showsSecrets ? deciding : { ...deciding, signingSecrets: nobodysSecrets }
+  const links = await unsubscribeLinks(signing, environment, each, facts.versions)
+  const contexts = withMentions(facts.contexts, event.request)
+  return { facts: { ...facts, channels, contexts }, links }
+}
+
+function loadForEach(
+  deciding: Deciding,
+  environment: Environment,
+  { event, people, each }: { event: NumberedEvent; people: People; each: readonly Job[] },
+  jobs: readonly Job[],
+): Promise<Facts> {
+  const step = entriesAt(event.version.definition.steps)
+  const asked = [...jobs.map((job) => (step === -1 ? job : { ...job, step })), ...each]
+  return loadFacts(deciding, environment, asked, { subscribers: people.rows, tenants: tenantsOf(event) })
+}
+
+const tenantsOf = ({ tenant, request }: NumberedEvent): Map<string, Tenant> =>
+  new Map(tenant === undefined ? [] : [[tenant._id, mentioned(tenant, request)]])
+
+/** A mention with a name or data changes the tenant. */
+function mentioned(tenant: Tenant, { tenant: mention }: EventRequest): Tenant {
+  const { name, data } = mention ?? {}
+  return { ...tenant, ...(name === undefined ? {} : { name }), ...(data === undefined ? {} : { data }) }
+}
+
+/** One that exists is not changed by a mention. */
+function withMentions(stored: ReadonlyMap<string, ContextRow>, { context }: EventRequest): Map<string, ContextRow> {
+  const found = new Map(stored)
+  for (const mention of context) {
+    const key = contextKeyOf(mention)
+    if (found.has(key)) continue
+    found.set(key, {
+      key,
+      type: mention.type,
+      id: mention.id,
+      data: mention.data === undefined ? null : { ...mention.data },
+    })
+  }
+  return found
+}
