@@ -30,12 +30,13 @@ declare module 'fastify' {
 export function installRoute(app: FastifyInstance, route: Route, context: RouteContext): void {
   if (!app.hasRequestDecorator('caller')) app.decorateRequest('caller', undefined)
   if (!app.hasRequestDecorator('span')) app.decorateRequest('span', undefined)
+  const { writtenBy } = route
   app.route({
     method: route.method,
     url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
     schema: schemaOf(route),
-    ...(route.writtenWhole === true ? { serializerCompiler: () => JSON.stringify } : {}),
+    ...(writtenBy === undefined ? {} : { serializerCompiler: () => writtenBy }),
     config: { judgesText: route.judgesText },
     // Before the body is read: a stranger cannot make us parse megabytes.
     onRequest: async (request, reply) => {

@@ -76,8 +76,8 @@ export interface RouteDefinition<
   readonly replies: Readonly<Partial<Record<200 | 201 | 202 | 204, TSchema | null>>>
   /** The media type of the success answer where it is not JSON: its body is text, bytes or a stream, and has no schema. */
   readonly produces?: string
-  /** Written as it is, not by its schema: for large answers that are made member by member, and hold nothing else. */
-  readonly writtenWhole?: true
+  /** What writes the success answer in place of its schema: for large ones that are made member by member, and hold nothing else. */
+  readonly writtenBy?: (body: unknown) => string
   /** Error statuses beyond those every route may answer with (400, 401, 403, 415, 422, 429, 500, 503). */
   readonly errors?: readonly (404 | 409 | 413)[]
   handle(service: Service, call: Call<Sent<Params>, Sent<Query>, Sent<Body>>): Promise<Answer<unknown>>

@@ -4,6 +4,7 @@ import { ok } from '../../domain/answer.ts'
 import { mayUse } from '../../domain/environment.ts'
 import { triggerStatuses } from '../../domain/event.ts'
 import { channels } from '../../domain/integration.ts'
+import type { Simulation } from '../../domain/simulation.ts'
 import { simulatedOutcomes } from '../../domain/simulation.ts'
 import { whyStatuses } from '../../domain/why.ts'
 import { stepTypes } from '../../domain/workflow.ts'
@@ -11,6 +12,7 @@ import { recipientsShownMax } from '../../simulate/simulate.ts'
 import { readEvent } from '../event-request.ts'
 import { route } from '../route.ts'
 import { freeObject, literals, nullableString, timestamp } from '../schemas.ts'
+import { simulationJson } from '../simulation-json.ts'
 import { createWorkflowBody } from './workflow-schemas.ts'
 
 const integration = Type.Object(
@@ -195,7 +197,7 @@ export const simulateRoutes = [
     cost: 20,
     body,
     replies: { 200: simulation },
-    writtenWhole: true,
+    writtenBy: (simulation) => simulationJson(simulation as Simulation),
     handle: async ({ simulator }, { caller, body: given }) => {
       const { at, workflow, assume, limit, ...event } = given
       const named = workflow === undefined ? event : { name: workflow.name, ...event }
