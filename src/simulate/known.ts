@@ -31,8 +31,8 @@ export interface Known {
 }
 
 /**
- * The jobs that the recipients of an event begin with. Their ids are only told apart: a run that is not kept needs none that
- * follow from what it belongs to, and to hash two for each took a twentieth of the call.
+ * The jobs that the recipients of an event begin with. Their ids tell them apart in this call and are short: a run that is
+ * not kept needs none that follow from what it belongs to, and to hash two for each took a twentieth of the call.
  */
 export function jobsOf(
   { id: environmentId }: Environment,
@@ -42,8 +42,8 @@ export function jobsOf(
 ): Job[] {
   return subscriberIds.map((subscriberId, index) => ({
     environmentId,
-    id: `${eventId}/${index}/${firstStep}`,
-    notificationId: `${eventId}/${index}`,
+    id: `${index}/${firstStep}`,
+    notificationId: `${index}`,
     eventId,
     subscriberId,
     versionId: version.id,
