@@ -15,8 +15,9 @@ function answerTo(request: string): string {
   }
   // An integration's check, or the bench that takes what has arrived.
   if (!request.startsWith('GET')) return answer.slice(0, -2)
-  const body = JSON.stringify(arrivals)
-  arrivals = []
+  const isCount = request.startsWith('GET /count')
+  const body = JSON.stringify(isCount ? arrivals.length : arrivals)
+  if (!isCount) arrivals = []
   return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
 }
 

@@ -6,6 +6,8 @@ export interface Sink {
   readonly port: number
   /** What has arrived since it was last asked: number and moment of each. */
   take(): Promise<readonly [number: number, atMs: number][]>
+  /** How many that are: to wait for them costs neither side's database anything. */
+  count(): Promise<number>
 }
 
 export async function startSink(stage: Stage): Promise<Sink> {
@@ -13,6 +15,7 @@ export async function startSink(stage: Stage): Promise<Sink> {
   return {
     port,
     take: async () => (await (await fetch(`http://127.0.0.1:${port}/`)).json()) as [number, number][],
+    count: async () => (await (await fetch(`http://127.0.0.1:${port}/count`)).json()) as number,
   }
 }
 

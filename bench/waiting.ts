@@ -8,20 +8,20 @@ const lookEveryMs = 100
 const waitMsMax = 1_800_000
 
 /** Resolves when no job and no task is open any more. */
-export async function untilDone(db: Sql): Promise<void> {
+export async function untilDone(db: Sql, everyMs = lookEveryMs): Promise<void> {
   await until(async () => {
     const row = await db.row<{ open: boolean }>(sql`
       select exists (select 1 from jobs where due_at is not null) or exists (select 1 from tasks where due_at is not null)
         as open`)
     return row?.open === false
-  })
+  }, everyMs)
 }
 
-export async function until(isSo: () => Promise<boolean>): Promise<void> {
+export async function until(isSo: () => Promise<boolean>, everyMs = lookEveryMs): Promise<void> {
   const startedAt = performance.now()
   while (!(await isSo())) {
     if (performance.now() - startedAt > waitMsMax) throw new Error('The work was not done in time')
-    await sleep(lookEveryMs)
+    await sleep(everyMs)
   }
 }
 
