@@ -37,7 +37,8 @@ function scripted(options: Partial<WorkerOptions<Leased>> = {}) {
   const worker = createWorker<Leased>({
     log,
     name: 'scripted',
-    inHandMax: 20,
+    claimedMax: 20,
+    bornMax: 20,
     batchMax: 5,
     runnersMax: 2,
     newLease: () => `lease-${nextName()}`,
@@ -120,7 +121,7 @@ test('so many batches run at once, and the others wait their turn', async () => 
 })
 
 test('no more is in hand than may be, counting what is decided but still on its way', async () => {
-  const { worker, claims, batches } = scripted({ inHandMax: 12 })
+  const { worker, claims, batches } = scripted({ claimedMax: 12 })
   worker.start()
   await last(claims).answer(10)
   for (const batch of batches) await batch.decide()
@@ -146,7 +147,7 @@ test('nothing more is claimed while a whole batch waits for its turn', async () 
 })
 
 test('a full claim is followed by another, one that found less is not', async () => {
-  const { worker, claims } = scripted({ inHandMax: 100, runnersMax: 3 })
+  const { worker, claims } = scripted({ claimedMax: 100, runnersMax: 3 })
   worker.start()
   await last(claims).answer(4)
   assert.equal(claims.length, 1)
@@ -186,7 +187,7 @@ test('a claim that fails is told and does not end the loop', async () => {
 })
 
 test('a batch that fails gives its room back, and the next one runs', async () => {
-  const { worker, claims, batches, warnings, sizes } = scripted({ runnersMax: 1, inHandMax: 5 })
+  const { worker, claims, batches, warnings, sizes } = scripted({ runnersMax: 1, claimedMax: 5 })
   worker.start()
   await last(claims).answer(5)
   await batches[0]?.fail('broken')
@@ -206,21 +207,33 @@ test('rows that are born here run without a claim', async () => {
   assert.equal(claims.length, 1)
 })
 
-test('room that is kept is not claimed into, and unused room comes back', async () => {
-  const { worker, claims } = scripted({ inHandMax: 12 })
+test('room that is kept for what is born is kept once, and unused room comes back', async () => {
+  const { worker, claims } = scripted({ bornMax: 12 })
   const first = scripted().worker
   assert.equal(first.reserve(1), undefined, 'not started')
   worker.start()
   await last(claims).answer(0)
   const reservation = worker.reserve(7) ?? assert.fail('there was room')
   assert.equal(worker.reserve(6), undefined)
-  worker.poke()
-  assert.equal(last(claims).limit, 5)
-  await last(claims).answer(0)
   reservation.give([])
-  worker.poke()
-  assert.equal(last(claims).limit, 10)
   assert.notEqual(worker.reserve(12), undefined)
+  assert.equal(worker.reserve(1), undefined)
+})
+
+test('however much is born here, what is due is claimed, and batches of both take turns', async () => {
+  const { worker, claims, batches, rowsOf } = scripted({ runnersMax: 1, bornMax: 20, claimedMax: 5 })
+  worker.start()
+  const reservation = worker.reserve(20) ?? assert.fail('there was room')
+  reservation.give(rowsOf(20, reservation.lease))
+  assert.equal(worker.reserve(1), undefined)
+  await last(claims).answer(5)
+  const leases = (): string[] => batches.map(({ rows }) => (rows[0]?.lease === reservation.lease ? 'born' : 'claimed'))
+  for (let place = 0; place < 3; place += 1) await batches[place]?.settle()
+  assert.deepEqual(leases(), ['born', 'claimed', 'born', 'born'])
+  assert.equal(claims.length, 2, 'more is looked for as soon as what was claimed is over')
+  await last(claims).answer(5)
+  await batches[3]?.settle()
+  assert.deepEqual(leases().slice(4), ['claimed'])
 })
 
 test('a node that cannot show that it lives begins nothing and goes on when it can', async () => {

@@ -26,8 +26,10 @@ export interface Reservation {
 export interface WorkerOptions<Row extends Leased> {
   readonly log: Log
   readonly name: string
-  /** How many rows may be in hand: claimed or born here, and not settled. */
-  readonly inHandMax: number
+  /** How many rows may be in hand that were claimed, and not settled. */
+  readonly claimedMax: number
+  /** The same of those that were born here. Each kind has its own room, so that neither keeps the other waiting. */
+  readonly bornMax: number
   readonly batchMax: number
   /** How many batches may be decided at once. */
   readonly runnersMax: number
@@ -55,15 +57,24 @@ export function createWorker<Row extends Leased>(options: WorkerOptions<Row>): W
   return new WorkerLoop(options)
 }
 
+/** Rows in hand that came in one way. */
+interface Line<Row> {
+  /** Not yet begun. */
+  readonly waiting: Row[]
+  /** All of them. */
+  inHand: number
+}
+
 class WorkerLoop<Row extends Leased> implements Worker {
   readonly #options: WorkerOptions<Row>
-  /** In hand, and not yet begun. */
-  readonly #waiting: Row[] = []
+  readonly #claimed: Line<Row> = { waiting: [], inHand: 0 }
+  readonly #born: Line<Row> = { waiting: [], inHand: 0 }
+  /** Whose turn it is when both have something: a batch each. */
+  #nextLine = this.#claimed
   readonly #endings = new Set<Promise<void>>()
   #started = false
   #stopping = false
   #alive = true
-  #inHand = 0
   #runners = 0
   #claiming: Promise<void> | undefined
   /** Something may be due that was not claimed: there was no room, a claim was under way, or it came back full. */
@@ -78,13 +89,13 @@ class WorkerLoop<Row extends Leased> implements Worker {
   }
 
   reserve(count: number): Reservation | undefined {
-    if (!this.#mayWork() || this.#inHand + count > this.#options.inHandMax) return undefined
-    this.#inHand += count
+    if (!this.#mayWork() || this.#born.inHand + count > this.#options.bornMax) return undefined
+    this.#born.inHand += count
     return {
       lease: this.#options.newLease(),
       give: (rows) => {
-        this.#inHand -= count
-        this.#take(rows as readonly Row[])
+        this.#born.inHand -= count
+        this.#take(this.#born, rows as readonly Row[])
       },
     }
   }
@@ -123,8 +134,10 @@ class WorkerLoop<Row extends Leased> implements Worker {
   }
 
   async #giveBack(): Promise<void> {
-    const unbegun = this.#waiting.splice(0)
-    this.#inHand -= unbegun.length
+    const unbegun = [this.#claimed, this.#born].flatMap((line) => {
+      line.inHand -= line.waiting.length
+      return line.waiting.splice(0)
+    })
     if (unbegun.length === 0) return
     await this.#options.release(unbegun).catch((error: Error) => {
       const facts = { error: error.message, worker: this.#options.name }
@@ -136,26 +149,39 @@ class WorkerLoop<Row extends Leased> implements Worker {
     return this.#started && !this.#stopping && this.#alive
   }
 
-  #take(rows: readonly Row[]): void {
-    this.#inHand += rows.length
-    for (const row of rows) this.#waiting.push(row)
+  #take(line: Line<Row>, rows: readonly Row[]): void {
+    line.inHand += rows.length
+    for (const row of rows) line.waiting.push(row)
     this.#runWaiting()
+  }
+
+  /** The line whose turn it is, or the other one where that has nothing. */
+  #takeTurn(): Line<Row> | undefined {
+    const first = this.#nextLine
+    const second = first === this.#claimed ? this.#born : this.#claimed
+    if (first.waiting.length > 0) {
+      this.#nextLine = second
+      return first
+    }
+    return second.waiting.length > 0 ? second : undefined
   }
 
   /** Begins as many batches as may run at once. */
   #runWaiting(): void {
     // Once it stops, what comes in is only given back.
     const mayBegin = (): boolean => this.#alive && !this.#stopping && this.#runners < this.#options.runnersMax
-    while (this.#waiting.length > 0 && mayBegin()) {
-      const batch = this.#waiting.splice(0, this.#options.batchMax)
+    while (mayBegin()) {
+      const line = this.#takeTurn()
+      if (line === undefined) return
+      const batch = line.waiting.splice(0, this.#options.batchMax)
       this.#runners += 1
-      const ending = this.#runBatch(batch)
+      const ending = this.#runBatch(line, batch)
       this.#endings.add(ending)
       void ending.then(() => this.#endings.delete(ending))
     }
   }
 
-  async #runBatch(batch: readonly Row[]): Promise<void> {
+  async #runBatch(line: Line<Row>, batch: readonly Row[]): Promise<void> {
     const { log, name } = this.#options
     let ending: Ending = settledAtOnce
     try {
@@ -168,23 +194,24 @@ class WorkerLoop<Row extends Leased> implements Worker {
     // While the last of this batch is on its way, the next is already looked for.
     if (this.#mayBeMore) void this.#claimMore()
     await ending.settled
-    this.#inHand -= batch.length
+    line.inHand -= batch.length
     if (this.#mayBeMore) void this.#claimMore()
   }
 
   async #claimMore(): Promise<void> {
-    const { batchMax, runnersMax, inHandMax, log, name } = this.#options
+    const { batchMax, runnersMax, claimedMax, log, name } = this.#options
     this.#mayBeMore = true
-    const room = Math.min(batchMax * runnersMax, inHandMax - this.#inHand)
-    if (this.#claiming !== undefined || !this.#mayWork() || this.#waiting.length >= batchMax) return
+    const { waiting, inHand } = this.#claimed
+    const room = Math.min(batchMax * runnersMax, claimedMax - inHand)
+    if (this.#claiming !== undefined || !this.#mayWork() || waiting.length >= batchMax) return
     // Not in crumbs: with its hands nearly full it waits until a batch's worth of room is there.
-    if (room < Math.min(batchMax, inHandMax)) return
+    if (room < Math.min(batchMax, claimedMax)) return
     this.#mayBeMore = false
     let count = 0
     this.#claiming = this.#options.claim(room, this.#options.newLease()).then(
       (claimed) => {
         count = claimed.length
-        this.#take(claimed)
+        this.#take(this.#claimed, claimed)
       },
       (error: Error) => log.warn({ error: error.message, worker: name }, 'Could not claim; will try again'),
     )

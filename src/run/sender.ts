@@ -45,11 +45,12 @@ interface Begun {
   done(): void
 }
 
-/** Jobs that wait for a slot of one integration: all a node has in hand. More go back to the queue, where they hold no lease. */
+/** Jobs that wait for a slot of one integration: as many as a node claims. More go back to the queue, where they hold no lease. */
 const waitingMax = 2_000
 /** A slot comes free within the 20 s that a call may take: whoever is still in line then goes back before the lease ends. */
 const patienceMs = 20_000
-const outcomesPerCommitMax = 200
+/** What a batch of jobs sent is recorded in one go, and some more with it. */
+const outcomesPerCommitMax = 400
 /** An outcome that cannot be recorded is tried again for about half a lease; after that the job is looked at anew. */
 const recordTries = 25
 const recordAgainMs = 1_000

@@ -55,15 +55,19 @@ export interface WorkerParts {
   hint(): void
 }
 
-/** Enough to keep a few batches going and their calls under way; what a node holds is lost for a while if it dies. */
-const jobsInHandMax = 2_000
+/**
+ * Enough to keep a few batches going and their calls under way; what a node holds is lost for a while if it dies. Twice as
+ * many of those born here: written free and claimed a moment later, each would cost another version of its row.
+ */
+const jobsClaimedMax = 2_000
+const jobsBornMax = 4_000
 const jobsPerBatchMax = 300
 /** Two cores: one batch in the database while another is being rendered, and one to spare. */
 const jobRunnersMax = 3
 const tasksPerBatchMax = 48
 const taskRunnersMax = 1
 /** Two batches: while one waits for calls outside, another is claimed. */
-const tasksInHandMax = 96
+const tasksClaimedMax = 96
 
 /** What runs jobs and tasks, not yet started. */
 export function createWorkers(parts: WorkerParts): Workers {
@@ -71,7 +75,8 @@ export function createWorkers(parts: WorkerParts): Workers {
   const jobs: Worker = createWorker({
     log: world.log,
     name: 'jobs',
-    inHandMax: jobsInHandMax,
+    claimedMax: jobsClaimedMax,
+    bornMax: jobsBornMax,
     batchMax: jobsPerBatchMax,
     runnersMax: jobRunnersMax,
     newLease: parts.newLease,
@@ -82,7 +87,9 @@ export function createWorkers(parts: WorkerParts): Workers {
   const tasks: Worker = createWorker({
     log: world.log,
     name: 'tasks',
-    inHandMax: tasksInHandMax,
+    claimedMax: tasksClaimedMax,
+    // None is.
+    bornMax: 0,
     batchMax: tasksPerBatchMax,
     runnersMax: taskRunnersMax,
     newLease: parts.newLease,
