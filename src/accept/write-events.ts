@@ -149,7 +149,7 @@ async function insertAll(
   return { born, leftWork: jobs.length > 0 && born.length === 0, expanding }
 }
 
-/** As many jobs as a node may have in hand then hold 32 MB of events at the most; larger ones are read when they are needed. */
+/** As many jobs as a node may have in hand then hold 24 MB of events at the most; larger ones are read when they are needed. */
 const smallEventLetters = 8_000
 
 const isSmall = ({ payload, overrides }: NewEvent): boolean =>

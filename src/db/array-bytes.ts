@@ -12,13 +12,18 @@ const uuidLength = 36
 /** What the server wants before a jsonb: the version of how it is written. */
 const jsonbVersion = 1
 
-/** The types of a statement's lists, by the place of the parameter: each list stands before its type. */
+/**
+ * The types of a statement's lists, by the place of the parameter: each list stands before its type. One that stands there
+ * otherwise too has none: which of them the server takes it for is up to what it reads first.
+ */
 export function listTypesIn(text: string): ReadonlyMap<number, ListType> {
-  const found = new Map<number, ListType>()
-  for (const [, place, type] of text.matchAll(/\$(\d+)::(uuid|text|jsonb?)\[\]/g)) {
-    found.set(Number(place), type as ListType)
+  const found = new Map<number, string | undefined>()
+  for (const [, digits, type] of text.matchAll(/\$(\d+)(?:::(\w+)\[\])?/g)) {
+    const place = Number(digits)
+    found.set(place, found.has(place) && found.get(place) !== type ? undefined : type)
   }
-  return found
+  const lists = [...found].filter((one): one is [number, ListType] => Object.hasOwn(numberOfType, one[1] ?? ''))
+  return new Map(lists)
 }
 
 /** Undefined where an element is not what its type wants: as text, the server says what it is. */

@@ -42,3 +42,18 @@ test('a push message carries the payload of its event, and no other does', () =>
   assert.deepEqual(message(push, 'fcm'), { id: 'm', ...push, payload: { order: 7 } })
   assert.equal('payload' in message(sms, 'nexmo'), false)
 })
+
+test('what is said of a provider goes over what an e-mail says, and nothing of the e-mail is left behind', () => {
+  const email: Envelope = {
+    ...{ to: ['a@example.com'], cc: [], bcc: [], subject: 'Hello', html: '<p>Hello</p>', text: 'Hello', headers: {} },
+    ...{ attachments: [], tags: ['t'], metadata: {}, from: 'from@example.com', replyTo: 'reply@example.com' },
+    ...{ customData: { a: 1, b: 1 }, ipPoolName: 'pool' },
+    forProviders: {
+      postmark: { message: { subject: 'Other', from: 'own@example.com' }, customData: { b: 2 }, passthrough: {} },
+    },
+  }
+  const { forProviders: _, ...plain } = email
+  assert.deepEqual(message(email, 'ses'), { id: 'm', ...plain })
+  const own = { subject: 'Other', from: 'own@example.com', customData: { a: 1, b: 2 }, passthrough: {} }
+  assert.deepEqual(message(email, 'postmark'), { id: 'm', ...plain, ...own })
+})

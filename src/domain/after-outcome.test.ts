@@ -181,6 +181,7 @@ test('an attempt is counted when it begins; the first of all and the first of a 
   assert.deepEqual(first, attempted())
   const later = new Date(now.getTime() + 5_000)
   assert.deepEqual(beginAttempt(first, later), attempted({ attempts: 2 }))
+  assert.deepEqual(beginAttempt({ ...first, dueAt: later.toISOString() }, later), attempted({ attempts: 2 }))
   const { turnStartedAt: _, ...handedOver } = first
   assert.deepEqual(beginAttempt(handedOver, later), attempted({ attempts: 2, turnStartedAt: later.toISOString() }))
 })

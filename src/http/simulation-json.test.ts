@@ -112,7 +112,7 @@ test('nothing is taken from a step, a message or a recipient before that is not 
 
 test('content without an envelope, blocks, and HTML that is not the content are written as they are', () => {
   const content = [{ type: 'text', content: 'x' }] as const
-  const envelopes = [{}, { html: 'other' }, { html: undefined }, { html: content, to: [] }]
+  const envelopes = [{}, { html: 'other' }, { html: undefined }, { html: content, to: [] }, { html: content }]
   const messages = envelopes.map((envelope) => ({ channel: 'email', content, envelope }) as const)
   isWritten({ ...simulation, recipients: [{ ...recipient, steps: [{ ...step, messages }] }] })
   isWritten({ ...simulation, recipients: [{ ...recipient, steps: [{ ...step, messages: [{ channel: 'sms' }] }] }] })

@@ -2,8 +2,8 @@
 import type { SimulatedMessage, SimulatedRecipient, SimulatedStep, Simulation } from '../domain/simulation.ts'
 
 /**
- * What JSON.stringify gives but for the order of members, in half the time: that reads every character of every recipient
- * anew. Members are named here one by one; that none is missing is held by a test that names them all.
+ * What JSON.stringify gives but for the order of members, in two thirds of the time: that reads every character of every
+ * recipient anew. Members are named here one by one; that none is missing is held by a test that names them all.
  */
 export const simulationJson = (simulation: Simulation): string => new SimulationWriter().write(simulation)
 
@@ -78,7 +78,8 @@ class SimulationWriter {
   #envelope(envelope: Readonly<Record<string, unknown>>, content: unknown): string {
     const { html } = envelope
     if (html === undefined || html !== content) return JSON.stringify(envelope)
-    return `${JSON.stringify({ ...envelope, html: undefined }).slice(0, -1)},"html":${this.#content.of(html)}}`
+    const rest = JSON.stringify({ ...envelope, html: undefined })
+    return `{"html":${this.#content.of(html)}${rest === '{}' ? '' : ','}${rest.slice(1)}`
   }
 }
 

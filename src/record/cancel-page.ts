@@ -2,7 +2,7 @@
 import { oneStatement } from '../db/one-statement.ts'
 import type { Db, Tx } from '../db/sql.ts'
 import { sql } from '../db/sql.ts'
-import { jobIdOf, notificationIdOf } from '../domain/derived-id.ts'
+import { idsOfEvent, jobIdOf, notificationIdOf } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
 import { detail } from '../domain/execution-detail.ts'
 import type { NotificationStep } from '../domain/workflow.ts'
@@ -12,7 +12,14 @@ import { insertCounts } from '../store/counts.ts'
 import type { LeftWindow } from '../store/digests.ts'
 import { handOnWindows, leaveWindows, leftEventsMax } from '../store/digests.ts'
 import type { CancelableJob, DigestFollower } from '../store/jobs/cancel.ts'
-import { cancelJobs, findFollowers, hasCancelable, lockCancelable, promoteFollowers } from '../store/jobs/cancel.ts'
+import {
+  cancelJobs,
+  findFollowers,
+  findStatuses,
+  hasCancelable,
+  lockCancelable,
+  promoteFollowers,
+} from '../store/jobs/cancel.ts'
 import type { NewJob } from '../store/jobs/insert.ts'
 import { jobInsertions, madeJobs } from '../store/jobs/insert.ts'
 import { dropReady, findUnsent } from '../store/messages/sending.ts'
@@ -56,8 +63,34 @@ export async function cancelPage(
     return { count: canceled, next: { after: found.at(-1)?.id ?? null, found: total } }
   }
   // A walk that waited for a step to end did not see the one that this made.
-  const isDone = total === 0 && !(await hasCancelable(tx, environment, eventId, queue.clock))
+  const isDone =
+    total === 0 &&
+    !(await hasCancelable(tx, environment, eventId, queue.clock)) &&
+    !(await hasUnseen(tx, environment, eventId, steps))
   return { count: canceled, next: isDone ? undefined : cancelStart }
+}
+
+/**
+ * Whether a step is being sent whose later steps are not written as canceled: one that follows another at once is made and
+ * begun while that one is waited for.
+ */
+async function hasUnseen(
+  tx: Tx,
+  environment: Environment,
+  eventId: string,
+  steps: readonly NotificationStep[],
+): Promise<boolean> {
+  const range = idsOfEvent(eventId)
+  const running = await tx.rows<{ notificationId: string; step: number }>(sql`
+    select notification_id as "notificationId", step from jobs
+    where environment_id = ${environment.id} and id between ${range.from}::uuid and ${range.to}::uuid
+      and event_id = ${eventId} and due_at is not null and status = 'running'`)
+  const nextIds = running.flatMap(({ notificationId, step }) =>
+    laterSteps(steps, step)
+      .slice(0, 1)
+      .map((next) => jobIdOf(eventId, notificationId, next)),
+  )
+  return (await findStatuses(tx, environment, nextIds)).size < nextIds.length
 }
 
 /** Jobs of one event that are locked, and what is told of those that are canceled. */

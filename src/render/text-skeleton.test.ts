@@ -47,6 +47,8 @@ const parts: readonly (readonly Part[])[] = [
   ['<a href="https://x.example/>', gap, '">see</a>'],
   ['<div title=">" style="a>', gap, '">x</div>'],
   ['<![CDATA[', gap, ']]>'],
+  ['&#1;'],
+  ['<img alt="&#1;0&#x1;">'],
   ['<pre>a\n', gap, '\n b</pre>'],
   ['<ul><li>', gap, '<ul><li>', gap, '</ul></ul>'],
   ['<table><tr><td>', gap, '</td><td>', gap, '</td></tr></table>'],
@@ -157,10 +159,14 @@ test('what changes more than its own place is read anew', () => {
     ['a &', ';'],
     ['a &am', 'p;'],
     ['\u0001', ''],
+    ['&#1; <!-- > ', ' -->'],
+    ['<title>', '</title><img alt="&#x01;0&#001;">'],
+    ['<title>', '</title><a href="https://x.example/&#1;0&#1;">x</a>&#1'],
     ['<style>p{color:red}</style><p>', '</p>'],
     [`${'<b>'.repeat(1_001)}`, ''],
   ]
   for (const fixed of unfit) assert.equal(textSkeletonOf(fixed), undefined, fixed[0]?.slice(0, 40))
+  for (const text of ['&#10;', '&#160;', '&#x1f;', '&#21;']) assert.ok(textSkeletonOf([text, '']), text)
   const skeleton = textSkeletonOf(['<p>', '</p>'])
   assert.ok(skeleton !== undefined)
   for (const value of ['', ' a', 'a ', 'a  b', 'a\nb', 'a\tb', '<b>', '&amp;', '"', "'", '\u001c', 'a\u00a0b']) {

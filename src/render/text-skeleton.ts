@@ -26,8 +26,7 @@ const valuesMax = 1_000
  */
 export function textSkeletonOf(fixed: readonly string[]): TextSkeleton | undefined {
   const count = fixed.length - 1
-  if (count > valuesMax || fixed.some((text) => text.includes(mark) || text.includes(takenForLessThan)))
-    return undefined
+  if (count > valuesMax || fixed.some((text) => holdsMark(text) || text.includes(takenForLessThan))) return undefined
   if (fixed.slice(0, count).some(isHalfOpen)) return undefined
   const html = fixed.map((text, index) => (index < count ? `${text}${mark}${index}${mark}` : text)).join('')
   if (!hasFewTags(html) || hasStyle(html)) return undefined
@@ -51,6 +50,9 @@ export function textSkeletonOf(fixed: readonly string[]): TextSkeleton | undefin
 /** The values that stand in a text, by their marks. */
 const placesIn = (text: string): number[] =>
   text.split(mark).flatMap((part, index) => (index % 2 === 1 ? [Number(part)] : []))
+
+/** As it is, or as the entity that becomes it. */
+const holdsMark = (text: string): boolean => text.includes(mark) || /&#(?:0*1(?!\d)|x0*1(?![\da-f]))/i.test(text)
 
 /** The parser's comparison without capitals lets this one pass for `<` where it looks for the end of a title. */
 const takenForLessThan = '\u001c'

@@ -15,7 +15,7 @@ const followers: ReadonlySet<StepType> = new Set<StepType>(['in_app', 'email', '
 export function followerOf(job: Job, version: WorkflowVersion | undefined): Job | undefined {
   const steps = version?.definition.steps ?? []
   // Begun before and not ended: it goes alone now, so that a fault in what comes after it costs only that.
-  if (job.claims > 1 || !endsAtOnce(job, steps[job.step]?.template.type)) return undefined
+  if (job.claims > 1 || isRedriven(job) || !endsAtOnce(job, steps[job.step]?.template.type)) return undefined
   const place = activeStepFrom(steps, job.step + 1)
   const next = place === undefined ? undefined : steps[place]
   if (place === undefined || next === undefined || !followers.has(next.template.type)) return undefined
@@ -39,6 +39,9 @@ export function followerOf(job: Job, version: WorkflowVersion | undefined): Job 
     event,
   }
 }
+
+/** The step after it has its row already, and is perhaps due with it. */
+const isRedriven = ({ state }: Job): boolean => state?.redrives !== undefined
 
 const endsAtOnce = ({ status }: Job, type: StepType | undefined): boolean =>
   (type === 'in_app' && status === 'queued') || (type === 'delay' && status === 'delayed')

@@ -45,8 +45,6 @@ interface Begun {
   done(): void
 }
 
-/** Jobs that wait for a slot of one integration: as many as a node claims. More go back to the queue, where they hold no lease. */
-const waitingMax = 2_000
 /** A slot comes free within the 20 s that a call may take: whoever is still in line then goes back before the lease ends. */
 const patienceMs = 20_000
 /** What a batch of jobs sent is recorded in one go, and some more with it. */
@@ -55,20 +53,26 @@ const outcomesPerCommitMax = 400
 const recordTries = 25
 const recordAgainMs = 1_000
 
-export function createSender(pipeline: Pipeline): Sender {
-  return new SendingLines(pipeline)
+/**
+ * `waitingMax`: jobs that wait for a slot of one integration. Fewer than a node has in hand, and those that find no room
+ * would be decided again and again in vain; as many, and nothing is claimed until a slot comes free.
+ */
+export function createSender(pipeline: Pipeline, waitingMax: number): Sender {
+  return new SendingLines(pipeline, waitingMax)
 }
 
 class SendingLines implements Sender {
   readonly #pipeline: Pipeline
+  readonly #waitingMax: number
   readonly #waiting = new Map<string, Waiting[]>()
   readonly #pumping = new Set<string>()
   readonly #outcomes: Group<JobOutcome, true>
   readonly #deaths = createTokenDeaths()
   #stopped = false
 
-  constructor(pipeline: Pipeline) {
+  constructor(pipeline: Pipeline, waitingMax: number) {
     this.#pipeline = pipeline
+    this.#waitingMax = waitingMax
     const { db, world, queue } = pipeline
     this.#outcomes = createGroup({
       sizeMax: outcomesPerCommitMax,
@@ -102,7 +106,7 @@ class SendingLines implements Sender {
   }
 
   room(integrationId: string): number {
-    return this.#stopped ? 0 : waitingMax - (this.#waiting.get(integrationId)?.length ?? 0)
+    return this.#stopped ? 0 : this.#waitingMax - (this.#waiting.get(integrationId)?.length ?? 0)
   }
 
   wake(): void {

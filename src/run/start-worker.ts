@@ -56,11 +56,11 @@ export interface WorkerParts {
 }
 
 /**
- * Enough to keep a few batches going and their calls under way; what a node holds is lost for a while if it dies. Twice as
- * many of those born here: written free and claimed a moment later, each would cost another version of its row.
+ * Enough to keep a few batches going and their calls under way; what a node holds is lost for a while if it dies. More of
+ * those born here: written free and claimed a moment later, each would cost another version of its row.
  */
 const jobsClaimedMax = 2_000
-const jobsBornMax = 4_000
+const jobsBornMax = 3_000
 const jobsPerBatchMax = 300
 /** Two cores: one batch in the database while another is being rendered, and one to spare. */
 const jobRunnersMax = 3
@@ -115,7 +115,7 @@ export function createWorkers(parts: WorkerParts): Workers {
     caller: createCaller(() => pipeline),
     isAlive: parts.isAlive,
   }
-  const sender = createSender(pipeline)
+  const sender = createSender(pipeline, jobsClaimedMax + jobsBornMax)
   const stop = async (): Promise<void> => {
     const stopping = [jobs.stop(), tasks.stop()]
     await releaseLeases(db, jobQueue, clock, [...sender.stop(), ...pipeline.caller.stop()]).catch((error: Error) => {

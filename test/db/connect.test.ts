@@ -61,6 +61,13 @@ test('lists come out as they went in, of a prepared statement as of any other', 
   }
 })
 
+test('a list that stands in a prepared statement as two types is understood as both', async () => {
+  const ids = ['01a1e06b-27f9-7615-b3a0-29b508447234']
+  const found = sql`select (${ids}::uuid[])[1]::text as id, (${ids}::text[])[1] as name`
+  const [id] = ids
+  assert.deepEqual(await db.row(prepared('list-of-two-types', found)), { id, name: id })
+})
+
 test('a prepared statement with an id that is none says which', async () => {
   const statement = prepared('list-of-ids', sql`select unnest(${['no id']}::uuid[])`)
   await assert.rejects(db.rows(statement), /invalid input syntax for type uuid: "no id"/)

@@ -106,6 +106,22 @@ test('who follows and is skipped, or finds nobody to send, lets the run go on as
   assert.deepEqual(statuses(await scene.run(name, somebody())), ['completed', 'failed', 'canceled', 'canceled'])
 })
 
+test('who follows and is held back waits for its hour, and the run goes on from there', async () => {
+  await mail.account('provider')
+  const person = somebody()
+  await scene.expect(201, 'POST', '/v2/subscribers', person)
+  const weeklySchedule = { sunday: { isEnabled: true, hours: [{ start: '09:00 AM', end: '05:00 PM' }] } }
+  const schedule = { isEnabled: true, outside: 'hold', weeklySchedule }
+  await scene.expect(200, 'PATCH', `/v2/subscribers/${person.subscriberId}/preferences`, { schedule })
+  const name = await scene.workflow([inApp('One'), email('Two'), inApp('Three')])
+  const { transactionId, jobs } = await scene.run(name, person)
+  assert.deepEqual(statuses({ jobs }), ['completed', 'delayed', 'pending'])
+  assert.equal(mail.asked.length, 0)
+  await scene.advance(7 * 24 * 3_600_000, 3_600_000)
+  assert.deepEqual(statuses(await scene.notification(transactionId)), ['completed', 'completed', 'completed'])
+  assert.equal(mail.asked.length, 1)
+})
+
 /** Changes something after the notification's first job was claimed and before anything else of it is looked at. */
 async function meanwhile(transactionId: string, change: (tx: Tx, job: Record<string, string>) => Promise<unknown>) {
   let working: Promise<unknown> = Promise.resolve()
@@ -122,6 +138,13 @@ async function meanwhile(transactionId: string, change: (tx: Tx, job: Record<str
   await working
 }
 
+/** How many steps were counted as over, by their place. */
+const countedSteps = (transactionId: string) =>
+  scene.rows(sql`
+    select step, outcome, sum(count)::int as count from count_deltas
+    where measure = 'steps' and version_id = (select version_id from events where transaction_id = ${transactionId})
+    group by 1, 2 order by 1, 2`)
+
 test('where the lease of the first was lost, nothing of the second is written and nobody is asked', async () => {
   await mail.account('provider')
   const name = await scene.workflow([inApp('One'), email('Two')])
@@ -130,6 +153,7 @@ test('where the lease of the first was lost, nothing of the second is written an
   await meanwhile(transactionId, (tx, { id }) => tx.run(sql`update jobs set lease = ${theirs} where id = ${id}`))
   assert.deepEqual(statuses(await scene.notification(transactionId)), ['queued', 'pending'])
   assert.deepEqual(await scene.messages(transactionId), [])
+  assert.deepEqual(await countedSteps(transactionId), [])
   assert.equal(mail.asked.length, 0)
   app.world.advance(leaseMs)
   await other.pipeline.work()
@@ -150,22 +174,111 @@ test('where the second was called off meanwhile, it stays so and nobody is asked
       from jobs where id = ${id}`),
   )
   assert.deepEqual(statuses(await scene.notification(transactionId)), ['completed', 'canceled'])
+  assert.deepEqual(await countedSteps(transactionId), [{ step: 0, outcome: 'completed', count: 1 }])
   assert.equal((await scene.messages(transactionId)).length, 1)
   assert.equal(mail.asked.length, 0)
 })
+
+/** Holds whoever writes an e-mail until `change` is done, and tells it when somebody waits behind them. */
+async function whileWriting(change: (othersWait: () => Promise<void>) => Promise<unknown>): Promise<void> {
+  await scene.rows(sql`create function wait_for_test() returns trigger language plpgsql as $$
+    begin perform pg_advisory_xact_lock(1); return new; end $$`)
+  await scene.rows(sql`create trigger wait_for_test before insert on messages for each row when (new.channel = 'email')
+    execute function wait_for_test()`)
+  const waiters = async (count: number): Promise<void> => {
+    const waiting = sql`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+    for (let looks = 0; looks < 10_000 && (await other.database.db.rows(waiting)).length < count; looks += 1);
+    assert.equal((await other.database.db.rows(waiting)).length, count)
+  }
+  let working: Promise<unknown> = Promise.resolve()
+  try {
+    await other.database.db.transaction(async (tx) => {
+      await tx.rows(sql`select pg_advisory_xact_lock(1)`)
+      working = app.pipeline.work()
+      await waiters(1)
+      await change(() => waiters(2))
+    })
+    await working
+  } finally {
+    await scene.rows(sql`drop function wait_for_test() cascade`)
+  }
+}
+
+test('who calls the event off while both steps are written is too late for them, and not for the next', async () => {
+  await mail.account('provider')
+  const name = await scene.workflow([inApp('One'), email('Two'), inApp('Three')])
+  const transactionId = await scene.trigger(name, somebody())
+  let canceling: Promise<unknown> = Promise.resolve()
+  mail.meanwhile = () => canceling.then(() => {})
+  await whileWriting(async (othersWait) => {
+    canceling = scene.expect(200, 'DELETE', `/v1/events/trigger/${transactionId}`)
+    await othersWait()
+  })
+  assert.equal(await canceling, true)
+  mail.meanwhile = undefined
+  await scene.work()
+  assert.deepEqual(statuses(await scene.notification(transactionId)), ['completed', 'completed', 'canceled'])
+})
+
+test('who calls one notification off while both steps are written is not too late for the next either', async () => {
+  await mail.account('provider')
+  const name = await scene.workflow([inApp('One'), email('Two'), inApp('Three')])
+  const transactionId = await scene.trigger(name, somebody())
+  const { _id } = await scene.notification(transactionId)
+  let canceling: Promise<unknown> = Promise.resolve()
+  mail.meanwhile = () => canceling.then(() => {})
+  await whileWriting(async (othersWait) => {
+    canceling = scene.expect(200, 'POST', `/v1/notifications/${_id}/cancel`)
+    await othersWait()
+  })
+  await canceling
+  mail.meanwhile = undefined
+  await scene.work()
+  assert.deepEqual(statuses(await scene.notification(transactionId)), ['completed', 'completed', 'canceled'])
+})
+
+test('two steps that failed and are redriven together run once each, and at once', async () => {
+  for (const one of await scene.expect(200, 'GET', '/v1/integrations')) {
+    if (one.active && one.channel === 'in_app')
+      await scene.expect(200, 'PUT', `/v1/integrations/${one._id}`, { active: false })
+    if (one.channel === 'email') await scene.expect(200, 'DELETE', `/v1/integrations/${one._id}`)
+  }
+  const name = await scene.workflow([inApp('One'), email('Two'), inApp('Three')])
+  const failed = await scene.run(name, somebody())
+  assert.deepEqual(statuses(failed), ['failed', 'failed', 'failed'])
+  for (const one of await scene.expect(200, 'GET', '/v1/integrations')) {
+    if (one.channel === 'in_app') await scene.expect(200, 'PUT', `/v1/integrations/${one._id}`, { active: true })
+  }
+  await mail.account('provider')
+  await scene.expect(202, 'POST', `/v1/notifications/${failed._id}/redrive`)
+  await scene.work()
+  assert.deepEqual(statuses(await scene.notification(failed.transactionId)), ['completed', 'completed', 'completed'])
+  assert.equal((await scene.messages(failed.transactionId)).length, 3)
+  assert.equal(mail.asked.length, 1)
+})
+
+/** Nobody is answered until they are let go; `asked` resolves when so many have asked. */
+function held(count: number): { readonly asked: Promise<void>; letGo(): void } {
+  let open: () => void = () => {}
+  let allAsked: () => void = () => {}
+  const gate = new Promise<void>((resolve) => (open = resolve))
+  const asked = new Promise<void>((resolve) => (allAsked = resolve))
+  mail.meanwhile = () => {
+    if (mail.asked.length === count) allAsked()
+    return gate
+  }
+  const letGo = (): void => {
+    mail.meanwhile = undefined
+    open()
+  }
+  return { asked, letGo }
+}
 
 test('who follows and finds no slot waits for one, while all the first steps are done', async () => {
   await mail.account('provider')
   const name = await scene.workflow([inApp('One'), email('Two')])
   const people = Array.from({ length: 55 }, somebody)
-  let letGo: () => void = () => {}
-  let allAsked: () => void = () => {}
-  const gate = new Promise<void>((resolve) => (letGo = resolve))
-  const asked = new Promise<void>((resolve) => (allAsked = resolve))
-  mail.meanwhile = () => {
-    if (mail.asked.length === 50) allAsked()
-    return gate
-  }
+  const { asked, letGo } = held(50)
   const transactionId = await scene.trigger(name, people)
   const working = app.pipeline.work()
   await asked
@@ -177,10 +290,34 @@ test('who follows and finds no slot waits for one, while all the first steps are
     { status: 'queued', held: true, count: 5 },
     { status: 'running', held: true, count: 50 },
   ])
-  mail.meanwhile = undefined
   letGo()
   await working
   assert.equal((await scene.progress(transactionId)).counts.byOutcome.completed, 55)
+  assert.equal(mail.asked.length, 55)
+  assert.equal(new Set(mail.asked.flatMap((one) => one.to)).size, 55)
+})
+
+test('who follows and waits for a slot while the node stops is given back, and sent once by another', async () => {
+  await mail.account('provider')
+  const stopping = await createTestApp({ nodeOf: app })
+  const name = await scene.workflow([inApp('One'), email('Two')])
+  const transactionId = await scene.trigger(name, Array.from({ length: 55 }, somebody))
+  const { asked, letGo } = held(50)
+  const working = stopping.pipeline.work()
+  await asked
+  await stopping.pipeline.workers.stop()
+  const open = sql`
+    select j.status, j.lease is not null as held, count(*) as count from jobs j join events e on e.id = j.event_id
+    where e.transaction_id = ${transactionId} and j.due_at is not null group by 1, 2 order by 1, 2`
+  assert.deepEqual(await scene.rows(open), [
+    { status: 'queued', held: false, count: 5 },
+    { status: 'running', held: true, count: 50 },
+  ])
+  letGo()
+  await working
+  await stopping.close()
+  await scene.work()
+  assert.deepEqual(await scene.rows(open), [])
   assert.equal(mail.asked.length, 55)
   assert.equal(new Set(mail.asked.flatMap((one) => one.to)).size, 55)
 })
@@ -214,4 +351,31 @@ test('a fault in what follows costs only that: when it is written', async () => 
   } finally {
     await scene.rows(sql`drop function refuse() cascade`)
   }
+})
+
+test('all that a node has in hand may wait for one integration: nobody is decided in vain', async () => {
+  await mail.account('provider')
+  const name = await scene.workflow([inApp('One'), email('Two')])
+  const people = Array.from({ length: 2_100 }, somebody)
+  for (let from = 0; from < people.length; from += 100) await scene.trigger(name, people.slice(from, from + 100))
+  const { letGo } = held(50)
+  const undecided = sql`select count(*) as count from jobs where step = 0 and due_at is not null`
+  const working: Promise<number>[] = []
+  // One batch after the other: several at once look for room together, and all find some.
+  for (let left = people.length; left > 0; left = (await scene.rows(undecided))[0]?.count) {
+    working.push(app.pipeline.workers.jobs.drain())
+    for (let looks = 0; looks < 10_000 && (await scene.rows(undecided))[0]?.count === left; looks += 1);
+  }
+  assert.deepEqual(
+    await scene.rows(sql`
+      select status, lease is not null as held, count(*) as count from jobs where due_at is not null
+      group by 1, 2 order by 1, 2`),
+    [
+      { status: 'queued', held: true, count: people.length - 50 },
+      { status: 'running', held: true, count: 50 },
+    ],
+  )
+  letGo()
+  await Promise.all(working)
+  assert.equal(mail.asked.length, people.length)
 })
