@@ -2,7 +2,7 @@
 import { oneStatement } from '../db/one-statement.ts'
 import type { Db, Tx } from '../db/sql.ts'
 import { sql } from '../db/sql.ts'
-import { idsOfEvent, jobIdOf, notificationIdOf } from '../domain/derived-id.ts'
+import { jobIdOf, notificationIdOf } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
 import { detail } from '../domain/execution-detail.ts'
 import type { NotificationStep } from '../domain/workflow.ts'
@@ -15,6 +15,7 @@ import type { CancelableJob, DigestFollower } from '../store/jobs/cancel.ts'
 import {
   cancelJobs,
   findFollowers,
+  findRunning,
   findStatuses,
   hasCancelable,
   lockCancelable,
@@ -80,11 +81,7 @@ async function hasUnseen(
   eventId: string,
   steps: readonly NotificationStep[],
 ): Promise<boolean> {
-  const range = idsOfEvent(eventId)
-  const running = await tx.rows<{ notificationId: string; step: number }>(sql`
-    select notification_id as "notificationId", step from jobs
-    where environment_id = ${environment.id} and id between ${range.from}::uuid and ${range.to}::uuid
-      and event_id = ${eventId} and due_at is not null and status = 'running'`)
+  const running = await findRunning(tx, environment, eventId)
   const nextIds = running.flatMap(({ notificationId, step }) =>
     laterSteps(steps, step)
       .slice(0, 1)

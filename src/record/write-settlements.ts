@@ -153,8 +153,8 @@ export function nextJobs(settlements: readonly Settlement[], madeAfter: MadeAfte
   const jobs: NewJob[] = []
   for (const { job, next } of settlements) {
     if (next === null || followed.has(job.id)) continue
-    const after = madeAfter.get(job.id) ?? job.id
-    jobs.push(siblingOf(job, next.step, { status: 'queued', due: 'born', digestId: next.digestId, details: [] }, after))
+    const { step, digestId } = next
+    jobs.push(laterJob(job, step, { status: 'queued', due: 'born', digestId, details: [] }, madeAfter))
   }
   return jobs
 }
@@ -165,23 +165,8 @@ function decidedJobs(settlements: readonly Settlement[], madeAfter: MadeAfter): 
   for (const { job, status, due, state, details } of settlements) {
     const afterId = madeAfter.get(job.id)
     if (afterId === undefined) continue
-    const { id, notificationId, eventId, subscriberId, versionId, step, lane, digestId, lease } = job
-    jobs.push({
-      id,
-      notificationId,
-      eventId,
-      subscriberId,
-      versionId,
-      step,
-      status,
-      due,
-      lease,
-      lane,
-      digestId,
-      state,
-      details,
-      afterId,
-    })
+    const { id, step, digestId, lease } = job
+    jobs.push(newJob(job, { id, step, status, due, digestId, state, details, lease, afterId }))
   }
   return jobs
 }
@@ -189,16 +174,29 @@ function decidedJobs(settlements: readonly Settlement[], madeAfter: MadeAfter): 
 export function endedJobsOf({ job, rest }: Settlement, madeAfter: MadeAfter = noneMade): NewJob[] {
   if (rest === null) return []
   const { status, details } = rest
-  const after = madeAfter.get(job.id) ?? job.id
-  return rest.steps.map((step) => siblingOf(job, step, { status, due: null, digestId: job.digestId, details }, after))
+  const made = { status, due: null, digestId: job.digestId, details }
+  return rest.steps.map((step) => laterJob(job, step, made, madeAfter))
 }
 
-type Made = Pick<NewJob, 'status' | 'due' | 'digestId' | 'details'>
+/** Of a step after the job's own; it hangs on what that one hangs on. */
+function laterJob(
+  job: Job,
+  step: number,
+  { status, due, digestId, details }: Pick<NewJob, 'status' | 'due' | 'digestId' | 'details'>,
+  madeAfter: MadeAfter,
+): NewJob {
+  const id = jobIdOf(job.eventId, job.notificationId, step)
+  const afterId = madeAfter.get(job.id) ?? job.id
+  return newJob(job, { id, step, status, due, digestId, state: null, details, lease: undefined, afterId })
+}
 
-function siblingOf(job: Job, step: number, { status, due, digestId, details }: Made, afterId: string): NewJob {
-  const { notificationId, eventId, subscriberId, versionId, lane } = job
-  const id = jobIdOf(eventId, notificationId, step)
-  // Member by member, as there is one for most jobs: a spread costs ten times as much.
+type Shared = 'notificationId' | 'eventId' | 'subscriberId' | 'versionId' | 'lane'
+
+/** Of the job's notification. Member by member, as there is one for most jobs: a spread costs ten times as much. */
+function newJob(
+  { notificationId, eventId, subscriberId, versionId, lane }: Pick<Job, Shared>,
+  { id, step, status, due, digestId, state, details, lease, afterId }: Required<Omit<NewJob, Shared>>,
+): NewJob {
   return {
     id,
     notificationId,
@@ -208,9 +206,10 @@ function siblingOf(job: Job, step: number, { status, due, digestId, details }: M
     step,
     status,
     due,
+    lease,
     lane,
     digestId,
-    state: null,
+    state,
     details,
     afterId,
   }

@@ -75,22 +75,8 @@ export function decideStep(
     scope,
     layouts: facts.layouts,
     renderer,
-    templateKey: templateKeyOf(key, job.step),
+    templateKey: `${key}/${job.step}`,
   })
-}
-
-let lastKey = ''
-let lastStep = -1
-let lastTemplateKey = ''
-
-/** The very text of the job before, as most of a batch are of one step: what looks it up need not read it anew. */
-function templateKeyOf(key: string, step: number): string {
-  if (key !== lastKey || step !== lastStep) {
-    lastKey = key
-    lastStep = step
-    lastTemplateKey = `${key}/${step}`
-  }
-  return lastTemplateKey
 }
 
 function conditionRefusal(

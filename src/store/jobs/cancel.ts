@@ -68,6 +68,19 @@ export async function hasCancelable(tx: Tx, environment: Environment, eventId: s
   return row !== undefined
 }
 
+/** Those of the event that are being sent: as many at the most as the nodes have in hand, however many it was for. */
+export async function findRunning(
+  tx: Tx,
+  environment: Environment,
+  eventId: string,
+): Promise<readonly { readonly notificationId: string; readonly step: number }[]> {
+  const range = idsOfEvent(eventId)
+  return tx.rows(sql`
+    select notification_id as "notificationId", step from jobs
+    where environment_id = ${environment.id} and id between ${range.from}::uuid and ${range.to}::uuid
+      and event_id = ${eventId} and due_at is not null and status = 'running'`)
+}
+
 /** Of jobs in hand those that were called off while somebody asked a provider for them: retracted, or with their event. */
 export async function findCalledOff(
   db: Sql,

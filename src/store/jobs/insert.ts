@@ -21,7 +21,7 @@ export interface NewJob {
   /** `born`: at once, for whoever is meant by the birth. `kept`: in hand, by its own lease. A moment: free until then. Null: over. */
   readonly due: 'born' | 'kept' | Date | null
   /** Whose it is, where it is in hand from the start. */
-  readonly lease?: string
+  readonly lease?: string | undefined
   readonly lane: number
   readonly digestId: string | null
   readonly state: JobState | null
