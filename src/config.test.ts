@@ -33,7 +33,7 @@ test('good values are read', () => {
     HOST: '0.0.0.0',
     POSTHORN_BASE_URL: 'https://notify.example.com/',
     DATABASE_URL: 'postgresql://u:p@db:5432/x?sslmode=verify-full',
-    POSTHORN_DATABASE_POOL_SIZE: '2',
+    POSTHORN_DATABASE_POOL_SIZE: '3',
     POSTHORN_API_KEY: 'a-key-of-sixteen',
     POSTHORN_ENCRYPTION_KEY: base64Key,
     POSTHORN_ENCRYPTION_KEY_PREVIOUS: 'ab'.repeat(32),
@@ -43,7 +43,7 @@ test('good values are read', () => {
   })
   assert.equal(config.port, 0)
   assert.equal(config.baseUrl, 'https://notify.example.com')
-  assert.equal(config.databasePoolSize, 2)
+  assert.equal(config.databasePoolSize, 3)
   assert.deepEqual(config.encryptionKey, Buffer.alloc(32, 1))
   assert.deepEqual(config.previousEncryptionKey, Buffer.alloc(32, 0xab))
   assert.deepEqual(config.outboundAllow, ['10.1.0.0/16', 'smtp.internal'])
@@ -124,7 +124,7 @@ const badValues: Record<string, readonly string[]> = {
   POSTHORN_BASE_URL: ['notify.example.com', 'ftp://x', 'http://'],
   POSTHORN_URL: ['notify.example.com', 'ftp://x', 'http://'],
   DATABASE_URL: ['mysql://db/x', 'db', 'postgres://', 'postgres://db/x?sslmode=prefer', 'postgres://db/x?sslmode='],
-  POSTHORN_DATABASE_POOL_SIZE: ['1', '0', '501', 'many'],
+  POSTHORN_DATABASE_POOL_SIZE: ['2', '0', '501', 'many'],
   POSTHORN_DATABASE_WAIT_MS: ['-1', '3600001', 'long'],
   POSTHORN_DATABASE_STATEMENT_TIMEOUT_MS: ['99', '600001', '0'],
   POSTHORN_DATABASE_LOCK_TIMEOUT_MS: ['99', '600001', '0'],

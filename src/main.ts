@@ -9,6 +9,8 @@ import { connect } from './db/connect.ts'
 import { joinEmbeddedPostgres } from './db/embedded-join.ts'
 import { startEmbeddedPostgres } from './db/embedded-postgres.ts'
 import { migrate, migrationTimeoutMs, readMigrations } from './db/migrate.ts'
+import type { Pools } from './db/pools.ts'
+import { openOnePool, openPools } from './db/pools.ts'
 import { openSession } from './db/session.ts'
 import { createSealer } from './domain/sealed.ts'
 import { linkBaseOf } from './domain/unsubscribe-token.ts'
@@ -38,6 +40,7 @@ const workerLookMs = 10
 
 export interface Store {
   readonly db: Database
+  readonly pools: Pools
   readonly world: World
   readonly connection: Connection
   close(): Promise<void>
@@ -63,18 +66,20 @@ export async function openStore(config: Config, log: Log, options: OpenOptions):
     throw new StartError(error.message)
   })
   const { connection, stop } = await openServer(config, dataDirectory, log, options)
-  let db: Database | undefined
+  let pools: Pools | undefined
   const close = async (): Promise<void> => {
-    await db?.close()
+    await pools?.close()
     await stop()
   }
   try {
-    db = connectPool(connection, config, log)
+    // Commands, and a node that answers requests only, record nothing: all connections are for what they do.
+    pools = connectPools(connection, config, log, options.embedded === 'hold' && config.role !== 'api')
+    const { db } = pools
     const name = databaseName(connection)
     await awaitDatabase(db, { name, waitMs: config.databaseWaitMs, log, signal: options.signal })
     const sealer = createSealer(await encryptionKeys(config, dataDirectory, db))
     const world = createWorld({ log, sealer, outbound, tracer: tracerOf(config, log) })
-    return { db, world, connection, close }
+    return { db, pools, world, connection, close }
   } catch (error) {
     await close()
     throw error
@@ -102,9 +107,9 @@ async function openServer(
   return startEmbeddedPostgres({ ...place, log })
 }
 
-function connectPool(connection: Connection, config: Config, log: Log): Database {
+function connectPools(connection: Connection, config: Config, log: Log, works: boolean): Pools {
   try {
-    return connect(connection, {
+    return (works ? openPools : openOnePool)(connection, {
       poolSize: config.databasePoolSize,
       statementTimeoutMs: config.statementTimeoutMs,
       lockTimeoutMs: config.lockTimeoutMs,
@@ -169,7 +174,7 @@ export async function start(config: Config, log: Log, signal?: AbortSignal): Pro
       linkBase: linkBaseOf(config.baseUrl),
       ...(started === undefined ? {} : { workerIsReady: started.isReady }),
       healthOnly: config.role === 'worker',
-      poolUsage: () => db.usage(),
+      poolUsage: () => store.pools.usage(),
     })
     const drain = prepareDrain(server, log)
     await listen(server, config)
@@ -208,9 +213,11 @@ async function awaitWorker(worker: StartedWorker, world: World): Promise<void> {
   }
 }
 
-function workerOf(config: Config, { db, world, connection }: Store): StartedWorker {
+function workerOf(config: Config, { pools, world, connection }: Store): StartedWorker {
   return startWorker({
-    db,
+    db: pools.db,
+    outcomesDb: pools.outcomesDb,
+    heartbeatDb: pools.heartbeatDb,
     world,
     renderer: createRenderer(() => world.now()),
     resolveChannels,

@@ -6,6 +6,7 @@ import type { Log } from '../world/log.ts'
 import type { ListType } from './array-bytes.ts'
 import { arrayBytes, listTypesIn } from './array-bytes.ts'
 import { arrayText } from './array-text.ts'
+import { codeOf, failureOf } from './failure.ts'
 import { momentOfRow } from './moment-text.ts'
 import type { Db, Sql, Statement, Tx } from './sql.ts'
 import { DatabaseUnavailable } from './sql.ts'
@@ -23,8 +24,14 @@ export interface PoolOptions {
 
 export interface Database extends Db {
   /** How busy the pool is, for /metrics. */
-  usage(): { total: number; idle: number; waiting: number }
+  usage(): PoolUsage
   close(): Promise<void>
+}
+
+export interface PoolUsage {
+  readonly total: number
+  readonly idle: number
+  readonly waiting: number
 }
 
 /** A caller waits this long for a free or a new connection before it is told 503. */
@@ -91,7 +98,7 @@ function runnerOf(query: (statement: Statement) => Promise<pg.QueryResult>): Sql
     try {
       return await query(statement)
     } catch (error) {
-      throw isUnavailable(error) ? new DatabaseUnavailable(error) : error
+      throw asUnavailable(error)
     }
   }
   return {
@@ -107,8 +114,7 @@ async function retrying<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       return await work()
     } catch (error) {
-      const code = codeOf(error)
-      const again = code === '40001' || code === '40P01'
+      const again = isLostConflict(error)
       if (!again || attempt === transactionTries) throw again ? new DatabaseUnavailable(error) : error
     }
   }
@@ -122,7 +128,7 @@ async function onConnection<Result>(
   work: (client: pg.PoolClient, discard: () => void) => Promise<Result>,
 ): Promise<Result> {
   const client = await pool.connect().catch((error: unknown) => {
-    throw isUnavailable(error) ? new DatabaseUnavailable(error) : error
+    throw asUnavailable(error)
   })
   // The pool listens to idle connections only: one that breaks between two statements of ours would end the process.
   let broken = false
@@ -163,37 +169,23 @@ const isSilent = (error: unknown): boolean => error instanceof DatabaseUnavailab
 /** PostgreSQL answers the commit of a failed transaction with ROLLBACK and no error: that must not pass for success. */
 async function commit(client: pg.PoolClient): Promise<void> {
   const { command } = await client.query('commit').catch((error: unknown) => {
-    throw isUnavailable(error) ? new DatabaseUnavailable(error) : error
+    throw asUnavailable(error)
   })
   if (command !== 'COMMIT')
     throw new Error('A statement of this transaction failed and its error was lost; nothing is kept')
 }
 
-function codeOf(error: unknown): string | undefined {
-  const code = (error as { code?: unknown } | null)?.code
-  return typeof code === 'string' ? code : undefined
+/** A serialisation conflict or a deadlock: `retrying` wants it as it is. */
+function isLostConflict(error: unknown): boolean {
+  const code = codeOf(error)
+  return code === '40001' || code === '40P01'
 }
 
-/** Connection trouble, a server that is starting or stopping, or one that did not answer in time. */
-function isUnavailable(error: unknown): boolean {
-  const code = codeOf(error)
-  if (code === undefined) {
-    // The driver gives its own failures no code, only these words.
-    const message = error instanceof Error ? error.message : ''
-    return /timeout|terminated|Connection ended|not queryable|connection error|after calling end on the pool/i.test(
-      message,
-    )
-  }
-  return (
-    code.startsWith('08') || // connection exceptions
-    code.startsWith('57') || // admin shutdown, crash shutdown, cannot connect now, query cancelled
-    code.startsWith('53') || // out of connections, memory or disk
-    code === '55000' || // the database accepts no connections
-    code === '55P03' || // lock not available in time
-    code === '25006' || // read-only: a standby, while the primary changes
-    code === '25P03' || // the server ended a transaction that stood idle
-    /^E(CONN|PIPE|NOTFOUND|HOST|NET|TIMEDOUT|AI_AGAIN)|^ENOENT$/.test(code)
-  )
+/** One error for "not available". A server that answers and refuses us is something else: waiting does not help. */
+function asUnavailable(error: unknown): unknown {
+  if (error instanceof DatabaseUnavailable || isLostConflict(error)) return error
+  const failure = failureOf(error)
+  return failure === undefined || failure === 'refused' ? error : new DatabaseUnavailable(error)
 }
 
 export function connectionSettings(connection: Connection): pg.PoolConfig {

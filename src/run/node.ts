@@ -13,6 +13,8 @@ import type { World } from '../world/world.ts'
 
 export interface NodeOptions {
   readonly db: Db
+  /** A connection that nothing else waits for. */
+  readonly heartbeatDb: Db
   readonly world: World
   readonly clock: Clock
   readonly queues: readonly QueueTable[]

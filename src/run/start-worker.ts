@@ -41,6 +41,8 @@ export interface Workers {
 
 export interface WorkerParts {
   readonly db: Db
+  /** Connections of their own for what providers answered and for the marks of calls. */
+  readonly outcomesDb: Db
   readonly world: World
   readonly clock: Clock
   readonly renderer: Renderer
@@ -144,7 +146,11 @@ export interface StartedWorker {
 const pollMs = 500
 
 export function startWorker(
-  parts: Pick<WorkerParts, 'db' | 'world' | 'renderer' | 'resolveChannels' | 'operatorMail' | 'linkBase'> & {
+  parts: Pick<
+    WorkerParts,
+    'db' | 'outcomesDb' | 'world' | 'renderer' | 'resolveChannels' | 'operatorMail' | 'linkBase'
+  > & {
+    readonly heartbeatDb: Db
     openSession(onNotification: () => void): Promise<Session>
   },
 ): StartedWorker {
@@ -157,6 +163,7 @@ export function startWorker(
   }
   const node = startNode({
     db,
+    heartbeatDb: parts.heartbeatDb,
     world,
     clock,
     queues: [jobQueue, taskQueue].map((queue) => ({

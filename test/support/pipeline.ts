@@ -37,6 +37,7 @@ export function createTestPipeline(
   const leases = createLeaseSource()
   const workers = createWorkers({
     db,
+    outcomesDb: db,
     world,
     clock: worldClock(world),
     renderer: createRenderer(() => world.now()),
