@@ -68,6 +68,8 @@ export function afterOutcome(situation: OutcomeSituation): AfterOutcome {
       return afterBusy(situation, outcome)
     case 'unsure':
       return afterUnsure(situation, outcome.detail)
+    case 'withheld':
+      return afterBusy(situation, { kind: 'busy', detail: outcome.detail })
   }
 }
 

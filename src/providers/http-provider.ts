@@ -2,7 +2,7 @@
 import type { Channel, CredentialKey } from '../domain/integration.ts'
 import type { OutboundMessage } from '../domain/outbound-message.ts'
 import type { Outcome } from '../domain/outcome.ts'
-import { busy, misconfigured, refused, unsure } from '../domain/outcome.ts'
+import { busy, misconfigured, refused, unsure, withheld } from '../domain/outcome.ts'
 import { OutboundError } from '../world/outbound-error.ts'
 import type { OutboundOptions, OutboundRequest, World } from '../world/world.ts'
 import type { CredentialForm, CredentialsOf } from './form.ts'
@@ -235,6 +235,8 @@ export function outcomeOfFailure(error: OutboundError): Outcome {
       return misconfigured(error.message)
     case 'not-sent':
       return busy(error.message)
+    case 'withheld':
+      return withheld(error.message)
     case 'unsure':
       return unsure(error.message)
   }

@@ -3,9 +3,10 @@
 /**
  * `refused-address`: we do not call there, and never did.
  * `not-sent`: the call ended before the first byte of the request was written, so it is safe to repeat.
+ * `withheld`: the same, because the answer to `mayLeave` was no.
  * `unsure`: it ended afterwards, so the other side may have acted on it.
  */
-export type OutboundFailure = 'refused-address' | 'not-sent' | 'unsure'
+export type OutboundFailure = 'refused-address' | 'not-sent' | 'withheld' | 'unsure'
 
 export class OutboundError extends Error {
   readonly kind: OutboundFailure

@@ -20,6 +20,8 @@ export interface Http2Connection {
 
 /** A call that needs a connection. */
 export interface Waiting {
+  /** Whether it may begin: answered at once, or later. */
+  ask(goOn: (isAllowed: boolean) => void): void
   /** Begins the call; `undefined` when it cannot be. */
   take(connection: Http2Connection): ClientHttp2Stream | undefined
   fail(error: OutboundError): void
@@ -97,7 +99,7 @@ function serve(pool: PoolState): void {
     const connection = connectionWithRoom(pool)
     if (connection === undefined) break
     line.delete(waiting)
-    begin(pool, connection, waiting)
+    ask(pool, connection, waiting)
   }
   if (line.size > 0) connectMore(pool)
   else if (open.size === 0 && !pool.isConnecting) pool.onEmpty()
@@ -110,6 +112,19 @@ function connectionWithRoom(pool: PoolState): Http2Connection | undefined {
     doubt(pool, connection)
   }
   return undefined
+}
+
+/** Its place in the connection is kept for it while it asks. Should the connection end meanwhile, it asks again for the next. */
+function ask(pool: PoolState, connection: Http2Connection, waiting: Waiting): void {
+  let isAtOnce = true
+  connection.streams += 1
+  waiting.ask((isAllowed) => {
+    connection.streams -= 1
+    if (isAllowed && hasRoom(connection)) begin(pool, connection, waiting)
+    else if (isAllowed) pool.line.add(waiting)
+    if (!isAtOnce) serve(pool)
+  })
+  isAtOnce = false
 }
 
 function begin(pool: PoolState, connection: Http2Connection, waiting: Waiting): void {

@@ -77,12 +77,12 @@ test('a server that never says whether it took the content leaves us unsure at t
     isContent ||= line === 'DATA'
   })
   const late = await sendBySmtp({ host: '127.0.0.1', port: silent, ignoreTls: true }, mail, 300)
-  assert.deepEqual([late.kind, late.kind === 'failed' && late.begun], ['failed', true])
+  assert.deepEqual([late.kind, late.kind === 'failed' && late.mayBeTaken], ['failed', true])
   const dumb = await startScript(t, (line, socket) => {
     if (!line.startsWith('RCPT')) polite(line, socket)
   })
   const early = await sendBySmtp({ host: '127.0.0.1', port: dumb, ignoreTls: true }, mail, 300)
-  assert.deepEqual([early.kind, early.kind === 'failed' && early.begun], ['failed', false])
+  assert.deepEqual([early.kind, early.kind === 'failed' && early.mayBeTaken], ['failed', false])
 })
 
 test('a server is told every domain in ASCII', async (t) => {
@@ -153,7 +153,7 @@ test('a message that waits for a connection until its time is up is taken out of
   const mail = { from: 'a@example.com', recipients: ['b@example.org'], raw }
   const first = Array.from({ length: 5 }, () => sendBySmtp(account, mail, 10_000))
   const waiting = await sendBySmtp(account, mail, 1_000)
-  assert.deepEqual([waiting.kind, waiting.kind === 'failed' && waiting.begun], ['failed', false])
+  assert.deepEqual([waiting.kind, waiting.kind === 'failed' && waiting.mayBeTaken], ['failed', false])
   isReleased = true
   for (const done of held) done()
   for (const result of await Promise.all(first)) assert.equal(result.kind, 'taken')

@@ -157,9 +157,10 @@ function asked({ apiKey, baseUrl }: Account, path: string, body: object) {
   }
 }
 
+/** A question: whatever comes of it, nothing was sent. */
 async function called(world: World, account: Account, path: string, body: object, timeoutMs: number) {
-  const answer = await world.fetch(asked(account, path, body), { reach: 'operator', timeoutMs, account })
-  return answerOf(answer, world.now())
+  const options = { reach: 'operator', timeoutMs, account, sendsNothing: true } as const
+  return answerOf(await world.fetch(asked(account, path, body), options), world.now())
 }
 
 function bodyOf(email: AddressedEmail, account: Account, users: readonly BrazeUser[]): object {

@@ -5,7 +5,8 @@ import { OutboundError } from '../../world/outbound-error.ts'
 import { outcomeOfSmtpFailure } from './smtp-outcome.ts'
 
 const failure = (facts: object): Error => Object.assign(new Error('said\nso'), facts)
-const kindOf = (error: unknown, begun = false): string => outcomeOfSmtpFailure(error, { begun, isOwnSender: true }).kind
+const kindOf = (error: unknown, mayBeTaken = false): string =>
+  outcomeOfSmtpFailure(error, { mayBeTaken, isOwnSender: true }).kind
 
 test('a refused login is the account’s fault, one that fails for now is not', () => {
   assert.equal(kindOf(failure({ code: 'EAUTH', responseCode: 535, command: 'AUTH PLAIN' })), 'misconfigured')
@@ -35,7 +36,7 @@ test('a host we do not call is a mistake of the account, one that is unknown may
 test('only a mailbox that is not there makes the recipient bad', () => {
   const reasonOf = (responseCode: number): unknown => {
     const error = failure({ code: 'EENVELOPE', responseCode, command: 'RCPT TO' })
-    const outcome = outcomeOfSmtpFailure(error, { begun: false, isOwnSender: true })
+    const outcome = outcomeOfSmtpFailure(error, { mayBeTaken: false, isOwnSender: true })
     return outcome.kind === 'refused' && outcome.reason
   }
   assert.deepEqual([550, 551, 553, 552, 554].map(reasonOf), [
@@ -48,7 +49,7 @@ test('only a mailbox that is not there makes the recipient bad', () => {
 })
 
 test('the words are one line', () => {
-  const outcome = outcomeOfSmtpFailure(failure({ code: 'ECONNECTION' }), { begun: false, isOwnSender: true })
+  const outcome = outcomeOfSmtpFailure(failure({ code: 'ECONNECTION' }), { mayBeTaken: false, isOwnSender: true })
   assert.deepEqual(outcome, { kind: 'busy', detail: 'said so' })
 })
 
@@ -56,7 +57,7 @@ test('a mailbox of Exchange Online that may not send is the account’s fault, w
   const told = (response: string, isOwnSender = true): string =>
     outcomeOfSmtpFailure(
       failure({ code: 'EMESSAGE', responseCode: Number(response.slice(0, 3)), command: 'DATA', response }),
-      { begun: true, isOwnSender },
+      { mayBeTaken: true, isOwnSender },
     ).kind
   assert.equal(told('550 5.7.60 SMTP; Client does not have permissions to send as this sender'), 'misconfigured')
   assert.equal(told('554 5.2.252 SendAsDenied; hello@example.com not allowed to send as …'), 'misconfigured')

@@ -15,8 +15,8 @@ interface SmtpFailure {
 }
 
 export interface SmtpFailureScene {
-  /** The content was on its way. */
-  readonly begun: boolean
+  /** The end of the content may have got there. */
+  readonly mayBeTaken: boolean
   /** The sender's address is the account's, not the message's own. */
   readonly isOwnSender: boolean
 }
@@ -43,7 +43,7 @@ export function outcomeOfSmtpFailure(error: unknown, scene: SmtpFailureScene): O
     if (scene.isOwnSender && accountCodes.test(String(response))) return misconfigured(words)
     return outcomeOfReply(responseCode, String(command), words, scene)
   }
-  if (scene.begun) return unsure(words)
+  if (scene.mayBeTaken) return unsure(words)
   if (code === 'EAUTH') return misconfigured(words)
   // Our own side of nodemailer: a message larger than the server said it takes, an address it cannot write.
   if (code === 'EMESSAGE' || code === 'EENVELOPE') return refused('bad-content', words)

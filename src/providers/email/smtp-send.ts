@@ -1,7 +1,8 @@
 // Sending by SMTP, and the look at an account: what the kinds of mail servers share.
 import type { EmailMessage } from '../../domain/outbound-message.ts'
 import type { Outcome } from '../../domain/outcome.ts'
-import { misconfigured, refused, sent } from '../../domain/outcome.ts'
+import { misconfigured, refused, sent, withheld } from '../../domain/outcome.ts'
+import type { World } from '../../world/world.ts'
 import { emailSender, flag, object, ofHost, ofPort, optional, secret, text } from '../form.ts'
 import type { CheckResult } from '../provider.ts'
 import { bad, good, sendTimeoutMs } from '../provider.ts'
@@ -64,15 +65,22 @@ export interface MailAccount extends SmtpAccount {
   readonly accountSid?: string
 }
 
-export async function sendMail(message: EmailMessage, account: MailAccount, now: Date): Promise<Outcome> {
+export async function sendMail(
+  world: Pick<World, 'now' | 'mayLeave'>,
+  message: EmailMessage,
+  account: MailAccount,
+): Promise<Outcome> {
   const email = addressed(message, account)
   if ('kind' in email) return email
-  const raw = await rawOf(email, account, now)
+  const raw = await rawOf(email, account, world.now())
   if ('kind' in raw) return raw
   const recipients = [...email.to, ...email.cc, ...email.bcc].map(inAscii)
-  const result = await sendBySmtp(account, { from: inAscii(email.from), recipients, raw }, sendTimeoutMs)
+  const { mayLeave } = world
+  const result = await sendBySmtp(account, { from: inAscii(email.from), recipients, raw, mayLeave }, sendTimeoutMs)
+  if (result.kind === 'withheld') return withheld('The message was withheld before its content left')
   if (result.kind === 'failed') {
-    return outcomeOfSmtpFailure(result.error, { begun: result.begun, isOwnSender: message.from === undefined })
+    const { error, mayBeTaken } = result
+    return outcomeOfSmtpFailure(error, { mayBeTaken, isOwnSender: message.from === undefined })
   }
   const id = messageIdOf(email)
   if (result.refusals.length === 0) return sent(id)

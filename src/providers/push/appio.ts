@@ -143,7 +143,7 @@ async function refusalOfProfile(
   target: string,
 ): Promise<Outcome | undefined> {
   const question = jsonRequest(`${base}/profiles`, apiKey, { fiscal_code: target })
-  const answer = await answered(world, question, { timeoutMs: profileTimeoutMs })
+  const answer = await answered(world, question, { timeoutMs: profileTimeoutMs, sendsNothing: true })
   if ('kind' in answer) return answer.kind === 'unsure' ? busy(answer.detail) : answer
   if (answer.status === 200) {
     const isAllowed = answer.flag('sender_allowed')

@@ -180,6 +180,7 @@ function detailOf(
         ...more,
       })
     case 'busy':
+    case 'withheld':
       return detail(now, isAgain ? 'providerBusy' : 'providerError', { ...more, raw: { message: outcome.detail } })
     case 'unsure':
       return detail(now, 'perhapsSent', { ...more, raw: { message: outcome.detail } })
