@@ -67,6 +67,12 @@ export function isInfrastructureError(error: unknown): boolean {
   return failureOf(error) !== undefined
 }
 
+/** The pool was closed by ourselves: no later try will do better. */
+export function isClosedPool(error: unknown, depth = 0): boolean {
+  if (!(error instanceof Error) || depth > causesMax) return false
+  return error.message.startsWith('Cannot use a pool after calling end') || isClosedPool(error.cause, depth + 1)
+}
+
 function failureByCode(error: Error): Failure | undefined {
   const code = codeOf(error)
   if (code === undefined) return undefined

@@ -25,7 +25,13 @@ export type Outcome =
       readonly down?: Down
     }
   /** Perhaps sent: the channel's policy decides. */
-  | { readonly kind: 'unsure'; readonly detail: string; readonly down?: Down }
+  | {
+      readonly kind: 'unsure'
+      readonly detail: string
+      readonly down?: Down
+      /** Our own process ended in the middle of the call: the provider may be fine. */
+      readonly interrupted?: true
+    }
   /** Certainly not sent: when it was about to leave, it was no longer ours to send. */
   | { readonly kind: 'withheld'; readonly detail: string }
 
@@ -40,6 +46,7 @@ export const misconfigured = (detail: string): Outcome => ({ kind: 'misconfigure
 export const busy = (detail: string, retryAfterMs?: number): Outcome =>
   retryAfterMs === undefined ? { kind: 'busy', detail } : { kind: 'busy', detail, retryAfterMs }
 export const unsure = (detail: string): Outcome => ({ kind: 'unsure', detail })
+export const interruptedCall = (detail: string): Outcome => ({ kind: 'unsure', detail, interrupted: true })
 export const withheld = (detail: string): Outcome => ({ kind: 'withheld', detail })
 
 /** The same outcome, as one that speaks against the provider as a whole. */

@@ -9,9 +9,9 @@ import type { Caller } from '../domain/environment.ts'
 import type { Integration, Standing } from '../domain/integration.ts'
 import {
   canBePrimary,
+  changedConfigurations,
   channelsWithPrimary,
   isCapturing,
-  knownConfigurations,
   knownCredentials,
 } from '../domain/integration.ts'
 import { badRequest, conflict } from '../domain/problem.ts'
@@ -143,7 +143,7 @@ function refuseEmpty(change: ChangeIntegration): void {
   if (given.every((value) => value === undefined)) throw badRequest('No properties found for update')
 }
 
-/** Credentials, configurations and conditions are replaced as a whole. */
+/** Credentials and conditions are replaced as a whole. */
 function changed(stored: Integration, change: ChangeIntegration): Integration {
   return {
     ...stored,
@@ -152,7 +152,9 @@ function changed(stored: Integration, change: ChangeIntegration): Integration {
     active: change.active ?? stored.active,
     credentials: change.credentials === undefined ? stored.credentials : knownCredentials(change.credentials),
     conditions: change.conditions?.map(arrangedFilter) ?? stored.conditions,
-    ...(change.configurations === undefined ? {} : { configurations: knownConfigurations(change.configurations) }),
+    ...(change.configurations === undefined
+      ? {}
+      : { configurations: changedConfigurations(stored.configurations, change.configurations) }),
   }
 }
 

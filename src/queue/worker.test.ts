@@ -227,9 +227,10 @@ test('however much is born here, what is due is claimed, and batches of both tak
   reservation.give(rowsOf(20, reservation.lease))
   assert.equal(worker.reserve(1), undefined)
   await last(claims).answer(5)
-  const leases = (): string[] => batches.map(({ rows }) => (rows[0]?.lease === reservation.lease ? 'born' : 'claimed'))
+  const leases = (): string[] =>
+    batches.map(({ rows }) => (rows[0]?.lease === reservation.lease ? 'at once' : 'claimed'))
   for (let place = 0; place < 3; place += 1) await batches[place]?.settle()
-  assert.deepEqual(leases(), ['born', 'claimed', 'born', 'born'])
+  assert.deepEqual(leases(), ['at once', 'claimed', 'at once', 'at once'])
   assert.equal(claims.length, 2, 'more is looked for as soon as what was claimed is over')
   await last(claims).answer(5)
   await batches[3]?.settle()

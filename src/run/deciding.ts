@@ -1,5 +1,5 @@
 // What deciding needs, wired once: what is kept of versions, integrations, layouts and secrets between batches.
-import { createSlots } from '../deliver/slots.ts'
+import { createLimits } from '../deliver/limits.ts'
 import { createIntegrations } from './cache/integrations.ts'
 import { createWordings } from './cache/layouts.ts'
 import { createSigningSecrets } from './cache/signing-secrets.ts'
@@ -18,7 +18,7 @@ export function createDeciding({ db, world, renderer, operatorMail, linkBase }: 
     versions: createVersions(),
     integrations: createIntegrations(world.sealer),
     wordings: createWordings(),
-    slots: createSlots(),
+    limits: createLimits(),
     signingSecrets: createSigningSecrets(world.sealer),
     linkBase,
     operatorMail,

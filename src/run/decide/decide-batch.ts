@@ -1,14 +1,14 @@
 // All jobs of a batch, decided: sorted by what becomes of each, and with each the step that follows it at once.
+import type { Environment } from '../../domain/environment.ts'
 import type { Job } from '../../domain/job.ts'
 import type { Settlement, Wish } from '../../record/settlement.ts'
-import { settles } from '../../record/settlement.ts'
-import type { Pipeline } from '../pipeline.ts'
-import type { Outgoing } from '../send/outgoing.ts'
-import type { PendingCall } from '../send/pending-call.ts'
+import type { PendingCall } from '../send/custom-calls.ts'
+import { heldUnrendered } from '../send/held-unrendered.ts'
+import type { Stages } from '../stages.ts'
 import type { StepTracing } from '../trace-steps.ts'
 import { withSpan } from '../trace-steps.ts'
 import type { DecidedJob, DecidingParts } from './decide-job.ts'
-import { abandoned, decideJob, factsOf } from './decide-job.ts'
+import { abandoned, decideJob, jobFactsFrom } from './decide-job.ts'
 import type { JobFacts } from './job-facts.ts'
 import type { Send } from './suppressed.ts'
 import type { WebhookAnswers } from './webhook-answers.ts'
@@ -26,7 +26,8 @@ export interface DecidedBatch {
 }
 
 interface BatchParts extends DecidingParts {
-  readonly pipeline: Pipeline
+  readonly environment: Environment
+  readonly stages: Pick<Stages, 'pipeline' | 'sends'>
   readonly answers: WebhookAnswers
   readonly tracing: StepTracing | undefined
 }
@@ -42,12 +43,17 @@ export function decideBatch(parts: BatchParts, jobs: readonly Job[]): DecidedBat
     madeAfter: new Map(),
   }
   for (const job of jobs) {
-    const jobFacts = withAnswers(withSpan(tracing, factsOf(facts, job, links)), answers)
+    const jobFacts = withAnswers(withSpan(tracing, jobFactsFrom(facts, job, links)), answers)
     if (jobFacts === undefined) {
       batch.settlements.push(abandoned(facts, job, now))
       continue
     }
-    if (mustAsk(jobFacts, parts.pipeline)) {
+    const held = heldUnrendered(parts.stages, jobFacts, now)
+    if (held !== undefined) {
+      batch.settlements.push(held)
+      continue
+    }
+    if (mustAsk(jobFacts, parts.stages.pipeline)) {
       batch.asking.push(jobFacts)
       continue
     }
@@ -75,11 +81,11 @@ function decideFollower(
   { id }: Job,
   decided: DecidedJob,
 ): { readonly job: Job; readonly decided: DecidedJob } | undefined {
-  const { facts, links, tracing, pipeline } = parts
+  const { facts, links, tracing, stages } = parts
   const job = facts.followers.get(id)
   if (job === undefined || !goesOnWith(decided, job)) return undefined
-  const found = factsOf(facts, job, links)
-  if (found === undefined || mustAsk(found, pipeline)) return undefined
+  const found = jobFactsFrom(facts, job, links)
+  if (found === undefined || mustAsk(found, stages.pipeline)) return undefined
   const traced = withSpan(tracing, found) as JobFacts
   const next = orUndecided(() => decideJob(parts, traced))
   // A call or a wish is for a job that is there.
@@ -105,11 +111,4 @@ function goesOnWith(decided: DecidedJob, { step, digestId }: Job): boolean {
   if (!('settled' in decided) || !('status' in decided.settled)) return false
   const { next, closes } = decided.settled
   return closes === null && next?.step === step && next.digestId === digestId
-}
-
-/** Those that follow others and wait for a slot now: unlike all that wait, they are not written yet. */
-export function heldFollowers({ madeAfter }: DecidedBatch, waiting: readonly Outgoing[]): Settlement[] {
-  if (madeAfter.size === 0) return []
-  const held = waiting.map(({ facts }) => facts.job).filter(({ id }) => madeAfter.has(id))
-  return held.map((job) => settles(job, 'queued', { due: 'kept' }))
 }

@@ -1,10 +1,11 @@
 // One job of a batch, from what is known of it to what is to be written, sent or asked for it; nothing of that is done here.
+import type { Environment } from '../../domain/environment.ts'
 import { detail } from '../../domain/execution-detail.ts'
 import type { Job } from '../../domain/job.ts'
 import type { Renderer } from '../../domain/rendering.ts'
 import type { Settlement, Wish } from '../../record/settlement.ts'
 import { settles } from '../../record/settlement.ts'
-import type { PendingCall } from '../send/pending-call.ts'
+import type { PendingCall } from '../send/custom-calls.ts'
 import { decide } from './decide.ts'
 import type { JobFacts } from './job-facts.ts'
 import type { Facts } from './load-facts.ts'
@@ -16,6 +17,7 @@ import type { UnsubscribeLinks } from './unsubscribe-headers.ts'
 import { withUnsubscribeHeaders } from './unsubscribe-headers.ts'
 
 export interface DecidingParts {
+  readonly environment: Environment
   readonly facts: Facts
   readonly links: UnsubscribeLinks | undefined
   readonly renderer: Renderer
@@ -28,15 +30,15 @@ export type DecidedJob =
   | { readonly call: PendingCall }
 
 /** For one whose conditions need not be asked of anybody. */
-export function decideJob({ facts, links, renderer, now }: DecidingParts, job: JobFacts): DecidedJob {
+export function decideJob({ environment, facts, links, renderer, now }: DecidingParts, job: JobFacts): DecidedJob {
   const decision = decide(job, renderer, now)
   if (decision.kind === 'send') return { send: { facts: job, decision: withUnsubscribeHeaders(links, job, decision) } }
-  if (decision.kind === 'callOut') return { call: { facts: job, decision } }
+  if (decision.kind === 'callOut') return { call: { environment, facts: job, decision } }
   return { settled: settlementOf(job, inAppAllowed(facts, decision, now), now) }
 }
 
 /** Undefined when the subscriber was deleted. Anything else that is missing is a fault of ours. */
-export function factsOf(facts: Facts, job: Job, links?: UnsubscribeLinks): JobFacts | undefined {
+export function jobFactsFrom(facts: Facts, job: Job, links?: UnsubscribeLinks): JobFacts | undefined {
   const version = facts.versions.get(job.versionId)
   const event = facts.events.get(job.eventId)
   const subscriber = facts.subscribers.get(job.subscriberId)

@@ -15,7 +15,8 @@ const followers: ReadonlySet<StepType> = new Set<StepType>(['in_app', 'email', '
 export function followerOf(job: Job, version: WorkflowVersion | undefined): Job | undefined {
   const steps = version?.definition.steps ?? []
   // Begun before and not ended: it goes alone now, so that a fault in what comes after it costs only that.
-  if (job.claims > 1 || isRedriven(job) || !endsAtOnce(job, steps[job.step]?.template.type)) return undefined
+  if (job.interruptions > 0 || job.faults > 0 || isRedriven(job) || !endsAtOnce(job, steps[job.step]?.template.type))
+    return undefined
   const place = activeStepFrom(steps, job.step + 1)
   const next = place === undefined ? undefined : steps[place]
   if (place === undefined || next === undefined || !followers.has(next.template.type)) return undefined
@@ -33,7 +34,9 @@ export function followerOf(job: Job, version: WorkflowVersion | undefined): Job 
     status: 'queued',
     lane,
     lease,
-    claims: 1,
+    interruptions: 0,
+    faults: 0,
+    faultedSince: null,
     digestId,
     state: null,
     event,

@@ -7,6 +7,7 @@ import type { Environment } from '../../domain/environment.ts'
 import { gathered } from '../../domain/gathered.ts'
 import { grouped } from '../../domain/grouped.ts'
 import { isCapturing } from '../../domain/integration.ts'
+import type { Job } from '../../domain/job.ts'
 import type { Envelope } from '../../domain/message.ts'
 import type { OutboundMessage } from '../../domain/outbound-message.ts'
 import type { Outcome } from '../../domain/outcome.ts'
@@ -25,10 +26,19 @@ interface Asked {
   readonly message: BegunMessage
 }
 
+/** What is asked when messages are about to leave. */
+export interface Leaving {
+  /** Whether the jobs are still ours, which is certain while their marks are fresh. */
+  mayLeave(jobs: readonly Job[]): boolean | Promise<boolean>
+  /** Marks a message that was not marked when it began, because its provider says when its content leaves. */
+  mark(job: Job, message: BegunMessage): Promise<boolean>
+}
+
 /** What comes of each message; none of it is ever rejected, or a slot would be held for good. The calls have begun when this returns. */
 export function askProviders(
   pipeline: Pipeline,
   outgoing: readonly Outgoing<BegunMessage>[],
+  leaving: Leaving,
 ): ReadonlyMap<BegunMessage, Promise<Outcome>> {
   const all = gathered(outgoing, ({ environment, facts, messages }) =>
     messages.map((message): Asked => ({ environment, facts, message })),
@@ -43,10 +53,10 @@ export function askProviders(
     const [first] = group
     if (first === undefined) continue
     if (group.length === 1) {
-      answers.set(first.message, traced(pipeline, first, 1, orUnsure(pipeline, askOne(pipeline, first))))
+      answers.set(first.message, traced(pipeline, first, 1, orUnsure(pipeline, askOne(pipeline, first, leaving))))
       continue
     }
-    const outcomes = askTogether(pipeline, group)
+    const outcomes = askTogether(pipeline, group, leaving)
     for (const [index, asked] of group.entries()) {
       const own = outcomes.then((told) => told[index] as Outcome)
       answers.set(asked.message, traced(pipeline, asked, group.length, orUnsure(pipeline, own)))
@@ -83,30 +93,33 @@ async function orUnsure({ world }: Pipeline, answer: Promise<Outcome>): Promise<
   }
 }
 
-async function askOne(pipeline: Pipeline, { environment, facts, message }: Asked): Promise<Outcome> {
+async function askOne(pipeline: Pipeline, { environment, facts, message }: Asked, leaving: Leaving): Promise<Outcome> {
   const { event } = facts
   const { providerId } = message.integration
   const provider = providerOf(providerId)
   if (provider === undefined) return misconfigured(`There is no provider ${providerId}`)
   const integration = withOperatorMail(pipeline, message.integration)
+  const mayLeave = (): boolean | Promise<boolean> =>
+    message.marksLater ? leaving.mark(facts.job, message) : leaving.mayLeave([facts.job])
   return withFiles(pipeline, environment, { event, envelope: message.envelope }, async (envelope) => {
     const addressed = await addressedOf(pipeline, { environment, facts, message }, envelope)
     return addressed === undefined
       ? notAddressed
-      : deliver(pipeline.world, { provider, integration, message: addressed })
+      : deliver(pipeline.world, { provider, integration, message: addressed, mayLeave })
   })
 }
 
 /** Those that share a call are of one integration, and have no files. */
-async function askTogether(pipeline: Pipeline, group: readonly Asked[]): Promise<readonly Outcome[]> {
+async function askTogether(pipeline: Pipeline, group: readonly Asked[], leaving: Leaving): Promise<readonly Outcome[]> {
   const { integration } = (group[0] as Asked).message
   const { providerId } = integration
   const provider = providerOf(providerId)
   if (provider === undefined) return group.map(() => misconfigured(`There is no provider ${providerId}`))
   const made = await Promise.all(group.map((asked) => addressedOf(pipeline, asked, asked.message.envelope)))
   const messages = gathered(made, (message) => message ?? [])
+  const mayLeave = (): boolean | Promise<boolean> => leaving.mayLeave(group.map(({ facts }) => facts.job))
   const outcomes =
-    messages.length === 0 ? [] : await deliverTogether(pipeline.world, { provider, integration, messages })
+    messages.length === 0 ? [] : await deliverTogether(pipeline.world, { provider, integration, messages, mayLeave })
   const told = outcomes.values()
   return made.map((message) => (message === undefined ? notAddressed : (told.next().value as Outcome)))
 }

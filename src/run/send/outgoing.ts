@@ -33,6 +33,10 @@ export interface OutgoingMessage extends SentMessage {
 /** One that holds its place in a call. */
 export interface BegunMessage extends OutgoingMessage {
   readonly seat: Seat
+  /** How sending had gone before this attempt. */
+  readonly before: Sending
+  /** Its provider says when the content leaves: it is marked as being called then, and is ready to be sent before. */
+  readonly marksLater: boolean
 }
 
 /** One that is not called now: what is left of its job comes back for it. */

@@ -1,4 +1,6 @@
 // From the outcomes of a job's calls to what is written: each message's state, and whether the job is over.
+import type { Rest } from '../../deliver/limits.ts'
+import type { OutcomeSituation } from '../../domain/after-outcome.ts'
 import { afterOutcome } from '../../domain/after-outcome.ts'
 import type { StoredDetail } from '../../domain/execution-detail.ts'
 import { detail } from '../../domain/execution-detail.ts'
@@ -18,45 +20,58 @@ import type { JobFacts } from '../decide/job-facts.ts'
 import { failed, nextOf } from '../decide/settle-decision.ts'
 import { optedOut } from '../decide/suppressed.ts'
 import type { Called, LaterMessage } from './outgoing.ts'
+import { afterRest, heldDetail, released } from './resting.ts'
 
 interface Judged {
   readonly result: CallResult
   readonly details: readonly StoredDetail[]
   /** When it is sent again; null when it is over. */
   readonly again: Date | null
+  /** It was perhaps sent, and is not sent again. */
+  readonly isLeftUnsure: boolean
+  /** It is held because its provider is down. */
+  readonly downSince: Date | undefined
 }
 
-export interface Moment {
+export interface SettlingParts {
   readonly now: Date
   readonly random: number
+  /** Whether the provider of an integration is taken to be down. */
+  rest(integrationId: string): Rest | undefined
 }
 
 /** `later`: messages of the job whose turn comes after these. */
 export function settleOutcomes(
   facts: JobFacts,
   calls: readonly Called[],
-  moment: Moment,
+  parts: SettlingParts,
   later: readonly LaterMessage[] = [],
 ): JobOutcome {
-  const judged = calls.map((call) => judge(call, moment))
+  const { now } = parts
+  const judged = calls.map((call) => judge(facts, call, parts))
   const dead = gathered(calls, (call) => deadTokenOf(facts, call) ?? [])
   const results = judged.map((one) => one.result)
   const removed = dead.map(({ providerId, token }) =>
-    detail(moment.now, 'deviceTokenRemoved', { providerId, raw: { deviceToken: token } }),
+    detail(now, 'deviceTokenRemoved', { providerId, raw: { deviceToken: token } }),
   )
-  const details = [...gathered(judged, (one) => one.details), ...removed]
-  const isReached = results.some((result) => result.state === 'done' && result.status !== 'error')
-  const state = { ...facts.job.state, ...providerState(calls) }
-  const again = gathered(judged, (one) => one.again ?? [])
+  const heldUntil = judged.find((one) => one.downSince !== undefined)
+  const state = {
+    ...released(facts.job.state),
+    ...providerState(calls),
+    ...(heldUntil?.downSince === undefined
+      ? {}
+      : { downSince: heldUntil.downSince.toISOString(), heldSince: now.toISOString() }),
+  }
   const settlement = settlementOf(facts, {
-    details,
+    details: [...gathered(judged, (one) => one.details), ...removed],
     state,
-    isReached,
-    again: [...again, ...later.map(({ sending }) => dueOf(sending, moment.now))],
-    now: moment.now,
+    isReached: results.some((result) => result.state === 'done' && result.status === 'sent'),
+    isLeftUnsure: judged.some((one) => one.isLeftUnsure),
+    again: [...gathered(judged, (one) => one.again ?? []), ...later.map(({ sending }) => dueOf(sending, now))],
+    now,
   })
   const suppressions = gathered(calls, optedOut)
-  const polls = gathered(calls, (call) => awaited(call, moment.now))
+  const polls = gathered(calls, (call) => awaited(call, now))
   return {
     settlement,
     results,
@@ -76,25 +91,33 @@ function awaited({ message, asked: { integrationId, providerId }, outcome }: Cal
 
 export const dueOf = ({ dueAt }: Sending, now: Date): Date => (dueAt === undefined ? now : new Date(dueAt))
 
-/** Goes on at the first moment of `again`; without any it is over. */
-export function settlementOf(facts: JobFacts, { details, state, again, now, isReached: isNow }: Judgement): Settlement {
+/** Goes on at the first time of `again`; without any it is over. */
+export function settlementOf(facts: JobFacts, judgement: Judgement): Settlement {
+  const { details, again, now } = judgement
   const [first] = again.length < 2 ? again : [...again].sort((a, b) => a.getTime() - b.getTime())
-  const isReached = isNow || state.reached === true
-  if (first !== undefined) {
-    const kept = isReached ? { ...state, reached: true as const } : state
-    return settles(facts.job, 'running', { due: first, details, state: kept })
+  const isReached = judgement.isReached || judgement.state.reached === true
+  const isLeftUnsure = judgement.isLeftUnsure || judgement.state.leftUnsure === true
+  const state: JobState = {
+    ...judgement.state,
+    ...(isReached ? { reached: true as const } : {}),
+    ...(isLeftUnsure ? { leftUnsure: true as const } : {}),
   }
-  // One message that arrived, or perhaps did, is enough: the others have their own details.
-  if (isReached) return settles(facts.job, 'completed', { details, state, next: nextOf(facts) })
-  const told = [...details, ...allFailed(facts, now)]
-  return { ...failed(facts, { details: told, stops: false }, now), state }
+  if (first !== undefined) return settles(facts.job, 'running', { due: first, details, state })
+  // One message that was sent is enough: the others have their own details.
+  if (isReached) return settles(facts.job, 'completed', { details, state: judgement.state, next: nextOf(facts) })
+  // Neither sent nor failed, as far as anyone knows: the steps after it run.
+  if (isLeftUnsure) return settles(facts.job, 'skipped', { details, state, next: nextOf(facts) })
+  const all = [...details, ...allFailed(facts, now)]
+  return { ...failed(facts, { details: all, stops: false }, now), state: judgement.state }
 }
 
 export interface Judgement {
   readonly details: readonly StoredDetail[]
   readonly state: JobState
-  /** Whether one of its messages arrived now, or perhaps did. */
+  /** Whether one of its messages was sent now. */
   readonly isReached: boolean
+  /** Whether one of them was perhaps sent, and is not sent again. */
+  readonly isLeftUnsure: boolean
   /** When others of them are sent. */
   readonly again: readonly Date[]
   readonly now: Date
@@ -116,43 +139,93 @@ function deadTokenOf(facts: JobFacts, { message, asked, prunes }: Called): DeadT
   return isStored ? { ...asked, subscriberId: facts.job.subscriberId, token: envelope.target } : undefined
 }
 
-function judge({ message, asked, isThere, outcome }: Called, { now, random }: Moment): Judged {
+function judge(facts: JobFacts, call: Called, parts: SettlingParts): Judged {
+  const { message, asked, outcome } = call
+  const { sending } = message
+  const { now, random } = parts
+  const after = afterOutcome(situationOf(facts, call, parts))
+  const isAgain = after.kind === 'again'
+  const isCaptured = outcome.kind === 'sent' && outcome.captured === true
+  const next = isAgain && after.failover ? message.other(after.sending.tried) : undefined
+  const rest = isAgain && after.held === true ? parts.rest(asked.integrationId) : undefined
+  const at = isAgain ? (rest === undefined ? after.at : afterRest(rest, { now, random })) : null
+  const result: CallResult = {
+    id: message.id,
+    state: isAgain ? 'ready' : 'done',
+    status: after.status,
+    error: after.error,
+    providerMessageId: outcome.kind === 'sent' ? outcome.providerMessageId : null,
+    sending: isAgain && at !== null ? { ...after.sending, dueAt: at.toISOString() } : sending,
+    nextIntegrationId: next?._id ?? null,
+    isTest: isCaptured,
+    ...(isCaptured ? { isCaptured } : {}),
+  }
+  const isLeftUnsure = after.kind === 'over' && after.leftUnsure === true
+  const details =
+    outcome.kind === 'withheld'
+      ? []
+      : [
+          detailOf(outcome, isAgain, {
+            now,
+            providerId: asked.providerId,
+            isRetry: sending.attempts > 1 || isAgain,
+            isTest: isCaptured,
+          }),
+          ...followUps({ facts, call, next, rest, at, isLeftUnsure, now, random }),
+        ]
+  return { result, details, again: at, isLeftUnsure, downSince: rest?.downSince }
+}
+
+function situationOf(facts: JobFacts, call: Called, { now, random, rest }: SettlingParts): OutcomeSituation {
+  const { message, asked, isThere, outcome } = call
   const { sending, channel } = message
-  // Nobody takes over what was sent: most are, and looking for somebody costs something.
-  const hasOther = outcome.kind !== 'sent' && message.other([...sending.tried, asked.integrationId]) !== undefined
-  const after = afterOutcome({
+  const { integrationId, providerId } = asked
+  // No other takes over what was sent: most are, and looking for one costs something.
+  const hasOther = outcome.kind !== 'sent' && message.other([...sending.tried, integrationId]) !== undefined
+  const integration = facts.integrations.find((one) => one._id === integrationId)
+  return {
     outcome,
     sending,
     channel,
-    integrationId: asked.integrationId,
-    idempotent: providerOf(asked.providerId)?.idempotent === true,
+    integrationId,
+    idempotent: providerOf(providerId)?.idempotent === true,
+    whenUnsure: integration?.configurations?.whenUnsure ?? undefined,
+    downUntil: outcome.kind === 'sent' ? undefined : downUntilOf(rest(integrationId)),
     hasOther,
     canRepeat: isThere || hasOther,
     now,
     random,
-  })
-  const isCaptured = outcome.kind === 'sent' && outcome.captured === true
-  const isTest = isCaptured
-  const told = detailOf(outcome, after.kind === 'again', {
-    now,
-    providerId: asked.providerId,
-    isRetry: sending.attempts > 1 || after.kind === 'again',
-    isTest,
-  })
-  const next = after.kind === 'again' && after.failover ? message.other(after.sending.tried) : undefined
-  const result: CallResult = {
-    id: message.id,
-    state: after.kind === 'again' ? 'ready' : 'done',
-    status: after.status,
-    error: after.error,
-    providerMessageId: outcome.kind === 'sent' ? outcome.providerMessageId : null,
-    sending: after.kind === 'again' ? { ...after.sending, dueAt: after.at.toISOString() } : sending,
-    nextIntegrationId: next?._id ?? null,
-    isTest,
-    ...(isCaptured ? { isCaptured } : {}),
   }
-  const details = next === undefined ? [told] : [told, selected(next, now)]
-  return { result, details, again: after.kind === 'again' ? after.at : null }
+}
+
+const downUntilOf = (rest: Rest | undefined): Date | undefined =>
+  rest?.downSince === undefined ? undefined : rest.until
+
+interface FollowUp {
+  readonly facts: JobFacts
+  readonly call: Called
+  /** Who takes over. */
+  readonly next: Integration | undefined
+  /** Where it is held. */
+  readonly rest: Rest | undefined
+  /** When it is sent again. */
+  readonly at: Date | null
+  readonly isLeftUnsure: boolean
+  readonly now: Date
+  readonly random: number
+}
+
+/** What the activity shows beside the outcome: who takes over, or when the next attempt is, or that there is none. */
+function followUps({ facts, call, next, rest, at, isLeftUnsure, now, random }: FollowUp): StoredDetail[] {
+  const { providerId, integrationId } = call.asked
+  if (next !== undefined) return [selected(next, now)]
+  if (isLeftUnsure) return [detail(now, 'leftUnsure', { providerId, raw: { messageId: call.message.id } })]
+  if (at === null) return []
+  const integration = facts.integrations.find((one) => one._id === integrationId)
+  if (rest !== undefined && integration !== undefined) return [heldDetail({ integration, rest, now, random }, at)]
+  const nextAttemptAt = at.toISOString()
+  const words = `The message will be tried again at ${nextAttemptAt}`
+  return [detail(now, 'retryScheduled', { words, providerId, isRetry: true, raw: { nextAttemptAt } })]
 }
 
 let lastChosen: { readonly integration: Integration; readonly atMs: number; readonly told: StoredDetail } | undefined

@@ -1,34 +1,73 @@
 // Slots for the messages of one job: as many as there are now, so that no job waits for one while it holds another.
+import type { Limits } from '../../deliver/limits.ts'
+import { usualCallsMax } from '../../deliver/limits.ts'
 import { messageFor } from '../../deliver/message-for.ts'
 import type { Seat, Seating, Sharing } from '../../deliver/seats.ts'
-import type { Slots } from '../../deliver/slots.ts'
 import { beginAttempt } from '../../domain/after-outcome.ts'
+import type { Integration } from '../../domain/integration.ts'
 import { isCapturing } from '../../domain/integration.ts'
+import type { JobState } from '../../domain/job.ts'
 import { providerOf } from '../../providers/registry.ts'
-import { lookAgainAt } from './look-again.ts'
 import type { BegunMessage, LaterMessage, Outgoing, OutgoingMessage } from './outgoing.ts'
+import type { RateShares } from './rate-shares.ts'
 
-/** Those with a slot begin their attempt; messages without one are left for later. */
-export function takeSlots(slots: Slots, seating: Seating, outgoing: Outgoing, now: Date): Outgoing<BegunMessage> {
-  const begun: BegunMessage[] = []
-  const later: LaterMessage[] = []
-  for (const message of outgoing.messages) {
-    const { _id } = message.integration
-    // One that captures asks nobody, whatever its provider wants.
-    const rests = slots.isPaused(_id, now) && !isCapturing(message.integration)
-    const seat = rests ? undefined : seating.take(_id, sharingOf(message, outgoing))
-    if (seat === undefined) later.push(message)
-    else begun.push(begunWith(seat, message, now))
-  }
-  return { ...outgoing, messages: begun, later: [...later, ...outgoing.later] }
+export interface SlotParts {
+  readonly limits: Limits
+  readonly rates: RateShares
+  readonly seating: Seating
+  readonly now: Date
 }
 
+/** Those with a slot begin their attempt; messages without one are left for later. */
+export function takeSlots(parts: SlotParts, outgoing: Outgoing): Outgoing<BegunMessage> {
+  const begun: BegunMessage[] = []
+  const later: LaterMessage[] = []
+  const heldMs = heldFor(outgoing.facts.job.state, parts.now)
+  for (const message of outgoing.messages) {
+    const seat = seatFor(parts, message, outgoing)
+    if (seat === undefined) later.push(message)
+    else begun.push(begunWith(seat, message, parts.now, heldMs))
+  }
+  return { ...outgoing, messages: begun, later: later.length === 0 ? outgoing.later : [...later, ...outgoing.later] }
+}
+
+function seatFor(
+  { limits, rates, seating, now }: SlotParts,
+  message: OutgoingMessage,
+  outgoing: Outgoing,
+): Seat | undefined {
+  const { integration } = message
+  // One that captures asks no provider, whatever that wants.
+  if (!isCapturing(integration) && limits.rest(integration._id, now) !== undefined) return undefined
+  if (!rates.mayTake(outgoing.environment, integration)) return undefined
+  const seat = seating.take(integration._id, callsMaxOf(integration), sharingOf(message, outgoing))
+  if (seat !== undefined) rates.take(integration)
+  return seat
+}
+
+const knownMax = new WeakMap<Integration, number>()
+
+/** How many calls an account takes at once: SMTP by its connections, others by what is usual. */
+export function callsMaxOf(integration: Integration): number {
+  const known = knownMax.get(integration)
+  if (known !== undefined) return known
+  const max = providerOf(integration.providerId)?.concurrency?.(integration.credentials as never) ?? usualCallsMax
+  knownMax.set(integration, max)
+  return max
+}
+
+/** How long the job was held because its provider was down. */
+const heldFor = (state: JobState | null, now: Date): number =>
+  state?.heldSince === undefined ? 0 : Math.max(0, now.getTime() - Date.parse(state.heldSince))
+
 /** Member by member, as it is done for every message. */
-function begunWith(seat: Seat, message: OutgoingMessage, now: Date): BegunMessage {
-  const { id, channel, envelope, integration, other, draft } = message
-  const sending = beginAttempt(message.sending, now)
-  if (draft === undefined) return { seat, id, channel, envelope, sending, integration, other }
-  return { seat, id, channel, envelope, sending, integration, other, draft }
+function begunWith(seat: Seat, message: OutgoingMessage, now: Date, heldMs: number): BegunMessage {
+  const { id, channel, envelope, integration, other, draft, sending: before } = message
+  const sending = beginAttempt(before, now, heldMs)
+  // What is captured asks no provider, so nothing tells when it leaves.
+  const marksLater = providerOf(integration.providerId)?.marksItself === true && !isCapturing(integration)
+  if (draft === undefined) return { seat, id, channel, envelope, sending, before, marksLater, integration, other }
+  return { seat, id, channel, envelope, sending, before, marksLater, integration, other, draft }
 }
 
 /** A provider that breaks over a message must not cost those that hold seats already: that message goes alone. */
@@ -56,21 +95,13 @@ function sharingAt(outgoing: OutgoingMessage, { facts }: Outgoing): Sharing | un
   return { key, max: batching.max, bytes }
 }
 
-/** Those whose integration need not rest come first: the job waits in their line. */
-export function unpausedFirst(slots: Slots, outgoing: Outgoing, now: Date): Outgoing {
+/** Those whose integration need not rest come first: the job waits in their queue. */
+export function restedFirst(limits: Limits, outgoing: Outgoing, now: Date): Outgoing {
   if (outgoing.messages.length < 2) return outgoing
-  const isPaused = ({ integration }: OutgoingMessage): boolean => slots.isPaused(integration._id, now)
+  const rests = ({ integration }: OutgoingMessage): boolean => limits.rest(integration._id, now) !== undefined
   const { messages } = outgoing
-  return { ...outgoing, messages: [...messages.filter((one) => !isPaused(one)), ...messages.filter(isPaused)] }
+  return { ...outgoing, messages: [...messages.filter((one) => !rests(one)), ...messages.filter(rests)] }
 }
 
-/** In whose line it waits. */
-export const lineOf = ({ messages }: Outgoing): string => messages[0]?.integration._id ?? ''
-
-/** When a job is looked at again whose integrations all have to rest; at once where one need not. */
-export function restOver(slots: Slots, { messages }: Outgoing, now: Date): Date {
-  const ends = messages.map(({ integration: { _id } }) =>
-    slots.isPaused(_id, now) ? lookAgainAt(slots, _id, now).getTime() : now.getTime(),
-  )
-  return new Date(Math.min(...ends))
-}
+/** In whose queue it waits. */
+export const queueKeyOf = ({ messages }: Outgoing): string => messages[0]?.integration._id ?? ''

@@ -2,8 +2,8 @@
 import type { Environment } from '../../domain/environment.ts'
 import type { ErasureState } from '../../domain/erasure.ts'
 import { erasePage } from '../../record/erase-page.ts'
-import { putOffTasks } from '../../record/postpone-tasks.ts'
 import type { Task } from '../../store/tasks.ts'
+import { leaveTask } from '../../store/tasks.ts'
 import type { Pipeline } from '../pipeline.ts'
 
 /** It makes way for the others after so many pages: a second's work or so. */
@@ -21,6 +21,5 @@ export async function runErasure(
     if (parts.isStopping() || !pipeline.isAlive()) break
     state = await erasePage(db, world, environment, queue, { task, state })
   }
-  if (state === undefined) return
-  await putOffTasks(db, environment, [{ id: task.id, lease: task.lease, dueAt: world.now(), error: '' }])
+  if (state !== undefined) await leaveTask(db, environment, task, queue.clock)
 }

@@ -13,17 +13,22 @@ import type { Task } from '../../store/tasks.ts'
 import { finishTasks, repeatTask } from '../../store/tasks.ts'
 import type { Pipeline } from '../pipeline.ts'
 
-export async function lookAtLateReceipts({ db, world }: Pipeline, environment: Environment, task: Task): Promise<void> {
+export async function lookAtLateReceipts(
+  { db, world, queue }: Pipeline,
+  environment: Environment,
+  task: Task,
+): Promise<void> {
   const { integrationId, receipts, looks } = lateReceiptsOf(task.state)
   const integration = await findIntegration(db, world.sealer, environment, integrationId)
   const isLast = isLastLook(looks)
   const known = integration === undefined ? [] : receipts
   const report = { integration: integration ?? gone(integrationId), receipts: known, isLast }
   await recordReceipts(db, world, environment, report, async (tx, early) => {
-    const dueAt = early.length === 0 ? undefined : nextLookAt(looks + 1, world.now())
-    if (dueAt === undefined || isLast) await finishTasks(tx, environment, [task])
-    else
-      await repeatTask(tx, environment, { ...task, dueAt, state: { integrationId, receipts: early, looks: looks + 1 } })
+    const now = world.now()
+    const dueAt = early.length === 0 ? undefined : nextLookAt(looks + 1, now)
+    if (dueAt === undefined || isLast) return void (await finishTasks(tx, environment, [task]))
+    const state = { integrationId, receipts: early, looks: looks + 1 }
+    await repeatTask(tx, environment, { ...task, waitMs: dueAt.getTime() - now.getTime(), state }, queue.clock)
   })
 }
 
@@ -31,7 +36,11 @@ export async function lookAtLateReceipts({ db, world }: Pipeline, environment: E
 const gone = (_id: string): Integration => ({ _id, providerId: '' }) as Integration
 
 /** One question; what is left is asked when it is due. */
-export async function pollReceipts({ db, world }: Pipeline, environment: Environment, task: Task): Promise<void> {
+export async function pollReceipts(
+  { db, world, queue }: Pipeline,
+  environment: Environment,
+  task: Task,
+): Promise<void> {
   const { integrationId } = task.state as { integrationId: string }
   const integration = await findIntegration(db, world.sealer, environment, integrationId)
   const polling = integration && providerOf(integration.providerId)?.polling
@@ -43,7 +52,7 @@ export async function pollReceipts({ db, world }: Pipeline, environment: Environ
     integration === undefined || polling === undefined || ids.length === 0
       ? []
       : await (polling as Polling<unknown>).ask(world, ids, integration.credentials)
-  await settlePoll(db, world, environment, {
+  await settlePoll(db, world, environment, queue, {
     task,
     integrationId,
     asked: asked.map((one) => ({ ...one, again: nextPollOf(polling, one.createdAt, now) })),

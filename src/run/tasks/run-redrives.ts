@@ -1,10 +1,10 @@
 // Runs the mending of many: a page a transaction, until it is done, stopped, or others should have their turn.
 import type { Environment } from '../../domain/environment.ts'
-import { putOffTasks } from '../../record/postpone-tasks.ts'
 import { redriveNextPage } from '../../record/redrive-page.ts'
 import type { RetractState } from '../../record/retract.ts'
 import { retractNextPage } from '../../record/retract.ts'
 import type { Task } from '../../store/tasks.ts'
+import { leaveTask } from '../../store/tasks.ts'
 import type { Pipeline } from '../pipeline.ts'
 
 interface Stopping {
@@ -26,7 +26,7 @@ export async function runRedrive(
     if (parts.isStopping() || !pipeline.isAlive()) break
     isMore = await redriveNextPage(db, world, environment, queue, task)
   }
-  if (isMore) await leave(pipeline, environment, task)
+  if (isMore) await leaveTask(db, environment, task, queue.clock)
 }
 
 export async function runRetraction(
@@ -44,10 +44,5 @@ export async function runRetraction(
     if (parts.isStopping() || !pipeline.isAlive()) break
     state = await retractNextPage(db, world, environment, queue, { task, steps, state })
   }
-  if (state !== undefined) await leave(pipeline, environment, task)
-}
-
-/** The next node need not wait for the lease to end. */
-async function leave({ db, world }: Pipeline, environment: Environment, { id, lease }: Task): Promise<void> {
-  await putOffTasks(db, environment, [{ id, lease, dueAt: world.now(), error: '' }])
+  if (state !== undefined) await leaveTask(db, environment, task, queue.clock)
 }

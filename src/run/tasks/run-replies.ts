@@ -26,12 +26,12 @@ interface ReplyState {
 
 /** The mail may hold files: it shares the memory that they may take. */
 export async function handReplyOn(pipeline: Pipeline, environment: Environment, task: Task): Promise<void> {
-  const { db, world, fileBudget } = pipeline
+  const { db, queue, fileBudget } = pipeline
   const giveBack = await fileBudget.take(await taskMailBytes(db, environment, task.id))
   if (giveBack === undefined) {
     const { calls } = task.state as unknown as ReplyState
-    const again = { at: new Date(world.now().getTime() + roomAgainMs), calls }
-    return settleReply(db, environment, { task, jobId: undefined, told: undefined, again })
+    const again = { waitMs: roomAgainMs, calls }
+    return settleReply(db, environment, queue, { task, jobId: undefined, told: undefined, again })
   }
   try {
     await handOn(pipeline, environment, task)
@@ -41,7 +41,7 @@ export async function handReplyOn(pipeline: Pipeline, environment: Environment, 
 }
 
 async function handOn(pipeline: Pipeline, environment: Environment, task: Task): Promise<void> {
-  const { db, world } = pipeline
+  const { db, world, queue } = pipeline
   const { messageId, calls } = task.state as unknown as ReplyState
   const message = await findReplied(db, environment, messageId)
   const mail = (await findTaskMail(db, environment, task.id)) ?? {}
@@ -49,14 +49,19 @@ async function handOn(pipeline: Pipeline, environment: Environment, task: Task):
   if (message === undefined || call === undefined) {
     // The message went with its month, or the workflow wants no answers any more.
     const told = message && detail(world.now(), 'replyCallbackMissing')
-    return settleReply(db, environment, { task, jobId: message?.jobId, told, again: undefined })
+    return settleReply(db, environment, queue, { task, jobId: message?.jobId, told, again: undefined })
   }
   const secret = await pipeline.signingSecrets.of(db, environment)
   const outcome = await callService(world, { call, idempotencyKey: task.id, secret })
   const now = world.now()
   const at = againAt(outcome, calls + 1, now, world.random())
-  const again = at && { at, calls: calls + 1 }
-  await settleReply(db, environment, { task, jobId: message.jobId, told: toldOf(outcome, calls + 1, now), again })
+  const again = at && { waitMs: at.getTime() - now.getTime(), calls: calls + 1 }
+  await settleReply(db, environment, queue, {
+    task,
+    jobId: message.jobId,
+    told: toldOf(outcome, calls + 1, now),
+    again,
+  })
 }
 
 function againAt(outcome: CallOutcome, calls: number, now: Date, random: number): Date | undefined {

@@ -1,19 +1,20 @@
-// Runs tasks: expands events to their recipients and calls them off, ends snoozes, asks for receipts, hands answers on.
+// Runs tasks: expands events to their recipients and cancels them, ends snoozes, asks for receipts, passes replies on.
+import { isInfrastructureError } from '../../db/failure.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { grouped } from '../../domain/grouped.ts'
-import { claimsMax } from '../../domain/job.ts'
 import { activeStepFrom } from '../../domain/workflow.ts'
+import { afterFault } from '../../queue/fault-policy.ts'
 import { releaseLeases } from '../../queue/leases.ts'
-import type { Ending } from '../../queue/worker.ts'
+import { isPoisonous, soloDeathsMax } from '../../queue/suspicion.ts'
+import type { Handling } from '../../queue/worker.ts'
 import type { CancelState } from '../../record/cancel-page.ts'
 import { cancelNextPage } from '../../record/cancel-page.ts'
 import { endDueSnoozes } from '../../record/end-snooze.ts'
 import type { ExpansionState } from '../../record/expand-page.ts'
 import { expandPage, expansionStart } from '../../record/expand-page.ts'
-import { putOffTasks } from '../../record/postpone-tasks.ts'
 import type { ResolveChannels } from '../../record/resolve-recipients.ts'
 import type { Task } from '../../store/tasks.ts'
-import { taskQueue } from '../../store/tasks.ts'
+import { buryTask, clearTask, leaveTask, postponeFaultyTask, taskQueue } from '../../store/tasks.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { runErasure } from './run-erasures.ts'
 import { lookAtLateReceipts, pollReceipts } from './run-receipts.ts'
@@ -28,61 +29,70 @@ export interface TaskParts {
 
 /** Each keeps a connection of the pool busy. */
 const worksAtOnce = 3
-/** These wait for somebody outside, who may take his time: nobody else waits for them. */
+/** These wait for a service outside, which may take its time: no other task waits for them. */
 const outward: ReadonlySet<Task['kind']> = new Set(['poll', 'reply'])
 const callsAtOnce = 8
 /** A third of a lease: a call that begins later, and takes its 20 s, might outlive it. */
 const callBeginsWithinMs = 20_000
 /** An expansion makes way for the others after so many pages: a second's work or so. */
 const pagesPerTurn = 10
-/** A task that failed by a fault of ours is tried again after this, times its claims. */
-const postponedMs = 5_000
 
-export async function runTasks(pipeline: Pipeline, parts: TaskParts, tasks: readonly Task[]): Promise<Ending> {
-  const { db, world } = pipeline
+type Work = () => Promise<void>
+
+export async function runTasks(
+  pipeline: Pipeline,
+  parts: TaskParts,
+  tasks: readonly Task[],
+  handling: Handling<Task>,
+): Promise<void> {
+  const { world } = pipeline
   const environments = await pipeline.environments.of([...new Set(tasks.map((task) => task.environmentId))])
-  const works: (() => Promise<void>)[] = []
-  const calls: (() => Promise<void>)[] = []
+  const works: Work[] = []
+  const calls: Work[] = []
   const startedMs = world.now().getTime()
-  for (const [environmentId, all] of grouped(tasks, (task) => task.environmentId)) {
+  const isTooLate = (): boolean => parts.isStopping() || world.now().getTime() - startedMs > callBeginsWithinMs
+  for (const [environmentId, group] of grouped(tasks, (task) => task.environmentId)) {
     const environment = environments.get(environmentId)
-    if (environment === undefined) continue
-    // Claimed again and again without an end: whoever runs it dies of it.
-    const error = `The task was begun ${claimsMax} times and never came to an end`
-    const deadly = all.filter((task) => task.claims > claimsMax)
-    await putOffTasks(
-      db,
-      environment,
-      deadly.map(({ id, lease }) => ({ id, lease, dueAt: null, error, buriedAt: world.now() })),
-    )
-    const group = all.filter((task) => task.claims <= claimsMax)
-    const snoozes = group.filter((task) => task.kind === 'unsnooze')
-    await guarded(pipeline, environment, snoozes, () => endDueSnoozes(db, world, environment, snoozes))
-    for (const task of group.filter((one) => one.kind !== 'unsnooze')) {
+    if (environment === undefined) {
+      group.forEach(handling.done)
+      continue
+    }
+    const guard = { pipeline, environment, handling }
+    const snoozes = group.filter((task) => task.kind === 'unsnooze' && !isPoisonous(task))
+    if (snoozes.length > 0) works.push(() => endSnoozes(guard, snoozes))
+    for (const task of group.filter((one) => !snoozes.includes(one))) {
       const work = (): Promise<void> => runners[task.kind](pipeline, parts, environment, task)
-      const isTooLate = (): boolean => parts.isStopping() || world.now().getTime() - startedMs > callBeginsWithinMs
-      if (!outward.has(task.kind)) works.push(() => guarded(pipeline, environment, [task], work))
-      else calls.push(() => guarded(pipeline, environment, [task], () => (isTooLate() ? back(pipeline, task) : work())))
+      if (!outward.has(task.kind)) works.push(() => guarded(guard, task, work))
+      else calls.push(() => guarded(guard, task, () => callOutside(guard, task, { work, isTooLate })))
     }
   }
-  const called = sideBySide(calls, callsAtOnce).catch((error: Error) => {
-    world.log.error({ err: error }, 'Tasks could not be put off; their leases will end')
-  })
+  void sideBySide(calls, callsAtOnce)
   await sideBySide(works, worksAtOnce)
-  return { settled: called }
 }
 
-/** Uncounted: it was not begun. */
-async function back({ db, queue }: Pipeline, task: Task): Promise<void> {
-  await releaseLeases(db, taskQueue, queue.clock, [task])
+interface Guard {
+  readonly pipeline: Pipeline
+  readonly environment: Environment
+  readonly handling: Handling<Task>
+}
+
+/** One that comes too late goes back; one that is suspected is cleared first, as the wait is not its own. */
+async function callOutside(
+  { pipeline: { db, queue }, environment }: Guard,
+  task: Task,
+  { work, isTooLate }: { work: Work; isTooLate(): boolean },
+): Promise<void> {
+  if (isTooLate()) return void (await releaseLeases(db, taskQueue, queue.clock, [task]))
+  if (task.interruptions > 0) await clearTask(db, environment, task)
+  await work()
 }
 
 type Run = (pipeline: Pipeline, parts: TaskParts, environment: Environment, task: Task) => Promise<void>
 
-/** Snoozes end together; each of the others is run for itself. */
+/** Snoozes end together; each of the others is run by itself. */
 const runners: Readonly<Record<Task['kind'], Run>> = {
   expand,
-  cancel: callOff,
+  cancel: cancelPages,
   unsnooze: ({ db, world }, _parts, environment, task) => endDueSnoozes(db, world, environment, [task]),
   receipt: (pipeline, _parts, environment, task) => lookAtLateReceipts(pipeline, environment, task),
   poll: (pipeline, _parts, environment, task) => pollReceipts(pipeline, environment, task),
@@ -92,8 +102,20 @@ const runners: Readonly<Record<Task['kind'], Run>> = {
   retract: runRetraction,
 }
 
-/** A large audience must not keep a small one waiting, whosever they are. */
-async function sideBySide(works: (() => Promise<void>)[], atOnce: number): Promise<void> {
+/** Together; where that fails, each by itself, so that only the culprit is postponed. */
+async function endSnoozes(guard: Guard, tasks: readonly Task[]): Promise<void> {
+  const { pipeline, environment, handling } = guard
+  const { db, world } = pipeline
+  try {
+    await endDueSnoozes(db, world, environment, tasks)
+    tasks.forEach(handling.done)
+  } catch {
+    for (const task of tasks) await guarded(guard, task, () => endDueSnoozes(db, world, environment, [task]))
+  }
+}
+
+/** A large audience must not keep a small one waiting, whichever environment they belong to. */
+async function sideBySide(works: Work[], atOnce: number): Promise<void> {
   const one = async (): Promise<void> => {
     for (let work = works.shift(); work !== undefined; work = works.shift()) await work()
   }
@@ -116,10 +138,10 @@ async function expand(pipeline: Pipeline, parts: TaskParts, environment: Environ
       resolveChannels: parts.resolveChannels,
     })
   }
-  if (state !== undefined) await leave(pipeline, environment, task)
+  if (state !== undefined) await leaveTask(db, environment, task, queue.clock)
 }
 
-async function callOff(pipeline: Pipeline, parts: TaskParts, environment: Environment, task: Task): Promise<void> {
+async function cancelPages(pipeline: Pipeline, parts: TaskParts, environment: Environment, task: Task): Promise<void> {
   const { db, world, queue, versions } = pipeline
   const { eventId, versionId, ...rest } = task.state as unknown as CancelState & { eventId: string; versionId: string }
   const version = (await versions.of(db, environment, [versionId])).get(versionId)
@@ -129,30 +151,37 @@ async function callOff(pipeline: Pipeline, parts: TaskParts, environment: Enviro
     const call = { eventId, versionId, steps: version?.definition.steps ?? [], state }
     state = await cancelNextPage(db, world, environment, queue, { task, ...call })
   }
-  if (state !== undefined) await leave(pipeline, environment, task)
+  if (state !== undefined) await leaveTask(db, environment, task, queue.clock)
 }
 
-async function guarded(
-  { db, world }: Pipeline,
-  environment: Environment,
-  tasks: readonly Task[],
-  work: () => Promise<void>,
-): Promise<void> {
+/** Never throws: the task is done, runs again, waits, or is buried. */
+async function guarded({ pipeline, environment, handling }: Guard, task: Task, work: Work): Promise<void> {
+  const { db, world } = pipeline
   try {
-    await work()
+    if (isPoisonous(task)) {
+      const error = `The process ended ${soloDeathsMax} times while this task ran alone`
+      if ((await buryTask(db, environment, task, { error, now: world.now() })) > 0) world.meter.countBuried(1)
+      world.log.error({ taskId: task.id, kind: task.kind }, 'A task was buried: it ended its process again and again')
+    } else await work()
+    handling.done(task)
   } catch (error) {
-    const now = world.now().getTime()
-    const postponed = tasks.map((task) => {
-      const dueAt = task.claims >= claimsMax ? null : new Date(now + postponedMs * Math.max(1, task.claims))
-      world.log.error({ err: error, taskId: task.id, kind: task.kind, dueAt }, 'A task failed by a fault of ours')
-      const buried = dueAt === null ? { buriedAt: new Date(now) } : {}
-      return { id: task.id, lease: task.lease, dueAt, error: (error as Error).message, ...buried }
-    })
-    await putOffTasks(db, environment, postponed)
+    if (isInfrastructureError(error)) handling.again([task])
+    else await putAside({ pipeline, environment, handling }, task, error)
   }
 }
 
-/** Left in the middle: whoever waits comes first, and the next node need not wait for the lease to end. */
-async function leave({ db, world }: Pipeline, environment: Environment, { id, lease }: Task): Promise<void> {
-  await putOffTasks(db, environment, [{ id, lease, dueAt: world.now(), error: '' }])
+async function putAside({ pipeline, environment, handling }: Guard, task: Task, error: unknown): Promise<void> {
+  const { db, world, queue } = pipeline
+  const now = world.now()
+  const fate = afterFault(task, now)
+  const words = error instanceof Error ? error.message : String(error)
+  world.log.error({ err: error, taskId: task.id, kind: task.kind, fate }, 'A task failed by a fault of ours')
+  try {
+    if (fate !== 'bury') {
+      await postponeFaultyTask(db, environment, task, { ...fate, error: words, clock: queue.clock })
+    } else if ((await buryTask(db, environment, task, { error: words, now })) > 0) world.meter.countBuried(1)
+    handling.done(task)
+  } catch {
+    handling.again([task])
+  }
 }

@@ -6,6 +6,7 @@ import { idsOfEvent } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { StoredDetail } from '../../domain/execution-detail.ts'
 import type { JobState, JobStatus } from '../../domain/job.ts'
+import { cleared } from './settle.ts'
 
 export interface CancelableJob {
   readonly id: string
@@ -82,7 +83,7 @@ export async function findRunning(
 }
 
 /** Of jobs in hand those that were called off while somebody asked a provider for them: retracted, or with their event. */
-export async function findCalledOff(
+export async function findCanceled(
   db: Sql,
   environment: Environment,
   jobs: readonly { readonly id: string; readonly eventId: string }[],
@@ -106,7 +107,7 @@ export async function cancelJobs(
 ): Promise<number> {
   if (ids.length === 0) return 0
   return tx.run(sql`
-    update jobs set status = 'canceled', due_at = null, lease = null, claims = 0, updated_at = ${now},
+    update jobs set status = 'canceled', due_at = null, lease = null, ${cleared}, updated_at = ${now},
       details = details || ${json(details)}::jsonb
     where environment_id = ${environment.id} and id = any(${ids}::uuid[]) and status <> 'canceled'`)
 }
@@ -143,7 +144,7 @@ export async function promoteFollowers(
 ): Promise<void> {
   if (promoted.length === 0) return
   await tx.run(sql`
-    update jobs j set status = 'delayed', due_at = p.due_at, lease = null, claims = 0, updated_at = ${now},
+    update jobs j set status = 'delayed', due_at = p.due_at, lease = null, ${cleared}, updated_at = ${now},
       state = j.state - 'digestedNotificationId', details = j.details || ${json(details)}::jsonb
     from unnest(${promoted.map((one) => one.id)}::uuid[], ${promoted.map((one) => one.dueAt)}::timestamptz[])
       as p (id, due_at)

@@ -1,65 +1,47 @@
-// Jobs whose messages were on their way: what was ready is sent, what was being sent counts as perhaps sent.
+// A job whose messages were on their way: what was ready is sent, what was being called counts as perhaps sent.
 import { sendErrorOf } from '../../domain/after-outcome.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { detail } from '../../domain/execution-detail.ts'
-import { unsure } from '../../domain/outcome.ts'
+import type { Job } from '../../domain/job.ts'
+import { interruptedCall } from '../../domain/outcome.ts'
 import type { JobOutcome } from '../../record/record-outcomes.ts'
-import { recordOutcomes } from '../../record/record-outcomes.ts'
 import { settles } from '../../record/settlement.ts'
 import type { UnsentMessage } from '../../store/messages/sending.ts'
 import type { JobFacts } from '../decide/job-facts.ts'
 import type { Facts } from '../decide/load-facts.ts'
 import { nextOf } from '../decide/settle-decision.ts'
 import type { Pipeline } from '../pipeline.ts'
-import { unpaused } from './look-again.ts'
 import type { Called, Choose, Outgoing, OutgoingMessage } from './outgoing.ts'
 import { chooserOf } from './outgoing.ts'
-import { queueUp } from './place-sends.ts'
-import type { Sender } from './sender.ts'
+import { rested } from './resting.ts'
 import { dueOf, settlementOf, settleOutcomes } from './settle-outcomes.ts'
-import { unpausedFirst } from './take-slots.ts'
 
 const interrupted = 'The service ended while the provider was being asked; whether the message was sent is not known'
 
-/** Records what is over, in one transaction, and returns what is still on its way. */
-export async function resumeJobs(
-  pipeline: Pipeline,
-  sender: Sender,
-  environment: Environment,
-  facts: Facts,
-  jobs: readonly JobFacts[],
-): Promise<Promise<void>[]> {
-  const now = pipeline.world.now()
-  const outcomes: JobOutcome[] = []
-  const waiting: Outgoing[] = []
-  const place = { pipeline, sender, inLine: new Map<string, number>(), now }
-  for (const job of jobs) {
-    const resumed = resume(pipeline, environment, facts, job, now)
-    if ('settlement' in resumed) outcomes.push(resumed)
-    else {
-      const due = queueUp(place, unpausedFirst(pipeline.slots, resumed, now), waiting)
-      if (due !== undefined) outcomes.push({ settlement: settles(job.job, 'running', { due }), results: [] })
-    }
-  }
-  if (outcomes.length > 0) await recordOutcomes(pipeline.db, pipeline.world, environment, pipeline.queue, outcomes)
-  return [sender.queue(waiting)]
+export interface ResumeParts {
+  readonly now: Date
+  /** Marked by a write that gave no answer, and certainly not called. */
+  wasNeverCalled(job: Job, messageId: string): boolean
 }
 
-function resume(
+export function resumeSend(
   pipeline: Pipeline,
   environment: Environment,
   facts: Facts,
   job: JobFacts,
-  now: Date,
+  { now, wasNeverCalled }: ResumeParts,
 ): Outgoing | JobOutcome {
   const unsent = facts.unsent.get(job.job.id) ?? []
-  // All was said; only the job had not heard of it.
-  if (unsent.length === 0) return { settlement: settles(job.job, 'completed', { next: nextOf(job) }), results: [] }
-  const calling = unsent.filter((message) => message.state === 'calling')
-  const ready = unsent.filter((message) => message.state !== 'calling')
+  // All is known of the messages; only the job is not settled.
+  if (unsent.length === 0) return allDone(job)
+  const isCalling = ({ state, id }: UnsentMessage): boolean => state === 'calling' && !wasNeverCalled(job.job, id)
+  const calling = unsent.filter(isCalling)
+  const ready = unsent.filter((message) => !isCalling(message)).map(uncounted)
   if (calling.length > 0) {
-    const calls = calling.map((message) => interruptedCall(facts, message, chooserOf(pipeline, facts, job, message)))
-    return settleOutcomes(job, calls, { now, random: pipeline.world.random() }, ready)
+    const { limits, world } = pipeline
+    const calls = calling.map((message) => interruption(facts, message, chooserOf(pipeline, facts, job, message)))
+    const settling = { now, random: world.random(), rest: (id: string) => limits.rest(id, now) }
+    return settleOutcomes(job, calls, settling, ready)
   }
   const due = dueNow(ready, now)
   const found = due.map((message) => ({
@@ -75,6 +57,19 @@ function resume(
   return { environment, facts: job, messages: found.flatMap(({ outgoing }) => outgoing ?? []), later }
 }
 
+/** One that was sent before is enough; one of which nobody knows is not. */
+function allDone(job: JobFacts): JobOutcome {
+  const status = job.job.state?.leftUnsure === true && job.job.state.reached !== true ? 'skipped' : 'completed'
+  return { settlement: settles(job.job, status, { next: nextOf(job) }), results: [] }
+}
+
+/** A mark that was followed by no call was no attempt. */
+function uncounted(message: UnsentMessage): UnsentMessage {
+  if (message.state !== 'calling') return message
+  const { sending } = message
+  return { ...message, state: 'ready', sending: { ...sending, attempts: Math.max(0, sending.attempts - 1) } }
+}
+
 /** Those whose turn it is; the first of them in any case, for it is what the queue's own clock woke the job for. */
 function dueNow(ready: readonly UnsentMessage[], now: Date): readonly UnsentMessage[] {
   const first = Math.min(...ready.map(({ sending }) => dueOf(sending, now).getTime()))
@@ -82,19 +77,19 @@ function dueNow(ready: readonly UnsentMessage[], now: Date): readonly UnsentMess
   return ready.filter(({ sending }) => dueOf(sending, now).getTime() <= until)
 }
 
-function interruptedCall(facts: Facts, message: UnsentMessage, choose: Choose): Called {
+function interruption(facts: Facts, message: UnsentMessage, choose: Choose): Called {
   const { integrationId, providerId } = message
   return {
     message: { ...message, other: choose },
     asked: { integrationId, providerId },
     isThere: facts.integrations.some((one) => one._id === integrationId),
-    outcome: unsure(interrupted),
+    outcome: interruptedCall(interrupted),
   }
 }
 
 /** The integration it was last with, if that can still send; else the next in the order of preference. */
 function outgoingMessage(
-  { slots }: Pipeline,
+  { limits }: Pipeline,
   facts: Facts,
   message: UnsentMessage,
   choose: Choose,
@@ -105,7 +100,7 @@ function outgoingMessage(
   const tried = sending.attempts > 0 ? [...sending.tried, integrationId] : sending.tried
   const before = facts.integrations.find((one) => one._id === integrationId && one.channel === channel)
   const stays = before !== undefined && !sending.tried.includes(before._id)
-  const integration = unpaused(slots, choose, stays ? before : choose(tried), tried, now)
+  const integration = rested(limits, choose, stays ? before : choose(tried), tried, now)
   return integration && { id, channel, envelope, sending, integration, other: choose }
 }
 
@@ -117,12 +112,14 @@ function withoutIntegration(
   now: Date,
 ): JobOutcome {
   const errorText = 'No active integration is left to send this message'
-  const isPerhapsSent = ({ sending }: UnsentMessage): boolean => sending.unsureRepeats > 0
+  const isPerhapsSent = ({ sending }: UnsentMessage): boolean =>
+    sending.unsureRepeats > 0 || (sending.interruptions ?? 0) > 0
   return {
     settlement: settlementOf(job, {
       details: [detail(now, 'noIntegration')],
       state: job.job.state ?? {},
-      isReached: gone.some(isPerhapsSent),
+      isReached: false,
+      isLeftUnsure: gone.some(isPerhapsSent),
       again: left.map(({ sending }) => dueOf(sending, now)),
       now,
     }),
