@@ -1,7 +1,7 @@
 // A connection of our own beside the pool: it holds a session lock and hears notifications for as long as it lives.
 import pg from 'pg'
 import type { Connection } from './connect.ts'
-import { connectionSettings } from './connect.ts'
+import { connectionSettings, keepAliveMs, serverKeepAlive } from './connect.ts'
 import type { Statement } from './sql.ts'
 
 export interface Session {
@@ -12,8 +12,9 @@ export interface Session {
 }
 
 /** A server that vanished without a word is noticed after this. */
-const keepAliveMs = 10_000
 const answerMsMax = 10_000
+/** A connection that does not end when it is asked to is cut: the stop of the service waits for it. */
+const endMsMax = 1_000
 
 export async function openSession(
   connection: Connection,
@@ -32,12 +33,23 @@ export async function openSession(
     client.on('end', () => resolve())
   })
   client.on('notification', options.onNotification)
-  await client.connect()
-  await client.query(`listen ${pg.escapeIdentifier(options.channel)}`)
+  try {
+    await client.connect()
+    if ('url' in connection) await client.query(serverKeepAlive).catch(() => {})
+    await client.query(`listen ${pg.escapeIdentifier(options.channel)}`)
+  } catch (error) {
+    await endOf(client)
+    throw error
+  }
   return {
     rows: async <Row extends object>(statement: Statement) =>
       (await client.query({ text: statement.text, values: [...statement.values] })).rows as Row[],
     lost,
-    close: () => client.end(),
+    close: () => endOf(client),
   }
+}
+
+async function endOf(client: pg.Client): Promise<void> {
+  const cut = setTimeout(() => client.connection.stream.destroy(), endMsMax)
+  await client.end().finally(() => clearTimeout(cut))
 }
