@@ -22,8 +22,8 @@ export type PoolsUsage = Readonly<Partial<Record<PoolName, PoolUsage>>>
 const outcomeConnections = 2
 const heartbeatConnections = 1
 /** A heartbeat that takes longer is none: a silent connection is replaced well before the others take this node for dead. */
-const heartbeatTimeoutMs = 4_000
-const heartbeatSilenceMs = 1_000
+const heartbeatTimeoutMs = 3_000
+const heartbeatSilenceMs = 500
 /** Below this many in all, outcomes have one connection: the general pool needs the other more. */
 const roomyFrom = 6
 
