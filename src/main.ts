@@ -218,6 +218,8 @@ function workerOf(config: Config, { pools, world, connection }: Store): StartedW
     db: pools.db,
     outcomesDb: pools.outcomesDb,
     heartbeatDb: pools.heartbeatDb,
+    // Whoever starts the embedded database holds it alone.
+    soleHolder: config.databaseUrl === undefined,
     world,
     renderer: createRenderer(() => world.now()),
     resolveChannels,

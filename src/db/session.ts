@@ -1,11 +1,11 @@
-// A connection of our own beside the pool: it holds a session lock and hears notifications for as long as it lives.
+// A connection of our own beside the pool, which hears notifications for as long as it lives.
 import pg from 'pg'
 import type { Connection } from './connect.ts'
 import { connectionSettings, keepAliveMs, serverKeepAlive } from './connect.ts'
-import type { Statement } from './sql.ts'
 
 export interface Session {
-  rows<Row extends object>(statement: Statement): Promise<Row[]>
+  /** Rejects when the server does not answer. */
+  check(): Promise<void>
   /** Resolves when the connection is gone, for whatever reason. */
   readonly lost: Promise<void>
   close(): Promise<void>
@@ -38,12 +38,12 @@ export async function openSession(
     if ('url' in connection) await client.query(serverKeepAlive).catch(() => {})
     await client.query(`listen ${pg.escapeIdentifier(options.channel)}`)
   } catch (error) {
-    await endOf(client)
+    // A connection that was opened and cannot listen would stay, held by nothing.
+    await endOf(client).catch(() => {})
     throw error
   }
   return {
-    rows: async <Row extends object>(statement: Statement) =>
-      (await client.query({ text: statement.text, values: [...statement.values] })).rows as Row[],
+    check: async () => void (await client.query('select 1')),
     lost,
     close: () => endOf(client),
   }

@@ -20,7 +20,7 @@ import { taskQueue } from '../store/tasks.ts'
 import type { World } from '../world/world.ts'
 import { createEnvironments } from './cache/environments.ts'
 import { createDeciding } from './deciding.ts'
-import { startNode } from './node.ts'
+import { startNode } from './node/start-node.ts'
 import type { Pipeline } from './pipeline.ts'
 import { runJobs } from './run-jobs.ts'
 import { fileBytesAtOnceMax, fileWaitMs } from './send/attachments.ts'
@@ -151,10 +151,13 @@ export function startWorker(
     'db' | 'outcomesDb' | 'world' | 'renderer' | 'resolveChannels' | 'operatorMail' | 'linkBase'
   > & {
     readonly heartbeatDb: Db
-    openSession(onNotification: () => void): Promise<Session>
+    /** As in NodeOptions, and so are the next two. */
+    openSession?: ((onNotification: () => void) => Promise<Session>) | undefined
+    readonly soleHolder?: boolean | undefined
+    readonly pooled?: boolean | undefined
   },
 ): StartedWorker {
-  const { db, world } = parts
+  const { db, heartbeatDb, world, openSession, soleHolder, pooled } = parts
   const clock = databaseClock
   const stopping = new AbortController()
   const poke = (): void => {
@@ -163,14 +166,16 @@ export function startWorker(
   }
   const node = startNode({
     db,
-    heartbeatDb: parts.heartbeatDb,
+    heartbeatDb,
     world,
     clock,
+    soleHolder,
+    pooled,
     queues: [jobQueue, taskQueue].map((queue) => ({
       ...queue,
       onFreed: (count: number) => world.meter.countLeaseExpiries(queue.name, count),
     })),
-    openSession: () => parts.openSession(poke),
+    openSession: openSession === undefined ? undefined : () => openSession(poke),
     onDue: poke,
     onAlive: (alive) => workers.setAlive(alive),
   })
