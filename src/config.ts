@@ -1,7 +1,7 @@
 // Every setting of Posthorn: its variable, default and meaning. docs/configuration.md is generated from this file.
 
 import type { DatabaseConfig } from './config/database.ts'
-import { databaseSettings } from './config/database.ts'
+import { databaseMistakes, databaseSettings } from './config/database.ts'
 import { noProxy, proxyUrl } from './config/proxy.ts'
 import type { OperatorMail } from './config/smtp-url.ts'
 import { smtpUrl } from './config/smtp-url.ts'
@@ -336,6 +336,8 @@ export function readConfig(environment: Environment): { config: Config; warnings
   if (values['apiKey'] !== undefined && values['apiKey'] === values['productionApiKey']) {
     mistakes.push('POSTHORN_API_KEY_2 must differ from POSTHORN_API_KEY: a key opens one environment')
   }
+  // Only where each is right by itself: one mistake is not named twice.
+  if (mistakes.length === 0) mistakes.push(...databaseMistakes(values))
   if (mistakes.length > 0) throw new ConfigError(mistakes)
   return { config: values as unknown as Config, warnings: unknownVariables(environment) }
 }

@@ -34,7 +34,8 @@ export interface DatabaseFacts {
 
 export async function lookAtDatabase(config: Config, url: string, log: Log): Promise<DatabaseFacts> {
   const { connection, name } = await connectionOf(config, url)
-  const db = connect(connection, { poolSize: 1, statementTimeoutMs, lockTimeoutMs: statementTimeoutMs, log })
+  const pooler = config.databasePooler
+  const db = connect(connection, { poolSize: 1, statementTimeoutMs, lockTimeoutMs: statementTimeoutMs, pooler, log })
   try {
     await awaitDatabase(db, { name, waitMs, log })
     const askedAt = Date.now()

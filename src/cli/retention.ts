@@ -17,10 +17,10 @@ export const retentionCommand: Command = {
     const { dryRun, json } = optionsOf(args)
     const { config, print } = terminal
     const days = config.retentionDays
-    await withStore(terminal, async ({ connection, world }) => {
+    await withStore(terminal, async ({ connection, pooler, world }) => {
       // A pool of its own: the service's timeouts, right for requests, would cut the count of a large month short.
       const timeouts = { statementTimeoutMs: migrationTimeoutMs, lockTimeoutMs: config.lockTimeoutMs }
-      const db = connect(connection, { ...timeouts, poolSize: 2, log: world.log })
+      const db = connect(connection, { ...timeouts, pooler, poolSize: 2, log: world.log })
       try {
         if (dryRun) {
           const plan = await planRetention(db, world, days)

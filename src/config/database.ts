@@ -1,13 +1,17 @@
 // The settings of the database: where it is, how many connections, how long anything may take.
-import { databaseUrl, wholeNumber } from './values.ts'
+import { databaseUrl, oneOf, wholeNumber } from './values.ts'
 
 export interface DatabaseConfig {
   readonly databaseUrl: string | undefined
+  readonly databasePooler: (typeof poolers)[number]
+  readonly databaseDirectUrl: string | undefined
   readonly databasePoolSize: number
   readonly databaseWaitMs: number
   readonly statementTimeoutMs: number
   readonly lockTimeoutMs: number
 }
+
+const poolers = ['none', 'transaction'] as const
 
 /** One for requests and the worker's reading, one for outcomes, one for the heartbeat. */
 export const connectionsMin = 3
@@ -18,6 +22,23 @@ export const databaseSettings = {
     meaning:
       'A PostgreSQL server (15 or later) to use instead of the embedded one. `sslmode` may be `disable` (the default), `require`, `verify-ca` or `verify-full`; `sslrootcert`, `sslcert` and `sslkey` name files.',
     shownDefault: 'none: the embedded database',
+    secret: true as const,
+    defaultValue: undefined,
+    read: databaseUrl,
+  },
+  databasePooler: {
+    variable: 'POSTHORN_DATABASE_POOLER',
+    meaning:
+      '`transaction` where DATABASE_URL leads to a pooler that hands out connections by transaction (PgBouncer’s transaction mode and its like): statements are then not prepared, and each sets its timeouts itself. See docs/operating.md.',
+    shownDefault: 'none',
+    defaultValue: 'none' as const,
+    read: oneOf(...poolers),
+  },
+  databaseDirectUrl: {
+    variable: 'POSTHORN_DATABASE_DIRECT_URL',
+    meaning:
+      'The same database past the pooler, written as DATABASE_URL is: for LISTEN (one connection a node, without which other nodes’ work is found by polling) and for migrations.',
+    shownDefault: 'none',
     secret: true as const,
     defaultValue: undefined,
     read: databaseUrl,
@@ -51,4 +72,14 @@ export const databaseSettings = {
     defaultValue: 5_000,
     read: wholeNumber(100, 600_000),
   },
+}
+
+/** What is wrong with settings that are right by themselves. */
+export function databaseMistakes(config: Readonly<Record<string, unknown>>): string[] {
+  if (config['databaseUrl'] !== undefined) return []
+  const needs = 'needs DATABASE_URL: the embedded database is reached without a pooler'
+  return [
+    ...(config['databasePooler'] === 'transaction' ? [`POSTHORN_DATABASE_POOLER ${needs}`] : []),
+    ...(config['databaseDirectUrl'] === undefined ? [] : [`POSTHORN_DATABASE_DIRECT_URL ${needs}`]),
+  ]
 }

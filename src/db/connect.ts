@@ -8,7 +8,7 @@ import { arrayBytes, listTypesIn } from './array-bytes.ts'
 import { arrayText } from './array-text.ts'
 import { codeOf, failureOf } from './failure.ts'
 import { momentOfRow } from './moment-text.ts'
-import type { Db, Sql, Statement, Tx } from './sql.ts'
+import type { Db, Sql, Statement, TransactionLimits, Tx } from './sql.ts'
 import { DatabaseUnavailable } from './sql.ts'
 
 export type Connection =
@@ -20,6 +20,10 @@ export interface PoolOptions {
   readonly statementTimeoutMs: number
   readonly lockTimeoutMs: number
   readonly log: Log
+  /** `transaction`: a pooler stands in between, and no two transactions need have the same session. */
+  readonly pooler?: 'none' | 'transaction'
+  /** How much longer than its statement timeout a server may stay silent before its connection is given up. */
+  readonly silenceMs?: number
 }
 
 export interface Database extends Db {
@@ -40,43 +44,89 @@ const connectTimeoutMs = 3_000
 const idleTimeoutMs = 60_000
 /** How often work is tried that loses to deadlocks or serialisation conflicts. */
 const transactionTries = 3
+/** The server's own timeout comes first, unless it stopped answering. */
+const silenceMsDefault = 5_000
+/** Idle this long, a connection is probed (ten times, a second apart): Node's default is the system's, two hours. */
+export const keepAliveMs = 10_000
+/**
+ * The same for the server's side, so that a node that vanished leaves no locks and no backends behind. There, unlike in
+ * Node, unacknowledged data can be bounded as well.
+ */
+export const serverKeepAlive =
+  'set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 4; set tcp_user_timeout = 30000'
 
 // int8 as a number: our counts stay far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, momentOfRow)
 
+/** How statements are sent: through a pooler without names, and each in a transaction that sets its own timeouts. */
+interface Way {
+  readonly hasPooler: boolean
+  readonly silenceMs: number
+  readonly timeouts: TransactionLimits
+}
+
 export function connect(connection: Connection, options: PoolOptions): Database {
+  const { statementTimeoutMs, lockTimeoutMs, silenceMs = silenceMsDefault } = options
+  const hasPooler = options.pooler === 'transaction'
+  const way: Way = { hasPooler, silenceMs, timeouts: { statementTimeoutMs, lockTimeoutMs } }
   const pool = new pg.Pool({
     ...connectionSettings(connection),
+    ...(hasPooler ? {} : startUpTimeouts(way.timeouts)),
     max: options.poolSize,
     connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: idleTimeoutMs,
     keepAlive: true,
-    statement_timeout: options.statementTimeoutMs,
-    lock_timeout: options.lockTimeoutMs,
-    idle_in_transaction_session_timeout: options.statementTimeoutMs * 2,
-    // The server's timeout comes first; this one is for a server that stopped answering.
-    query_timeout: options.statementTimeoutMs + 5_000,
+    keepAliveInitialDelayMillis: keepAliveMs,
+    // For a server that stopped answering: the driver then destroys the connection.
+    query_timeout: statementTimeoutMs + silenceMs,
     application_name: 'posthorn',
     // Statements that do not wait for each other's answers travel together.
     pipeline: true,
   })
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', (error) => options.log.warn({ error: error.message }, 'A database connection was lost'))
+  // It travels with the first statement. Whoever refuses it works without.
+  if (!hasPooler && 'url' in connection) pool.on('connect', (client) => client.query(serverKeepAlive).catch(() => {}))
+  const alone = hasPooler
+    ? (statement: Statement) => onConnection(pool, (client) => inOwnTransaction(client, way, statement))
+    : (statement: Statement) => pool.query(queryOf(statement, way))
   return {
     // A statement by itself is a transaction too, and can be the victim of a deadlock as well.
-    ...runnerOf((statement) => retrying(() => pool.query(queryOf(statement)))),
-    transaction: (work) => retrying(() => transactionOnce(pool, work)),
-    together: (work) => retrying(() => onConnection(pool, (client) => work(runnerOf(statementsOn(client))))),
+    ...runnerOf((statement) => retrying(() => alone(statement))),
+    transaction: (work, limits) => retrying(() => transactionOnce(pool, { ...way, limits }, work)),
+    together: (work) => retrying(() => onConnection(pool, (client) => work(runnerOf(statementsOn(client, way))))),
     usage: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     close: () => pool.end(),
   }
 }
 
-function queryOf({ name, text, values }: Statement): pg.QueryConfig {
+/** Not one more statement for it; but a pooler refuses these, or forgets them with the next transaction. */
+function startUpTimeouts({ statementTimeoutMs, lockTimeoutMs }: TransactionLimits): pg.PoolConfig {
+  return {
+    statement_timeout: statementTimeoutMs,
+    lock_timeout: lockTimeoutMs,
+    idle_in_transaction_session_timeout: statementTimeoutMs * 2,
+  }
+}
+
+/** Several statements in one message: setting the timeouts costs no trip. */
+function beginWith({ statementTimeoutMs, lockTimeoutMs }: TransactionLimits): string {
+  const local = (name: string, ms: number): string => `set local ${name} = ${Math.round(ms)}`
+  return [
+    'begin',
+    local('statement_timeout', statementTimeoutMs),
+    local('lock_timeout', lockTimeoutMs),
+    local('idle_in_transaction_session_timeout', statementTimeoutMs * 2),
+  ].join('; ')
+}
+
+/** Through a pooler a name would be prepared in one session and asked for in another. */
+function queryOf({ name, text, values }: Statement, { hasPooler }: Pick<Way, 'hasPooler'>): pg.QueryConfig {
   if (name === undefined) return { text, values: values.map((value) => parameterOf(value, undefined)) }
   const types = listTypesOf(name, text)
-  return { name, text, values: values.map((value, index) => parameterOf(value, types.get(index + 1))) }
+  const parameters = values.map((value, index) => parameterOf(value, types.get(index + 1)))
+  return hasPooler ? { text, values: parameters } : { name, text, values: parameters }
 }
 
 function parameterOf(value: unknown, type: ListType | undefined): unknown {
@@ -120,7 +170,24 @@ async function retrying<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-const statementsOn = (client: pg.PoolClient) => (statement: Statement) => client.query(queryOf(statement))
+/** Statements on one connection, each a transaction by itself. */
+const statementsOn = (client: pg.PoolClient, way: Way) => (statement: Statement) =>
+  way.hasPooler ? inOwnTransaction(client, way, statement) : client.query(queryOf(statement, way))
+
+/**
+ * The cheapest way to give one statement its timeouts where the session is not ours: three messages in one trip. They are
+ * sent without waiting, so those of another statement on this connection cannot come in between.
+ */
+async function inOwnTransaction(client: pg.PoolClient, way: Way, statement: Statement): Promise<pg.QueryResult> {
+  const [begun, answered, committed] = await Promise.allSettled([
+    client.query(beginWith(way.timeouts)),
+    client.query(queryOf(statement, way)),
+    client.query('commit'),
+  ])
+  for (const one of [begun, answered, committed]) if (one.status === 'rejected') throw one.reason
+  if (answered.status === 'rejected') throw answered.reason
+  return answered.value
+}
 
 /** A connection that broke, or on which a statement may still hang, is not used again. */
 async function onConnection<Result>(
@@ -147,13 +214,22 @@ async function onConnection<Result>(
   }
 }
 
-function transactionOnce<Result>(pool: pg.Pool, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+function transactionOnce<Result>(
+  pool: pg.Pool,
+  way: Way & { limits: TransactionLimits | undefined },
+  work: (tx: Tx) => Promise<Result>,
+): Promise<Result> {
+  const { limits, silenceMs } = way
+  const within = limits === undefined ? {} : { query_timeout: limits.statementTimeoutMs + silenceMs }
+  const beginning = way.hasPooler || limits !== undefined ? beginWith(limits ?? way.timeouts) : 'begin'
   return onConnection(pool, async (client, discard) => {
+    const ask = (statement: Statement) => client.query({ ...queryOf(statement, way), ...within })
     try {
-      // `begin` travels with the first statement; its failure shows in that statement.
-      client.query('begin').catch(() => {})
-      const result = await work({ inTransaction: true, ...runnerOf(statementsOn(client)) })
-      await commit(client)
+      // `begin` travels with the first statement.
+      const begun = client.query(beginning)
+      begun.catch(() => {})
+      const result = await work({ inTransaction: true, ...runnerOf(ask) })
+      await commit(begun, () => client.query({ text: 'commit', ...within }))
       return result
     } catch (error) {
       // A connection that does not answer would let a rollback wait as well; closing it rolls back too.
@@ -164,11 +240,14 @@ function transactionOnce<Result>(pool: pg.Pool, work: (tx: Tx) => Promise<Result
 }
 
 /** The server said nothing: what the driver reports by itself has no code. */
-const isSilent = (error: unknown): boolean => error instanceof DatabaseUnavailable && codeOf(error.cause) === undefined
+function isSilent(error: unknown): boolean {
+  const own = error instanceof DatabaseUnavailable ? error.cause : error
+  return codeOf(own) === undefined && failureOf(own) !== undefined
+}
 
 /** PostgreSQL answers the commit of a failed transaction with ROLLBACK and no error: that must not pass for success. */
-async function commit(client: pg.PoolClient): Promise<void> {
-  const { command } = await client.query('commit').catch((error: unknown) => {
+async function commit(begun: Promise<unknown>, end: () => Promise<pg.QueryResult>): Promise<void> {
+  const { command } = await begun.then(end).catch((error: unknown) => {
     throw asUnavailable(error)
   })
   if (command !== 'COMMIT')

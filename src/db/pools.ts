@@ -21,6 +21,9 @@ export type PoolsUsage = Readonly<Partial<Record<PoolName, PoolUsage>>>
 /** Two: a commit that waits for its disk does not keep the next batch of outcomes from being sent. */
 const outcomeConnections = 2
 const heartbeatConnections = 1
+/** A heartbeat that takes longer is none: a silent connection is replaced well before the others take this node for dead. */
+const heartbeatTimeoutMs = 3_000
+const heartbeatSilenceMs = 500
 /** Below this many in all, outcomes have one connection: the general pool needs the other more. */
 const roomyFrom = 6
 
@@ -37,7 +40,13 @@ export function openPools(connection: Connection, { poolSize, ...options }: Pool
   const sizes = poolSizes(poolSize)
   const db = connect(connection, { ...options, poolSize: sizes.general })
   const outcomesDb = connect(connection, { ...options, poolSize: sizes.outcomes })
-  const heartbeatDb = connect(connection, { ...options, poolSize: sizes.heartbeat })
+  const heartbeatDb = connect(connection, {
+    ...options,
+    poolSize: sizes.heartbeat,
+    statementTimeoutMs: Math.min(options.statementTimeoutMs, heartbeatTimeoutMs),
+    lockTimeoutMs: Math.min(options.lockTimeoutMs, heartbeatTimeoutMs),
+    silenceMs: heartbeatSilenceMs,
+  })
   return {
     db,
     outcomesDb,

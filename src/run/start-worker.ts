@@ -7,7 +7,7 @@ import type { Queue } from '../queue/queue.ts'
 import { queueOf } from '../queue/queue.ts'
 import { jobQueue } from '../store/jobs/queue-table.ts'
 import { taskQueue } from '../store/tasks.ts'
-import { startNode } from './node.ts'
+import { startNode } from './node/start-node.ts'
 import type { WorkerParts } from './workers.ts'
 import { createWorkers } from './workers.ts'
 
@@ -29,27 +29,34 @@ export function startWorker(
     'db' | 'outcomesDb' | 'world' | 'renderer' | 'resolveChannels' | 'operatorMail' | 'linkBase'
   > & {
     readonly heartbeatDb: Db
-    openSession(onNotification: () => void): Promise<Session>
+    /** As in NodeOptions, and so are the next two. */
+    openSession?: ((onNotification: () => void) => Promise<Session>) | undefined
+    readonly soleHolder?: boolean | undefined
+    readonly pooled?: boolean | undefined
   },
 ): StartedWorker {
-  const { db, world } = parts
+  const { db, heartbeatDb, world, openSession, soleHolder, pooled } = parts
   const clock = databaseClock
   const stopping = new AbortController()
   const poke = (): void => {
     workers.jobs.poke()
     workers.tasks.poke()
   }
-  const pokeSuspects = (): void => workers.suspects.forEach((worker) => worker.poke())
+  const pokeSuspects = (): void => {
+    for (const worker of workers.suspects) worker.poke()
+  }
   const node = startNode({
     db,
-    heartbeatDb: parts.heartbeatDb,
+    heartbeatDb,
     world,
     clock,
+    soleHolder,
+    pooled,
     queues: [jobQueue, taskQueue].map((queue) => ({
       ...queue,
       onFreed: (count: number) => world.meter.countLeaseExpiries(queue.name, count),
     })),
-    openSession: () => parts.openSession(poke),
+    openSession: openSession === undefined ? undefined : () => openSession(poke),
     onDue: () => {
       poke()
       pokeSuspects()
@@ -61,7 +68,7 @@ export function startWorker(
     clock,
     newLease: () => node.newLease(),
     isAlive: () => node.isAlive(),
-    lastBeatAgeMs: () => 0,
+    lastBeatAgeMs: () => node.lastBeatAgeMs(),
     isStopping: () => stopping.signal.aborted,
     hint: node.hint,
   })
