@@ -8,7 +8,7 @@ import type { Db } from '../../src/db/sql.ts'
 import { sql } from '../../src/db/sql.ts'
 import { createLeaseSource } from '../../src/queue/lease-source.ts'
 import { hostProcess, parseStat } from '../../src/run/node/host-process.ts'
-import { endHeartbeats, listHeartbeats, registerNode, writeBeat } from '../../src/store/nodes.ts'
+import { endHeartbeats, endOldNodes, listHeartbeats, registerNode, writeBeat } from '../../src/store/nodes.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { createTestDatabase } from '../support/database.ts'
 import type { SceneNode } from '../support/node-scene.ts'
@@ -332,6 +332,24 @@ test('a node of 0.1.0 lives while its session holds its lock, and is ended after
   assert.equal(await scene.isFree(job), true)
   assert.deepEqual(await database.db.rows(sql`select id from nodes`), [])
   assert.equal(observer.deaths.others, 0)
+})
+
+test('a node of 0.1.0 that took its lock again after the last look is not ended', async () => {
+  const old = createLeaseSource()
+  const id = newId()
+  const key = old.key.toString()
+  await database.db.run(sql`insert into nodes (id, lock_key, started_at) values (${id}, ${key}::bigint, now())`)
+  await database.another({ poolSize: 1 }).transaction(async (tx) => {
+    await tx.run(sql`select pg_advisory_xact_lock(${key}::bigint)`)
+    assert.deepEqual(await endOldNodes(database.db, [id]), [])
+  })
+  const ended = await endOldNodes(database.db, [id])
+  assert.deepEqual(
+    ended.map(({ nodeId }) => nodeId),
+    [id],
+  )
+  const [row] = await listHeartbeats(database.db)
+  assert.deepEqual([row?.nodeId, row?.leaseKey, row?.hasEnded], [id, key, true])
 })
 
 test('nothing of ours is in the table that nodes of 0.1.0 judge by', async () => {
