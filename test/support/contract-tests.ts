@@ -9,6 +9,7 @@ import { OutboundError } from '../../src/world/outbound-error.ts'
 import { createOutboundFetch } from '../../src/world/outbound-fetch.ts'
 import { bytesAnswers, fuzzedAnswers, strangeAnswers } from './contract-answers.ts'
 import { readsReceipts, readsReplies } from './contract-inbound.ts'
+import { asksBeforeItLeaves } from './contract-leaving.ts'
 import { askedOf, scriptedWorld, send } from './contract-world.ts'
 import { createFakeWorld } from './fake-world.ts'
 import { textsOf, writtenRequest } from './golden-request.ts'
@@ -47,6 +48,9 @@ export function holdToContract(
   rule('a success is sent, with the vendor’s id, over a real connection', () => sendsOverTheWire(contract))
   rule('every documented answer is read as it is meant', () => readsAnswers(contract))
   rule('401, 429 with Retry-After and 500 mean what they mean anywhere', () => readsStatuses(contract))
+  rule('it asks once before the request that sends, and nothing leaves where the answer is no', () =>
+    asksBeforeItLeaves(contract),
+  )
   rule('no answer, a late one and one that is cut off are told apart', () => tellsFailures(contract))
   rule('an answer that is empty, HTML, huge or broken never throws and is never repeated blindly', () =>
     bearsStrangeAnswers(contract),
