@@ -16,8 +16,8 @@ export interface Facts {
   readonly inApp: ReadonlyMap<string, number>
   readonly digests: readonly DigestMessage[]
   readonly receipts: readonly Receipt[]
-  /** Receipt ids whose job has a detail that says an attempt's outcome was unknown. */
-  readonly marked: ReadonlySet<string>
+  /** Receipt ids, and how many attempts of unknown outcome their job's details tell of; those without any are absent. */
+  readonly marks: ReadonlyMap<string, number>
   readonly jobs: Readonly<Record<string, number>>
   readonly buried: number
   readonly unfinished: Unfinished

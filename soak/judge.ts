@@ -171,9 +171,15 @@ function judgeMails(
   }
 }
 
+/** Every copy after the first follows an attempt whose outcome was unknown, and the details say so. */
+const isExplained = (facts: Facts, id: string, count: number): boolean => count <= 1 + (facts.marks.get(id) ?? 0)
+
 function judgeMail(verdict: Verdict, id: string, count: number, facts: Facts): void {
   if (count === 0) add(verdict, 'mailsNeverSent', id)
-  if (count > 1) add(verdict, facts.marked.has(id) ? 'mailsTwiceMarked' : 'mailsTwiceUnmarked', `${id}: ${count} times`)
+  if (count > 1) {
+    const isMarked = isExplained(facts, id, count)
+    add(verdict, isMarked ? 'mailsTwiceMarked' : 'mailsTwiceUnmarked', `${id}: ${count} times`)
+  }
 }
 
 /** Whether each digest was mailed at all is judged by its events; here, whether one was mailed twice. */
@@ -195,13 +201,12 @@ function judgeSms(
   for (const step of workflowOf(entry.workflow).owed.sms) {
     const id = `${entry.marker}:${recipient}:${step}`
     const count = received.get(id) ?? 0
-    const isMarked = facts.marked.has(id)
     // Production asks for a repeat, Development keeps the default, by which an unknown outcome ends in a skip.
-    const mayBeSkipped = entry.environment === 'd' && isMarked
+    const mayBeSkipped = entry.environment === 'd' && facts.marks.has(id)
     verdict.sms++
     if (count === 0) add(verdict, mayBeSkipped ? 'smsSkippedMarked' : 'smsLost', id)
     if (count > 1) {
-      const isAllowed = entry.environment === 'p' && isMarked
+      const isAllowed = entry.environment === 'p' && isExplained(facts, id, count)
       add(verdict, isAllowed ? 'smsTwiceMarked' : 'smsTwiceUnmarked', `${id}: ${count} times`)
     }
   }

@@ -12,7 +12,9 @@ interface Detail {
 }
 
 export interface MarkedResult {
-  readonly marked: ReadonlySet<string>
+  readonly marks: ReadonlyMap<string, number>
+  /** Which words were taken for a mark, and how often. */
+  readonly words: ReadonlyMap<string, number>
   /** What the details of those without a mark say, for whoever looks for the reason. */
   readonly unmarkedDetails: ReadonlyMap<string, readonly string[]>
 }
@@ -29,19 +31,27 @@ export async function findMarked(
      where m.channel in ('email', 'sms') and coalesce(m.subject, m.content #>> '{}') = any($1)`,
     [ids.map((id) => `soak:${id}`)],
   )
-  const marked = new Set<string>()
+  const marks = new Map<string, number>()
+  const words = new Map<string, number>()
   const unmarkedDetails = new Map<string, readonly string[]>()
   for (const row of rows) {
     const id = row.id.slice('soak:'.length)
     const details = await detailsOf(baseUrls, row.environment as EnvironmentLetter, row.notification, row.job)
-    if (details.some(({ detail, raw }) => unknownOutcome.test(detail) || unknownOutcome.test(raw ?? ''))) marked.add(id)
-    else
+    const found = details.filter(({ detail, raw }) => unknownOutcome.test(detail) || unknownOutcome.test(raw ?? ''))
+    if (found.length > 0) {
+      marks.set(id, found.length)
+      for (const { detail, raw } of found) {
+        const text = unknownOutcome.test(detail) ? detail : `${detail}: ${raw}`
+        words.set(text, (words.get(text) ?? 0) + 1)
+      }
+    } else {
       unmarkedDetails.set(
         id,
         details.map(({ detail }) => detail),
       )
+    }
   }
-  return { marked, unmarkedDetails }
+  return { marks, words, unmarkedDetails }
 }
 
 async function detailsOf(

@@ -63,8 +63,11 @@ export class ServiceNode {
 
   async ready(): Promise<number> {
     const deadline = Date.now() + startMaxMs
+    const { child } = this
     while (Date.now() < deadline) {
-      if (await this.isReady()) return Date.now()
+      const isReady = await this.isReady()
+      if (this.child !== child) throw new Error(`${this.options.name} was killed before it was ready`)
+      if (isReady) return Date.now()
       if (!this.isRunning)
         throw new Error(`${this.options.name} ended instead of starting; see ${this.options.logPath}`)
       await sleep(readyEveryMs)

@@ -9,6 +9,8 @@ export interface SoakOptions {
   readonly events: number | undefined
   readonly durationMs: number | undefined
   readonly intervalMs: readonly [number, number]
+  /** Whether the interval runs from the start of the process, ready or not, or from its /ready. */
+  readonly from: 'start' | 'ready'
   readonly nodes: number | undefined
   readonly seed: string
   readonly freezeMs: number
@@ -28,7 +30,8 @@ export const usage = `npm run soak -- [options]
   --kills N         faults per scene (16)
   --events N        events per scene (2000)
   --duration S      go on for so many seconds instead of a number of faults
-  --interval A-B    seconds from /ready to the next fault (2-4)
+  --interval A-B    seconds from one fault to the next (2-4)
+  --from WHAT       count the interval from the \`start\` of the killed process (default), or from its \`ready\`
   --nodes N         nodes, in scenes with several
   --freeze S        how long a frozen node stays frozen (120)
   --settle S        how long to wait at the end until nothing is unfinished
@@ -45,6 +48,7 @@ const specification = {
   events: { type: 'string' },
   duration: { type: 'string' },
   interval: { type: 'string', default: '2-4' },
+  from: { type: 'string', default: 'start' },
   nodes: { type: 'string' },
   freeze: { type: 'string', default: '120' },
   settle: { type: 'string' },
@@ -64,6 +68,7 @@ export function readOptions(args: readonly string[]): SoakOptions {
     events: optionalNumber('events', values.events),
     durationMs: inMs(optionalNumber('duration', values.duration)),
     intervalMs: rangeMs(values.interval),
+    from: fromOf(values.from),
     nodes: optionalNumber('nodes', values.nodes),
     seed: values.seed ?? newSeed(),
     freezeMs: numberOf('freeze', values.freeze) * 1000,
@@ -88,6 +93,11 @@ const optionalNumber = (name: string, text: string | undefined): number | undefi
   text === undefined ? undefined : numberOf(name, text)
 
 const inMs = (seconds: number | undefined): number | undefined => (seconds === undefined ? undefined : seconds * 1000)
+
+function fromOf(text: string): 'start' | 'ready' {
+  if (text === 'start' || text === 'ready') return text
+  throw new UsageProblem(`--from takes start or ready, not ${text}`)
+}
 
 function rangeMs(text: string): readonly [number, number] {
   const found = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(text)

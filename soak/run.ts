@@ -74,7 +74,6 @@ async function play(scene: Scene, stage: Stage, events: number): Promise<Played>
     const late = setTimeout(() => load.stop(), lastCallsMs)
     await loading
     clearTimeout(late)
-    await ledger.close()
     const settledMs = await settle(stage, stage.options.settleMs ?? scene.settleMs ?? defaultSettleMs)
     stage.recovery.received(await stage.sinks.fetch())
     const { verdict } = await verify(stage, await readLedger(ledger.path))
@@ -88,6 +87,7 @@ async function play(scene: Scene, stage: Stage, events: number): Promise<Played>
   } finally {
     load.stop()
     for (const tick of ticks) clearInterval(tick)
+    await ledger.close()
   }
 }
 

@@ -12,8 +12,10 @@ export function selfTest(ledger: readonly LedgerEntry[], facts: Facts, verdict: 
     const without = facts.receipts.filter((receipt) => receipt !== mail)
     expectOneMore(ledger, { ...facts, receipts: without }, verdict, 'mailsNeverSent')
     expectOneMore(ledger, { ...facts, receipts: [...facts.receipts, mail] }, verdict, 'mailsTwiceUnmarked')
-    const marked = new Set([...facts.marked, mail.id])
-    expectOneMore(ledger, { ...facts, receipts: [...facts.receipts, mail], marked }, verdict, 'mailsTwiceMarked')
+    const marks = new Map(facts.marks).set(mail.id, 1)
+    expectOneMore(ledger, { ...facts, receipts: [...facts.receipts, mail], marks }, verdict, 'mailsTwiceMarked')
+    const three = [...facts.receipts, mail, mail]
+    expectOneMore(ledger, { ...facts, receipts: three, marks }, verdict, 'mailsTwiceUnmarked')
   }
   expectWithout(ledger, facts, verdict, 'notifications', 'notificationsLost', 'notificationsDoubled')
   expectWithout(ledger, facts, verdict, 'inApp', 'inAppLost', 'inAppDoubled')

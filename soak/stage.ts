@@ -2,6 +2,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientConfig } from 'pg'
 import type { Random } from '../test/support/random.ts'
 import type { Installation } from './install.ts'
@@ -115,9 +116,43 @@ export class Stage {
     return between(this.random, this.options.intervalMs)
   }
 
-  /** After a fault: now and then the service is left alone, so that its recovery can be measured. */
-  async calmNowAndThen(): Promise<void> {
-    if (this.pace.count % calmEvery === 0) await this.recovery.calm()
+  /** Every so many faults the service is left alone, so that its recovery can be measured. */
+  get isCalm(): boolean {
+    return this.pace.count % calmEvery === 0
+  }
+
+  /**
+   * A life of a node that was just killed: started, and left to the next fault after the interval, whether it was ready by
+   * then or not. A calm one is left until all that was owed has arrived.
+   */
+  async live(node: ServiceNode): Promise<void> {
+    const startedAt = Date.now()
+    const intervalMs = this.intervalMs()
+    if (this.isCalm || this.options.from === 'ready') {
+      const readyAt = await this.start(node)
+      this.recovery.ready(readyAt)
+      if (this.isCalm) await this.recovery.calm()
+      await sleep(readyAt + intervalMs - Date.now())
+      return
+    }
+    node.spawn()
+    node.ready().then(
+      (readyAt) => {
+        this.startMs.push(readyAt - startedAt)
+        this.recovery.ready(readyAt)
+      },
+      // Killed before it was ready, or it ended by itself: then the next start tells.
+      () => {},
+    )
+    await sleep(intervalMs)
+  }
+
+  /** Has every node ready, as at the end of the faults. */
+  async startAll(): Promise<void> {
+    for (const node of this.nodes) {
+      const isUp = node.isRunning && (await node.ready().catch(() => undefined)) !== undefined
+      if (!isUp) this.recovery.ready(await this.start(node))
+    }
   }
 
   async close(): Promise<void> {

@@ -22,13 +22,13 @@ async function prepare(stage: Stage): Promise<void> {
 async function killAgainAndAgain(stage: Stage, kill: () => Promise<unknown>): Promise<void> {
   const [node] = stage.nodes
   if (node === undefined) throw new Error('There is no node')
+  await sleep(stage.intervalMs())
   while (stage.pace.next()) {
-    await sleep(stage.intervalMs())
     stage.recovery.killed()
     await kill()
-    stage.recovery.ready(await stage.start(node))
-    await stage.calmNowAndThen()
+    await stage.live(node)
   }
+  await stage.startAll()
 }
 
 export const oneNode: Scene = {

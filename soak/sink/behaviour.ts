@@ -13,22 +13,35 @@ export type Answer =
   | { readonly kind: 'hang'; readonly taken: boolean }
   | { readonly kind: 'garbage'; readonly taken: boolean }
 
-/** Long enough that a kill often falls into a call. */
-const normalMs = [5, 80] as const
+/** As providers are: mostly quick, now and then not. Long enough that a kill often falls into a call. */
+const normalMs = [
+  [0.7, [5, 80]],
+  [0.25, [80, 600]],
+  [0.05, [600, 2_500]],
+] as const
 const slowMs = [2_000, 12_000] as const
 
 const chance = (probability: number): boolean => Math.random() < probability
+function normally(): number {
+  let left = Math.random()
+  for (const [share, range] of normalMs) {
+    if (left < share) return within(range)
+    left -= share
+  }
+  return within(normalMs[0][1])
+}
+
 const within = ([least, most]: readonly [number, number]): number => least + Math.random() * (most - least)
 
 export function nextAnswer(behaviour: Behaviour): Answer {
   const taken = chance(0.5)
   switch (behaviour) {
     case 'normal':
-      return { kind: 'take', afterMs: within(normalMs) }
+      return { kind: 'take', afterMs: normally() }
     case 'slow':
       return { kind: 'take', afterMs: within(slowMs) }
     case 'flapping':
-      if (chance(0.4)) return { kind: 'take', afterMs: within(normalMs) }
+      if (chance(0.4)) return { kind: 'take', afterMs: normally() }
       return chance(0.8) ? { kind: 'busy' } : { kind: 'cut', taken }
     case 'hanging':
       return { kind: 'hang', taken }
