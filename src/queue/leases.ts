@@ -109,6 +109,8 @@ export interface DeadNode extends LeaseRange {
   readonly leaseMs: number
   /** When it was last seen, by the database's clock: leases that have expired since then are freed as well. */
   readonly aliveAt?: Date
+  /** It stopped in order: what it could not give back was not interrupted. */
+  readonly wasStopped?: true
 }
 
 /**
@@ -129,9 +131,7 @@ export async function freeLeases(
       select h.environment_id, h.id from ${placesOpen} cross join lateral (
         select q.environment_id, q.id from ${heldBy(queue, clock, dead)} for update skip locked) h)
     update ${queue.table} q
-    set lease = null, interruptions = least(q.interruptions + 1, 1000), lane = case
-          when q.interruptions + 1 >= ${interruptionsBeforeSolo}::int then q.lane | 2::smallint else q.lane end,
-        due_at = ${clock()} + case when q.lane < 2 then 0 else ${soloRunEveryMs}::double precision end * interval '1 millisecond'
+    set lease = null, ${dead.wasStopped === true ? sql`due_at = ${clock()}` : interrupted(clock)}
     from held where q.environment_id = held.environment_id and q.id = held.id`)
   if (freed > 0) queue.onFreed?.(freed)
   const row = await db.row<{ count: number }>(sql`
@@ -139,6 +139,12 @@ export async function freeLeases(
     select count(*) as count from ${placesOpen} cross join lateral (select 1 from ${heldBy(queue, clock, dead)}) h`)
   return { freed, left: row?.count ?? 0 }
 }
+
+/** From three interruptions on a row waits to run alone; one that did waits a minute before it may do so again. */
+const interrupted = (clock: Clock): Statement => sql`
+  interruptions = least(q.interruptions + 1, 1000),
+  lane = case when q.interruptions + 1 >= ${interruptionsBeforeSolo}::int then q.lane | 2::smallint else q.lane end,
+  due_at = ${clock()} + case when q.lane < 2 then 0 else ${soloRunEveryMs}::double precision end * interval '1 millisecond'`
 
 /** Every environment that has something open, by a loose scan. */
 function environmentsOpen(queue: QueueTable): Statement {

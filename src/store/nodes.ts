@@ -23,6 +23,8 @@ export interface NodeHeartbeat extends NodeIdentity, HostFacts {
   readonly leaseKey: string
   /** It was found dead, and what it held is being freed. */
   readonly hasEnded: boolean
+  /** Its last heartbeat, by the database's clock. */
+  readonly seenAt: Date
 }
 
 /** What the database says of itself when a heartbeat is written. */
@@ -72,7 +74,8 @@ export async function writeBeat(
 export async function listHeartbeats(db: Sql): Promise<NodeHeartbeat[]> {
   return db.rows<NodeHeartbeat>(sql`
     select node_id as "nodeId", epoch, beat, lease_key::text as "leaseKey", host_name as "hostName", boot_id as "bootId",
-           pid_namespace as "pidNamespace", pid, process_started as "processStarted", ended_at is not null as "hasEnded"
+           pid_namespace as "pidNamespace", pid, process_started as "processStarted", ended_at is not null as "hasEnded",
+           seen_at as "seenAt"
     from node_heartbeats order by node_id, epoch limit ${nodesMax}`)
 }
 

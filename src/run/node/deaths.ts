@@ -1,8 +1,8 @@
 // Looks for dead nodes among the others, ends them, and frees what they held.
 import type { Clock } from '../../db/clock.ts'
-import type { Db } from '../../db/sql.ts'
+import type { Db, Sql } from '../../db/sql.ts'
 import { everyLease, leasesOfNode } from '../../queue/lease-source.ts'
-import type { LeaseRange, QueueTable } from '../../queue/leases.ts'
+import type { DeadNode, QueueTable } from '../../queue/leases.ts'
 import { freeLeases } from '../../queue/leases.ts'
 import { leaseMs } from '../../queue/queue.ts'
 import type { NodeHeartbeat, NodeIdentity, OldNode } from '../../store/nodes.ts'
@@ -84,14 +84,16 @@ export class Deaths {
 
   /** Everything that is leased, by whomever: for the only process on a database, before it claims anything. */
   async freeEverything(): Promise<void> {
-    const { db, world } = this.#options
-    const { freed, left } = await this.#free(db, everyLease)
+    const { db, heartbeatDb, world } = this.#options
+    const nodes = await listHeartbeats(heartbeatDb)
+    const [seenFirst] = nodes.map(({ seenAt }) => seenAt).sort((a, b) => a.getTime() - b.getTime())
+    const { freed, left } = await this.#free(db, { ...everyLease, ...(seenFirst && { aliveAt: seenFirst }) })
     if (freed + left > 0) world.log.info({ freed, left }, 'What was left in hand by an earlier start is due again')
   }
 
   /** What this node holds itself: nothing may be under way. */
   async freeOwn(): Promise<void> {
-    await this.#free(this.#options.db, this.#options.heartbeat.leases.all)
+    await this.#free(this.#options.db, { ...this.#options.heartbeat.leases.all, wasStopped: true })
   }
 
   #sightingOf(node: NodeHeartbeat): Sighting {
@@ -130,7 +132,8 @@ export class Deaths {
     for (const node of ended) {
       const { freed, left } = await db.transaction(async (tx) => {
         if (!(await lockEnded(tx, node))) return { freed: 0, left: 0 }
-        const result = await this.#free(tx, leasesOfNode(BigInt(node.leaseKey)))
+        const leases = leasesOfNode(BigInt(node.leaseKey))
+        const result = await this.#free(tx, { ...leases, aliveAt: node.seenAt })
         if (result.left === 0) await forgetEnded(tx, node, endedKeptMs)
         return result
       })
@@ -140,10 +143,10 @@ export class Deaths {
     }
   }
 
-  async #free(db: Parameters<typeof freeLeases>[0], leases: LeaseRange): Promise<Freed> {
+  async #free(db: Sql, dead: Omit<DeadNode, 'leaseMs'>): Promise<Freed> {
     const { clock, queues } = this.#options
     const results: Freed[] = []
-    for (const queue of queues) results.push(await freeLeases(db, queue, clock, { ...leases, leaseMs }))
+    for (const queue of queues) results.push(await freeLeases(db, queue, clock, { ...dead, leaseMs }))
     return {
       freed: results.reduce((sum, one) => sum + one.freed, 0),
       left: results.reduce((sum, one) => sum + one.left, 0),
