@@ -156,7 +156,7 @@ function environmentsOpen(queue: QueueTable): Statement {
     from opened o where o.environment_id is not null)`
 }
 
-const placesOpen = sql`opened o cross join generate_series(0::smallint, 3::smallint) as lanes (lane)`
+const placesOpen = sql`opened o cross join (values (0::smallint), (1::smallint), (2::smallint), (3::smallint)) as lanes (lane)`
 
 function heldBy(queue: QueueTable, clock: Clock, dead: DeadNode): Statement {
   const since = dead.aliveAt === undefined ? clock() : sql`least(${dead.aliveAt}::timestamptz, ${clock()})`
