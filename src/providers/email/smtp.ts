@@ -6,6 +6,7 @@ import type { MayLeave } from '../../world/may-leave.ts'
 import { whenAnswered } from '../../world/may-leave.ts'
 import type { SmtpAccount } from './smtp-account.ts'
 import { logIn, smtpSettings } from './smtp-account.ts'
+import { noConnectionCode } from './smtp-outcome.ts'
 
 export interface SmtpMail {
   readonly from: string
@@ -53,6 +54,8 @@ interface Attempt {
   /** The server has asked for the content. */
   isAsked: boolean
   mayBeTaken: boolean
+  /** For one of our connections: the server is not to blame. */
+  isWaiting: boolean
   isOver: boolean
   stop(): void
 }
@@ -106,13 +109,13 @@ class SmtpPool {
   }
 
   async send(mail: SmtpMail, timeoutMs: number): Promise<SmtpResult> {
-    const attempt: Attempt = { isAsked: false, mayBeTaken: false, isOver: false, stop: () => {} }
+    const attempt: Attempt = { isAsked: false, mayBeTaken: false, isWaiting: false, isOver: false, stop: () => {} }
     const failed = (error: unknown): SmtpResult => ({ kind: 'failed', error, mayBeTaken: attempt.mayBeTaken })
     let timer: NodeJS.Timeout | undefined
     const tooLate = new Promise<SmtpResult>((resolve) => {
       timer = setTimeout(() => {
         attempt.isOver = true
-        resolve(failed(new Error(`The server took longer than ${timeoutMs} ms`)))
+        resolve(failed(tooLateError(attempt, timeoutMs)))
         attempt.stop()
       }, timeoutMs)
     })
@@ -176,10 +179,12 @@ class SmtpPool {
       return free
     }
     if (this.#count < (this.#account.connectionsMax ?? connectionsMax)) return this.#open(attempt)
+    attempt.isWaiting = true
     const line = await new Promise<Line | undefined>((resolve) => {
       this.#waiting.push(resolve)
       attempt.stop = () => removeFrom(this.#waiting, resolve)
     })
+    attempt.isWaiting = false
     return line ?? this.#take(attempt)
   }
 
@@ -246,6 +251,11 @@ class SmtpPool {
       this.#whenEmpty()
     }
   }
+}
+
+function tooLateError({ isWaiting }: Attempt, timeoutMs: number): Error {
+  if (!isWaiting) return new Error(`The server took longer than ${timeoutMs} ms`)
+  return Object.assign(new Error(`No connection came free within ${timeoutMs} ms`), { code: noConnectionCode })
 }
 
 /** Read only after the server has asked for it; then `mayLeave` is asked, and the server waits for as long as that takes. */
