@@ -16,6 +16,8 @@ export interface SmtpMail {
   readonly raw: Buffer
   /** Asked once, between the server's 354 and the content. */
   readonly mayLeave?: MayLeave | undefined
+  /** Which of the refusals, where the server will not have all recipients, is a reason not to send the content at all. */
+  reasonToStop?(refusals: readonly unknown[]): unknown
 }
 
 export type SmtpResult =
@@ -148,10 +150,10 @@ class SmtpPool {
     attempt.stop = () => this.#drop(line)
     const envelope = { from: mail.from, to: [...mail.recipients], size: mail.raw.length }
     return new Promise((resolve) => {
-      const content = contentOf(mail, attempt, () => {
+      const content = contentOf(mail, attempt, line, (result) => {
         // Only by leaving can a server that waits for content be kept from it.
         this.#drop(line)
-        resolve({ kind: 'withheld' })
+        resolve(result)
       })
       line.connection.send(envelope, content, (error, info) => {
         line.messages += 1
@@ -259,7 +261,8 @@ function tooLateError({ isWaiting }: Attempt, timeoutMs: number): Error {
 }
 
 /** Read only after the server has asked for it; then `mayLeave` is asked, and the server waits for as long as that takes. */
-function contentOf({ raw, mayLeave }: SmtpMail, attempt: Attempt, withhold: () => void): Readable {
+function contentOf(mail: SmtpMail, attempt: Attempt, line: Line, withhold: (result: SmtpResult) => void): Readable {
+  const { raw, mayLeave } = mail
   let position = 0
   const push = (): void => {
     // The end is the dot.
@@ -273,14 +276,23 @@ function contentOf({ raw, mayLeave }: SmtpMail, attempt: Attempt, withhold: () =
     read() {
       if (attempt.isAsked) return push()
       attempt.isAsked = true
+      const error = mail.reasonToStop?.(refusalsOf(line.connection))
+      if (error !== undefined) return withhold({ kind: 'failed', error, mayBeTaken: false })
       whenAnswered(mayLeave, (isAllowed) => {
         if (attempt.isOver || content.destroyed) return
         if (isAllowed) push()
-        else withhold()
+        else withhold({ kind: 'withheld' })
       })
     },
   })
   return content
+}
+
+/** Which recipients the server would not have. nodemailer reports them when all is over; before that, this is where they are. */
+function refusalsOf(connection: SMTPConnection): readonly unknown[] {
+  const { _envelope } = connection as unknown as { _envelope?: { rejectedErrors?: unknown } }
+  const refusals = _envelope?.rejectedErrors
+  return Array.isArray(refusals) ? refusals : []
 }
 
 function removeFrom<Item>(list: Item[], item: Item): void {
