@@ -154,9 +154,12 @@ class WorkerLoop<Row extends Leased> implements Worker {
     await this.#giveBack()
     // What the last batches insert for this node comes in meanwhile, and is given back as well.
     while (this.#inFlight() > 0) {
-      await new Promise<void>((resolve) => {
-        this.#onIdle = resolve
-      })
+      // What came in while others were given back has called already.
+      if (this.#claimed.waiting.length + this.#preLeased.waiting.length === 0) {
+        await new Promise<void>((resolve) => {
+          this.#onIdle = resolve
+        })
+      }
       await this.#giveBack()
     }
     this.#started = false
@@ -263,8 +266,9 @@ class WorkerLoop<Row extends Leased> implements Worker {
     const isOurs = (held: Held<Row>): boolean => nowMs - held.sinceMs < leaseUsedMsMax
     this.#left(line, rows.filter((held) => !isOurs(held)).length)
     line.waiting.unshift(...rows.filter(isOurs))
-    if (this.#stopping) this.#onIdle?.()
-    else this.#runWaiting()
+    if (this.#stopping) return this.#onIdle?.()
+    this.#runWaiting()
+    if (this.#mayBeMore) void this.#claimMore()
   }
 
   /** For draining: resolves when nothing of the group is in flight. */
