@@ -17,6 +17,8 @@ import { Sinks } from './sinks.ts'
 
 /** Every so many faults the service is left alone until what it owed has arrived. */
 const calmEvery = 8
+/** Between /ready and the next kill, where a start takes longer than the interval. */
+const workAtLeastMs = [200, 1_500] as const
 /** A supervisor starts a service again when it ends by itself; this often, and no more. */
 const startsMax = 5
 
@@ -122,29 +124,19 @@ export class Stage {
   }
 
   /**
-   * A life of a node that was just killed: started, and left to the next fault after the interval, whether it was ready by
-   * then or not. A calm one is left until all that was owed has arrived.
+   * A life of a node that was just killed: started, and left to the next fault. That comes after the interval, counted
+   * from the start; where the start itself takes longer, soon after /ready, so that every life has some work to lose. A
+   * calm life is left until all that was owed has arrived.
    */
   async live(node: ServiceNode): Promise<void> {
     const startedAt = Date.now()
     const intervalMs = this.intervalMs()
-    if (this.isCalm || this.options.from === 'ready') {
-      const readyAt = await this.start(node)
-      this.recovery.ready(readyAt)
-      if (this.isCalm) await this.recovery.calm()
-      await sleep(readyAt + intervalMs - Date.now())
-      return
-    }
-    node.spawn()
-    node.ready().then(
-      (readyAt) => {
-        this.startMs.push(readyAt - startedAt)
-        this.recovery.ready(readyAt)
-      },
-      // Killed before it was ready, or it ended by itself: then the next start tells.
-      () => {},
-    )
-    await sleep(intervalMs)
+    const workMs = between(this.random, workAtLeastMs)
+    const readyAt = await this.start(node)
+    this.recovery.ready(readyAt)
+    if (this.isCalm) await this.recovery.calm()
+    const untilAt = this.options.from === 'ready' ? readyAt + intervalMs : startedAt + intervalMs
+    await sleep(Math.max(untilAt, readyAt + workMs) - Date.now())
   }
 
   /** Has every node ready, as at the end of the faults. */
