@@ -124,19 +124,35 @@ export class Stage {
   }
 
   /**
-   * A life of a node that was just killed: started, and left to the next fault. That comes after the interval, counted
+   * A life of nodes that were just killed: started, and left to the next fault. That comes after the interval, counted
    * from the start; where the start itself takes longer, soon after /ready, so that every life has some work to lose. A
-   * calm life is left until all that was owed has arrived.
+   * calm life is left until all that was owed has arrived. `othersAreUp`: work goes on before they are back.
    */
-  async live(node: ServiceNode): Promise<void> {
+  async live(nodes: readonly ServiceNode[], othersAreUp = false): Promise<void> {
     const startedAt = Date.now()
     const intervalMs = this.intervalMs()
     const workMs = between(this.random, workAtLeastMs)
-    const readyAt = await this.start(node)
-    this.recovery.ready(readyAt)
+    const starts = nodes.map((node) => this.start(node))
+    this.recovery.ready(othersAreUp ? startedAt : await Promise.any(starts))
+    const readyAt = Math.max(...(await Promise.all(starts)))
+    await this.untilNextFault({ startedAt, readyAt, intervalMs, workMs })
+  }
+
+  async untilNextFault(life: {
+    startedAt: number
+    readyAt: number
+    intervalMs: number
+    workMs: number
+  }): Promise<void> {
+    const { startedAt, readyAt, intervalMs, workMs } = life
     if (this.isCalm) await this.recovery.calm()
-    const untilAt = this.options.from === 'ready' ? readyAt + intervalMs : startedAt + intervalMs
+    const untilAt = (this.options.from === 'ready' ? readyAt : startedAt) + intervalMs
     await sleep(Math.max(untilAt, readyAt + workMs) - Date.now())
+  }
+
+  /** Waits until some node says that it is ready, as after a fault of the database. */
+  async someReady(): Promise<number> {
+    return Promise.any(this.nodes.map((node) => node.ready()))
   }
 
   /** Has every node ready, as at the end of the faults. */

@@ -26,7 +26,7 @@ async function killAgainAndAgain(stage: Stage, kill: () => Promise<unknown>): Pr
   while (stage.pace.next()) {
     stage.recovery.killed()
     await kill()
-    await stage.live(node)
+    await stage.live([node])
   }
   await stage.startAll()
 }
