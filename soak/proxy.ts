@@ -29,20 +29,30 @@ export class TcpProxy {
     const pair = [inner, outer] as const
     this.pairs.add(pair)
     for (const [from, to] of [pair, [outer, inner] as const]) {
+      const later = this.inOrder()
       from.on('error', () => {})
-      from.on('data', (data) => this.later(() => to.writable && to.write(data)))
-      from.on('end', () => this.later(() => to.end()))
+      from.on('data', (data) => later(() => to.writable && to.write(data)))
+      from.on('end', () => later(() => to.end()))
       from.on('close', () => {
         this.pairs.delete(pair)
-        this.later(() => to.destroy())
+        later(() => to.destroy())
       })
     }
   }
 
-  /** Delayed work keeps its order as long as the delay does not shrink; it only does when a scene ends it. */
-  private later(work: () => void): void {
-    if (this.delayMs === 0) work()
-    else setTimeout(work, this.delayMs)
+  /** Runs work after the delay, never before earlier work of the same direction, even when the delay has shrunk since. */
+  private inOrder(): (work: () => void) => void {
+    let lastAt = 0
+    return (work) => {
+      const at = Math.max(Date.now() + this.delayMs, lastAt)
+      if (at <= Date.now() && lastAt <= Date.now() - 1) {
+        work()
+        return
+      }
+      // A millisecond apart: timers of the same time may not keep their order.
+      lastAt = at + 1
+      setTimeout(work, at - Date.now())
+    }
   }
 
   /** Resets about this share of the open connections, in both directions, whatever is on its way. */

@@ -33,6 +33,8 @@ export class Stage {
   connection: ClientConfig = {}
   readonly startMs: number[] = []
   failedStarts = 0
+  /** Nodes that ended though no one had killed them. */
+  endedAlone = 0
   /** What a scene wants to be said of its result. */
   readonly remarks: string[] = []
   private readonly closers: (() => Promise<unknown> | unknown)[] = []
@@ -153,6 +155,15 @@ export class Stage {
   /** Waits until some node says that it is ready, as after a fault of the database. */
   async someReady(): Promise<number> {
     return Promise.any(this.nodes.map((node) => node.ready()))
+  }
+
+  /** Starts what ended by itself, as a supervisor would. */
+  async revive(): Promise<void> {
+    for (const node of this.nodes) {
+      if (node.isRunning) continue
+      this.endedAlone++
+      await this.start(node)
+    }
   }
 
   /** Has every node ready, as at the end of the faults. */

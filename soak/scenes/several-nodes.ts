@@ -38,7 +38,7 @@ const prepareNodes = (count: number) => async (stage: Stage) => {
   await addNodes(stage, stage.options.nodes ?? count, sharedEnvironment(server.port))
 }
 
-async function killNodes(stage: Stage, choose: () => readonly ServiceNode[]): Promise<void> {
+export async function killNodes(stage: Stage, choose: () => readonly ServiceNode[]): Promise<void> {
   await sleep(stage.intervalMs())
   while (stage.pace.next()) {
     const chosen = choose()
