@@ -71,14 +71,13 @@ export class Stage {
     this.closers.push(closer)
   }
 
-  async addNode(environment: Readonly<Record<string, string>>, prefix: readonly string[] = []): Promise<ServiceNode> {
+  async addNode(environment: Readonly<Record<string, string>>): Promise<ServiceNode> {
     const name = `node-${this.nodes.length + 1}`
     const node = new ServiceNode({
       name,
       installation: this.installation,
       port: await freePort(),
       logPath: join(this.directory, `${name}.log`),
-      prefix,
       environment: {
         POSTHORN_DATA_DIR: join(this.directory, name),
         POSTHORN_API_KEY: apiKeys.d,
