@@ -33,7 +33,7 @@ test('good values are read', () => {
     HOST: '0.0.0.0',
     POSTHORN_BASE_URL: 'https://notify.example.com/',
     DATABASE_URL: 'postgresql://u:p@db:5432/x?sslmode=verify-full',
-    POSTHORN_DATABASE_POOL_SIZE: '2',
+    POSTHORN_DATABASE_POOL_SIZE: '3',
     POSTHORN_API_KEY: 'a-key-of-sixteen',
     POSTHORN_ENCRYPTION_KEY: base64Key,
     POSTHORN_ENCRYPTION_KEY_PREVIOUS: 'ab'.repeat(32),
@@ -43,7 +43,7 @@ test('good values are read', () => {
   })
   assert.equal(config.port, 0)
   assert.equal(config.baseUrl, 'https://notify.example.com')
-  assert.equal(config.databasePoolSize, 2)
+  assert.equal(config.databasePoolSize, 3)
   assert.deepEqual(config.encryptionKey, Buffer.alloc(32, 1))
   assert.deepEqual(config.previousEncryptionKey, Buffer.alloc(32, 0xab))
   assert.deepEqual(config.outboundAllow, ['10.1.0.0/16', 'smtp.internal'])
@@ -115,6 +115,24 @@ test('the collector of traces is read by OpenTelemetry’s own names', () => {
   assert.doesNotMatch(mistakesOf({ OTEL_EXPORTER_OTLP_HEADERS: 'very-secret' }).join(), /very-secret/)
 })
 
+test('a pooler is read, and refused where there is none to go through', () => {
+  const DATABASE_URL = 'postgres://posthorn@pooler:6432/posthorn'
+  const direct = 'postgres://posthorn@server:5432/posthorn'
+  const { config } = readConfig({
+    DATABASE_URL,
+    POSTHORN_DATABASE_POOLER: 'transaction',
+    POSTHORN_DATABASE_DIRECT_URL: direct,
+  })
+  assert.equal(config.databasePooler, 'transaction')
+  assert.equal(config.databaseDirectUrl, direct)
+  assert.equal(readConfig({ DATABASE_URL }).config.databasePooler, 'none')
+  assert.deepEqual(readConfig({ POSTHORN_DATABASE_POOLER: 'none' }).config.databaseDirectUrl, undefined)
+  const mistakes = mistakesOf({ POSTHORN_DATABASE_POOLER: 'transaction', POSTHORN_DATABASE_DIRECT_URL: direct })
+  assert.match(mistakes[0] ?? '', /^POSTHORN_DATABASE_POOLER needs DATABASE_URL/)
+  assert.match(mistakes[1] ?? '', /^POSTHORN_DATABASE_DIRECT_URL needs DATABASE_URL/)
+  assert.doesNotMatch(mistakes.join(), /server:5432/)
+})
+
 const badValues: Record<string, readonly string[]> = {
   OTEL_EXPORTER_OTLP_ENDPOINT: ['collector:4318', 'grpc://collector:4317', 'http://', 'http://me:secret@collector'],
   OTEL_EXPORTER_OTLP_HEADERS: ['authorization', '=x', 'a b=c', 'a=%0d', 'a=%'],
@@ -124,7 +142,9 @@ const badValues: Record<string, readonly string[]> = {
   POSTHORN_BASE_URL: ['notify.example.com', 'ftp://x', 'http://'],
   POSTHORN_URL: ['notify.example.com', 'ftp://x', 'http://'],
   DATABASE_URL: ['mysql://db/x', 'db', 'postgres://', 'postgres://db/x?sslmode=prefer', 'postgres://db/x?sslmode='],
-  POSTHORN_DATABASE_POOL_SIZE: ['1', '0', '501', 'many'],
+  POSTHORN_DATABASE_POOLER: ['session', 'Transaction', 'pgbouncer'],
+  POSTHORN_DATABASE_DIRECT_URL: ['mysql://db/x', 'db', 'postgres://db/x?sslmode=prefer'],
+  POSTHORN_DATABASE_POOL_SIZE: ['2', '0', '501', 'many'],
   POSTHORN_DATABASE_WAIT_MS: ['-1', '3600001', 'long'],
   POSTHORN_DATABASE_STATEMENT_TIMEOUT_MS: ['99', '600001', '0'],
   POSTHORN_DATABASE_LOCK_TIMEOUT_MS: ['99', '600001', '0'],

@@ -1,5 +1,7 @@
 // Every setting of Posthorn: its variable, default and meaning. docs/configuration.md is generated from this file.
 
+import type { DatabaseConfig } from './config/database.ts'
+import { databaseMistakes, databaseSettings } from './config/database.ts'
 import { noProxy, proxyUrl } from './config/proxy.ts'
 import type { OperatorMail } from './config/smtp-url.ts'
 import { smtpUrl } from './config/smtp-url.ts'
@@ -7,7 +9,6 @@ import type { TraceConfig } from './config/traces.ts'
 import { traceSettings } from './config/traces.ts'
 import {
   apiKey,
-  databaseUrl,
   encryptionKey,
   files,
   hostsAndNetworks,
@@ -22,17 +23,12 @@ import {
 /** What one node does of the whole: answer requests, send, or both. */
 export const roles = ['api', 'worker', 'all'] as const
 
-export interface Config extends TraceConfig {
+export interface Config extends DatabaseConfig, TraceConfig {
   readonly role: (typeof roles)[number]
   readonly port: number
   readonly host: string
   readonly baseUrl: string | undefined
   readonly serviceUrl: string | undefined
-  readonly databaseUrl: string | undefined
-  readonly databasePoolSize: number
-  readonly databaseWaitMs: number
-  readonly statementTimeoutMs: number
-  readonly lockTimeoutMs: number
   readonly dataDirectory: string
   readonly stateHome: string | undefined
   readonly apiKey: string | undefined
@@ -112,43 +108,7 @@ export const settings: Settings = {
     defaultValue: undefined,
     read: webAddress,
   },
-  databaseUrl: {
-    variable: 'DATABASE_URL',
-    meaning:
-      'A PostgreSQL server (15 or later) to use instead of the embedded one. `sslmode` may be `disable` (the default), `require`, `verify-ca` or `verify-full`; `sslrootcert`, `sslcert` and `sslkey` name files.',
-    shownDefault: 'none: the embedded database',
-    secret: true,
-    defaultValue: undefined,
-    read: databaseUrl,
-  },
-  databasePoolSize: {
-    variable: 'POSTHORN_DATABASE_POOL_SIZE',
-    meaning: 'How many database connections this node may hold.',
-    shownDefault: '10',
-    defaultValue: 10,
-    read: wholeNumber(2, 500),
-  },
-  databaseWaitMs: {
-    variable: 'POSTHORN_DATABASE_WAIT_MS',
-    meaning: 'How long a start waits for a database that does not answer, before it gives up.',
-    shownDefault: '30000',
-    defaultValue: 30_000,
-    read: wholeNumber(0, 3_600_000),
-  },
-  statementTimeoutMs: {
-    variable: 'POSTHORN_DATABASE_STATEMENT_TIMEOUT_MS',
-    meaning: 'A statement that takes longer is cancelled and the request answered with 503.',
-    shownDefault: '15000',
-    defaultValue: 15_000,
-    read: wholeNumber(100, 600_000),
-  },
-  lockTimeoutMs: {
-    variable: 'POSTHORN_DATABASE_LOCK_TIMEOUT_MS',
-    meaning: 'A statement that waits longer for a lock is cancelled and the request answered with 503.',
-    shownDefault: '5000',
-    defaultValue: 5_000,
-    read: wholeNumber(100, 600_000),
-  },
+  ...databaseSettings,
   dataDirectory: {
     variable: 'POSTHORN_DATA_DIR',
     meaning: 'Where the embedded database and the encryption key file live.',
@@ -376,6 +336,8 @@ export function readConfig(environment: Environment): { config: Config; warnings
   if (values['apiKey'] !== undefined && values['apiKey'] === values['productionApiKey']) {
     mistakes.push('POSTHORN_API_KEY_2 must differ from POSTHORN_API_KEY: a key opens one environment')
   }
+  // Only where each is right by itself: one mistake is not named twice.
+  if (mistakes.length === 0) mistakes.push(...databaseMistakes(values))
   if (mistakes.length > 0) throw new ConfigError(mistakes)
   return { config: values as unknown as Config, warnings: unknownVariables(environment) }
 }

@@ -3,19 +3,24 @@ import { join, resolve } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { resolveChannels } from './accept/write-events.ts'
 import type { Config } from './config.ts'
+import type { Wait } from './db/await-database.ts'
 import { awaitDatabase, UnusableDatabase } from './db/await-database.ts'
 import type { Connection, Database } from './db/connect.ts'
 import { connect } from './db/connect.ts'
 import { joinEmbeddedPostgres } from './db/embedded-join.ts'
 import { startEmbeddedPostgres } from './db/embedded-postgres.ts'
 import { migrate, migrationTimeoutMs, readMigrations } from './db/migrate.ts'
+import type { Pools } from './db/pools.ts'
+import { openOnePool, openPools } from './db/pools.ts'
+import { isSameDatabase } from './db/same-database.ts'
 import { openSession } from './db/session.ts'
 import { createSealer } from './domain/sealed.ts'
 import { linkBaseOf } from './domain/unsubscribe-token.ts'
 import { prepareDrain } from './http/drain.ts'
 import { createServer } from './http/server.ts'
 import { ensureFirstStart, StartError } from './manage/first-start.ts'
-import { preparePartitions, startHousekeeping } from './manage/housekeeping.ts'
+import { startHousekeeping } from './manage/housekeeping.ts'
+import { preparePartitions } from './manage/partitions.ts'
 import { closeSmtpPools } from './providers/email/smtp.ts'
 import { BadProviderFile, loadOwnProviders } from './providers/own-providers.ts'
 import { hintChannel } from './queue/hint.ts'
@@ -38,8 +43,13 @@ const workerLookMs = 10
 
 export interface Store {
   readonly db: Database
+  readonly pools: Pools
   readonly world: World
+  /** Where statements go. */
   readonly connection: Connection
+  readonly pooler: Config['databasePooler']
+  /** Where a session is ours alone: past the pooler, if there is one. Undefined where nothing leads past it. */
+  readonly direct: Connection | undefined
   close(): Promise<void>
 }
 
@@ -63,18 +73,22 @@ export async function openStore(config: Config, log: Log, options: OpenOptions):
     throw new StartError(error.message)
   })
   const { connection, stop } = await openServer(config, dataDirectory, log, options)
-  let db: Database | undefined
+  let pools: Pools | undefined
   const close = async (): Promise<void> => {
-    await db?.close()
+    await pools?.close()
     await stop()
   }
   try {
-    db = connectPool(connection, config, log)
+    // Commands, and a node that answers requests only, record nothing: all connections are for what they do.
+    pools = connectPools(connection, config, log, options.embedded === 'hold' && config.role !== 'api')
+    const { db } = pools
     const name = databaseName(connection)
-    await awaitDatabase(db, { name, waitMs: config.databaseWaitMs, log, signal: options.signal })
+    const wait = { waitMs: config.databaseWaitMs, log, signal: options.signal }
+    await awaitDatabase(db, { name, ...wait })
+    const direct = await directWay(connection, config, db, wait)
     const sealer = createSealer(await encryptionKeys(config, dataDirectory, db))
     const world = createWorld({ log, sealer, outbound, tracer: tracerOf(config, log) })
-    return { db, world, connection, close }
+    return { db, pools, world, connection, pooler: config.databasePooler, direct, close }
   } catch (error) {
     await close()
     throw error
@@ -102,20 +116,49 @@ async function openServer(
   return startEmbeddedPostgres({ ...place, log })
 }
 
-function connectPool(connection: Connection, config: Config, log: Log): Database {
+async function directWay(
+  connection: Connection,
+  { databasePooler, databaseDirectUrl, statementTimeoutMs, lockTimeoutMs }: Config,
+  db: Database,
+  wait: Omit<Wait, 'name'>,
+): Promise<Connection | undefined> {
+  if (databaseDirectUrl === undefined) return databasePooler === 'none' ? connection : undefined
+  const direct = { url: databaseDirectUrl }
+  const name = databaseName(direct)
+  const one = connectUsably(name, () =>
+    connect(direct, { statementTimeoutMs, lockTimeoutMs, poolSize: 1, log: wait.log }),
+  )
   try {
-    return connect(connection, {
+    await awaitDatabase(one, { ...wait, name })
+    // Migrations that go to one database, and statements to another: the mistake would show much later.
+    if (await isSameDatabase(one, db)) return direct
+  } finally {
+    await one.close()
+  }
+  throw new UnusableDatabase(
+    `POSTHORN_DATABASE_DIRECT_URL (${name}) and DATABASE_URL (${databaseName(connection)}) lead to two databases; both must lead to the same.`,
+  )
+}
+
+function connectPools(connection: Connection, config: Config, log: Log, works: boolean): Pools {
+  const open = works ? openPools : openOnePool
+  return connectUsably(databaseName(connection), () =>
+    open(connection, {
       poolSize: config.databasePoolSize,
       statementTimeoutMs: config.statementTimeoutMs,
       lockTimeoutMs: config.lockTimeoutMs,
+      pooler: config.databasePooler,
       log,
-    })
+    }),
+  )
+}
+
+function connectUsably<Opened>(name: string, open: () => Opened): Opened {
+  try {
+    return open()
   } catch (error) {
-    // A certificate file that the address names and nobody can read.
-    throw new UnusableDatabase(
-      `The database ${databaseName(connection)} cannot be used: ${(error as Error).message}`,
-      error,
-    )
+    // A certificate file that the address names and that cannot be read.
+    throw new UnusableDatabase(`The database ${name} cannot be used: ${(error as Error).message}`, error)
   }
 }
 
@@ -127,10 +170,11 @@ function databaseName(connection: Connection): string {
 }
 
 /** Brings the database's schema up to the code's. */
-export async function migrateStore({ connection, world }: Store): Promise<string[]> {
+export async function migrateStore({ connection, pooler, direct, world }: Store): Promise<string[]> {
   // A pool of its own: the service's timeouts, right for requests, would cut a long migration short.
   const timeouts = { statementTimeoutMs: migrationTimeoutMs, lockTimeoutMs: migrationTimeoutMs }
-  const db = connect(connection, { ...timeouts, poolSize: 1, log: world.log })
+  const way = direct === undefined ? pooler : 'none'
+  const db = connect(direct ?? connection, { ...timeouts, pooler: way, poolSize: 1, log: world.log })
   try {
     const applied = await migrate(db, await readMigrations())
     for (const name of applied) world.log.info({ migration: name }, 'Migration applied')
@@ -154,7 +198,7 @@ export async function start(config: Config, log: Log, signal?: AbortSignal): Pro
       { development: config.apiKey, production: config.productionApiKey },
       { mailIsReal: config.smtp !== undefined },
     )
-    await preparePartitions(db, world)
+    await preparePartitions(db, world, { tries: 1 })
     const started = config.role === 'api' ? undefined : workerOf(config, store)
     worker = started
     const server = await createServer(db, world, {
@@ -169,7 +213,7 @@ export async function start(config: Config, log: Log, signal?: AbortSignal): Pro
       linkBase: linkBaseOf(config.baseUrl),
       ...(started === undefined ? {} : { workerIsReady: started.isReady }),
       healthOnly: config.role === 'worker',
-      poolUsage: () => db.usage(),
+      poolUsage: () => store.pools.usage(),
     })
     const drain = prepareDrain(server, log)
     await listen(server, config)
@@ -208,15 +252,23 @@ async function awaitWorker(worker: StartedWorker, world: World): Promise<void> {
   }
 }
 
-function workerOf(config: Config, { db, world, connection }: Store): StartedWorker {
+function workerOf(config: Config, { pools, world, pooler, direct }: Store): StartedWorker {
   return startWorker({
-    db,
+    db: pools.db,
+    outcomesDb: pools.outcomesDb,
+    heartbeatDb: pools.heartbeatDb,
+    // Whoever starts the embedded database holds it alone.
+    soleHolder: config.databaseUrl === undefined,
     world,
     renderer: createRenderer(() => world.now()),
     resolveChannels,
     operatorMail: config.smtp,
     linkBase: linkBaseOf(config.baseUrl),
-    openSession: (onNotification) => openSession(connection, { channel: hintChannel, onNotification }),
+    pooled: pooler !== 'none',
+    openSession:
+      direct === undefined
+        ? undefined
+        : (onNotification) => openSession(direct, { channel: hintChannel, onNotification }),
   })
 }
 

@@ -221,7 +221,7 @@ export function numberEvents(
   return { runnable, results }
 }
 
-/** Jobs are born leased where this node has room for them; whatever happens, room that was not used is given back. */
+/** Jobs are created already leased where this node has capacity for them; capacity that was not used is given back, whatever happens. */
 async function withRoom<Result>(
   { world, queue }: Accepting,
   environment: Environment,
@@ -230,13 +230,13 @@ async function withRoom<Result>(
 ): Promise<Result> {
   const count = jobsAtOnce(events)
   const reservation = count === 0 ? undefined : queue.reserve(count)
-  let born: readonly Job[] = []
+  let preLeased: readonly Job[] = []
   try {
     const { written, result } = await accept({ environment, queue, reservation, now: world.now() })
-    born = written.born
+    preLeased = written.preLeased
     if (written.leftWork) queue.poke()
     return result
   } finally {
-    reservation?.give(born)
+    reservation?.give(preLeased)
   }
 }

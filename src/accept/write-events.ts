@@ -20,7 +20,7 @@ import type { Queue } from '../queue/queue.ts'
 import type { Reservation } from '../queue/worker.ts'
 import { countedEvents } from '../record/count-accepted.ts'
 import type { Notified } from '../record/notify.ts'
-import { bornJob, firstJobs } from '../record/notify.ts'
+import { firstJobs, preLeasedJob } from '../record/notify.ts'
 import type { ResolveChannels, ResolvedRecipients } from '../record/resolve-recipients.ts'
 import { channelWarnings, resolveRecipients } from '../record/resolve-recipients.ts'
 import type { NewAttachment } from '../store/attachments.ts'
@@ -45,7 +45,7 @@ export interface Numbered extends Runnable {
 }
 
 export interface WrittenEvents {
-  readonly born: readonly Job[]
+  readonly preLeased: readonly Job[]
   /** Whether something was left for the worker to find. */
   readonly leftWork: boolean
 }
@@ -104,7 +104,7 @@ export async function writeEvents(
 ): Promise<WrittenEvents> {
   const { environment, now } = acceptance
   const events = await firstOfTheirTransaction(tx, environment, given)
-  if (events.length === 0) return { born: [], leftWork: false }
+  if (events.length === 0) return { preLeased: [], leftWork: false }
   const people = gathered(events, ({ request }) => peopleOf(request.recipients, request.actor))
   const resolved = await resolveRecipients(tx, world, environment, people, resolveChannels)
   await insertContexts(tx, environment, distinctContexts(events), now)
@@ -120,7 +120,7 @@ export async function writeEvents(
     written.expanding.map(({ id }) => ({ id, kind: 'expand', lane: fanOutLane, dueAt: now, state: {} })),
     now,
   )
-  return { born: written.born, leftWork: written.leftWork || written.expanding.length > 0 }
+  return { preLeased: written.preLeased, leftWork: written.leftWork || written.expanding.length > 0 }
 }
 
 /** Events with their notifications and the jobs those begin with. */
@@ -130,7 +130,7 @@ async function insertAll(
   events: readonly Numbered[],
   { resolved, topics }: { resolved: ResolvedRecipients; topics: readonly Topic[] },
 ): Promise<WrittenEvents & { expanding: readonly NewEvent[] }> {
-  if (events.length === 0) return { born: [], leftWork: false, expanding: [] }
+  if (events.length === 0) return { preLeased: [], leftWork: false, expanding: [] }
   const rows = events.map((event) => rowOf(event, resolved, topics, now))
   const { notifications, jobs } = firstJobs(gathered(events, (event) => notifiedOf(event, resolved)))
   const lease = reservation?.lease ?? null
@@ -144,9 +144,10 @@ async function insertAll(
     ]),
   )
   const kept = new Map(rows.filter(isSmall).map((row) => [row.id, triggeredEvent(row)]))
-  const born = lease === null ? [] : jobs.map((job) => bornJob(environment, job, lease, kept.get(job.eventId)))
+  const preLeased =
+    lease === null ? [] : jobs.map((job) => preLeasedJob(environment, job, lease, kept.get(job.eventId)))
   const expanding = rows.filter((row) => row.expandedAt === null)
-  return { born, leftWork: jobs.length > 0 && born.length === 0, expanding }
+  return { preLeased, leftWork: jobs.length > 0 && preLeased.length === 0, expanding }
 }
 
 /** As many jobs as a node may have in hand then hold 24 MB of events at the most; larger ones are read when they are needed. */

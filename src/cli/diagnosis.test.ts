@@ -91,6 +91,12 @@ test('clocks may differ by what a header cannot tell, and no more', () => {
   assert.equal(clockFinding({ service: 0, database: 120_000 }).status, 'failed')
   const between = clockFinding({ service: 2_500, database: -2_500 })
   assert.equal(between.status, 'warning', 'they differ from each other')
+  assert.equal(clockFinding({ service: 0, database: 0, node: 20 }).status, 'ok')
+  const ofNode = clockFinding({ service: 0, database: 0, node: 30_000 })
+  assert.deepEqual(
+    [ofNode.status, ofNode.message],
+    ['warning', 'The clock of the node is 30 s ahead of this machine’s.'],
+  )
   assert.throws(() => clockFinding({ service: undefined, database: undefined }), CannotCheck)
 })
 

@@ -7,6 +7,7 @@ import { connect } from '../db/connect.ts'
 import { joinEmbeddedPostgres } from '../db/embedded-join.ts'
 import type { Migration } from '../db/migrate.ts'
 import { readMigrations } from '../db/migrate.ts'
+import type { Sql } from '../db/sql.ts'
 import { sql } from '../db/sql.ts'
 import type { Log } from '../world/log.ts'
 import type { Check, Finding } from './diagnosis.ts'
@@ -28,28 +29,42 @@ export interface DatabaseFacts {
   readonly name: string
   readonly version: string
   readonly aheadMs: number
+  /** How far the clock of the node that is furthest from the database's is ahead of it; undefined without nodes. */
+  readonly nodeAheadMs: number | undefined
   /** Undefined where nothing was ever installed. */
   readonly applied: readonly Applied[] | undefined
 }
 
 export async function lookAtDatabase(config: Config, url: string, log: Log): Promise<DatabaseFacts> {
   const { connection, name } = await connectionOf(config, url)
-  const db = connect(connection, { poolSize: 1, statementTimeoutMs, lockTimeoutMs: statementTimeoutMs, log })
+  const pooler = config.databasePooler
+  const db = connect(connection, { poolSize: 1, statementTimeoutMs, lockTimeoutMs: statementTimeoutMs, pooler, log })
   try {
     await awaitDatabase(db, { name, waitMs, log })
     const askedAt = Date.now()
-    const row = await db.row<{ version: string; now: Date; is_installed: boolean }>(sql`
+    const row = await db.row<{ version: string; now: Date; is_installed: boolean; has_nodes: boolean }>(sql`
       select current_setting('server_version') as version, clock_timestamp() as now,
-             to_regclass('schema_migrations') is not null as is_installed`)
+             to_regclass('schema_migrations') is not null as is_installed,
+             to_regclass('node_heartbeats') is not null as has_nodes`)
     const aheadMs = Math.round((row?.now.getTime() ?? askedAt) - (askedAt + Date.now()) / 2)
     const applied =
       row?.is_installed === true
         ? await db.rows<Applied>(sql`select number, name, checksum from schema_migrations order by number`)
         : undefined
-    return { name, version: row?.version ?? 'of no known version', aheadMs, applied }
+    const nodeAheadMs = row?.has_nodes === true ? await furthestNode(db) : undefined
+    return { name, version: row?.version ?? 'of no known version', aheadMs, nodeAheadMs, applied }
   } finally {
     await db.close()
   }
+}
+
+/** Of the nodes that beat of late, as each has measured it. */
+async function furthestNode(db: Sql): Promise<number | undefined> {
+  const row = await db.row<{ aheadMs: number }>(sql`
+    select clock_ahead_ms as "aheadMs" from node_heartbeats
+    where ended_at is null and clock_ahead_ms is not null and seen_at > clock_timestamp() - interval '1 minute'
+    order by abs(clock_ahead_ms) desc limit 1`)
+  return row?.aheadMs
 }
 
 async function connectionOf(config: Config, url: string): Promise<{ connection: Connection; name: string }> {

@@ -50,16 +50,24 @@ export const clockCheck: Check<Patient> = {
       ({ aheadMs }) => aheadMs,
       () => undefined,
     )
-    const ofDatabase = await database().then(
-      ({ aheadMs }) => aheadMs,
-      () => undefined,
+    const { ofDatabase, ofNode } = await database().then(
+      ({ aheadMs, nodeAheadMs }) => ({
+        ofDatabase: aheadMs,
+        // A node measures against the database.
+        ofNode: nodeAheadMs === undefined ? undefined : aheadMs + nodeAheadMs,
+      }),
+      () => ({ ofDatabase: undefined, ofNode: undefined }),
     )
-    return clockFinding({ service, database: ofDatabase })
+    return clockFinding({ service, database: ofDatabase, node: ofNode })
   },
 }
 
-/** How far each clock is ahead of this machine's. */
-export function clockFinding(ahead: { service: number | undefined; database: number | undefined }): Finding {
+/** How far each clock is ahead of this machine's; of the nodes that work, the one furthest from the database. */
+export function clockFinding(ahead: {
+  service: number | undefined
+  database: number | undefined
+  node?: number | undefined
+}): Finding {
   const known = Object.entries(ahead).flatMap(([who, ms]) => (ms === undefined ? [] : [{ who, ms }]))
   if (known.length === 0) throw new CannotCheck('Neither the service nor the database could be asked for the time.')
   const between = [0, ...known.map(({ ms }) => ms)]

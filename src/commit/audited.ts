@@ -27,7 +27,7 @@ export async function auditAll(
   changes: readonly Change[],
 ): Promise<void> {
   const at = world.now().toISOString()
-  const facts = changes.flatMap((change) => factsOf(author, change, at) ?? [])
+  const facts = changes.flatMap((change) => jobFactsFrom(author, change, at) ?? [])
   if (facts.length === 0) return
   await lockAuditLog(tx, environment)
   let head = await findAuditHead(tx, environment)
@@ -40,7 +40,7 @@ export async function auditAll(
   await insertAuditEntries(tx, environment, entries)
 }
 
-function factsOf(author: Author, change: Change, at: string): Omit<AuditFacts, 'seq'> | undefined {
+function jobFactsFrom(author: Author, change: Change, at: string): Omit<AuditFacts, 'seq'> | undefined {
   const difference = differenceOf(change.before, change.after)
   if (difference === undefined) return undefined
   const { keyId, keyName, address, requestId } = author

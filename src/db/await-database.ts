@@ -34,6 +34,7 @@ export async function awaitDatabase(db: Sql, wait: Wait): Promise<void> {
     } catch (error) {
       if (error instanceof UnusableDatabase) throw error
       const reason = reasonOf(error)
+      if (reason.includes('unsupported startup parameter')) throw hiddenPooler(wait.name, reason, error)
       if (!(error instanceof DatabaseUnavailable)) {
         throw new UnusableDatabase(`The database ${wait.name} refused the connection: ${reason}`, error)
       }
@@ -53,6 +54,12 @@ export async function awaitDatabase(db: Sql, wait: Wait): Promise<void> {
       await sleep(pauseMs, undefined, wait.signal === undefined ? {} : { signal: wait.signal }).catch(() => {})
     }
   }
+}
+
+/** PgBouncer's words for what a server takes and a pooler does not: waiting does not help. */
+function hiddenPooler(name: string, reason: string, cause: unknown): UnusableDatabase {
+  const advice = 'If it hands out connections by transaction, set POSTHORN_DATABASE_POOLER=transaction.'
+  return new UnusableDatabase(`The database ${name} is reached through a pooler (${reason}). ${advice}`, cause)
 }
 
 interface Introduction {

@@ -6,8 +6,9 @@ import type { Log } from '../world/log.ts'
 import type { ListType } from './array-bytes.ts'
 import { arrayBytes, listTypesIn } from './array-bytes.ts'
 import { arrayText } from './array-text.ts'
+import { codeOf, failureOf } from './failure.ts'
 import { momentOfRow } from './moment-text.ts'
-import type { Db, Sql, Statement, Tx } from './sql.ts'
+import type { Db, Sql, Statement, TransactionLimits, Tx } from './sql.ts'
 import { DatabaseUnavailable } from './sql.ts'
 
 export type Connection =
@@ -19,12 +20,22 @@ export interface PoolOptions {
   readonly statementTimeoutMs: number
   readonly lockTimeoutMs: number
   readonly log: Log
+  /** `transaction`: a pooler stands in between, and no two transactions need have the same session. */
+  readonly pooler?: 'none' | 'transaction'
+  /** How much longer than its statement timeout a server may stay silent before its connection is given up. */
+  readonly silenceMs?: number
 }
 
 export interface Database extends Db {
   /** How busy the pool is, for /metrics. */
-  usage(): { total: number; idle: number; waiting: number }
+  usage(): PoolUsage
   close(): Promise<void>
+}
+
+export interface PoolUsage {
+  readonly total: number
+  readonly idle: number
+  readonly waiting: number
 }
 
 /** A caller waits this long for a free or a new connection before it is told 503. */
@@ -33,43 +44,89 @@ const connectTimeoutMs = 3_000
 const idleTimeoutMs = 60_000
 /** How often work is tried that loses to deadlocks or serialisation conflicts. */
 const transactionTries = 3
+/** The server's own timeout comes first, unless it stopped answering. */
+const silenceMsDefault = 5_000
+/** Idle this long, a connection is probed (ten times, a second apart): Node's default is the system's, two hours. */
+export const keepAliveMs = 10_000
+/**
+ * The same for the server's side, so that a node that vanished leaves no locks and no backends behind. There, unlike in
+ * Node, unacknowledged data can be bounded as well.
+ */
+export const serverKeepAlive =
+  'set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 4; set tcp_user_timeout = 30000'
 
 // int8 as a number: our counts stay far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, momentOfRow)
 
+/** How statements are sent: through a pooler without names, and each in a transaction that sets its own timeouts. */
+interface Way {
+  readonly hasPooler: boolean
+  readonly silenceMs: number
+  readonly timeouts: TransactionLimits
+}
+
 export function connect(connection: Connection, options: PoolOptions): Database {
+  const { statementTimeoutMs, lockTimeoutMs, silenceMs = silenceMsDefault } = options
+  const hasPooler = options.pooler === 'transaction'
+  const way: Way = { hasPooler, silenceMs, timeouts: { statementTimeoutMs, lockTimeoutMs } }
   const pool = new pg.Pool({
     ...connectionSettings(connection),
+    ...(hasPooler ? {} : startUpTimeouts(way.timeouts)),
     max: options.poolSize,
     connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: idleTimeoutMs,
     keepAlive: true,
-    statement_timeout: options.statementTimeoutMs,
-    lock_timeout: options.lockTimeoutMs,
-    idle_in_transaction_session_timeout: options.statementTimeoutMs * 2,
-    // The server's timeout comes first; this one is for a server that stopped answering.
-    query_timeout: options.statementTimeoutMs + 5_000,
+    keepAliveInitialDelayMillis: keepAliveMs,
+    // For a server that stopped answering: the driver then destroys the connection.
+    query_timeout: statementTimeoutMs + silenceMs,
     application_name: 'posthorn',
     // Statements that do not wait for each other's answers travel together.
     pipeline: true,
   })
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', (error) => options.log.warn({ error: error.message }, 'A database connection was lost'))
+  // It travels with the first statement. Whoever refuses it works without.
+  if (!hasPooler && 'url' in connection) pool.on('connect', (client) => client.query(serverKeepAlive).catch(() => {}))
+  const alone = hasPooler
+    ? (statement: Statement) => onConnection(pool, (client) => inOwnTransaction(client, way, statement))
+    : (statement: Statement) => pool.query(queryOf(statement, way))
   return {
     // A statement by itself is a transaction too, and can be the victim of a deadlock as well.
-    ...runnerOf((statement) => retrying(() => pool.query(queryOf(statement)))),
-    transaction: (work) => retrying(() => transactionOnce(pool, work)),
-    together: (work) => retrying(() => onConnection(pool, (client) => work(runnerOf(statementsOn(client))))),
+    ...runnerOf((statement) => retrying(() => alone(statement))),
+    transaction: (work, limits) => retrying(() => transactionOnce(pool, { ...way, limits }, work)),
+    together: (work) => retrying(() => onConnection(pool, (client) => work(runnerOf(statementsOn(client, way))))),
     usage: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     close: () => pool.end(),
   }
 }
 
-function queryOf({ name, text, values }: Statement): pg.QueryConfig {
+/** Not one more statement for it; but a pooler refuses these, or forgets them with the next transaction. */
+function startUpTimeouts({ statementTimeoutMs, lockTimeoutMs }: TransactionLimits): pg.PoolConfig {
+  return {
+    statement_timeout: statementTimeoutMs,
+    lock_timeout: lockTimeoutMs,
+    idle_in_transaction_session_timeout: statementTimeoutMs * 2,
+  }
+}
+
+/** Several statements in one message: setting the timeouts costs no trip. */
+function beginWith({ statementTimeoutMs, lockTimeoutMs }: TransactionLimits): string {
+  const local = (name: string, ms: number): string => `set local ${name} = ${Math.round(ms)}`
+  return [
+    'begin',
+    local('statement_timeout', statementTimeoutMs),
+    local('lock_timeout', lockTimeoutMs),
+    local('idle_in_transaction_session_timeout', statementTimeoutMs * 2),
+  ].join('; ')
+}
+
+/** Through a pooler a name would be prepared in one session and asked for in another. */
+function queryOf({ name, text, values }: Statement, { hasPooler }: Pick<Way, 'hasPooler'>): pg.QueryConfig {
   if (name === undefined) return { text, values: values.map((value) => parameterOf(value, undefined)) }
   const types = listTypesOf(name, text)
-  return { name, text, values: values.map((value, index) => parameterOf(value, types.get(index + 1))) }
+  const parameters = values.map((value, index) => parameterOf(value, types.get(index + 1)))
+  return hasPooler ? { text, values: parameters } : { name, text, values: parameters }
 }
 
 function parameterOf(value: unknown, type: ListType | undefined): unknown {
@@ -91,7 +148,7 @@ function runnerOf(query: (statement: Statement) => Promise<pg.QueryResult>): Sql
     try {
       return await query(statement)
     } catch (error) {
-      throw isUnavailable(error) ? new DatabaseUnavailable(error) : error
+      throw asUnavailable(error)
     }
   }
   return {
@@ -107,14 +164,30 @@ async function retrying<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       return await work()
     } catch (error) {
-      const code = codeOf(error)
-      const again = code === '40001' || code === '40P01'
+      const again = isLostConflict(error)
       if (!again || attempt === transactionTries) throw again ? new DatabaseUnavailable(error) : error
     }
   }
 }
 
-const statementsOn = (client: pg.PoolClient) => (statement: Statement) => client.query(queryOf(statement))
+/** Statements on one connection, each a transaction by itself. */
+const statementsOn = (client: pg.PoolClient, way: Way) => (statement: Statement) =>
+  way.hasPooler ? inOwnTransaction(client, way, statement) : client.query(queryOf(statement, way))
+
+/**
+ * The cheapest way to give one statement its timeouts where the session is not ours: three messages in one trip. They are
+ * sent without waiting, so those of another statement on this connection cannot come in between.
+ */
+async function inOwnTransaction(client: pg.PoolClient, way: Way, statement: Statement): Promise<pg.QueryResult> {
+  const [begun, answered, committed] = await Promise.allSettled([
+    client.query(beginWith(way.timeouts)),
+    client.query(queryOf(statement, way)),
+    client.query('commit'),
+  ])
+  for (const one of [begun, answered, committed]) if (one.status === 'rejected') throw one.reason
+  if (answered.status === 'rejected') throw answered.reason
+  return answered.value
+}
 
 /** A connection that broke, or on which a statement may still hang, is not used again. */
 async function onConnection<Result>(
@@ -122,7 +195,7 @@ async function onConnection<Result>(
   work: (client: pg.PoolClient, discard: () => void) => Promise<Result>,
 ): Promise<Result> {
   const client = await pool.connect().catch((error: unknown) => {
-    throw isUnavailable(error) ? new DatabaseUnavailable(error) : error
+    throw asUnavailable(error)
   })
   // The pool listens to idle connections only: one that breaks between two statements of ours would end the process.
   let broken = false
@@ -141,13 +214,22 @@ async function onConnection<Result>(
   }
 }
 
-function transactionOnce<Result>(pool: pg.Pool, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+function transactionOnce<Result>(
+  pool: pg.Pool,
+  way: Way & { limits: TransactionLimits | undefined },
+  work: (tx: Tx) => Promise<Result>,
+): Promise<Result> {
+  const { limits, silenceMs } = way
+  const within = limits === undefined ? {} : { query_timeout: limits.statementTimeoutMs + silenceMs }
+  const beginning = way.hasPooler || limits !== undefined ? beginWith(limits ?? way.timeouts) : 'begin'
   return onConnection(pool, async (client, discard) => {
+    const ask = (statement: Statement) => client.query({ ...queryOf(statement, way), ...within })
     try {
-      // `begin` travels with the first statement; its failure shows in that statement.
-      client.query('begin').catch(() => {})
-      const result = await work({ inTransaction: true, ...runnerOf(statementsOn(client)) })
-      await commit(client)
+      // `begin` travels with the first statement.
+      const begun = client.query(beginning)
+      begun.catch(() => {})
+      const result = await work({ inTransaction: true, ...runnerOf(ask) })
+      await commit(begun, () => client.query({ text: 'commit', ...within }))
       return result
     } catch (error) {
       // A connection that does not answer would let a rollback wait as well; closing it rolls back too.
@@ -158,42 +240,31 @@ function transactionOnce<Result>(pool: pg.Pool, work: (tx: Tx) => Promise<Result
 }
 
 /** The server said nothing: what the driver reports by itself has no code. */
-const isSilent = (error: unknown): boolean => error instanceof DatabaseUnavailable && codeOf(error.cause) === undefined
+function isSilent(error: unknown): boolean {
+  const own = error instanceof DatabaseUnavailable ? error.cause : error
+  return codeOf(own) === undefined && failureOf(own) !== undefined
+}
 
 /** PostgreSQL answers the commit of a failed transaction with ROLLBACK and no error: that must not pass for success. */
-async function commit(client: pg.PoolClient): Promise<void> {
-  const { command } = await client.query('commit').catch((error: unknown) => {
-    throw isUnavailable(error) ? new DatabaseUnavailable(error) : error
+async function commit(begun: Promise<unknown>, end: () => Promise<pg.QueryResult>): Promise<void> {
+  const { command } = await begun.then(end).catch((error: unknown) => {
+    throw asUnavailable(error)
   })
   if (command !== 'COMMIT')
     throw new Error('A statement of this transaction failed and its error was lost; nothing is kept')
 }
 
-function codeOf(error: unknown): string | undefined {
-  const code = (error as { code?: unknown } | null)?.code
-  return typeof code === 'string' ? code : undefined
+/** A serialisation conflict or a deadlock: `retrying` wants it as it is. */
+function isLostConflict(error: unknown): boolean {
+  const code = codeOf(error)
+  return code === '40001' || code === '40P01'
 }
 
-/** Connection trouble, a server that is starting or stopping, or one that did not answer in time. */
-function isUnavailable(error: unknown): boolean {
-  const code = codeOf(error)
-  if (code === undefined) {
-    // The driver gives its own failures no code, only these words.
-    const message = error instanceof Error ? error.message : ''
-    return /timeout|terminated|Connection ended|not queryable|connection error|after calling end on the pool/i.test(
-      message,
-    )
-  }
-  return (
-    code.startsWith('08') || // connection exceptions
-    code.startsWith('57') || // admin shutdown, crash shutdown, cannot connect now, query cancelled
-    code.startsWith('53') || // out of connections, memory or disk
-    code === '55000' || // the database accepts no connections
-    code === '55P03' || // lock not available in time
-    code === '25006' || // read-only: a standby, while the primary changes
-    code === '25P03' || // the server ended a transaction that stood idle
-    /^E(CONN|PIPE|NOTFOUND|HOST|NET|TIMEDOUT|AI_AGAIN)|^ENOENT$/.test(code)
-  )
+/** One error for "not available". A server that answers and refuses us is something else: waiting does not help. */
+function asUnavailable(error: unknown): unknown {
+  if (error instanceof DatabaseUnavailable || isLostConflict(error)) return error
+  const failure = failureOf(error)
+  return failure === undefined || failure === 'refused' ? error : new DatabaseUnavailable(error)
 }
 
 export function connectionSettings(connection: Connection): pg.PoolConfig {

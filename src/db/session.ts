@@ -1,19 +1,20 @@
-// A connection of our own beside the pool: it holds a session lock and hears notifications for as long as it lives.
+// A connection of our own beside the pool, which hears notifications for as long as it lives.
 import pg from 'pg'
 import type { Connection } from './connect.ts'
-import { connectionSettings } from './connect.ts'
-import type { Statement } from './sql.ts'
+import { connectionSettings, keepAliveMs, serverKeepAlive } from './connect.ts'
 
 export interface Session {
-  rows<Row extends object>(statement: Statement): Promise<Row[]>
+  /** Rejects when the server does not answer. */
+  check(): Promise<void>
   /** Resolves when the connection is gone, for whatever reason. */
   readonly lost: Promise<void>
   close(): Promise<void>
 }
 
 /** A server that vanished without a word is noticed after this. */
-const keepAliveMs = 10_000
 const answerMsMax = 10_000
+/** A connection that does not end when it is asked to is cut: the stop of the service waits for it. */
+const endMsMax = 1_000
 
 export async function openSession(
   connection: Connection,
@@ -32,12 +33,23 @@ export async function openSession(
     client.on('end', () => resolve())
   })
   client.on('notification', options.onNotification)
-  await client.connect()
-  await client.query(`listen ${pg.escapeIdentifier(options.channel)}`)
-  return {
-    rows: async <Row extends object>(statement: Statement) =>
-      (await client.query({ text: statement.text, values: [...statement.values] })).rows as Row[],
-    lost,
-    close: () => client.end(),
+  try {
+    await client.connect()
+    if ('url' in connection) await client.query(serverKeepAlive).catch(() => {})
+    await client.query(`listen ${pg.escapeIdentifier(options.channel)}`)
+  } catch (error) {
+    // A connection that was opened and cannot listen would stay, held by nothing.
+    await endOf(client).catch(() => {})
+    throw error
   }
+  return {
+    check: async () => void (await client.query('select 1')),
+    lost,
+    close: () => endOf(client),
+  }
+}
+
+async function endOf(client: pg.Client): Promise<void> {
+  const cut = setTimeout(() => client.connection.stream.destroy(), endMsMax)
+  await client.end().finally(() => clearTimeout(cut))
 }

@@ -85,9 +85,18 @@ export interface Tx extends Sql {
   readonly inTransaction: true
 }
 
+/** How long a transaction's statements may take, and wait for locks. */
+export interface TransactionLimits {
+  readonly statementTimeoutMs: number
+  readonly lockTimeoutMs: number
+}
+
 export interface Db extends Sql {
-  /** Commits when `work` resolves, rolls back when it throws; a deadlock or serialisation failure is tried again. */
-  transaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>
+  /**
+   * Commits when `work` resolves, rolls back when it throws; a deadlock or serialisation failure is tried again. `limits`
+   * replace those of the pool, for work that no request waits for.
+   */
+  transaction<Result>(work: (tx: Tx) => Promise<Result>, limits?: TransactionLimits): Promise<Result>
   /** Reads on one connection: statements that do not wait for each other travel together. No snapshot is shared. */
   together<Result>(work: (db: Sql) => Promise<Result>): Promise<Result>
 }

@@ -103,7 +103,7 @@ test('a provider that never answers leaves us unsure after 20 seconds, and not b
   assert.equal(outcome, undefined)
   t.mock.timers.tick(1)
   await delivery
-  assert.deepEqual(outcome, { kind: 'unsure', detail: 'Vendor gave no answer within 20000 ms' })
+  assert.deepEqual(outcome, { kind: 'unsure', detail: 'Vendor gave no answer within 20000 ms', down: true })
 })
 
 test('words are bounded to what a detail holds', async () => {

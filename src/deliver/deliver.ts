@@ -3,9 +3,11 @@ import { grouped } from '../domain/grouped.ts'
 import type { Integration } from '../domain/integration.ts'
 import type { OutboundMessage } from '../domain/outbound-message.ts'
 import type { Outcome } from '../domain/outcome.ts'
-import { misconfigured, unsure } from '../domain/outcome.ts'
+import { misconfigured, ofDownProvider, unsure } from '../domain/outcome.ts'
 import { formMistakes } from '../providers/form.ts'
 import type { Provider } from '../providers/provider.ts'
+import type { MayLeave } from '../world/may-leave.ts'
+import { leavingWorld } from '../world/may-leave.ts'
 import type { World } from '../world/world.ts'
 
 /** A third of a lease: time enough is left to record what came of the call. */
@@ -15,9 +17,16 @@ export interface Delivery {
   readonly provider: Provider
   readonly integration: Integration
   readonly message: OutboundMessage
+  /**
+   * Asked when the message is about to leave: by SMTP between the server's 354 and the content, at most once; by HTTP when
+   * the connection is in hand, before the first byte of every request that could send (one with a refused token is
+   * repeated). A no, or an error, makes the outcome `withheld`.
+   */
+  readonly mayLeave?: MayLeave | undefined
 }
 
-export async function deliver(world: World, { provider, integration, message }: Delivery): Promise<Outcome> {
+export async function deliver(world: World, delivery: Delivery): Promise<Outcome> {
+  const { provider, integration, message, mayLeave } = delivery
   const { send } = provider
   if (send === undefined) return misconfigured(`${provider.name} (${provider.id}) cannot send messages yet`)
   const mistake = mistakeOf(provider, integration)
@@ -25,22 +34,27 @@ export async function deliver(world: World, { provider, integration, message }: 
   return inTime(
     world,
     provider,
+    mayLeave,
     (outcome) => outcome,
-    () => send(world, message, integration.credentials),
+    (asking) => send(asking, message, integration.credentials),
   )
 }
 
 /** Many messages by one call; their outcomes are in their order. */
 export async function deliverTogether(
   world: World,
-  { provider, integration, messages }: Omit<Delivery, 'message'> & { readonly messages: readonly OutboundMessage[] },
+  delivery: Omit<Delivery, 'message'> & { readonly messages: readonly OutboundMessage[] },
 ): Promise<readonly Outcome[]> {
+  const { provider, integration, messages, mayLeave } = delivery
   const { sendMany } = provider
   const all = (outcome: Outcome): readonly Outcome[] => messages.map(() => outcome)
   if (sendMany === undefined) return all(misconfigured(`${provider.name} (${provider.id}) sends one message at a time`))
   const mistake = mistakeOf(provider, integration)
   if (mistake !== undefined) return all(misconfigured(mistake))
-  return aloneNextTime(await inTime(world, provider, all, () => sendMany(world, messages, integration.credentials)))
+  const outcomes = await inTime(world, provider, mayLeave, all, (asking) =>
+    sendMany(asking, messages, integration.credentials),
+  )
+  return aloneNextTime(outcomes)
 }
 
 /**
@@ -57,25 +71,34 @@ function aloneNextTime(outcomes: readonly Outcome[]): readonly Outcome[] {
   })
 }
 
-/** What a provider answers, or that it did not. */
+/** What a provider answers, or that it did not; then nothing leaves any more. */
 async function inTime<Answer>(
   world: World,
   { id, name }: Provider,
+  mayLeave: MayLeave | undefined,
   instead: (outcome: Outcome) => Answer,
-  ask: () => Promise<Answer>,
+  ask: (asking: World) => Promise<Answer>,
 ): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined
+  let isOver = false
+  const unlessOver = (isAllowed: boolean): boolean => isAllowed && !isOver
+  const asked = (given: MayLeave) => (): boolean | Promise<boolean> => {
+    const answer = !isOver && given()
+    return typeof answer === 'boolean' ? answer : answer.then(unlessOver)
+  }
   const tooLate = new Promise<Answer>((resolve) => {
     const words = `${name} gave no answer within ${providerCallMs} ms`
-    timer = setTimeout(() => resolve(instead(unsure(words))), providerCallMs)
+    timer = setTimeout(() => resolve(instead(ofDownProvider(unsure(words)))), providerCallMs)
   })
   try {
-    return await Promise.race([ask(), tooLate])
+    const asking = mayLeave === undefined ? world : leavingWorld(world, asked(mayLeave))
+    return await Promise.race([ask(asking), tooLate])
   } catch (error) {
     // What was thrown is not told: only a provider knows what of it is secret.
     world.log.error({ providerId: id, name: (error as Error).name }, 'A provider threw')
     return instead(unsure(`${name} broke while sending`))
   } finally {
+    isOver = true
     clearTimeout(timer)
   }
 }

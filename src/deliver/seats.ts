@@ -1,5 +1,5 @@
 // Seats: a call that holds a slot may carry many messages, where its provider takes many at once.
-import type { Slots } from './slots.ts'
+import type { Limits } from './limits.ts'
 
 export interface Seat {
   /** Gives it up: the message was sent, or will not be. The call's slot is free when the last one has left. */
@@ -22,8 +22,8 @@ export interface Call {
 }
 
 export interface Seating {
-  /** A seat in a call that is not full, or in a new one; none where the integration has no slot left. */
-  take(integrationId: string, sharing?: Sharing): Seat | undefined
+  /** A seat in a call that is not full, or in a new one; none where the integration has `max` calls under way. */
+  take(integrationId: string, max: number, sharing?: Sharing): Seat | undefined
 }
 
 /** A request is a text in memory, here and at the vendor's; the largest that a vendor takes is ten times as much. */
@@ -37,10 +37,10 @@ interface OpenCall extends Call {
 const calls = new WeakMap<Seat, OpenCall>()
 
 /** For messages that begin together: nobody joins a call that was begun before. */
-export function createSeating(slots: Slots): Seating {
+export function createSeating(limits: Limits, now: Date): Seating {
   const open = new Map<string, OpenCall>()
   return {
-    take(integrationId, sharing) {
+    take(integrationId, max, sharing) {
       const name = sharing && `${integrationId} ${sharing.key}`
       const shared = name === undefined ? undefined : open.get(name)
       const hasRoom =
@@ -48,11 +48,11 @@ export function createSeating(slots: Slots): Seating {
         sharing !== undefined &&
         shared.seats.length < sharing.max &&
         shared.bytes + sharing.bytes <= bytesPerCallMax
-      if (hasRoom) return seatIn(shared, slots, sharing.bytes)
-      if (slots.take(integrationId, 1) === 0) return undefined
+      if (hasRoom) return seatIn(shared, limits, sharing.bytes)
+      if (!limits.take(integrationId, max, now)) return undefined
       const call: OpenCall = { integrationId, seats: [], bytes: 0 }
       if (name !== undefined) open.set(name, call)
-      return seatIn(call, slots, sharing?.bytes ?? 0)
+      return seatIn(call, limits, sharing?.bytes ?? 0)
     },
   }
 }
@@ -60,7 +60,7 @@ export function createSeating(slots: Slots): Seating {
 /** The call that a seat is in; of one that left, none. */
 export const callOfSeat = (seat: Seat): Call | undefined => calls.get(seat)
 
-function seatIn(call: OpenCall, slots: Slots, bytes: number): Seat {
+function seatIn(call: OpenCall, limits: Limits, bytes: number): Seat {
   const seat: Seat = {
     leave: () => {
       const at = call.seats.indexOf(seat)
@@ -68,7 +68,7 @@ function seatIn(call: OpenCall, slots: Slots, bytes: number): Seat {
       if (at === -1) return
       call.seats.splice(at, 1)
       calls.delete(seat)
-      if (call.seats.length === 0) slots.free(call.integrationId)
+      if (call.seats.length === 0) limits.free(call.integrationId)
     },
   }
   call.seats.push(seat)

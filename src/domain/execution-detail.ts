@@ -25,6 +25,9 @@ export const wordings = {
   providerBusy: internal('Unexpected provider error', 'Queued'),
   perhapsSent: internal('Unexpected provider error', 'Warning'),
   misconfigured: { detail: 'Unexpected provider error', status: 'Failed', source: 'Credentials' },
+  retryScheduled: internal('The message will be tried again', 'Queued'),
+  providerDown: internal('The message is held: its provider is down', 'Queued'),
+  leftUnsure: internal('It is unknown whether the message was sent; it is not sent again', 'Warning'),
   noIntegration: {
     detail: 'Subscriber does not have an active integration',
     status: 'Failed',

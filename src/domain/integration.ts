@@ -65,6 +65,10 @@ export type CredentialKey = keyof Credentials
 
 const credentialKeys: ReadonlySet<string> = new Set([...credentialTexts, ...credentialFlags, ...credentialObjects])
 
+/** What becomes of a message that was perhaps sent, where the provider cannot tell a repeat from a new one. */
+export const unsurePolicies = ['retry', 'skip'] as const
+export type UnsurePolicy = (typeof unsurePolicies)[number]
+
 export interface Configurations {
   readonly inboundWebhookEnabled?: boolean
   readonly inboundWebhookSigningKey?: string
@@ -72,15 +76,26 @@ export interface Configurations {
   readonly inboundParseDomain?: string
   /** What would go out is kept in the outbox instead: no provider is asked, and no credentials are needed. */
   readonly capture?: boolean
+  /** Whether a message that was perhaps sent is sent again, where the provider cannot tell a repeat from a new one. */
+  readonly whenUnsure?: UnsurePolicy | null
+  /** Messages a second that all nodes together send through it. */
+  readonly maxPerSecond?: number | null
   readonly [name: string]: unknown
 }
+
+/** Members that the interface does not have: a client that does not know them leaves them out, and they stay. */
+const ownConfigurations: ReadonlySet<string> = new Set([
+  'inboundParseDomain',
+  'retry',
+  'capture',
+  'whenUnsure',
+  'maxPerSecond',
+])
 
 const configurationKeys: ReadonlySet<string> = new Set([
   'inboundWebhookEnabled',
   'inboundWebhookSigningKey',
-  'inboundParseDomain',
-  'retry',
-  'capture',
+  ...ownConfigurations,
 ])
 
 export interface Integration {
@@ -108,8 +123,17 @@ export function knownCredentials(given: Credentials): Credentials {
   return Object.fromEntries(Object.entries(given).filter(([key]) => credentialKeys.has(key)))
 }
 
+/** The members we know; null clears one. */
 export function knownConfigurations(given: Configurations): Configurations {
-  return Object.fromEntries(Object.entries(given).filter(([key]) => configurationKeys.has(key)))
+  return Object.fromEntries(
+    Object.entries(given).filter(([key, value]) => configurationKeys.has(key) && value !== null),
+  )
+}
+
+/** Replaced as a whole, but for members that are ours and were not given. */
+export function changedConfigurations(stored: Configurations | undefined, given: Configurations): Configurations {
+  const kept = Object.entries(stored ?? {}).filter(([key]) => ownConfigurations.has(key) && !Object.hasOwn(given, key))
+  return { ...Object.fromEntries(kept), ...knownConfigurations(given) }
 }
 
 /** Our own providers: the in-app feed, and e-mail and SMS that are kept instead of sent. */

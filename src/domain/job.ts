@@ -34,8 +34,13 @@ export interface JobState {
   readonly digestValue?: string
   /** The provider that was chosen. */
   readonly providerId?: string
-  /** One of several messages was sent, or perhaps was: the job does not fail with the others. */
+  /** One of several messages was sent: the job does not fail with the others. */
   readonly reached?: true
+  /** One of several messages was perhaps sent, and is not sent again. */
+  readonly leftUnsure?: true
+  /** Held because its provider is down: since when the provider is, and since when the job waits. */
+  readonly downSince?: string
+  readonly heldSince?: string
   /** Why it ended as it did, for those who ask later. */
   readonly backoffFirst?: true
   readonly amount?: number
@@ -46,6 +51,8 @@ export interface JobState {
   readonly result?: unknown
   /** Custom: calls made so far. */
   readonly calls?: number
+  /** Custom: the latest of them is under way, or was when its process ended. */
+  readonly calling?: true
   /** Webhook conditions: how often they were asked in vain. */
   readonly conditionTries?: number
   /** Delay and digest: how often the schedule put its end off. */
@@ -60,7 +67,7 @@ export interface JobState {
   readonly redriveId?: string
 }
 
-/** A job in hand: claimed, or made by this node for itself. */
+/** A job in flight: claimed, or created already leased by this node. */
 export interface Job {
   readonly environmentId: string
   readonly id: string
@@ -73,7 +80,11 @@ export interface Job {
   readonly status: JobStatus
   readonly lane: number
   readonly lease: string
-  readonly claims: number
+  /** How often it was in flight when its process ended, since it last made progress. */
+  readonly interruptions: number
+  /** How often it threw while it ran alone, and since when. */
+  readonly faults: number
+  readonly faultedSince: Date | null
   readonly digestId: string | null
   readonly state: JobState | null
   /** Known where this node accepted it a moment ago; else it is read. */
@@ -88,6 +99,3 @@ export const endedStatuses: ReadonlySet<JobStatus> = new Set<JobStatus>([
   'merged',
   'skipped',
 ])
-
-/** How many times a job may be claimed without being settled before it is buried: it is likely what ends its workers. */
-export const claimsMax = 5

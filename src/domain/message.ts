@@ -41,6 +41,8 @@ export interface Sending {
   readonly tried: readonly string[]
   /** Repeats after an outcome that was unsure. */
   readonly unsureRepeats: number
+  /** How often our own process ended in the middle of a call. */
+  readonly interruptions?: number
   /** Not before this: other messages of its job may be due sooner. */
   readonly dueAt?: string
   /** Shares no request with others any more. */

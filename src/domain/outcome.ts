@@ -22,9 +22,21 @@ export type Outcome =
       readonly ofRecipient?: true
       /** Refused with others of its request, perhaps for another's fault: the next request holds it alone. */
       readonly alone?: true
+      readonly down?: Down
     }
   /** Perhaps sent: the channel's policy decides. */
-  | { readonly kind: 'unsure'; readonly detail: string }
+  | {
+      readonly kind: 'unsure'
+      readonly detail: string
+      readonly down?: Down
+      /** Our own process ended in the middle of the call: the provider may be fine. */
+      readonly interrupted?: true
+    }
+  /** Certainly not sent: when it was about to leave, it was no longer ours to send. */
+  | { readonly kind: 'withheld'; readonly detail: string }
+
+/** It speaks against the provider as a whole: not reached, no answer, cut off, or an error of its own. A circuit breaker counts it. */
+export type Down = true
 
 export const sent = (providerMessageId: string, detail?: string): Outcome =>
   detail === undefined ? { kind: 'sent', providerMessageId } : { kind: 'sent', providerMessageId, detail }
@@ -34,3 +46,20 @@ export const misconfigured = (detail: string): Outcome => ({ kind: 'misconfigure
 export const busy = (detail: string, retryAfterMs?: number): Outcome =>
   retryAfterMs === undefined ? { kind: 'busy', detail } : { kind: 'busy', detail, retryAfterMs }
 export const unsure = (detail: string): Outcome => ({ kind: 'unsure', detail })
+export const interruptedCall = (detail: string): Outcome => ({ kind: 'unsure', detail, interrupted: true })
+export const withheld = (detail: string): Outcome => ({ kind: 'withheld', detail })
+
+/** The same outcome, as one that speaks against the provider as a whole. */
+export const ofDownProvider = (outcome: Outcome): Outcome =>
+  outcome.kind === 'busy' || outcome.kind === 'unsure' ? { ...outcome, down: true } : outcome
+
+/** The same outcome, of a call to an address of the recipient's own: it speaks against that one alone. */
+export function ofRecipient(outcome: Outcome): Outcome {
+  if (outcome.kind !== 'busy' && outcome.kind !== 'unsure') return outcome
+  const { down: _, ...rest } = outcome
+  return rest.kind === 'busy' ? { ...rest, ofRecipient: true } : rest
+}
+
+/** The same outcome, of a call that could not have sent anything: whatever came of it, nothing was sent. */
+export const certainlyNotSent = (outcome: Outcome): Outcome =>
+  outcome.kind === 'unsure' ? { ...outcome, kind: 'busy' } : outcome

@@ -1,21 +1,16 @@
 // Prometheus metrics: requests by route and status, their latencies, the connection pool, the event loop, the pipeline.
 import type { FastifyInstance } from 'fastify'
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { PoolsUsage } from '../db/pools.ts'
 import type { PipelineSources } from './pipeline-metrics.ts'
 import { createPipelineMetrics } from './pipeline-metrics.ts'
-
-export interface PoolUsage {
-  total: number
-  idle: number
-  waiting: number
-}
 
 /** Finer below 10 ms, where a healthy service answers; up to the request timeout. */
 const latencyBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30]
 /** How often the event loop's delay is sampled: often enough to see stalls, seldom enough to cost nothing when idle. */
 const eventLoopPrecisionMs = 50
 
-export function installMetrics(app: FastifyInstance, poolUsage: () => PoolUsage, sources: PipelineSources): void {
+export function installMetrics(app: FastifyInstance, poolUsage: () => PoolsUsage, sources: PipelineSources): void {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopPrecisionMs })
   const duration = new Histogram({
@@ -27,14 +22,15 @@ export function installMetrics(app: FastifyInstance, poolUsage: () => PoolUsage,
   })
   new Gauge({
     name: 'posthorn_database_connections',
-    help: 'Connections of the pool by state, and callers waiting for one.',
-    labelNames: ['state'],
+    help: 'Connections by pool and state, and callers waiting for one.',
+    labelNames: ['pool', 'state'],
     registers: [registry],
     collect() {
-      const usage = poolUsage()
-      this.set({ state: 'busy' }, usage.total - usage.idle)
-      this.set({ state: 'idle' }, usage.idle)
-      this.set({ state: 'waiting' }, usage.waiting)
+      for (const [pool, usage] of Object.entries(poolUsage())) {
+        this.set({ pool, state: 'busy' }, usage.total - usage.idle)
+        this.set({ pool, state: 'idle' }, usage.idle)
+        this.set({ pool, state: 'waiting' }, usage.waiting)
+      }
     },
   })
   app.addHook('onResponse', (request, reply, done) => {

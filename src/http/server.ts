@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fastify from 'fastify'
 import { createTriggers } from '../accept/accept-events.ts'
 import { settings } from '../config.ts'
+import type { PoolsUsage } from '../db/pools.ts'
 import type { Db } from '../db/sql.ts'
 import type { Credentials } from '../domain/integration.ts'
 import { Problem } from '../domain/problem.ts'
@@ -17,10 +18,10 @@ import type { World } from '../world/world.ts'
 import { createAuthenticate } from './authenticate.ts'
 import { readJsonBody, refuseEncodedBody, refuseUnstorableText } from './body-parser.ts'
 import { answerBrokenRequests, answerBrokenSocket } from './broken-request.ts'
+import { installDiscard } from './discard-body.ts'
 import { installDocs } from './docs.ts'
 import { installHealth } from './health.ts'
 import { installRoute } from './install-route.ts'
-import type { PoolUsage } from './metrics.ts'
 import { installMetrics } from './metrics.ts'
 import { openApiDocument } from './openapi.ts'
 import { createProblemReply, errorBodyOf } from './problem-reply.ts'
@@ -48,7 +49,7 @@ export interface ServerOptions {
   readonly healthOnly?: boolean
   /** Whether this node's worker works; left out where it has none. */
   workerIsReady?(): boolean
-  poolUsage(): PoolUsage
+  poolUsage(): PoolsUsage
 }
 
 /** Bodies of most calls; routes that carry many items allow more. */
@@ -111,6 +112,7 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   installSecurityHeaders(app)
   answerBrokenRequests(world, app)
   installBodyParser(app)
+  installDiscard(app)
   if (options.corsOrigins.length > 0) {
     const origin = options.corsOrigins.includes('*') ? '*' : [...options.corsOrigins]
     await app.register(cors, { ...corsOptions, origin })

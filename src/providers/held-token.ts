@@ -1,6 +1,7 @@
 // Tokens that are asked for before sending: one an account, shared by all that send with it, for as long as it lasts.
 import type { Outcome } from '../domain/outcome.ts'
-import { busy, misconfigured } from '../domain/outcome.ts'
+import { certainlyNotSent, misconfigured } from '../domain/outcome.ts'
+import { originOf } from '../world/may-leave.ts'
 import type { World } from '../world/world.ts'
 
 export interface HeldToken {
@@ -26,7 +27,7 @@ interface Held {
 /** What the send comes to that got no token: it is the account that was refused; and perhaps one was granted, but nothing was sent. */
 export function outcomeWithoutToken(outcome: Outcome): Outcome {
   if (outcome.kind === 'refused') return misconfigured(outcome.detail)
-  return outcome.kind === 'unsure' ? busy(outcome.detail) : outcome
+  return certainlyNotSent(outcome)
 }
 
 /** Each is a kilobyte; one that was dropped is asked for again. */
@@ -38,8 +39,9 @@ export function createHeldTokens(): HeldTokens {
   const byWorld = new WeakMap<World, Map<string, Held>>()
 
   function heldOf(world: World, account: string): Held {
-    const all = byWorld.get(world) ?? new Map<string, Held>()
-    byWorld.set(world, all)
+    const origin = originOf(world)
+    const all = byWorld.get(origin) ?? new Map<string, Held>()
+    byWorld.set(origin, all)
     const held = all.get(account) ?? { token: undefined, asking: undefined }
     // Last in line again: the first is the one that was not used for longest.
     all.delete(account)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isUuid } from '../domain/uuid-v7.ts'
-import { createLeaseSource, leasesOfNode } from './lease-source.ts'
+import { createLeaseSource, everyLease, leasesOfNode } from './lease-source.ts'
 
 test('no two leases of a node are alike, and all lie in its range', () => {
   const source = createLeaseSource()
@@ -14,7 +14,7 @@ test('no two leases of a node are alike, and all lie in its range', () => {
   }
 })
 
-test('the range of a node is told by its lock key alone, negative ones too', () => {
+test('the range of a node follows from its key alone, negative ones too', () => {
   for (const key of [
     'ffffffffffffffff',
     '8000000000000000',
@@ -23,10 +23,11 @@ test('the range of a node is told by its lock key alone, negative ones too', () 
     '00000000000000ff',
   ]) {
     const source = createLeaseSource(Buffer.from(key, 'hex'))
-    assert.deepEqual(leasesOfNode(source.lockKey), source.all)
-    assert.equal(BigInt.asUintN(64, source.lockKey), BigInt(`0x${key}`))
+    assert.deepEqual(leasesOfNode(source.key), source.all)
+    assert.equal(BigInt.asUintN(64, source.key), BigInt(`0x${key}`))
     const lease = source.newLease()
     assert.ok(lease > source.all.from && lease < source.all.to, key)
+    assert.ok(source.all.from >= everyLease.from && source.all.to <= everyLease.to, key)
   }
 })
 
@@ -36,5 +37,5 @@ test('the ranges of two nodes do not touch', () => {
   assert.ok(one.all.to < other.all.from)
   const lease = other.newLease()
   assert.ok(lease > one.all.to)
-  assert.notEqual(createLeaseSource().lockKey, createLeaseSource().lockKey)
+  assert.notEqual(createLeaseSource().key, createLeaseSource().key)
 })

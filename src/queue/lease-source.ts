@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto'
 import type { LeaseRange } from './leases.ts'
 
 export interface LeaseSource {
-  /** What the node's session lock is taken on. */
-  readonly lockKey: bigint
+  /** The first half of all of them. */
+  readonly key: bigint
   newLease(): string
   readonly all: LeaseRange
 }
@@ -15,7 +15,7 @@ export function createLeaseSource(key: Buffer = randomBytes(nodeKeyBytes)): Leas
   const node = key.toString('hex')
   let counter = 0n
   return {
-    lockKey: key.readBigInt64BE(),
+    key: key.readBigInt64BE(),
     newLease: () => {
       counter += 1n
       return leaseOf(node, counter.toString(16).padStart(16, '0'))
@@ -24,11 +24,17 @@ export function createLeaseSource(key: Buffer = randomBytes(nodeKeyBytes)): Leas
   }
 }
 
-export function leasesOfNode(lockKey: bigint): LeaseRange {
-  const key = Buffer.alloc(nodeKeyBytes)
-  key.writeBigInt64BE(lockKey)
-  const node = key.toString('hex')
+export function leasesOfNode(key: bigint): LeaseRange {
+  const bytes = Buffer.alloc(nodeKeyBytes)
+  bytes.writeBigInt64BE(key)
+  const node = bytes.toString('hex')
   return { from: leaseOf(node, '0'.repeat(16)), to: leaseOf(node, 'f'.repeat(16)) }
+}
+
+/** Those of all nodes, known or not. */
+export const everyLease: LeaseRange = {
+  from: leaseOf('0'.repeat(16), '0'.repeat(16)),
+  to: leaseOf('f'.repeat(16), 'f'.repeat(16)),
 }
 
 function leaseOf(node: string, tail: string): string {

@@ -2,6 +2,7 @@
 import type { Clock } from '../db/clock.ts'
 import type { Sql, Statement } from '../db/sql.ts'
 import { prepared, sql } from '../db/sql.ts'
+import { interruptionsBeforeSolo, soloWaitsMs } from './suspicion.ts'
 
 /** A table that is a queue: open rows have a due_at, and (environment_id, lane, due_at) is indexed for them. */
 export interface QueueTable {
@@ -69,7 +70,8 @@ export async function claimDue<Row extends object>(
               order by q.due_at limit (select size from share) for update skip locked) d
             limit ${claim.limit}::int)
           update ${queue.table} q
-          set lease = ${claim.lease}::uuid, claims = q.claims + 1,
+          set lease = ${claim.lease}::uuid,
+              interruptions = case when due.was_leased then ${afterExpiry} else q.interruptions end,
               due_at = ${clock()} + ${claim.leaseMs}::double precision * interval '1 millisecond'
           from due where q.environment_id = due.environment_id and q.id = due.id
           returning ${queue.columns}, due.was_leased as "wasLeased"`,
@@ -77,7 +79,13 @@ export async function claimDue<Row extends object>(
   )
 }
 
-/** Gives rows back that this lease still holds: they are due again at once, and the claim does not count. */
+/**
+ * A lease that ended tells of a slow node as well as of a dead one: it makes the group smaller in which the row runs, and
+ * never leaves it to run alone.
+ */
+const afterExpiry = sql`greatest(q.interruptions, least(q.interruptions + 1, ${interruptionsBeforeSolo - 1}))::smallint`
+
+/** Gives rows back that this lease still holds: they are due again at once. */
 export async function releaseLeases(
   db: Sql,
   queue: QueueTable,
@@ -86,7 +94,7 @@ export async function releaseLeases(
 ): Promise<number> {
   if (held.length === 0) return 0
   return db.run(sql`
-    update ${queue.table} q set lease = null, due_at = ${clock()}, claims = greatest(0, q.claims - 1)
+    update ${queue.table} q set lease = null, due_at = ${clock()}
     from unnest(${held.map((row) => row.environmentId)}::uuid[], ${held.map((row) => row.id)}::uuid[],
                 ${held.map((row) => row.lease)}::uuid[]) as h (environment_id, id, lease)
     where q.environment_id = h.environment_id and q.id = h.id and q.lease = h.lease`)
@@ -97,23 +105,33 @@ export interface LeaseRange {
   readonly to: string
 }
 
+export interface DeadNode extends LeaseRange {
+  readonly leaseMs: number
+  /** When it was last seen, by the database's clock: leases that have expired since then are freed as well. */
+  readonly aliveAt?: Date
+  /** It stopped in order: what it could not give back was not interrupted. */
+  readonly wasStopped?: true
+}
+
 /**
- * Frees what a dead node held, and tells what is left. Its leases are found by when they would have expired: only leased
- * rows and those just due lie within one lease time from now, however many others wait for next week. A row that a
- * transaction of the dead node still locks is passed over: it must not keep the others waiting.
+ * Frees what a dead node held, counts the interruption, and returns how much is left. A row that ran alone waits a minute
+ * before it may do so again. Its leases are found by when they expire: those of a node that was last alive at some time lie
+ * between that time and one lease from now, however many other rows wait for next week. A row that a transaction of the dead
+ * node still locks is passed over: it must not keep the others waiting.
  */
 export async function freeLeases(
   db: Sql,
   queue: QueueTable,
   clock: Clock,
-  dead: LeaseRange & { leaseMs: number },
+  dead: DeadNode,
 ): Promise<{ freed: number; left: number }> {
   const freed = await db.run(sql`
     with recursive ${environmentsOpen(queue)},
     held as materialized (
       select h.environment_id, h.id from ${placesOpen} cross join lateral (
         select q.environment_id, q.id from ${heldBy(queue, clock, dead)} for update skip locked) h)
-    update ${queue.table} q set lease = null, due_at = ${clock()}
+    update ${queue.table} q
+    set lease = null, ${dead.wasStopped === true ? sql`due_at = ${clock()}` : interrupted(clock)}
     from held where q.environment_id = held.environment_id and q.id = held.id`)
   if (freed > 0) queue.onFreed?.(freed)
   const row = await db.row<{ count: number }>(sql`
@@ -121,6 +139,13 @@ export async function freeLeases(
     select count(*) as count from ${placesOpen} cross join lateral (select 1 from ${heldBy(queue, clock, dead)}) h`)
   return { freed, left: row?.count ?? 0 }
 }
+
+/** From three interruptions on a row waits to run alone; one that did waits longer each time before it may do so again. */
+const interrupted = (clock: Clock): Statement => sql`
+  interruptions = least(q.interruptions + 1, 1000),
+  lane = case when q.interruptions + 1 >= ${interruptionsBeforeSolo}::int then q.lane | 2::smallint else q.lane end,
+  due_at = ${clock()} + interval '1 millisecond' * case when q.lane < 2 then 0 else coalesce(
+    (${soloWaitsMs}::int[])[q.interruptions - ${interruptionsBeforeSolo - 1}::int], ${soloWaitsMs.at(-1)}::int) end`
 
 /** Every environment that has something open, by a loose scan. */
 function environmentsOpen(queue: QueueTable): Statement {
@@ -132,11 +157,12 @@ function environmentsOpen(queue: QueueTable): Statement {
     from opened o where o.environment_id is not null)`
 }
 
-const placesOpen = sql`opened o cross join (values (0::smallint), (1::smallint)) as lanes (lane)`
+const placesOpen = sql`opened o cross join (values (0::smallint), (1::smallint), (2::smallint), (3::smallint)) as lanes (lane)`
 
-function heldBy(queue: QueueTable, clock: Clock, dead: LeaseRange & { leaseMs: number }): Statement {
+function heldBy(queue: QueueTable, clock: Clock, dead: DeadNode): Statement {
+  const since = dead.aliveAt === undefined ? clock() : sql`least(${dead.aliveAt}::timestamptz, ${clock()})`
   return sql`${queue.table} q
-    where q.environment_id = o.environment_id and q.lane = lanes.lane and q.due_at > ${clock()}
+    where q.environment_id = o.environment_id and q.lane = lanes.lane and q.due_at > ${since}
       and q.due_at <= ${clock()} + ${dead.leaseMs}::double precision * interval '1 millisecond'
       and q.lease between ${dead.from}::uuid and ${dead.to}::uuid`
 }

@@ -1,11 +1,11 @@
-// The queue as those see it who put something in: the clock it goes by, and room to be born leased.
+// The queue as those see it who put something in: the clock it goes by, and capacity for rows created already leased.
 import type { Clock } from '../db/clock.ts'
 import type { Reservation } from './worker.ts'
 
 export interface Queue {
   readonly clock: Clock
   readonly leaseMs: number
-  /** Room in this node's hand for rows that are about to be made; undefined when others should claim them. */
+  /** Capacity of this node for rows that are about to be inserted; undefined when others should claim them. */
   reserve(count: number): Reservation | undefined
   /** After a commit that made something due: this node looks at once, the others are given a hint. */
   poke(): void

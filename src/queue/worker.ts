@@ -1,43 +1,51 @@
-// The worker's loop: claims what is due, keeps a bounded number in hand, and lets a few batches run at once. It knows no notification.
+// The worker's loop: claims what is due, keeps a bounded number in flight, and runs a few batches at once. Unaware of notifications.
 import type { Log } from '../world/log.ts'
+import { groupMaxFor } from './suspicion.ts'
 
 /** A row that is ours for the time of its lease. */
 export interface Leased {
   readonly environmentId: string
   readonly id: string
   readonly lease: string
+  /** How often it was in flight when its process ended, since it last made progress. */
+  readonly interruptions: number
 }
 
-/** What a batch leaves behind: it has been decided, and some of it may still be on its way. */
-export interface Ending {
-  /** Resolves when nothing of the batch is in hand any more. Never rejects. */
-  readonly settled: Promise<void>
+/** How a batch reports what becomes of its rows: each is reported once. */
+export interface Handling<Row> {
+  /** Nothing of the row is in flight any more: its capacity is free. */
+  done(row: Row): void
+  /** The database did not answer. The rows run again soon, under the same lease. */
+  again(rows: readonly Row[]): void
 }
 
-export const settledAtOnce: Ending = { settled: Promise.resolve() }
-
-/** Room for rows that are yet to be made: born with this lease, they need no claim. */
+/** Capacity for rows that are about to be inserted: created with this lease, they need no claim. */
 export interface Reservation {
   readonly lease: string
-  /** Hands over what was made; room that is not used is given back. */
+  /** Hands over what was inserted; capacity that is not used is given back. */
   give(rows: readonly Leased[]): void
 }
 
 export interface WorkerOptions<Row extends Leased> {
   readonly log: Log
   readonly name: string
-  /** How many rows may be in hand that were claimed, and not settled. */
+  /** How many rows may be in flight that were claimed. */
   readonly claimedMax: number
-  /** The same of those that were born here. Each kind has its own room, so that neither keeps the other waiting. */
-  readonly bornMax: number
+  /** The same for rows created already leased. Each kind has capacity of its own, so that neither keeps the other waiting. */
+  readonly preLeasedMax: number
   readonly batchMax: number
   /** How many batches may be decided at once. */
   readonly runnersMax: number
+  /** Only what runs at once is claimed: a claimed row is a running one. */
+  readonly claimsToRun?: true
   newLease(): string
   claim(limit: number, lease: string): Promise<Row[]>
-  /** Settles every row of the batch, one way or another. Should it throw, the rows are due again when their leases end. */
-  run(rows: readonly Row[]): Promise<Ending>
+  /** False while something else must be written first. */
+  mayClaim?(): boolean
+  /** Reports every row. Resolves when the next batch may run; some rows may still be in flight then. */
+  run(rows: readonly Row[], handling: Handling<Row>): Promise<void>
   release(rows: readonly Row[]): Promise<void>
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
 export interface Worker {
@@ -49,36 +57,52 @@ export interface Worker {
   /** `false` while this node must not work: it cannot show the others that it lives. */
   setAlive(alive: boolean): void
   start(): void
-  /** Takes no more, gives back what was not begun, and waits for the rest. */
+  /** Claims no more, gives back what was not begun, and waits for the rest. */
   stop(): Promise<void>
 }
+
+/** Rows whose database did not answer wait this long before they run again. */
+const againMs = 500
+/** A row is tried again under its lease for this long, half of what a lease lasts; then the lease is left to end. */
+const leaseUsedMsMax = 30_000
+/** Draining gives up when the database does not answer so often. */
+const drainTriesMax = 100
+/** What the first claim takes; each batch that ends doubles it. A node that dies soon after its start interrupts few rows. */
+const firstClaimMax = 100
 
 export function createWorker<Row extends Leased>(options: WorkerOptions<Row>): Worker {
   return new WorkerLoop(options)
 }
 
-/** Rows in hand that came in one way. */
+interface Held<Row> {
+  readonly row: Row
+  /** When it became ours, by the process's own steady clock. */
+  readonly sinceMs: number
+}
+
+/** Rows in flight that came in one way. */
 interface Line<Row> {
   /** Not yet begun. */
-  readonly waiting: Row[]
+  readonly waiting: Held<Row>[]
   /** All of them. */
-  inHand: number
+  inFlight: number
 }
 
 class WorkerLoop<Row extends Leased> implements Worker {
   readonly #options: WorkerOptions<Row>
-  readonly #claimed: Line<Row> = { waiting: [], inHand: 0 }
-  readonly #born: Line<Row> = { waiting: [], inHand: 0 }
+  readonly #claimed: Line<Row> = { waiting: [], inFlight: 0 }
+  readonly #preLeased: Line<Row> = { waiting: [], inFlight: 0 }
   /** Whose turn it is when both have something: a batch each. */
   #nextLine = this.#claimed
-  readonly #endings = new Set<Promise<void>>()
+  #claimLimit = firstClaimMax
   #started = false
   #stopping = false
   #alive = true
   #runners = 0
   #claiming: Promise<void> | undefined
-  /** Something may be due that was not claimed: there was no room, a claim was under way, or it came back full. */
+  /** Something may be due that was not claimed: there was no capacity, a claim was under way, or it came back full. */
   #mayBeMore = false
+  #onIdle: (() => void) | undefined
 
   constructor(options: WorkerOptions<Row>) {
     this.#options = options
@@ -89,13 +113,14 @@ class WorkerLoop<Row extends Leased> implements Worker {
   }
 
   reserve(count: number): Reservation | undefined {
-    if (!this.#mayWork() || this.#born.inHand + count > this.#options.bornMax) return undefined
-    this.#born.inHand += count
+    if (!this.#mayWork() || this.#preLeased.inFlight + count > this.#options.preLeasedMax) return undefined
+    this.#preLeased.inFlight += count
+    const sinceMs = performance.now()
     return {
       lease: this.#options.newLease(),
       give: (rows) => {
-        this.#born.inHand -= count
-        this.#take(this.#born, rows as readonly Row[])
+        this.#left(this.#preLeased, count)
+        this.#take(this.#preLeased, rows as readonly Row[], sinceMs)
       },
     }
   }
@@ -106,8 +131,8 @@ class WorkerLoop<Row extends Leased> implements Worker {
       const claimed = await this.#options.claim(this.#options.batchMax, this.#options.newLease())
       total += claimed.length
       if (claimed.length === 0) return total
-      const { settled } = await this.#options.run(claimed)
-      await settled
+      const waiting = claimed.map((row) => ({ row, sinceMs: performance.now() }))
+      while (waiting.length > 0) await this.#runToEnd(nextGroup(waiting, this.#options.batchMax), drainTriesMax)
     }
   }
 
@@ -127,38 +152,55 @@ class WorkerLoop<Row extends Leased> implements Worker {
     this.#stopping = true
     await this.#claiming
     await this.#giveBack()
-    while (this.#endings.size > 0) await Promise.all(this.#endings)
-    // What the last batches made for this node.
-    await this.#giveBack()
+    // What the last batches insert for this node comes in meanwhile, and is given back as well.
+    while (this.#inFlight() > 0) {
+      // What came in while others were given back has called already.
+      if (this.#claimed.waiting.length + this.#preLeased.waiting.length === 0) {
+        await new Promise<void>((resolve) => {
+          this.#onIdle = resolve
+        })
+      }
+      await this.#giveBack()
+    }
     this.#started = false
   }
 
+  #inFlight(): number {
+    return this.#claimed.inFlight + this.#preLeased.inFlight
+  }
+
   async #giveBack(): Promise<void> {
-    const unbegun = [this.#claimed, this.#born].flatMap((line) => {
-      line.inHand -= line.waiting.length
-      return line.waiting.splice(0)
-    })
-    if (unbegun.length === 0) return
-    await this.#options.release(unbegun).catch((error: Error) => {
-      const facts = { error: error.message, worker: this.#options.name }
-      this.#options.log.warn(facts, 'Leases could not be given back; they will end')
-    })
+    const lines = [this.#claimed, this.#preLeased]
+    const unbegun = lines.flatMap((line) => line.waiting.splice(0).map((held) => ({ line, row: held.row })))
+    if (unbegun.length > 0) {
+      await this.#options.release(unbegun.map(({ row }) => row)).catch((error: Error) => {
+        const facts = { error: error.message, worker: this.#options.name }
+        this.#options.log.warn(facts, 'Leases could not be given back; they will end')
+      })
+    }
+    for (const { line } of unbegun) line.inFlight -= 1
   }
 
   #mayWork(): boolean {
     return this.#started && !this.#stopping && this.#alive
   }
 
-  #take(line: Line<Row>, rows: readonly Row[]): void {
-    line.inHand += rows.length
-    for (const row of rows) line.waiting.push(row)
-    this.#runWaiting()
+  #take(line: Line<Row>, rows: readonly Row[], sinceMs: number): void {
+    line.inFlight += rows.length
+    for (const row of rows) line.waiting.push({ row, sinceMs })
+    if (this.#stopping) this.#onIdle?.()
+    else this.#runWaiting()
+  }
+
+  #left(line: Line<Row>, count: number): void {
+    line.inFlight -= count
+    if (this.#stopping) this.#onIdle?.()
   }
 
   /** The line whose turn it is, or the other one where that has nothing. */
   #takeTurn(): Line<Row> | undefined {
     const first = this.#nextLine
-    const second = first === this.#claimed ? this.#born : this.#claimed
+    const second = first === this.#claimed ? this.#preLeased : this.#claimed
     if (first.waiting.length > 0) {
       this.#nextLine = second
       return first
@@ -173,45 +215,94 @@ class WorkerLoop<Row extends Leased> implements Worker {
     while (mayBegin()) {
       const line = this.#takeTurn()
       if (line === undefined) return
-      const batch = line.waiting.splice(0, this.#options.batchMax)
       this.#runners += 1
-      const ending = this.#runBatch(line, batch)
-      this.#endings.add(ending)
-      void ending.then(() => this.#endings.delete(ending))
+      void this.#runBatch(line, nextGroup(line.waiting, this.#options.batchMax))
     }
   }
 
-  async #runBatch(line: Line<Row>, batch: readonly Row[]): Promise<void> {
-    const { log, name } = this.#options
-    let ending: Ending = settledAtOnce
-    try {
-      ending = await this.#options.run(batch)
-    } catch (error) {
-      log.error({ err: error, worker: name, rows: batch.length }, 'A batch failed; its leases will end')
-    }
+  async #runBatch(line: Line<Row>, group: readonly Held<Row>[]): Promise<void> {
+    await this.#runGroup(group, {
+      done: () => {
+        this.#left(line, 1)
+        if (this.#mayBeMore) void this.#claimMore()
+      },
+      again: (rows) => void this.#runLater(line, rows),
+    })
     this.#runners -= 1
+    this.#claimLimit = Math.min(this.#claimLimit * 2, this.#options.batchMax * this.#options.runnersMax)
     this.#runWaiting()
-    // While the last of this batch is on its way, the next is already looked for.
+    // While the last of this batch is in flight, the next is already looked for.
     if (this.#mayBeMore) void this.#claimMore()
-    await ending.settled
-    line.inHand -= batch.length
+  }
+
+  /** Never throws; each row ends once, whatever the runner reports. */
+  async #runGroup(group: readonly Held<Row>[], handling: Handling<Held<Row>>): Promise<void> {
+    const { log, name } = this.#options
+    const open = new Map(group.map((held) => [held.row, held]))
+    const taken = (row: Row): Held<Row>[] => {
+      const held = open.get(row)
+      open.delete(row)
+      return held === undefined ? [] : [held]
+    }
+    const rows = group.map(({ row }) => row)
+    const reported: Handling<Row> = {
+      done: (row) => taken(row).forEach(handling.done),
+      again: (some) => {
+        const held = some.flatMap(taken)
+        if (held.length > 0) handling.again(held)
+      },
+    }
+    try {
+      await this.#options.run(rows, reported)
+    } catch (error) {
+      log.error({ err: error, worker: name, rows: open.size }, 'A batch failed; its leases will end')
+      for (const held of [...open.values()]) reported.done(held.row)
+    }
+  }
+
+  async #runLater(line: Line<Row>, rows: readonly Held<Row>[]): Promise<void> {
+    await this.#options.sleep(againMs)
+    const nowMs = performance.now()
+    const isOurs = (held: Held<Row>): boolean => nowMs - held.sinceMs < leaseUsedMsMax
+    this.#left(line, rows.filter((held) => !isOurs(held)).length)
+    line.waiting.unshift(...rows.filter(isOurs))
+    if (this.#stopping) return this.#onIdle?.()
+    this.#runWaiting()
     if (this.#mayBeMore) void this.#claimMore()
+  }
+
+  /** For draining: resolves when nothing of the group is in flight. */
+  async #runToEnd(group: readonly Held<Row>[], tries: number): Promise<void> {
+    if (tries === 0) throw new Error(`The database did not answer ${drainTriesMax} times in a row`)
+    let left = group.length
+    await new Promise<void>((resolve, reject) => {
+      const ended = (count: number): void => {
+        left -= count
+        if (left === 0) resolve()
+      }
+      void this.#runGroup(group, {
+        done: () => ended(1),
+        again: (rows) => void this.#runToEnd(rows, tries - 1).then(() => ended(rows.length), reject),
+      })
+    })
   }
 
   async #claimMore(): Promise<void> {
-    const { batchMax, runnersMax, claimedMax, log, name } = this.#options
+    const { batchMax, claimedMax, log, name, mayClaim } = this.#options
     this.#mayBeMore = true
-    const { waiting, inHand } = this.#claimed
-    const room = Math.min(batchMax * runnersMax, claimedMax - inHand)
-    if (this.#claiming !== undefined || !this.#mayWork() || waiting.length >= batchMax) return
-    // Not in crumbs: with its hands nearly full it waits until a batch's worth of room is there.
-    if (room < Math.min(batchMax, claimedMax)) return
+    const { waiting, inFlight } = this.#claimed
+    const room = Math.min(this.#claimSize(), claimedMax - inFlight)
+    if (this.#claiming !== undefined || !this.#mayWork() || waiting.length >= batchMax || mayClaim?.() === false) return
+    if (this.#options.claimsToRun === true && this.#runners + waiting.length > 0) return
+    // Not in crumbs: with nearly everything in flight it waits until there is capacity for a batch.
+    if (room < Math.min(batchMax, claimedMax, this.#claimSize())) return
     this.#mayBeMore = false
     let count = 0
+    const sinceMs = performance.now()
     this.#claiming = this.#options.claim(room, this.#options.newLease()).then(
       (claimed) => {
         count = claimed.length
-        this.#take(this.#claimed, claimed)
+        this.#take(this.#claimed, claimed, sinceMs)
       },
       (error: Error) => log.warn({ error: error.message, worker: name }, 'Could not claim; will try again'),
     )
@@ -223,4 +314,21 @@ class WorkerLoop<Row extends Leased> implements Worker {
     // A full claim means there is likely more; a poke during the claim may have come too late for it.
     if (count >= room || wasPoked) void this.#claimMore()
   }
+
+  #claimSize(): number {
+    const { batchMax, runnersMax } = this.#options
+    return Math.min(this.#claimLimit, batchMax * runnersMax)
+  }
+}
+
+/** Takes the next rows that may run together from the front: fewer where one of them is suspected. */
+function nextGroup<Row extends Leased>(waiting: Held<Row>[], batchMax: number): Held<Row>[] {
+  let size = 0
+  let limit = batchMax
+  for (const { row } of waiting) {
+    limit = Math.min(limit, groupMaxFor(row.interruptions))
+    if (size >= limit) break
+    size += 1
+  }
+  return waiting.splice(0, Math.max(1, size))
 }

@@ -190,6 +190,12 @@ const sentences: Readonly<Record<DetailCode, Sentence>> = {
   providerBusy: (told) => `${provider(told)} could not take the ${thingOf(told.type)} for now${said(told.data)}.`,
   perhapsSent: (told) =>
     `${provider(told)} did not say whether it took the ${thingOf(told.type)}${said(told.data)}: perhaps it was sent.`,
+  retryScheduled: ({ type, data }) =>
+    `The ${thingOf(type)} will be tried again${textIn(data, 'nextAttemptAt') === undefined ? '' : ` at ${data['nextAttemptAt']}`}.`,
+  providerDown: (told) =>
+    `The ${thingOf(told.type)} is held: ${provider(told)} has been down${textIn(told.data, 'downSince') === undefined ? '' : ` since ${told.data['downSince']}`}.`,
+  leftUnsure: ({ type }) =>
+    `It is unknown whether the ${thingOf(type)} was sent. It is not sent again, as a second one would do more harm.`,
   misconfigured: (told) =>
     `${provider(told)} refused our account${said(told.data)}: its credentials or settings are wrong.`,
   noIntegration: ({ type, data }) =>

@@ -95,6 +95,7 @@ function dataOf(raw: string | undefined): Data {
 /** What is told of a step beside the reason why it ended or waits as it does. */
 const asides: ReadonlySet<DetailCode> = new Set<DetailCode>([
   'queued',
+  'retryScheduled',
   'providerSelected',
   'messageCreated',
   'layoutSelected',

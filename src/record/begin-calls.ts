@@ -1,6 +1,7 @@
 // One statement before providers are asked: only for calls that hold a slot now, and only where the lease still holds.
 import { oneStatement } from '../db/one-statement.ts'
 import type { Sql } from '../db/sql.ts'
+import { sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Job } from '../domain/job.ts'
 import type { Queue } from '../queue/queue.ts'
@@ -14,7 +15,7 @@ export interface JobBeginning {
   readonly messages: readonly Beginning[]
 }
 
-/** Returns the ids of the jobs whose calls may be made; their leases count from now. */
+/** Returns the ids of the jobs whose calls may be made, all of them; their leases count from now. */
 export async function recordBeginnings(
   db: Sql,
   world: World,
@@ -31,12 +32,14 @@ export async function recordBeginnings(
     oneStatement(
       [
         ...jobSettlements(environment, begun, { clock, leaseMs, now }),
-        callBeginnings(environment, messages, settledJobs, now),
+        ...(messages.length === 0 ? [] : [callBeginnings(environment, messages, settledJobs, now)]),
       ],
-      settledJobs,
+      messages.length === 0 ? settledJobs : sql`${settledJobs} union all select id from begun`,
     ),
   )
-  return new Set(rows.map((row) => row.id))
+  const ours = new Set(rows.map((row) => row.id))
+  const isOurs = (one: JobBeginning): boolean => ours.has(one.job.id) && one.messages.every(({ id }) => ours.has(id))
+  return new Set(beginnings.filter(isOurs).map(({ job }) => job.id))
 }
 
 const keepsRunning = { status: 'running', due: 'kept', state: null, details: [] } as const

@@ -1,13 +1,11 @@
-// Jobs that met a fault of ours: tried again later, and buried when that has been done often enough.
+// Jobs that are given up by a fault of ours, with what was left of their messages and steps.
 import type { Db } from '../db/sql.ts'
 import { sendErrorOf } from '../domain/after-outcome.ts'
 import type { Environment } from '../domain/environment.ts'
 import { detail } from '../domain/execution-detail.ts'
 import type { Job } from '../domain/job.ts'
-import { claimsMax } from '../domain/job.ts'
 import type { Queue } from '../queue/queue.ts'
 import { markBuried } from '../store/jobs/buried.ts'
-import { postponeJobs } from '../store/jobs/settle.ts'
 import type { CallResult, UnsentMessage } from '../store/messages/sending.ts'
 import { findUnsent } from '../store/messages/sending.ts'
 import type { World } from '../world/world.ts'
@@ -16,26 +14,6 @@ import { countedGivenUp } from './count-settlements.ts'
 import type { RestOfSteps } from './settlement.ts'
 import { settles } from './settlement.ts'
 import { writeClosing } from './write-settlements.ts'
-
-/** Waits longer each time; the last time is followed by the grave. */
-const postponedMs = [1_000, 10_000, 60_000, 300_000]
-
-export async function postponeOrBury(
-  db: Db,
-  world: World,
-  environment: Environment,
-  queue: Queue,
-  { job, words, laterSteps }: { job: Job; words: string; laterSteps: readonly number[] },
-): Promise<'postponed' | 'buried'> {
-  const now = world.now()
-  if (job.claims < claimsMax) {
-    const waitMs = postponedMs[Math.min(job.claims, postponedMs.length) - 1] ?? postponedMs[0] ?? 0
-    await db.transaction((tx) => postponeJobs(tx, environment, [job], new Date(now.getTime() + waitMs)))
-    return 'postponed'
-  }
-  await buryJobs(db, world, environment, queue, [{ job, words, laterSteps }])
-  return 'buried'
-}
 
 export async function buryJobs(
   db: Db,
@@ -48,7 +26,7 @@ export async function buryJobs(
   const settlements = burials.map(({ job, words, laterSteps }) => {
     const rest: RestOfSteps = { steps: laterSteps, status: 'canceled', details: [detail(now, 'previousFailed')] }
     return settles(job, 'failed', {
-      details: [detail(now, 'buried', { raw: { message: words, status: job.status, claims: job.claims } })],
+      details: [detail(now, 'buried', { raw: { message: words, status: job.status, claims: runsOf(job) } })],
       rest: laterSteps.length === 0 ? null : rest,
       // A window that nobody would close must not go on gathering events.
       closes: job.status === 'delayed' ? (job.state?.windowId ?? null) : null,
@@ -67,6 +45,9 @@ export async function buryJobs(
   world.meter.countBuried(burials.filter(({ job }) => kept.has(job.id)).length)
   countGivenUp(world.meter, unsent, results, kept)
 }
+
+/** How often it was run in vain. */
+const runsOf = ({ interruptions, faults }: Job): number => Math.max(interruptions, faults + 1)
 
 /** What a provider was being asked to send was perhaps sent; the rest was not. */
 function givenUp(message: UnsentMessage): CallResult {

@@ -150,6 +150,9 @@ export async function cancelNextPage(
   })
 }
 
+const wasPerhapsSent = ({ sending }: UnsentMessage): boolean =>
+  sending.unsureRepeats > 0 || (sending.interruptions ?? 0) > 0
+
 /** How far each of them has come, and the messages of those that run that are not done. */
 async function standingOf(
   tx: Tx,
@@ -163,7 +166,7 @@ async function standingOf(
   for (const job of jobs) {
     const messages = messagesOf.get(job.id) ?? []
     const isAsked = job.isHeld || messages.some((message) => message.state === 'calling')
-    const isDoubtful = job.state?.reached === true || messages.some(({ sending }) => sending.unsureRepeats > 0)
+    const isDoubtful = job.state?.reached === true || messages.some(wasPerhapsSent)
     standing.set(job.id, job.status !== 'running' ? 'undecided' : isAsked ? 'asked' : isDoubtful ? 'doubtful' : 'ready')
   }
   return { standing, unsent }

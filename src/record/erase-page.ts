@@ -88,7 +88,7 @@ async function noteStep(
   if (!isOurs) throw new LostTask()
   await advanceErasure(tx, environment, { id, phase: next.phase, removed, completedAt: null })
   if (!waits) return next
-  await repeatTask(tx, environment, { id, lease, dueAt: new Date(now.getTime() + waitMs), state: { ...next } })
+  await repeatTask(tx, environment, { id, lease, waitMs, state: { ...next } }, queue.clock)
   return undefined
 }
 

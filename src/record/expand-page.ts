@@ -14,7 +14,7 @@ import { findTopicMembers } from '../store/topic-subscriptions.ts'
 import type { World } from '../world/world.ts'
 import { countedNotifications } from './count-accepted.ts'
 import type { Notified } from './notify.ts'
-import { bornJob, notifyMissing } from './notify.ts'
+import { notifyMissing, preLeasedJob } from './notify.ts'
 import type { ResolveChannels } from './resolve-recipients.ts'
 import { channelWarnings, resolveRecipients } from './resolve-recipients.ts'
 
@@ -54,7 +54,7 @@ export async function expandPage(
       const now = world.now()
       const lease = reservation?.lease ?? null
       const made = await notifyMissing(tx, environment, queue, notified, { lease, now })
-      const born = lease === null ? [] : made.map((job) => bornJob(environment, job, lease, undefined))
+      const preLeased = lease === null ? [] : made.map((job) => preLeasedJob(environment, job, lease, undefined))
       await countNotified(tx, environment, {
         eventId: parts.task.id,
         count: made.length,
@@ -69,12 +69,12 @@ export async function expandPage(
           : await advanceTask(tx, environment, { id: task.id, lease: task.lease, state: { ...next } }, queue)
       if (!isOurs) throw new LostTask()
       const { traceparent } = written
-      return { born, next, made: made.length, lane: made[0]?.lane ?? fanOutLane, traceparent }
+      return { preLeased, next, made: made.length, lane: made[0]?.lane ?? fanOutLane, traceparent }
     })
   } catch (error) {
     if (!(error instanceof LostTask)) throw error
   } finally {
-    reservation?.give(page?.born ?? [])
+    reservation?.give(page?.preLeased ?? [])
   }
   if (page !== undefined) world.meter.countNotifications(page.lane, page.made)
   if (page?.traceparent) {
@@ -94,7 +94,7 @@ interface WrittenPage {
 }
 
 interface Page {
-  readonly born: readonly Job[]
+  readonly preLeased: readonly Job[]
   readonly made: number
   readonly lane: number
   readonly next: ExpansionState | undefined

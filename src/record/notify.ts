@@ -49,7 +49,7 @@ export function firstJobs(notified: readonly Notified[]): FirstJobs {
       versionId: one.versionId,
       step: one.firstStep,
       status: 'queued',
-      due: 'born',
+      due: 'at once',
       lane: one.lane,
       digestId: null,
       state: null,
@@ -59,8 +59,13 @@ export function firstJobs(notified: readonly Notified[]): FirstJobs {
   return { notifications, jobs }
 }
 
-/** A job that this node made for itself. */
-export function bornJob(environment: Environment, job: NewJob, lease: string, event: TriggeredEvent | undefined): Job {
+/** A job that this node created already leased. */
+export function preLeasedJob(
+  environment: Environment,
+  job: NewJob,
+  lease: string,
+  event: TriggeredEvent | undefined,
+): Job {
   // Member by member: a spread costs ten times as much, and there is one for every job.
   return {
     environmentId: environment.id,
@@ -73,7 +78,9 @@ export function bornJob(environment: Environment, job: NewJob, lease: string, ev
     status: job.status,
     lane: job.lane,
     lease,
-    claims: 1,
+    interruptions: 0,
+    faults: 0,
+    faultedSince: null,
     digestId: job.digestId,
     state: job.state,
     event,
@@ -86,13 +93,13 @@ export async function notifyMissing(
   environment: Environment,
   queue: Queue,
   notified: readonly Notified[],
-  birth: { lease: string | null; now: Date },
+  insertLease: { lease: string | null; now: Date },
 ): Promise<readonly NewJob[]> {
   const { notifications, jobs } = firstJobs(notified)
   const missing = await insertMissingNotifications(tx, environment, notifications)
   const made = jobs.filter((job) => missing.has(job.notificationId))
   if (made.length === 0) return []
   const { clock, leaseMs } = queue
-  await tx.run(oneStatement(jobInsertions(environment, made, { clock, leaseMs, ...birth })))
+  await tx.run(oneStatement(jobInsertions(environment, made, { clock, leaseMs, ...insertLease })))
   return made
 }

@@ -29,11 +29,11 @@ export async function recordDecisions(
   const { settlements, wishes, madeAfter } = decided
   const nextCount = settlements.filter(({ next }) => next !== null).length - (madeAfter?.size ?? 0) + wishes.length
   const reservation = nextCount === 0 ? undefined : queue.reserve(nextCount)
-  let written: Written = { kept: new Set(), born: [] }
+  let written: Written = { kept: new Set(), preLeased: [] }
   try {
     written = await write(db, world, environment, queue, { ...decided, reservation })
   } finally {
-    reservation?.give(written.born)
+    reservation?.give(written.preLeased)
   }
   countWritten(world.meter, settlements, written.kept, world.now())
   const isAgain = settlements.some(({ status, due }) => status === 'queued' && due !== 'kept')

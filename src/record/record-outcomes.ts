@@ -5,6 +5,7 @@ import { gathered } from '../domain/gathered.ts'
 import type { NewSuppression } from '../domain/suppression.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { CallResult } from '../store/messages/sending.ts'
+import { settleSent } from '../store/messages/sending.ts'
 import type { DeadToken } from '../store/subscriber-channels.ts'
 import type { World } from '../world/world.ts'
 import type { AwaitedReceipt } from './await-receipts.ts'
@@ -27,7 +28,7 @@ export interface JobOutcome {
   readonly polls?: readonly AwaitedReceipt[]
 }
 
-/** A job whose lease was lost meanwhile is left to whoever holds it now. */
+/** A job whose lease was lost meanwhile is left to whoever holds it now; that a message was sent is written all the same. */
 export async function recordOutcomes(
   db: Db,
   world: World,
@@ -47,7 +48,7 @@ export async function recordOutcomes(
       suppressions: gathered(outcomes, ({ suppressions }) => suppressions ?? []),
       reservation,
     })
-  let written: Written = { kept: new Set(), born: [] }
+  let written: Written = { kept: new Set(), preLeased: [] }
   try {
     const tells = async (place: Sql): Promise<Written> => {
       const told = await write(place)
@@ -57,8 +58,11 @@ export async function recordOutcomes(
     if (dead.length > 0) written = await pruneTokens(db, world, environment, dead, tells)
     else written = polls.length > 0 ? await db.transaction(tells) : await write(db)
   } finally {
-    reservation?.give(written.born)
+    reservation?.give(written.preLeased)
   }
+  const lost = outcomes.filter(({ settlement }) => !written.kept.has(settlement.job.id))
+  const sent = gathered(lost, ({ results }) => results.filter(({ status }) => status === 'sent'))
+  await settleSent(db, environment, sent, world.now())
   countCalls(world.meter, outcomes, written.kept, world.now())
   if (nextCount > 0 && reservation === undefined) queue.poke()
 }

@@ -2,6 +2,7 @@
 import type { Db } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Receipt } from '../providers/receipt.ts'
+import type { Queue } from '../queue/queue.ts'
 import { nextPollAt, pollAgain } from '../store/messages/receipts.ts'
 import type { Task } from '../store/tasks.ts'
 import { finishTasks, repeatTask } from '../store/tasks.ts'
@@ -27,6 +28,7 @@ export async function settlePoll(
   db: Db,
   world: World,
   environment: Environment,
+  { clock }: Pick<Queue, 'clock'>,
   { task, integrationId, report, asked }: PollSettlement,
 ): Promise<void> {
   if (report === undefined) {
@@ -46,7 +48,7 @@ export async function settlePoll(
     const next = await nextPollAt(tx, environment, integrationId)
     // What is due later has tasks of its own: else, while messages are sent, none would ever come to an end.
     if (next === undefined || next > now) await finishTasks(tx, environment, [task])
-    else await repeatTask(tx, environment, { ...task, dueAt: now, state: task.state })
+    else await repeatTask(tx, environment, { ...task, waitMs: 0, state: task.state }, clock)
     const polls = again.flatMap(({ at }) => (at === null ? [] : [{ integrationId, at }]))
     await ensurePolls(tx, environment, polls, now)
   })

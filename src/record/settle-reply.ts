@@ -2,6 +2,7 @@
 import type { Db } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { StoredDetail } from '../domain/execution-detail.ts'
+import type { Queue } from '../queue/queue.ts'
 import { appendDetails } from '../store/jobs/append.ts'
 import type { Task } from '../store/tasks.ts'
 import { finishTasks, repeatTask } from '../store/tasks.ts'
@@ -10,16 +11,21 @@ export interface ReplySettlement {
   readonly task: Task
   readonly jobId: string | undefined
   readonly told: StoredDetail | undefined
-  /** When it is tried again, with how often it was. */
-  readonly again: { readonly at: Date; readonly calls: number } | undefined
+  /** How long until it is tried again, and how often it was. */
+  readonly again: { readonly waitMs: number; readonly calls: number } | undefined
 }
 
 /** A task that is no longer ours is left to whoever holds it now. */
-export async function settleReply(db: Db, environment: Environment, settlement: ReplySettlement): Promise<void> {
+export async function settleReply(
+  db: Db,
+  environment: Environment,
+  { clock }: Pick<Queue, 'clock'>,
+  settlement: ReplySettlement,
+): Promise<void> {
   const { task, jobId, told, again } = settlement
   await db.transaction(async (tx) => {
     if (again !== undefined) {
-      await repeatTask(tx, environment, { ...task, dueAt: again.at, state: { calls: again.calls } })
+      await repeatTask(tx, environment, { ...task, waitMs: again.waitMs, state: { calls: again.calls } }, clock)
       return
     }
     const ours = await finishTasks(tx, environment, [task])

@@ -24,14 +24,14 @@ import { suppressionInsertion } from '../store/suppressions.ts'
 import type { World } from '../world/world.ts'
 import type { CountedCall } from './count-settlements.ts'
 import { countedJobs } from './count-settlements.ts'
-import { bornJob } from './notify.ts'
+import { preLeasedJob } from './notify.ts'
 import type { MadeAfter, Settlement } from './settlement.ts'
 
 export interface Written {
   /** The ids of the jobs that were still ours, and of those made after them. */
   readonly kept: ReadonlySet<string>
-  /** The next steps, born with the reservation's lease. */
-  readonly born: readonly Job[]
+  /** The next steps, created with the reservation's lease. */
+  readonly preLeased: readonly Job[]
 }
 
 export interface SettlingParts {
@@ -54,7 +54,7 @@ export async function writeSettlements(
   queue: Queue,
   { settlements, madeAfter = noneMade, results = [], calls = [], suppressions = [], reservation }: SettlingParts,
 ): Promise<Written> {
-  if (settlements.length === 0) return { kept: new Set(), born: [] }
+  if (settlements.length === 0) return { kept: new Set(), preLeased: [] }
   const now = world.now()
   const { clock, leaseMs } = queue
   const lease = reservation?.lease ?? null
@@ -62,31 +62,31 @@ export async function writeSettlements(
   const next = nextJobs(settlements, madeAfter)
   const over = gathered(settlements, (settlement) => endedJobsOf(settlement, madeAfter))
   const counted = countedJobs(settlements, over, calls, now)
-  const birth = { clock, leaseMs, lease, now }
+  const insertLease = { clock, leaseMs, lease, now }
   const settled = settlements.filter(({ job }) => !madeAfter.has(job.id)).map(jobSettlementOf)
   const decided = [...decidedJobs(settlements, madeAfter), ...over]
-  const made = jobInsertions(environment, decided, birth, settledJobs)
-  const born = jobInsertions(environment, next, birth, settledJobs)
+  const made = jobInsertions(environment, decided, insertLease, settledJobs)
+  const preLeased = jobInsertions(environment, next, insertLease, settledJobs)
   const ours = idsOf(made)
   const row = await db.row<{ ids: string | null }>(
     oneStatement(
       [
         ...jobSettlements(environment, settled, { clock, leaseMs, now }),
         ...made,
-        ...born,
+        ...preLeased,
         ...messageInsertions(environment, messages, ours.ids),
         ...(results.length === 0 ? [] : [callResults(environment, results, settledJobs, now)]),
         ...(suppressions.length === 0 ? [] : [suppressionInsertion(environment, suppressions, now)]),
         ...(counted.every(({ keys }) => keys.length === 0) ? [] : [jobCountInsertion(environment, counted, ours, now)]),
       ],
       // As one text: as rows, reading them costs more than finding them.
-      sql`select string_agg(id::text, ',') as ids from (${idsOf([...made, ...born]).ids}) as ours`,
+      sql`select string_agg(id::text, ',') as ids from (${idsOf([...made, ...preLeased]).ids}) as ours`,
     ),
   )
   const kept = new Set(row?.ids?.split(',') ?? [])
   const mine = lease === null ? [] : next.filter((job) => kept.has(job.id))
   const events = new Map(settlements.map(({ job }) => [job.eventId, job.event]))
-  return { kept, born: mine.map((job) => bornJob(environment, job, lease ?? '', events.get(job.eventId))) }
+  return { kept, preLeased: mine.map((job) => preLeasedJob(environment, job, lease ?? '', events.get(job.eventId))) }
 }
 
 /** What was settled, and what was made with it. */
@@ -154,7 +154,7 @@ export function nextJobs(settlements: readonly Settlement[], madeAfter: MadeAfte
   for (const { job, next } of settlements) {
     if (next === null || followed.has(job.id)) continue
     const { step, digestId } = next
-    jobs.push(laterJob(job, step, { status: 'queued', due: 'born', digestId, details: [] }, madeAfter))
+    jobs.push(laterJob(job, step, { status: 'queued', due: 'at once', digestId, details: [] }, madeAfter))
   }
   return jobs
 }

@@ -1,10 +1,10 @@
 // What deciding needs, wired once: what is kept of versions, integrations, layouts and secrets between batches.
-import { createSlots } from '../deliver/slots.ts'
-import { createIntegrations } from './integrations.ts'
-import { createWordings } from './layouts.ts'
+import { createLimits } from '../deliver/limits.ts'
+import { createIntegrations } from './cache/integrations.ts'
+import { createWordings } from './cache/layouts.ts'
+import { createSigningSecrets } from './cache/signing-secrets.ts'
+import { createVersions } from './cache/versions.ts'
 import type { Deciding } from './pipeline.ts'
-import { createSigningSecrets } from './signing-secrets.ts'
-import { createVersions } from './versions.ts'
 
 export type DecidingParts = Pick<Deciding, 'db' | 'world' | 'renderer' | 'operatorMail'> & {
   readonly linkBase?: string | undefined
@@ -18,7 +18,7 @@ export function createDeciding({ db, world, renderer, operatorMail, linkBase }: 
     versions: createVersions(),
     integrations: createIntegrations(world.sealer),
     wordings: createWordings(),
-    slots: createSlots(),
+    limits: createLimits(),
     signingSecrets: createSigningSecrets(world.sealer),
     linkBase,
     operatorMail,

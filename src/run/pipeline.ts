@@ -1,17 +1,16 @@
 // What running needs, wired once: the database, the world, the queue, and what is kept between batches.
 import type { Db } from '../db/sql.ts'
-import type { Slots } from '../deliver/slots.ts'
+import type { Limits } from '../deliver/limits.ts'
 import type { Credentials } from '../domain/integration.ts'
 import type { Renderer } from '../domain/rendering.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { World } from '../world/world.ts'
-import type { ByteBudget } from './byte-budget.ts'
-import type { Environments } from './environments.ts'
-import type { Integrations } from './integrations.ts'
-import type { Wordings } from './layouts.ts'
-import type { Caller } from './pending-call.ts'
-import type { SigningSecrets } from './signing-secrets.ts'
-import type { Versions } from './versions.ts'
+import type { Environments } from './cache/environments.ts'
+import type { Integrations } from './cache/integrations.ts'
+import type { Wordings } from './cache/layouts.ts'
+import type { SigningSecrets } from './cache/signing-secrets.ts'
+import type { Versions } from './cache/versions.ts'
+import type { ByteBudget } from './send/byte-budget.ts'
 
 /** What is needed to decide, and to choose who sends: nodes without a worker have it too. */
 export interface Deciding {
@@ -21,7 +20,7 @@ export interface Deciding {
   readonly versions: Versions
   readonly integrations: Integrations
   readonly wordings: Wordings
-  readonly slots: Slots
+  readonly limits: Limits
   readonly signingSecrets: SigningSecrets
   /** What links in messages begin with; undefined where the service has no address that they could point to. */
   readonly linkBase: string | undefined
@@ -34,7 +33,6 @@ export interface Pipeline extends Deciding {
   readonly environments: Environments
   /** What files may take of memory while they are sent. */
   readonly fileBudget: ByteBudget
-  readonly caller: Caller
   /** False while this node cannot show the others that it lives: then it begins no call. */
   isAlive(): boolean
 }

@@ -2,8 +2,8 @@
 import { fanOutLane } from '../domain/event.ts'
 import type { Job } from '../domain/job.ts'
 import type { Mark, Span, Tracer } from '../world/tracer.ts'
-import type { DecidedJob } from './decide-job.ts'
-import type { JobFacts } from './job-facts.ts'
+import type { DecidedJob } from './decide/decide-job.ts'
+import type { JobFacts } from './decide/job-facts.ts'
 
 /** Of one event's fan-out, in one batch: the others went the same way, and nobody looks at a trace of a million spans. */
 const fannedOutPerBatchMax = 10

@@ -2,20 +2,20 @@
 // the worker decides it, and what follows from that taken as done.
 import type { Environment } from '../domain/environment.ts'
 import type { NotificationStep } from '../domain/workflow.ts'
-import { callSettled } from '../run/call-out.ts'
-import { abandoned, decideJob, factsOf } from '../run/decide-job.ts'
-import type { Facts } from '../run/load-facts.ts'
-import type { PendingCall } from '../run/pending-call.ts'
+import { abandoned, decideJob, jobFactsFrom } from '../run/decide/decide-job.ts'
+import type { Facts } from '../run/decide/load-facts.ts'
+import type { PreviousStep } from '../run/decide/previous-steps.ts'
+import { openQuestions } from '../run/decide/step-conditions.ts'
+import { needsOf } from '../run/decide/step-needs.ts'
+import type { Send } from '../run/decide/suppressed.ts'
+import { leavingOut, suppressedAmong } from '../run/decide/suppressed.ts'
+import type { UnsubscribeLinks } from '../run/decide/unsubscribe-headers.ts'
 import type { Deciding } from '../run/pipeline.ts'
-import { outgoingOf, withoutIntegration } from '../run/place-sends.ts'
-import type { PreviousStep } from '../run/previous-steps.ts'
-import { begunSettlement } from '../run/settle-begun.ts'
-import { settlementOf } from '../run/settle-outcomes.ts'
-import { openQuestions } from '../run/step-conditions.ts'
-import { needsOf } from '../run/step-needs.ts'
-import type { Send } from '../run/suppressed.ts'
-import { leavingOut, suppressedAmong } from '../run/suppressed.ts'
-import type { UnsubscribeLinks } from '../run/unsubscribe-headers.ts'
+import type { PendingCall } from '../run/send/custom-calls.ts'
+import { callSettled } from '../run/send/custom-calls.ts'
+import { outgoingOf, withoutIntegration } from '../run/send/place-sends.ts'
+import { begunSettlement } from '../run/send/settle-begun.ts'
+import { settlementOf } from '../run/send/settle-outcomes.ts'
 import type { Room } from './room.ts'
 import { contentLengthMax, keptDetail, roughLengthOf } from './room.ts'
 import type { Run } from './run.ts'
@@ -105,12 +105,12 @@ async function sendAll(following: Following, sends: readonly Sending[]): Promise
 
 /** What is to be sent for it, where something is; what it wishes for is added to the others' wishes. */
 function decideRun(following: Following, run: Run, wishing: Wishing[]): Send | undefined {
-  const { deciding, links, assumptions, clock } = following
+  const { deciding, environment, links, assumptions, clock } = following
   const { job, now } = run
   if (job === undefined) return undefined
   const { renderer } = deciding
   const facts = factsAt(following, run)
-  const known = factsOf(facts, job, links)
+  const known = jobFactsFrom(facts, job, links)
   if (known === undefined) {
     settle(following, run, abandoned(facts, job, now))
     return undefined
@@ -122,7 +122,7 @@ function decideRun(following: Following, run: Run, wishing: Wishing[]): Send | u
   if (asks.length > 0) step.asks = asks
   const { webhooksHold } = assumptions
   const jobFacts = needsOf(known.step).webhooks ? { ...known, webhooksHold } : known
-  const decided = decideJob({ facts, links, renderer, now }, jobFacts)
+  const decided = decideJob({ environment, facts, links, renderer, now }, jobFacts)
   if ('send' in decided) return decided.send
   if ('call' in decided) callNow(following, run, decided.call)
   else if ('status' in decided.settled) settle(following, run, decided.settled)
@@ -161,16 +161,17 @@ function earlierSteps(run: Run, before: number, steps: readonly NotificationStep
 function sendNow(following: Following, run: Run, { facts, decision }: Send): void {
   const { deciding, environment, facts: known } = following
   const { now } = run
-  const outgoing = outgoingOf({ pipeline: deciding, now }, environment, known, facts, decision)
+  const outgoing = outgoingOf({ deciding, now }, environment, known, facts, decision)
   if (outgoing.messages.length === 0) {
     settle(following, run, withoutIntegration(facts, decision, now))
     return
   }
   const begun = begunSettlement(outgoing, now)
   settle(following, run, begun)
-  // Nobody took it, so there is nothing of it to tell.
+  // No provider took it, so there is nothing to report of it.
   const { state } = begun
-  settle(following, run, settlementOf(facts, { details: [], state: state ?? {}, isReached: true, again: [], now }))
+  const taken = { details: [], state: state ?? {}, isReached: true, isLeftUnsure: false, again: [], now }
+  settle(following, run, settlementOf(facts, taken))
 }
 
 function callNow(following: Following, run: Run, call: PendingCall): void {

@@ -9,12 +9,12 @@ import { contextKeyOf, directLane } from '../domain/event.ts'
 import type { Job } from '../domain/job.ts'
 import type { Tenant } from '../domain/tenant.ts'
 import type { NotificationStep, StepType } from '../domain/workflow.ts'
-import type { Facts } from '../run/load-facts.ts'
-import { loadFacts } from '../run/load-facts.ts'
+import type { SigningSecrets } from '../run/cache/signing-secrets.ts'
+import type { Facts } from '../run/decide/load-facts.ts'
+import { loadFacts } from '../run/decide/load-facts.ts'
+import type { UnsubscribeLinks } from '../run/decide/unsubscribe-headers.ts'
+import { unsubscribeLinks } from '../run/decide/unsubscribe-headers.ts'
 import type { Deciding } from '../run/pipeline.ts'
-import type { SigningSecrets } from '../run/signing-secrets.ts'
-import type { UnsubscribeLinks } from '../run/unsubscribe-headers.ts'
-import { unsubscribeLinks } from '../run/unsubscribe-headers.ts'
 import type { ContextRow } from '../store/contexts.ts'
 import type { People } from './people.ts'
 import { stranger, withBrought } from './people.ts'
@@ -51,7 +51,9 @@ export function jobsOf(
     status: 'queued',
     lane: directLane,
     lease: '',
-    claims: 1,
+    interruptions: 0,
+    faults: 0,
+    faultedSince: null,
     digestId: null,
     state: null,
     event,

@@ -5,7 +5,7 @@ import { momentOfId } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { StoredDetail } from '../domain/execution-detail.ts'
 import type { Job, JobState, JobStatus } from '../domain/job.ts'
-import { bornJob } from '../record/notify.ts'
+import { preLeasedJob } from '../record/notify.ts'
 import type { Settlement } from '../record/settlement.ts'
 import { endedJobsOf, isReleased, nextJobs, withDigestCount } from '../record/write-settlements.ts'
 import type { DigestFacts } from '../store/digests.ts'
@@ -123,5 +123,5 @@ export function settle(
     return
   }
   const [next] = nextJobs([settlement])
-  run.job = next === undefined ? undefined : bornJob(environment, next, '', job.event)
+  run.job = next === undefined ? undefined : preLeasedJob(environment, next, '', job.event)
 }

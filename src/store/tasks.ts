@@ -1,5 +1,6 @@
 // The tasks table: work that is no step, under the same claims as jobs.
 import type { Clock } from '../db/clock.ts'
+import { dueAfter, dueNow } from '../db/due.ts'
 import type { Part } from '../db/one-statement.ts'
 import type { Sql, Statement, Tx } from '../db/sql.ts'
 import { json, sql } from '../db/sql.ts'
@@ -30,14 +31,19 @@ export async function insertTasks(
     ${insertion(environment, tasks, now)}
     on conflict (environment_id, id) do update
       set kind = excluded.kind, lane = excluded.lane, due_at = excluded.due_at, state = excluded.state, lease = null,
-          claims = 0, error = null, buried_at = null`)
+          ${cleared}, error = null, buried_at = null`)
 }
 
+/** Whatever spoke against a task is over once it makes progress. */
+const cleared = sql`claims = 0, interruptions = 0, faults = 0, faulted_since = null`
+
+/** What is due now is due whatever the node's clock says. */
 function insertion(environment: Environment, tasks: readonly NewTask[], now: Date): Statement {
   const column = <Value>(read: (task: NewTask) => Value): Value[] => tasks.map(read)
   return sql`
-    insert into tasks (environment_id, id, kind, lane, due_at, claims, state, created_at)
-    select ${environment.id}, t.id, t.kind, t.lane, t.due_at, 0, t.state::jsonb, ${now}::timestamptz
+    insert into tasks (environment_id, id, kind, lane, due_at, state, created_at)
+    select ${environment.id}, t.id, t.kind, t.lane,
+      case when t.due_at <= ${now}::timestamptz then ${dueNow(now)} else t.due_at end, t.state::jsonb, ${now}::timestamptz
     from unnest(${column((task) => task.id)}::uuid[], ${column((task) => task.kind)}::text[],
       ${column((task) => task.lane)}::smallint[], ${column((task) => task.dueAt)}::timestamptz[],
       ${column((task) => json(task.state))}::text[]) as t (id, kind, lane, due_at, state)
@@ -76,7 +82,9 @@ export interface Task {
   readonly kind: NewTask['kind']
   readonly lane: number
   readonly lease: string
-  readonly claims: number
+  readonly interruptions: number
+  readonly faults: number
+  readonly faultedSince: Date | null
   readonly state: Readonly<Record<string, unknown>>
 }
 
@@ -84,7 +92,8 @@ export interface Task {
 export const taskQueue = {
   name: 'tasks',
   table: sql`tasks`,
-  columns: sql`q.environment_id as "environmentId", q.id, q.kind, q.lane, q.lease, q.claims, q.state - 'mail' as state`,
+  columns: sql`q.environment_id as "environmentId", q.id, q.kind, (q.lane & 1) as lane, q.lease, q.interruptions, q.faults,
+    q.faulted_since as "faultedSince", q.state - 'mail' as state`,
 } as const
 
 /** How much memory the mail of a task takes. */
@@ -114,8 +123,8 @@ export async function advanceTask(
   time: { clock: Clock; leaseMs: number },
 ): Promise<boolean> {
   const count = await tx.run(sql`
-    update tasks set state = ${json(task.state)}::jsonb, claims = 1,
-      due_at = ${time.clock()} + ${time.leaseMs}::double precision * interval '1 millisecond'
+    update tasks set state = ${json(task.state)}::jsonb, ${cleared}, lane = lane & 1::smallint,
+      due_at = ${dueAfter(time.clock, time.leaseMs)}
     where environment_id = ${environment.id} and id = ${task.id} and lease = ${task.lease}`)
   return count > 0
 }
@@ -136,39 +145,64 @@ export async function finishTasks(
   return new Set(rows.map((row) => row.id))
 }
 
-/** Free again at the moment given, with these members of its state, and counted anew; one that is no longer ours is left. */
+/** Free again after the wait, with these members of its state; one that is no longer ours is left. */
 export async function repeatTask(
   tx: Tx,
   environment: Environment,
-  task: { id: string; lease: string; dueAt: Date; state: Readonly<Record<string, unknown>> },
+  task: { id: string; lease: string; waitMs: number; state: Readonly<Record<string, unknown>> },
+  clock: Clock,
 ): Promise<void> {
   await tx.run(sql`
     update tasks
-    set lease = null, due_at = ${task.dueAt}, state = state || ${json(task.state)}::jsonb, claims = 0, error = null
+    set lease = null, due_at = ${dueAfter(clock, task.waitMs)}, state = state || ${json(task.state)}::jsonb,
+      ${cleared}, lane = lane & 1::smallint, error = null
     where environment_id = ${environment.id} and id = ${task.id} and lease = ${task.lease}`)
 }
 
-export interface PostponedTask {
-  readonly id: string
-  readonly lease: string
-  /** Null buries it. */
-  readonly dueAt: Date | null
-  readonly error: string
-  /** When it is buried. */
-  readonly buriedAt?: Date
+type HeldTask = Pick<Task, 'id' | 'lease'>
+
+/** Left in the middle: free again at once, where it has come to. */
+export async function leaveTask(
+  db: Sql,
+  environment: Environment,
+  { id, lease }: HeldTask,
+  clock: Clock,
+): Promise<void> {
+  await db.run(sql`
+    update tasks set lease = null, due_at = ${clock()}, ${cleared}, lane = lane & 1::smallint
+    where environment_id = ${environment.id} and id = ${id} and lease = ${lease}`)
 }
 
-/** Free again at the moment given, or buried with its error when there is none; those that are no longer ours are left. */
-export async function postponeTasks(tx: Tx, environment: Environment, tasks: readonly PostponedTask[]): Promise<void> {
-  const column = <Value>(read: (task: PostponedTask) => Value): Value[] => tasks.map(read)
-  await tx.run(sql`
-    update tasks t set lease = null, due_at = p.due_at, error = p.error, buried_at = p.buried_at
-    from unnest(${column((task) => task.id)}::uuid[], ${column((task) => task.lease)}::uuid[],
-                ${column((task) => task.dueAt)}::timestamptz[], ${column((task) => task.error)}::text[],
-                ${column((task) => task.buriedAt ?? null)}::timestamptz[])
-      as p (id, lease, due_at, error, buried_at)
-    where t.environment_id = ${environment.id} and t.id = any(${column((task) => task.id)}::uuid[]) and t.id = p.id
-      and t.lease = p.lease`)
+/** Before it waits for a service outside: a process that ends from here on is not ended by this task. */
+export async function clearTask(db: Sql, environment: Environment, { id, lease }: HeldTask): Promise<void> {
+  await db.run(sql`
+    update tasks set ${cleared}, lane = lane & 1::smallint
+    where environment_id = ${environment.id} and id = ${id} and lease = ${lease}`)
+}
+
+/** After a fault of ours, which is counted: free again later. */
+export async function postponeFaultyTask(
+  db: Sql,
+  environment: Environment,
+  { id, lease }: HeldTask,
+  { waitMs, error, clock }: { waitMs: number; error: string; clock: Clock },
+): Promise<void> {
+  await db.run(sql`
+    update tasks set lease = null, interruptions = 0, lane = lane & 1::smallint, faults = faults + 1, error = ${error},
+      faulted_since = coalesce(faulted_since, ${clock()}), due_at = ${dueAfter(clock, waitMs)}
+    where environment_id = ${environment.id} and id = ${id} and lease = ${lease}`)
+}
+
+/** Never run again unless it is redriven; one that is no longer ours is left. */
+export async function buryTask(
+  db: Sql,
+  environment: Environment,
+  { id, lease }: HeldTask,
+  { error, now }: { error: string; now: Date },
+): Promise<number> {
+  return db.run(sql`
+    update tasks set lease = null, due_at = null, error = ${error}, buried_at = ${now}
+    where environment_id = ${environment.id} and id = ${id} and lease = ${lease}`)
 }
 
 /** Deletes at most `limit` tasks that were made before and buried: nothing of what they were about is left. */
@@ -207,7 +241,7 @@ export async function deleteTasksOfMessages(
 /** A task that was buried begins anew, where it had come to; false when there is none. */
 export async function redriveTask(tx: Tx, environment: Environment, id: string, now: Date): Promise<boolean> {
   const count = await tx.run(sql`
-    update tasks set due_at = ${now}, lease = null, claims = 0, error = null, buried_at = null
+    update tasks set due_at = ${dueNow(now)}, lease = null, ${cleared}, lane = lane & 1::smallint, error = null, buried_at = null
     where environment_id = ${environment.id} and id = ${id} and due_at is null`)
   return count > 0
 }

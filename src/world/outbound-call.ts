@@ -1,6 +1,7 @@
 // What an outbound call is, whichever protocol carries it: its bounds, its headers, and how much of the answer is read.
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { codeOf } from './address-guard.ts'
+import type { MayLeave } from './may-leave.ts'
 import { OutboundError } from './outbound-error.ts'
 import type { OutboundRequest } from './world.ts'
 
@@ -35,6 +36,7 @@ export interface OutboundCall {
   readonly body: string | Buffer
   readonly signal: AbortSignal | undefined
   readonly timeoutMs: number
+  readonly mayLeave: MayLeave | undefined
 }
 
 export async function bodyOf(request: Request | OutboundRequest): Promise<string | Buffer> {
@@ -68,8 +70,12 @@ export function checkHeaders(host: string, headers: Readonly<Record<string, stri
   }
 }
 
+export const wasWithheld = (host: string): OutboundError =>
+  new OutboundError('withheld', `The call to ${host} was withheld before anything left`)
+
 export function couldNotBeMade(host: string, error: unknown): OutboundError {
-  return new OutboundError('not-sent', `The call to ${host} could not be made (${codeOf(error)})`, error)
+  const words = `The call to ${host} could not be made (${codeOf(error)})`
+  return new OutboundError('not-sent', words, error, { isOurs: true })
 }
 
 /** What OpenSSL calls a certificate that nobody we trust has signed. */

@@ -3,17 +3,21 @@
 /**
  * `refused-address`: we do not call there, and never did.
  * `not-sent`: the call ended before the first byte of the request was written, so it is safe to repeat.
+ * `withheld`: the same, because the answer to `mayLeave` was no.
  * `unsure`: it ended afterwards, so the other side may have acted on it.
  */
-export type OutboundFailure = 'refused-address' | 'not-sent' | 'unsure'
+export type OutboundFailure = 'refused-address' | 'not-sent' | 'withheld' | 'unsure'
 
 export class OutboundError extends Error {
   readonly kind: OutboundFailure
+  /** It says nothing of the other side: no such call can be made, or too many of ours wait. */
+  readonly isOurs: boolean
 
   /** The message never holds more of the address than the host: paths and queries may be secrets. */
-  constructor(kind: OutboundFailure, message: string, cause?: unknown) {
+  constructor(kind: OutboundFailure, message: string, cause?: unknown, { isOurs = false } = {}) {
     super(message, cause === undefined ? undefined : { cause })
     this.name = 'OutboundError'
     this.kind = kind
+    this.isOurs = isOurs
   }
 }

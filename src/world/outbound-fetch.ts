@@ -56,6 +56,7 @@ export function createOutboundFetch(options: OutboundFetchOptions): World['fetch
       body,
       signal: request.signal,
       timeoutMs: callOptions.timeoutMs ?? defaultTimeoutMs,
+      mayLeave: callOptions.mayLeave,
     }
     const port = url.port === '' ? (isSecure ? httpsPort : httpPort) : Number(url.port)
     // Without TLS the two sides have no way to agree on HTTP/2.

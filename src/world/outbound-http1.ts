@@ -5,8 +5,9 @@ import https from 'node:https'
 import type { Socket } from 'node:net'
 import type { Reach } from './address-guard.ts'
 import { codeOf } from './address-guard.ts'
+import { whenAnswered } from './may-leave.ts'
 import type { OutboundCall } from './outbound-call.ts'
-import { connectTimeoutMs, couldNotBeMade, couldNotConnect, readBody } from './outbound-call.ts'
+import { connectTimeoutMs, couldNotBeMade, couldNotConnect, readBody, wasWithheld } from './outbound-call.ts'
 import type { Connect, ConnectParts, Destination } from './outbound-connect.ts'
 import { inTime } from './outbound-connect.ts'
 import { OutboundError } from './outbound-error.ts'
@@ -19,6 +20,8 @@ export type CallByHttp1 = (call: OutboundCall, destination: Destination, account
 /** Below the 5 s after which many servers close: a connection closed while we write leaves us unsure. */
 const idleConnectionMs = 4_000
 const idleConnectionsMax = 64
+/** Calls of one account to one host that are on the wire at once: more than it is ever given, so that none waits for a socket. */
+export const http1CallsMax = 1_000
 
 export function createHttp1(parts: ConnectParts, connect: Connect): CallByHttp1 {
   const { guard, proxies } = parts
@@ -86,6 +89,7 @@ function createAgents({ guard, trust }: ConnectParts, connect: Connect): (way: W
     const settings = {
       keepAlive: true,
       timeout: idleConnectionMs,
+      maxSockets: http1CallsMax,
       maxFreeSockets: idleConnectionsMax,
       lookup: guard.lookup(reach),
       ...(trust === undefined ? {} : { secureContext: trust }),
@@ -112,9 +116,10 @@ interface Server {
 
 /** Writes the request, reads the answer, and knows at every moment whether the first byte may have left. */
 function exchange(call: OutboundCall, isSecure: boolean, way: Server): Promise<OutboundAnswer> {
-  const { host, body, signal, timeoutMs } = call
+  const { host, body, signal, timeoutMs, mayLeave } = call
   return new Promise((resolve, reject) => {
     let mayHaveLeft = false
+    let isOver = false
     const request = opened(call, isSecure, way)
     const fail = (what: string, cause?: unknown): void => {
       end()
@@ -126,21 +131,27 @@ function exchange(call: OutboundCall, isSecure: boolean, way: Server): Promise<O
     const whole = setTimeout(() => fail(`${host} did not answer within ${timeoutMs} ms`), timeoutMs)
     let connecting: NodeJS.Timeout | undefined
     const end = (): void => {
+      isOver = true
       clearTimeout(whole)
       clearTimeout(connecting)
       signal?.removeEventListener('abort', abort)
     }
-    request.once('socket', (socket) => {
-      if (!isConnecting(socket)) {
+    // Nothing is handed to Node before: it would write the request as soon as the socket is connected.
+    const write = (isAllowed: boolean): void => {
+      // It may have ended while whoever was asked thought about it.
+      if (isOver) return
+      if (isAllowed) {
         mayHaveLeft = true
-        return
-      }
+        request.end(body)
+      } else fail('', wasWithheld(host))
+    }
+    request.once('socket', (socket) => {
+      if (!isConnecting(socket)) return whenAnswered(mayLeave, write)
       const tooLong = (): void => fail(`${host} could not be connected to within ${connectTimeoutMs} ms`)
       connecting = setTimeout(tooLong, connectTimeoutMs)
-      // Node writes the request as soon as the socket is connected and, with TLS, secured.
       socket.once('encrypted' in socket ? 'secureConnect' : 'connect', () => {
-        mayHaveLeft = true
         clearTimeout(connecting)
+        if (!isOver) whenAnswered(mayLeave, write)
       })
     })
     request.on('error', (error) => fail(failureOf(host, mayHaveLeft, error), error))
@@ -152,10 +163,7 @@ function exchange(call: OutboundCall, isSecure: boolean, way: Server): Promise<O
       })
     })
     if (signal?.aborted) abort()
-    else {
-      signal?.addEventListener('abort', abort)
-      request.end(body)
-    }
+    else signal?.addEventListener('abort', abort)
   })
 }
 

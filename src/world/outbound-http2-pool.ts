@@ -20,6 +20,8 @@ export interface Http2Connection {
 
 /** A call that needs a connection. */
 export interface Waiting {
+  /** Whether it may begin: answered at once, or later. */
+  ask(goOn: (isAllowed: boolean) => void): void
   /** Begins the call; `undefined` when it cannot be. */
   take(connection: Http2Connection): ClientHttp2Stream | undefined
   fail(error: OutboundError): void
@@ -34,8 +36,15 @@ export interface Http2Pool {
 
 /** What the large vendors take by one connection; a server that names fewer gets fewer. */
 const streamsMax = 1_000
-/** With the former, more calls at once than one account is ever given. */
+/** With the former, more calls at once than one account is ever given. Vendors take many connections for abuse. */
 const connectionsMax = 4
+/** The least that a server should take by one connection (RFC 9113, 6.5.2). */
+const usualStreams = 100
+/**
+ * Calls of one account to one host that are on the wire at once, by a server that takes what it should: fewer never wait
+ * for the end of another. (Apple takes one by a new connection, and a thousand once it has seen a good token.)
+ */
+export const http2CallsMax = connectionsMax * usualStreams
 /** Each waits no longer than its own time, so more than these could not be served anyway. */
 const waitingMax = 20_000
 /** A connection that was quiet for longer may have been forgotten by a router in between: it is asked first. */
@@ -80,7 +89,9 @@ export function createHttp2Pool(host: string, connect: () => Promise<Socket>, on
   return {
     ask(waiting) {
       if (pool.line.size >= waitingMax) {
-        waiting.fail(new OutboundError('not-sent', `Too many calls to ${host} are waiting`))
+        waiting.fail(
+          new OutboundError('not-sent', `Too many calls to ${host} are waiting`, undefined, { isOurs: true }),
+        )
         return
       }
       pool.line.add(waiting)
@@ -97,7 +108,7 @@ function serve(pool: PoolState): void {
     const connection = connectionWithRoom(pool)
     if (connection === undefined) break
     line.delete(waiting)
-    begin(pool, connection, waiting)
+    ask(pool, connection, waiting)
   }
   if (line.size > 0) connectMore(pool)
   else if (open.size === 0 && !pool.isConnecting) pool.onEmpty()
@@ -110,6 +121,19 @@ function connectionWithRoom(pool: PoolState): Http2Connection | undefined {
     doubt(pool, connection)
   }
   return undefined
+}
+
+/** Its place in the connection is kept for it while it asks. Should the connection end meanwhile, it asks again for the next. */
+function ask(pool: PoolState, connection: Http2Connection, waiting: Waiting): void {
+  let isAtOnce = true
+  connection.streams += 1
+  waiting.ask((isAllowed) => {
+    connection.streams -= 1
+    if (isAllowed && hasRoom(connection)) begin(pool, connection, waiting)
+    else if (isAllowed) pool.line.add(waiting)
+    if (!isAtOnce) serve(pool)
+  })
+  isAtOnce = false
 }
 
 function begin(pool: PoolState, connection: Http2Connection, waiting: Waiting): void {

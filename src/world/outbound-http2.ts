@@ -2,8 +2,9 @@
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2'
 import { constants } from 'node:http2'
 import { codeOf } from './address-guard.ts'
+import { whenAnswered } from './may-leave.ts'
 import type { OutboundCall } from './outbound-call.ts'
-import { checkHeaders, couldNotBeMade, readBody } from './outbound-call.ts'
+import { checkHeaders, couldNotBeMade, readBody, wasWithheld } from './outbound-call.ts'
 import type { Connect, Destination } from './outbound-connect.ts'
 import { OutboundError } from './outbound-error.ts'
 import type { Http2Connection, Http2Pool } from './outbound-http2-pool.ts'
@@ -42,11 +43,13 @@ const httpsPort = 443
 
 /** Waits for a connection with room, writes the request and reads the answer. */
 function exchange(pool: Http2Pool, call: OutboundCall, authority: string): Promise<OutboundAnswer> {
-  const { host, signal, timeoutMs } = call
+  const { host, signal, timeoutMs, mayLeave } = call
   return new Promise((resolve, reject) => {
     let stream: ClientHttp2Stream | undefined
     let connection: Http2Connection | undefined
+    let isOver = false
     const end = (): void => {
+      isOver = true
       clearTimeout(whole)
       signal?.removeEventListener('abort', abort)
       pool.giveUp(waiting)
@@ -65,6 +68,11 @@ function exchange(pool: Http2Pool, call: OutboundCall, authority: string): Promi
     const whole = setTimeout(tooLate, timeoutMs)
     const waiting = {
       fail: (error: OutboundError): void => fail(error.message, error),
+      ask: (goOn: (isAllowed: boolean) => void): void =>
+        whenAnswered(mayLeave, (isAllowed) => {
+          if (!isAllowed && !isOver) fail('', wasWithheld(host))
+          goOn(isAllowed && !isOver)
+        }),
       take(given: Http2Connection): ClientHttp2Stream | undefined {
         connection = given
         try {

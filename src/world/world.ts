@@ -1,6 +1,7 @@
 // The World: everything Posthorn cannot compute by itself (time, ids, the network, the log).
 import type { Sealer } from '../domain/sealed.ts'
 import type { Log } from './log.ts'
+import type { MayLeave } from './may-leave.ts'
 import type { Meter } from './meter.ts'
 import type { Tracer } from './tracer.ts'
 
@@ -25,6 +26,10 @@ export interface World {
   readonly meter: Meter
   /** Where the operator has a collector of traces. */
   readonly tracer?: Tracer | undefined
+  /** Within a call to a provider: what a socket that is not `fetch`'s own has to ask before a message leaves by it. */
+  readonly mayLeave?: MayLeave
+  /** Within a call to a provider: the world that all calls share. */
+  readonly origin?: World
 }
 
 /** A call as plain values. Making and reading a Request costs 130 µs of computing, which is as much as the call itself. */
@@ -45,6 +50,13 @@ export interface OutboundOptions {
   readonly account?: object
   /** By HTTP/2: many calls at once by one connection. */
   readonly http2?: boolean
+  /**
+   * Asked when the connection is in hand, immediately before the first byte of the request is written to it. Where the
+   * answer is no, nothing is written and the call ends with an OutboundError of the kind `withheld`.
+   */
+  readonly mayLeave?: MayLeave
+  /** No message can be sent by this request, such as one for a token: it leaves without asking. */
+  readonly sendsNothing?: true
 }
 
 /** An answer that was read whole, or as far as the size limit. */

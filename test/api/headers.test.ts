@@ -168,7 +168,7 @@ test('metrics count requests by the route’s pattern and status, never by its p
 test('metrics show the pool and the event loop', async () => {
   const { text } = await app.call('GET', '/metrics', { key: null })
   for (const state of ['busy', 'idle', 'waiting'])
-    assert.match(text, new RegExp(`posthorn_database_connections\\{state="${state}"\\} \\d+`))
+    assert.match(text, new RegExp(`posthorn_database_connections\\{pool="general",state="${state}"\\} \\d+`))
   assert.match(text, /nodejs_eventloop_lag_p99_seconds [\d.e-]+/)
 })
 

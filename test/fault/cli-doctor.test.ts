@@ -107,6 +107,20 @@ test('a database that is away, or whose schema is another, is told', async () =>
   }
 })
 
+test('a node whose clock is far from the database’s is told', async () => {
+  const { db } = scene.database
+  await db.run(sql`
+    insert into node_heartbeats (node_id, epoch, lease_key, beat, clock_ahead_ms, started_at, seen_at)
+    values (gen_random_uuid(), nextval('node_epochs'), 1, 1, 30000, now(), now())`)
+  try {
+    const clock = (await diagnosis()).of('clock')
+    assert.equal(clock.status, 'warning', JSON.stringify(clock))
+    assert.match(clock.message, /the clock of the node is (29|30|31) s ahead/i)
+  } finally {
+    await db.run(sql`delete from node_heartbeats where lease_key = 1`)
+  }
+})
+
 test('settings with mistakes are a failed check, not the end of the diagnosis', async () => {
   const { code, of } = await diagnosis({ POSTHORN_DATABASE_POOL_SIZE: 'many', POSTHORN_COLOUR: 'red' })
   assert.equal(code, 1)

@@ -152,7 +152,7 @@ test('what a killed worker held is taken over by the other within seconds, long 
   assert.deepEqual([times.length, times.filter((count) => count === 2).length], [all.length, held])
   assert.equal(await scene.count(sql`select count(*) as count from messages where status <> 'sent'`), 0)
   // The dead one is forgotten.
-  await eventually(async () => (await scene.count(sql`select count(*) as count from nodes`)) === 1)
+  await eventually(async () => (await scene.count(sql`select count(*) as count from node_heartbeats`)) === 1)
 })
 
 test('a node told to stop gives back at once what it has not begun, finishes what it has, and ends with 0', async () => {
@@ -219,5 +219,5 @@ test('two nodes that do everything share it too, and a hint wakes the other', as
     ended.map(({ code }) => code),
     [0, 0],
   )
-  assert.equal(await scene.count(sql`select count(*) as count from nodes`), 0)
+  assert.equal(await scene.count(sql`select count(*) as count from node_heartbeats where ended_at is null`), 0)
 })

@@ -78,22 +78,42 @@ test('without its database a node begins no call, says that it is not ready, and
   assert.equal(sink.keys.length, slots + 10, 'what is known to be sent is not sent again')
 })
 
-test('a node that cannot show that it lives says so, works on nothing, and takes up what was accepted meanwhile', async () => {
-  const [lock] = await scene.rows(sql`
-    select l.pid from pg_locks l join nodes n on n.lock_key = (l.classid::bigint << 32) + l.objid::bigint
-    where l.locktype = 'advisory' and l.objsubid = 1 and l.granted`)
-  assert.ok(lock)
-  // Its next try is kept waiting, for as long as the test looks.
-  await scene.allowConnections(false)
-  await scene.rows(sql`select pg_terminate_backend(${lock.pid}::int)`)
+/** Keeps every heartbeat waiting, and nothing else, until told. */
+async function holdHeartbeats(): Promise<() => Promise<void>> {
+  let release = (): void => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  let held = (): void => {}
+  const isHeld = new Promise<void>((resolve) => {
+    held = resolve
+  })
+  const holding = scene.database.another({ poolSize: 1, statementTimeoutMs: 60_000 }).transaction(async (tx) => {
+    await tx.run(sql`select 1 from node_heartbeats for update`)
+    held()
+    await released
+  })
+  await Promise.race([isHeld, holding])
+  return async () => {
+    release()
+    await holding
+  }
+}
+
+test('a node that cannot show that it lives says so, works on nothing, and takes up what was accepted meanwhile', async (t) => {
+  const identity = sql`select node_id, epoch from node_heartbeats`
+  const before = await scene.rows(identity)
+  const release = await holdHeartbeats()
+  t.after(release)
   const down = { status: 'not ready', database: 'up', worker: 'down' }
   await eventually(async () => JSON.stringify((await node.ask('GET', '/ready')).body) === JSON.stringify(down))
   const events = eventsOf('feed', 'meanwhile', 3)
   await trigger(node, events)
   const open = sql`select count(*) as count from jobs where status = 'queued' and due_at is not null and lease is null`
   assert.equal(await scene.count(open), 3, 'accepted, and left alone')
-  await scene.allowConnections(true)
+  await release()
   await isReady(node)
+  assert.deepEqual(await scene.rows(identity), before, 'it is the node that it was')
   await completed(node, idsOf(events))
   const told = sql`select count(*) as count from messages where content #>> '{}' = 'meanwhile'`
   assert.equal(await scene.count(told), 3)

@@ -23,7 +23,7 @@ after(async () => {
 })
 
 /** More of them with POSTHORN_CANCEL_ROUNDS. */
-const rounds = Number(process.env['POSTHORN_CANCEL_ROUNDS'] ?? 30)
+const rounds = Number(process.env['POSTHORN_CANCEL_ROUNDS'] ?? 20)
 const minuteMs = 60_000
 const list = '{{ step.total_count }}:{% for event in step.events %} {{ event.n }}{% endfor %}'
 const hourly = digest({ metadata: { type: 'regular', amount: 60, unit: 'minutes' } })

@@ -16,7 +16,7 @@ import { makeCertificates } from '../support/tls-front.ts'
 
 after(() => closeSmtpPools())
 
-const now = new Date('2026-01-02T03:04:05Z')
+const world = createFakeWorld()
 const mailbox = { from: 'hello@example.com', password: 'right' }
 const requiredOf = (form: Parameters<typeof fieldsOf>[0]): string[] =>
   fieldsOf(form).flatMap(([key, field]) => (field.required ? [key] : []))
@@ -78,7 +78,7 @@ test('a mailbox sends by an encrypted connection, one at a time', async (t) => {
   const office = await startOffice(t)
   const account = office.account()
   const outcomes = await Promise.all(
-    ['1', '2', '3'].map((id) => sendMail(email({ id, cc: ['amy@example.org'] }), account, now)),
+    ['1', '2', '3'].map((id) => sendMail(world, email({ id, cc: ['amy@example.org'] }), account)),
   )
   assert.deepEqual(
     outcomes.map(({ kind }) => kind),
@@ -100,9 +100,9 @@ test('a token is used instead of the password, and a bad one is the account’s 
       else done(null, { data: { status: '401', schemes: 'bearer', scope: 'mail' } })
     },
   })
-  assert.equal((await sendMail(email(), office.account({ token: 'good-token' }), now)).kind, 'sent')
+  assert.equal((await sendMail(world, email(), office.account({ token: 'good-token' }))).kind, 'sent')
   assert.equal(office.mails[0]?.user, 'hello@example.com')
-  const refusal = await sendMail(email(), office.account({ token: 'bad-token' }), now)
+  const refusal = await sendMail(world, email(), office.account({ token: 'bad-token' }))
   assert.equal(refusal.kind, 'misconfigured', JSON.stringify(refusal))
   assert.deepEqual(
     [await checkMail(office.account({ token: 'bad-token' }))].map((result) => result.kind === 'bad' && result.field),
@@ -130,7 +130,7 @@ test('what Exchange Online says is told apart', async (t) => {
     const office = await startOffice(t, {
       onData: (stream, _session, done) => void stream.on('end', () => done(answer)).resume(),
     })
-    const outcome = await sendMail(emailMessage, office.account(), now)
+    const outcome = await sendMail(world, emailMessage, office.account())
     assert.equal(outcome.kind, kind, JSON.stringify(outcome))
   }
 })

@@ -192,7 +192,7 @@ export class ActivityScene {
       versionId: workflow.versionId,
       step,
       status,
-      due: status === 'queued' ? ('born' as const) : null,
+      due: status === 'queued' ? ('at once' as const) : null,
       lane: 0,
       digestId: null,
       state: state ?? null,

@@ -63,7 +63,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     vendor: options.vendor ?? 'platform',
     baseUrl: 'http://localhost:3000',
     queue: testQueue(world),
-    poolUsage: () => db.usage(),
+    poolUsage: () => ({ general: db.usage() }),
   })
   await app.ready()
   return {

@@ -4,11 +4,13 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import type { Outcome } from '../../src/domain/outcome.ts'
 import { fieldsOf, formMistakes, isSecret } from '../../src/providers/form.ts'
 import { OutboundError } from '../../src/world/outbound-error.ts'
 import { createOutboundFetch } from '../../src/world/outbound-fetch.ts'
 import { bytesAnswers, fuzzedAnswers, strangeAnswers } from './contract-answers.ts'
 import { readsReceipts, readsReplies } from './contract-inbound.ts'
+import { asksBeforeItLeaves } from './contract-leaving.ts'
 import { askedOf, scriptedWorld, send } from './contract-world.ts'
 import { createFakeWorld } from './fake-world.ts'
 import { textsOf, writtenRequest } from './golden-request.ts'
@@ -47,6 +49,9 @@ export function holdToContract(
   rule('a success is sent, with the vendor’s id, over a real connection', () => sendsOverTheWire(contract))
   rule('every documented answer is read as it is meant', () => readsAnswers(contract))
   rule('401, 429 with Retry-After and 500 mean what they mean anywhere', () => readsStatuses(contract))
+  rule('it asks once before the request that sends, and nothing leaves where the answer is no', () =>
+    asksBeforeItLeaves(contract),
+  )
   rule('no answer, a late one and one that is cut off are told apart', () => tellsFailures(contract))
   rule('an answer that is empty, HTML, huge or broken never throws and is never repeated blindly', () =>
     bearsStrangeAnswers(contract),
@@ -158,8 +163,15 @@ async function readsStatuses(contract: ProviderContract): Promise<void> {
     const { outcome } = await send(contract, { status: Number(status), headers: { 'retry-after': '7' } })
     assert.equal(kindOf(outcome), kind, `${status}: ${JSON.stringify(outcome)}`)
     if (status === '429' && kind === 'busy') assert.equal(outcome.kind === 'busy' && outcome.retryAfterMs, 7_000)
+    if (isWaiting(outcome)) assert.equal(outcome.down, Number(status) < 500 ? undefined : downOf(contract), status)
   }
 }
+
+const isWaiting = (outcome: Outcome): outcome is Outcome & { kind: 'busy' | 'unsure' } =>
+  outcome.kind === 'busy' || outcome.kind === 'unsure'
+
+/** Whether the vendor's trouble is that of all messages, or of the one whose recipient is called. */
+const downOf = ({ callsRecipient }: ProviderContract): true | undefined => (callsRecipient === true ? undefined : true)
 
 async function tellsFailures(contract: ProviderContract): Promise<void> {
   for (const [kind, expected] of [
@@ -171,6 +183,7 @@ async function tellsFailures(contract: ProviderContract): Promise<void> {
     }
     const { outcome } = await send(contract, fails)
     assert.equal(outcome.kind, expected, kind)
+    assert.equal(isWaiting(outcome) && outcome.down, downOf(contract), `${kind} speaks against the vendor`)
   }
 }
 

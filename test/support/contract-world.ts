@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import type { Credentials } from '../../src/domain/integration.ts'
 import type { OutboundMessage } from '../../src/domain/outbound-message.ts'
 import type { Outcome } from '../../src/domain/outcome.ts'
+import { OutboundError } from '../../src/world/outbound-error.ts'
 import type { OutboundAnswer, OutboundRequest } from '../../src/world/world.ts'
 import { createFakeWorld } from './fake-world.ts'
 import type { AskedRequest, ContractAnswer, ProviderContract } from './provider-contract.ts'
@@ -34,8 +35,9 @@ export async function send(
 export function scriptedWorld(contract: ProviderContract, answering: Answering) {
   const asked: AskedRequest[] = []
   const world = createFakeWorld()
-  world.fetch = async (request) => {
+  world.fetch = async (request, { mayLeave } = {}) => {
     const plain = await askedOf(request)
+    if (mayLeave !== undefined && !(await mayLeave())) throw new OutboundError('withheld', 'the call was withheld')
     asked.push(plain)
     const before = contract.before?.(plain)
     if (before !== undefined) return answerOf(before)

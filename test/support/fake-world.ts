@@ -2,7 +2,9 @@
 import { createSealer } from '../../src/domain/sealed.ts'
 import { createIdSource } from '../../src/domain/uuid-v7.ts'
 import type { Log } from '../../src/world/log.ts'
+import { whenAnswered } from '../../src/world/may-leave.ts'
 import { createMeter } from '../../src/world/meter.ts'
+import { OutboundError } from '../../src/world/outbound-error.ts'
 import type { Tracer } from '../../src/world/tracer.ts'
 import type { OutboundAnswer, OutboundOptions, World } from '../../src/world/world.ts'
 
@@ -39,6 +41,9 @@ export function createFakeWorld(startsAt = '2026-01-02T03:04:05.678Z'): FakeWorl
     random: () => 0.5,
     onFetch: undefined,
     fetch: async (request, options = {}) => {
+      const { mayLeave } = options
+      const isAllowed = mayLeave === undefined || (await new Promise<boolean>((goOn) => whenAnswered(mayLeave, goOn)))
+      if (!isAllowed) throw new OutboundError('withheld', `The call to ${new URL(request.url).host} was withheld`)
       if (world.onFetch === undefined) throw new Error(`The test did not expect a call to ${request.url}`)
       return world.onFetch(request instanceof Request ? request : new Request(request.url, request), options)
     },

@@ -10,7 +10,7 @@ import type { Json } from './app.ts'
 import type { TestDatabase } from './database.ts'
 import { createTestDatabase, testCluster } from './database.ts'
 import { bodyOf } from './outbound-scene.ts'
-import type { Service } from './service.ts'
+import type { Ended, Service } from './service.ts'
 import { eventually, ServiceScene } from './service.ts'
 
 export interface Reply {
@@ -71,9 +71,9 @@ export class FaultScene {
     this.#directory = directory
   }
 
-  static async create(): Promise<FaultScene> {
+  static async create(options: { empty?: boolean } = {}): Promise<FaultScene> {
     const services = new ServiceScene()
-    return new FaultScene(await createTestDatabase(), services, await services.directory())
+    return new FaultScene(await createTestDatabase(options), services, await services.directory())
   }
 
   /** A node on the scene's database, whose connections there have the name. */
@@ -84,6 +84,11 @@ export class FaultScene {
       ...variables,
     })
     return nodeOf(service, name)
+  }
+
+  /** Runs a command of the service to its end. */
+  command(args: readonly string[], variables: Record<string, string>): Promise<Ended> {
+    return this.#services.run(args, { ...variablesOf(this.#directory), ...variables })
   }
 
   async close(): Promise<void> {

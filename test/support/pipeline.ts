@@ -8,8 +8,8 @@ import type { Credentials } from '../../src/domain/integration.ts'
 import { createLeaseSource } from '../../src/queue/lease-source.ts'
 import { queueOf } from '../../src/queue/queue.ts'
 import { createRenderer } from '../../src/render/renderer.ts'
-import type { Workers } from '../../src/run/start-worker.ts'
-import { createWorkers } from '../../src/run/start-worker.ts'
+import type { Workers } from '../../src/run/workers.ts'
+import { createWorkers } from '../../src/run/workers.ts'
 import type { FakeWorld } from './fake-world.ts'
 
 /** The queue goes by the fake world's clock. */
@@ -37,6 +37,7 @@ export function createTestPipeline(
   const leases = createLeaseSource()
   const workers = createWorkers({
     db,
+    outcomesDb: db,
     world,
     clock: worldClock(world),
     renderer: createRenderer(() => world.now()),
@@ -45,13 +46,15 @@ export function createTestPipeline(
     linkBase: options.linkBase,
     newLease: leases.newLease,
     isAlive: () => true,
+    lastBeatAgeMs: () => 0,
     isStopping: () => false,
     hint: () => {},
   })
   const work = async (): Promise<number> => {
     let total = 0
     for (let round = 0; round < roundsMax; round += 1) {
-      const claimed = (await workers.tasks.drain()) + (await workers.jobs.drain())
+      let claimed = (await workers.tasks.drain()) + (await workers.jobs.drain())
+      for (const worker of workers.suspects) claimed += await worker.drain()
       if (claimed === 0) return total
       total += claimed
     }

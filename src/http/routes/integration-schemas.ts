@@ -54,6 +54,17 @@ export const configurations = Type.Object(
           'Keeps messages in the outbox instead of sending them: the provider is never asked, and no credentials are needed.',
       }),
     ),
+    whenUnsure: Type.Optional(
+      Type.Union([Type.Literal('retry'), Type.Literal('skip'), Type.Null()], {
+        description:
+          'What becomes of a message of which nobody knows whether the provider took it, because it timed out or the service was interrupted: `retry` sends it again, `skip` leaves it with a warning. Default: `retry` for e-mail and push, `skip` for SMS and chat. Providers with idempotency keys are always asked again.',
+      }),
+    ),
+    maxPerSecond: Type.Optional(
+      Type.Union([Type.Number({ exclusiveMinimum: 0, maximum: 100_000 }), Type.Null()], {
+        description: 'At most so many messages a second, over all nodes. Those beyond wait for their turn.',
+      }),
+    ),
   },
   { title: 'Configurations' },
 )

@@ -1,6 +1,7 @@
 // EmailJS: the SMTP client of that name, which is any mail server too; not the service of emailjs.com.
 // https://github.com/eleith/emailjs
 import { provider } from '../provider.ts'
+import { connectionsMax } from './smtp.ts'
 import { checkMail, sendMail, smtpFeatures, smtpServer } from './smtp-send.ts'
 
 export const emailjs = provider({
@@ -11,7 +12,9 @@ export const emailjs = provider({
   evidence: { source: 'vendor' },
   form: smtpServer,
   features: smtpFeatures,
+  marksItself: true,
+  concurrency: () => connectionsMax,
 
-  send: (world, message, account) => sendMail(message, account, world.now()),
+  send: sendMail,
   check: (_world, account) => checkMail(account),
 })

@@ -2,6 +2,7 @@
 // https://nodemailer.com/smtp/ (RFC 5321, 3207, 4954)
 import { ofHost, optional, secret, text } from '../form.ts'
 import { provider } from '../provider.ts'
+import { connectionsMax } from './smtp.ts'
 import { checkMail, sendMail, smtpFeatures, smtpServer } from './smtp-send.ts'
 
 export const nodemailer = provider({
@@ -22,8 +23,10 @@ export const nodemailer = provider({
     accountSid: optional(text('DKIM selector')),
   },
   features: smtpFeatures,
+  marksItself: true,
+  concurrency: () => connectionsMax,
 
-  send: (world, message, account) => sendMail(message, account, world.now()),
+  send: sendMail,
   check: (_world, account) => checkMail(account),
 })
 

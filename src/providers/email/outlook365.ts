@@ -5,6 +5,9 @@ import { provider } from '../provider.ts'
 import type { MailAccount } from './smtp-send.ts'
 import { checkMail, sendMail, smtpFeatures } from './smtp-send.ts'
 
+/** A mailbox takes few connections, and 30 messages a minute. */
+const connectionsMax = 1
+
 export const outlook365 = provider({
   id: 'outlook365',
   channel: 'email',
@@ -24,8 +27,10 @@ export const outlook365 = provider({
   },
   features: smtpFeatures,
   limits: { recipientsMax: 500 },
+  marksItself: true,
+  concurrency: () => connectionsMax,
 
-  send: (world, message, account) => sendMail(message, mailboxAccount(account), world.now()),
+  send: (world, message, account) => sendMail(world, message, mailboxAccount(account)),
   check: (_world, account) => checkMail(mailboxAccount(account)),
 })
 
@@ -39,7 +44,7 @@ interface Mailbox {
   readonly port?: string
 }
 
-/** Never in the clear; and one connection at a time, since a mailbox takes few and 30 messages a minute. */
+/** Never in the clear. */
 export function mailboxAccount(mailbox: Mailbox): MailAccount {
   return {
     host: 'smtp.office365.com',
@@ -47,6 +52,6 @@ export function mailboxAccount(mailbox: Mailbox): MailAccount {
     user: mailbox.from,
     ...mailbox,
     requireTls: true,
-    connectionsMax: 1,
+    connectionsMax,
   }
 }

@@ -15,6 +15,9 @@ export const platformEmail = provider({
   docsUrl: '/docs',
   evidence: { source: 'ours' },
   form: {},
+  marksItself: true,
+  concurrency: (credentials: Credentials) =>
+    hasMailServer(credentials) ? nodemailer.concurrency?.(credentials) : undefined,
 
   async send(world, message, credentials: Credentials) {
     if (!hasMailServer(credentials)) return captured(message.id)

@@ -1,7 +1,8 @@
 // Sending by SMTP, and the look at an account: what the kinds of mail servers share.
 import type { EmailMessage } from '../../domain/outbound-message.ts'
 import type { Outcome } from '../../domain/outcome.ts'
-import { misconfigured, refused, sent } from '../../domain/outcome.ts'
+import { misconfigured, refused, sent, withheld } from '../../domain/outcome.ts'
+import type { World } from '../../world/world.ts'
 import { emailSender, flag, object, ofHost, ofPort, optional, secret, text } from '../form.ts'
 import type { CheckResult } from '../provider.ts'
 import { bad, good, sendTimeoutMs } from '../provider.ts'
@@ -64,15 +65,24 @@ export interface MailAccount extends SmtpAccount {
   readonly accountSid?: string
 }
 
-export async function sendMail(message: EmailMessage, account: MailAccount, now: Date): Promise<Outcome> {
+export async function sendMail(
+  world: Pick<World, 'now' | 'mayLeave'>,
+  message: EmailMessage,
+  account: MailAccount,
+): Promise<Outcome> {
   const email = addressed(message, account)
   if ('kind' in email) return email
-  const raw = await rawOf(email, account, now)
+  const raw = await rawOf(email, account, world.now())
   if ('kind' in raw) return raw
   const recipients = [...email.to, ...email.cc, ...email.bcc].map(inAscii)
-  const result = await sendBySmtp(account, { from: inAscii(email.from), recipients, raw }, sendTimeoutMs)
+  const { mayLeave } = world
+  const reasonToStop = (refusals: readonly unknown[]): unknown => deferralOf(email.to, refusals)
+  const mail = { from: inAscii(email.from), recipients, raw, mayLeave, reasonToStop }
+  const result = await sendBySmtp(account, mail, sendTimeoutMs)
+  if (result.kind === 'withheld') return withheld('The message was withheld before its content left')
   if (result.kind === 'failed') {
-    return outcomeOfSmtpFailure(result.error, { begun: result.begun, isOwnSender: message.from === undefined })
+    const { error, mayBeTaken } = result
+    return outcomeOfSmtpFailure(error, { mayBeTaken, isOwnSender: message.from === undefined })
   }
   const id = messageIdOf(email)
   if (result.refusals.length === 0) return sent(id)
@@ -85,6 +95,16 @@ export async function sendMail(message: EmailMessage, account: MailAccount, now:
 function isForNobody(to: readonly string[], refusals: readonly unknown[]): boolean {
   const turnedDown = new Set(refusals.map((error) => (error as { recipient?: unknown }).recipient))
   return to.every((address) => turnedDown.has(inAscii(address)))
+}
+
+/** Where none of those it was written to are taken, but some may be later: copies alone must not go ahead of it. */
+function deferralOf(to: readonly string[], refusals: readonly unknown[]): unknown {
+  if (refusals.length === 0 || !isForNobody(to, refusals)) return undefined
+  const own = new Set<unknown>(to.map(inAscii))
+  return refusals.find((refusal) => {
+    const { recipient, responseCode } = refusal as { recipient?: unknown; responseCode?: unknown }
+    return own.has(recipient) && typeof responseCode === 'number' && responseCode < 500
+  })
 }
 
 async function rawOf(email: AddressedEmail, account: MailAccount, now: Date): Promise<Buffer | Outcome> {

@@ -2,8 +2,11 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import SMTPConnection from 'nodemailer/lib/smtp-connection/index.js'
+import type { MayLeave } from '../../world/may-leave.ts'
+import { whenAnswered } from '../../world/may-leave.ts'
 import type { SmtpAccount } from './smtp-account.ts'
 import { logIn, smtpSettings } from './smtp-account.ts'
+import { noConnectionCode } from './smtp-outcome.ts'
 
 export interface SmtpMail {
   readonly from: string
@@ -11,6 +14,10 @@ export interface SmtpMail {
   readonly recipients: readonly string[]
   /** Headers and body, as they travel. */
   readonly raw: Buffer
+  /** Asked once, between the server's 354 and the content. */
+  readonly mayLeave?: MayLeave | undefined
+  /** Which of the refusals, where the server will not have all recipients, is a reason not to send the content at all. */
+  reasonToStop?(refusals: readonly unknown[]): unknown
 }
 
 export type SmtpResult =
@@ -18,11 +25,13 @@ export type SmtpResult =
       readonly kind: 'taken' /** One for each recipient the server would not have. */
       readonly refusals: readonly unknown[]
     }
-  /** `begun`: the content was on its way, so the server may have taken it. */
-  | { readonly kind: 'failed'; readonly error: unknown; readonly begun: boolean }
+  /** `mayBeTaken`: the dot that ends the content may have got there. Before it, a server has nothing that it could deliver. */
+  | { readonly kind: 'failed'; readonly error: unknown; readonly mayBeTaken: boolean }
+  /** The answer to `mayLeave` was no. */
+  | { readonly kind: 'withheld' }
 
-/** Servers commonly let one account hold five to twenty. */
-const connectionsMax = 5
+/** Of one account, where it does not say otherwise: servers commonly let one hold five to twenty. */
+export const connectionsMax = 5
 /** After so many, servers commonly close the connection themselves. */
 const messagesPerConnectionMax = 100
 /** Well below the 5 minutes a server must wait, and long enough to carry a burst over its pauses. */
@@ -31,6 +40,8 @@ const idleConnectionMs = 30_000
 const silenceMs = 60_000
 /** How long a server may take to say goodbye. */
 const goodbyeMs = 1_000
+/** The content is handed on in pieces of this size: the last of them, and the dot after it, only when the others have gone. */
+const chunkBytes = 16 * 1024
 
 interface Line {
   readonly connection: SMTPConnection
@@ -42,7 +53,11 @@ interface Line {
 
 /** One message on its way, and how to stop it. */
 interface Attempt {
-  begun: boolean
+  /** The server has asked for the content. */
+  isAsked: boolean
+  mayBeTaken: boolean
+  /** For one of our connections: the server is not to blame. */
+  isWaiting: boolean
   isOver: boolean
   stop(): void
 }
@@ -96,13 +111,13 @@ class SmtpPool {
   }
 
   async send(mail: SmtpMail, timeoutMs: number): Promise<SmtpResult> {
-    const attempt: Attempt = { begun: false, isOver: false, stop: () => {} }
-    const failed = (error: unknown): SmtpResult => ({ kind: 'failed', error, begun: attempt.begun })
+    const attempt: Attempt = { isAsked: false, mayBeTaken: false, isWaiting: false, isOver: false, stop: () => {} }
+    const failed = (error: unknown): SmtpResult => ({ kind: 'failed', error, mayBeTaken: attempt.mayBeTaken })
     let timer: NodeJS.Timeout | undefined
     const tooLate = new Promise<SmtpResult>((resolve) => {
       timer = setTimeout(() => {
         attempt.isOver = true
-        resolve(failed(new Error(`The server took longer than ${timeoutMs} ms`)))
+        resolve(failed(tooLateError(attempt, timeoutMs)))
         attempt.stop()
       }, timeoutMs)
     })
@@ -127,31 +142,34 @@ class SmtpPool {
     const isUsed = line.messages > 0
     const result = await this.#transmit(line, mail, attempt)
     // The server had closed a connection that we kept: nothing was lost with it, and another will do.
-    const wasGone = isUsed && result.kind === 'failed' && !result.begun && !line.isOpen && !attempt.isOver
+    const wasGone = isUsed && result.kind === 'failed' && !attempt.isAsked && !line.isOpen && !attempt.isOver
     return wasGone ? this.#sendOnce(mail, attempt) : result
   }
 
   #transmit(line: Line, mail: SmtpMail, attempt: Attempt): Promise<SmtpResult> {
     attempt.stop = () => this.#drop(line)
-    // Read only after the server has asked for the content: until then nothing can have been sent.
-    const content = new Readable({
-      read() {
-        attempt.begun = true
-        this.push(mail.raw)
-        this.push(null)
-      },
-    })
     const envelope = { from: mail.from, to: [...mail.recipients], size: mail.raw.length }
     return new Promise((resolve) => {
+      const content = contentOf(mail, attempt, line, (result) => {
+        // Only by leaving can a server that waits for content be kept from it.
+        this.#drop(line)
+        resolve(result)
+      })
       line.connection.send(envelope, content, (error, info) => {
         line.messages += 1
-        if (error) {
-          this.#recover(line, error)
-          resolve({ kind: 'failed', error, begun: attempt.begun })
-        } else {
-          this.#release(line)
-          resolve({ kind: 'taken', refusals: info.rejectedErrors ?? [] })
-        }
+        const { isAsked, mayBeTaken } = attempt
+        // To a server that replies before the end of the content, whatever we said next would be more of it.
+        if (isAsked && !mayBeTaken) this.#drop(line)
+        else if (error) this.#recover(line, error)
+        else this.#release(line)
+        if (error) resolve({ kind: 'failed', error, mayBeTaken })
+        else if (mayBeTaken) resolve({ kind: 'taken', refusals: info.rejectedErrors ?? [] })
+        else
+          resolve({
+            kind: 'failed',
+            error: new Error(`The server replied before it had all: ${info.response}`),
+            mayBeTaken,
+          })
       })
     })
   }
@@ -163,10 +181,12 @@ class SmtpPool {
       return free
     }
     if (this.#count < (this.#account.connectionsMax ?? connectionsMax)) return this.#open(attempt)
+    attempt.isWaiting = true
     const line = await new Promise<Line | undefined>((resolve) => {
       this.#waiting.push(resolve)
       attempt.stop = () => removeFrom(this.#waiting, resolve)
     })
+    attempt.isWaiting = false
     return line ?? this.#take(attempt)
   }
 
@@ -233,6 +253,46 @@ class SmtpPool {
       this.#whenEmpty()
     }
   }
+}
+
+function tooLateError({ isWaiting }: Attempt, timeoutMs: number): Error {
+  if (!isWaiting) return new Error(`The server took longer than ${timeoutMs} ms`)
+  return Object.assign(new Error(`No connection came free within ${timeoutMs} ms`), { code: noConnectionCode })
+}
+
+/** Read only after the server has asked for it; then `mayLeave` is asked, and the server waits for as long as that takes. */
+function contentOf(mail: SmtpMail, attempt: Attempt, line: Line, withhold: (result: SmtpResult) => void): Readable {
+  const { raw, mayLeave } = mail
+  let position = 0
+  const push = (): void => {
+    // The end is the dot.
+    attempt.mayBeTaken = position >= raw.length
+    content.push(attempt.mayBeTaken ? null : raw.subarray(position, position + chunkBytes))
+    position += chunkBytes
+  }
+  const content = new Readable({
+    // No more than one piece is read ahead.
+    highWaterMark: 1,
+    read() {
+      if (attempt.isAsked) return push()
+      attempt.isAsked = true
+      const error = mail.reasonToStop?.(refusalsOf(line.connection))
+      if (error !== undefined) return withhold({ kind: 'failed', error, mayBeTaken: false })
+      whenAnswered(mayLeave, (isAllowed) => {
+        if (attempt.isOver || content.destroyed) return
+        if (isAllowed) push()
+        else withhold({ kind: 'withheld' })
+      })
+    },
+  })
+  return content
+}
+
+/** Which recipients the server would not have. nodemailer reports them when all is over; before that, this is where they are. */
+function refusalsOf(connection: SMTPConnection): readonly unknown[] {
+  const { _envelope } = connection as unknown as { _envelope?: { rejectedErrors?: unknown } }
+  const refusals = _envelope?.rejectedErrors
+  return Array.isArray(refusals) ? refusals : []
 }
 
 function removeFrom<Item>(list: Item[], item: Item): void {

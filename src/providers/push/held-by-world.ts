@@ -1,4 +1,5 @@
 // What is made once for an account and used by all that send with it: kept by world, so that nothing outlives it.
+import { originOf } from '../../world/may-leave.ts'
 import type { World } from '../../world/world.ts'
 
 /** Each is a few kilobytes; one that was dropped is made again. */
@@ -15,8 +16,9 @@ export function heldByWorld<Value extends object>(): <Mistake extends { readonly
 ) => Value | Mistake {
   const worlds = new WeakMap<World, Map<string, Value>>()
   return (world, key, make) => {
-    const held = worlds.get(world) ?? new Map<string, Value>()
-    worlds.set(world, held)
+    const origin = originOf(world)
+    const held = worlds.get(origin) ?? new Map<string, Value>()
+    worlds.set(origin, held)
     const known = held.get(key)
     if (known !== undefined) {
       // Last in line again: the first is the one that was not used for longest.

@@ -51,7 +51,8 @@ export async function askAccessToken(
     .setExpirationTime(issuedAt + assertionSeconds)
     .sign(account.privateKey)
   const body = new URLSearchParams({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion })
-  return answerOf(await world.fetch(new Request(tokenEndpoint, { method: 'POST', body }), { timeoutMs }), world.now())
+  const request = new Request(tokenEndpoint, { method: 'POST', body })
+  return answerOf(await world.fetch(request, { timeoutMs, sendsNothing: true }), world.now())
 }
 
 function parsedObject(text: string): Record<string, unknown> | undefined {

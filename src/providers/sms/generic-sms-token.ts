@@ -37,7 +37,8 @@ export async function askToken(world: World, { url, name, headers }: TokenSource
   const askedAt = world.now()
   let answer: ProviderAnswer
   try {
-    answer = answerOf(await world.fetch({ url, method: 'POST', headers }, { timeoutMs: askTimeoutMs }), askedAt)
+    const options = { timeoutMs: askTimeoutMs, sendsNothing: true } as const
+    answer = answerOf(await world.fetch({ url, method: 'POST', headers }, options), askedAt)
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error
     return outcomeWithoutToken(outcomeOfFailure(error))

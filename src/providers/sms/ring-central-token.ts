@@ -79,7 +79,8 @@ export async function askAccessToken(
     },
     body: body.toString(),
   }
-  return answerOf(await world.fetch(request, { timeoutMs, account, reach: reachOf(account) }), world.now())
+  const options = { timeoutMs, account, reach: reachOf(account), sendsNothing: true } as const
+  return answerOf(await world.fetch(request, options), world.now())
 }
 
 export function wordsOfRefusal(answer: ProviderAnswer): string {

@@ -6,6 +6,7 @@ import { idsOfEvent } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { StoredDetail } from '../../domain/execution-detail.ts'
 import type { JobState, JobStatus } from '../../domain/job.ts'
+import { cleared } from './settle.ts'
 
 export interface CancelableJob {
   readonly id: string
@@ -146,7 +147,7 @@ export async function findRunning(
  * Of jobs in hand those that were cancelled while a provider was asked for them: retracted, or with their event. Not those that
  * speak for a digest with other events: what was decided for all of them is sent.
  */
-export async function findCalledOff(
+export async function findCanceled(
   db: Sql,
   environment: Environment,
   jobs: readonly { readonly id: string; readonly eventId: string }[],
@@ -171,7 +172,7 @@ export async function cancelJobs(
 ): Promise<number> {
   if (ids.length === 0) return 0
   return tx.run(sql`
-    update jobs set status = 'canceled', due_at = null, lease = null, claims = 0, updated_at = ${now},
+    update jobs set status = 'canceled', due_at = null, lease = null, ${cleared}, updated_at = ${now},
       details = details || ${json(details)}::jsonb
     where environment_id = ${environment.id} and id = any(${ids}::uuid[]) and status <> 'canceled'`)
 }
@@ -233,7 +234,7 @@ export async function findCanceledSteps(
       and details @> '[{"code": "canceled"}]'`)
 }
 
-/** A node that has claimed one of these has lost it, and its claim does not count: it is decided again at once. */
+/** A node that has claimed one of these has lost it: it is decided again at once. */
 export async function withdrawLeases(
   tx: Tx,
   environment: Environment,
@@ -242,7 +243,7 @@ export async function withdrawLeases(
 ): Promise<void> {
   if (ids.length === 0) return
   await tx.run(sql`
-    update jobs set lease = null, claims = greatest(0, claims - 1), due_at = ${clock()}
+    update jobs set lease = null, due_at = ${clock()}
     where environment_id = ${environment.id} and id = any(${ids}::uuid[]) and lease is not null`)
 }
 
@@ -273,7 +274,7 @@ export async function takeOver(
   const column = <Value>(read: (job: TakeOver) => Value): Value[] => jobs.map(read)
   const ids = column((job) => job.id)
   const rows = await tx.rows<{ id: string }>(sql`
-    update jobs j set status = t.status, due_at = coalesce(t.due_at, ${clock()}), lease = null, claims = 0,
+    update jobs j set status = t.status, due_at = coalesce(t.due_at, ${clock()}), lease = null, ${cleared},
       updated_at = ${now}, digest_id = coalesce(t.digest_id, j.digest_id), state = t.state::jsonb,
       details = j.details || t.details::jsonb
     from unnest(${ids}::uuid[], ${column((job) => job.status)}::text[], ${column((job) => job.dueAt)}::timestamptz[],

@@ -1,5 +1,6 @@
-// New jobs: open ones for the queue, perhaps born leased; and those of which something was decided before they were made.
+// New jobs: open ones for the queue, perhaps created already leased; and those of which something was decided before they were made.
 import type { Clock } from '../../db/clock.ts'
+import { dueAfter, dueAt } from '../../db/due.ts'
 import type { Part } from '../../db/one-statement.ts'
 import type { Column } from '../../db/row-set.ts'
 import { listed, rowSet } from '../../db/row-set.ts'
@@ -18,8 +19,8 @@ export interface NewJob {
   readonly versionId: string
   readonly step: number
   readonly status: JobStatus
-  /** `born`: at once, for whoever is meant by the birth. `kept`: in hand, by its own lease. A moment: free until then. Null: over. */
-  readonly due: 'born' | 'kept' | Date | null
+  /** `at once`: due now, for the holder of the insert's lease or whoever claims it first. `kept`: in hand, by its own lease. A moment: free until then. Null: over. */
+  readonly due: 'at once' | 'kept' | Date | null
   /** Whose it is, where it is in hand from the start. */
   readonly lease?: string | undefined
   readonly lane: number
@@ -30,9 +31,9 @@ export interface NewJob {
   readonly afterId?: string
 }
 
-export interface BirthOfJobs {
+export interface InsertLease {
   readonly clock: Clock
-  /** Whose they are from birth; null leaves them to whoever claims them first. */
+  /** Whose they are from insertLease; null leaves them to whoever claims them first. */
   readonly lease: string | null
   readonly leaseMs: number
   readonly now: Date
@@ -69,48 +70,41 @@ interface Kind {
   /** Beside the columns of all. */
   readonly more: readonly Column<NewJob>[]
   isOne(job: NewJob): boolean
-  /** due_at, lease and claims. */
-  hold(birth: BirthOfJobs, valueIn: (column: Column<NewJob>) => Statement): Statement
+  /** due_at and lease. */
+  hold(insertLease: InsertLease, valueIn: (column: Column<NewJob>) => Statement): Statement
 }
 
 const leaseColumn: Column<NewJob> = { name: sql`held_by`, type: uuid, read: (j) => j.lease ?? null }
 const dueColumn: Column<NewJob> = { name: sql`free_until`, type: sql`timestamptz`, read: (j) => j.due }
-
-const leaseEnd = ({ clock }: BirthOfJobs, aheadMs: number): Statement =>
-  sql`${clock()} + ${aheadMs}::double precision * interval '1 millisecond'`
 
 const kinds: readonly Kind[] = [
   {
     as: sql`due_jobs`,
     name: 'due',
     more: [],
-    isOne: ({ due }) => due === 'born',
-    hold: (birth) => {
-      const { lease, leaseMs } = birth
-      const claims = lease === null ? 0 : 1
-      return sql`${leaseEnd(birth, lease === null ? 0 : leaseMs)}, ${lease}::uuid, ${claims}::smallint`
-    },
+    isOne: ({ due }) => due === 'at once',
+    hold: ({ clock, lease, leaseMs }) => sql`${dueAfter(clock, lease === null ? 0 : leaseMs)}, ${lease}::uuid`,
   },
   {
     as: sql`held_jobs`,
     name: 'held',
     more: [leaseColumn],
     isOne: ({ due }) => due === 'kept',
-    hold: (birth, valueIn) => sql`${leaseEnd(birth, birth.leaseMs)}, ${valueIn(leaseColumn)}, 0::smallint`,
+    hold: ({ clock, leaseMs }, valueIn) => sql`${dueAfter(clock, leaseMs)}, ${valueIn(leaseColumn)}`,
   },
   {
     as: sql`later_jobs`,
     name: 'later',
     more: [dueColumn],
     isOne: ({ due }) => due instanceof Date,
-    hold: (_, valueIn) => sql`${valueIn(dueColumn)}, null::uuid, 0::smallint`,
+    hold: ({ clock, now }, valueIn) => sql`${dueAt(clock, valueIn(dueColumn), now)}, null::uuid`,
   },
   {
     as: sql`over_jobs`,
     name: 'over',
     more: [],
     isOne: ({ due }) => due === null,
-    hold: () => sql`null::timestamptz, null::uuid, 0::smallint`,
+    hold: () => sql`null::timestamptz, null::uuid`,
   },
 ]
 
@@ -121,12 +115,12 @@ const kinds: readonly Kind[] = [
 export function jobInsertions(
   environment: Environment,
   jobs: readonly NewJob[],
-  birth: BirthOfJobs,
+  insertLease: InsertLease,
   settled?: Statement,
 ): Part[] {
   return kinds.flatMap((kind) => {
     const alike = jobs.filter(kind.isOne)
-    return alike.length === 0 ? [] : [insertionOf(environment, kind, alike, birth, settled)]
+    return alike.length === 0 ? [] : [insertionOf(environment, kind, alike, insertLease, settled)]
   })
 }
 
@@ -134,12 +128,12 @@ function insertionOf(
   environment: Environment,
   { as, name, more, hold }: Kind,
   jobs: readonly NewJob[],
-  birth: BirthOfJobs,
+  insertLease: InsertLease,
   settled: Statement | undefined,
 ): Part {
   const lookedAt = settled === undefined ? more : [...more, afterJob]
   const { values, from, shape, valueIn } = rowSet(jobs, columns, lookedAt)
-  const { now } = birth
+  const { now } = insertLease
   // A step that was canceled meanwhile has its row already, and stays as it is.
   const fence =
     settled === undefined
@@ -149,8 +143,8 @@ function insertionOf(
     as,
     name: `${settled === undefined ? name : `${name}-next`}-${shape}`,
     statement: sql`
-      insert into jobs (environment_id, ${names}, due_at, lease, claims, created_at, updated_at)
-      select ${environment.id}::uuid, ${values}, ${hold(birth, valueIn)}, ${now}::timestamptz, ${now}::timestamptz
+      insert into jobs (environment_id, ${names}, due_at, lease, created_at, updated_at)
+      select ${environment.id}::uuid, ${values}, ${hold(insertLease, valueIn)}, ${now}::timestamptz, ${now}::timestamptz
       from ${from} ${fence}`,
   }
 }

@@ -6,6 +6,6 @@ export const jobQueue = {
   name: 'jobs',
   table: sql`jobs`,
   columns: sql`q.environment_id as "environmentId", q.id, q.notification_id as "notificationId", q.event_id as "eventId",
-    q.subscriber_id as "subscriberId", q.version_id as "versionId", q.step, q.status, q.lane, q.lease, q.claims,
-    q.digest_id as "digestId", q.state`,
+    q.subscriber_id as "subscriberId", q.version_id as "versionId", q.step, q.status, (q.lane & 1) as lane, q.lease,
+    q.interruptions, q.faults, q.faulted_since as "faultedSince", q.digest_id as "digestId", q.state`,
 } as const

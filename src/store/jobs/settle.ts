@@ -1,8 +1,9 @@
 // Settling jobs: fenced by the lease, so that whoever lost it changes nothing.
 import type { Clock } from '../../db/clock.ts'
+import { dueAfter, dueAt } from '../../db/due.ts'
 import type { Part } from '../../db/one-statement.ts'
 import { ownValues, placeIn } from '../../db/row-set.ts'
-import type { Statement, Tx } from '../../db/sql.ts'
+import type { Sql, Statement, Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { StoredDetail } from '../../domain/execution-detail.ts'
@@ -88,6 +89,10 @@ function isSame(one: object | null, other: object | null): boolean {
   return true
 }
 
+/** Whatever spoke against a job is over once it makes progress. */
+export const uncounted = sql`claims = 0, interruptions = 0, faults = 0, faulted_since = null`
+export const cleared = sql`${uncounted}, lane = lane & 1::smallint`
+
 type Settling = Omit<Part, 'as'>
 
 function settleAlike(
@@ -98,13 +103,13 @@ function settleAlike(
   const first = alike[0] as JobSettlement
   const isKept = first.due === 'kept'
   const due = isKept
-    ? sql`lease = lease, due_at = ${clock()} + ${leaseMs}::double precision * interval '1 millisecond'`
-    : sql`lease = null, due_at = ${first.due}::timestamptz`
+    ? sql`lease = lease, due_at = ${dueAfter(clock, leaseMs)}`
+    : sql`lease = null, due_at = ${dueAt(clock, sql`${first.due}::timestamptz`, now)}`
   const state = first.state === null ? sql`state` : sql`${json(first.state)}::jsonb`
   return {
     name: `${isKept ? 'kept' : 'free'}-${first.state === null ? 'same' : 'new'}`,
     statement: sql`
-      update jobs set status = ${first.status}, claims = 0, updated_at = ${now}, ${due}, state = ${state},
+      update jobs set status = ${first.status}, ${cleared}, updated_at = ${now}, ${due}, state = ${state},
         details = details || ${json(first.details)}::jsonb
       where environment_id = ${environment.id} and id = any(${alike.map((one) => one.id)}::uuid[])
         and lease = ${first.lease}::uuid
@@ -120,12 +125,12 @@ function settleEach(environment: Environment, settlements: readonly JobSettlemen
   const isKept = column(sql`boolean`, (s) => s.due === 'kept')
   const leases = settlements.map((s) => s.lease)
   const lease = own.of(leases, sql`uuid`, sql`array_position(${ids}::uuid[], j.id)`)
+  const ownDue = column(sql`timestamptz`, (s) => (s.due instanceof Date ? s.due : null))
   const statement = sql`
     update jobs j
-    set claims = 0, updated_at = ${time.now}, (status, lease, due_at, state, details) = (
+    set ${cleared}, updated_at = ${time.now}, (status, lease, due_at, state, details) = (
       select ${column(sql`text`, (s) => s.status)}, case when ${isKept} then j.lease end,
-        case when ${isKept} then ${time.clock()} + ${time.leaseMs}::double precision * interval '1 millisecond'
-             else ${column(sql`timestamptz`, (s) => (s.due instanceof Date ? s.due : null))} end,
+        case when ${isKept} then ${dueAfter(time.clock, time.leaseMs)} else ${dueAt(time.clock, ownDue, time.now)} end,
         coalesce(${column(sql`text`, (s) => json(s.state))}::jsonb, j.state),
         j.details || ${column(sql`text`, (s) => json(s.details))}::jsonb
       from ${placeIn(ids, sql`j.id`)})
@@ -163,16 +168,16 @@ export async function holdJobs(
   return new Set(jobs.filter((job) => leases.get(job.id) === job.lease).map((job) => job.id))
 }
 
-/** After a fault of ours: free again later, the claims still counted, so that it is buried one day. */
-export async function postponeJobs(
-  tx: Tx,
+/** After a fault of ours, which is counted: free again later. */
+export async function postponeFaulty(
+  db: Sql,
   environment: Environment,
-  jobs: readonly { id: string; lease: string }[],
-  until: Date,
+  { id, lease }: { id: string; lease: string },
+  { waitMs, clock }: { waitMs: number; clock: Clock },
 ): Promise<number> {
-  return tx.run(sql`
-    update jobs j set lease = null, due_at = ${until}
-    from unnest(${jobs.map((job) => job.id)}::uuid[], ${jobs.map((job) => job.lease)}::uuid[]) as p (id, lease)
-    where j.environment_id = ${environment.id} and j.id = any(${jobs.map((job) => job.id)}::uuid[]) and j.id = p.id
-      and j.lease = p.lease`)
+  return db.run(sql`
+    update jobs set lease = null, interruptions = 0, lane = lane & 1::smallint, faults = faults + 1,
+      faulted_since = coalesce(faulted_since, ${clock()}),
+      due_at = ${dueAfter(clock, waitMs)}
+    where environment_id = ${environment.id} and id = ${id} and lease = ${lease}`)
 }

@@ -1,4 +1,6 @@
 // Jobs that were held back for somebody: looked at anew when that person changes their mind.
+
+import { dueNow } from '../../db/due.ts'
 import type { Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -10,7 +12,7 @@ export async function wakeHeld(
   { subscriberId, now }: { subscriberId: string; now: Date },
 ): Promise<number> {
   return tx.run(sql`
-    update jobs set due_at = ${now}, state = state - 'until', updated_at = ${now}
+    update jobs set due_at = ${dueNow(now)}, state = state - 'until', updated_at = ${now}
     where environment_id = ${environment.id} and status = 'delayed' and lease is null and state ? 'heldBy'
       and id = any(array(
         select job_id from digest_windows

@@ -93,7 +93,8 @@ const names = listed(columns.map((column) => column.name))
 
 /**
  * Written with the settling of their job, which only its lease's holder can do: those of a job that is not among `kept` are
- * not. Channel by channel, as those of one have most in common.
+ * not. Channel by channel, as those of one have most in common. A write whose commit was unknown is repeated under the same
+ * lease and finds its messages there.
  */
 export function messageInsertions(environment: Environment, messages: readonly NewMessage[], kept: Statement): Part[] {
   const byChannel = grouped(messages, ({ draft }) => draft.channel)
@@ -104,7 +105,7 @@ export function messageInsertions(environment: Environment, messages: readonly N
       name: `${channel}-${shape}`,
       statement: sql`
         insert into messages (environment_id, ${names}) select ${environment.id}::uuid, ${values} from ${from}
-        where ${valueIn(jobColumn)} in (${kept})`,
+        where ${valueIn(jobColumn)} in (${kept}) on conflict (environment_id, id) do nothing`,
     }
   })
 }

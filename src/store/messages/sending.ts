@@ -45,7 +45,10 @@ export interface Beginning {
   readonly sending: Sending
 }
 
-/** Before a provider is asked: from here on, no outcome means perhaps. Only those whose job was `settled`. */
+/**
+ * Before a provider is asked: from here on, no outcome means perhaps. Only those whose job was `settled`, and none that is
+ * done: whoever held the job before may have learned meanwhile that it was sent.
+ */
 export function callBeginnings(
   environment: Environment,
   beginnings: readonly Beginning[],
@@ -63,7 +66,7 @@ export function callBeginnings(
           (${beginnings.map((b) => json(b.sending))}::text[])[at]::jsonb
         from ${placeIn(ids, sql`m.id`)})
       where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.state <> 'done'
-        and m.job_id = any(array(${settled}))`,
+        and m.job_id = any(array(${settled})) returning m.id`,
   }
 }
 
@@ -71,7 +74,8 @@ export interface CallResult {
   readonly id: string
   /** `ready` when it is to be sent again. */
   readonly state: 'ready' | 'done'
-  readonly status: MessageStatus
+  /** Null leaves it as it is: nothing came of the call. */
+  readonly status: MessageStatus | null
   readonly error: MessageError | null
   readonly providerMessageId: string | null
   readonly sending: Sending
@@ -95,7 +99,7 @@ export function callResults(
   const statement = sql`
     update messages m
     set updated_at = ${now}, (state, status, error_id, error_text, provider_message_id, sending, integration_id, is_test, outbox_at) = (
-      select ${column(text, (r) => r.state)}, ${column(text, (r) => r.status)},
+      select ${column(text, (r) => r.state)}, coalesce(${column(text, (r) => r.status)}, m.status),
         ${column(text, (r) => r.error?.errorId ?? null)}, ${column(text, (r) => r.error?.errorText ?? null)},
         coalesce(${column(text, (r) => r.providerMessageId)}, m.provider_message_id),
         ${column(text, (r) => json(r.sending))}::jsonb,
@@ -103,13 +107,31 @@ export function callResults(
         m.is_test or ${column(bool, (r) => r.isTest)},
         case when ${column(bool, (r) => r.isCaptured === true)} then ${now}::timestamptz else m.outbox_at end
       from ${placeIn(ids, sql`m.id`)})
-    where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.job_id = any(array(${settled}))`
+    where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.job_id = any(array(${settled}))
+      and m.state <> 'done'`
   return { as: sql`recorded`, name: `messages-record-${own.shape()}`, statement }
 }
 
 const text = sql`text`
 const uuid = sql`uuid`
 const bool = sql`boolean`
+
+/** What was certainly sent, whoever holds its job now: whoever does finds it done. */
+export async function settleSent(
+  db: Sql,
+  environment: Environment,
+  sent: readonly { readonly id: string; readonly providerMessageId: string | null }[],
+  now: Date,
+): Promise<number> {
+  if (sent.length === 0) return 0
+  return db.run(sql`
+    update messages m set state = 'done', status = 'sent', error_id = null, error_text = null, updated_at = ${now},
+      provider_message_id = coalesce(s.provider_message_id, m.provider_message_id)
+    from unnest(${sent.map((one) => one.id)}::uuid[], ${sent.map((one) => one.providerMessageId)}::text[])
+      as s (id, provider_message_id)
+    where m.environment_id = ${environment.id} and m.id = any(${sent.map((one) => one.id)}::uuid[]) and m.id = s.id
+      and m.state <> 'done'`)
+}
 
 /** Messages that are not to be sent after all: no provider was asked. */
 export async function dropReady(tx: Tx, environment: Environment, ids: readonly string[]): Promise<void> {

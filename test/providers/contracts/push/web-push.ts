@@ -11,14 +11,12 @@ const location = 'https://push.example.net/m/7'
 
 /** A world that sees the content instead of its encryption. */
 function openedWorld(world: World): World {
-  return {
-    ...world,
-    fetch: (request, options) => {
-      const { headers, body, ...rest } = request as OutboundRequest
-      const shown = { ...headers, 'content-type': 'application/json', 'x-opened': `${headers['content-type']}` }
-      return world.fetch({ ...rest, headers: shown, body: readByBrowser(body as Buffer) }, options)
-    },
+  const fetch: World['fetch'] = (request, options) => {
+    const { headers, body, ...rest } = request as OutboundRequest
+    const shown = { ...headers, 'content-type': 'application/json', 'x-opened': `${headers['content-type']}` }
+    return world.fetch({ ...rest, headers: shown, body: readByBrowser(body as Buffer) }, options)
   }
+  return Object.assign(Object.create(world), { fetch })
 }
 
 export const contract: ProviderContract = {
@@ -29,6 +27,7 @@ export const contract: ProviderContract = {
       return outcome ?? { kind: 'unsure', detail: 'cannot send' }
     },
   },
+  callsRecipient: true,
   account: {
     apiKey: pair.getPublicKey('base64url'),
     secretKey: pair.getPrivateKey('base64url'),

@@ -1,0 +1,109 @@
+// What became of the events, gathered from the outside: rows of the database, receipts of the sinks, answers of the API.
+import type { ClientConfig } from 'pg'
+import pg from 'pg'
+import type { Receipt } from './sink/record.ts'
+
+export interface DigestMessage {
+  /** The environment's letter and the subscriber. */
+  readonly owner: string
+  readonly events: readonly string[]
+}
+
+export interface Facts {
+  /** How many there are of `<transactionId> <subscriberId>`. */
+  readonly notifications: ReadonlyMap<string, number>
+  /** How many in-app messages of `<transactionId> <subscriberId> <step>`; digests apart. */
+  readonly inApp: ReadonlyMap<string, number>
+  readonly digests: readonly DigestMessage[]
+  readonly receipts: readonly Receipt[]
+  /** Receipt ids, and how many attempts of unknown outcome their job's details tell of; those without any are absent. */
+  readonly marks: ReadonlyMap<string, number>
+  readonly jobs: Readonly<Record<string, number>>
+  readonly buried: number
+  readonly unfinished: Unfinished
+}
+
+export interface Unfinished {
+  readonly jobs: number
+  readonly tasks: number
+  readonly events: number
+  readonly messages: number
+}
+
+export async function withClient<Result>(
+  connection: ClientConfig,
+  work: (client: pg.Client) => Promise<Result>,
+): Promise<Result> {
+  const client = new pg.Client({ ...connection, connectionTimeoutMillis: 10_000, query_timeout: 120_000 })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+/** Tasks that come again for ever, such as sweeps, lie further ahead than this. */
+const taskHorizon = '1 minute'
+
+export async function countUnfinished(client: pg.Client): Promise<Unfinished> {
+  const { rows } = await client.query<Record<keyof Unfinished, number>>(`
+    select
+      (select count(*)::int from jobs where status in ('pending', 'queued', 'running', 'delayed') or due_at is not null)
+        as jobs,
+      (select count(*)::int from tasks where due_at < now() + interval '${taskHorizon}') as tasks,
+      (select count(*)::int from events where expanded_at is null and canceled_at is null) as events,
+      (select count(*)::int from messages where state <> 'done') as messages`)
+  return rows[0] as Unfinished
+}
+
+export const totalOf = (unfinished: Unfinished): number =>
+  unfinished.jobs + unfinished.tasks + unfinished.events + unfinished.messages
+
+type RowFacts = Pick<Facts, 'notifications' | 'inApp' | 'digests' | 'jobs' | 'buried' | 'unfinished'>
+
+export async function readRows(client: pg.Client): Promise<RowFacts> {
+  const notifications = await client.query<{ key: string; count: number }>(`
+    select e.transaction_id || ' ' || s.subscriber_id as key, count(*)::int as count
+    from notifications n
+      join events e on e.environment_id = n.environment_id and e.id = n.event_id
+      join subscribers s on s.environment_id = n.environment_id and s.id = n.subscriber_id
+    group by 1`)
+  const inApp = await client.query<{ key: string; count: number }>(`
+    select e.transaction_id || ' ' || s.subscriber_id || ' ' || m.step as key, count(*)::int as count
+    from messages m
+      join events e on e.environment_id = m.environment_id and e.id = m.event_id
+      join workflows w on w.environment_id = e.environment_id and w.id = e.workflow_id
+      join subscribers s on s.environment_id = m.environment_id and s.id = m.subscriber_id
+    where m.channel = 'in_app' and m.status = 'sent' and w.identifier <> 'soak-digest'
+    group by 1`)
+  const digests = await client.query<{ owner: string; text: string }>(`
+    select left(lower(v.name), 1) || ' ' || s.subscriber_id as owner, m.content #>> '{}' as text
+    from messages m
+      join environments v on v.id = m.environment_id
+      join events e on e.environment_id = m.environment_id and e.id = m.event_id
+      join workflows w on w.environment_id = e.environment_id and w.id = e.workflow_id
+      join subscribers s on s.environment_id = m.environment_id and s.id = m.subscriber_id
+    where m.channel = 'in_app' and m.status = 'sent' and w.identifier = 'soak-digest'`)
+  const jobs = await client.query<{ status: string; count: number }>(
+    'select status, count(*)::int as count from jobs group by 1',
+  )
+  const buried = await client.query<{ count: number }>(`
+    select (select count(*)::int from jobs where buried_at is not null)
+      + (select count(*)::int from tasks where buried_at is not null) as count`)
+  return {
+    notifications: mapOf(notifications.rows),
+    inApp: mapOf(inApp.rows),
+    digests: digests.rows.map(({ owner, text }) => ({
+      owner,
+      events: [...text.matchAll(/\[([a-z]\d+)\]/g)].map(([, marker]) => marker ?? ''),
+    })),
+    jobs: Object.fromEntries(jobs.rows.map(({ status, count }) => [status, count])),
+    buried: buried.rows[0]?.count ?? 0,
+    unfinished: await countUnfinished(client),
+  }
+}
+
+const mapOf = (rows: readonly { key: string; count: number }[]): Map<string, number> =>
+  new Map(rows.map(({ key, count }) => [key, count]))

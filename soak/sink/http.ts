@@ -1,0 +1,123 @@
+// The HTTP providers: SendGrid (one message per call), Postmark (many per call) and Twilio, as far as a sender sees them.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Answer } from './behaviour.ts'
+import type { Receipts } from './record.ts'
+
+interface Message {
+  readonly channel: 'email' | 'sms'
+  readonly subject: string
+  readonly body: string
+}
+
+interface Route {
+  readonly name: string
+  messagesOf(body: string): readonly Message[]
+  /** The provider's own words for success. */
+  success(count: number): { status: number; headers?: Record<string, string>; body: string }
+}
+
+const newId = (): string => `sink-${Math.random().toString(36).slice(2)}`
+const emailOf = (subject: string, body: string): Message => ({ channel: 'email', subject, body })
+
+interface PostmarkMail {
+  readonly Subject: string
+  readonly HtmlBody: string
+}
+const postmarkResult = () => ({
+  ErrorCode: 0,
+  Message: 'OK',
+  MessageID: newId(),
+  SubmittedAt: new Date().toISOString(),
+})
+
+const routes: readonly (readonly [prefix: string, Route])[] = [
+  [
+    '/sendgrid/v3/mail/send',
+    {
+      name: 'single',
+      messagesOf: (body) => {
+        const mail = JSON.parse(body) as { subject: string; content: { value: string }[] }
+        return [emailOf(mail.subject, mail.content.map(({ value }) => value).join('\n'))]
+      },
+      success: () => ({ status: 202, headers: { 'x-message-id': newId() }, body: '' }),
+    },
+  ],
+  [
+    '/postmark/email/batch',
+    {
+      name: 'batch',
+      messagesOf: (body) => (JSON.parse(body) as PostmarkMail[]).map((mail) => emailOf(mail.Subject, mail.HtmlBody)),
+      success: (count) => ({ status: 200, body: JSON.stringify(Array.from({ length: count }, postmarkResult)) }),
+    },
+  ],
+  [
+    '/postmark/email',
+    {
+      name: 'batch',
+      messagesOf: (body) => {
+        const mail = JSON.parse(body) as PostmarkMail
+        return [emailOf(mail.Subject, mail.HtmlBody)]
+      },
+      success: () => ({ status: 200, body: JSON.stringify(postmarkResult()) }),
+    },
+  ],
+  [
+    '/twilio/',
+    {
+      name: 'sms',
+      messagesOf: (body) => [{ channel: 'sms', subject: new URLSearchParams(body).get('Body') ?? '', body: '' }],
+      success: () => ({ status: 201, body: JSON.stringify({ sid: newId(), status: 'queued', error_code: null }) }),
+    },
+  ],
+]
+
+/** What no provider says: a page of another server, half an answer, text. */
+const garbage = ['<html><body>It works!</body></html>', '{"sid": "half an ans', 'ok', '[]']
+
+export async function answerProviderCall(
+  request: IncomingMessage,
+  response: ServerResponse,
+  receipts: Receipts,
+  next: () => Answer,
+): Promise<void> {
+  const body = await bodyOf(request)
+  const route = routes.find(([prefix]) => request.url?.startsWith(prefix))?.[1]
+  if (route === undefined) {
+    response.writeHead(404).end()
+    return
+  }
+  const messages = route.messagesOf(body)
+  const answer = next()
+  if (answer.kind === 'take' || ('taken' in answer && answer.taken)) {
+    for (const { channel, subject, body: text } of messages) receipts.add(channel, route.name, subject, text)
+  }
+  switch (answer.kind) {
+    case 'take': {
+      await sleep(answer.afterMs)
+      const { status, headers, body: text } = route.success(messages.length)
+      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text)
+      return
+    }
+    case 'busy':
+      response.writeHead(503, { 'content-type': 'application/json' }).end('{"message": "try later"}')
+      return
+    case 'cut':
+      request.socket.resetAndDestroy()
+      return
+    case 'garbage':
+      response.writeHead(200).end(garbage[Math.floor(Math.random() * garbage.length)])
+      return
+    case 'hang':
+      // The caller ends it.
+      return
+  }
+}
+
+/** Rejects when the connection ends before the body does: such a message never arrived. */
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = []
+  for await (const part of request) parts.push(part as Buffer)
+  if (!request.complete) throw new Error('The request was cut')
+  return Buffer.concat(parts).toString('utf8')
+}

@@ -1,0 +1,20 @@
+// What becomes of a row that threw while it ran alone and the database answered: tried again for an hour, then buried.
+
+/** Thrown this often, over this long, it will throw for ever. A bad deploy is usually undone within the hour. */
+const faultsMax = 5
+const faultsOverMs = 3_600_000
+/** Upper steps reach beyond the hour, so that the fifth fault is the last. */
+const waitsMs = [10_000, 120_000, 900_000, 2_700_000]
+
+export interface Faulty {
+  /** Before this one. */
+  readonly faults: number
+  readonly faultedSince: Date | null
+}
+
+/** How long it waits, or that it is buried. */
+export function afterFault({ faults, faultedSince }: Faulty, now: Date): { readonly waitMs: number } | 'bury' {
+  const sinceMs = now.getTime() - (faultedSince?.getTime() ?? now.getTime())
+  if (faults + 1 >= faultsMax && sinceMs >= faultsOverMs) return 'bury'
+  return { waitMs: waitsMs[Math.min(faults, waitsMs.length - 1)] as number }
+}

@@ -1,0 +1,19 @@
+// Environments by id, kept: they never change.
+import type { Sql } from '../../db/sql.ts'
+import type { Environment } from '../../domain/environment.ts'
+import { findEnvironments } from '../../store/installation.ts'
+
+export interface Environments {
+  of(ids: readonly string[]): Promise<Map<string, Environment>>
+}
+
+export function createEnvironments(db: Sql): Environments {
+  const kept = new Map<string, Environment>()
+  return {
+    of: async (ids) => {
+      const missing = ids.filter((id) => !kept.has(id))
+      if (missing.length > 0) for (const found of await findEnvironments(db, missing)) kept.set(found.id, found)
+      return new Map(ids.flatMap((id) => (kept.has(id) ? [[id, kept.get(id) as Environment]] : [])))
+    },
+  }
+}

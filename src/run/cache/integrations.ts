@@ -1,0 +1,40 @@
+// The active integrations of an environment, opened once a version: their secrets are not unsealed for every batch.
+import type { Sql } from '../../db/sql.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { Integration } from '../../domain/integration.ts'
+import type { Sealer } from '../../domain/sealed.ts'
+import { integrationsStamp, listIntegrations } from '../../store/integrations.ts'
+
+export interface Integrations {
+  active(db: Sql, environment: Environment): Promise<readonly Integration[]>
+}
+
+const environmentsMax = 1_000
+
+interface Kept {
+  readonly stamp: string
+  readonly captures: boolean
+  readonly integrations: readonly Integration[]
+}
+
+export function createIntegrations(sealer: Sealer): Integrations {
+  const kept = new Map<string, Kept>()
+  return {
+    active: async (db, environment) => {
+      const { stamp, captures } = await integrationsStamp(db, environment)
+      const known = kept.get(environment.id)
+      if (known?.stamp === stamp && known.captures === captures) return known.integrations
+      if (kept.size >= environmentsMax) kept.clear()
+      const opened = await listIntegrations(db, sealer, environment, { activeOnly: true })
+      const integrations = captures ? opened.map(capturing) : opened
+      kept.set(environment.id, { stamp, captures, integrations })
+      return integrations
+    },
+  }
+}
+
+/** In an environment that keeps what it would send, every integration does. */
+const capturing = (integration: Integration): Integration => ({
+  ...integration,
+  configurations: { ...integration.configurations, capture: true },
+})

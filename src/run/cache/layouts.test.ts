@@ -1,0 +1,118 @@
+// What is asked of the database for layouts and translations: nothing where no job needs them, one stamp where nothing changed.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { stepInput, stepWith } from '../../../test/support/render-scene.ts'
+import type { Sql, Statement } from '../../db/sql.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { StepTemplate, WorkflowVersion } from '../../domain/workflow.ts'
+import { createKept, createWordings } from './layouts.ts'
+
+const environment = { id: 'environment-1', organizationId: 'organization-1' } as Environment
+
+const asked: string[] = []
+let stamp = 'one'
+let layoutContent = '{{body}}'
+
+const rowsOf = ({ text }: Statement): object[] => {
+  const name = /md5\(/.test(text) ? 'stamp' : 'rows'
+  const table = /from (layouts|translations)/.exec(text)?.[1] ?? '?'
+  asked.push(`${table} ${name}`)
+  if (name === 'stamp') return [{ stamp }]
+  const at = new Date(0)
+  if (table === 'translations') return [{ locale: 'en', texts: { a: 'A' }, created_at: at, updated_at: at }]
+  const row = { id: 'l1', identifier: 'acme', name: 'Acme', description: '', created_by: 'k', created_at: at }
+  return [{ ...row, content: layoutContent, is_default: true, updated_at: at }]
+}
+const db: Sql = {
+  rows: async <Row>(statement: Statement) => rowsOf(statement) as Row[],
+  row: async <Row>(statement: Statement) => rowsOf(statement)[0] as Row,
+  run: () => assert.fail('nothing is written'),
+}
+
+async function wording(wordings: ReturnType<typeof createWordings>, template: StepTemplate, more: object = {}) {
+  asked.length = 0
+  const { job, version } = stepInput(template)
+  const definition = { ...version.definition, steps: [stepWith(template)], ...more }
+  const versions = new Map<string, WorkflowVersion>([[version.id, { ...version, definition }]])
+  const found = await wordings.for(db, environment, [job], versions)
+  return { found, asked: [...asked] }
+}
+
+const inApp: StepTemplate = { type: 'in_app', content: 'Hello {{ name | upcase }}' }
+const email: StepTemplate = { type: 'email', subject: 's', content: 'x' }
+
+test('a batch without e-mails and without translated templates asks for nothing', async () => {
+  const { found, asked } = await wording(createWordings(), inApp)
+  assert.deepEqual([found, asked], [{ layouts: undefined, translations: undefined }, []])
+})
+
+test('e-mails ask for the layouts, once a stamp', async () => {
+  const wordings = createWordings()
+  assert.deepEqual((await wording(wordings, email)).asked, ['layouts stamp', 'layouts rows'])
+  const again = await wording(wordings, email)
+  assert.deepEqual([again.asked, again.found.layouts?.standard?.identifier], [['layouts stamp'], 'acme'])
+  assert.equal(again.found.translations, undefined)
+  stamp = 'two'
+  assert.deepEqual((await wording(wordings, email)).asked, ['layouts stamp', 'layouts rows'])
+})
+
+test('translations are asked for where a template or a layout uses the filter, or the workflow says so', async () => {
+  const translated = { ...inApp, content: "{{ 'a' |\n t }}" }
+  const { found, asked } = await wording(createWordings(), translated)
+  assert.deepEqual(asked, ['translations stamp', 'translations rows'])
+  assert.equal(found.translations?.text('a', 'fr'), 'A')
+  assert.equal((await wording(createWordings(), inApp, { isTranslationEnabled: true })).asked.length, 2)
+  layoutContent = "{{body}}{{ 'a' | t }}"
+  assert.deepEqual((await wording(createWordings(), email)).asked, [
+    'layouts stamp',
+    'layouts rows',
+    'translations stamp',
+    'translations rows',
+  ])
+})
+
+/** Environments of one letter each, kept within a hundred characters; what is read is told by its letter. */
+function keptScene(lengths: Readonly<Record<string, number>>) {
+  const reads: string[] = []
+  const stamps: Record<string, string> = {}
+  const kept = createKept(
+    async (_, { id }) => stamps[id] ?? 'first',
+    async (_, { id }) => {
+      reads.push(id)
+      return { length: lengths[id] ?? 0 }
+    },
+    100,
+  )
+  const ask = async (ids: string): Promise<string> => {
+    reads.length = 0
+    for (const id of ids) await kept(db, { ...environment, id })
+    return reads.join('')
+  }
+  return { ask, stamps }
+}
+
+test('what fits together is read once, up to the very bound', async () => {
+  const { ask } = keptScene({ a: 50, b: 50 })
+  assert.equal(await ask('abababab'), 'ab')
+})
+
+test('what is larger than all room there is, is not kept and pushes nothing out', async () => {
+  const { ask } = keptScene({ a: 50, b: 50, c: 101 })
+  assert.equal(await ask('abccab'), 'abcc')
+})
+
+test('what was not asked for the longest makes room, and the rest stays', async () => {
+  const { ask } = keptScene({ a: 40, b: 40, c: 40 })
+  assert.equal(await ask('abac'), 'abc')
+  assert.equal(await ask('ac'), '')
+  assert.equal(await ask('b'), 'b')
+})
+
+test('what is read anew takes the place of what it was', async () => {
+  const { ask, stamps } = keptScene({ a: 60, b: 40 })
+  await ask('ab')
+  for (const stamp of ['second', 'third', 'fourth']) {
+    stamps['a'] = stamp
+    assert.equal(await ask('aab'), 'a')
+  }
+})

@@ -1,0 +1,137 @@
+// The layouts and translations of an environment, kept until their stamp changes: asked for only where a batch needs them.
+import type { Sql } from '../../db/sql.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { Job } from '../../domain/job.ts'
+import { emailLayoutsOf, layoutLengthMax, layoutsMax } from '../../domain/layout.ts'
+import type { EmailLayouts } from '../../domain/rendering.ts'
+import type { Translations } from '../../domain/translation.ts'
+import { flatTexts, textsLengthMax, translationsOf, usesTranslations } from '../../domain/translation.ts'
+import type { WorkflowVersion } from '../../domain/workflow.ts'
+import { layoutsStamp, listLayouts } from '../../store/layouts.ts'
+import { listTranslations, translationsStamp } from '../../store/translations.ts'
+
+export interface Wording {
+  readonly layouts: EmailLayouts | undefined
+  readonly translations: Translations | undefined
+}
+
+export interface Wordings {
+  /** What the e-mail steps and the translated templates of a batch need; nothing is asked for where there are none. */
+  for(
+    db: Sql,
+    environment: Environment,
+    jobs: readonly Job[],
+    versions: ReadonlyMap<string, WorkflowVersion>,
+  ): Promise<Wording>
+}
+
+const nothing: Wording = { layouts: undefined, translations: undefined }
+
+export function createWordings(): Wordings {
+  const layouts = createKept(layoutsStamp, readLayouts)
+  const translations = createKept(translationsStamp, readTranslations)
+  return {
+    for: async (db, environment, jobs, versions) => {
+      const needed = needsOf(jobs, versions)
+      if (!needed.layouts && !needed.translations) return nothing
+      const [found, own] = await Promise.all([
+        needed.layouts ? layouts(db, environment) : undefined,
+        needed.translations ? translations(db, environment) : undefined,
+      ])
+      // A layout may speak several languages where the workflow does not.
+      const texts = own ?? (found?.isTranslated === true ? await translations(db, environment) : undefined)
+      return { layouts: found, translations: texts }
+    },
+  }
+}
+
+function needsOf(
+  jobs: readonly Job[],
+  versions: ReadonlyMap<string, WorkflowVersion>,
+): { layouts: boolean; translations: boolean } {
+  const needed = { layouts: false, translations: false }
+  for (const job of jobs) {
+    const version = versions.get(job.versionId)
+    if (version === undefined) continue
+    // A job that is being sent was rendered before.
+    if (job.status === 'running') continue
+    needed.layouts ||= version.definition.steps[job.step]?.template.type === 'email'
+    needed.translations ||= isTranslated(version)
+    if (needed.layouts && needed.translations) break
+  }
+  return needed
+}
+
+const translated = new WeakMap<WorkflowVersion, boolean>()
+
+function isTranslated(version: WorkflowVersion): boolean {
+  const known = translated.get(version)
+  if (known !== undefined) return known
+  const { isTranslationEnabled, steps } = version.definition
+  const found = isTranslationEnabled === true || usesTranslations(JSON.stringify(steps))
+  translated.set(version, found)
+  return found
+}
+
+interface Sized {
+  /** What keeping it costs, in characters. */
+  readonly length: number
+}
+
+interface KeptLayouts extends EmailLayouts, Sized {
+  readonly isTranslated: boolean
+}
+
+/** All environments together: five that are as large as they may be. Usually it is next to nothing. */
+const keptLengthMax = 5 * Math.max(textsLengthMax, layoutsMax * layoutLengthMax)
+const environmentsMax = 1_000
+
+/** What was not asked for the longest makes room; what is larger than all room there is, is read every time. */
+export function createKept<Value extends Sized>(
+  stampOf: (db: Sql, environment: Environment) => Promise<string>,
+  read: (db: Sql, environment: Environment) => Promise<Value>,
+  lengthMax = keptLengthMax,
+): (db: Sql, environment: Environment) => Promise<Value> {
+  const kept = new Map<string, { stamp: string; value: Value }>()
+  let length = 0
+  const drop = (id: string): void => {
+    length -= kept.get(id)?.value.length ?? 0
+    kept.delete(id)
+  }
+  const keep = (id: string, stamp: string, value: Value): void => {
+    drop(id)
+    if (value.length > lengthMax) return
+    for (const oldest of kept.keys()) {
+      if (kept.size < environmentsMax && length + value.length <= lengthMax) break
+      drop(oldest)
+    }
+    kept.set(id, { stamp, value })
+    length += value.length
+  }
+  return async (db, environment) => {
+    const stamp = await stampOf(db, environment)
+    const known = kept.get(environment.id)
+    const value = known?.stamp === stamp ? known.value : await read(db, environment)
+    keep(environment.id, stamp, value)
+    return value
+  }
+}
+
+async function readLayouts(db: Sql, environment: Environment): Promise<KeptLayouts> {
+  const all = await listLayouts(db, environment, { offset: 0, limit: layoutsMax })
+  return {
+    ...emailLayoutsOf(all),
+    isTranslated: all.some(({ content }) => usesTranslations(content)),
+    length: all.reduce((sum, { content }) => sum + content.length, 0),
+  }
+}
+
+async function readTranslations(db: Sql, environment: Environment): Promise<Translations & Sized> {
+  const rows = await listTranslations(db, environment)
+  const locales = rows.map(({ locale, texts }) => ({ locale, texts: flatTexts(texts).texts }))
+  const length = locales.reduce(
+    (sum, { texts }) => [...texts].reduce((inner, [key, text]) => inner + key.length + text.length, sum),
+    0,
+  )
+  return { ...translationsOf(locales), length }
+}

@@ -1,0 +1,41 @@
+// Workflow versions by id, kept up to a bound: they never change.
+import type { Sql } from '../../db/sql.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { WorkflowVersion } from '../../domain/workflow.ts'
+import { findVersions } from '../../store/workflows.ts'
+
+export interface Versions {
+  of(db: Sql, environment: Environment, ids: readonly string[]): Promise<ReadonlyMap<string, WorkflowVersion>>
+}
+
+/** Some hundred megabytes at the very worst; usually a few. */
+const versionsMax = 2_000
+
+export function createVersions(max = versionsMax): Versions {
+  const kept = new Map<string, WorkflowVersion>()
+  return {
+    of: async (db, environment, ids) => {
+      // A batch's own: whatever is evicted meanwhile, it has all it asked for.
+      const found = new Map<string, WorkflowVersion>()
+      for (const id of ids) {
+        const version = kept.get(id)
+        if (version !== undefined) found.set(id, version)
+      }
+      const missing = [...new Set(ids)].filter((id) => !found.has(id))
+      const loaded = missing.length === 0 ? [] : await findVersions(db, environment, missing)
+      for (const version of loaded) {
+        found.set(version.id, version)
+        kept.set(version.id, version)
+      }
+      evictOldest(kept, max)
+      return found
+    },
+  }
+}
+
+function evictOldest(kept: Map<string, WorkflowVersion>, max: number): void {
+  for (const id of kept.keys()) {
+    if (kept.size <= max) return
+    kept.delete(id)
+  }
+}

@@ -1,0 +1,114 @@
+// All jobs of a batch, decided: sorted by what becomes of each, and with each the step that follows it at once.
+import type { Environment } from '../../domain/environment.ts'
+import type { Job } from '../../domain/job.ts'
+import type { Settlement, Wish } from '../../record/settlement.ts'
+import type { PendingCall } from '../send/custom-calls.ts'
+import { heldUnrendered } from '../send/held-unrendered.ts'
+import type { Stages } from '../stages.ts'
+import type { StepTracing } from '../trace-steps.ts'
+import { withSpan } from '../trace-steps.ts'
+import type { DecidedJob, DecidingParts } from './decide-job.ts'
+import { abandoned, decideJob, jobFactsFrom } from './decide-job.ts'
+import type { JobFacts } from './job-facts.ts'
+import type { Send } from './suppressed.ts'
+import type { WebhookAnswers } from './webhook-answers.ts'
+import { mustAsk, withAnswers } from './webhook-answers.ts'
+
+export interface DecidedBatch {
+  readonly settlements: Settlement[]
+  readonly wishes: Wish[]
+  readonly sends: Send[]
+  readonly calls: PendingCall[]
+  /** These ask the customer's own service first. */
+  readonly asking: JobFacts[]
+  /** Jobs that follow others at once. */
+  readonly madeAfter: Map<string, string>
+}
+
+interface BatchParts extends DecidingParts {
+  readonly environment: Environment
+  readonly stages: Pick<Stages, 'pipeline' | 'sends'>
+  readonly answers: WebhookAnswers
+  readonly tracing: StepTracing | undefined
+}
+
+export function decideBatch(parts: BatchParts, jobs: readonly Job[]): DecidedBatch {
+  const { facts, links, answers, tracing, now } = parts
+  const batch: DecidedBatch = {
+    settlements: [],
+    wishes: [],
+    sends: [],
+    calls: [],
+    asking: [],
+    madeAfter: new Map(),
+  }
+  for (const job of jobs) {
+    const jobFacts = withAnswers(withSpan(tracing, jobFactsFrom(facts, job, links)), answers)
+    if (jobFacts === undefined) {
+      batch.settlements.push(abandoned(facts, job, now))
+      continue
+    }
+    const held = heldUnrendered(parts.stages, jobFacts, now)
+    if (held !== undefined) {
+      batch.settlements.push(held)
+      continue
+    }
+    if (mustAsk(jobFacts, parts.stages.pipeline)) {
+      batch.asking.push(jobFacts)
+      continue
+    }
+    const decided = decideJob(parts, jobFacts)
+    tracing?.decided(job, decided)
+    sort(batch, decided)
+    const follower = decideFollower(parts, job, decided)
+    if (follower === undefined) continue
+    batch.madeAfter.set(follower.job.id, job.id)
+    sort(batch, follower.decided)
+  }
+  return batch
+}
+
+function sort({ sends, calls, settlements, wishes }: DecidedBatch, decided: DecidedJob): void {
+  if ('send' in decided) sends.push(decided.send)
+  else if ('call' in decided) calls.push(decided.call)
+  else if ('status' in decided.settled) settlements.push(decided.settled)
+  else wishes.push(decided.settled)
+}
+
+/** What comes of the job after this one; undefined where it has its own turn, as most have. */
+function decideFollower(
+  parts: BatchParts,
+  { id }: Job,
+  decided: DecidedJob,
+): { readonly job: Job; readonly decided: DecidedJob } | undefined {
+  const { facts, links, tracing, stages } = parts
+  const job = facts.followers.get(id)
+  if (job === undefined || !goesOnWith(decided, job)) return undefined
+  const found = jobFactsFrom(facts, job, links)
+  if (found === undefined || mustAsk(found, stages.pipeline)) return undefined
+  const traced = withSpan(tracing, found) as JobFacts
+  const next = orUndecided(() => decideJob(parts, traced))
+  // A call or a wish is for a job that is there.
+  const isForLater = next === undefined || 'call' in next || ('settled' in next && !('status' in next.settled))
+  if (isForLater) {
+    tracing?.forget(job)
+    return undefined
+  }
+  tracing?.decided(job, next)
+  return { job, decided: next }
+}
+
+/** A fault of ours in one step must not keep the one before it from being written: it shows again in its own turn. */
+function orUndecided(decide: () => DecidedJob): DecidedJob | undefined {
+  try {
+    return decide()
+  } catch {
+    return undefined
+  }
+}
+
+function goesOnWith(decided: DecidedJob, { step, digestId }: Job): boolean {
+  if (!('settled' in decided) || !('status' in decided.settled)) return false
+  const { next, closes } = decided.settled
+  return closes === null && next?.step === step && next.digestId === digestId
+}

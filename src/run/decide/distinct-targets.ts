@@ -1,0 +1,19 @@
+// The messages of one job told apart: each target has an id of its own.
+import { messageIdOf } from '../../domain/derived-id.ts'
+import type { Job } from '../../domain/job.ts'
+import type { MessageDraft } from '../../domain/message.ts'
+
+/** Ids of a job's messages differ in 24 bits: of a hundred devices two share one now and then, and one must step aside. */
+export function withDistinctTargets(
+  { eventId, id }: Pick<Job, 'eventId' | 'id'>,
+  drafts: readonly MessageDraft[],
+): readonly MessageDraft[] {
+  if (drafts.length < 2) return drafts
+  const taken = new Set<string>()
+  return drafts.map((draft) => {
+    let { target } = draft
+    while (taken.has(messageIdOf(eventId, id, target))) target += '+'
+    taken.add(messageIdOf(eventId, id, target))
+    return target === draft.target ? draft : { ...draft, target }
+  })
+}

@@ -1,0 +1,50 @@
+// The step after one that is over as soon as it is decided: decided and written with it, which saves it a turn of its own.
+import { jobIdOf } from '../../domain/derived-id.ts'
+import type { Job } from '../../domain/job.ts'
+import type { StepType, WorkflowVersion } from '../../domain/workflow.ts'
+import { activeStepFrom } from '../../domain/workflow.ts'
+import { needsOf } from './step-needs.ts'
+
+/** What these decide depends on nothing but what is loaded before; the others wait, or call, or ask the database where they are written. */
+const followers: ReadonlySet<StepType> = new Set<StepType>(['in_app', 'email', 'sms', 'chat', 'push'])
+
+/**
+ * The job after this one, as it will be if this one ends at once, so that what it needs is loaded with it. Undefined where
+ * that is unlikely, or where it must be decided by itself: it asks what became of this one, or somebody outside.
+ */
+export function followerOf(job: Job, version: WorkflowVersion | undefined): Job | undefined {
+  const steps = version?.definition.steps ?? []
+  // Begun before and not ended: it goes alone now, so that a fault in what comes after it costs only that.
+  if (job.interruptions > 0 || job.faults > 0 || isRedriven(job) || !endsAtOnce(job, steps[job.step]?.template.type))
+    return undefined
+  const place = activeStepFrom(steps, job.step + 1)
+  const next = place === undefined ? undefined : steps[place]
+  if (place === undefined || next === undefined || !followers.has(next.template.type)) return undefined
+  const { previous, webhooks } = needsOf(next)
+  if (previous || webhooks) return undefined
+  const { environmentId, notificationId, eventId, subscriberId, versionId, lane, lease, digestId, event } = job
+  return {
+    environmentId,
+    id: jobIdOf(eventId, notificationId, place),
+    notificationId,
+    eventId,
+    subscriberId,
+    versionId,
+    step: place,
+    status: 'queued',
+    lane,
+    lease,
+    interruptions: 0,
+    faults: 0,
+    faultedSince: null,
+    digestId,
+    state: null,
+    event,
+  }
+}
+
+/** The step after it has its row already, and is perhaps due with it. */
+const isRedriven = ({ state }: Job): boolean => state?.redrives !== undefined
+
+const endsAtOnce = ({ status }: Job, type: StepType | undefined): boolean =>
+  (type === 'in_app' && status === 'queued') || (type === 'delay' && status === 'delayed')

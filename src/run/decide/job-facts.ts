@@ -1,0 +1,42 @@
+// Everything that is known of one job when it is decided.
+import type { ChannelSettings } from '../../domain/channel-settings.ts'
+import type { TriggeredEvent } from '../../domain/event.ts'
+import type { Integration } from '../../domain/integration.ts'
+import type { Job } from '../../domain/job.ts'
+import type { EmailLayouts, TemplateScope } from '../../domain/rendering.ts'
+import type { NotificationStep, WorkflowVersion } from '../../domain/workflow.ts'
+import type { WorkflowOverride } from '../../domain/workflow-override.ts'
+import type { RecipientRow } from '../../store/subscribers.ts'
+import type { Span } from '../../world/tracer.ts'
+import type { PreviousStep } from './previous-steps.ts'
+
+export interface JobFacts {
+  readonly job: Job
+  readonly step: NotificationStep
+  readonly version: WorkflowVersion
+  readonly event: TriggeredEvent
+  readonly subscriber: RecipientRow
+  readonly scope: TemplateScope
+  /** Those of the environment, where the step is an e-mail. */
+  readonly layouts?: EmailLayouts | undefined
+  /** How the subscriber can be reached by chat and push. */
+  readonly channels: readonly ChannelSettings[]
+  readonly integrations: readonly Integration[]
+  readonly previous: readonly PreviousStep[]
+  /** By address: what was answered to the step's conditions. */
+  readonly webhookAnswers?: ReadonlyMap<string, WebhookAnswer>
+  /** Where nobody is asked, as the run is only tried: whether comparisons with answers hold. */
+  readonly webhooksHold?: boolean
+  /** The tenant's override of the workflow, where there is one. */
+  readonly tenantOverride: WorkflowOverride | undefined
+  /** The step whose events the job sees, where they were gathered. */
+  readonly digestStepId?: string | null
+  /** Of this turn of the job, where its event is traced. */
+  readonly span?: Span | undefined
+}
+
+/** What one address answered, or why it did not. */
+export type WebhookAnswer =
+  | { readonly kind: 'answered'; readonly body: Readonly<Record<string, unknown>> }
+  /** `later`: it may answer another time. */
+  | { readonly kind: 'silent'; readonly words: string; readonly later: boolean }

@@ -1,0 +1,39 @@
+// Messages that were made and are not to be sent any more: called off while a provider was asked, or no longer wanted.
+import { detail } from '../../domain/execution-detail.ts'
+import type { Settlement } from '../../record/settlement.ts'
+import { settles } from '../../record/settlement.ts'
+import type { UnsentMessage } from '../../store/messages/sending.ts'
+import type { JobFacts } from './job-facts.ts'
+import { preferenceRefusal } from './preference-refusal.ts'
+import { laterSteps, nextOf } from './settle-decision.ts'
+
+export interface RefusalFacts {
+  /** The messages of the job that are not done. */
+  readonly unsent: readonly UnsentMessage[]
+  readonly isCalledOff: boolean
+  readonly now: Date
+}
+
+/** Undefined where the job goes on. What a provider was being asked to send is perhaps sent: that is settled first. */
+export function lateRefusal(facts: JobFacts, { unsent, isCalledOff, now }: RefusalFacts): Settlement | undefined {
+  const isCall = facts.step.template.type === 'custom'
+  const isOver = unsent.length === 0 && !isCall
+  if (isOver || unsent.some((message) => message.state === 'calling')) return undefined
+  if (isCalledOff) return calledOff(facts, now)
+  // Whoever chose otherwise since it failed is not told after all.
+  const isRedriven = unsent.length > 0 && unsent.every(({ sending }) => sending.redrives && sending.attempts === 0)
+  const refusal = isRedriven ? preferenceRefusal(facts, now) : undefined
+  if (refusal === undefined) return undefined
+  return settles(facts.job, endOf(facts, 'skipped'), { details: refusal.details, next: nextOf(facts) })
+}
+
+function calledOff(facts: JobFacts, now: Date): Settlement {
+  const details = [detail(now, 'canceled')]
+  const steps = laterSteps(facts)
+  const rest = steps.length === 0 ? null : { steps, status: 'canceled' as const, details }
+  return settles(facts.job, endOf(facts, 'canceled'), { details, rest })
+}
+
+/** One message that arrived is enough, as ever. */
+const endOf = <Status extends string>({ job }: JobFacts, otherwise: Status): Status | 'completed' =>
+  job.state?.reached === true ? 'completed' : otherwise

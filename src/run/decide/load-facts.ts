@@ -1,0 +1,182 @@
+// What a batch of jobs needs to know, in a handful of statements.
+import type { Sql } from '../../db/sql.ts'
+import type { ChannelSettings } from '../../domain/channel-settings.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { TriggeredEvent } from '../../domain/event.ts'
+import { gathered } from '../../domain/gathered.ts'
+import { grouped } from '../../domain/grouped.ts'
+import type { Integration } from '../../domain/integration.ts'
+import type { Job } from '../../domain/job.ts'
+import type { Sealer } from '../../domain/sealed.ts'
+import type { Tenant } from '../../domain/tenant.ts'
+import type { StepType, WorkflowVersion } from '../../domain/workflow.ts'
+import type { WorkflowOverride } from '../../domain/workflow-override.ts'
+import type { ContextRow } from '../../store/contexts.ts'
+import { findContexts } from '../../store/contexts.ts'
+import type { DigestFacts } from '../../store/digests.ts'
+import { findDigests } from '../../store/digests.ts'
+import { findEvents } from '../../store/events.ts'
+import type { UnsentMessage } from '../../store/messages/sending.ts'
+import { findUnsent } from '../../store/messages/sending.ts'
+import { findChannels } from '../../store/subscriber-channels.ts'
+import type { RecipientRow } from '../../store/subscribers.ts'
+import { findRecipients } from '../../store/subscribers.ts'
+import { hasSuppressions } from '../../store/suppressions.ts'
+import { findTenants } from '../../store/tenants.ts'
+import { findWorkflowOverrides } from '../../store/workflow-overrides.ts'
+import type { Wording } from '../cache/layouts.ts'
+import type { Deciding } from '../pipeline.ts'
+import { followerOf } from './follower.ts'
+import type { PreviousStep } from './previous-steps.ts'
+import { findPreviousSteps } from './previous-steps.ts'
+
+export interface Facts {
+  /** By job: the one after it that may be decided with it. */
+  readonly followers: ReadonlyMap<string, Job>
+  readonly versions: ReadonlyMap<string, WorkflowVersion>
+  readonly events: ReadonlyMap<string, TriggeredEvent>
+  /** Recipients and actors. */
+  readonly subscribers: ReadonlyMap<string, RecipientRow>
+  readonly tenants: ReadonlyMap<string, Tenant>
+  readonly contexts: ReadonlyMap<string, ContextRow>
+  readonly digests: ReadonlyMap<string, DigestFacts>
+  readonly integrations: readonly Integration[]
+  readonly wording: Wording
+  /** By subscriber: their chat and push entries, where a job needs them. */
+  readonly channels: ReadonlyMap<string, readonly ChannelSettings[]>
+  /** By notification. */
+  readonly previous: ReadonlyMap<string, readonly PreviousStep[]>
+  /** By workflow and tenant, joined with a slash. */
+  readonly tenantOverrides: ReadonlyMap<string, WorkflowOverride>
+  /** Whether the suppression list holds anybody: most are empty, and need not be asked. */
+  readonly mayBeSuppressed: boolean
+  /** By job: what was being sent when it was last looked at. */
+  readonly unsent: ReadonlyMap<string, readonly UnsentMessage[]>
+}
+
+/** A template tells of so many events; how many there were in all it is told as a number. */
+const digestPayloadsMax = 100
+
+/** What is known of a run that is only tried: nothing of it is in the database, so it is not looked for there. */
+export interface TriedFacts {
+  /** Recipients and actors, as they would be. */
+  readonly subscribers: ReadonlyMap<string, RecipientRow>
+  readonly tenants: ReadonlyMap<string, Tenant>
+}
+
+export function loadFacts(
+  deciding: Deciding,
+  environment: Environment,
+  jobs: readonly Job[],
+  tried?: TriedFacts,
+): Promise<Facts> {
+  return deciding.db.together((db) => readFacts(db, deciding, environment, jobs, tried))
+}
+
+async function readFacts(
+  db: Sql,
+  { world, versions: known, integrations: opened, wordings }: Deciding,
+  environment: Environment,
+  asked: readonly Job[],
+  tried?: TriedFacts,
+): Promise<Facts> {
+  const unique = (values: readonly (string | null)[], but?: ReadonlyMap<string, unknown>): string[] => [
+    ...new Set(values.filter((value) => value !== null && but?.has(value) !== true) as string[]),
+  ]
+  const resumed = asked.filter((job) => job.status === 'running')
+  // Kept, but for the first time: they say what else is needed, so that most batches ask for all of it in one trip.
+  const versions = await known.of(db, environment, unique(asked.map((job) => job.versionId)))
+  const followers = tried === undefined ? followersOf(asked, versions) : noFollowers
+  const jobs = [...asked, ...followers.values()]
+  const [read, recipients, digests, integrations, unsent, channels, previous, wording, mayBeSuppressed] =
+    await Promise.all([
+      findEvents(db, environment, unique(jobs.filter((job) => job.event === undefined).map((job) => job.eventId))),
+      findRecipients(
+        db,
+        environment,
+        unique(
+          jobs.map((job) => job.subscriberId),
+          tried?.subscribers,
+        ),
+      ),
+      findDigests(db, environment, unique(jobs.map((job) => job.digestId)), digestPayloadsMax),
+      opened.active(db, environment),
+      findUnsent(db, environment, resumed),
+      channelsFor(db, world.sealer, environment, jobs, versions),
+      tried === undefined ? findPreviousSteps(db, environment, jobs, versions) : noSteps,
+      wordings.for(db, environment, jobs, versions),
+      jobs.some((job) => suppressible.has(typeOf(job, versions))) && hasSuppressions(db, environment),
+    ])
+  const events = [...read, ...new Set(gathered(jobs, (job) => job.event ?? []))]
+  const [actors, tenants, contexts, tenantOverrides] = await Promise.all([
+    findRecipients(
+      db,
+      environment,
+      unique(
+        events.map((event) => event.actorId),
+        tried?.subscribers,
+      ),
+    ),
+    findTenants(db, environment, {
+      ids: unique(
+        events.map((event) => event.tenantId),
+        tried?.tenants,
+      ),
+    }),
+    findContexts(db, environment, unique(gathered(events, (event) => event.contextKeys ?? []))),
+    findWorkflowOverrides(db, environment, unique(events.map((event) => event.tenantId))),
+  ])
+  return {
+    followers,
+    versions,
+    events: byId(events),
+    subscribers: byId([...recipients, ...actors, ...(tried?.subscribers.values() ?? [])]),
+    tenants: new Map([...tenants.map((tenant) => [tenant._id, tenant] as const), ...(tried?.tenants ?? [])]),
+    contexts: new Map(contexts.map((context) => [context.key, context])),
+    digests: new Map(digests.map((digest) => [digest.window_id, digest])),
+    integrations,
+    mayBeSuppressed,
+    wording,
+    channels,
+    previous,
+    tenantOverrides: new Map(tenantOverrides.map((one) => [`${one.workflowId}/${one.tenantId}`, one])),
+    unsent: grouped(unsent, (message) => message.jobId),
+  }
+}
+
+/** A run that is only tried goes step by step. */
+const noFollowers: ReadonlyMap<string, Job> = new Map()
+
+function followersOf(jobs: readonly Job[], versions: ReadonlyMap<string, WorkflowVersion>): ReadonlyMap<string, Job> {
+  const found = new Map<string, Job>()
+  for (const job of jobs) {
+    const follower = followerOf(job, versions.get(job.versionId))
+    if (follower !== undefined) found.set(job.id, follower)
+  }
+  return found
+}
+
+const noSteps: ReadonlyMap<string, readonly PreviousStep[]> = new Map()
+
+const suppressible: ReadonlySet<StepType | undefined> = new Set<StepType>(['email', 'sms'])
+const withEntries: ReadonlySet<StepType | undefined> = new Set<StepType>(['chat', 'push'])
+
+const typeOf = (job: Job, versions: ReadonlyMap<string, WorkflowVersion>): StepType | undefined =>
+  versions.get(job.versionId)?.definition.steps[job.step]?.template.type
+
+/** Only for steps that send to them: they are sealed, and cost something to open. */
+async function channelsFor(
+  db: Sql,
+  sealer: Sealer,
+  environment: Environment,
+  jobs: readonly Job[],
+  versions: ReadonlyMap<string, WorkflowVersion>,
+): Promise<ReadonlyMap<string, readonly ChannelSettings[]>> {
+  const needing = jobs.filter((job) => withEntries.has(typeOf(job, versions)))
+  if (needing.length === 0) return new Map()
+  return findChannels(db, sealer, environment, [...new Set(needing.map((job) => job.subscriberId))])
+}
+
+function byId<Row extends { id: string }>(rows: readonly Row[]): Map<string, Row> {
+  return new Map(rows.map((row) => [row.id, row]))
+}

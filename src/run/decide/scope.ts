@@ -1,0 +1,90 @@
+// The variables a step's templates and conditions see.
+import type { TriggeredEvent } from '../../domain/event.ts'
+import type { TemplateScope } from '../../domain/rendering.ts'
+import { translations } from '../../domain/translation.ts'
+import type { WorkflowVersion } from '../../domain/workflow.ts'
+import type { ContextRow } from '../../store/contexts.ts'
+import type { RecipientRow } from '../../store/subscribers.ts'
+import type { Facts } from './load-facts.ts'
+import { stepsScope } from './previous-steps.ts'
+import type { UnsubscribeLinks } from './unsubscribe-headers.ts'
+
+export interface ScopeParts {
+  readonly facts: Facts
+  readonly event: TriggeredEvent
+  readonly subscriber: RecipientRow
+  readonly version: WorkflowVersion
+  readonly digestId: string | null
+  /** Whose earlier steps are seen, where the step asks for them. */
+  readonly notificationId: string
+  readonly links?: UnsubscribeLinks | undefined
+}
+
+export function scopeOf({
+  facts,
+  event,
+  subscriber,
+  version,
+  digestId,
+  notificationId,
+  links,
+}: ScopeParts): TemplateScope {
+  const { definition } = version
+  const actor = event.actorId === null ? undefined : facts.subscribers.get(event.actorId)
+  const tenant = event.tenantId === null ? undefined : facts.tenants.get(event.tenantId)
+  const contexts = event.contextKeys === null ? [] : event.contextKeys.flatMap((key) => facts.contexts.get(key) ?? [])
+  const digest = digestId === null ? undefined : facts.digests.get(digestId)
+  const scope: Record<string, unknown> & TemplateScope = {
+    payload: event.payload,
+    subscriber: personOf(subscriber),
+    actor: actor && personOf(actor),
+    tenant: tenant && { identifier: tenant.identifier, name: tenant.name, data: tenant.data ?? {} },
+    context: contexts.length === 0 ? nothing : Object.fromEntries(contexts.map(contextOf)),
+    step: {
+      digest: digest !== undefined,
+      events: digest?.payloads ?? [event.payload],
+      total_count: digest?.total ?? 1,
+    },
+    workflow: {
+      identifier: version.identifier,
+      name: definition.name,
+      tags: definition.tags,
+      data: definition.data ?? nothing,
+    },
+  }
+  const { wording } = facts
+  if (wording.translations !== undefined) Object.assign(scope, { [translations]: wording.translations })
+  const unsubscribe = links?.of(subscriber.id, version)
+  if (unsubscribe !== undefined) scope['unsubscribe'] = unsubscribe
+  const previous = facts.previous.get(notificationId)
+  if (previous !== undefined) scope['steps'] = stepsScope(definition.steps, previous, facts.digests)
+  // The payload's own members beside them, where they do not hide one of the roots.
+  for (const name of Object.keys(event.payload)) {
+    if (!Object.hasOwn(scope, name) && name !== '__proto__') scope[name] = event.payload[name]
+  }
+  return scope
+}
+
+const nothing = {}
+
+function contextOf({ type, id, data }: ContextRow): [string, { id: string; data: Record<string, unknown> }] {
+  return [type, { id, data: data ?? {} }]
+}
+
+/** A subscriber in the words of the interface. */
+function personOf(row: RecipientRow): Readonly<Record<string, unknown>> {
+  return {
+    _id: row.id,
+    subscriberId: row.subscriber_id,
+    firstName: row.first_name,
+    lastName: row.last_name,
+    email: row.email,
+    phone: row.phone,
+    avatar: row.avatar,
+    locale: row.locale,
+    timezone: row.timezone,
+    data: row.data ?? {},
+    isOnline: row.is_online,
+    lastOnlineAt: row.last_online_at?.toISOString() ?? null,
+  }
+}

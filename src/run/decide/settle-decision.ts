@@ -1,0 +1,135 @@
+// From what a step wants to what is written: statuses, messages, the next step, and the calls to make.
+
+import type { Decision } from '../../domain/decision.ts'
+import { messageIdOf } from '../../domain/derived-id.ts'
+import type { TriggeredEvent } from '../../domain/event.ts'
+import { detail } from '../../domain/execution-detail.ts'
+import type { Job } from '../../domain/job.ts'
+import type { MessageDraft, MessageError, MessageState, MessageStatus, Sending } from '../../domain/message.ts'
+import { activeStepFrom } from '../../domain/workflow.ts'
+import type { RestOfSteps, Settlement, Wish } from '../../record/settlement.ts'
+import { settles } from '../../record/settlement.ts'
+import type { NewMessage } from '../../store/messages/insert.ts'
+import type { JobFacts } from './job-facts.ts'
+
+/** Everything but what calls out: that needs an integration or a slot first. */
+export type SettledDecision = Exclude<Decision, { kind: 'send' | 'callOut' }>
+
+export function settlementOf(facts: JobFacts, decision: SettledDecision, now: Date): Settlement | Wish {
+  const { job } = facts
+  switch (decision.kind) {
+    case 'deliver':
+      return settles(job, 'completed', {
+        details: decision.details,
+        state: { providerId: 'platform' },
+        messages: [messageOf(facts, decision.message, now, { state: 'done', status: 'sent', providerId: 'platform' })],
+        next: nextOf(facts),
+      })
+    case 'unreachable': {
+      const placed = { state: 'done', status: 'warning', error: decision.error } as const
+      const messages = [messageOf(facts, decision.message, now, placed)]
+      return settles(job, 'skipped', { details: decision.details, messages, next: nextOf(facts) })
+    }
+    case 'skip':
+      return settles(job, 'skipped', { next: nextOf(facts), ...decisionParts(decision) })
+    case 'complete':
+      return settles(job, 'completed', { next: nextOf(facts), ...decisionParts(decision) })
+    case 'wait':
+      return settles(job, 'delayed', { due: decision.until, ...decisionParts(decision) })
+    case 'release':
+      return settles(job, 'queued', { details: decision.details, due: now, closes: decision.windowId ?? null })
+    case 'closeDigest':
+      return settles(job, 'completed', {
+        // How many it gathered is told when it is closed.
+        details: decision.details.filter(({ code }) => code !== 'digestTriggered'),
+        closes: decision.windowId,
+        next: nextOf(facts, decision.windowId),
+      })
+    case 'fail':
+      return failed(facts, decision, now)
+    case 'joinDigest':
+      return {
+        job,
+        join: decision,
+        workflowId: facts.version.workflowId,
+        now,
+        nextStep: nextOf(facts)?.step ?? null,
+        laterSteps: laterSteps(facts),
+      }
+    case 'takeThrottle':
+      return { job, take: decision, now, nextStep: nextOf(facts)?.step ?? null, laterSteps: laterSteps(facts) }
+  }
+}
+
+/** A failed step lets the others go on, unless it or its type says otherwise. */
+export function failed(
+  facts: JobFacts,
+  failure: { details: Settlement['details']; stops: boolean },
+  now: Date,
+): Settlement {
+  if (!failure.stops && !facts.step.shouldStopOnFail) {
+    return settles(facts.job, 'failed', { details: failure.details, next: nextOf(facts) })
+  }
+  return settles(facts.job, 'failed', { details: failure.details, rest: canceledRest(facts, now) })
+}
+
+export function canceledRest(facts: Pick<JobFacts, 'job' | 'version'>, now: Date): RestOfSteps | null {
+  const steps = laterSteps(facts)
+  return steps.length === 0 ? null : { steps, status: 'canceled', details: [detail(now, 'previousFailed')] }
+}
+
+export function laterSteps({ job, version }: Pick<JobFacts, 'job' | 'version'>): number[] {
+  return version.definition.steps.flatMap((step, index) => (index > job.step && step.active ? [index] : []))
+}
+
+export function nextOf(
+  { job, version }: Pick<JobFacts, 'job' | 'version'>,
+  digestId = job.digestId,
+): Settlement['next'] {
+  const step = activeStepFrom(version.definition.steps, job.step + 1)
+  return step === undefined ? null : { step, digestId }
+}
+
+function decisionParts(decision: { details: Settlement['details']; state?: Settlement['state'] }) {
+  return { details: decision.details, state: decision.state ?? null }
+}
+
+export interface Placed {
+  /** Where it was worked out before. */
+  readonly id?: string | undefined
+  readonly state: MessageState
+  readonly status: MessageStatus | null
+  readonly providerId?: string
+  readonly integrationId?: string
+  readonly sending?: Sending
+  readonly error?: MessageError
+}
+
+export function messageOf(
+  { job, event }: { job: Job; event: Pick<TriggeredEvent, 'contextKeys' | 'test'> },
+  draft: MessageDraft,
+  now: Date,
+  placed: Placed,
+): NewMessage {
+  const isInApp = draft.channel === 'in_app'
+  return {
+    id: placed.id ?? messageIdOf(job.eventId, job.id, draft.target),
+    eventId: job.eventId,
+    notificationId: job.notificationId,
+    jobId: job.id,
+    subscriberId: job.subscriberId,
+    versionId: job.versionId,
+    step: job.step,
+    draft,
+    state: placed.state,
+    status: placed.status,
+    providerId: placed.providerId ?? null,
+    integrationId: placed.integrationId ?? null,
+    sending: placed.sending ?? null,
+    error: placed.error ?? null,
+    contextKeys: event.contextKeys,
+    isTest: event.test != null,
+    deliveredAt: isInApp && placed.status === 'sent' ? now : null,
+    createdAt: now,
+  }
+}

@@ -1,0 +1,66 @@
+// The conditions of a step and of its variants, asked of what is known of a job; and what must be asked of others first.
+import type { StepFilter } from '../../domain/condition.ts'
+import type { Evaluation } from '../../domain/condition-evaluation.ts'
+import { evaluateFilters } from '../../domain/condition-evaluation.ts'
+import { evaluateLogic } from '../../domain/json-logic.ts'
+import { LogicTooLarge } from '../../domain/json-logic-operators.ts'
+import type { Renderer } from '../../domain/rendering.ts'
+import { RenderError } from '../../domain/rendering.ts'
+import type { StepVariant } from '../../domain/workflow.ts'
+import type { JobFacts } from './job-facts.ts'
+import { messagesOfStep } from './previous-steps.ts'
+import { needsOf } from './step-needs.ts'
+
+export function evaluateConditions(
+  filters: readonly StepFilter[],
+  { scope, version, previous, webhookAnswers, webhooksHold }: JobFacts,
+  renderer: Renderer,
+  now: Date,
+): Evaluation {
+  return evaluateFilters(filters, scope, (text) => renderer.value(text, scope), {
+    now,
+    messagesOf: (name) => messagesOfStep(version.definition.steps, previous, name),
+    answerOf: (address) => {
+      const answer = webhookAnswers?.get(address)
+      return answer?.kind === 'answered' ? answer.body : undefined
+    },
+    assumes: webhooksHold,
+  })
+}
+
+/** The variants that may be chosen: one without conditions never is. */
+export const choosableVariants = ({ step, scope }: JobFacts, now: Date): StepVariant[] =>
+  step.variants.filter(
+    ({ active, filters, skip }) =>
+      active && filters.length > 0 && (skip === undefined || !evaluateLogic(skip, scope, now).holds),
+  )
+
+/** What a condition that could not be asked is told as; undefined where that is no fault of its own. */
+export function brokenCondition(error: unknown): { field: string; message: string } | undefined {
+  if (error instanceof RenderError) return { field: error.field, message: error.message }
+  return error instanceof LogicTooLarge ? { field: 'skip', message: error.message } : undefined
+}
+
+/** A message that was held back, or a wait that is over, passed its conditions before. */
+export const asksConditions = ({ job }: JobFacts): boolean =>
+  job.status !== 'delayed' && job.state?.heldBy === undefined
+
+/** The addresses whose answers are still missing to decide: none where the other conditions decide. */
+export function openQuestions(facts: JobFacts, renderer: Renderer, now: Date): readonly string[] {
+  if (facts.job.status === 'delayed' || !needsOf(facts.step).webhooks) return []
+  try {
+    if (asksConditions(facts)) {
+      const own = evaluateConditions(facts.step.filters, facts, renderer, now)
+      if (!own.passed) return own.asks
+    }
+    for (const variant of choosableVariants(facts, now)) {
+      const { passed, asks } = evaluateConditions(variant.filters, facts, renderer, now)
+      if (passed || asks.length > 0) return asks
+    }
+    return []
+  } catch (error) {
+    // Whoever decides will tell.
+    if (brokenCondition(error) === undefined) throw error
+    return []
+  }
+}

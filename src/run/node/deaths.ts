@@ -1,0 +1,160 @@
+// Looks for dead nodes among the others, ends them, and frees what they held.
+import type { Clock } from '../../db/clock.ts'
+import type { Db, Sql } from '../../db/sql.ts'
+import { everyLease, leasesOfNode } from '../../queue/lease-source.ts'
+import type { DeadNode, QueueTable } from '../../queue/leases.ts'
+import { freeLeases } from '../../queue/leases.ts'
+import { leaseMs } from '../../queue/queue.ts'
+import type { NodeHeartbeat, NodeIdentity, OldNode } from '../../store/nodes.ts'
+import { endHeartbeats, endOldNodes, forgetEnded, listHeartbeats, listOldNodes, lockEnded } from '../../store/nodes.ts'
+import type { World } from '../../world/world.ts'
+import type { Heartbeat } from './heartbeat.ts'
+import type { HostProcess } from './host-process.ts'
+import type { Sighting, Sightings } from './judge.ts'
+import { judge } from './judge.ts'
+
+export interface DeathsOptions {
+  readonly db: Db
+  readonly heartbeatDb: Db
+  readonly world: World
+  readonly clock: Clock
+  readonly queues: readonly QueueTable[]
+  readonly nodeId: string
+  readonly host: HostProcess
+  readonly heartbeat: Heartbeat
+  monotonicMs(): number
+  /** What a dead node held can be claimed. */
+  onDue(): void
+}
+
+interface Freed {
+  readonly freed: number
+  readonly left: number
+}
+
+/** A statement that a node had under way when it died may still take leases: its rows are looked after for so long. */
+const endedKeptMs = 15_000
+const reportedMax = 1_000
+
+const keyOf = ({ nodeId, epoch }: NodeIdentity): string => `${nodeId}/${epoch}`
+
+export class Deaths {
+  readonly #options: DeathsOptions
+  #seen: Sightings = new Map()
+  #others = 0
+  /** Nodes whose processes were seen to end. */
+  readonly #reported = new Set<string>()
+
+  constructor(options: DeathsOptions) {
+    this.#options = options
+  }
+
+  /** How many other nodes live, as far as is known. */
+  get others(): number {
+    return this.#others
+  }
+
+  /** Remembered beyond the next look: a registration that was under way may be committed later. */
+  report(nodeId: string): void {
+    this.#reported.add(nodeId)
+    const [oldest] = this.#reported
+    if (this.#reported.size > reportedMax && oldest !== undefined) this.#reported.delete(oldest)
+  }
+
+  /** One look at all nodes. Not to be called while another is under way. */
+  async look(): Promise<void> {
+    const { heartbeatDb, heartbeat, monotonicMs } = this.#options
+    const own = heartbeat.identity
+    if (own === undefined) return
+    const startedAtMs = monotonicMs()
+    const [all, oldNodes] = await heartbeatDb.together((db) => Promise.all([listHeartbeats(db), listOldNodes(db)]))
+    const living = all.filter((node) => !node.hasEnded && keyOf(node) !== keyOf(own))
+    const sightings = [...living.map((node) => this.#sightingOf(node)), ...oldNodes.flatMap(sightingOfOld)]
+    const times = { startedAtMs, endedAtMs: monotonicMs(), connectedAtMs: heartbeat.connectedAtMs }
+    const { seen, dead } = judge(this.#seen, { ...times, sightings })
+    this.#seen = seen
+    this.#others = living.length + oldNodes.length - dead.size
+    await this.#end(
+      living.filter((node) => dead.has(keyOf(node))),
+      oldNodes.filter(({ id }) => dead.has(id)),
+      new Set(sightings.flatMap(({ key, isCertain }) => (isCertain ? [key] : []))),
+    )
+    if (dead.size > 0 || all.some((node) => node.hasEnded)) await this.#freeEnded()
+  }
+
+  /** Everything that is leased, by whomever: for the only process on a database, before it claims anything. */
+  async freeEverything(): Promise<void> {
+    const { db, heartbeatDb, world } = this.#options
+    const nodes = await listHeartbeats(heartbeatDb)
+    const [seenFirst] = nodes.map(({ seenAt }) => seenAt).sort((a, b) => a.getTime() - b.getTime())
+    const { freed, left } = await this.#free(db, { ...everyLease, ...(seenFirst && { aliveAt: seenFirst }) })
+    if (freed + left > 0) world.log.info({ freed, left }, 'What was left in hand by an earlier start is due again')
+  }
+
+  /** What this node holds itself: nothing may be under way. */
+  async freeOwn(): Promise<void> {
+    await this.#free(this.#options.db, { ...this.#options.heartbeat.leases.all, wasStopped: true })
+  }
+
+  #sightingOf(node: NodeHeartbeat): Sighting {
+    const { host, nodeId } = this.#options
+    // An earlier identity of this very node is over: it goes by another now.
+    const isCertain = node.nodeId === nodeId || this.#reported.has(node.nodeId) || host.isGone(node)
+    return { key: keyOf(node), sign: String(node.beat), isCertain }
+  }
+
+  /** In two statements: whoever is returned was ended by this node, and by no other. */
+  async #end(
+    nodes: readonly NodeHeartbeat[],
+    oldNodes: readonly OldNode[],
+    certain: ReadonlySet<string>,
+  ): Promise<void> {
+    const { heartbeatDb, world } = this.#options
+    const asSeen = nodes.map((node) => ({ ...node, beat: certain.has(keyOf(node)) ? undefined : node.beat }))
+    const ended = await endHeartbeats(heartbeatDb, asSeen)
+    const endedOld = await endOldNodes(
+      heartbeatDb,
+      oldNodes.map(({ id }) => id),
+    )
+    for (const node of [...ended, ...endedOld]) {
+      const isCertain = certain.has(keyOf(node))
+      world.log.warn({ node: node.nodeId, epoch: node.epoch, isCertain }, 'A node is gone; what it held is due again')
+    }
+  }
+
+  /**
+   * Frees what ended nodes held, each in a transaction of its own with its row locked. The row stays until nothing is left
+   * and nothing can come any more, so that another node looks again should this one die now.
+   */
+  async #freeEnded(): Promise<void> {
+    const { db, heartbeatDb, world, onDue } = this.#options
+    const ended = (await listHeartbeats(heartbeatDb)).filter((node) => node.hasEnded)
+    for (const node of ended) {
+      const { freed, left } = await db.transaction(async (tx) => {
+        if (!(await lockEnded(tx, node))) return { freed: 0, left: 0 }
+        const leases = leasesOfNode(BigInt(node.leaseKey))
+        const result = await this.#free(tx, { ...leases, aliveAt: node.seenAt })
+        if (result.left === 0) await forgetEnded(tx, node, endedKeptMs)
+        return result
+      })
+      if (freed === 0) continue
+      world.log.info({ node: node.nodeId, epoch: node.epoch, freed, left }, 'Work of a dead node was freed')
+      onDue()
+    }
+  }
+
+  async #free(db: Sql, dead: Omit<DeadNode, 'leaseMs'>): Promise<Freed> {
+    const { clock, queues } = this.#options
+    const results: Freed[] = []
+    for (const queue of queues) results.push(await freeLeases(db, queue, clock, { ...dead, leaseMs }))
+    return {
+      freed: results.reduce((sum, one) => sum + one.freed, 0),
+      left: results.reduce((sum, one) => sum + one.left, 0),
+    }
+  }
+}
+
+/** A node of 0.1.0 whose lock is held lives, and is not remembered: it is only dead when its lock stays free. */
+function sightingOfOld({ id, isUnlocked }: OldNode): Sighting[] {
+  return isUnlocked ? [{ key: id, sign: 'unlocked', isCertain: false }] : []
+}

@@ -1,0 +1,51 @@
+// Records a placed batch in one transaction, and keeps only what was still ours.
+import { isInfrastructureError } from '../db/failure.ts'
+import type { Environment } from '../domain/environment.ts'
+import type { Job } from '../domain/job.ts'
+import { recordDecisions } from '../record/record-decisions.ts'
+import type { BegunMessage, Outgoing } from './send/outgoing.ts'
+import type { PlacedBatch } from './send/place-batch.ts'
+import type { Stages } from './stages.ts'
+
+export interface RecordedBatch {
+  /** All that were run. */
+  readonly jobs: readonly Job[]
+  /** Calls that are marked, and hold their slots. */
+  readonly begun: PlacedBatch['begun']
+  readonly waiting: PlacedBatch['waiting']
+  readonly calls: PlacedBatch['calls']
+  readonly madeAfter: PlacedBatch['madeAfter']
+}
+
+/** Slots that were taken for a transaction that failed are free again; one that gave no answer is remembered. */
+export async function recordPlaced(
+  { pipeline: { db, world, queue }, sends, unconfirmed }: Stages,
+  environment: Environment,
+  jobs: readonly Job[],
+  { settlements, wishes, madeAfter, begun, waiting, calls }: PlacedBatch,
+): Promise<RecordedBatch> {
+  let ours: ReadonlySet<string>
+  try {
+    ours = await recordDecisions(db, world, environment, queue, { settlements, wishes, madeAfter })
+  } catch (error) {
+    if (isInfrastructureError(error)) unconfirmed.note({ jobs, madeAfter, marked: begun.flatMap(markedBy) })
+    leaveSeats(begun)
+    sends.wake()
+    throw error
+  }
+  const written = new Set(settlements.map(({ job }) => job.id))
+  const isOurs = ({ facts: { job } }: Outgoing): boolean => ours.has(job.id)
+  // One of which nothing was written waits whatever became of the others: its lease is asked when it begins.
+  const mayWait = (outgoing: Outgoing): boolean => isOurs(outgoing) || !written.has(outgoing.facts.job.id)
+  const lost = begun.filter((outgoing) => !isOurs(outgoing))
+  leaveSeats(lost)
+  if (lost.length > 0) sends.wake()
+  return { jobs, begun: begun.filter(isOurs), waiting: waiting.filter(mayWait), calls, madeAfter }
+}
+
+const markedBy = ({ facts, messages }: Outgoing<BegunMessage>): { job: Job; messageId: string }[] =>
+  messages.filter(({ marksLater }) => !marksLater).map(({ id }) => ({ job: facts.job, messageId: id }))
+
+function leaveSeats(outgoing: readonly Outgoing<BegunMessage>[]): void {
+  for (const { messages } of outgoing) for (const { seat } of messages) seat.leave()
+}

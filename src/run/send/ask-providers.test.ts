@@ -1,0 +1,149 @@
+// Asking providers: whatever breaks on the way, every message has an outcome and every seat is given up.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createFakeWorld } from '../../../test/support/fake-world.ts'
+import { createSeating } from '../../deliver/seats.ts'
+import { createSlots } from '../../deliver/slots.ts'
+import { notYetSent } from '../../domain/message.ts'
+import type { Outcome } from '../../domain/outcome.ts'
+import { sent } from '../../domain/outcome.ts'
+import { provider } from '../../providers/provider.ts'
+import { addProvider } from '../../providers/registry.ts'
+import type { Pipeline } from '../pipeline.ts'
+import { askProviders } from './ask-providers.ts'
+import type { BegunMessage, Outgoing } from './outgoing.ts'
+import { takeSlots } from './take-slots.ts'
+
+const calls: string[][] = []
+addProvider(
+  provider({
+    id: 'test-many',
+    channel: 'email',
+    name: 'Many',
+    docsUrl: '/docs',
+    evidence: { source: 'ours' },
+    form: {},
+    async send(_world, message) {
+      calls.push([message.id])
+      return sent(`single-${message.id}`)
+    },
+    batching: {
+      max: 10,
+      key({ subject }) {
+        if (subject === 'broken') throw new Error('The key broke')
+        return ''
+      },
+    },
+    async sendMany(_world, messages) {
+      calls.push(messages.map(({ id }) => id))
+      return messages.map(({ id }) => sent(`shared-${id}`))
+    },
+  }),
+)
+
+function pipelineOf(secret: () => Promise<Buffer>): Pipeline {
+  return { world: createFakeWorld(), signingSecrets: { of: secret } } as unknown as Pipeline
+}
+
+function outgoingOf(id: string, { subject = 'Hello', wantsReplies = false, capture = false } = {}): Outgoing {
+  const envelope = { to: ['ada@example.org'], subject, html: '<p>Hi</p>', text: 'Hi' }
+  const integration = {
+    _id: 'i',
+    providerId: 'test-many',
+    credentials: {},
+    configurations: { inboundParseDomain: 'parse.example.com', capture },
+  }
+  const step = { template: { type: 'email' }, ...(wantsReplies ? { replyCallback: { active: true, url: 'x' } } : {}) }
+  return {
+    environment: { id: 'e' },
+    facts: { step, event: { payload: {}, attachments: 0 } },
+    messages: [{ id, envelope, integration, sending: notYetSent }],
+    later: [],
+  } as unknown as Outgoing
+}
+
+async function outcomesOf(pipeline: Pipeline, outgoing: readonly Outgoing[]): Promise<[string, Outcome][]> {
+  calls.length = 0
+  const slots = createSlots()
+  const seating = createSeating(slots)
+  const begun = outgoing.map((one) => takeSlots(slots, seating, one, new Date()))
+  const answers = askProviders(pipeline, begun as readonly Outgoing<BegunMessage>[])
+  return Promise.all([...answers].map(async ([{ id }, answer]): Promise<[string, Outcome]> => [id, await answer]))
+}
+
+const noSecret = async (): Promise<Buffer> => Promise.reject(new Error('The database is away'))
+
+test('a message whose address for answers cannot be made is not sent, and can be repeated', async () => {
+  const alone = await outcomesOf(pipelineOf(noSecret), [outgoingOf('a', { wantsReplies: true })])
+  assert.deepEqual([alone.map(([, { kind }]) => kind), calls], [['busy'], []])
+})
+
+test('in a shared request it costs only those that want answers', async () => {
+  const outgoing = [outgoingOf('a'), outgoingOf('b', { wantsReplies: true }), outgoingOf('c')]
+  const outcomes = await outcomesOf(pipelineOf(noSecret), outgoing)
+  assert.deepEqual(
+    outcomes.map(([id, outcome]) => [id, outcome.kind === 'sent' ? outcome.providerMessageId : outcome.kind]),
+    [
+      ['a', 'shared-a'],
+      ['b', 'busy'],
+      ['c', 'shared-c'],
+    ],
+  )
+  assert.deepEqual(calls, [['a', 'c']])
+})
+
+test('a provider that breaks over a message’s key sends it alone, and the others together', async () => {
+  const outgoing = [outgoingOf('a'), outgoingOf('b', { subject: 'broken' }), outgoingOf('c')]
+  const outcomes = await outcomesOf(
+    pipelineOf(async () => Buffer.from('secret')),
+    outgoing,
+  )
+  assert.deepEqual([...new Set(outcomes.map(([, { kind }]) => kind))], ['sent'])
+  assert.deepEqual([...calls].sort(), [['a', 'c'], ['b']])
+})
+
+test('a fault of ours is an unsure outcome, never a rejection that would hold the slot', async () => {
+  const outgoing = outgoingOf('a', { wantsReplies: true })
+  const broken = { ...outgoing, facts: { ...outgoing.facts, event: undefined } } as unknown as Outgoing
+  const slots = createSlots()
+  const begun = takeSlots(slots, createSeating(slots), outgoing, new Date())
+  const pipeline = pipelineOf(async () => Buffer.from('secret'))
+  const answers = askProviders(pipeline, [{ ...broken, messages: begun.messages } as Outgoing<BegunMessage>])
+  const [message] = begun.messages
+  assert.equal((await answers.get(message as BegunMessage))?.kind, 'unsure')
+})
+
+test('a message that was refused with others shares no request any more', async () => {
+  const outgoing = [outgoingOf('a'), outgoingOf('b'), outgoingOf('c')]
+  const [first] = outgoing as [Outgoing]
+  const sending = { ...notYetSent, alone: true }
+  const alone = { ...first, messages: first.messages.map((message) => ({ ...message, sending })) } as Outgoing
+  await outcomesOf(
+    pipelineOf(async () => Buffer.from('secret')),
+    [alone, ...outgoing.slice(1)],
+  )
+  assert.deepEqual(calls, [['a'], ['b', 'c']])
+})
+
+test('in a shared request, those that came after the switch to capture are kept, and those before it are sent', async () => {
+  for (const switched of [
+    [false, true, true],
+    [true, false, false],
+    [false, true, false],
+  ]) {
+    const outgoing = switched.map((capture, index) => outgoingOf(`${index}`, { capture }))
+    const outcomes = await outcomesOf(
+      pipelineOf(async () => Buffer.from('secret')),
+      outgoing,
+    )
+    const kept = new Map(outcomes.map(([id, outcome]) => [id, outcome.kind === 'sent' && outcome.captured === true]))
+    assert.deepEqual(
+      switched.map((_, index) => kept.get(`${index}`)),
+      switched,
+    )
+    assert.deepEqual(
+      calls.flat(),
+      switched.flatMap((capture, index) => (capture ? [] : [`${index}`])),
+    )
+  }
+})

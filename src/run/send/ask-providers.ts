@@ -1,0 +1,147 @@
+// Asks providers to send messages that were begun: each by itself, or together where they share a call.
+import { deliver, deliverTogether } from '../../deliver/deliver.ts'
+import { messageFor } from '../../deliver/message-for.ts'
+import { callOfSeat } from '../../deliver/seats.ts'
+import { repeatedIdOf } from '../../domain/derived-id.ts'
+import type { Environment } from '../../domain/environment.ts'
+import { gathered } from '../../domain/gathered.ts'
+import { grouped } from '../../domain/grouped.ts'
+import { isCapturing } from '../../domain/integration.ts'
+import type { Job } from '../../domain/job.ts'
+import type { Envelope } from '../../domain/message.ts'
+import type { OutboundMessage } from '../../domain/outbound-message.ts'
+import type { Outcome } from '../../domain/outcome.ts'
+import { busy, captured, misconfigured, unsure } from '../../domain/outcome.ts'
+import { providerOf } from '../../providers/registry.ts'
+import type { JobFacts } from '../decide/job-facts.ts'
+import type { Pipeline } from '../pipeline.ts'
+import { withFiles } from './attachments.ts'
+import type { BegunMessage, Outgoing } from './outgoing.ts'
+import { withOperatorMail } from './outgoing.ts'
+import { withReplyAddress } from './reply-address.ts'
+
+interface Asked {
+  readonly environment: Environment
+  readonly facts: JobFacts
+  readonly message: BegunMessage
+}
+
+/** What is asked when messages are about to leave. */
+export interface Leaving {
+  /** Whether the jobs are still ours, which is certain while their marks are fresh. */
+  mayLeave(jobs: readonly Job[]): boolean | Promise<boolean>
+  /** Marks a message that was not marked when it began, because its provider says when its content leaves. */
+  mark(job: Job, message: BegunMessage): Promise<boolean>
+}
+
+/** What comes of each message; none of it is ever rejected, or a slot would be held for good. The calls have begun when this returns. */
+export function askProviders(
+  pipeline: Pipeline,
+  outgoing: readonly Outgoing<BegunMessage>[],
+  leaving: Leaving,
+): ReadonlyMap<BegunMessage, Promise<Outcome>> {
+  const all = gathered(outgoing, ({ environment, facts, messages }) =>
+    messages.map((message): Asked => ({ environment, facts, message })),
+  )
+  const answers = new Map<BegunMessage, Promise<Outcome>>()
+  for (const seated of grouped(all, ({ message }) => callOfSeat(message.seat)).values()) {
+    // Each by itself: the switch may have come between two that share a call. Nobody is asked, so no account need be good.
+    for (const { message } of seated) {
+      if (isCapturing(message.integration)) answers.set(message, Promise.resolve(captured(message.id)))
+    }
+    const group = seated.filter(({ message }) => !answers.has(message))
+    const [first] = group
+    if (first === undefined) continue
+    if (group.length === 1) {
+      answers.set(first.message, traced(pipeline, first, 1, orUnsure(pipeline, askOne(pipeline, first, leaving))))
+      continue
+    }
+    const outcomes = askTogether(pipeline, group, leaving)
+    for (const [index, asked] of group.entries()) {
+      const own = outcomes.then((told) => told[index] as Outcome)
+      answers.set(asked.message, traced(pipeline, asked, group.length, orUnsure(pipeline, own)))
+    }
+  }
+  return answers
+}
+
+/** With a span of the call, where the event is traced: who was asked and what for, never whom it was for. */
+function traced({ world }: Pipeline, asked: Asked, together: number, answer: Promise<Outcome>): Promise<Outcome> {
+  const { facts, message } = asked
+  const span = facts.span && world.tracer?.begin(`send ${message.channel}`, facts.span.traceparent, { kind: 'client' })
+  if (span === undefined) return answer
+  return answer.then((outcome) => {
+    const attributes = {
+      'posthorn.channel': message.channel,
+      'posthorn.provider': message.integration.providerId,
+      'posthorn.outcome': outcome.kind,
+      'posthorn.attempts': message.sending.attempts,
+      'posthorn.messages': together,
+    }
+    span.end({ attributes, failed: outcome.kind !== 'sent' })
+    return outcome
+  })
+}
+
+/** A fault of ours, at a moment that nobody knows. */
+async function orUnsure({ world }: Pipeline, answer: Promise<Outcome>): Promise<Outcome> {
+  try {
+    return await answer
+  } catch (error) {
+    world.log.error({ err: error }, 'A call broke by a fault of ours')
+    return unsure('The call broke by a fault of ours')
+  }
+}
+
+async function askOne(pipeline: Pipeline, { environment, facts, message }: Asked, leaving: Leaving): Promise<Outcome> {
+  const { event } = facts
+  const { providerId } = message.integration
+  const provider = providerOf(providerId)
+  if (provider === undefined) return misconfigured(`There is no provider ${providerId}`)
+  const integration = withOperatorMail(pipeline, message.integration)
+  const mayLeave = (): boolean | Promise<boolean> =>
+    message.marksLater ? leaving.mark(facts.job, message) : leaving.mayLeave([facts.job])
+  return withFiles(pipeline, environment, { event, envelope: message.envelope }, async (envelope) => {
+    const addressed = await addressedOf(pipeline, { environment, facts, message }, envelope)
+    return addressed === undefined
+      ? notAddressed
+      : deliver(pipeline.world, { provider, integration, message: addressed, mayLeave })
+  })
+}
+
+/** Those that share a call are of one integration, and have no files. */
+async function askTogether(pipeline: Pipeline, group: readonly Asked[], leaving: Leaving): Promise<readonly Outcome[]> {
+  const { integration } = (group[0] as Asked).message
+  const { providerId } = integration
+  const provider = providerOf(providerId)
+  if (provider === undefined) return group.map(() => misconfigured(`There is no provider ${providerId}`))
+  const made = await Promise.all(group.map((asked) => addressedOf(pipeline, asked, asked.message.envelope)))
+  const messages = gathered(made, (message) => message ?? [])
+  const mayLeave = (): boolean | Promise<boolean> => leaving.mayLeave(group.map(({ facts }) => facts.job))
+  const outcomes =
+    messages.length === 0 ? [] : await deliverTogether(pipeline.world, { provider, integration, messages, mayLeave })
+  const told = outcomes.values()
+  return made.map((message) => (message === undefined ? notAddressed : (told.next().value as Outcome)))
+}
+
+/** Nobody was asked. */
+const notAddressed = busy('The address for answers could not be made')
+
+/** As the provider is given it; undefined when its address for answers could not be made, because the database is away. */
+async function addressedOf(
+  pipeline: Pipeline,
+  { environment, facts, message }: Asked,
+  envelope: Envelope,
+): Promise<OutboundMessage | undefined> {
+  const { id, integration, sending } = message
+  const { providerId } = integration
+  const plain = messageFor({ id, envelope, providerId, payload: facts.event.payload })
+  try {
+    const addressed = await withReplyAddress(pipeline, environment, facts, integration, plain)
+    // Answers name the message itself; the vendor is asked under a name that it has not refused.
+    return sending.redrives === undefined ? addressed : { ...addressed, id: repeatedIdOf(id, sending.redrives) }
+  } catch (error) {
+    pipeline.world.log.warn({ err: error, messageId: id }, 'An address for answers could not be made')
+    return undefined
+  }
+}

@@ -1,0 +1,48 @@
+// Files that go out with an e-mail: read when it is sent, a bounded amount at once, and never kept with the message.
+import type { Environment } from '../../domain/environment.ts'
+import type { TriggeredEvent } from '../../domain/event.ts'
+import type { Envelope } from '../../domain/message.ts'
+import type { Attachment } from '../../domain/outbound-message.ts'
+import type { Outcome } from '../../domain/outcome.ts'
+import { busy } from '../../domain/outcome.ts'
+import { attachmentBytes, findAttachments } from '../../store/attachments.ts'
+import type { Pipeline } from '../pipeline.ts'
+
+/** As bytes, as text and in the request a file takes some six times its size. */
+export const fileBytesAtOnceMax = 48 * 1024 * 1024
+/** Well within what a call may take, so that its lease holds. */
+export const fileWaitMs = 10_000
+
+/** Sends with the event's files, where it brought some; the memory they take is given back when the call is over. */
+export async function withFiles(
+  pipeline: Pipeline,
+  environment: Environment,
+  { event, envelope }: { event: TriggeredEvent; envelope: Envelope },
+  send: (envelope: Envelope) => Promise<Outcome>,
+): Promise<Outcome> {
+  if (event.attachments === 0 || !('attachments' in envelope)) return send(envelope)
+  const { db, world, fileBudget } = pipeline
+  let giveBack: (() => void) | undefined
+  try {
+    giveBack = await fileBudget.take(await attachmentBytes(db, environment, event.id))
+    if (giveBack === undefined) return busy('Too many large files are being sent')
+    const found = await findAttachments(db, environment, { eventId: event.id, channel: 'email' })
+    return await send({ ...envelope, attachments: found.map(attachmentOf) })
+  } catch (error) {
+    world.log.warn({ err: error, eventId: event.id }, 'The files of an event could not be read')
+    return busy('The files of the event could not be read')
+  } finally {
+    giveBack?.()
+  }
+}
+
+function attachmentOf(file: Awaited<ReturnType<typeof findAttachments>>[number]): Attachment {
+  const { name, mime, content, cid, disposition } = file
+  return {
+    name,
+    mime,
+    content: content.toString('base64'),
+    ...(cid === null ? {} : { cid }),
+    ...(disposition === null ? {} : { disposition }),
+  }
+}

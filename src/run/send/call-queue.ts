@@ -1,0 +1,320 @@
+// Calls to services outside: who waits for a slot, in which order, and what is written before and after each call.
+import { isInfrastructureError } from '../../db/failure.ts'
+import { bisect } from '../../domain/bisect.ts'
+import type { Environment } from '../../domain/environment.ts'
+import { fanOutLane } from '../../domain/event.ts'
+import type { Job } from '../../domain/job.ts'
+import type { JobOutcome } from '../../record/record-outcomes.ts'
+import type { Settlement } from '../../record/settlement.ts'
+import type { World } from '../../world/world.ts'
+import type { OutcomeRecorder } from './outcome-recorder.ts'
+import { createServiceRates } from './service-rates.ts'
+
+/** A job's call or calls, of one kind. `Wants`: before it has a slot. `Ready`: with one. */
+export interface CallKind<Wants, Ready> {
+  readonly name: string
+  jobOf(call: Wants | Ready): Job
+  /** Calls with the same key share a limit: an integration, or the custom steps of an environment. */
+  keyOf(call: Wants | Ready): string
+  /** For calls that begin together: takes a slot for one, or for a part of it; undefined where there is none now. */
+  seating(now: Date): (call: Wants) => Ready | undefined
+  /** Gives the slots back: the call is not made. */
+  leave(call: Ready): void
+  /** Which of them are marked by one statement. */
+  together(calls: readonly Ready[]): readonly (readonly Ready[])[]
+  /** Commits the marks under the jobs' leases; returns the ids of the jobs that were still ours. */
+  begin(environment: Environment, calls: readonly Ready[]): Promise<ReadonlySet<string>>
+  /** Makes the calls. None is ever rejected. Slots are given back as each one ends. */
+  call(environment: Environment, calls: readonly Ready[]): readonly Promise<JobOutcome>[]
+  /** Whether the key may not be called for a while. */
+  rests(key: string, now: Date): boolean
+  /** What is written for a job that may not wait here. `turnAt`: when a slot is likely. */
+  postponed(call: Wants, turnAt: Date, now: Date): Settlement
+  /** One that cannot be begun, by a fault of ours. */
+  fault(environment: Environment, call: Ready, error: unknown): Promise<void>
+}
+
+export interface Queued<Call> {
+  readonly environment: Environment
+  readonly call: Call
+  /** Nothing of it is in flight any more. */
+  ended(): void
+}
+
+export interface CallQueue<Wants, Ready> {
+  /** Calls that hold their slots and were begun with the decision. */
+  start(calls: readonly Queued<Ready>[]): void
+  /** Waits for slots, begins, calls, records. */
+  add(calls: readonly Queued<Wants>[]): void
+  /** Whether a call of this lane would wait for others that came before it. */
+  isBehindOthers(key: string, lane: number): boolean
+  /** How many more of this lane may wait here. */
+  room(key: string, lane: number): number
+  /** When a job that finds no room here should come back: its turn at the rate at which the key is served. */
+  turnAt(key: string, now: Date): Date
+  /** This node may call again, or more may be called: those that wait go on. */
+  wake(key?: string): void
+  /** Begins nothing more and returns the jobs that were waiting. Calls under way go on. */
+  stop(): Job[]
+}
+
+export interface CallQueueParts {
+  readonly world: World
+  readonly recorder: OutcomeRecorder
+  /** Jobs that may wait for one key: a share of what a node may have in flight, so that one slow service leaves room. */
+  readonly waitingMax: number
+  isAlive(): boolean
+  /** Something became due by what was recorded. */
+  poke(): void
+}
+
+/** A slot comes free within the 20 s that a call may take: a job that still waits then goes back before its lease ends. */
+const queueWaitMaxMs = 20_000
+/** One in so many slots is for fan-out while direct messages wait as well. */
+const fanOutShare = 4
+/** A begin whose commit is unknown is repeated under the same lease, as often as it takes. */
+const beginAgainMs = 300
+
+interface Waiting<Wants> extends Queued<Wants> {
+  readonly sinceMs: number
+}
+
+interface Line<Wants> {
+  readonly direct: Waiting<Wants>[]
+  readonly fanOut: Waiting<Wants>[]
+  /** Counts picks, so that fan-out has its share. */
+  picked: number
+}
+
+export function createCallQueue<Wants, Ready>(
+  kind: CallKind<Wants, Ready>,
+  parts: CallQueueParts,
+): CallQueue<Wants, Ready> {
+  return new Calls(kind, parts)
+}
+
+class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
+  readonly #kind: CallKind<Wants, Ready>
+  readonly #parts: CallQueueParts
+  readonly #lines = new Map<string, Line<Wants>>()
+  readonly #pumping = new Set<string>()
+  readonly #rates = createServiceRates()
+  #stopped = false
+
+  constructor(kind: CallKind<Wants, Ready>, parts: CallQueueParts) {
+    this.#kind = kind
+    this.#parts = parts
+  }
+
+  start(calls: readonly Queued<Ready>[]): void {
+    for (const [environment, group] of byEnvironment(calls)) this.#call(environment, group)
+  }
+
+  add(calls: readonly Queued<Wants>[]): void {
+    // Those that come now are given back with the node's other leases.
+    if (this.#stopped) {
+      for (const { ended } of calls) ended()
+      return
+    }
+    const now = this.#parts.world.now()
+    const sinceMs = now.getTime()
+    for (const queued of calls) {
+      const key = this.#kind.keyOf(queued.call)
+      const { lane } = this.#kind.jobOf(queued.call)
+      if (this.room(key, lane) <= 0) {
+        void this.#postpone(key, [{ ...queued, sinceMs }], now)
+        continue
+      }
+      const line = this.#lines.get(key) ?? { direct: [], fanOut: [], picked: 0 }
+      this.#lines.set(key, line)
+      const waiting = lane === fanOutLane ? line.fanOut : line.direct
+      waiting.push({ ...queued, sinceMs })
+      this.#pumpSoon(key)
+    }
+  }
+
+  isBehindOthers(key: string, lane: number): boolean {
+    const line = this.#lines.get(key)
+    if (line === undefined) return false
+    return line.direct.length > 0 || (lane === fanOutLane && line.fanOut.length > 0)
+  }
+
+  room(key: string, lane: number): number {
+    if (this.#stopped) return 0
+    const { direct = [], fanOut = [] } = this.#lines.get(key) ?? {}
+    const room = this.#parts.waitingMax - direct.length - fanOut.length
+    // Direct messages find a quarter of the queue free, however much fan-out waits.
+    return lane === fanOutLane ? room - Math.floor(this.#parts.waitingMax / fanOutShare) : room
+  }
+
+  turnAt(key: string, now: Date): Date {
+    const { direct = [], fanOut = [] } = this.#lines.get(key) ?? {}
+    return this.#rates.turnAt(key, direct.length + fanOut.length, now, this.#parts.world.random())
+  }
+
+  wake(key?: string): void {
+    if (key !== undefined) this.#pumpSoon(key)
+    else for (const one of this.#lines.keys()) this.#pumpSoon(one)
+  }
+
+  stop(): Job[] {
+    this.#stopped = true
+    const left = [...this.#lines.values()].flatMap(({ direct, fanOut }) => [...direct, ...fanOut])
+    this.#lines.clear()
+    for (const { ended } of left) ended()
+    return left.map(({ call }) => this.#kind.jobOf(call))
+  }
+
+  /**
+   * A turn of the loop later, and one at a time: slots that come free together, or while others are being begun, are taken
+   * together.
+   */
+  #pumpSoon(key: string): void {
+    if (this.#pumping.has(key) || !this.#lines.has(key)) return
+    this.#pumping.add(key)
+    setImmediate(async () => {
+      const isMore = await this.#pump(key).catch((error: unknown) => {
+        this.#parts.world.log.error(
+          { err: error, calls: this.#kind.name },
+          'A queue of calls could not go on; will try again',
+        )
+        return false
+      })
+      this.#pumping.delete(key)
+      if (isMore) this.#pumpSoon(key)
+    })
+  }
+
+  /** Returns whether it got something to do: then more may be possible. */
+  async #pump(key: string): Promise<boolean> {
+    const line = this.#lines.get(key)
+    // Those that wait stay in line: should their leases end meanwhile, their marks are refused.
+    if (line === undefined || !this.#parts.isAlive()) return false
+    const now = this.#parts.world.now()
+    const rests = this.#kind.rests(key, now)
+    const late = (one: Waiting<Wants>): boolean => rests || now.getTime() - one.sinceMs > queueWaitMaxMs
+    const back = [...takeWhile(line.direct, late), ...takeWhile(line.fanOut, late)]
+    const ready = rests ? [] : this.#seat(line, now)
+    if (line.direct.length + line.fanOut.length === 0) this.#lines.delete(key)
+    await this.#postpone(key, back, now)
+    for (const [environment, group] of byEnvironment(ready)) {
+      const queued = new Map(group.map((one) => [one.call, one]))
+      for (const calls of this.#kind.together([...queued.keys()])) {
+        await this.#begin(
+          environment,
+          calls.map((call) => queued.get(call) as Queued<Ready>),
+        )
+      }
+    }
+    return back.length + ready.length > 0
+  }
+
+  /** Takes from the front of the line those that find a slot: direct messages first, every fourth from fan-out. */
+  #seat(line: Line<Wants>, now: Date): Queued<Ready>[] {
+    const take = this.#kind.seating(now)
+    const ready: Queued<Ready>[] = []
+    for (;;) {
+      const isFanOutsTurn = line.picked % fanOutShare === fanOutShare - 1
+      const [first, second] = isFanOutsTurn ? [line.fanOut, line.direct] : [line.direct, line.fanOut]
+      const from = first.length > 0 ? first : second
+      const waiting = from[0]
+      const call = waiting && take(waiting.call)
+      if (waiting === undefined || call === undefined) return ready
+      from.shift()
+      line.picked += 1
+      ready.push({ environment: waiting.environment, call, ended: waiting.ended })
+    }
+  }
+
+  /** Jobs that come back later, without holding a lease meanwhile. */
+  async #postpone(key: string, back: readonly Waiting<Wants>[], now: Date): Promise<void> {
+    await Promise.all(
+      back.map(async ({ environment, call, ended }) => {
+        const settlement = this.#kind.postponed(call, this.turnAt(key, now), now)
+        await this.#parts.recorder.record(environment, { settlement, results: [] })
+        ended()
+      }),
+    )
+  }
+
+  async #begin(environment: Environment, group: readonly Queued<Ready>[]): Promise<void> {
+    const ours = await this.#marked(environment, group)
+    const isOurs = ({ call }: Queued<Ready>): boolean => ours.has(this.#kind.jobOf(call).id)
+    for (const { call, ended } of group.filter((one) => !isOurs(one))) {
+      this.#kind.leave(call)
+      ended()
+    }
+    this.#call(environment, group.filter(isOurs))
+  }
+
+  /** The ids of the jobs whose calls may be made. One that cannot be marked by a fault of ours is found and put aside. */
+  async #marked(environment: Environment, group: readonly Queued<Ready>[]): Promise<ReadonlySet<string>> {
+    try {
+      const ours = await bisect(group, {
+        together: (some) => this.#mark(environment, some),
+        isOfAll: isInfrastructureError,
+        culprit: async ({ call }, error) => {
+          await this.#kind.fault(environment, call, error)
+          return new Set<string>()
+        },
+      })
+      return new Set(ours.flatMap((ids) => [...ids]))
+    } catch (error) {
+      this.#parts.world.log.warn({ err: error, jobs: group.length }, 'Calls could not be begun; their leases will end')
+      return new Set()
+    }
+  }
+
+  /** Where the database does not answer, whether the marks were committed is unknown: they are written again. */
+  async #mark(environment: Environment, group: readonly Queued<Ready>[]): Promise<ReadonlySet<string>> {
+    const { world } = this.#parts
+    for (;;) {
+      try {
+        return await this.#kind.begin(
+          environment,
+          group.map(({ call }) => call),
+        )
+      } catch (error) {
+        if (!isInfrastructureError(error) || this.#stopped) throw error
+        world.log.warn({ err: error, jobs: group.length }, 'Calls could not be begun; will try again')
+        await world.sleep(beginAgainMs)
+      }
+    }
+  }
+
+  #call(environment: Environment, group: readonly Queued<Ready>[]): void {
+    const outcomes = this.#kind.call(
+      environment,
+      group.map(({ call }) => call),
+    )
+    for (const [index, { call, ended }] of group.entries()) {
+      void this.#settle(environment, call, outcomes[index] as Promise<JobOutcome>).then(ended)
+    }
+  }
+
+  async #settle(environment: Environment, call: Ready, answer: Promise<JobOutcome>): Promise<void> {
+    const { recorder, world, poke } = this.#parts
+    const outcome = await answer
+    const now = world.now()
+    this.#rates.served(this.#kind.keyOf(call), now)
+    await recorder.record(environment, outcome)
+    const { due } = outcome.settlement
+    // What is left of the job goes on at once: no poll has to find it.
+    if (due instanceof Date && due <= now) poke()
+  }
+}
+
+function takeWhile<Item>(list: Item[], holds: (item: Item) => boolean): Item[] {
+  const end = list.findIndex((item) => !holds(item))
+  return list.splice(0, end === -1 ? list.length : end)
+}
+
+function byEnvironment<Call>(calls: readonly Queued<Call>[]): Map<Environment, Queued<Call>[]> {
+  const groups = new Map<Environment, Queued<Call>[]>()
+  for (const one of calls) {
+    const group = groups.get(one.environment)
+    if (group === undefined) groups.set(one.environment, [one])
+    else group.push(one)
+  }
+  return groups
+}

@@ -1,0 +1,131 @@
+// Calls of custom steps: the customer's own service is asked, and what it answers is kept for the steps after it.
+import type { Db } from '../../db/sql.ts'
+import type { CallOutcome } from '../../deliver/call-service.ts'
+import { callService } from '../../deliver/call-service.ts'
+import type { Limits } from '../../deliver/limits.ts'
+import { callsMax, nextCallAt } from '../../domain/custom-call.ts'
+import type { CallOut } from '../../domain/decision.ts'
+import { repeatedIdOf } from '../../domain/derived-id.ts'
+import type { Environment } from '../../domain/environment.ts'
+import { detail } from '../../domain/execution-detail.ts'
+import type { JobState } from '../../domain/job.ts'
+import { recordDecisions } from '../../record/record-decisions.ts'
+import type { JobOutcome } from '../../record/record-outcomes.ts'
+import type { Settlement } from '../../record/settlement.ts'
+import { settles } from '../../record/settlement.ts'
+import type { JobFacts } from '../decide/job-facts.ts'
+import { failed, nextOf } from '../decide/settle-decision.ts'
+import type { JobFaults } from '../job-faults.ts'
+import type { Pipeline } from '../pipeline.ts'
+import type { CallKind } from './call-queue.ts'
+
+/** A custom step that is to be called. */
+export interface PendingCall {
+  readonly environment: Environment
+  readonly facts: JobFacts
+  readonly decision: CallOut
+}
+
+export interface CustomCallParts {
+  readonly pipeline: Pipeline
+  readonly outcomesDb: Db
+  readonly limits: Limits
+  readonly faults: JobFaults
+  /** A call of this key ended: others may begin. */
+  onFree(key: string): void
+}
+
+/** Services of customers are smaller than vendors': one that answers in 100 ms is asked 200 times a second. */
+const callsAtOnceMax = 20
+/** After a fault of ours in the call itself. */
+const faultAgainMs = 5_000
+
+export function createCustomCalls(parts: CustomCallParts): CallKind<PendingCall, PendingCall> {
+  const { pipeline, outcomesDb, limits } = parts
+  const { world, queue } = pipeline
+  const keyOf = ({ environment }: PendingCall): string => environment.id
+  return {
+    name: 'custom steps',
+    jobOf: ({ facts }) => facts.job,
+    keyOf,
+    seating: (now) => (call) => (limits.take(keyOf(call), callsAtOnceMax, now) ? call : undefined),
+    leave: (call) => limits.free(keyOf(call)),
+    together: (calls) => [calls],
+    begin: (environment, calls) => {
+      const settlements = calls.map(callBegun)
+      return recordDecisions(outcomesDb, world, environment, queue, { settlements, wishes: [] })
+    },
+    call: (_environment, calls) => calls.map((call) => outcomeOf(parts, call, keyOf(call))),
+    rests: () => false,
+    postponed: ({ facts: { job } }, turnAt) =>
+      settles(job, job.status === 'running' ? 'running' : 'queued', { due: turnAt }),
+    fault: (environment, { facts: { job } }, error) => parts.faults.putAside(environment, job, error),
+  }
+}
+
+/** Never rejects: a call that breaks by a fault of ours is made again, under its key. */
+async function outcomeOf(
+  { pipeline, limits, onFree }: CustomCallParts,
+  call: PendingCall,
+  key: string,
+): Promise<JobOutcome> {
+  const { db, world, signingSecrets } = pipeline
+  const { id: jobId, state } = call.facts.job
+  // A service that remembers the key of a call that failed for good would answer with that failure again.
+  const idempotencyKey = repeatedIdOf(jobId, state?.redrives)
+  try {
+    const secret = await signingSecrets.of(db, call.environment)
+    const outcome = await callService(world, { call: call.decision, idempotencyKey, secret })
+    return { settlement: callSettled(call, outcome, { now: world.now(), random: world.random() }), results: [] }
+  } catch (error) {
+    world.log.error({ err: error, jobId }, 'A custom step could not be called; it is called again')
+    const due = new Date(world.now().getTime() + faultAgainMs)
+    return { settlement: settles(call.facts.job, 'running', { due }), results: [] }
+  } finally {
+    limits.free(key)
+    onFree(key)
+  }
+}
+
+/**
+ * With this one. One that our own process did not survive is repeated under its key, and not counted again; those that were
+ * made before the step's turn came, for its conditions, are not counted either.
+ */
+function callsOf({ job }: JobFacts): number {
+  const { calls = 0, calling } = (job.status === 'running' ? job.state : null) ?? {}
+  return calling === true ? Math.max(1, calls) : calls + 1
+}
+
+/** Recorded before the call is made. */
+function callBegun({ facts, decision }: PendingCall): Settlement {
+  const state: JobState = { ...facts.job.state, calls: callsOf(facts), calling: true }
+  return settles(facts.job, 'running', { due: 'kept', state, details: decision.details })
+}
+
+/** What follows from what the service answered. */
+export function callSettled(
+  { facts, decision }: PendingCall,
+  outcome: CallOutcome,
+  { now, random }: { now: Date; random: number },
+): Settlement {
+  const { job } = facts
+  const calls = callsOf(facts)
+  const { calling: _, ...before } = job.state ?? {}
+  const state: JobState = { ...before, calls }
+  const isRetry = calls > 1
+  if (outcome.kind === 'answered') {
+    const details = [detail(now, 'callFinished', { raw: outcome.told, isRetry })]
+    return settles(job, 'completed', { state: { ...state, result: outcome.result }, details, next: nextOf(facts) })
+  }
+  const again =
+    outcome.kind === 'busy' ? nextCallAt(calls, { now, random, retryAfterMs: outcome.retryAfterMs }) : undefined
+  if (again !== undefined) {
+    const raw = { ...outcome.told, attempt: calls, nextAttemptAt: again.toISOString() }
+    return settles(job, 'running', { due: again, state, details: [detail(now, 'callBusy', { raw, isRetry: true })] })
+  }
+  const details = [detail(now, 'callFailed', { raw: { ...outcome.told, attempt: calls }, isRetry })]
+  return { ...failed(facts, { details, stops: !decision.continueOnFailure }, now), state }
+}
+
+/** Whether a custom step that was being called, or waits to be called again, may be. */
+export const mayCall = (facts: JobFacts): boolean => callsOf(facts) <= callsMax

@@ -1,0 +1,104 @@
+// Outcomes on their way into the database: what is known is kept until it is written, or until the job is another's.
+import type { Group } from '../../commit/group.ts'
+import { createGroup } from '../../commit/group.ts'
+import { isClosedPool, isInfrastructureError } from '../../db/failure.ts'
+import type { Db } from '../../db/sql.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { Queue } from '../../queue/queue.ts'
+import type { JobOutcome } from '../../record/record-outcomes.ts'
+import { recordOutcomes } from '../../record/record-outcomes.ts'
+import type { World } from '../../world/world.ts'
+
+export interface OutcomeRecorder {
+  /** Resolves when it is written, or when the job turns out to be another's. Never rejects. */
+  record(environment: Environment, outcome: JobOutcome): Promise<void>
+  /** Whether the latest tries failed: nothing new is claimed before what is known is written. */
+  isBehind(): boolean
+  /** The service stops: what the database will not take within a few seconds is left to the next start. */
+  stop(): void
+}
+
+/** What a batch of jobs sent is recorded in one go, and some more with it. */
+const outcomesPerCommitMax = 400
+const againMsMin = 200
+const againMsMax = 2_000
+/** Once the service stops; by then the database is gone, or it would have answered. */
+const triesAfterStop = 5
+/** About once a minute. */
+const triesPerWarning = 30
+/** An outcome that PostgreSQL refuses for what it says is written without its words. */
+const wordyTries = 2
+const plainTries = 5
+
+export interface RecorderParts {
+  readonly db: Db
+  readonly world: World
+  readonly queue: Queue
+  /** What was kept is written: claims may go on. */
+  onCaughtUp(): void
+}
+
+export function createOutcomeRecorder(parts: RecorderParts): OutcomeRecorder {
+  const { db, world, queue } = parts
+  const group: Group<JobOutcome, true> = createGroup({
+    sizeMax: outcomesPerCommitMax,
+    keyOf: (outcome) => outcome.settlement.job.id,
+    commit: async (environment, items) => {
+      await recordOutcomes(db, world, environment, queue, items)
+      return items.map((): true => true)
+    },
+  })
+  let behind = 0
+  let stopped = false
+
+  /** Until it is written, or given up. */
+  async function keepTrying(environment: Environment, given: JobOutcome): Promise<void> {
+    let refusals = 0
+    for (let attempt = 1; ; attempt += 1) {
+      await world.sleep(Math.min(againMsMax, againMsMin * 2 ** Math.min(attempt, 8)))
+      try {
+        await group.add(environment, refusals < wordyTries ? given : withoutWords(given))
+        return
+      } catch (error) {
+        const facts = { err: error, jobId: given.settlement.job.id, attempt }
+        if (!isInfrastructureError(error)) refusals += 1
+        const isOver = isClosedPool(error) || (stopped && attempt >= triesAfterStop)
+        if (isOver || refusals >= wordyTries + plainTries) {
+          world.log.error(facts, 'An outcome could not be recorded; the job is looked at again when its lease ends')
+          return
+        }
+        if (attempt % triesPerWarning === 0) world.log.warn(facts, 'An outcome could not be recorded; it is kept')
+      }
+    }
+  }
+
+  return {
+    record: async (environment, outcome) => {
+      try {
+        await group.add(environment, outcome)
+      } catch (error) {
+        if (behind === 0) world.log.warn({ err: error }, 'Outcomes could not be recorded; they are kept until they are')
+        behind += 1
+        await keepTrying(environment, outcome)
+        behind -= 1
+        if (behind === 0) parts.onCaughtUp()
+      }
+    },
+    isBehind: () => behind > 0,
+    stop: () => {
+      stopped = true
+    },
+  }
+}
+
+/** What matters of it: the words of a provider are not worth a message that is sent twice. */
+function withoutWords({ settlement, results, ...more }: JobOutcome): JobOutcome {
+  return {
+    ...more,
+    settlement: { ...settlement, details: [] },
+    results: results.map((result) => ({
+      ...result,
+      error: result.error && { ...result.error, errorText: 'What the provider answered could not be stored' },
+    })),
+  }
+}

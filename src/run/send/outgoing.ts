@@ -1,0 +1,119 @@
+// What goes out for one job: its messages, each with the integration whose turn it is.
+import { chooseIntegration } from '../../deliver/choose-integration.ts'
+import type { Seat } from '../../deliver/seats.ts'
+import type { StepFilter } from '../../domain/condition.ts'
+import { evaluateFilters } from '../../domain/condition-evaluation.ts'
+import type { SendDecision } from '../../domain/decision.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { Channel, Integration } from '../../domain/integration.ts'
+import { isBuiltIn, isCapturing } from '../../domain/integration.ts'
+import type { Envelope, MessageDraft, Sending } from '../../domain/message.ts'
+import type { Outcome } from '../../domain/outcome.ts'
+import { RenderError } from '../../domain/rendering.ts'
+import type { JobFacts } from '../decide/job-facts.ts'
+import type { Facts } from '../decide/load-facts.ts'
+import type { Deciding } from '../pipeline.ts'
+
+/** What is known of a message when an outcome is judged. */
+export interface SentMessage {
+  readonly id: string
+  readonly channel: Channel
+  readonly sending: Sending
+  readonly envelope: Envelope
+  /** Who could take over from those that had their turn. */
+  other(tried: readonly string[]): Integration | undefined
+}
+
+export interface OutgoingMessage extends SentMessage {
+  readonly integration: Integration
+  /** Given while nothing of it is written. */
+  readonly draft?: MessageDraft
+}
+
+/** One that holds its place in a call. */
+export interface BegunMessage extends OutgoingMessage {
+  readonly seat: Seat
+  /** How sending had gone before this attempt. */
+  readonly before: Sending
+  /** Its provider says when the content leaves: it is marked as being called then, and is ready to be sent before. */
+  readonly marksLater: boolean
+}
+
+/** One that is not called now: what is left of its job comes back for it. */
+export type LaterMessage = Pick<OutgoingMessage, 'sending' | 'draft'> & {
+  readonly id?: string
+  readonly integration?: Integration
+}
+
+/** What came of asking a provider. */
+export interface Called {
+  readonly message: SentMessage
+  /** Who was asked. */
+  readonly asked: { readonly integrationId: string; readonly providerId: string }
+  /** Whether they could be asked again. */
+  readonly isThere: boolean
+  readonly outcome: Outcome
+  /** Its device is gone, and the provider is to be believed. */
+  readonly prunes?: boolean
+}
+
+export interface Outgoing<Kind extends OutgoingMessage = OutgoingMessage> {
+  readonly environment: Environment
+  readonly facts: JobFacts
+  /** What is called now, or waits for slots. */
+  readonly messages: readonly Kind[]
+  readonly later: readonly LaterMessage[]
+  /** What was decided, while nothing of it is written: that is done when there is a slot. */
+  readonly unwritten?: SendDecision
+}
+
+export type Choose = (tried: readonly string[]) => Integration | undefined
+
+/** Who may send this job's messages, in the order of preference. */
+export function chooserOf(
+  deciding: Deciding,
+  facts: Pick<Facts, 'integrations'>,
+  job: JobFacts,
+  { channel, integrationId }: { channel: Channel; integrationId?: string },
+): Choose {
+  // An entry of chat or push belongs to one integration: no other can take over.
+  if (integrationId !== undefined && (channel === 'chat' || channel === 'push')) {
+    const only = facts.integrations.find((one) => one._id === integrationId)
+    return (tried) => (tried.includes(integrationId) ? undefined : only)
+  }
+  const { scope, event } = job
+  const wished = wishedIdentifier(event.overrides, channel)
+  const passes = (conditions: readonly StepFilter[]): boolean => {
+    try {
+      return evaluateFilters(conditions, scope, (text) => deciding.renderer.value(text, scope)).passed
+    } catch (error) {
+      // Conditions that cannot be rendered for this event do not fit it: the next integration sends.
+      if (error instanceof RenderError) return false
+      throw error
+    }
+  }
+  const keeps = (integration: Integration): boolean => captures(deciding, integration)
+  return (tried) =>
+    chooseIntegration(facts.integrations, { channel, identifier: wished, tried, passes, captures: keeps })
+}
+
+/** Kept instead of sent: what was switched to it, and our own providers, unless the operator's mail server makes e-mail real. */
+function captures({ operatorMail }: Deciding, integration: Integration): boolean {
+  if (isCapturing(integration)) return true
+  if (integration.providerId === 'platform-email') return operatorMail === undefined
+  return isBuiltIn(integration.providerId)
+}
+
+/** The integration with what it needs to reach its provider. */
+export function withOperatorMail({ operatorMail }: Deciding, integration: Integration): Integration {
+  if (integration.providerId !== 'platform-email') return integration
+  // The operator alone says where the built-in e-mail goes, whatever is stored with the integration.
+  return { ...integration, credentials: operatorMail ?? {} }
+}
+
+/** The integration an event asks for by name. */
+export function wishedIdentifier(overrides: Readonly<Record<string, unknown>>, channel: Channel): string | undefined {
+  const own = Object.hasOwn(overrides, channel) ? overrides[channel] : undefined
+  const identifier = (own as { integrationIdentifier?: unknown } | null | undefined)?.integrationIdentifier
+  return typeof identifier === 'string' && identifier !== '' ? identifier : undefined
+}

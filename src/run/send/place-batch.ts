@@ -1,0 +1,67 @@
+// Places what a batch decided: what is written now, which calls begin with it, and which wait.
+import type { Environment } from '../../domain/environment.ts'
+import type { MadeAfter, Settlement, Wish } from '../../record/settlement.ts'
+import { settles } from '../../record/settlement.ts'
+import type { DecidedBatch } from '../decide/decide-batch.ts'
+import type { Facts } from '../decide/load-facts.ts'
+import type { SendsLeft } from '../decide/suppressed.ts'
+import type { Stages } from '../stages.ts'
+import type { PendingCall } from './custom-calls.ts'
+import type { BegunMessage, Outgoing } from './outgoing.ts'
+import { placeSends } from './place-sends.ts'
+
+export interface PlacedBatch {
+  readonly settlements: readonly Settlement[]
+  readonly wishes: readonly Wish[]
+  readonly madeAfter: MadeAfter
+  /** These hold slots, and are marked with the decision. */
+  readonly begun: readonly Outgoing<BegunMessage>[]
+  /** Nothing is written of these before they have a slot, unless they follow another step. */
+  readonly waiting: readonly Outgoing[]
+  readonly calls: readonly PendingCall[]
+}
+
+export function placeBatch(
+  stages: Stages,
+  environment: Environment,
+  facts: Facts,
+  { settlements, wishes, madeAfter, calls }: DecidedBatch,
+  left: SendsLeft,
+  now: Date,
+): PlacedBatch {
+  const { pipeline, sends: queue, rates } = stages
+  const placing = { deciding: pipeline, queue, rates, isAlive: pipeline.isAlive(), now }
+  const placed = placeSends(placing, environment, facts, left.sends)
+  return {
+    settlements: [
+      ...settlements,
+      ...left.skipped,
+      ...placed.settlements,
+      ...waitingFollowers(madeAfter, placed.waiting, placed.settlements),
+      ...clearedCalls(calls),
+    ],
+    wishes,
+    madeAfter,
+    begun: placed.begun,
+    waiting: placed.waiting,
+    calls,
+  }
+}
+
+/** Those that follow others and wait for a slot: unlike all that wait, they have no row yet. */
+function waitingFollowers(
+  madeAfter: MadeAfter,
+  waiting: readonly Outgoing[],
+  written: readonly Settlement[],
+): Settlement[] {
+  if (madeAfter.size === 0) return []
+  const known = new Set(written.map(({ job }) => job.id))
+  const held = waiting.map(({ facts }) => facts.job).filter(({ id }) => madeAfter.has(id) && !known.has(id))
+  return held.map((job) => settles(job, 'queued', { due: 'kept' }))
+}
+
+/** A custom step that was interrupted before waits for its slot, and then for its service: no death is its own from here on. */
+function clearedCalls(calls: readonly PendingCall[]): Settlement[] {
+  const suspected = calls.map(({ facts }) => facts.job).filter(({ interruptions }) => interruptions > 0)
+  return suspected.map((job) => settles(job, job.status === 'running' ? 'running' : 'queued', { due: 'kept' }))
+}

@@ -1,0 +1,137 @@
+// Places each send: what has an integration and a slot begins with the decision, the rest waits or comes back later.
+import { createSeating } from '../../deliver/seats.ts'
+import type { SendDecision } from '../../domain/decision.ts'
+import { messageIdOf } from '../../domain/derived-id.ts'
+import type { Environment } from '../../domain/environment.ts'
+import { detail } from '../../domain/execution-detail.ts'
+import { gathered } from '../../domain/gathered.ts'
+import type { Channel } from '../../domain/integration.ts'
+import type { Envelope } from '../../domain/message.ts'
+import { notYetSent } from '../../domain/message.ts'
+import type { Settlement } from '../../record/settlement.ts'
+import { settles } from '../../record/settlement.ts'
+import { withDistinctTargets } from '../decide/distinct-targets.ts'
+import type { JobFacts } from '../decide/job-facts.ts'
+import type { Facts } from '../decide/load-facts.ts'
+import { failed } from '../decide/settle-decision.ts'
+import type { Deciding } from '../pipeline.ts'
+import type { CallQueue } from './call-queue.ts'
+import type { BegunMessage, Outgoing, OutgoingMessage } from './outgoing.ts'
+import { chooserOf, wishedIdentifier } from './outgoing.ts'
+import type { RateShares } from './rate-shares.ts'
+import { held, rested } from './resting.ts'
+import { begunSettlement } from './settle-begun.ts'
+import { queueKeyOf, restedFirst, takeSlots } from './take-slots.ts'
+
+export interface PlacedSends {
+  readonly settlements: readonly Settlement[]
+  /** These hold slots, and their messages are written as begun. */
+  readonly begun: readonly Outgoing<BegunMessage>[]
+  /** Nothing of these is written before they have a slot. */
+  readonly waiting: readonly Outgoing[]
+}
+
+export type SendQueue = CallQueue<Outgoing, Outgoing<BegunMessage>>
+
+export interface Placing {
+  readonly deciding: Deciding
+  readonly rates: RateShares
+  readonly queue: SendQueue
+  /** Nothing begins while this node cannot show that it lives. */
+  readonly isAlive: boolean
+  readonly now: Date
+}
+
+export function placeSends(
+  placing: Placing,
+  environment: Environment,
+  facts: Facts,
+  sends: readonly { facts: JobFacts; decision: SendDecision }[],
+): PlacedSends {
+  const { deciding, queue, rates, isAlive, now } = placing
+  const { limits } = deciding
+  const settlements: Settlement[] = []
+  const begun: Outgoing<BegunMessage>[] = []
+  const waiting: Outgoing[] = []
+  const slots = { limits, rates, seating: createSeating(limits, now), now }
+  const inQueue = new Map<string, number>()
+  const all = sends.map(({ facts: job, decision }) => outgoingOf(placing, environment, facts, job, decision))
+  // From here on nothing is asked that could throw: a seat that was taken would be held for good.
+  for (const [index, { facts: job, decision }] of sends.entries()) {
+    const outgoing = all[index] as Outgoing
+    if (outgoing.messages.length === 0) {
+      settlements.push(withoutIntegration(job, decision, now))
+      continue
+    }
+    const mayBegin = isAlive && !isBehindOthers(queue, outgoing)
+    const started = mayBegin ? takeSlots(slots, outgoing) : { ...outgoing, messages: [] }
+    if (started.messages.length > 0) {
+      begun.push(started)
+      settlements.push(begunSettlement(started, now))
+      continue
+    }
+    const settlement = queueUp(placing, inQueue, restedFirst(limits, outgoing, now), waiting)
+    if (settlement !== undefined) settlements.push(settlement)
+  }
+  return { settlements, begun, waiting }
+}
+
+/** One of several may find others in its way; the job then waits, rather than overtaking them. */
+const isBehindOthers = (queue: SendQueue, { facts, messages }: Outgoing): boolean =>
+  messages.some(({ integration }) => queue.isBehindOthers(integration._id, facts.job.lane))
+
+/**
+ * Adds it to those that wait; or returns what is written instead, where its integration rests or its queue is full. One that
+ * was interrupted before is written as well when it waits: from there on, no death is its own.
+ */
+export function queueUp(
+  { deciding: { limits, world }, queue, now }: Placing,
+  inQueue: Map<string, number>,
+  outgoing: Outgoing,
+  waiting: Outgoing[],
+): Settlement | undefined {
+  const { job } = outgoing.facts
+  const key = queueKeyOf(outgoing)
+  const status = job.status === 'running' ? 'running' : 'queued'
+  const rest = limits.rest(key, now)
+  const integration = outgoing.messages[0]?.integration
+  if (rest !== undefined && integration !== undefined) {
+    return held(job, { integration, rest, now, random: world.random() })
+  }
+  const before = inQueue.get(key) ?? 0
+  if (queue.room(key, job.lane) <= before) return settles(job, status, { due: queue.turnAt(key, now) })
+  waiting.push(outgoing)
+  inQueue.set(key, before + 1)
+  return job.interruptions > 0 ? settles(job, status, { due: 'kept' }) : undefined
+}
+
+/** No message is made, so none is reported. */
+export function withoutIntegration(job: JobFacts, decision: SendDecision, now: Date): Settlement {
+  const details = decision.details.filter((one) => one.code !== 'messageCreated')
+  const wished = wishedIdentifier(job.event.overrides, channelOf(decision))
+  const raw = wished === undefined ? {} : { raw: { integrationIdentifier: wished } }
+  return failed(job, { details: [...details, detail(now, 'noIntegration', raw)], stops: false }, now)
+}
+
+const channelOf = ({ messages }: SendDecision): Channel => messages[0]?.channel ?? 'email'
+
+/** The messages of a send, each with the integration that would be asked; none where there is none. */
+export function outgoingOf(
+  { deciding, now }: Pick<Placing, 'deciding' | 'now'>,
+  environment: Environment,
+  facts: Pick<Facts, 'integrations'>,
+  job: JobFacts,
+  decision: SendDecision,
+): Outgoing {
+  const messages = gathered(withDistinctTargets(job.job, decision.messages), (draft): OutgoingMessage[] => {
+    const choose = chooserOf(deciding, facts, job, draft)
+    const integration = rested(deciding.limits, choose, choose([]), [], now)
+    if (integration === undefined) return []
+    const { channel, target } = draft
+    const id = messageIdOf(job.job.eventId, job.job.id, target)
+    return [
+      { id, channel, envelope: draft.envelope as Envelope, sending: notYetSent, integration, other: choose, draft },
+    ]
+  })
+  return { environment, facts: job, messages, later: [], unwritten: decision }
+}

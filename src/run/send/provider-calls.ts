@@ -1,0 +1,191 @@
+// Calls to providers: the messages of a job, each marked in the database before it can leave.
+import type { Group } from '../../commit/group.ts'
+import { createGroup } from '../../commit/group.ts'
+import type { Db } from '../../db/sql.ts'
+import { createSeating } from '../../deliver/seats.ts'
+import { createTokenDeaths } from '../../deliver/token-deaths.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { Outcome } from '../../domain/outcome.ts'
+import { unsure } from '../../domain/outcome.ts'
+import type { JobBeginning } from '../../record/begin-calls.ts'
+import { recordBeginnings } from '../../record/begin-calls.ts'
+import { recordDecisions } from '../../record/record-decisions.ts'
+import type { JobOutcome } from '../../record/record-outcomes.ts'
+import { settles } from '../../record/settlement.ts'
+import type { Beginning } from '../../store/messages/sending.ts'
+import type { JobFaults } from '../job-faults.ts'
+import type { Pipeline } from '../pipeline.ts'
+import type { Leaving } from './ask-providers.ts'
+import { askProviders } from './ask-providers.ts'
+import type { CallKind } from './call-queue.ts'
+import type { Freshness } from './freshness.ts'
+import type { BegunMessage, Called, Outgoing } from './outgoing.ts'
+import type { RateShares } from './rate-shares.ts'
+import { held } from './resting.ts'
+import { begunSettlement } from './settle-begun.ts'
+import { settleOutcomes } from './settle-outcomes.ts'
+import { queueKeyOf, takeSlots } from './take-slots.ts'
+
+export interface ProviderCallParts {
+  readonly pipeline: Pipeline
+  /** Connections that requests do not use up. */
+  readonly outcomesDb: Db
+  readonly rates: RateShares
+  readonly freshness: Freshness
+  readonly faults: JobFaults
+  /** A call of this integration ended: others may begin. */
+  onFree(integrationId: string): void
+}
+
+/** Messages whose content is about to leave by SMTP are marked together, as they come. */
+const marksPerCommitMax = 100
+
+export function createProviderCalls(parts: ProviderCallParts): CallKind<Outgoing, Outgoing<BegunMessage>> {
+  return new ProviderCalls(parts)
+}
+
+class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
+  readonly name = 'messages'
+  readonly #parts: ProviderCallParts
+  readonly #deaths = createTokenDeaths()
+  readonly #marks: Group<JobBeginning, boolean>
+
+  constructor(parts: ProviderCallParts) {
+    this.#parts = parts
+    const { pipeline, outcomesDb } = parts
+    this.#marks = createGroup({
+      sizeMax: marksPerCommitMax,
+      keyOf: ({ job }) => job.id,
+      commit: async (environment, beginnings) => {
+        const ours = await recordBeginnings(outcomesDb, pipeline.world, environment, pipeline.queue, beginnings)
+        return beginnings.map(({ job }) => ours.has(job.id))
+      },
+    })
+  }
+
+  jobOf = ({ facts }: Outgoing) => facts.job
+
+  keyOf = (outgoing: Outgoing): string => queueKeyOf(outgoing)
+
+  seating(now: Date) {
+    const { pipeline, rates } = this.#parts
+    const { limits } = pipeline
+    const slots = { limits, rates, seating: createSeating(limits, now), now }
+    return (outgoing: Outgoing): Outgoing<BegunMessage> | undefined => {
+      const taken = takeSlots(slots, outgoing)
+      return taken.messages.length === 0 ? undefined : taken
+    }
+  }
+
+  leave({ messages }: Outgoing<BegunMessage>): void {
+    for (const { seat } of messages) seat.leave()
+  }
+
+  /** Those of which nothing is written yet, and the others: each kind is one statement, which can be repeated. */
+  together(calls: readonly Outgoing<BegunMessage>[]) {
+    const fresh = calls.filter(({ unwritten }) => unwritten !== undefined)
+    const resumed = calls.filter(({ unwritten }) => unwritten === undefined)
+    return [fresh, resumed].filter((group) => group.length > 0)
+  }
+
+  async begin(environment: Environment, calls: readonly Outgoing<BegunMessage>[]): Promise<ReadonlySet<string>> {
+    const { pipeline, outcomesDb } = this.#parts
+    const { world, queue } = pipeline
+    if (calls[0]?.unwritten === undefined) {
+      const beginnings = calls.map(({ facts, messages }) => ({
+        job: facts.job,
+        messages: messages.filter(({ marksLater }) => !marksLater).map(beginningOf),
+      }))
+      return recordBeginnings(outcomesDb, world, environment, queue, beginnings)
+    }
+    const now = world.now()
+    const settlements = calls.map((outgoing) => begunSettlement(outgoing, now))
+    return recordDecisions(outcomesDb, world, environment, queue, { settlements, wishes: [] })
+  }
+
+  call(environment: Environment, calls: readonly Outgoing<BegunMessage>[]): readonly Promise<JobOutcome>[] {
+    const { pipeline, freshness } = this.#parts
+    const markedAtMs = freshness.now()
+    const leaving: Leaving = {
+      mayLeave: (jobs) => freshness.mayLeave(environment, jobs, markedAtMs),
+      mark: (job, message) => this.#mark(environment, { job, messages: [beginningOf(message)] }),
+    }
+    const answers = askProviders(pipeline, calls, leaving)
+    return calls.map((outgoing) => this.#outcomeOf(outgoing, answers))
+  }
+
+  rests(key: string, now: Date): boolean {
+    return this.#parts.pipeline.limits.rest(key, now) !== undefined
+  }
+
+  postponed({ facts: { job }, messages }: Outgoing, turnAt: Date, now: Date) {
+    const { limits, world } = this.#parts.pipeline
+    const integration = messages[0]?.integration
+    const rest = integration && limits.rest(integration._id, now)
+    if (integration !== undefined && rest !== undefined) {
+      return held(job, { integration, rest, now, random: world.random() })
+    }
+    return settles(job, job.status === 'running' ? 'running' : 'queued', { due: turnAt })
+  }
+
+  fault(environment: Environment, { facts: { job } }: Outgoing, error: unknown): Promise<void> {
+    return this.#parts.faults.putAside(environment, job, error)
+  }
+
+  /** True once the database says that the message is being called, and that it is still ours. */
+  async #mark(environment: Environment, beginning: JobBeginning): Promise<boolean> {
+    const { freshness } = this.#parts
+    const markedAtMs = freshness.now()
+    if (!(await this.#marks.add(environment, beginning))) return false
+    return freshness.mayLeave(environment, [beginning.job], markedAtMs)
+  }
+
+  async #outcomeOf(
+    outgoing: Outgoing<BegunMessage>,
+    answers: ReadonlyMap<BegunMessage, Promise<Outcome>>,
+  ): Promise<JobOutcome> {
+    const { world, limits } = this.#parts.pipeline
+    const asked = await Promise.all(outgoing.messages.map((message) => this.#answered(message, answers.get(message))))
+    const now = world.now()
+    const settling = { now, random: world.random(), rest: (id: string) => limits.rest(id, now) }
+    return settleOutcomes(outgoing.facts, this.#withDeaths(asked), settling, outgoing.later)
+  }
+
+  /** Its seat is free as soon as it is over, whatever the job's other calls do. */
+  async #answered(message: BegunMessage, answer: Promise<Outcome> | undefined): Promise<Called> {
+    const { pipeline, onFree } = this.#parts
+    const { world, limits } = pipeline
+    const { _id: integrationId, providerId } = message.integration
+    const outcome = (await answer) ?? unsure('The message was not among those that were called')
+    message.seat.leave()
+    const now = world.now()
+    if (outcome.kind !== 'withheld') limits.note(integrationId, 'down' in outcome && outcome.down === true, now)
+    if (outcome.kind === 'busy' && outcome.retryAfterMs !== undefined && outcome.ofRecipient !== true) {
+      limits.pauseUntil(integrationId, new Date(now.getTime() + outcome.retryAfterMs))
+    }
+    onFree(integrationId)
+    return { message, asked: { integrationId, providerId }, isThere: true, outcome }
+  }
+
+  /** Which of them end a device's token: none, where an integration calls most of its devices dead. */
+  #withDeaths(calls: readonly Called[]): readonly Called[] {
+    const isDead = ({ outcome }: Called): boolean => outcome.kind === 'refused' && outcome.reason === 'dead-token'
+    for (const call of calls) {
+      const counts = call.message.channel === 'push' && (call.outcome.kind === 'sent' || isDead(call))
+      if (counts) this.#deaths.note(call.asked.integrationId, isDead(call))
+    }
+    const dead = calls.filter(isDead)
+    if (dead.length === 0) return calls
+    const doubted = new Set(dead.map(({ asked }) => asked.integrationId).filter((id) => !this.#deaths.mayPrune(id)))
+    for (const integrationId of doubted) {
+      const words =
+        'Most devices of an integration are said to be gone: its account is likely wrong, so no token is removed'
+      this.#parts.pipeline.world.log.warn({ integrationId }, words)
+    }
+    return calls.map((call) => (isDead(call) ? { ...call, prunes: !doubted.has(call.asked.integrationId) } : call))
+  }
+}
+
+function beginningOf({ integration, sending, id }: BegunMessage): Beginning {
+  return { id, providerId: integration.providerId, integrationId: integration._id, sending }
+}

@@ -1,0 +1,39 @@
+// Where answers to an e-mail go: to the callback of its step, where there is one and the integration receives mail.
+import type { Environment } from '../../domain/environment.ts'
+import type { StoredDetail } from '../../domain/execution-detail.ts'
+import { detail } from '../../domain/execution-detail.ts'
+import type { Integration } from '../../domain/integration.ts'
+import type { OutboundMessage } from '../../domain/outbound-message.ts'
+import { writeReplyAddress } from '../../domain/reply-address.ts'
+import type { JobFacts } from '../decide/job-facts.ts'
+import type { Pipeline } from '../pipeline.ts'
+import type { LaterMessage } from './outgoing.ts'
+
+const wantsReplies = ({ step }: Pick<JobFacts, 'step'>): boolean =>
+  step.template.type === 'email' && step.replyCallback?.active === true
+
+/** The message with the address for answers, unless it has one of its own. */
+export async function withReplyAddress(
+  { db, signingSecrets }: Pipeline,
+  environment: Environment,
+  facts: Pick<JobFacts, 'step'>,
+  { configurations }: Integration,
+  message: OutboundMessage,
+): Promise<OutboundMessage> {
+  const domain = configurations?.inboundParseDomain
+  if (!wantsReplies(facts) || domain === undefined || !('html' in message) || message.replyTo !== undefined)
+    return message
+  return { ...message, replyTo: writeReplyAddress(message.id, domain, await signingSecrets.of(db, environment)) }
+}
+
+/** What keeps answers from being handed on, told once a job. */
+export function replyWarnings(
+  facts: Pick<JobFacts, 'step'>,
+  messages: readonly LaterMessage[],
+  now: Date,
+): StoredDetail[] {
+  if (!wantsReplies(facts)) return []
+  if ((facts.step.replyCallback?.url ?? '') === '') return [detail(now, 'replyCallbackMissing')]
+  const isHeard = messages.every(({ integration }) => integration?.configurations?.inboundParseDomain !== undefined)
+  return isHeard ? [] : [detail(now, 'replyDomainMissing')]
+}

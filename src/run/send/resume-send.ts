@@ -1,0 +1,137 @@
+// A job whose messages were on their way: what was ready is sent, what was being called counts as perhaps sent.
+import { sendErrorOf } from '../../domain/after-outcome.ts'
+import type { Environment } from '../../domain/environment.ts'
+import { detail } from '../../domain/execution-detail.ts'
+import type { Job } from '../../domain/job.ts'
+import { interruptedCall } from '../../domain/outcome.ts'
+import type { JobOutcome } from '../../record/record-outcomes.ts'
+import { settles } from '../../record/settlement.ts'
+import type { UnsentMessage } from '../../store/messages/sending.ts'
+import type { JobFacts } from '../decide/job-facts.ts'
+import type { Facts } from '../decide/load-facts.ts'
+import { nextOf } from '../decide/settle-decision.ts'
+import type { Pipeline } from '../pipeline.ts'
+import type { Called, Choose, Outgoing, OutgoingMessage } from './outgoing.ts'
+import { chooserOf } from './outgoing.ts'
+import { rested } from './resting.ts'
+import { dueOf, settlementOf, settleOutcomes } from './settle-outcomes.ts'
+
+const interrupted = 'The service ended while the provider was being asked; whether the message was sent is not known'
+
+export interface ResumeParts {
+  readonly now: Date
+  /** Marked by a write that gave no answer, and certainly not called. */
+  wasNeverCalled(job: Job, messageId: string): boolean
+}
+
+export function resumeSend(
+  pipeline: Pipeline,
+  environment: Environment,
+  facts: Facts,
+  job: JobFacts,
+  { now, wasNeverCalled }: ResumeParts,
+): Outgoing | JobOutcome {
+  const unsent = facts.unsent.get(job.job.id) ?? []
+  // All is known of the messages; only the job is not settled.
+  if (unsent.length === 0) return allDone(job)
+  const isCalling = ({ state, id }: UnsentMessage): boolean => state === 'calling' && !wasNeverCalled(job.job, id)
+  const calling = unsent.filter(isCalling)
+  const ready = unsent.filter((message) => !isCalling(message)).map(uncounted)
+  if (calling.length > 0) {
+    const { limits, world } = pipeline
+    const calls = calling.map((message) => interruption(facts, message, chooserOf(pipeline, facts, job, message)))
+    const settling = { now, random: world.random(), rest: (id: string) => limits.rest(id, now) }
+    return settleOutcomes(job, calls, settling, ready)
+  }
+  const due = dueNow(ready, now)
+  const found = due.map((message) => ({
+    message,
+    outgoing: outgoingMessage(pipeline, facts, message, chooserOf(pipeline, facts, job, message), now),
+  }))
+  const gone = found.flatMap(({ message, outgoing }) => (outgoing === undefined ? [message] : []))
+  if (gone.length > 0) {
+    const left = ready.filter((message) => !gone.includes(message))
+    return withoutIntegration(job, gone, left, now)
+  }
+  const later = ready.filter((message) => !due.includes(message))
+  return { environment, facts: job, messages: found.flatMap(({ outgoing }) => outgoing ?? []), later }
+}
+
+/** One that was sent before is enough; one of which nobody knows is not. */
+function allDone(job: JobFacts): JobOutcome {
+  const status = job.job.state?.leftUnsure === true && job.job.state.reached !== true ? 'skipped' : 'completed'
+  return { settlement: settles(job.job, status, { next: nextOf(job) }), results: [] }
+}
+
+/** A mark that was followed by no call was no attempt. */
+function uncounted(message: UnsentMessage): UnsentMessage {
+  if (message.state !== 'calling') return message
+  const { sending } = message
+  return { ...message, state: 'ready', sending: { ...sending, attempts: Math.max(0, sending.attempts - 1) } }
+}
+
+/** Those whose turn it is; the first of them in any case, for it is what the queue's own clock woke the job for. */
+function dueNow(ready: readonly UnsentMessage[], now: Date): readonly UnsentMessage[] {
+  const first = Math.min(...ready.map(({ sending }) => dueOf(sending, now).getTime()))
+  const until = Math.max(first, now.getTime())
+  return ready.filter(({ sending }) => dueOf(sending, now).getTime() <= until)
+}
+
+function interruption(facts: Facts, message: UnsentMessage, choose: Choose): Called {
+  const { integrationId, providerId } = message
+  return {
+    message: { ...message, other: choose },
+    asked: { integrationId, providerId },
+    isThere: facts.integrations.some((one) => one._id === integrationId),
+    outcome: interruptedCall(interrupted),
+  }
+}
+
+/** The integration it was last with, if that can still send; else the next in the order of preference. */
+function outgoingMessage(
+  { limits }: Pipeline,
+  facts: Facts,
+  message: UnsentMessage,
+  choose: Choose,
+  now: Date,
+): OutgoingMessage | undefined {
+  const { id, channel, envelope, sending, integrationId } = message
+  // One that was asked and is gone had its turn: what was tried with it is not captured instead.
+  const tried = sending.attempts > 0 ? [...sending.tried, integrationId] : sending.tried
+  const before = facts.integrations.find((one) => one._id === integrationId && one.channel === channel)
+  const stays = before !== undefined && !sending.tried.includes(before._id)
+  const integration = rested(limits, choose, stays ? before : choose(tried), tried, now)
+  return integration && { id, channel, envelope, sending, integration, other: choose }
+}
+
+/** Over for those whose integration is gone; what is left of the job comes back at its time. */
+function withoutIntegration(
+  job: JobFacts,
+  gone: readonly UnsentMessage[],
+  left: readonly UnsentMessage[],
+  now: Date,
+): JobOutcome {
+  const errorText = 'No active integration is left to send this message'
+  const isPerhapsSent = ({ sending }: UnsentMessage): boolean =>
+    sending.unsureRepeats > 0 || (sending.interruptions ?? 0) > 0
+  return {
+    settlement: settlementOf(job, {
+      details: [detail(now, 'noIntegration')],
+      state: job.job.state ?? {},
+      isReached: false,
+      isLeftUnsure: gone.some(isPerhapsSent),
+      again: left.map(({ sending }) => dueOf(sending, now)),
+      now,
+    }),
+    results: gone.map((message) => ({
+      id: message.id,
+      state: 'done',
+      status: isPerhapsSent(message) ? 'warning' : 'error',
+      error: sendErrorOf(message.channel, errorText),
+      providerMessageId: null,
+      sending: message.sending,
+      nextIntegrationId: null,
+      isTest: false,
+    })),
+  }
+}

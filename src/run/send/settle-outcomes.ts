@@ -1,0 +1,270 @@
+// From the outcomes of a job's calls to what is written: each message's state, and whether the job is over.
+import type { Rest } from '../../deliver/limits.ts'
+import type { OutcomeSituation } from '../../domain/after-outcome.ts'
+import { afterOutcome } from '../../domain/after-outcome.ts'
+import type { StoredDetail } from '../../domain/execution-detail.ts'
+import { detail } from '../../domain/execution-detail.ts'
+import { gathered } from '../../domain/gathered.ts'
+import type { Integration } from '../../domain/integration.ts'
+import type { JobState } from '../../domain/job.ts'
+import type { Sending } from '../../domain/message.ts'
+import type { Outcome } from '../../domain/outcome.ts'
+import { providerOf } from '../../providers/registry.ts'
+import type { AwaitedReceipt } from '../../record/await-receipts.ts'
+import type { JobOutcome } from '../../record/record-outcomes.ts'
+import type { Settlement } from '../../record/settlement.ts'
+import { settles } from '../../record/settlement.ts'
+import type { CallResult } from '../../store/messages/sending.ts'
+import type { DeadToken } from '../../store/subscriber-channels.ts'
+import type { JobFacts } from '../decide/job-facts.ts'
+import { failed, nextOf } from '../decide/settle-decision.ts'
+import { optedOut } from '../decide/suppressed.ts'
+import type { Called, LaterMessage } from './outgoing.ts'
+import { afterRest, heldDetail, released } from './resting.ts'
+
+interface Judged {
+  readonly result: CallResult
+  readonly details: readonly StoredDetail[]
+  /** When it is sent again; null when it is over. */
+  readonly again: Date | null
+  /** It was perhaps sent, and is not sent again. */
+  readonly isLeftUnsure: boolean
+  /** It is held because its provider is down. */
+  readonly downSince: Date | undefined
+}
+
+export interface SettlingParts {
+  readonly now: Date
+  readonly random: number
+  /** Whether the provider of an integration is taken to be down. */
+  rest(integrationId: string): Rest | undefined
+}
+
+/** `later`: messages of the job whose turn comes after these. */
+export function settleOutcomes(
+  facts: JobFacts,
+  calls: readonly Called[],
+  parts: SettlingParts,
+  later: readonly LaterMessage[] = [],
+): JobOutcome {
+  const { now } = parts
+  const judged = calls.map((call) => judge(facts, call, parts))
+  const dead = gathered(calls, (call) => deadTokenOf(facts, call) ?? [])
+  const results = judged.map((one) => one.result)
+  const removed = dead.map(({ providerId, token }) =>
+    detail(now, 'deviceTokenRemoved', { providerId, raw: { deviceToken: token } }),
+  )
+  const heldUntil = judged.find((one) => one.downSince !== undefined)
+  const state = {
+    ...released(facts.job.state),
+    ...providerState(calls),
+    ...(heldUntil?.downSince === undefined
+      ? {}
+      : { downSince: heldUntil.downSince.toISOString(), heldSince: now.toISOString() }),
+  }
+  const settlement = settlementOf(facts, {
+    details: [...gathered(judged, (one) => one.details), ...removed],
+    state,
+    isReached: results.some((result) => result.state === 'done' && result.status === 'sent'),
+    isLeftUnsure: judged.some((one) => one.isLeftUnsure),
+    again: [...gathered(judged, (one) => one.again ?? []), ...later.map(({ sending }) => dueOf(sending, now))],
+    now,
+  })
+  const suppressions = gathered(calls, optedOut)
+  const polls = gathered(calls, (call) => awaited(call, now))
+  return {
+    settlement,
+    results,
+    ...(polls.length === 0 ? {} : { polls }),
+    ...(dead.length === 0 ? {} : { deadTokens: dead }),
+    ...(suppressions.length === 0 ? {} : { suppressions }),
+  }
+}
+
+/** Most vendors report by themselves. */
+function awaited({ message, asked: { integrationId, providerId }, outcome }: Called, now: Date): AwaitedReceipt[] {
+  const isWithProvider = outcome.kind === 'sent' && outcome.captured !== true
+  const polling = isWithProvider ? providerOf(providerId)?.polling : undefined
+  if (polling === undefined) return []
+  return [{ messageId: message.id, integrationId, at: new Date(now.getTime() + polling.firstAfterMs) }]
+}
+
+export const dueOf = ({ dueAt }: Sending, now: Date): Date => (dueAt === undefined ? now : new Date(dueAt))
+
+/** Goes on at the first time of `again`; without any it is over. */
+export function settlementOf(facts: JobFacts, judgement: Judgement): Settlement {
+  const { details, again, now } = judgement
+  const [first] = again.length < 2 ? again : [...again].sort((a, b) => a.getTime() - b.getTime())
+  const isReached = judgement.isReached || judgement.state.reached === true
+  const isLeftUnsure = judgement.isLeftUnsure || judgement.state.leftUnsure === true
+  const state: JobState = {
+    ...judgement.state,
+    ...(isReached ? { reached: true as const } : {}),
+    ...(isLeftUnsure ? { leftUnsure: true as const } : {}),
+  }
+  if (first !== undefined) return settles(facts.job, 'running', { due: first, details, state })
+  // One message that was sent is enough: the others have their own details.
+  if (isReached) return settles(facts.job, 'completed', { details, state: judgement.state, next: nextOf(facts) })
+  // Neither sent nor failed, as far as anyone knows: the steps after it run.
+  if (isLeftUnsure) return settles(facts.job, 'skipped', { details, state, next: nextOf(facts) })
+  const all = [...details, ...allFailed(facts, now)]
+  return { ...failed(facts, { details: all, stops: false }, now), state: judgement.state }
+}
+
+export interface Judgement {
+  readonly details: readonly StoredDetail[]
+  readonly state: JobState
+  /** Whether one of its messages was sent now. */
+  readonly isReached: boolean
+  /** Whether one of them was perhaps sent, and is not sent again. */
+  readonly isLeftUnsure: boolean
+  /** When others of them are sent. */
+  readonly again: readonly Date[]
+  readonly now: Date
+}
+
+function allFailed({ step }: JobFacts, now: Date): StoredDetail[] {
+  if (step.template.type === 'chat') return [detail(now, 'allChatFailed')]
+  return step.template.type === 'push' ? [detail(now, 'allPushFailed')] : []
+}
+
+/** The device that is gone, where it is one that the subscriber's entry names. */
+function deadTokenOf(facts: JobFacts, { message, asked, prunes }: Called): DeadToken | undefined {
+  const { envelope } = message
+  if (prunes !== true || !('target' in envelope)) return undefined
+  const isStored = facts.channels.some(
+    ({ _integrationId, credentials }) =>
+      _integrationId === asked.integrationId && credentials.deviceTokens?.includes(envelope.target) === true,
+  )
+  return isStored ? { ...asked, subscriberId: facts.job.subscriberId, token: envelope.target } : undefined
+}
+
+function judge(facts: JobFacts, call: Called, parts: SettlingParts): Judged {
+  const { message, asked, outcome } = call
+  const { sending } = message
+  const { now, random } = parts
+  const after = afterOutcome(situationOf(facts, call, parts))
+  const isAgain = after.kind === 'again'
+  const isCaptured = outcome.kind === 'sent' && outcome.captured === true
+  const next = isAgain && after.failover ? message.other(after.sending.tried) : undefined
+  const rest = isAgain && after.held === true ? parts.rest(asked.integrationId) : undefined
+  const at = isAgain ? (rest === undefined ? after.at : afterRest(rest, { now, random })) : null
+  const result: CallResult = {
+    id: message.id,
+    state: isAgain ? 'ready' : 'done',
+    status: after.status,
+    error: after.error,
+    providerMessageId: outcome.kind === 'sent' ? outcome.providerMessageId : null,
+    sending: isAgain && at !== null ? { ...after.sending, dueAt: at.toISOString() } : sending,
+    nextIntegrationId: next?._id ?? null,
+    isTest: isCaptured,
+    ...(isCaptured ? { isCaptured } : {}),
+  }
+  const isLeftUnsure = after.kind === 'over' && after.leftUnsure === true
+  const details =
+    outcome.kind === 'withheld'
+      ? []
+      : [
+          detailOf(outcome, isAgain, {
+            now,
+            providerId: asked.providerId,
+            isRetry: sending.attempts > 1 || isAgain,
+            isTest: isCaptured,
+          }),
+          ...followUps({ facts, call, next, rest, at, isLeftUnsure, now, random }),
+        ]
+  return { result, details, again: at, isLeftUnsure, downSince: rest?.downSince }
+}
+
+function situationOf(facts: JobFacts, call: Called, { now, random, rest }: SettlingParts): OutcomeSituation {
+  const { message, asked, isThere, outcome } = call
+  const { sending, channel } = message
+  const { integrationId, providerId } = asked
+  // No other takes over what was sent: most are, and looking for one costs something.
+  const hasOther = outcome.kind !== 'sent' && message.other([...sending.tried, integrationId]) !== undefined
+  const integration = facts.integrations.find((one) => one._id === integrationId)
+  return {
+    outcome,
+    sending,
+    channel,
+    integrationId,
+    idempotent: providerOf(providerId)?.idempotent === true,
+    whenUnsure: integration?.configurations?.whenUnsure ?? undefined,
+    downUntil: outcome.kind === 'sent' ? undefined : downUntilOf(rest(integrationId)),
+    hasOther,
+    canRepeat: isThere || hasOther,
+    now,
+    random,
+  }
+}
+
+const downUntilOf = (rest: Rest | undefined): Date | undefined =>
+  rest?.downSince === undefined ? undefined : rest.until
+
+interface FollowUp {
+  readonly facts: JobFacts
+  readonly call: Called
+  /** Who takes over. */
+  readonly next: Integration | undefined
+  /** Where it is held. */
+  readonly rest: Rest | undefined
+  /** When it is sent again. */
+  readonly at: Date | null
+  readonly isLeftUnsure: boolean
+  readonly now: Date
+  readonly random: number
+}
+
+/** What the activity shows beside the outcome: who takes over, or when the next attempt is, or that there is none. */
+function followUps({ facts, call, next, rest, at, isLeftUnsure, now, random }: FollowUp): StoredDetail[] {
+  const { providerId, integrationId } = call.asked
+  if (next !== undefined) return [selected(next, now)]
+  if (isLeftUnsure) return [detail(now, 'leftUnsure', { providerId, raw: { messageId: call.message.id } })]
+  if (at === null) return []
+  const integration = facts.integrations.find((one) => one._id === integrationId)
+  if (rest !== undefined && integration !== undefined) return [heldDetail({ integration, rest, now, random }, at)]
+  const nextAttemptAt = at.toISOString()
+  const words = `The message will be tried again at ${nextAttemptAt}`
+  return [detail(now, 'retryScheduled', { words, providerId, isRetry: true, raw: { nextAttemptAt } })]
+}
+
+let lastChosen: { readonly integration: Integration; readonly atMs: number; readonly told: StoredDetail } | undefined
+
+/** Who sends, in the activity's words. The same one for most of a batch, and told once for all of them. */
+export function selected(integration: Integration, now: Date): StoredDetail {
+  if (lastChosen?.integration === integration && lastChosen.atMs === now.getTime()) return lastChosen.told
+  const { providerId, identifier } = integration
+  const words = `${providerOf(providerId)?.name ?? providerId} provider was selected`
+  const told = detail(now, 'providerSelected', { words, providerId, raw: { integrationIdentifier: identifier } })
+  lastChosen = { integration, atMs: now.getTime(), told }
+  return told
+}
+
+function detailOf(
+  outcome: Outcome,
+  isAgain: boolean,
+  { now, ...more }: { now: Date; providerId: string; isRetry: boolean; isTest: boolean },
+): StoredDetail {
+  switch (outcome.kind) {
+    case 'sent':
+      return detail(now, 'messageSent', {
+        // Before the spread: behind it, a new member costs twenty times as much.
+        raw: { id: outcome.providerMessageId, ...(outcome.detail === undefined ? {} : { answer: outcome.detail }) },
+        ...more,
+      })
+    case 'busy':
+    case 'withheld':
+      return detail(now, isAgain ? 'providerBusy' : 'providerError', { ...more, raw: { message: outcome.detail } })
+    case 'unsure':
+      return detail(now, 'perhapsSent', { ...more, raw: { message: outcome.detail } })
+    case 'misconfigured':
+      return detail(now, 'misconfigured', { ...more, raw: { message: outcome.detail } })
+    case 'refused':
+      return detail(now, 'providerError', { ...more, raw: { reason: outcome.reason, message: outcome.detail } })
+  }
+}
+
+function providerState(calls: readonly Called[]): { providerId?: string } {
+  const providerId = calls[0]?.asked.providerId
+  return providerId === undefined ? {} : { providerId }
+}

@@ -1,0 +1,107 @@
+// Slots for the messages of one job: as many as there are now, so that no job waits for one while it holds another.
+import type { Limits } from '../../deliver/limits.ts'
+import { usualCallsMax } from '../../deliver/limits.ts'
+import { messageFor } from '../../deliver/message-for.ts'
+import type { Seat, Seating, Sharing } from '../../deliver/seats.ts'
+import { beginAttempt } from '../../domain/after-outcome.ts'
+import type { Integration } from '../../domain/integration.ts'
+import { isCapturing } from '../../domain/integration.ts'
+import type { JobState } from '../../domain/job.ts'
+import { providerOf } from '../../providers/registry.ts'
+import type { BegunMessage, LaterMessage, Outgoing, OutgoingMessage } from './outgoing.ts'
+import type { RateShares } from './rate-shares.ts'
+
+export interface SlotParts {
+  readonly limits: Limits
+  readonly rates: RateShares
+  readonly seating: Seating
+  readonly now: Date
+}
+
+/** Those with a slot begin their attempt; messages without one are left for later. */
+export function takeSlots(parts: SlotParts, outgoing: Outgoing): Outgoing<BegunMessage> {
+  const begun: BegunMessage[] = []
+  const later: LaterMessage[] = []
+  const heldMs = heldFor(outgoing.facts.job.state, parts.now)
+  for (const message of outgoing.messages) {
+    const seat = seatFor(parts, message, outgoing)
+    if (seat === undefined) later.push(message)
+    else begun.push(begunWith(seat, message, parts.now, heldMs))
+  }
+  return { ...outgoing, messages: begun, later: later.length === 0 ? outgoing.later : [...later, ...outgoing.later] }
+}
+
+function seatFor(
+  { limits, rates, seating, now }: SlotParts,
+  message: OutgoingMessage,
+  outgoing: Outgoing,
+): Seat | undefined {
+  const { integration } = message
+  // One that captures asks no provider, whatever that wants.
+  if (!isCapturing(integration) && limits.rest(integration._id, now) !== undefined) return undefined
+  if (!rates.mayTake(outgoing.environment, integration)) return undefined
+  const seat = seating.take(integration._id, callsMaxOf(integration), sharingOf(message, outgoing))
+  if (seat !== undefined) rates.take(integration)
+  return seat
+}
+
+const knownMax = new WeakMap<Integration, number>()
+
+/** How many calls an account takes at once: SMTP by its connections, others by what is usual. */
+export function callsMaxOf(integration: Integration): number {
+  const known = knownMax.get(integration)
+  if (known !== undefined) return known
+  const max = providerOf(integration.providerId)?.concurrency?.(integration.credentials as never) ?? usualCallsMax
+  knownMax.set(integration, max)
+  return max
+}
+
+/** How long the job was held because its provider was down. */
+const heldFor = (state: JobState | null, now: Date): number =>
+  state?.heldSince === undefined ? 0 : Math.max(0, now.getTime() - Date.parse(state.heldSince))
+
+/** Member by member, as it is done for every message. */
+function begunWith(seat: Seat, message: OutgoingMessage, now: Date, heldMs: number): BegunMessage {
+  const { id, channel, envelope, integration, other, draft, sending: before } = message
+  const sending = beginAttempt(before, now, heldMs)
+  // What is captured asks no provider, so nothing tells when it leaves.
+  const marksLater = providerOf(integration.providerId)?.marksItself === true && !isCapturing(integration)
+  if (draft === undefined) return { seat, id, channel, envelope, sending, before, marksLater, integration, other }
+  return { seat, id, channel, envelope, sending, before, marksLater, integration, other, draft }
+}
+
+/** A provider that breaks over a message must not cost those that hold seats already: that message goes alone. */
+function sharingOf(message: OutgoingMessage, outgoing: Outgoing): Sharing | undefined {
+  try {
+    return sharingAt(message, outgoing)
+  } catch {
+    return undefined
+  }
+}
+
+/** Undefined where its provider takes one message at a time, or this one goes alone. */
+function sharingAt(outgoing: OutgoingMessage, { facts }: Outgoing): Sharing | undefined {
+  const { id, integration, envelope, sending } = outgoing
+  const { providerId } = integration
+  const batching = providerOf(providerId)?.batching
+  // Files are read for each message when it is its turn.
+  if (batching === undefined || sending.alone === true || facts.event.attachments > 0) return undefined
+  // An e-mail that says nothing of single providers is looked at as it is: no vendor shares calls by our ids.
+  const isPlain = 'html' in envelope && envelope.forProviders === undefined
+  const message = isPlain ? envelope : messageFor({ id, envelope, providerId, payload: facts.event.payload })
+  const key = batching.key(message as never, integration.credentials)
+  if (key === undefined) return undefined
+  const bytes = 'html' in message ? message.html.length + message.text.length : message.content.length
+  return { key, max: batching.max, bytes }
+}
+
+/** Those whose integration need not rest come first: the job waits in their queue. */
+export function restedFirst(limits: Limits, outgoing: Outgoing, now: Date): Outgoing {
+  if (outgoing.messages.length < 2) return outgoing
+  const rests = ({ integration }: OutgoingMessage): boolean => limits.rest(integration._id, now) !== undefined
+  const { messages } = outgoing
+  return { ...outgoing, messages: [...messages.filter((one) => !rests(one)), ...messages.filter(rests)] }
+}
+
+/** In whose queue it waits. */
+export const queueKeyOf = ({ messages }: Outgoing): string => messages[0]?.integration._id ?? ''

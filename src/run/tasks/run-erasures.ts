@@ -1,0 +1,25 @@
+// Runs a privacy erase, a page at a time, until it is done or has to wait.
+import type { Environment } from '../../domain/environment.ts'
+import type { ErasureState } from '../../domain/erasure.ts'
+import { erasePage } from '../../record/erase-page.ts'
+import type { Task } from '../../store/tasks.ts'
+import { leaveTask } from '../../store/tasks.ts'
+import type { Pipeline } from '../pipeline.ts'
+
+/** It makes way for the others after so many pages: a second's work or so. */
+const pagesPerTurn = 10
+
+export async function runErasure(
+  pipeline: Pipeline,
+  parts: { isStopping(): boolean },
+  environment: Environment,
+  task: Task,
+): Promise<void> {
+  const { db, world, queue } = pipeline
+  let state: ErasureState | undefined = task.state as unknown as ErasureState
+  for (let page = 0; state !== undefined && page < pagesPerTurn; page += 1) {
+    if (parts.isStopping() || !pipeline.isAlive()) break
+    state = await erasePage(db, world, environment, queue, { task, state })
+  }
+  if (state !== undefined) await leaveTask(db, environment, task, queue.clock)
+}

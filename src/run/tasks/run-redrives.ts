@@ -1,0 +1,48 @@
+// Runs the mending of many: a page a transaction, until it is done, stopped, or others should have their turn.
+import type { Environment } from '../../domain/environment.ts'
+import { redriveNextPage } from '../../record/redrive-page.ts'
+import type { RetractState } from '../../record/retract.ts'
+import { retractNextPage } from '../../record/retract.ts'
+import type { Task } from '../../store/tasks.ts'
+import { leaveTask } from '../../store/tasks.ts'
+import type { Pipeline } from '../pipeline.ts'
+
+interface Stopping {
+  isStopping(): boolean
+}
+
+/** A second's work or so; then it makes way for the others. */
+const pagesPerTurn = 10
+
+export async function runRedrive(
+  pipeline: Pipeline,
+  parts: Stopping,
+  environment: Environment,
+  task: Task,
+): Promise<void> {
+  const { db, world, queue } = pipeline
+  let isMore = true
+  for (let page = 0; isMore && page < pagesPerTurn; page += 1) {
+    if (parts.isStopping() || !pipeline.isAlive()) break
+    isMore = await redriveNextPage(db, world, environment, queue, task)
+  }
+  if (isMore) await leaveTask(db, environment, task, queue.clock)
+}
+
+export async function runRetraction(
+  pipeline: Pipeline,
+  parts: Stopping,
+  environment: Environment,
+  task: Task,
+): Promise<void> {
+  const { db, world, queue, versions } = pipeline
+  const { versionId, cancel, after } = task.state as unknown as RetractState & { versionId: string }
+  const version = (await versions.of(db, environment, [versionId])).get(versionId)
+  const steps = version?.definition.steps ?? []
+  let state: RetractState | undefined = { cancel, after }
+  for (let page = 0; state !== undefined && page < pagesPerTurn; page += 1) {
+    if (parts.isStopping() || !pipeline.isAlive()) break
+    state = await retractNextPage(db, world, environment, queue, { task, steps, state })
+  }
+  if (state !== undefined) await leaveTask(db, environment, task, queue.clock)
+}

@@ -1,0 +1,100 @@
+// Hands an answer to an e-mail on to the callback of the step that sent it: signed, repeated until it is taken.
+import type { Asked, CallOutcome } from '../../deliver/call-service.ts'
+import { callService } from '../../deliver/call-service.ts'
+import { nextCallAt } from '../../domain/custom-call.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { StoredDetail } from '../../domain/execution-detail.ts'
+import { detail } from '../../domain/execution-detail.ts'
+import { settleReply } from '../../record/settle-reply.ts'
+import { findEvents } from '../../store/events.ts'
+import type { RepliedMessage } from '../../store/messages/receipts.ts'
+import { findReplied } from '../../store/messages/receipts.ts'
+import { findSubscribersById } from '../../store/subscribers.ts'
+import type { Task } from '../../store/tasks.ts'
+import { findTaskMail, taskMailBytes } from '../../store/tasks.ts'
+import type { Pipeline } from '../pipeline.ts'
+
+const callTimeoutMs = 15_000
+
+/** When files of others take all the memory there is for them. */
+const roomAgainMs = 5_000
+
+interface ReplyState {
+  readonly messageId: string
+  readonly calls: number
+}
+
+/** The mail may hold files: it shares the memory that they may take. */
+export async function handReplyOn(pipeline: Pipeline, environment: Environment, task: Task): Promise<void> {
+  const { db, queue, fileBudget } = pipeline
+  const giveBack = await fileBudget.take(await taskMailBytes(db, environment, task.id))
+  if (giveBack === undefined) {
+    const { calls } = task.state as unknown as ReplyState
+    const again = { waitMs: roomAgainMs, calls }
+    return settleReply(db, environment, queue, { task, jobId: undefined, told: undefined, again })
+  }
+  try {
+    await handOn(pipeline, environment, task)
+  } finally {
+    giveBack()
+  }
+}
+
+async function handOn(pipeline: Pipeline, environment: Environment, task: Task): Promise<void> {
+  const { db, world, queue } = pipeline
+  const { messageId, calls } = task.state as unknown as ReplyState
+  const message = await findReplied(db, environment, messageId)
+  const mail = (await findTaskMail(db, environment, task.id)) ?? {}
+  const call = message && (await callOf(pipeline, environment, message, mail))
+  if (message === undefined || call === undefined) {
+    // The message went with its month, or the workflow wants no answers any more.
+    const told = message && detail(world.now(), 'replyCallbackMissing')
+    return settleReply(db, environment, queue, { task, jobId: message?.jobId, told, again: undefined })
+  }
+  const secret = await pipeline.signingSecrets.of(db, environment)
+  const outcome = await callService(world, { call, idempotencyKey: task.id, secret })
+  const now = world.now()
+  const at = againAt(outcome, calls + 1, now, world.random())
+  const again = at && { waitMs: at.getTime() - now.getTime(), calls: calls + 1 }
+  await settleReply(db, environment, queue, {
+    task,
+    jobId: message.jobId,
+    told: toldOf(outcome, calls + 1, now),
+    again,
+  })
+}
+
+function againAt(outcome: CallOutcome, calls: number, now: Date, random: number): Date | undefined {
+  return outcome.kind === 'busy' ? nextCallAt(calls, { now, random, retryAfterMs: outcome.retryAfterMs }) : undefined
+}
+
+function toldOf(outcome: CallOutcome, calls: number, now: Date): StoredDetail {
+  const raw = { ...outcome.told, attempt: calls }
+  return detail(now, outcome.kind === 'answered' ? 'replyCalled' : 'replyFailed', { raw, isRetry: calls > 1 })
+}
+
+async function callOf(
+  { db, versions }: Pipeline,
+  environment: Environment,
+  message: RepliedMessage,
+  mail: Readonly<Record<string, unknown>>,
+): Promise<Asked | undefined> {
+  const version = (await versions.of(db, environment, [message.versionId])).get(message.versionId)
+  const callback = version?.definition.steps[message.step]?.replyCallback
+  if (version === undefined || callback?.active !== true || callback.url === undefined) return undefined
+  const [[event], [subscriber]] = await Promise.all([
+    findEvents(db, environment, [message.eventId]),
+    findSubscribersById(db, environment, [message.subscriberId]),
+  ])
+  const body = {
+    transactionId: event?.transactionId ?? message.eventId,
+    payload: event?.payload ?? {},
+    templateIdentifier: version.identifier,
+    template: { _id: version.workflowId, name: version.definition.name },
+    notification: { _id: message.notificationId },
+    message: { _id: message.id, subject: message.subject, email: message.email },
+    subscriber: { _id: message.subscriberId, subscriberId: subscriber?.subscriber_id ?? null },
+    mail,
+  }
+  return { url: callback.url, method: 'POST', headers: {}, body: JSON.stringify(body), timeoutMs: callTimeoutMs }
+}

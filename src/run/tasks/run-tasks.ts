@@ -1,0 +1,187 @@
+// Runs tasks: expands events to their recipients and cancels them, ends snoozes, asks for receipts, passes replies on.
+import { isInfrastructureError } from '../../db/failure.ts'
+import type { Environment } from '../../domain/environment.ts'
+import { grouped } from '../../domain/grouped.ts'
+import { activeStepFrom } from '../../domain/workflow.ts'
+import { afterFault } from '../../queue/fault-policy.ts'
+import { releaseLeases } from '../../queue/leases.ts'
+import { isPoisonous, soloDeathsMax } from '../../queue/suspicion.ts'
+import type { Handling } from '../../queue/worker.ts'
+import type { CancelState } from '../../record/cancel-page.ts'
+import { cancelNextPage } from '../../record/cancel-page.ts'
+import { endDueSnoozes } from '../../record/end-snooze.ts'
+import type { ExpansionState } from '../../record/expand-page.ts'
+import { expandPage, expansionStart } from '../../record/expand-page.ts'
+import type { ResolveChannels } from '../../record/resolve-recipients.ts'
+import type { Task } from '../../store/tasks.ts'
+import { buryTask, clearTask, leaveTask, postponeFaultyTask, taskQueue } from '../../store/tasks.ts'
+import type { Pipeline } from '../pipeline.ts'
+import { runErasure } from './run-erasures.ts'
+import { lookAtLateReceipts, pollReceipts } from './run-receipts.ts'
+import { runRedrive, runRetraction } from './run-redrives.ts'
+import { handReplyOn } from './run-replies.ts'
+
+export interface TaskParts {
+  readonly resolveChannels: ResolveChannels
+  /** True when the service is stopping: what is begun goes on elsewhere. */
+  isStopping(): boolean
+}
+
+/** Each keeps a connection of the pool busy. */
+const worksAtOnce = 3
+/** These wait for a service outside, which may take its time: no other task waits for them. */
+const outward: ReadonlySet<Task['kind']> = new Set(['poll', 'reply'])
+const callsAtOnce = 8
+/** A third of a lease: a call that begins later, and takes its 20 s, might outlive it. */
+const callBeginsWithinMs = 20_000
+/** An expansion makes way for the others after so many pages: a second's work or so. */
+const pagesPerTurn = 10
+
+type Work = () => Promise<void>
+
+export async function runTasks(
+  pipeline: Pipeline,
+  parts: TaskParts,
+  tasks: readonly Task[],
+  handling: Handling<Task>,
+): Promise<void> {
+  const { world } = pipeline
+  const environments = await pipeline.environments.of([...new Set(tasks.map((task) => task.environmentId))])
+  const works: Work[] = []
+  const calls: Work[] = []
+  const startedMs = world.now().getTime()
+  const isTooLate = (): boolean => parts.isStopping() || world.now().getTime() - startedMs > callBeginsWithinMs
+  for (const [environmentId, group] of grouped(tasks, (task) => task.environmentId)) {
+    const environment = environments.get(environmentId)
+    if (environment === undefined) {
+      group.forEach(handling.done)
+      continue
+    }
+    const guard = { pipeline, environment, handling }
+    const snoozes = group.filter((task) => task.kind === 'unsnooze' && !isPoisonous(task))
+    if (snoozes.length > 0) works.push(() => endSnoozes(guard, snoozes))
+    for (const task of group.filter((one) => !snoozes.includes(one))) {
+      const work = (): Promise<void> => runners[task.kind](pipeline, parts, environment, task)
+      if (!outward.has(task.kind)) works.push(() => guarded(guard, task, work))
+      else calls.push(() => guarded(guard, task, () => callOutside(guard, task, { work, isTooLate })))
+    }
+  }
+  void sideBySide(calls, callsAtOnce)
+  await sideBySide(works, worksAtOnce)
+}
+
+interface Guard {
+  readonly pipeline: Pipeline
+  readonly environment: Environment
+  readonly handling: Handling<Task>
+}
+
+/** One that comes too late goes back; one that is suspected is cleared first, as the wait is not its own. */
+async function callOutside(
+  { pipeline: { db, queue }, environment }: Guard,
+  task: Task,
+  { work, isTooLate }: { work: Work; isTooLate(): boolean },
+): Promise<void> {
+  if (isTooLate()) return void (await releaseLeases(db, taskQueue, queue.clock, [task]))
+  if (task.interruptions > 0) await clearTask(db, environment, task)
+  await work()
+}
+
+type Run = (pipeline: Pipeline, parts: TaskParts, environment: Environment, task: Task) => Promise<void>
+
+/** Snoozes end together; each of the others is run by itself. */
+const runners: Readonly<Record<Task['kind'], Run>> = {
+  expand,
+  cancel: cancelPages,
+  unsnooze: ({ db, world }, _parts, environment, task) => endDueSnoozes(db, world, environment, [task]),
+  receipt: (pipeline, _parts, environment, task) => lookAtLateReceipts(pipeline, environment, task),
+  poll: (pipeline, _parts, environment, task) => pollReceipts(pipeline, environment, task),
+  reply: (pipeline, _parts, environment, task) => handReplyOn(pipeline, environment, task),
+  erase: runErasure,
+  redrive: runRedrive,
+  retract: runRetraction,
+}
+
+/** Together; where that fails, each by itself, so that only the culprit is postponed. */
+async function endSnoozes(guard: Guard, tasks: readonly Task[]): Promise<void> {
+  const { pipeline, environment, handling } = guard
+  const { db, world } = pipeline
+  try {
+    await endDueSnoozes(db, world, environment, tasks)
+    tasks.forEach(handling.done)
+  } catch {
+    for (const task of tasks) await guarded(guard, task, () => endDueSnoozes(db, world, environment, [task]))
+  }
+}
+
+/** A large audience must not keep a small one waiting, whichever environment they belong to. */
+async function sideBySide(works: Work[], atOnce: number): Promise<void> {
+  const one = async (): Promise<void> => {
+    for (let work = works.shift(); work !== undefined; work = works.shift()) await work()
+  }
+  await Promise.all(Array.from({ length: atOnce }, one))
+}
+
+async function expand(pipeline: Pipeline, parts: TaskParts, environment: Environment, task: Task): Promise<void> {
+  const { db, world, queue, versions } = pipeline
+  const firstStepOf = async (versionId: string): Promise<number | undefined> => {
+    const version = (await versions.of(db, environment, [versionId])).get(versionId)
+    return version && activeStepFrom(version.definition.steps, 0)
+  }
+  let state: ExpansionState | undefined = { ...expansionStart, ...(task.state as Partial<ExpansionState>) }
+  for (let page = 0; state !== undefined && page < pagesPerTurn; page += 1) {
+    if (parts.isStopping() || !pipeline.isAlive()) break
+    state = await expandPage(db, world, environment, queue, {
+      task,
+      state,
+      firstStepOf,
+      resolveChannels: parts.resolveChannels,
+    })
+  }
+  if (state !== undefined) await leaveTask(db, environment, task, queue.clock)
+}
+
+async function cancelPages(pipeline: Pipeline, parts: TaskParts, environment: Environment, task: Task): Promise<void> {
+  const { db, world, queue, versions } = pipeline
+  const { eventId, versionId, ...rest } = task.state as unknown as CancelState & { eventId: string; versionId: string }
+  const version = (await versions.of(db, environment, [versionId])).get(versionId)
+  let state: CancelState | undefined = rest
+  for (let page = 0; state !== undefined && page < pagesPerTurn; page += 1) {
+    if (parts.isStopping() || !pipeline.isAlive()) break
+    const call = { eventId, versionId, steps: version?.definition.steps ?? [], state }
+    state = await cancelNextPage(db, world, environment, queue, { task, ...call })
+  }
+  if (state !== undefined) await leaveTask(db, environment, task, queue.clock)
+}
+
+/** Never throws: the task is done, runs again, waits, or is buried. */
+async function guarded({ pipeline, environment, handling }: Guard, task: Task, work: Work): Promise<void> {
+  const { db, world } = pipeline
+  try {
+    if (isPoisonous(task)) {
+      const error = `The process ended ${soloDeathsMax} times while this task ran alone`
+      if ((await buryTask(db, environment, task, { error, now: world.now() })) > 0) world.meter.countBuried(1)
+      world.log.error({ taskId: task.id, kind: task.kind }, 'A task was buried: it ended its process again and again')
+    } else await work()
+    handling.done(task)
+  } catch (error) {
+    if (isInfrastructureError(error)) handling.again([task])
+    else await putAside({ pipeline, environment, handling }, task, error)
+  }
+}
+
+async function putAside({ pipeline, environment, handling }: Guard, task: Task, error: unknown): Promise<void> {
+  const { db, world, queue } = pipeline
+  const now = world.now()
+  const fate = afterFault(task, now)
+  const words = error instanceof Error ? error.message : String(error)
+  world.log.error({ err: error, taskId: task.id, kind: task.kind, fate }, 'A task failed by a fault of ours')
+  try {
+    if (fate !== 'bury') {
+      await postponeFaultyTask(db, environment, task, { ...fate, error: words, clock: queue.clock })
+    } else if ((await buryTask(db, environment, task, { error: words, now })) > 0) world.meter.countBuried(1)
+    handling.done(task)
+  } catch {
+    handling.again([task])
+  }
+}

@@ -1,0 +1,66 @@
+// Writes whose commit is unknown, because the database stopped answering: the jobs are read again before anything is decided.
+import type { Sql } from '../db/sql.ts'
+import type { Environment } from '../domain/environment.ts'
+import type { Job } from '../domain/job.ts'
+import { findLeased } from '../store/jobs/lease.ts'
+
+export interface Unconfirmed {
+  /** A write for these jobs gave no answer. It may have marked messages as being called; they were not. */
+  note(write: UnconfirmedWrite): void
+  /** The jobs as they are, where a write for them gave no answer: `undefined` for those that are settled or another's. */
+  resolve(db: Sql, environment: Environment, jobs: readonly Job[]): Promise<readonly ResolvedJob[]>
+  /** Whether the mark of a message is from a write that gave no answer: this process never made the call. */
+  wasNeverCalled(job: Job, messageId: string): boolean
+}
+
+export interface UnconfirmedWrite {
+  readonly jobs: readonly Job[]
+  /** Jobs that the write would have made: by id, the job they come after. */
+  readonly madeAfter: ReadonlyMap<string, string>
+  readonly marked: readonly { readonly job: Job; readonly messageId: string }[]
+}
+
+export interface ResolvedJob {
+  /** As it was handed to the runner. */
+  readonly given: Job
+  /** What is to be run for it, if anything. */
+  readonly now: Job | undefined
+}
+
+/** More than this were in flight with no node left to tell of it; the oldest are forgotten. */
+const rememberedMax = 50_000
+
+export function createUnconfirmed(): Unconfirmed {
+  /** By job: the ids that a write may have made or changed. */
+  const open = new Map<string, readonly string[]>()
+  /** By message: the lease it was marked under. */
+  const marked = new Map<string, string>()
+
+  return {
+    note: ({ jobs, madeAfter, marked: calls }) => {
+      if (open.size > rememberedMax) open.clear()
+      if (marked.size > rememberedMax) marked.clear()
+      const followers = new Map([...madeAfter].map(([id, after]) => [after, id]))
+      for (const { id } of jobs) {
+        const follower = followers.get(id)
+        open.set(id, follower === undefined ? [id] : [id, follower])
+      }
+      for (const { job, messageId } of calls) marked.set(messageId, job.lease)
+    },
+    resolve: async (db, environment, jobs) => {
+      const doubted = jobs.filter((job) => open.has(job.id))
+      if (doubted.length === 0) return jobs.map((job) => ({ given: job, now: job }))
+      const ids = doubted.flatMap((job) => open.get(job.id) ?? [])
+      const leases = [...new Set(doubted.map((job) => job.lease))]
+      const found = new Map((await findLeased(db, environment, { ids, leases })).map((job) => [job.id, job]))
+      return jobs.map((job) => {
+        const known = open.get(job.id)
+        open.delete(job.id)
+        if (known === undefined) return { given: job, now: job }
+        const [now] = known.flatMap((id) => found.get(id) ?? [])
+        return { given: job, now }
+      })
+    },
+    wasNeverCalled: (job, messageId) => marked.get(messageId) === job.lease,
+  }
+}

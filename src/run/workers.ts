@@ -1,0 +1,222 @@
+// What runs jobs and tasks on one node, wired and not yet started.
+import type { Clock } from '../db/clock.ts'
+import type { Db } from '../db/sql.ts'
+import { createLimits } from '../deliver/limits.ts'
+import type { Credentials } from '../domain/integration.ts'
+import type { Job } from '../domain/job.ts'
+import type { Renderer } from '../domain/rendering.ts'
+import type { ClaimParts } from '../queue/claims.ts'
+import { createClaims, createSoloClaims } from '../queue/claims.ts'
+import type { QueueTable } from '../queue/leases.ts'
+import { releaseLeases } from '../queue/leases.ts'
+import type { Queue } from '../queue/queue.ts'
+import { leaseMs } from '../queue/queue.ts'
+import type { Leased, Worker, WorkerOptions } from '../queue/worker.ts'
+import { createWorker } from '../queue/worker.ts'
+import type { ResolveChannels } from '../record/resolve-recipients.ts'
+import { jobQueue } from '../store/jobs/queue-table.ts'
+import type { Task } from '../store/tasks.ts'
+import { taskQueue } from '../store/tasks.ts'
+import type { World } from '../world/world.ts'
+import { createEnvironments } from './cache/environments.ts'
+import { createDeciding } from './deciding.ts'
+import { createJobFaults } from './job-faults.ts'
+import type { Pipeline } from './pipeline.ts'
+import { runJobs } from './run-jobs.ts'
+import { fileBytesAtOnceMax, fileWaitMs } from './send/attachments.ts'
+import { createByteBudget } from './send/byte-budget.ts'
+import { createCallQueue } from './send/call-queue.ts'
+import { createCustomCalls } from './send/custom-calls.ts'
+import { createFreshness } from './send/freshness.ts'
+import type { OutcomeRecorder } from './send/outcome-recorder.ts'
+import { createOutcomeRecorder } from './send/outcome-recorder.ts'
+import type { SendQueue } from './send/place-sends.ts'
+import { createProviderCalls } from './send/provider-calls.ts'
+import { createRateShares } from './send/rate-shares.ts'
+import type { Stages } from './stages.ts'
+import { runTasks } from './tasks/run-tasks.ts'
+import { createUnconfirmed } from './unconfirmed.ts'
+
+export interface Workers {
+  readonly queue: Queue
+  readonly jobs: Worker
+  readonly tasks: Worker
+  /** Jobs and tasks that are suspected of ending their process: each runs alone. */
+  readonly suspects: readonly Worker[]
+  /** `false` while this node cannot show the others that it lives: it begins nothing. */
+  setAlive(alive: boolean): void
+  /** Gives back what was not begun, and waits for the rest. */
+  stop(): Promise<void>
+}
+
+export interface WorkerParts {
+  readonly db: Db
+  /** Connections of their own for what providers answered and for the marks of calls. */
+  readonly outcomesDb: Db
+  readonly world: World
+  readonly clock: Clock
+  readonly renderer: Renderer
+  readonly resolveChannels: ResolveChannels
+  readonly operatorMail: Credentials | undefined
+  /** As in the pipeline. */
+  readonly linkBase?: string | undefined
+  newLease(): string
+  isAlive(): boolean
+  /** How long ago this node last showed the others that it lives. */
+  lastBeatAgeMs(): number
+  isStopping(): boolean
+  /** Other nodes should look: something is due. */
+  hint(): void
+}
+
+/**
+ * Enough to keep a few batches going and their calls under way; what a node has in flight is interrupted if it dies. More of
+ * those created already leased: written free and claimed soon after, each would cost another version of its row.
+ */
+const jobsClaimedMax = 2_000
+const jobsPreLeasedMax = 3_000
+const jobsPerBatchMax = 300
+/** Two cores: one batch in the database while another is being rendered, and one to spare. */
+const jobRunnersMax = 3
+const tasksPerBatchMax = 48
+const taskRunnersMax = 1
+/** Two batches: while one waits for calls outside, another is claimed. */
+const tasksClaimedMax = 96
+/** Suspected rows that may wait for services outside at a time; only one is being decided. */
+const suspectsInFlightMax = 50
+/** Of all that is in flight, what may wait for one integration: the others find three quarters free. */
+const waitingPerIntegrationMax = (jobsClaimedMax + jobsPreLeasedMax) / 4
+/** What a customer's service that answers in half a second serves while a job may wait for it. */
+const waitingCustomCallsMax = 500
+
+type Part<Row extends Leased> = Pick<WorkerOptions<Row>, 'run'> & { readonly table: QueueTable }
+
+export function createWorkers(parts: WorkerParts): Workers {
+  const { db, world, clock } = parts
+  const jobs: Part<Job> = { table: jobQueue, run: (batch, handling) => runJobs(stages, batch, handling) }
+  const tasks: Part<Task> = {
+    table: taskQueue,
+    run: (batch, handling) => runTasks(stages.pipeline, parts, batch, handling),
+  }
+  const jobWorker = createWorker<Job>({
+    ...common(parts, jobs, () => !recorder.isBehind()),
+    claim: createClaims<Job>(claimParts(parts, jobQueue)),
+    name: 'jobs',
+    claimedMax: jobsClaimedMax,
+    preLeasedMax: jobsPreLeasedMax,
+    batchMax: jobsPerBatchMax,
+    runnersMax: jobRunnersMax,
+  })
+  const taskWorker = createWorker<Task>({
+    ...common(parts, tasks, () => !recorder.isBehind()),
+    claim: createClaims<Task>(claimParts(parts, taskQueue)),
+    name: 'tasks',
+    claimedMax: tasksClaimedMax,
+    preLeasedMax: 0,
+    batchMax: tasksPerBatchMax,
+    runnersMax: taskRunnersMax,
+  })
+  const suspects = [solo(parts, jobs), solo(parts, tasks)]
+  const queue: Queue = {
+    clock,
+    leaseMs,
+    reserve: (count) => jobWorker.reserve(count),
+    poke: () => {
+      jobWorker.poke()
+      taskWorker.poke()
+      parts.hint()
+    },
+  }
+  const recorder = createOutcomeRecorder({ db: parts.outcomesDb, world, queue, onCaughtUp: () => queue.poke() })
+  const stages = createStages(parts, queue, recorder)
+  const workers = [jobWorker, taskWorker, ...suspects]
+  return {
+    queue,
+    jobs: jobWorker,
+    tasks: taskWorker,
+    suspects,
+    setAlive: (alive) => {
+      for (const worker of workers) worker.setAlive(alive)
+      if (!alive) return
+      stages.sends.wake()
+      stages.customCalls.wake()
+    },
+    stop: async () => {
+      recorder.stop()
+      const stopping = workers.map((worker) => worker.stop())
+      const waiting = [...stages.sends.stop(), ...stages.customCalls.stop()]
+      await releaseLeases(db, jobQueue, clock, waiting).catch((error: Error) => {
+        world.log.warn({ error: error.message }, 'Leases could not be given back; they will end')
+      })
+      await Promise.all(stopping)
+    },
+  }
+}
+
+/** Rows that run one at a time, so that a death is the row's own. */
+function solo<Row extends Leased>(parts: WorkerParts, { table, run }: Part<Row>): Worker {
+  return createWorker<Row>({
+    ...common(parts, { table, run }, () => true),
+    claim: createSoloClaims<Row>(claimParts(parts, table)),
+    name: `suspected ${table.name}`,
+    claimedMax: suspectsInFlightMax,
+    preLeasedMax: 0,
+    batchMax: 1,
+    runnersMax: 1,
+    claimsToRun: true,
+  })
+}
+
+function common<Row extends Leased>(
+  { db, world, clock, newLease }: WorkerParts,
+  { table, run }: Part<Row>,
+  mayClaim: () => boolean,
+) {
+  return {
+    log: world.log,
+    newLease,
+    mayClaim,
+    run,
+    release: async (rows: readonly Row[]): Promise<void> => void (await releaseLeases(db, table, clock, rows)),
+    sleep: (ms: number, signal?: AbortSignal) => world.sleep(ms, signal),
+  }
+}
+
+function claimParts({ db, world, clock }: WorkerParts, queue: QueueTable): ClaimParts {
+  return { db, queue, clock, onExpired: (count) => world.meter.countLeaseExpiries(queue.name, count) }
+}
+
+function createStages(parts: WorkerParts, queue: Queue, recorder: OutcomeRecorder): Stages {
+  const { db, outcomesDb, world, isAlive } = parts
+  const pipeline: Pipeline = {
+    ...createDeciding(parts),
+    queue,
+    environments: createEnvironments(db),
+    fileBudget: createByteBudget(world, { bytesMax: fileBytesAtOnceMax, waitMs: fileWaitMs }),
+    isAlive,
+  }
+  const faults = createJobFaults({ db, world, queue, versions: pipeline.versions })
+  const freshness = createFreshness({ db: outcomesDb, queue, lastBeatAgeMs: parts.lastBeatAgeMs })
+  const rates = createRateShares({
+    db: outcomesDb,
+    onMore: (integrationId) => sends.wake(integrationId),
+    sleep: (ms) => world.sleep(ms),
+  })
+  const queueParts = { world, recorder, isAlive, poke: () => queue.poke() }
+  const sends: SendQueue = createCallQueue(
+    createProviderCalls({ pipeline, outcomesDb, rates, freshness, faults, onFree: (id) => sends.wake(id) }),
+    { ...queueParts, waitingMax: waitingPerIntegrationMax },
+  )
+  const customLimits = createLimits()
+  const customCalls: Stages['customCalls'] = createCallQueue(
+    createCustomCalls({
+      pipeline,
+      outcomesDb,
+      limits: customLimits,
+      faults,
+      onFree: (key) => customCalls.wake(key),
+    }),
+    { ...queueParts, waitingMax: waitingCustomCallsMax },
+  )
+  return { pipeline, sends, customCalls, rates, faults, unconfirmed: createUnconfirmed() }
+}
