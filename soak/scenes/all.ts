@@ -1,6 +1,7 @@
 // The scenes, in the order in which they are run.
 import type { Scene } from '../scene.ts'
 import { clockSkew } from './clock-skew.ts'
+import { failoverHaproxy, failoverPgbouncer } from './failover.ts'
 import { frozenNode } from './frozen.ts'
 import { fullDisk } from './full-disk.ts'
 import { databaseResets, providerResets, slowDatabase } from './network.ts'
@@ -17,6 +18,8 @@ export const scenes: readonly Scene[] = [
   threeNodes,
   databaseKilled,
   everythingKilled,
+  failoverHaproxy,
+  failoverPgbouncer,
   databaseResets,
   slowDatabase,
   clockSkew,

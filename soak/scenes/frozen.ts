@@ -3,6 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Scene } from '../scene.ts'
 import { addNodes, prepareServer, sharedEnvironment } from './several-nodes.ts'
 
+/** The node is frozen in the middle of it. */
+const burstMs = 6_000
+
 export const frozenNode: Scene = {
   name: 'frozen-node',
   what: 'Two nodes; one is frozen (SIGSTOP) for two minutes, unless told otherwise, and goes on (SIGCONT) as if nothing had been.',
@@ -13,8 +16,9 @@ export const frozenNode: Scene = {
     await addNodes(stage, stage.options.nodes ?? 2, sharedEnvironment(server.port))
   },
   faults: async (stage) => {
-    await sleep(stage.intervalMs())
+    stage.pace.burstMs = burstMs
     while (stage.pace.next()) {
+      await sleep(stage.intervalMs())
       const node = stage.random.oneOf(stage.nodes)
       const startedAt = Date.now()
       stage.recovery.killed()

@@ -12,6 +12,8 @@ import { prepareOneNode } from './one-node.ts'
 /** The database and its log of changes fit into it; the filler takes the rest. */
 const size = '2g'
 const fullForMs = [2_000, 8_000] as const
+/** The disk fills up in the middle of it. */
+const burstMs = 6_000
 const readyWithinMs = 60_000
 
 const mount = (at: string): void => {
@@ -75,8 +77,9 @@ export const fullDisk: Scene = {
   },
   faults: async (stage) => {
     const filler = join(stage.directory, 'node-1', 'filler')
-    await sleep(stage.intervalMs())
+    stage.pace.burstMs = burstMs
     while (stage.pace.next()) {
+      await sleep(stage.intervalMs())
       const startedAt = Date.now()
       stage.recovery.killed()
       fill(filler)
