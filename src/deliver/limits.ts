@@ -92,9 +92,11 @@ function downOf({ breaker, taken }: Known, now: Date): { readonly since: Date; r
   return taken === 0 ? undefined : { since: down.since, until: new Date(now.getTime() + probeMs) }
 }
 
-/** Those with no call under way and nothing to remember; the pause that ends first goes, should there be none. */
+/** Those with no call under way and nothing to remember; the rest that ends first goes, should there be none. */
 function forgetIdle(all: Map<string, Known>): void {
   const idle = [...all].filter(([, one]) => one.taken === 0)
-  const [first] = idle.sort(([, a], [, b]) => a.pausedUntilMs - b.pausedUntilMs)
+  const restsUntilMs = ({ pausedUntilMs, breaker }: Known): number =>
+    Math.max(pausedUntilMs, breaker.down()?.until.getTime() ?? 0)
+  const [first] = idle.sort(([, a], [, b]) => restsUntilMs(a) - restsUntilMs(b))
   if (first !== undefined) all.delete(first[0])
 }
