@@ -82,7 +82,12 @@ async function play(scene: Scene, stage: Stage, events: number): Promise<Played>
     return {
       ...{ kills: stage.pace.count, load: load.counts, verdict, recovery: stage.recovery.times() },
       ...(settledMs === undefined ? {} : { settledMs }),
-      ...{ startMs: stage.startMs, failedStarts: stage.failedStarts, remarks: stage.remarks },
+      ...{
+        startMs: stage.startMs,
+        failedStarts: stage.failedStarts,
+        endedAlone: stage.endedAlone,
+        remarks: stage.remarks,
+      },
     }
   } finally {
     load.stop()

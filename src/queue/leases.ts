@@ -2,7 +2,7 @@
 import type { Clock } from '../db/clock.ts'
 import type { Sql, Statement } from '../db/sql.ts'
 import { prepared, sql } from '../db/sql.ts'
-import { interruptionsBeforeSolo, soloRunEveryMs } from './suspicion.ts'
+import { interruptionsBeforeSolo, soloWaitsMs } from './suspicion.ts'
 
 /** A table that is a queue: open rows have a due_at, and (environment_id, lane, due_at) is indexed for them. */
 export interface QueueTable {
@@ -140,11 +140,12 @@ export async function freeLeases(
   return { freed, left: row?.count ?? 0 }
 }
 
-/** From three interruptions on a row waits to run alone; one that did waits a minute before it may do so again. */
+/** From three interruptions on a row waits to run alone; one that did waits longer each time before it may do so again. */
 const interrupted = (clock: Clock): Statement => sql`
   interruptions = least(q.interruptions + 1, 1000),
   lane = case when q.interruptions + 1 >= ${interruptionsBeforeSolo}::int then q.lane | 2::smallint else q.lane end,
-  due_at = ${clock()} + case when q.lane < 2 then 0 else ${soloRunEveryMs}::double precision end * interval '1 millisecond'`
+  due_at = ${clock()} + interval '1 millisecond' * case when q.lane < 2 then 0 else coalesce(
+    (${soloWaitsMs}::int[])[q.interruptions - ${interruptionsBeforeSolo - 1}::int], ${soloWaitsMs.at(-1)}::int) end`
 
 /** Every environment that has something open, by a loose scan. */
 function environmentsOpen(queue: QueueTable): Statement {
@@ -156,7 +157,7 @@ function environmentsOpen(queue: QueueTable): Statement {
     from opened o where o.environment_id is not null)`
 }
 
-const placesOpen = sql`opened o cross join generate_series(0::smallint, 3::smallint) as lanes (lane)`
+const placesOpen = sql`opened o cross join (values (0::smallint), (1::smallint), (2::smallint), (3::smallint)) as lanes (lane)`
 
 function heldBy(queue: QueueTable, clock: Clock, dead: DeadNode): Statement {
   const since = dead.aliveAt === undefined ? clock() : sql`least(${dead.aliveAt}::timestamptz, ${clock()})`

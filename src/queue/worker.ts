@@ -65,6 +65,8 @@ export interface Worker {
 const againMs = 500
 /** A row is tried again under its lease for this long, half of what a lease lasts; then the lease is left to end. */
 const leaseUsedMsMax = 30_000
+/** Draining gives up when the database does not answer so often. */
+const drainTriesMax = 100
 /** What the first claim takes; each batch that ends doubles it. A node that dies soon after its start interrupts few rows. */
 const firstClaimMax = 100
 
@@ -130,7 +132,7 @@ class WorkerLoop<Row extends Leased> implements Worker {
       total += claimed.length
       if (claimed.length === 0) return total
       const waiting = claimed.map((row) => ({ row, sinceMs: performance.now() }))
-      while (waiting.length > 0) await this.#runToEnd(nextGroup(waiting, this.#options.batchMax))
+      while (waiting.length > 0) await this.#runToEnd(nextGroup(waiting, this.#options.batchMax), drainTriesMax)
     }
   }
 
@@ -152,9 +154,12 @@ class WorkerLoop<Row extends Leased> implements Worker {
     await this.#giveBack()
     // What the last batches insert for this node comes in meanwhile, and is given back as well.
     while (this.#inFlight() > 0) {
-      await new Promise<void>((resolve) => {
-        this.#onIdle = resolve
-      })
+      // What came in while others were given back has called already.
+      if (this.#claimed.waiting.length + this.#preLeased.waiting.length === 0) {
+        await new Promise<void>((resolve) => {
+          this.#onIdle = resolve
+        })
+      }
       await this.#giveBack()
     }
     this.#started = false
@@ -261,21 +266,23 @@ class WorkerLoop<Row extends Leased> implements Worker {
     const isOurs = (held: Held<Row>): boolean => nowMs - held.sinceMs < leaseUsedMsMax
     this.#left(line, rows.filter((held) => !isOurs(held)).length)
     line.waiting.unshift(...rows.filter(isOurs))
-    if (this.#stopping) this.#onIdle?.()
-    else this.#runWaiting()
+    if (this.#stopping) return this.#onIdle?.()
+    this.#runWaiting()
+    if (this.#mayBeMore) void this.#claimMore()
   }
 
   /** For draining: resolves when nothing of the group is in flight. */
-  async #runToEnd(group: readonly Held<Row>[]): Promise<void> {
+  async #runToEnd(group: readonly Held<Row>[], tries: number): Promise<void> {
+    if (tries === 0) throw new Error(`The database did not answer ${drainTriesMax} times in a row`)
     let left = group.length
-    await new Promise<void>((resolve) => {
+    await new Promise<void>((resolve, reject) => {
       const ended = (count: number): void => {
         left -= count
         if (left === 0) resolve()
       }
       void this.#runGroup(group, {
         done: () => ended(1),
-        again: (rows) => void this.#runToEnd(rows).then(() => ended(rows.length)),
+        again: (rows) => void this.#runToEnd(rows, tries - 1).then(() => ended(rows.length), reject),
       })
     })
   }

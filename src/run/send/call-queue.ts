@@ -112,7 +112,10 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
 
   add(calls: readonly Queued<Wants>[]): void {
     // Those that come now are given back with the node's other leases.
-    if (this.#stopped) return calls.forEach(({ ended }) => ended())
+    if (this.#stopped) {
+      for (const { ended } of calls) ended()
+      return
+    }
     const now = this.#parts.world.now()
     const sinceMs = now.getTime()
     for (const queued of calls) {
@@ -195,10 +198,11 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
     if (line.direct.length + line.fanOut.length === 0) this.#lines.delete(key)
     await this.#postpone(key, back, now)
     for (const [environment, group] of byEnvironment(ready)) {
-      for (const calls of this.#kind.together(group.map(({ call }) => call))) {
+      const queued = new Map(group.map((one) => [one.call, one]))
+      for (const calls of this.#kind.together([...queued.keys()])) {
         await this.#begin(
           environment,
-          group.filter(({ call }) => calls.includes(call)),
+          calls.map((call) => queued.get(call) as Queued<Ready>),
         )
       }
     }
@@ -234,23 +238,31 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
   }
 
   async #begin(environment: Environment, group: readonly Queued<Ready>[]): Promise<void> {
-    const ours = await bisect(group, {
-      together: (some) => this.#mark(environment, some),
-      isOfAll: () => false,
-      culprit: async ({ call }, error) => {
-        await this.#kind.fault(environment, call, error)
-        return new Set<string>()
-      },
-    })
-    const isOurs = ({ call }: Queued<Ready>): boolean => {
-      const { id } = this.#kind.jobOf(call)
-      return ours.some((ids) => ids.has(id))
-    }
+    const ours = await this.#marked(environment, group)
+    const isOurs = ({ call }: Queued<Ready>): boolean => ours.has(this.#kind.jobOf(call).id)
     for (const { call, ended } of group.filter((one) => !isOurs(one))) {
       this.#kind.leave(call)
       ended()
     }
     this.#call(environment, group.filter(isOurs))
+  }
+
+  /** The ids of the jobs whose calls may be made. One that cannot be marked by a fault of ours is found and put aside. */
+  async #marked(environment: Environment, group: readonly Queued<Ready>[]): Promise<ReadonlySet<string>> {
+    try {
+      const ours = await bisect(group, {
+        together: (some) => this.#mark(environment, some),
+        isOfAll: isInfrastructureError,
+        culprit: async ({ call }, error) => {
+          await this.#kind.fault(environment, call, error)
+          return new Set<string>()
+        },
+      })
+      return new Set(ours.flatMap((ids) => [...ids]))
+    } catch (error) {
+      this.#parts.world.log.warn({ err: error, jobs: group.length }, 'Calls could not be begun; their leases will end')
+      return new Set()
+    }
   }
 
   /** Where the database does not answer, whether the marks were committed is unknown: they are written again. */
