@@ -164,7 +164,7 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
     const now = world.now()
     const isDown = 'down' in outcome && outcome.down === true
     // A call that fails is one failure, however many messages it carried.
-    if (outcome.kind !== 'withheld' && (!isDown || isLastOfCall)) limits.note(integrationId, isDown, now)
+    if (speaksOfProvider(outcome) && (!isDown || isLastOfCall)) limits.note(integrationId, isDown, now)
     if (outcome.kind === 'busy' && outcome.retryAfterMs !== undefined && outcome.ofRecipient !== true) {
       limits.pauseUntil(integrationId, new Date(now.getTime() + outcome.retryAfterMs))
     }
@@ -189,6 +189,13 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
     }
     return calls.map((call) => (isDead(call) ? { ...call, prunes: !doubted.has(call.asked.integrationId) } : call))
   }
+}
+
+/** What never reached the provider, and the state of one recipient's own address, say nothing of it. */
+function speaksOfProvider(outcome: Outcome): boolean {
+  if (outcome.kind === 'sent') return outcome.captured !== true
+  if (outcome.kind === 'busy') return outcome.ofRecipient !== true
+  return outcome.kind === 'misconfigured' || outcome.kind === 'refused' || outcome.kind === 'unsure'
 }
 
 function beginningOf({ integration, sending, id }: BegunMessage): Beginning {
