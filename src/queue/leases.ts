@@ -2,6 +2,7 @@
 import type { Clock } from '../db/clock.ts'
 import type { Sql, Statement } from '../db/sql.ts'
 import { prepared, sql } from '../db/sql.ts'
+import { leaseMs } from './queue.ts'
 import { interruptionsBeforeSolo, soloWaitsMs } from './suspicion.ts'
 
 /** A table that is a queue: open rows have a due_at, and (environment_id, lane, due_at) is indexed for them. */
@@ -98,6 +99,11 @@ export async function releaseLeases(
     from unnest(${held.map((row) => row.environmentId)}::uuid[], ${held.map((row) => row.id)}::uuid[],
                 ${held.map((row) => row.lease)}::uuid[]) as h (environment_id, id, lease)
     where q.environment_id = h.environment_id and q.id = h.id and q.lease = h.lease`)
+}
+
+/** Rows of a claim or an insert whose answer was lost: they are due again at once, and nothing speaks against them. */
+export async function forgetLeases(db: Sql, queue: QueueTable, clock: Clock, leases: readonly string[]): Promise<void> {
+  for (const lease of leases) await freeLeases(db, queue, clock, { from: lease, to: lease, leaseMs, wasStopped: true })
 }
 
 export interface LeaseRange {

@@ -45,6 +45,8 @@ export interface WorkerOptions<Row extends Leased> {
   /** Reports every row. Resolves when the next batch may run; some rows may still be in flight then. */
   run(rows: readonly Row[], handling: Handling<Row>): Promise<void>
   release(rows: readonly Row[]): Promise<void>
+  /** Frees whatever has one of these leases: a claim, or an insert, whose answer was lost. */
+  forget?(leases: readonly string[]): Promise<void>
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
@@ -100,6 +102,8 @@ class WorkerLoop<Row extends Leased> implements Worker {
   #alive = true
   #runners = 0
   #claiming: Promise<void> | undefined
+  /** Leases that rows may have although no row came with them. */
+  readonly #lost: string[] = []
   /** Something may be due that was not claimed: there was no capacity, a claim was under way, or it came back full. */
   #mayBeMore = false
   #onIdle: (() => void) | undefined
@@ -116,10 +120,13 @@ class WorkerLoop<Row extends Leased> implements Worker {
     if (!this.#mayWork() || this.#preLeased.inFlight + count > this.#options.preLeasedMax) return undefined
     this.#preLeased.inFlight += count
     const sinceMs = performance.now()
+    const lease = this.#options.newLease()
     return {
-      lease: this.#options.newLease(),
+      lease,
       give: (rows) => {
         this.#left(this.#preLeased, count)
+        // Where nothing came of it, the answer may have been lost.
+        if (rows.length === 0) this.#lost.push(lease)
         this.#take(this.#preLeased, rows as readonly Row[], sinceMs)
       },
     }
@@ -299,12 +306,16 @@ class WorkerLoop<Row extends Leased> implements Worker {
     this.#mayBeMore = false
     let count = 0
     const sinceMs = performance.now()
-    this.#claiming = this.#options.claim(room, this.#options.newLease()).then(
+    const lease = this.#options.newLease()
+    this.#claiming = this.#claimWith(room, lease).then(
       (claimed) => {
         count = claimed.length
         this.#take(this.#claimed, claimed, sinceMs)
       },
-      (error: Error) => log.warn({ error: error.message, worker: name }, 'Could not claim; will try again'),
+      (error: Error) => {
+        this.#lost.push(lease)
+        log.warn({ error: error.message, worker: name }, 'Could not claim; will try again')
+      },
     )
     await this.#claiming
     this.#claiming = undefined
@@ -313,6 +324,20 @@ class WorkerLoop<Row extends Leased> implements Worker {
     if (count > 0) this.#mayBeMore = true
     // A full claim means there is likely more; a poke during the claim may have come too late for it.
     if (count >= room || wasPoked) void this.#claimMore()
+  }
+
+  /** Rows whose answer was lost first: they have waited longest. */
+  #claimWith(limit: number, lease: string): Promise<Row[]> {
+    const { claim, forget } = this.#options
+    if (this.#lost.length === 0 || forget === undefined) return claim(limit, lease)
+    const lost = this.#lost.splice(0)
+    return forget(lost).then(
+      () => claim(limit, lease),
+      (error: unknown) => {
+        this.#lost.push(...lost)
+        throw error
+      },
+    )
   }
 
   #claimSize(): number {
