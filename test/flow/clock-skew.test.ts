@@ -24,8 +24,12 @@ async function skewed(skewMs: number): Promise<FlowScene> {
 const waitsMs = async (scene: FlowScene, table: 'jobs' | 'tasks'): Promise<number[]> => {
   const rows =
     table === 'jobs'
-      ? await scene.rows(sql`select extract(epoch from due_at - now()) * 1000 as wait from jobs where due_at is not null`)
-      : await scene.rows(sql`select extract(epoch from due_at - now()) * 1000 as wait from tasks where due_at is not null`)
+      ? await scene.rows(
+          sql`select extract(epoch from due_at - now()) * 1000 as wait from jobs where due_at is not null`,
+        )
+      : await scene.rows(
+          sql`select extract(epoch from due_at - now()) * 1000 as wait from tasks where due_at is not null`,
+        )
   return rows.map(({ wait }) => Number(wait))
 }
 

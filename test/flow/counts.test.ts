@@ -221,7 +221,9 @@ test('a job that is buried counts once, and so does the message that is given up
   const workflow = await scene.workflow([email('Hello')])
   await scene.run(workflow, somebody())
   await scene.rows(sql`update messages set state = 'calling', sending = sending - 'dueAt' where state = 'ready'`)
-  await scene.rows(sql`update jobs set interruptions = ${poisonousAfter}, due_at = ${app.world.now()} where due_at is not null`)
+  await scene.rows(
+    sql`update jobs set interruptions = ${poisonousAfter}, due_at = ${app.world.now()} where due_at is not null`,
+  )
   await scene.work()
   assert.deepEqual(await told('buried', ['channel']), { email: 1 })
   assert.deepEqual(await told('messages', ['outcome']), { unsure: 1 })

@@ -222,7 +222,7 @@ test('a call that twenty nodes did not survive is made again, and uses up none o
         return new Promise<never>(() => {})
       }
       // A call that hangs ends some day; by then nothing is left to write to.
-    dying.work().catch(() => {})
+      dying.work().catch(() => {})
     })
     await dying.died()
     app.world.advance(1_000)

@@ -194,7 +194,9 @@ test('a message that is given up with its job is unsure where a provider was bei
   mail.answers('mute', 503)
   await scene.run(workflow, somebody())
   await scene.rows(sql`update messages set state = 'calling' where state = 'ready'`)
-  await scene.rows(sql`update jobs set interruptions = ${poisonousAfter}, due_at = ${app.world.now()} where due_at is not null`)
+  await scene.rows(
+    sql`update jobs set interruptions = ${poisonousAfter}, due_at = ${app.world.now()} where due_at is not null`,
+  )
   assert.deepEqual(await counted(app, () => scene.work()), {
     [buried]: 1,
     [messages('email', 'sendgrid', 'unsure')]: 1,

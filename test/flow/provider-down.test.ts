@@ -27,7 +27,9 @@ const hourMs = 3_600_000
 const people = (count: number): Json[] =>
   Array.from({ length: count }, () => ({ subscriberId: fresh('person'), email: `${fresh('ada')}@example.org` }))
 const heldDetails = (job: Json): Json[] =>
-  job.executionDetails.filter(({ detail }: Json) => detail.startsWith('The message is held: SendGrid has been down since'))
+  job.executionDetails.filter(({ detail }: Json) =>
+    detail.startsWith('The message is held: SendGrid has been down since'),
+  )
 const sending = async (job: Json): Promise<Json> =>
   (await scene.rows(sql`select sending from messages where job_id = ${job._id}`))[0]?.sending
 
@@ -37,7 +39,10 @@ test('after five failures in a row the next integration takes over at once, and 
   mail.answers('first', 503)
   const transactionId = await scene.trigger(workflow, people(5))
   await scene.advance(1_000)
-  assert.deepEqual(mail.accounts(), [...Array.from({ length: 5 }, () => 'first'), ...Array.from({ length: 5 }, () => 'second')])
+  assert.deepEqual(mail.accounts(), [
+    ...Array.from({ length: 5 }, () => 'first'),
+    ...Array.from({ length: 5 }, () => 'second'),
+  ])
   await scene.run(workflow, people(1))
   assert.equal(mail.accounts().at(-1), 'second')
   assert.equal((await scene.progress(transactionId)).counts.byOutcome.completed, 5)
@@ -67,7 +72,10 @@ test('without another integration a message is held, which is said once, and sen
   assert.equal(job.status, 'running')
   assert.equal(heldDetails(job).length, 1, JSON.stringify(job.executionDetails))
   const { downSince, nextAttemptAt } = rawOf(job, heldDetails(job)[0].detail)
-  assert.match(heldDetails(job)[0].detail, new RegExp(`down since ${downSince}; the next attempt is at ${nextAttemptAt}`))
+  assert.match(
+    heldDetails(job)[0].detail,
+    new RegExp(`down since ${downSince}; the next attempt is at ${nextAttemptAt}`),
+  )
   const count = job.executionDetails.length
   await scene.advance(9 * hourMs, 60_000)
   const [held] = (await scene.notification(transactionId)).jobs

@@ -55,11 +55,11 @@ function mailServer(onData: (socket: Socket) => void, onDot: (socket: Socket, to
     if (reading.has(socket)) {
       if (line !== '.') return
       reading.delete(socket)
-      return onDot(socket, recipients.get(socket) ?? '')
-    }
-    if (line !== 'DATA') return polite(line, socket)
-    reading.add(socket)
-    onData(socket)
+      onDot(socket, recipients.get(socket) ?? '')
+    } else if (line === 'DATA') {
+      reading.add(socket)
+      onData(socket)
+    } else polite(line, socket)
   }
 }
 

@@ -71,7 +71,12 @@ async function assertAllOver(transactionId: string, steps: number, count: number
 
 const askedMail = (): string[] => mail.asked.flatMap(({ to }) => to)
 const askedPhones = (): string[] => vendors.recipients()
-const workflows = { email: [email('Hello')], sms: [sms], 'in-app, email': [inApp('First'), email('Hello')], 'in-app, SMS': [inApp('First'), sms] }
+const workflows = {
+  email: [email('Hello')],
+  sms: [sms],
+  'in-app, email': [inApp('First'), email('Hello')],
+  'in-app, SMS': [inApp('First'), sms],
+}
 
 for (const [name, steps] of Object.entries(workflows)) {
   test(`${name}: a begin that was committed unheard leads to one message each, and nothing is stuck`, async () => {

@@ -39,7 +39,14 @@ export function createServiceRates(): ServiceRates {
     const found = all.get(key)
     if (found !== undefined) return found
     if (all.size >= keysMax) all.clear()
-    const made: Known = { perSecond: firstRatePerSecond, count: 0, sinceMs: nowMs, underWay: 0, lastServedMs: nowMs, lastTurnMs: 0 }
+    const made: Known = {
+      perSecond: firstRatePerSecond,
+      count: 0,
+      sinceMs: nowMs,
+      underWay: 0,
+      lastServedMs: nowMs,
+      lastTurnMs: 0,
+    }
     all.set(key, made)
     return made
   }
