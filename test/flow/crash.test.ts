@@ -41,6 +41,8 @@ async function stuck(count: number): Promise<{ letGo(): Promise<void> }> {
   const working = app.pipeline.work()
   await asked
   mail.meanwhile = undefined
+  // Those that found no slot are waiting for one by now.
+  for (let turns = 0; turns < 50; turns += 1) await new Promise(setImmediate)
   return {
     letGo: async () => {
       letGo()

@@ -64,7 +64,7 @@ test('a job that throws many times within seconds is not buried; what was wrong 
     await scene.rows(sql`update jobs set due_at = ${app.world.now()}::timestamptz where due_at is not null`)
     await scene.advance(1_000)
   }
-  assert.deepEqual(statuses(await scene.notification(transactionId)), ['pending', 'pending'])
+  assert.deepEqual(statuses(await scene.notification(transactionId)), ['queued', 'pending'])
   await scene.rows(sql`
     update workflow_versions set definition = jsonb_set(definition, '{steps,0,template,type}', '"in_app"')
     where definition #>> '{steps,0,template,type}' = 'teleport'`)

@@ -43,11 +43,7 @@ export interface TestPipelineOptions {
 /** Rounds of claims that follow from each other; a workflow has far fewer steps. */
 const roundsMax = 10_000
 
-export function createTestPipeline(
-  db: Db,
-  world: FakeWorld,
-  options: TestPipelineOptions = {},
-): TestPipeline {
+export function createTestPipeline(db: Db, world: FakeWorld, options: TestPipelineOptions = {}): TestPipeline {
   const leases = createLeaseSource()
   const clock = options.clock ?? worldClock(world)
   const workers = createWorkers({

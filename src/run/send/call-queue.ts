@@ -287,7 +287,9 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
       environment,
       group.map(({ call }) => call),
     )
+    const now = this.#parts.world.now()
     for (const [index, { call, ended }] of group.entries()) {
+      this.#rates.began(this.#kind.keyOf(call), now)
       void this.#settle(environment, call, outcomes[index] as Promise<JobOutcome>).then(ended)
     }
   }
