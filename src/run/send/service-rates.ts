@@ -1,6 +1,8 @@
 // How fast a service outside takes calls, and so when a job that finds its queue full should come back.
 
 export interface ServiceRates {
+  /** One call begins: what is measured is measured while there is something to do. */
+  began(key: string, now: Date): void
   /** One call ended. */
   served(key: string, now: Date): void
   /** A turn of its own for one more job behind `waiting` others. */
@@ -20,6 +22,8 @@ const keysMax = 1_000
 
 interface Known {
   perSecond: number
+  /** Calls under way. */
+  open: number
   count: number
   sinceMs: number
   /** The latest turn that was given out. */
@@ -33,14 +37,22 @@ export function createServiceRates(): ServiceRates {
     const found = all.get(key)
     if (found !== undefined) return found
     if (all.size >= keysMax) all.clear()
-    const made: Known = { perSecond: firstRatePerSecond, count: 0, sinceMs: nowMs, lastTurnMs: 0 }
+    const made: Known = { perSecond: firstRatePerSecond, open: 0, count: 0, sinceMs: nowMs, lastTurnMs: 0 }
     all.set(key, made)
     return made
   }
 
   return {
+    began(key, now) {
+      const one = known(key, now.getTime())
+      one.open += 1
+      if (one.open > 1) return
+      one.count = 0
+      one.sinceMs = now.getTime()
+    },
     served(key, now) {
       const one = known(key, now.getTime())
+      one.open = Math.max(0, one.open - 1)
       one.count += 1
       const measured = now.getTime() - one.sinceMs
       if (measured < measuredMs) return
