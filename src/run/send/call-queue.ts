@@ -249,20 +249,21 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
 
   /** The ids of the jobs whose calls may be made. One that cannot be marked by a fault of ours is found and put aside. */
   async #marked(environment: Environment, group: readonly Queued<Ready>[]): Promise<ReadonlySet<string>> {
+    // Kept here, as what comes later may fail: what is marked is called, or it would count as perhaps sent.
+    const ours = new Set<string>()
     try {
-      const ours = await bisect(group, {
-        together: (some) => this.#mark(environment, some),
-        isOfAll: isInfrastructureError,
-        culprit: async ({ call }, error) => {
-          await this.#kind.fault(environment, call, error)
-          return new Set<string>()
+      await bisect(group, {
+        together: async (some) => {
+          for (const id of await this.#mark(environment, some)) ours.add(id)
         },
+        isOfAll: isInfrastructureError,
+        culprit: ({ call }, error) => this.#kind.fault(environment, call, error),
       })
-      return new Set(ours.flatMap((ids) => [...ids]))
     } catch (error) {
-      this.#parts.world.log.warn({ err: error, jobs: group.length }, 'Calls could not be begun; their leases will end')
-      return new Set()
+      const jobs = group.length - ours.size
+      this.#parts.world.log.warn({ err: error, jobs }, 'Calls could not be begun; their leases will end')
     }
+    return ours
   }
 
   /** Where the database does not answer, whether the marks were committed is unknown: they are written again. */
@@ -283,22 +284,25 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
   }
 
   #call(environment: Environment, group: readonly Queued<Ready>[]): void {
+    const now = this.#parts.world.now()
+    for (const { call } of group) this.#rates.began(this.#kind.keyOf(call), now)
     const outcomes = this.#kind.call(
       environment,
       group.map(({ call }) => call),
     )
-    const now = this.#parts.world.now()
     for (const [index, { call, ended }] of group.entries()) {
-      this.#rates.began(this.#kind.keyOf(call), now)
-      void this.#settle(environment, call, outcomes[index] as Promise<JobOutcome>).then(ended)
+      void this.#settle(environment, call, outcomes[index] as Promise<JobOutcome>).then(ended, (error: unknown) => {
+        const facts = { err: error, jobId: this.#kind.jobOf(call).id }
+        this.#parts.world.log.error(facts, 'What came of a call could not be judged; its lease will end')
+        ended()
+      })
     }
   }
 
   async #settle(environment: Environment, call: Ready, answer: Promise<JobOutcome>): Promise<void> {
     const { recorder, world, poke } = this.#parts
-    const outcome = await answer
+    const outcome = await answer.finally(() => this.#rates.served(this.#kind.keyOf(call), world.now()))
     const now = world.now()
-    this.#rates.served(this.#kind.keyOf(call), now)
     await recorder.record(environment, outcome)
     const { due } = outcome.settlement
     // What is left of the job goes on at once: no poll has to find it.
