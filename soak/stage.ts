@@ -1,5 +1,5 @@
 // A scene's stage: its folder, sinks, nodes and database, all of them its own, all of them gone when it closes.
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,6 +19,7 @@ import { Sinks } from './sinks.ts'
 const calmEvery = 8
 /** Between /ready and the next kill, where a start takes longer than the interval. */
 const workAtLeastMs = [200, 1_500] as const
+const lastLines = 4
 /** A supervisor starts a service again when it ends by itself; this often, and no more. */
 const startsMax = 5
 
@@ -171,6 +172,12 @@ export class Stage {
       const isUp = node.isRunning && (await node.ready().catch(() => undefined)) !== undefined
       if (!isUp) this.recovery.ready(await this.start(node))
     }
+  }
+
+  /** The end of every node's log, for when a scene breaks off. */
+  async lastWords(): Promise<string[]> {
+    const logs = this.nodes.map(({ options }) => readFile(options.logPath, 'utf8').catch(() => ''))
+    return (await Promise.all(logs)).flatMap((log) => log.trimEnd().split('\n').slice(-lastLines))
   }
 
   async close(): Promise<void> {

@@ -52,6 +52,7 @@ export const failoverHaproxy: Scene = {
   what: 'Two nodes behind HAProxy; the primary is killed and its synchronous standby promoted, again and again.',
   kills: 5,
   unavailable: missing,
+  nodesStayUp: true,
   prepare: async (stage) => {
     const { port } = await startPair(stage)
     await addNodes(stage, stage.options.nodes ?? nodes, sharedEnvironment(port))
@@ -66,6 +67,7 @@ export const failoverPgbouncer: Scene = {
   unavailable: () =>
     missing() ??
     (pgbouncerProgram === undefined ? 'PgBouncer is missing (Debian: apt-get install pgbouncer)' : undefined),
+  nodesStayUp: true,
   prepare: async (stage) => {
     const { pair, port } = await startPair(stage)
     const pooled = await startPgbouncer(stage, pair, port)

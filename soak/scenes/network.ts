@@ -50,6 +50,7 @@ async function resetAgainAndAgain(stage: Stage): Promise<void> {
 export const databaseResets: Scene = {
   name: 'database-resets',
   what: 'Two nodes; connections to the database are reset at random (a fifth, half or all of them).',
+  nodesStayUp: true,
   prepare: behindDatabaseProxy,
   faults: resetAgainAndAgain,
 }
@@ -76,6 +77,7 @@ export const slowDatabase: Scene = {
   name: 'slow-database',
   what: 'Two nodes; for seconds at a time every answer of the database takes up to five seconds.',
   kills: 8,
+  nodesStayUp: true,
   prepare: behindDatabaseProxy,
   faults: async (stage) => {
     await sleep(stage.intervalMs())

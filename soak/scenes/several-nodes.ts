@@ -80,6 +80,7 @@ function some(stage: Stage): ServiceNode[] {
 export const databaseKilled: Scene = {
   name: 'database-killed',
   what: 'Two nodes; only the PostgreSQL server is killed (its postmaster) and started again.',
+  nodesStayUp: true,
   prepare: prepareNodes(2),
   faults: async (stage) => {
     await sleep(stage.intervalMs())
