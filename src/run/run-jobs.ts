@@ -24,7 +24,10 @@ import { traceSteps } from './trace-steps.ts'
 
 export async function runJobs(stages: Stages, jobs: readonly Job[], handling: Handling<Job>): Promise<void> {
   const { environments } = stages.pipeline
-  const known = await environments.of([...new Set(jobs.map((job) => job.environmentId))])
+  const known = await orAgain(stages, jobs, handling, () =>
+    environments.of([...new Set(jobs.map((job) => job.environmentId))]),
+  )
+  if (known === undefined) return
   for (const [environmentId, group] of grouped(jobs, (job) => job.environmentId)) {
     const environment = known.get(environmentId)
     if (environment === undefined) group.forEach(handling.done)

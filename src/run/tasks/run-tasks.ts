@@ -46,7 +46,8 @@ export async function runTasks(
   handling: Handling<Task>,
 ): Promise<void> {
   const { world } = pipeline
-  const environments = await pipeline.environments.of([...new Set(tasks.map((task) => task.environmentId))])
+  const environments = await environmentsOf(pipeline, tasks)
+  if (environments === undefined) return handling.again(tasks)
   const works: Work[] = []
   const calls: Work[] = []
   const startedMs = world.now().getTime()
@@ -68,6 +69,16 @@ export async function runTasks(
   }
   void sideBySide(calls, callsAtOnce)
   await sideBySide(works, worksAtOnce)
+}
+
+/** Undefined where the database does not answer. */
+async function environmentsOf({ environments }: Pipeline, tasks: readonly Task[]) {
+  try {
+    return await environments.of([...new Set(tasks.map((task) => task.environmentId))])
+  } catch (error) {
+    if (isInfrastructureError(error)) return undefined
+    throw error
+  }
 }
 
 interface Guard {
