@@ -1,5 +1,5 @@
 // npm test: every test file, or those whose path contains an argument, against one database cluster for the whole run.
-// `--soak` adds test/soak; other options (such as --test-name-pattern=…) go to Node's test runner.
+// Options (such as --test-name-pattern=…) go to Node's test runner.
 import './node-version.mjs'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,6 @@ import { ensureBuilt, ensureInstalled, ensureTestsCompiled, projectRoot } from '
 
 /** Node counts a whole file as one test too, so this bounds the slowest file, not only the slowest test. */
 const testTimeoutMs = 5 * 60_000
-const soakTimeoutMs = 60 * 60_000
 /** initdb takes a second or two; a loaded machine may need a minute. */
 const clusterStartMs = 90_000
 const clusterStopMs = 15_000
@@ -17,10 +16,9 @@ const clusterMain = 'test/support/cluster-main.ts'
 
 await runScript(async () => {
   const args = process.argv.slice(2)
-  const soak = args.includes('--soak')
-  const options = args.filter((arg) => arg.startsWith('-') && arg !== '--soak')
+  const options = args.filter((arg) => arg.startsWith('-'))
   const filters = args.filter((arg) => !arg.startsWith('-'))
-  const files = testFiles(soak, filters)
+  const files = testFiles(filters)
   if (files.length === 0) {
     throw new SetupProblem(
       `No test file's path contains ${filters.map((filter) => `"${filter}"`).join(' or ') || '".test.ts"'}.`,
@@ -32,12 +30,11 @@ await runScript(async () => {
   const cluster = startCluster()
   try {
     const address = await unlessInterrupted(cluster.ready)
-    const timeoutMs = soak ? soakTimeoutMs : testTimeoutMs
     const runner = [
       '--test',
       '--test-reporter=spec',
       `--test-concurrency=${concurrency}`,
-      `--test-timeout=${timeoutMs}`,
+      `--test-timeout=${testTimeoutMs}`,
     ]
     return await runToEnd(process.execPath, ['--enable-source-maps', ...runner, ...options, ...files.map(compiled)], {
       cwd: projectRoot,
@@ -49,12 +46,9 @@ await runScript(async () => {
   }
 })
 
-function testFiles(soak, filters) {
+function testFiles(filters) {
   const found = ['src', 'test'].flatMap((folder) => testFilesBelow(folder)).sort()
-  return found.filter((path) => {
-    if (path.startsWith('test/soak/') && !soak) return false
-    return filters.length === 0 || filters.some((filter) => path.includes(filter))
-  })
+  return found.filter((path) => filters.length === 0 || filters.some((filter) => path.includes(filter)))
 }
 
 /** Where ensureTestsCompiled put it. The sources are what is listed, so nothing runs of which there is no source. */

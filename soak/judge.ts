@@ -3,7 +3,7 @@ import type { Facts } from './facts.ts'
 import { totalOf } from './facts.ts'
 import type { CancelEntry, EventEntry, LedgerEntry } from './ledger.ts'
 import { membersOf } from './people.ts'
-import { cancelSeconds, workflowOf } from './workflows.ts'
+import { cancelSeconds, delaySeconds, workflowOf } from './workflows.ts'
 
 export interface Verdict {
   events: number
@@ -26,6 +26,8 @@ export interface Verdict {
   digestEventsLost: number
   digestEventsDoubled: number
   cancelledYetDelivered: number
+  /** E-mails after a delay that came before its end. */
+  delaysEarly: number
   jobsFailed: number
   buried: number
   unfinished: number
@@ -46,6 +48,7 @@ export const mustBeZero = [
   'digestEventsLost',
   'digestEventsDoubled',
   'cancelledYetDelivered',
+  'delaysEarly',
   'jobsFailed',
   'buried',
   'unfinished',
@@ -77,6 +80,7 @@ export function judge(ledger: readonly LedgerEntry[], facts: Facts): Verdict {
     }
   }
   judgeDigestMails(verdict, facts, received)
+  judgeDelays(verdict, ledger, facts)
   verdict.jobsFailed = facts.jobs['failed'] ?? 0
   verdict.buried = facts.buried
   verdict.unfinished = totalOf(facts.unfinished)
@@ -191,6 +195,16 @@ function judgeDigestMails(verdict: Verdict, facts: Facts, received: ReadonlyMap<
   }
 }
 
+function judgeDelays(verdict: Verdict, ledger: readonly LedgerEntry[], facts: Facts): void {
+  const sentAt = new Map<string, number>()
+  for (const entry of ledger) if (entry.type === 'event') sentAt.set(entry.marker, entry.sentAt)
+  for (const { id, at } of facts.receipts) {
+    if (!id.endsWith(':late')) continue
+    const acceptedAt = sentAt.get(id.split(':')[0] ?? '') ?? 0
+    if (at < acceptedAt + delaySeconds * 1000) add(verdict, 'delaysEarly', `${id}: ${at - acceptedAt} ms`)
+  }
+}
+
 function judgeSms(
   verdict: Verdict,
   entry: EventEntry,
@@ -246,7 +260,7 @@ function emptyVerdict(): Record<Count, number> {
     ...{ inApp: 0, inAppLost: 0, inAppDoubled: 0 },
     ...{ mails: 0, mailsNeverSent: 0, mailsTwiceMarked: 0, mailsTwiceUnmarked: 0 },
     ...{ sms: 0, smsLost: 0, smsSkippedMarked: 0, smsTwiceMarked: 0, smsTwiceUnmarked: 0 },
-    ...{ digestEvents: 0, digestEventsLost: 0, digestEventsDoubled: 0, cancelledYetDelivered: 0 },
+    ...{ digestEvents: 0, digestEventsLost: 0, digestEventsDoubled: 0, cancelledYetDelivered: 0, delaysEarly: 0 },
     ...{ jobsFailed: 0, buried: 0, unfinished: 0 },
   }
 }

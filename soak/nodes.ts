@@ -12,8 +12,6 @@ export interface NodeOptions {
   readonly port: number
   readonly environment: Readonly<Record<string, string>>
   readonly logPath: string
-  /** A program that the service is started through, such as one that changes its clock. */
-  readonly prefix?: readonly string[]
 }
 
 const readyEveryMs = 20
@@ -41,11 +39,10 @@ export class ServiceNode {
   }
 
   spawn(): void {
-    const { installation, environment, logPath, port, prefix = [] } = this.options
+    const { installation, environment, logPath, port } = this.options
     const log = openSync(logPath, 'a')
-    const [command, ...args] = [...prefix, process.execPath, ...installation.startArgs] as [string, ...string[]]
     const { PATH = '', HOME = '' } = process.env
-    const child = spawn(command, args, {
+    const child = spawn(process.execPath, [...installation.startArgs], {
       cwd: installation.directory,
       env: { PATH, HOME, PORT: String(port), ...environment },
       stdio: ['ignore', log, log],

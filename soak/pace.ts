@@ -3,6 +3,8 @@
 export class Pace {
   /** Faults begun so far. */
   count = 0
+  /** Set where a fault lasts long: the load of its cycle is then sent within this time, to be under way when it comes. */
+  burstMs: number | undefined
   private readonly startedAt = Date.now()
   private cycleStartedAt = Date.now()
   private cycleMs = 5_000
@@ -28,7 +30,7 @@ export class Pace {
   share(): number {
     const { kills, durationMs } = this.bound
     if (durationMs !== undefined) return (Date.now() - this.startedAt) / durationMs
-    const within = Math.min(1, (Date.now() - this.cycleStartedAt) / this.cycleMs)
+    const within = Math.min(1, (Date.now() - this.cycleStartedAt) / (this.burstMs ?? this.cycleMs))
     return Math.max(0, this.count - 1 + within) / kills
   }
 }

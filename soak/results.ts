@@ -29,6 +29,7 @@ export interface SceneResult {
   readonly settledMs?: number
   readonly startMs?: readonly number[]
   readonly failedStarts?: number
+  readonly endedAlone?: number
   readonly remarks?: readonly string[]
 }
 

@@ -40,7 +40,7 @@ export async function runScene(scene: Scene, options: SoakOptions): Promise<Scen
   } catch (error) {
     const words = error instanceof Error ? (error.stack ?? error.message) : String(error)
     const counts = { seconds: secondsSince(startedAt), nodes: stage.nodes.length, kills: stage.pace.count }
-    return { ...outcome, ...counts, error: words, remarks: stage.remarks }
+    return { ...outcome, ...counts, error: words, remarks: [...stage.remarks, ...(await stage.lastWords())] }
   } finally {
     closing.off()
     await stage.close()
@@ -78,11 +78,19 @@ async function play(scene: Scene, stage: Stage, events: number): Promise<Played>
     stage.recovery.received(await stage.sinks.fetch())
     const { verdict } = await verify(stage, await readLedger(ledger.path))
     if (verdict.events < events) stage.remarks.push(`${events - verdict.events} events were never acknowledged`)
+    if (scene.nodesStayUp && verdict.mailsTwiceMarked > 0) {
+      stage.remarks.push(`${verdict.mailsTwiceMarked} e-mails came twice (marked) though no node was killed`)
+    }
     if (!isClean(verdict)) stage.remarks.push('not clean: see the examples of the verdict')
     return {
       ...{ kills: stage.pace.count, load: load.counts, verdict, recovery: stage.recovery.times() },
       ...(settledMs === undefined ? {} : { settledMs }),
-      ...{ startMs: stage.startMs, failedStarts: stage.failedStarts, remarks: stage.remarks },
+      ...{
+        startMs: stage.startMs,
+        failedStarts: stage.failedStarts,
+        endedAlone: stage.endedAlone,
+        remarks: stage.remarks,
+      },
     }
   } finally {
     load.stop()

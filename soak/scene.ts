@@ -9,6 +9,8 @@ export interface Scene {
   readonly events?: number
   /** How long the end may take; longer where a provider's unknown outcomes are repeated after minutes. */
   readonly settleMs?: number
+  /** No node is killed and the providers are well: then a second copy of an e-mail, even a marked one, is worth a remark. */
+  readonly nodesStayUp?: boolean
   /** Why it cannot run here, with the name of what is missing. */
   unavailable?(): string | undefined
   /** Starts the database and the nodes. */

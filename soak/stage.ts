@@ -1,5 +1,5 @@
 // A scene's stage: its folder, sinks, nodes and database, all of them its own, all of them gone when it closes.
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -17,6 +17,9 @@ import { Sinks } from './sinks.ts'
 
 /** Every so many faults the service is left alone until what it owed has arrived. */
 const calmEvery = 8
+/** Between /ready and the next kill, where a start takes longer than the interval. */
+const workAtLeastMs = [200, 1_500] as const
+const lastLines = 4
 /** A supervisor starts a service again when it ends by itself; this often, and no more. */
 const startsMax = 5
 
@@ -31,6 +34,8 @@ export class Stage {
   connection: ClientConfig = {}
   readonly startMs: number[] = []
   failedStarts = 0
+  /** Nodes that ended though no one had killed them. */
+  endedAlone = 0
   /** What a scene wants to be said of its result. */
   readonly remarks: string[] = []
   private readonly closers: (() => Promise<unknown> | unknown)[] = []
@@ -67,14 +72,13 @@ export class Stage {
     this.closers.push(closer)
   }
 
-  async addNode(environment: Readonly<Record<string, string>>, prefix: readonly string[] = []): Promise<ServiceNode> {
+  async addNode(environment: Readonly<Record<string, string>>): Promise<ServiceNode> {
     const name = `node-${this.nodes.length + 1}`
     const node = new ServiceNode({
       name,
       installation: this.installation,
       port: await freePort(),
       logPath: join(this.directory, `${name}.log`),
-      prefix,
       environment: {
         POSTHORN_DATA_DIR: join(this.directory, name),
         POSTHORN_API_KEY: apiKeys.d,
@@ -122,29 +126,44 @@ export class Stage {
   }
 
   /**
-   * A life of a node that was just killed: started, and left to the next fault after the interval, whether it was ready by
-   * then or not. A calm one is left until all that was owed has arrived.
+   * A life of nodes that were just killed: started, and left to the next fault. That comes after the interval, counted
+   * from the start; where the start itself takes longer, soon after /ready, so that every life has some work to lose. A
+   * calm life is left until all that was owed has arrived. `othersAreUp`: work goes on before they are back.
    */
-  async live(node: ServiceNode): Promise<void> {
+  async live(nodes: readonly ServiceNode[], othersAreUp = false): Promise<void> {
     const startedAt = Date.now()
     const intervalMs = this.intervalMs()
-    if (this.isCalm || this.options.from === 'ready') {
-      const readyAt = await this.start(node)
-      this.recovery.ready(readyAt)
-      if (this.isCalm) await this.recovery.calm()
-      await sleep(readyAt + intervalMs - Date.now())
-      return
+    const workMs = between(this.random, workAtLeastMs)
+    const starts = nodes.map((node) => this.start(node))
+    this.recovery.ready(othersAreUp ? startedAt : await Promise.any(starts))
+    const readyAt = Math.max(...(await Promise.all(starts)))
+    await this.untilNextFault({ startedAt, readyAt, intervalMs, workMs })
+  }
+
+  async untilNextFault(life: {
+    startedAt: number
+    readyAt: number
+    intervalMs: number
+    workMs: number
+  }): Promise<void> {
+    const { startedAt, readyAt, intervalMs, workMs } = life
+    if (this.isCalm) await this.recovery.calm()
+    const untilAt = (this.options.from === 'ready' ? readyAt : startedAt) + intervalMs
+    await sleep(Math.max(untilAt, readyAt + workMs) - Date.now())
+  }
+
+  /** Waits until some node says that it is ready, as after a fault of the database. */
+  async someReady(): Promise<number> {
+    return Promise.any(this.nodes.map((node) => node.ready()))
+  }
+
+  /** Starts what ended by itself, as a supervisor would. */
+  async revive(): Promise<void> {
+    for (const node of this.nodes) {
+      if (node.isRunning) continue
+      this.endedAlone++
+      await this.start(node)
     }
-    node.spawn()
-    node.ready().then(
-      (readyAt) => {
-        this.startMs.push(readyAt - startedAt)
-        this.recovery.ready(readyAt)
-      },
-      // Killed before it was ready, or it ended by itself: then the next start tells.
-      () => {},
-    )
-    await sleep(intervalMs)
   }
 
   /** Has every node ready, as at the end of the faults. */
@@ -153,6 +172,12 @@ export class Stage {
       const isUp = node.isRunning && (await node.ready().catch(() => undefined)) !== undefined
       if (!isUp) this.recovery.ready(await this.start(node))
     }
+  }
+
+  /** The end of every node's log, for when a scene breaks off. */
+  async lastWords(): Promise<string[]> {
+    const logs = this.nodes.map(({ options }) => readFile(options.logPath, 'utf8').catch(() => ''))
+    return (await Promise.all(logs)).flatMap((log) => log.trimEnd().split('\n').slice(-lastLines))
   }
 
   async close(): Promise<void> {

@@ -21,6 +21,7 @@ const rows: readonly (readonly [name: string, value: (verdict: Verdict) => strin
   ['SMS twice, marked / unmarked', (v) => `${v.smsTwiceMarked} / ${v.smsTwiceUnmarked}`],
   ['digest events lost / doubled', (v) => `${v.digestEventsLost} / ${v.digestEventsDoubled} of ${v.digestEvents}`],
   ['cancelled, yet delivered', (v) => String(v.cancelledYetDelivered)],
+  ['delays that ended early', (v) => String(v.delaysEarly)],
   ['jobs failed / buried', (v) => `${v.jobsFailed} / ${v.buried}`],
   ['unfinished', (v) => String(v.unfinished)],
 ]
@@ -50,6 +51,8 @@ function timesOf(result: SceneResult): [string, string][] {
     named.push(['/ready to the last owed (calm)', `${spread(lastMs)}${also(neverFinished, 'not within 25 s')}`])
   }
   named.push(['all finished after', settledMs === undefined ? 'never' : `${(settledMs / 1000).toFixed(1)} s`])
+  const { failedStarts = 0, endedAlone = 0 } = result
+  if (failedStarts + endedAlone > 0) named.push(['starts that failed / ended alone', `${failedStarts} / ${endedAlone}`])
   if (load !== undefined)
     named.push(['answers lost / refused', `${load.lostAnswers} / ${JSON.stringify(load.refusals)}`])
   return named

@@ -19,7 +19,8 @@ import { linkBaseOf } from './domain/unsubscribe-token.ts'
 import { prepareDrain } from './http/drain.ts'
 import { createServer } from './http/server.ts'
 import { ensureFirstStart, StartError } from './manage/first-start.ts'
-import { preparePartitions, startHousekeeping } from './manage/housekeeping.ts'
+import { startHousekeeping } from './manage/housekeeping.ts'
+import { preparePartitions } from './manage/partitions.ts'
 import { closeSmtpPools } from './providers/email/smtp.ts'
 import { BadProviderFile, loadOwnProviders } from './providers/own-providers.ts'
 import { hintChannel } from './queue/hint.ts'
@@ -197,7 +198,7 @@ export async function start(config: Config, log: Log, signal?: AbortSignal): Pro
       { development: config.apiKey, production: config.productionApiKey },
       { mailIsReal: config.smtp !== undefined },
     )
-    await preparePartitions(db, world)
+    await preparePartitions(db, world, { tries: 1 })
     const started = config.role === 'api' ? undefined : workerOf(config, store)
     worker = started
     const server = await createServer(db, world, {

@@ -4,7 +4,7 @@ import pg from 'pg'
 import { connect } from '../../src/db/connect.ts'
 import { migrate, readMigrations } from '../../src/db/migrate.ts'
 import { createIdSource } from '../../src/domain/uuid-v7.ts'
-import { makePartitions } from '../../src/store/partitions.ts'
+import { attachPartition, listMissingPartitions } from '../../src/store/partitions.ts'
 import { silentLog } from '../../src/world/log.ts'
 
 const connection = JSON.parse(process.env['BENCH_CONNECTION'] ?? '{}')
@@ -13,7 +13,9 @@ const perBatch = 100
 
 const schema = connect(connection, { poolSize: 1, statementTimeoutMs: 60_000, lockTimeoutMs: 60_000, log: silentLog })
 await migrate(schema, await readMigrations())
-await schema.transaction((tx) => makePartitions(tx, new Date()))
+for (const missing of await listMissingPartitions(schema, new Date())) {
+  await schema.transaction((tx) => attachPartition(tx, missing, 5_000))
+}
 await schema.close()
 
 const newId = createIdSource()

@@ -8,7 +8,7 @@ import type { Stage } from '../stage.ts'
 
 const dataDirectoryOf = (stage: Stage): string => join(stage.directory, 'node-1')
 
-async function prepare(stage: Stage): Promise<void> {
+export async function prepareOneNode(stage: Stage): Promise<void> {
   const node = await stage.addNode({})
   // Before the node's own closer, which runs first: the database outlives a killed service.
   stage.onClose(async () => {
@@ -26,7 +26,7 @@ async function killAgainAndAgain(stage: Stage, kill: () => Promise<unknown>): Pr
   while (stage.pace.next()) {
     stage.recovery.killed()
     await kill()
-    await stage.live(node)
+    await stage.live([node])
   }
   await stage.startAll()
 }
@@ -34,14 +34,14 @@ async function killAgainAndAgain(stage: Stage, kill: () => Promise<unknown>): Pr
 export const oneNode: Scene = {
   name: 'one-node',
   what: 'One node with its embedded database; the service is killed (SIGKILL).',
-  prepare,
+  prepare: prepareOneNode,
   faults: (stage) => killAgainAndAgain(stage, async () => stage.nodes[0]?.kill()),
 }
 
 export const oneNodeAndDatabase: Scene = {
   name: 'one-node-and-database',
   what: 'One node; the service and its embedded database are killed together.',
-  prepare,
+  prepare: prepareOneNode,
   faults: (stage) =>
     killAgainAndAgain(stage, async () => {
       // Either may be the first to go.
@@ -58,7 +58,7 @@ const burst = [2, 6] as const
 export const startBursts: Scene = {
   name: 'start-bursts',
   what: 'One node; bursts of kills while the service starts, now and then with its database.',
-  prepare,
+  prepare: prepareOneNode,
   faults: (stage) =>
     killAgainAndAgain(stage, async () => {
       const [node] = stage.nodes

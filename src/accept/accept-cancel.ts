@@ -1,20 +1,32 @@
-// Calls an event off: nobody else is told of it. What a provider was asked to send is not called back.
+// Cancels an event: from here on nothing of it is begun. What a provider was asked to send is not called back.
 import type { Db } from '../db/sql.ts'
 import { notificationIdOf } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
 import { fanOutLane } from '../domain/event.ts'
+import type { NotificationStep } from '../domain/workflow.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { CancelState } from '../record/cancel-page.ts'
 import { cancelPage, cancelStart } from '../record/cancel-page.ts'
 import { callOffEvent, findEventIds } from '../store/events.ts'
+import type { NewTask } from '../store/tasks.ts'
 import { deleteTasks, insertTasks } from '../store/tasks.ts'
 import { findVersions } from '../store/workflows.ts'
 import type { World } from '../world/world.ts'
 
-/** So many pages are called off before the caller is answered; the rest of a large audience follows. */
+/** So many pages are cancelled before the caller is answered, and for no longer than this; the rest follows by the task. */
 const pagesAtOnce = 3
+const atOnceMsMax = 5_000
+/** Longer than the caller's own pages take: if this process ends in the middle, a worker goes on after this time. */
+const taskWaitMs = 15_000
 
-/** False when there was nothing left to call off. */
+interface CanceledEvent {
+  readonly eventId: string
+  readonly versionId: string
+  /** Whether its recipients were still being found. */
+  readonly wasExpanding: boolean
+}
+
+/** False when there was nothing left to cancel. */
 export async function cancelEvent(
   db: Db,
   world: World,
@@ -23,30 +35,73 @@ export async function cancelEvent(
   transactionId: string,
 ): Promise<boolean> {
   const eventId = (await findEventIds(db, environment, [transactionId])).get(transactionId)
-  if (eventId === undefined) return false
-  const { count, isLeft } = await db.transaction(async (tx) => {
-    const now = world.now()
-    const event = await callOffEvent(tx, environment, eventId, now)
-    if (event === undefined) return { count: 0, isLeft: false }
-    const expansions = await deleteTasks(tx, environment, [eventId])
-    const [version] = await findVersions(tx, environment, [event.version_id])
+  const event = eventId === undefined ? undefined : await markCanceled(db, world, environment, eventId)
+  if (event === undefined) return false
+  const [version] = await findVersions(db, environment, [event.versionId])
+  try {
     const steps = version?.definition.steps ?? []
-    let total = expansions
-    let state: CancelState | undefined = cancelStart
-    for (let page = 0; state !== undefined && page < pagesAtOnce; page += 1) {
-      const canceled = await cancelPage(tx, world, environment, queue, { eventId, steps, state })
-      total += canceled.count
-      state = canceled.next
+    const { count, next } = await cancelAtOnce(db, world, environment, queue, { ...event, steps })
+    if (next !== undefined) {
+      await db.transaction((tx) => insertTasks(tx, environment, [taskOf(event, next, world.now())], world.now()))
+      queue.poke()
     }
-    if (state !== undefined) {
-      const task = { id: cancelTaskId(eventId), kind: 'cancel', lane: fanOutLane, dueAt: now } as const
-      await insertTasks(tx, environment, [{ ...task, state: { ...state, eventId, versionId: event.version_id } }], now)
-    }
-    return { count: total, isLeft: state !== undefined }
-  })
-  if (isLeft) queue.poke()
-  return count > 0
+    return count > 0 || event.wasExpanding
+  } catch (error) {
+    // It is canceled, and the task is there: what is left is no longer the caller's to repeat.
+    world.log.warn({ err: error, eventId }, 'A canceled event is left to its task, as a page of it failed')
+    return true
+  }
 }
+
+/** First of all, and by itself: however much there is to cancel, and whatever happens meanwhile, the event is canceled. */
+async function markCanceled(
+  db: Db,
+  world: World,
+  environment: Environment,
+  eventId: string,
+): Promise<CanceledEvent | undefined> {
+  return db.transaction(async (tx) => {
+    const now = world.now()
+    const row = await callOffEvent(tx, environment, eventId, now)
+    if (row === undefined) return undefined
+    const wasExpanding = (await deleteTasks(tx, environment, [eventId])) > 0
+    const event = { eventId, versionId: row.version_id, wasExpanding }
+    await insertTasks(tx, environment, [taskOf(event, cancelStart, new Date(now.getTime() + taskWaitMs))], now)
+    return event
+  })
+}
+
+/** The first pages, each in a transaction of its own; `next` is undefined when nothing is left. */
+async function cancelAtOnce(
+  db: Db,
+  world: World,
+  environment: Environment,
+  queue: Queue,
+  { eventId, steps }: CanceledEvent & { steps: readonly NotificationStep[] },
+): Promise<{ count: number; next: CancelState | undefined }> {
+  const untilMs = world.now().getTime() + atOnceMsMax
+  let count = 0
+  let next: CancelState | undefined = cancelStart
+  for (let page = 0; next !== undefined && page < pagesAtOnce && world.now().getTime() < untilMs; page += 1) {
+    const state: CancelState = next
+    const canceled = await db.transaction(async (tx) => {
+      const done = await cancelPage(tx, world, environment, queue, { eventId, steps, state })
+      if (done.next === undefined) await deleteTasks(tx, environment, [cancelTaskId(eventId)])
+      return done
+    })
+    count += canceled.count
+    next = canceled.next
+  }
+  return { count, next }
+}
+
+const taskOf = ({ eventId, versionId }: CanceledEvent, state: CancelState, dueAt: Date): NewTask => ({
+  id: cancelTaskId(eventId),
+  kind: 'cancel',
+  lane: fanOutLane,
+  dueAt,
+  state: { ...state, eventId, versionId },
+})
 
 /** Apart from the event's own id, which is that of its expansion. */
 const cancelTaskId = (eventId: string): string => notificationIdOf(eventId, 'cancel')

@@ -1,10 +1,10 @@
 // posthorn retention: shows what is old enough to go and what keeps the rest, and drops it.
 import { parseArgs } from 'node:util'
-import { connect } from '../db/connect.ts'
-import { migrationTimeoutMs } from '../db/migrate.ts'
 import { noRows } from '../domain/retention.ts'
-import type { OldMonth, RetentionPlan, RetentionResult } from '../manage/retention.ts'
-import { applyRetention, keptWords, planRetention } from '../manage/retention.ts'
+import type { RetentionResult } from '../manage/retention.ts'
+import { applyRetention } from '../manage/retention.ts'
+import type { OldMonth, RetentionPlan } from '../manage/retention-plan.ts'
+import { keptWords, planRetention } from '../manage/retention-plan.ts'
 
 import type { Command } from './command.ts'
 import { UsageError } from './command.ts'
@@ -17,24 +17,17 @@ export const retentionCommand: Command = {
     const { dryRun, json } = optionsOf(args)
     const { config, print } = terminal
     const days = config.retentionDays
-    await withStore(terminal, async ({ connection, pooler, world }) => {
-      // A pool of its own: the service's timeouts, right for requests, would cut the count of a large month short.
-      const timeouts = { statementTimeoutMs: migrationTimeoutMs, lockTimeoutMs: config.lockTimeoutMs }
-      const db = connect(connection, { ...timeouts, pooler, poolSize: 2, log: world.log })
-      try {
-        if (dryRun) {
-          const plan = await planRetention(db, world, days)
-          for (const line of json ? [JSON.stringify(plan)] : planLines(plan)) print(line)
-          return
-        }
-        const progress = (line: string): void => {
-          if (!json) print(line)
-        }
-        const result = await applyRetention(db, world, days, { progress })
-        print(json ? JSON.stringify({ days, ...result }) : resultLine(result))
-      } finally {
-        await db.close()
+    await withStore(terminal, async ({ db, world }) => {
+      if (dryRun) {
+        const plan = await planRetention(db, world, days)
+        for (const line of json ? [JSON.stringify(plan)] : planLines(plan)) print(line)
+        return
       }
+      const progress = (line: string): void => {
+        if (!json) print(line)
+      }
+      const result = await applyRetention(db, world, days, { progress })
+      print(json ? JSON.stringify({ days, ...result }) : resultLine(result))
     })
   },
 }
@@ -70,7 +63,8 @@ function monthLine({ month, rows, bytes, keptBy }: OldMonth): string {
   return `${month} would go: ${events} events, ${notifications} notifications, ${jobs} steps, ${messages} messages, ${bytes} bytes`
 }
 
-function resultLine({ dropped, kept, busy, strays, references }: RetentionResult): string {
+function resultLine({ isElsewhere, dropped, kept, busy, strays, references }: RetentionResult): string {
+  if (isElsewhere) return 'A node of the service is dropping old data just now; nothing was done here.'
   const alone = Object.values(strays).reduce((sum, count) => sum + count, 0)
   const stay = kept.length + busy.length
   return `Done: ${dropped.length} months dropped, ${stay} old ones stay, ${alone + references} rows deleted beside them.`

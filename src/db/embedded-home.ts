@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Stats } from 'node:fs'
 import { lstat, readdir, readlink, realpath, rm, stat, symlink } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
-import { codeOf, EmbeddedPostgresError } from './embedded-error.ts'
+import { codeOf, EmbeddedPostgresError, unusableDirectory } from './embedded-error.ts'
 import {
   chooseIdentity,
   type Identity,
@@ -96,6 +96,8 @@ export async function makeHome(home: Home): Promise<void> {
     await makePrivateDirectory(home.socketDirectory, identity)
   } catch (error) {
     if (error instanceof EmbeddedPostgresError || codeOf(error) === undefined) throw error
+    const known = await unusableDirectory(dataDirectory, error)
+    if (known !== undefined) throw known
     throw new EmbeddedPostgresError(
       `Cannot make the data directory ${dataDirectory}: ${(error as Error).message}. ` +
         'Choose one that can be written, or set DATABASE_URL to a PostgreSQL server of your own.',

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises'
 import type { Log } from '../world/log.ts'
 import { findPackage, prepareBinaries } from './embedded-binaries.ts'
 import { databaseUser, ensureCluster, refuseOtherMajor } from './embedded-cluster.ts'
+import { unusableDirectory } from './embedded-error.ts'
 import { type Holding, takeHold } from './embedded-holder.ts'
 import { chooseHome, type Home, makeHome, shortNameOf, stateDirectories } from './embedded-home.ts'
 import { boundLogFile } from './embedded-log-file.ts'
@@ -48,7 +49,16 @@ export interface EmbeddedOptions {
 const watchEveryMs = 1000
 const revivalPauseMsMax = 30_000
 
+/** What its disk refuses, at whatever point of the start, becomes a sentence. */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  try {
+    return await startOnDisk(options)
+  } catch (error) {
+    throw (await unusableDirectory(options.dataDirectory, error)) ?? error
+  }
+}
+
+async function startOnDisk(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const { log, settings = {} } = options
   const source = await findPackage(options.platform ?? `${process.platform}-${process.arch}`, options.packageRoot)
   const elsewhere = stateDirectories(options.stateHome)

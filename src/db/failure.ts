@@ -1,4 +1,4 @@
-// What kind of failure an error of the database is: the one place that knows error codes and the driver's words.
+// What kind of failure an error of the database is, by its code or the driver's words: judged here and nowhere else.
 import { DatabaseUnavailable } from './sql.ts'
 
 /**

@@ -73,7 +73,7 @@ export function createLimits(): Limits {
     rest(integrationId, now) {
       const one = all.get(integrationId)
       if (one === undefined) return undefined
-      const down = one.breaker.state(now) === 'open' ? one.breaker.down() : undefined
+      const down = downOf(one, now)
       const untilMs = Math.max(one.pausedUntilMs, down?.until.getTime() ?? 0)
       if (untilMs <= now.getTime()) return undefined
       return { until: new Date(untilMs), ...(down === undefined ? {} : { downSince: down.since }) }
@@ -81,9 +81,22 @@ export function createLimits(): Limits {
   }
 }
 
-/** Those with no call under way and nothing to remember; the pause that ends first goes, should there be none. */
+/** While one call finds out whether the provider is back, the others wait for it. */
+const probeMs = 5_000
+
+function downOf({ breaker, taken }: Known, now: Date): { readonly since: Date; readonly until: Date } | undefined {
+  const down = breaker.down()
+  const state = breaker.state(now)
+  if (down === undefined || state === 'closed') return undefined
+  if (state === 'open') return down
+  return taken === 0 ? undefined : { since: down.since, until: new Date(now.getTime() + probeMs) }
+}
+
+/** Those with no call under way and nothing to remember; the rest that ends first goes, should there be none. */
 function forgetIdle(all: Map<string, Known>): void {
   const idle = [...all].filter(([, one]) => one.taken === 0)
-  const [first] = idle.sort(([, a], [, b]) => a.pausedUntilMs - b.pausedUntilMs)
+  const restsUntilMs = ({ pausedUntilMs, breaker }: Known): number =>
+    Math.max(pausedUntilMs, breaker.down()?.until.getTime() ?? 0)
+  const [first] = idle.sort(([, a], [, b]) => restsUntilMs(a) - restsUntilMs(b))
   if (first !== undefined) all.delete(first[0])
 }

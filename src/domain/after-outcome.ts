@@ -138,7 +138,7 @@ function afterBusy(situation: OutcomeSituation, outcome: Outcome & { kind: 'busy
  */
 function afterDown(situation: OutcomeSituation, error: MessageError): AfterOutcome | undefined {
   const { downUntil, hasOther, now, sending } = situation
-  const sinceMs = now.getTime() - Date.parse(sending.firstAttemptAt ?? now.toISOString())
+  const sinceMs = now.getTime() - Date.parse(sending.firstAttemptAt ?? now.toISOString()) + (sending.heldMs ?? 0)
   if (downUntil === undefined || sinceMs >= heldMsMax) return undefined
   if (hasOther) return { kind: 'again', at: now, sending: nextTurn(situation), failover: true, status: 'error', error }
   const uncounted: Sending = { ...sending, attempts: Math.max(0, sending.attempts - 1) }
@@ -200,6 +200,7 @@ function withoutHeld(sending: Sending, heldMs: number): Sending {
   const { firstAttemptAt, turnStartedAt } = sending
   return {
     ...sending,
+    heldMs: (sending.heldMs ?? 0) + heldMs,
     ...(firstAttemptAt === undefined ? {} : { firstAttemptAt: later(firstAttemptAt) }),
     ...(turnStartedAt === undefined ? {} : { turnStartedAt: later(turnStartedAt) }),
   }

@@ -43,6 +43,8 @@ export interface Sending {
   readonly unsureRepeats: number
   /** How often our own process ended in the middle of a call. */
   readonly interruptions?: number
+  /** How long it was held because its provider was down: time that counts for nothing else. */
+  readonly heldMs?: number
   /** Not before this: other messages of its job may be due sooner. */
   readonly dueAt?: string
   /** Shares no request with others any more. */

@@ -52,3 +52,14 @@ export const withheld = (detail: string): Outcome => ({ kind: 'withheld', detail
 /** The same outcome, as one that speaks against the provider as a whole. */
 export const ofDownProvider = (outcome: Outcome): Outcome =>
   outcome.kind === 'busy' || outcome.kind === 'unsure' ? { ...outcome, down: true } : outcome
+
+/** The same outcome, of a call to an address of the recipient's own: it speaks against that one alone. */
+export function ofRecipient(outcome: Outcome): Outcome {
+  if (outcome.kind !== 'busy' && outcome.kind !== 'unsure') return outcome
+  const { down: _, ...rest } = outcome
+  return rest.kind === 'busy' ? { ...rest, ofRecipient: true } : rest
+}
+
+/** The same outcome, of a call that could not have sent anything: whatever came of it, nothing was sent. */
+export const certainlyNotSent = (outcome: Outcome): Outcome =>
+  outcome.kind === 'unsure' ? { ...outcome, kind: 'busy' } : outcome

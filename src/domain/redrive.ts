@@ -110,7 +110,7 @@ export interface JobPlan {
   readonly job: MendableJob
   readonly way: Way
   readonly messageIds: readonly string[]
-  /** Whether another of its messages was sent, or perhaps was, before it was given up. */
+  /** Whether another of its messages was sent before it was given up. */
   readonly isReached: boolean
 }
 
@@ -128,18 +128,24 @@ export interface Mendable {
   readonly messages: readonly MendableMessage[]
   /** Which failures are meant; all unless given. */
   readonly isMeant?: (job: MendableJob) => boolean
+  /** Whether what was perhaps sent is sent again as well. */
+  readonly includesUnsure?: boolean
 }
 
+/** Its message was perhaps sent, and was left at that. */
+export const isLeftUnsure = ({ status, state }: Pick<MendableJob, 'status' | 'state'>): boolean =>
+  status === 'skipped' && state?.leftUnsure === true
+
 export function redrivePlan(mendable: Mendable): RedrivePlan | SkipReason {
-  const { event, steps, jobs, messages, isMeant = () => true } = mendable
+  const { event, steps, jobs, messages, isMeant = () => true, includesUnsure = false } = mendable
   if (event === undefined) return 'gone'
   if (event.isCanceled) return 'canceled'
   if (jobs.some((job) => job.isRetracted)) return 'retracted'
   if (jobs.some((job) => job.isOpen)) return 'running'
-  const failed = jobs.filter((job) => job.status === 'failed')
+  const failed = jobs.filter((job) => job.status === 'failed' || (includesUnsure && isLeftUnsure(job)))
   const judged = failed.filter(isMeant).map((job) => {
     const own = messages.filter((message) => message.jobId === job.id)
-    return jobPlan(job, steps[job.step], own, event)
+    return jobPlan(job, steps[job.step], own, event, includesUnsure)
   })
   const plans = judged.filter((one) => typeof one !== 'string')
   if (plans.length === 0) return judged.find((one) => typeof one === 'string') ?? 'nothingFailed'
@@ -151,15 +157,16 @@ function jobPlan(
   step: NotificationStep | undefined,
   messages: readonly MendableMessage[],
   event: MendableEvent,
+  includesUnsure: boolean,
 ): JobPlan | SkipReason {
   if ((job.state?.redrives ?? 0) >= redrivesPerJobMax) return 'tooOften'
   const type = step?.template.type
   if (type === 'email' && event.areFilesGone) return 'filesGone'
-  const isReached = messages.some(({ status }) => status === 'sent' || status === 'warning')
+  const isReached = messages.some(({ status }) => status === 'sent')
   if (messages.length === 0) return { job, way: wasWaiting(job) ? 'wait' : 'decide', messageIds: [], isReached }
-  const failed = messages.filter(
-    ({ state, status, isPerhapsSent }) => state === 'done' && status === 'error' && !isPerhapsSent,
-  )
+  const isFailed = ({ status, isPerhapsSent }: MendableMessage): boolean =>
+    includesUnsure ? status === 'error' || status === 'warning' : status === 'error' && !isPerhapsSent
+  const failed = messages.filter((message) => message.state === 'done' && isFailed(message))
   const sendable = failed.filter(({ isWhole, isDeleted, isSuppressed }) => isWhole && !isDeleted && !isSuppressed)
   if (sendable.length > 0) return { job, way: 'send', messageIds: sendable.map(({ id }) => id), isReached }
   if (failed.some(({ isSuppressed }) => isSuppressed)) return 'suppressed'
@@ -207,7 +214,7 @@ export function redrivenState({ job, way, isReached }: JobPlan, redriveId: strin
   const redrives = (state?.redrives ?? 0) + 1
   const own = { redrives, ...(redriveId === undefined ? {} : { redriveId }) }
   if (way !== 'decide') {
-    const { reached: _, redriveId: _before, ...kept } = state ?? {}
+    const { reached: _, redriveId: _before, leftUnsure: _unsure, ...kept } = state ?? {}
     return { ...kept, ...(isReached ? { reached: true as const } : {}), ...own }
   }
   if (state?.heldBy === undefined) return own

@@ -18,6 +18,7 @@ import type { World } from '../world/world.ts'
 import { createAuthenticate } from './authenticate.ts'
 import { readJsonBody, refuseEncodedBody, refuseUnstorableText } from './body-parser.ts'
 import { answerBrokenRequests, answerBrokenSocket } from './broken-request.ts'
+import { installDiscard } from './discard-body.ts'
 import { installDocs } from './docs.ts'
 import { installHealth } from './health.ts'
 import { installRoute } from './install-route.ts'
@@ -111,6 +112,7 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   installSecurityHeaders(app)
   answerBrokenRequests(world, app)
   installBodyParser(app)
+  installDiscard(app)
   if (options.corsOrigins.length > 0) {
     const origin = options.corsOrigins.includes('*') ? '*' : [...options.corsOrigins]
     await app.register(cors, { ...corsOptions, origin })

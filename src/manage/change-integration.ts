@@ -56,7 +56,6 @@ export async function changeIntegration(
 ): Promise<Answer<Integration>> {
   const { environment } = caller
   refuseOtherEnvironment(caller, call.change._environmentId)
-  refuseEmpty(call.change)
   refuseOversize(call.change)
   let checkedAt: string | undefined
   if (call.change.check === true) {
@@ -73,6 +72,7 @@ export async function changeIntegration(
     if (stored === undefined) throw unknownIntegration(call.id)
     // The provider was asked about the account as it was; what is stored must be what it approved.
     if (checkedAt !== undefined && checkedAt !== stored.updatedAt) throw changedMeanwhile(call.id)
+    if (changesNothing(call.change)) return ok(stored)
     const after = changed(stored, call.change)
     if (after.active && !isCapturing(after)) refuseIncomplete(providerOfStored(after), after.credentials)
     await refuseTakenIdentifier(tx, caller, stored, after)
@@ -135,12 +135,16 @@ export async function removeIntegration(
 }
 
 /** An empty name is no name: it is passed over, as if it had not been given. */
-function refuseEmpty(change: ChangeIntegration): void {
-  const { _environmentId, identifier, active, credentials, conditions, configurations } = change
-  const name = change.name === '' ? undefined : change.name
-  const check = change.check === true ? true : undefined
-  const given = [name, check, _environmentId, identifier, active, credentials, conditions, configurations]
-  if (given.every((value) => value === undefined)) throw badRequest('No properties found for update')
+function changesNothing({
+  name,
+  identifier,
+  active,
+  credentials,
+  conditions,
+  configurations,
+}: ChangeIntegration): boolean {
+  const given = [name === '' ? undefined : name, identifier, active, credentials, conditions, configurations]
+  return given.every((value) => value === undefined)
 }
 
 /** Credentials and conditions are replaced as a whole. */

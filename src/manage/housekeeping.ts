@@ -5,16 +5,19 @@ import type { SweptFiles } from '../store/attachments.ts'
 import { sweepAttachments } from '../store/attachments.ts'
 import { sweepStoredAnswers } from '../store/idempotency.ts'
 import { sweepOutbox } from '../store/messages/outbox.ts'
-import { makePartitions } from '../store/partitions.ts'
 import { sweepThrottleWindows } from '../store/throttle-windows.ts'
 import { sweepDeletedTopics } from '../store/topic-subscriptions.ts'
 import type { World } from '../world/world.ts'
 import { startFolding, sweepOldCounts } from './fold-counts.ts'
-import { applyRetention, listOldMonths } from './retention.ts'
+import { preparePartitions } from './partitions.ts'
+import { applyRetention } from './retention.ts'
+import { listOldMonths } from './retention-plan.ts'
 
 const sweepEveryMs = 60_000
 /** Partitions are made two months ahead: twice a day is often enough. */
 const partitionsEveryMs = 12 * 60 * 60_000
+/** Some could not be made, since their tables were in use. */
+const partitionsAgainMs = 10 * 60_000
 const sweepBatch = 5_000
 
 /** Sweeps until a batch comes back short; says how many rows went. */
@@ -51,16 +54,6 @@ const hourMs = 60 * 60_000
 /** Each looks at the jobs of its event. */
 const attachmentsPerSweep = 500
 
-/** Without them everything still has a place, the default partition; so a failure waits for the next time. */
-export async function preparePartitions(db: Db, world: World): Promise<void> {
-  try {
-    const made = await db.transaction((tx) => makePartitions(tx, world.now()))
-    if (made > 0) world.log.info({ made }, 'Partitions were made for the months to come')
-  } catch (error) {
-    world.log.warn({ error: (error as Error).message }, 'Partitions could not be made; it is tried again later')
-  }
-}
-
 /** Often enough for what is counted in days; it costs one look at the catalogue while nothing is old. */
 const retentionEveryMs = 60 * 60_000
 
@@ -94,7 +87,8 @@ export function startHousekeeping(
 ): { stop(): Promise<void> } {
   const stopping = new AbortController()
   const folding = startFolding(db, world)
-  let partitionsAt = world.now().getTime() + partitionsEveryMs
+  // A start made one try: whatever it could not make is made soon.
+  let partitionsAt = world.now().getTime() + partitionsAgainMs
   let retentionAt = world.now().getTime() + retentionEveryMs
   const loop = (async () => {
     await announceRetention(db, world, retentionDays)
@@ -102,8 +96,8 @@ export function startHousekeeping(
       await world.sleep(sweepEveryMs, stopping.signal)
       if (stopping.signal.aborted) return
       if (world.now().getTime() >= partitionsAt) {
-        partitionsAt = world.now().getTime() + partitionsEveryMs
-        await preparePartitions(db, world)
+        const { busy } = await preparePartitions(db, world, { signal: stopping.signal })
+        partitionsAt = world.now().getTime() + (busy > 0 ? partitionsAgainMs : partitionsEveryMs)
       }
       if (world.now().getTime() >= retentionAt) {
         retentionAt = world.now().getTime() + retentionEveryMs

@@ -42,10 +42,16 @@ export async function redriveNotification(
   world: World,
   { environment, keyId }: Caller,
   queue: Queue,
-  call: Call & { notificationId: string },
+  call: Call & { notificationId: string; includeUnsure?: boolean | undefined },
 ): Promise<Answer<RedrivenNotification>> {
   const answer = await once(db, world, environment, call.idempotency, async (tx) =>
-    accepted(await redriveOne(tx, world, environment, { notificationId: call.notificationId, by: keyId })),
+    accepted(
+      await redriveOne(tx, world, environment, {
+        notificationId: call.notificationId,
+        by: keyId,
+        includesUnsure: call.includeUnsure === true,
+      }),
+    ),
   )
   queue.poke()
   return answer
@@ -56,10 +62,16 @@ export async function redriveOne(
   tx: Tx,
   world: World,
   environment: Environment,
-  { notificationId, by }: { notificationId: string; by: string },
+  { notificationId, by, includesUnsure }: { notificationId: string; by: string; includesUnsure?: boolean },
 ): Promise<RedrivenNotification> {
   const notification = await mendedNotification(tx, environment, notificationId)
-  const call = { notifications: [notification], by, lane: null, now: world.now() }
+  const call = {
+    notifications: [notification],
+    by,
+    lane: null,
+    now: world.now(),
+    includesUnsure: includesUnsure === true,
+  }
   const result = (await redriveNotifications(tx, world, environment, call)).get(notification.id) ?? 'gone'
   if (typeof result === 'string') throw refused(notificationId, result)
   const steps = result.map(({ step, way, messages }) => ({

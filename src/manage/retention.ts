@@ -1,118 +1,31 @@
-// Retention: which months are old enough to go and what keeps one, then their going, and what referred to them swept.
-import type { Db, Sql, Tx } from '../db/sql.ts'
+// Retention: months that are old go as a whole, by one node at a time, and what referred to them is swept.
+import type { Db, Tx } from '../db/sql.ts'
 import { DatabaseUnavailable } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { KeptBy, RetentionDays, RowCounts } from '../domain/retention.ts'
-import { addedRows, cutoffOf, daysBetween, monthEndsAt, monthName, noRows } from '../domain/retention.ts'
+import { addedRows, cutoffOf, noRows } from '../domain/retention.ts'
 import { listEnvironments } from '../store/installation.ts'
 import type { Month } from '../store/retention.ts'
 import {
-  countSpan,
-  countStrays,
   deleteStrays,
   detachMonth,
   dropDetached,
-  isGathered,
+  holdRetention,
   keptByQueue,
-  listDetached,
-  listMonths,
   lockMonths,
   noteDropped,
+  releaseRetention,
   strayBound,
   tryRetentionLock,
 } from '../store/retention.ts'
 import type { World } from '../world/world.ts'
+import type { OldMonth } from './retention-plan.ts'
+import { factsOf, judge, keptWords, oldLeftovers, oldMonths, unhurried } from './retention-plan.ts'
 import { sweepReferences } from './sweep-references.ts'
 
-/** A month that is old enough to go. */
-export interface OldMonth {
-  /** `2026-01`. */
-  readonly month: string
-  /** Null where it stays, and need not be counted for that. */
-  readonly rows: RowCounts | null
-  readonly bytes: number
-  readonly partitions: readonly string[]
-  /** Why it stays nevertheless; null when it goes. */
-  readonly keptBy: KeptBy | null
-}
-
-export interface RetentionPlan {
-  readonly days: RetentionDays
-  /** What is older may go; null when everything stays. */
-  readonly cutoffAt: string | null
-  readonly months: readonly OldMonth[]
-  /** Partitions that an earlier run took out of their tables and could not drop. */
-  readonly leftovers: readonly string[]
-  /** Old rows that belong to no month. */
-  readonly strays: RowCounts
-}
-
-/** Months that are old enough to go, whether something keeps them or not. */
-export async function listOldMonths(db: Sql, world: World, days: RetentionDays): Promise<string[]> {
-  const cutoff = cutoffOf(days, world.now())
-  return cutoff === undefined ? [] : (await oldMonths(db, cutoff)).map((month) => monthName(month.from))
-}
-
-/** What would go now. It reads every row of the months that would: a day a statement. */
-export async function planRetention(
-  db: Db,
-  world: World,
-  days: RetentionDays,
-  signal?: AbortSignal,
-): Promise<RetentionPlan> {
-  const cutoff = cutoffOf(days, world.now())
-  if (cutoff === undefined) return { days, cutoffAt: null, months: [], leftovers: [], strays: noRows }
-  const leftovers = await oldLeftovers(db, cutoff)
-  const environments = await listEnvironments(db)
-  const months: OldMonth[] = []
-  for (const month of await oldMonths(db, cutoff)) {
-    const judged = signal?.aborted === true ? undefined : await judge(db, environments, month, signal)
-    if (judged !== undefined) months.push(judged)
-  }
-  let strays = noRows
-  for (const environment of environments) {
-    const bound = await strayBound(db, environment, cutoff)
-    strays = addedRows(strays, await countStrays(db, environment, bound))
-  }
-  return { days, cutoffAt: cutoff.toISOString(), months, leftovers, strays }
-}
-
-async function oldMonths(db: Sql, cutoff: Date): Promise<Month[]> {
-  return (await listMonths(db)).filter((month) => month.to <= cutoff)
-}
-
-/** Younger ones, and all where everything is kept, are somebody else's: who took them out by hand wants them. */
-async function oldLeftovers(db: Sql, cutoff: Date): Promise<string[]> {
-  return (await listDetached(db)).map((one) => one.name).filter((name) => monthEndsAt(name) <= cutoff)
-}
-
-/** Undefined when it was to stop before all was counted. */
-async function judge(
-  db: Sql,
-  environments: readonly Environment[],
-  month: Month,
-  signal: AbortSignal | undefined,
-): Promise<OldMonth | undefined> {
-  const facts = {
-    month: monthName(month.from),
-    bytes: month.partitions.reduce((sum, partition) => sum + partition.bytes, 0),
-    partitions: month.partitions.map((partition) => partition.name),
-  }
-  const busy = await keptByQueue(db, environments, month)
-  const keptBy = busy ?? ((await isGathered(db, environments, month)) ? 'open_digests' : undefined)
-  if (keptBy !== undefined) return { ...facts, rows: null, keptBy }
-  let rows = noRows
-  let unsent = 0
-  for (const day of daysBetween(month.from, month.to)) {
-    if (signal?.aborted === true) return undefined
-    const count = await countSpan(db, environments, day)
-    rows = addedRows(rows, count)
-    unsent += count.unsent
-  }
-  return { ...facts, rows, keptBy: unsent > 0 ? 'unsent_messages' : null }
-}
-
 export interface RetentionResult {
+  /** True when another node, or a command, is at it: then nothing was done here. */
+  readonly isElsewhere: boolean
   readonly dropped: readonly OldMonth[]
   readonly kept: readonly OldMonth[]
   /** Those that could not be taken out now, since their tables were in use for too long: the next run tries again. */
@@ -129,6 +42,34 @@ export interface RetentionRun {
   progress(line: string): void
 }
 
+const nothing: RetentionResult = {
+  isElsewhere: false,
+  dropped: [],
+  kept: [],
+  busy: [],
+  leftovers: [],
+  strays: noRows,
+  references: 0,
+}
+
+/** Longer than the longest statement: whoever runs says so again before each step, and a dead one is followed soon enough. */
+const heldForMs = 15 * 60_000
+
+/** One run: alone, until another takes over. */
+interface Turn {
+  readonly db: Db
+  readonly world: World
+  readonly environments: readonly Environment[]
+  readonly cutoff: Date
+  readonly signal: AbortSignal | undefined
+  progress(line: string): void
+  /** Throws when this run is no longer the one. */
+  keep(): Promise<void>
+}
+
+/** Another run has taken over: this one was away for too long. */
+class TakenOver extends Error {}
+
 /** Every step is a transaction of its own: a run that ends in the middle is taken up by the next. */
 export async function applyRetention(
   db: Db,
@@ -136,41 +77,59 @@ export async function applyRetention(
   days: RetentionDays,
   { signal, progress }: RetentionRun,
 ): Promise<RetentionResult> {
-  const plan = await planRetention(db, world, days, signal)
-  const environments = await listEnvironments(db)
-  const [dropped, kept, busy]: [OldMonth[], OldMonth[], OldMonth[]] = [[], [], []]
-  const byName = new Map((await listMonths(db)).map((month) => [monthName(month.from), month]))
-  for (const old of plan.months) {
-    const month = byName.get(old.month)
-    if (signal?.aborted === true || month === undefined) continue
-    const end = old.keptBy ?? (await takeOut(db, world, environments, month))
-    if (end === 'gone') continue
-    if (end === 'busy') busy.push(old)
-    else if (end !== 'out') kept.push({ ...old, keptBy: end })
-    else dropped.push(old)
-    progress(told(old, end))
+  const cutoff = cutoffOf(days, world.now())
+  if (cutoff === undefined) return nothing
+  const runId = world.newId(world.now())
+  const hold = () => holdRetention(db, runId, heldForMs)
+  if (!(await hold())) return { ...nothing, isElsewhere: true }
+  const keep = async (): Promise<void> => {
+    if (!(await hold())) throw new TakenOver('Another node has taken over')
   }
-  const leftovers = await dropLeftovers(db, world, { days, signal })
-  const strays = await sweepStrays(db, world, environments, { days, signal })
-  const references = await sweepReferences(db, world, environments, { days, signal })
+  try {
+    const environments = await listEnvironments(db)
+    return await applyAlone({ db, world, environments, cutoff, signal, progress, keep }, days)
+  } finally {
+    await releaseRetention(db, runId).catch(() => {})
+  }
+}
+
+async function applyAlone(turn: Turn, days: RetentionDays): Promise<RetentionResult> {
+  const { db, world, environments, cutoff, signal, progress } = turn
+  const [dropped, kept, busy]: [OldMonth[], OldMonth[], OldMonth[]] = [[], [], []]
+  for (const month of await oldMonths(db, cutoff)) {
+    const end = await endOf(turn, month)
+    if (end === 'stopped' || end === 'gone') continue
+    const keptBy = end === 'out' || end === 'busy' ? null : end
+    const old = { ...factsOf(month), rows: null, keptBy }
+    if (end === 'out') dropped.push(old)
+    else if (end === 'busy') busy.push(old)
+    else kept.push(old)
+    progress(lineOf(old, end))
+  }
+  const leftovers = await dropLeftovers(turn)
+  const strays = await sweepStrays(turn)
+  const references = await sweepReferences(db, world, environments, { days, signal, keep: turn.keep })
   if (references > 0) progress(`${references} rows that referred to old data were deleted`)
-  return { dropped, kept, busy, leftovers, strays, references }
+  return { isElsewhere: false, dropped, kept, busy, leftovers, strays, references }
 }
 
-const reasons: Readonly<Record<KeptBy, string>> = {
-  open_jobs: 'a step of it is still to run',
-  open_tasks: 'a message of it that was put off is still to come back, or an event of it still to be expanded',
-  open_digests: 'a digest has gathered events of it, and is still to be told',
-  unsent_messages: 'a message of it is still to be sent',
+/** `gone`: another node was faster. `stopped`: it was to stop before all was seen. */
+type Ending = KeptBy | 'out' | 'busy' | 'gone' | 'stopped'
+
+async function endOf(turn: Turn, month: Month): Promise<Ending> {
+  const { db, environments, signal, progress, keep } = turn
+  const isStopping = (): boolean => signal?.aborted === true
+  if (isStopping()) return 'stopped'
+  await keep()
+  const keptBy = await judge(db, environments, month, { signal, progress, onPage: keep })
+  if (keptBy !== undefined) return keptBy
+  return isStopping() ? 'stopped' : takeOut(turn, month)
 }
 
-export const keptWords = (by: KeptBy): string => reasons[by]
-
-function told({ month, rows, bytes }: OldMonth, end: KeptBy | 'out' | 'busy'): string {
+function lineOf({ month, partitions, bytes }: OldMonth, end: KeptBy | 'out' | 'busy'): string {
   if (end === 'busy') return `${month} stays for now: its tables were in use all the time; it is tried again later`
-  if (end !== 'out') return `${month} stays: ${reasons[end]}`
-  const { notifications, messages } = rows ?? noRows
-  return `${month} was dropped: ${notifications} notifications, ${messages} messages, ${bytes} bytes`
+  if (end !== 'out') return `${month} stays: ${keptWords(end)}`
+  return `${month} was dropped: ${partitions.length} partitions, ${bytes} bytes`
 }
 
 /**
@@ -181,10 +140,7 @@ function told({ month, rows, bytes }: OldMonth, end: KeptBy | 'out' | 'busy'): s
 const lockWaitsMs = [100, 200, 500, 1_500]
 const betweenTriesMs = 1_000
 
-/** `gone`: another node was faster. */
-type Ending = KeptBy | 'out' | 'busy' | 'gone'
-
-async function takeOut(db: Db, world: World, environments: readonly Environment[], month: Month): Promise<Ending> {
+async function takeOut({ db, world, environments }: Turn, month: Month): Promise<Ending> {
   for (const [index, waitMs] of lockWaitsMs.entries()) {
     if (index > 0) await world.sleep(betweenTriesMs)
     try {
@@ -205,7 +161,7 @@ async function takeOutOnce(
 ): Promise<Ending> {
   if (!(await tryRetentionLock(tx))) return 'busy'
   await lockMonths(tx, waitMs)
-  // Again, now that nobody can open one: a step of long ago may have been called back to life meanwhile.
+  // Again, now that none can be opened: a step of long ago may have been redriven meanwhile.
   const keptBy = await keptByQueue(tx, environments, month)
   if (keptBy !== undefined) return keptBy
   if ((await detachMonth(tx, month)) === 0) return 'gone'
@@ -213,17 +169,13 @@ async function takeOutOnce(
   return 'out'
 }
 
-/** Apart from taking them out: removing large files takes its time, and nobody waits for these any more. */
-async function dropLeftovers(
-  db: Db,
-  world: World,
-  { days, signal }: { days: RetentionDays; signal: AbortSignal | undefined },
-): Promise<string[]> {
-  const cutoff = cutoffOf(days, world.now())
+/** Apart from taking them out: removing large files takes its time, and nothing waits for these any more. */
+async function dropLeftovers({ db, cutoff, signal, keep }: Turn): Promise<string[]> {
   const dropped: string[] = []
-  for (const name of cutoff === undefined ? [] : await oldLeftovers(db, cutoff)) {
+  for (const name of await oldLeftovers(db, cutoff)) {
     if (signal?.aborted === true) break
-    const isOurs = await db.transaction(async (tx) => (await tryRetentionLock(tx)) && dropDetached(tx, name))
+    await keep()
+    const isOurs = await db.transaction(async (tx) => (await tryRetentionLock(tx)) && dropDetached(tx, name), unhurried)
     if (isOurs) dropped.push(name)
   }
   return dropped
@@ -231,24 +183,20 @@ async function dropLeftovers(
 
 const straysPerBatch = 2_000
 
-async function sweepStrays(
-  db: Db,
-  world: World,
-  environments: readonly Environment[],
-  { days, signal }: { days: RetentionDays; signal: AbortSignal | undefined },
-): Promise<RowCounts> {
-  const cutoff = cutoffOf(days, world.now())
+async function sweepStrays({ db, environments, cutoff, signal, progress, keep }: Turn): Promise<RowCounts> {
   let total = noRows
-  if (cutoff === undefined) return total
   for (const environment of environments) {
     let count: RowCounts
     do {
+      await keep()
       count = await db.transaction(async (tx) => {
         const before = await strayBound(tx, environment, cutoff)
         return deleteStrays(tx, environment, { before, limit: straysPerBatch })
-      })
+      }, unhurried)
       total = addedRows(total, count)
     } while (signal?.aborted !== true && Object.values(count).some((one) => one >= straysPerBatch))
   }
+  const rows = Object.values(total).reduce((sum, one) => sum + one, 0)
+  if (rows > 0) progress(`${rows} rows that belong to no month were deleted`)
   return total
 }

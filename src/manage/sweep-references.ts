@@ -50,7 +50,7 @@ export async function sweepReferences(
   db: Db,
   world: World,
   environments: readonly Environment[],
-  { days, signal }: { days: RetentionDays; signal: AbortSignal | undefined },
+  { days, signal, keep }: { days: RetentionDays; signal: AbortSignal | undefined; keep(): Promise<void> },
 ): Promise<number> {
   const cutoff = cutoffOf(days, world.now())
   if (cutoff === undefined) return 0
@@ -63,6 +63,7 @@ export async function sweepReferences(
       let after: string | undefined
       do {
         const from = after
+        await keep()
         const batch = await db.transaction((tx) => sweep(tx, environment, { before, now: world.now() }, from))
         total += batch.deleted
         after = batch.next

@@ -1,6 +1,6 @@
 // Tokens that are asked for before sending: one an account, shared by all that send with it, for as long as it lasts.
 import type { Outcome } from '../domain/outcome.ts'
-import { busy, misconfigured } from '../domain/outcome.ts'
+import { certainlyNotSent, misconfigured } from '../domain/outcome.ts'
 import { originOf } from '../world/may-leave.ts'
 import type { World } from '../world/world.ts'
 
@@ -27,7 +27,7 @@ interface Held {
 /** What the send comes to that got no token: it is the account that was refused; and perhaps one was granted, but nothing was sent. */
 export function outcomeWithoutToken(outcome: Outcome): Outcome {
   if (outcome.kind === 'refused') return misconfigured(outcome.detail)
-  return outcome.kind === 'unsure' ? busy(outcome.detail) : outcome
+  return certainlyNotSent(outcome)
 }
 
 /** Each is a kilobyte; one that was dropped is asked for again. */

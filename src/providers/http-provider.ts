@@ -2,7 +2,7 @@
 import type { Channel, CredentialKey } from '../domain/integration.ts'
 import type { OutboundMessage } from '../domain/outbound-message.ts'
 import type { Outcome } from '../domain/outcome.ts'
-import { busy, misconfigured, refused, unsure, withheld } from '../domain/outcome.ts'
+import { busy, misconfigured, ofDownProvider, ofRecipient, refused, unsure, withheld } from '../domain/outcome.ts'
 import { OutboundError } from '../world/outbound-error.ts'
 import type { OutboundOptions, OutboundRequest, World } from '../world/world.ts'
 import type { CredentialForm, CredentialsOf } from './form.ts'
@@ -94,10 +94,9 @@ export function httpProvider<const Form extends CredentialForm, const Kind exten
       const request = settledRequest(definition, message, credentials, world.now())
       if ('kind' in request) return request
       const answer = await called(definition, world, request, credentials, message)
-      if ('kind' in answer) return answer
-      const outcome = withoutRecipient(definition.outcome(answer, message, credentials), message as OutboundMessage)
-      const isTheirs = outcome.kind === 'busy' && definition.callsRecipient?.(message, credentials) === true
-      return isTheirs ? { ...outcome, ofRecipient: true } : outcome
+      const outcome = 'kind' in answer ? answer : ofAnswer(answer, definition.outcome(answer, message, credentials))
+      const isTheirs = definition.callsRecipient?.(message, credentials) === true
+      return withoutRecipient(isTheirs ? ofRecipient(outcome) : outcome, message as OutboundMessage)
     },
   })
 }
@@ -190,7 +189,7 @@ function batched<Form extends CredentialForm, Kind extends Channel>(
         if ('kind' in answer) return good.map(() => answer)
         return batch
           .outcomes(answer, good, credentials)
-          .map((outcome, index) => withoutRecipient(outcome, good[index] as OutboundMessage))
+          .map((outcome, index) => withoutRecipient(ofAnswer(answer, outcome), good[index] as OutboundMessage))
       }
     },
   }
@@ -234,13 +233,17 @@ export function outcomeOfFailure(error: OutboundError): Outcome {
     case 'refused-address':
       return misconfigured(error.message)
     case 'not-sent':
-      return busy(error.message)
+      return error.isOurs ? busy(error.message) : ofDownProvider(busy(error.message))
     case 'withheld':
       return withheld(error.message)
     case 'unsure':
-      return unsure(error.message)
+      return error.isOurs ? unsure(error.message) : ofDownProvider(unsure(error.message))
   }
 }
+
+/** What a provider made of an answer; one that speaks of the vendor's own trouble speaks against the vendor as a whole. */
+export const ofAnswer = ({ status }: ProviderAnswer, outcome: Outcome): Outcome =>
+  status >= 500 ? ofDownProvider(outcome) : outcome
 
 /** Certainly not sent. 521 to 523 are a proxy's word that it did not reach the vendor, 529 that the vendor has too much to do. */
 const busyStatuses: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 521, 522, 523, 529])
@@ -248,10 +251,10 @@ const busyStatuses: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503,
 /** What a status means wherever the vendor does not say otherwise. A success belongs to the vendor's own reading. */
 export function outcomeOfStatus(answer: ProviderAnswer, words = wordsOf('The provider', answer)): Outcome {
   const { status } = answer
-  if (busyStatuses.has(status)) return busy(words, retryAfterMsOf(answer))
+  if (busyStatuses.has(status)) return ofAnswer(answer, busy(words, retryAfterMsOf(answer)))
   if (status === 401 || status === 403) return misconfigured(words)
   // Redirects are not followed, so a wrong address of the account is what leads to one.
   if (status >= 300 && status < 400) return misconfigured(words)
   if (status >= 400 && status < 500) return refused('other', words)
-  return unsure(words)
+  return ofAnswer(answer, unsure(words))
 }

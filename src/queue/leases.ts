@@ -2,7 +2,8 @@
 import type { Clock } from '../db/clock.ts'
 import type { Sql, Statement } from '../db/sql.ts'
 import { prepared, sql } from '../db/sql.ts'
-import { interruptionsBeforeSolo, soloRunEveryMs } from './suspicion.ts'
+import { leaseMs } from './queue.ts'
+import { interruptionsBeforeSolo, soloWaitsMs } from './suspicion.ts'
 
 /** A table that is a queue: open rows have a due_at, and (environment_id, lane, due_at) is indexed for them. */
 export interface QueueTable {
@@ -100,6 +101,11 @@ export async function releaseLeases(
     where q.environment_id = h.environment_id and q.id = h.id and q.lease = h.lease`)
 }
 
+/** Rows of a claim or an insert whose answer was lost: they are due again at once, and nothing speaks against them. */
+export async function forgetLeases(db: Sql, queue: QueueTable, clock: Clock, leases: readonly string[]): Promise<void> {
+  for (const lease of leases) await freeLeases(db, queue, clock, { from: lease, to: lease, leaseMs, wasStopped: true })
+}
+
 export interface LeaseRange {
   readonly from: string
   readonly to: string
@@ -140,11 +146,12 @@ export async function freeLeases(
   return { freed, left: row?.count ?? 0 }
 }
 
-/** From three interruptions on a row waits to run alone; one that did waits a minute before it may do so again. */
+/** From three interruptions on a row waits to run alone; one that did waits longer each time before it may do so again. */
 const interrupted = (clock: Clock): Statement => sql`
   interruptions = least(q.interruptions + 1, 1000),
   lane = case when q.interruptions + 1 >= ${interruptionsBeforeSolo}::int then q.lane | 2::smallint else q.lane end,
-  due_at = ${clock()} + case when q.lane < 2 then 0 else ${soloRunEveryMs}::double precision end * interval '1 millisecond'`
+  due_at = ${clock()} + interval '1 millisecond' * case when q.lane < 2 then 0 else coalesce(
+    (${soloWaitsMs}::int[])[q.interruptions - ${interruptionsBeforeSolo - 1}::int], ${soloWaitsMs.at(-1)}::int) end`
 
 /** Every environment that has something open, by a loose scan. */
 function environmentsOpen(queue: QueueTable): Statement {

@@ -2,10 +2,13 @@
 
 /** A row that was in flight this often when its process ended runs alone: three halvings of a batch would not tell more. */
 export const interruptionsBeforeSolo = 3
+/**
+ * How long a row waits after a death in a solo run. The first two waits are short, for the sake of rows that only happened to
+ * run; the five runs that bury a row are a minute apart, so that a crash loop with another cause does not accuse it.
+ */
+export const soloWaitsMs = [5_000, 20_000, 60_000, 60_000, 60_000, 60_000, 60_000] as const
 /** A process that ended this often while the row ran alone was ended by the row. */
-export const soloDeathsMax = 5
-/** Solo runs of one row are at least this far apart: a crash loop with another cause does not accuse it five times in a row. */
-export const soloRunEveryMs = 60_000
+export const soloDeathsMax = soloWaitsMs.length
 
 /** Rows that run together at the most, by interruptions: a death then interrupts fewer of those that did no harm. */
 const groupSizes = [Number.POSITIVE_INFINITY, 50, 10]

@@ -2,99 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Log } from '../world/log.ts'
-import { silentLog } from '../world/log.ts'
-import type { Ending, Leased, WorkerOptions } from './worker.ts'
-import { createWorker, settledAtOnce } from './worker.ts'
-
-interface Claim {
-  readonly limit: number
-  readonly lease: string
-  answer(count: number): Promise<void>
-  fail(message: string): Promise<void>
-}
-
-interface Batch {
-  readonly rows: readonly Leased[]
-  /** Decided: the next batch may run; what is on its way still counts as in hand. */
-  decide(): Promise<void>
-  settle(): Promise<void>
-  fail(message: string): Promise<void>
-}
-
-/** A worker that may hold 20 rows, in batches of 5, two at once. */
-function scripted(options: Partial<WorkerOptions<Leased>> = {}) {
-  const claims: Claim[] = []
-  const batches: Batch[] = []
-  const released: Leased[] = []
-  const warnings: string[] = []
-  const nextName = counter()
-  const log: Log = {
-    ...silentLog,
-    warn: (_, message) => void warnings.push(message),
-    error: (_, message) => void warnings.push(message),
-  }
-  const worker = createWorker<Leased>({
-    log,
-    name: 'scripted',
-    claimedMax: 20,
-    bornMax: 20,
-    batchMax: 5,
-    runnersMax: 2,
-    newLease: () => `lease-${nextName()}`,
-    claim: (limit, lease) =>
-      new Promise((resolve, reject) => {
-        const answer = async (count: number) => {
-          assert.ok(count <= limit, `${count} of ${limit}`)
-          resolve(rowsOf(count, lease))
-          await turn()
-        }
-        const fail = async (message: string) => {
-          reject(new Error(message))
-          await turn()
-        }
-        claims.push({ limit, lease, answer, fail })
-      }),
-    run: (batch) => {
-      let settled: () => void = () => {}
-      const ending: Ending = { settled: new Promise((resolve) => (settled = resolve)) }
-      return new Promise((resolve, reject) => {
-        const decide = async () => {
-          resolve(ending)
-          await turn()
-        }
-        const settle = async () => {
-          resolve(ending)
-          settled()
-          await turn()
-        }
-        const fail = async (message: string) => {
-          reject(new Error(message))
-          await turn()
-        }
-        batches.push({ rows: batch, decide, settle, fail })
-      })
-    },
-    release: async (held) => void released.push(...held),
-    ...options,
-  })
-  const rowsOf = (count: number, lease: string): Leased[] =>
-    Array.from({ length: count }, () => ({ environmentId: 'environment', id: `row-${nextName()}`, lease }))
-  return { worker, claims, batches, released, warnings, rowsOf, sizes: () => batches.map((batch) => batch.rows.length) }
-}
-
-function counter(): () => number {
-  let count = 0
-  return () => {
-    count += 1
-    return count
-  }
-}
-
-/** The latest claim, which must not have been answered yet. */
-function last<Item>(items: readonly Item[]): Item {
-  return items.at(-1) ?? assert.fail('there is none')
-}
+import { last, scriptedWorker as scripted } from '../../test/support/scripted-worker.ts'
 
 test('nothing is claimed before the start, and as much as may run at once after it', async () => {
   const { worker, claims } = scripted()
@@ -120,7 +28,7 @@ test('so many batches run at once, and the others wait their turn', async () => 
   assert.deepEqual(sizes(), [5, 5, 5, 2])
 })
 
-test('no more is in hand than may be, counting what is decided but still on its way', async () => {
+test('no more is in flight than may be, counting what is decided but still on its way', async () => {
   const { worker, claims, batches } = scripted({ claimedMax: 12 })
   worker.start()
   await last(claims).answer(10)
@@ -129,11 +37,11 @@ test('no more is in hand than may be, counting what is decided but still on its 
   assert.deepEqual(
     claims.map((claim) => claim.limit),
     [10],
-    'there is room for two, but not for a batch',
+    'there is capacity for two, but not for a batch',
   )
   await batches[0]?.settle()
   assert.equal(claims.length, 2)
-  assert.equal(last(claims).limit, 7)
+  assert.equal(last(claims).limit, 5, 'as soon as there is capacity for a batch')
 })
 
 test('nothing more is claimed while a whole batch waits for its turn', async () => {
@@ -175,7 +83,7 @@ test('every claim has a lease of its own', async () => {
   assert.equal(new Set(claims.map((claim) => claim.lease)).size, 2)
 })
 
-test('a claim that fails is told and does not end the loop', async () => {
+test('a claim that fails is reported and does not end the loop', async () => {
   const { worker, claims, warnings, sizes } = scripted()
   worker.start()
   await last(claims).fail('no connection')
@@ -186,7 +94,7 @@ test('a claim that fails is told and does not end the loop', async () => {
   assert.deepEqual(sizes(), [3])
 })
 
-test('a batch that fails gives its room back, and the next one runs', async () => {
+test('a batch that fails gives its capacity back, and the next one runs', async () => {
   const { worker, claims, batches, warnings, sizes } = scripted({ runnersMax: 1, claimedMax: 5 })
   worker.start()
   await last(claims).answer(5)
@@ -196,34 +104,34 @@ test('a batch that fails gives its room back, and the next one runs', async () =
   assert.deepEqual(sizes(), [5, 5])
 })
 
-test('rows that are born here run without a claim', async () => {
+test('rows that are created already leased run without a claim', async () => {
   const { worker, claims, sizes, batches, rowsOf } = scripted()
   worker.start()
   await last(claims).answer(0)
-  const reservation = worker.reserve(3) ?? assert.fail('there was room')
+  const reservation = worker.reserve(3) ?? assert.fail('there was capacity')
   reservation.give(rowsOf(3, reservation.lease))
   assert.deepEqual(sizes(), [3])
   assert.deepEqual([...new Set(batches[0]?.rows.map((row) => row.lease))], [reservation.lease])
   assert.equal(claims.length, 1)
 })
 
-test('room that is kept for what is born is kept once, and unused room comes back', async () => {
-  const { worker, claims } = scripted({ bornMax: 12 })
+test('capacity that is reserved is reserved once, and what is not used comes back', async () => {
+  const { worker, claims } = scripted({ preLeasedMax: 12 })
   const first = scripted().worker
   assert.equal(first.reserve(1), undefined, 'not started')
   worker.start()
   await last(claims).answer(0)
-  const reservation = worker.reserve(7) ?? assert.fail('there was room')
+  const reservation = worker.reserve(7) ?? assert.fail('there was capacity')
   assert.equal(worker.reserve(6), undefined)
   reservation.give([])
   assert.notEqual(worker.reserve(12), undefined)
   assert.equal(worker.reserve(1), undefined)
 })
 
-test('however much is born here, what is due is claimed, and batches of both take turns', async () => {
-  const { worker, claims, batches, rowsOf } = scripted({ runnersMax: 1, bornMax: 20, claimedMax: 5 })
+test('however much is created already leased, what is due is claimed, and batches of both take turns', async () => {
+  const { worker, claims, batches, rowsOf } = scripted({ runnersMax: 1, preLeasedMax: 20, claimedMax: 5 })
   worker.start()
-  const reservation = worker.reserve(20) ?? assert.fail('there was room')
+  const reservation = worker.reserve(20) ?? assert.fail('there was capacity')
   reservation.give(rowsOf(20, reservation.lease))
   assert.equal(worker.reserve(1), undefined)
   await last(claims).answer(5)
@@ -300,11 +208,11 @@ test('a claim that comes back while the worker stops is given back, and the stop
   assert.equal(released.length, 5)
 })
 
-test('rows that were born while the worker stopped are settled or given back', async () => {
+test('rows that were created while the worker stopped are settled or given back', async () => {
   const { worker, claims, batches, released, rowsOf } = scripted({ runnersMax: 1 })
   worker.start()
   await last(claims).answer(5)
-  const reservation = worker.reserve(3) ?? assert.fail('there was room')
+  const reservation = worker.reserve(3) ?? assert.fail('there was capacity')
   const stopping = worker.stop()
   await turn()
   reservation.give(rowsOf(3, reservation.lease))
@@ -316,7 +224,7 @@ test('rows that were born while the worker stopped are settled or given back', a
   assert.equal(released.length + begun, 3)
 })
 
-test('draining claims and runs until nothing is due, and tells how much there was', async () => {
+test('draining claims and runs until nothing is due, and returns how much there was', async () => {
   const answers = [5, 2, 0]
   const ran: number[] = []
   const { worker, rowsOf } = scripted({
@@ -324,11 +232,27 @@ test('draining claims and runs until nothing is due, and tells how much there wa
       assert.equal(limit, 5)
       return rowsOf(answers.shift() ?? 0, lease)
     },
-    run: async (rows) => {
+    run: async (rows, { done }) => {
       ran.push(rows.length)
-      return settledAtOnce
+      rows.forEach(done)
     },
   })
   assert.equal(await worker.drain(), 7)
   assert.deepEqual(ran, [5, 2])
+})
+
+test('draining runs what the database did not answer for once more, and counts it once', async () => {
+  const answers = [3]
+  const ran: number[] = []
+  const { worker, rowsOf } = scripted({
+    claim: async (_limit, lease) => rowsOf(answers.shift() ?? 0, lease),
+    run: async (rows, { done, again }) => {
+      ran.push(rows.length)
+      if (ran.length > 1) return rows.forEach(done)
+      again(rows.slice(1))
+      rows.slice(0, 1).forEach(done)
+    },
+  })
+  assert.equal(await worker.drain(), 3)
+  assert.deepEqual(ran, [3, 2])
 })

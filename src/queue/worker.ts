@@ -45,6 +45,8 @@ export interface WorkerOptions<Row extends Leased> {
   /** Reports every row. Resolves when the next batch may run; some rows may still be in flight then. */
   run(rows: readonly Row[], handling: Handling<Row>): Promise<void>
   release(rows: readonly Row[]): Promise<void>
+  /** Frees whatever has one of these leases: a claim, or an insert, whose answer was lost. */
+  forget?(leases: readonly string[]): Promise<void>
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
@@ -65,6 +67,8 @@ export interface Worker {
 const againMs = 500
 /** A row is tried again under its lease for this long, half of what a lease lasts; then the lease is left to end. */
 const leaseUsedMsMax = 30_000
+/** Draining gives up when the database does not answer so often. */
+const drainTriesMax = 100
 /** What the first claim takes; each batch that ends doubles it. A node that dies soon after its start interrupts few rows. */
 const firstClaimMax = 100
 
@@ -98,6 +102,8 @@ class WorkerLoop<Row extends Leased> implements Worker {
   #alive = true
   #runners = 0
   #claiming: Promise<void> | undefined
+  /** Leases that rows may have although no row came with them. */
+  readonly #lost: string[] = []
   /** Something may be due that was not claimed: there was no capacity, a claim was under way, or it came back full. */
   #mayBeMore = false
   #onIdle: (() => void) | undefined
@@ -114,10 +120,13 @@ class WorkerLoop<Row extends Leased> implements Worker {
     if (!this.#mayWork() || this.#preLeased.inFlight + count > this.#options.preLeasedMax) return undefined
     this.#preLeased.inFlight += count
     const sinceMs = performance.now()
+    const lease = this.#options.newLease()
     return {
-      lease: this.#options.newLease(),
+      lease,
       give: (rows) => {
         this.#left(this.#preLeased, count)
+        // Where nothing came of it, the answer may have been lost.
+        if (rows.length === 0) this.#lost.push(lease)
         this.#take(this.#preLeased, rows as readonly Row[], sinceMs)
       },
     }
@@ -130,7 +139,7 @@ class WorkerLoop<Row extends Leased> implements Worker {
       total += claimed.length
       if (claimed.length === 0) return total
       const waiting = claimed.map((row) => ({ row, sinceMs: performance.now() }))
-      while (waiting.length > 0) await this.#runToEnd(nextGroup(waiting, this.#options.batchMax))
+      while (waiting.length > 0) await this.#runToEnd(nextGroup(waiting, this.#options.batchMax), drainTriesMax)
     }
   }
 
@@ -152,9 +161,12 @@ class WorkerLoop<Row extends Leased> implements Worker {
     await this.#giveBack()
     // What the last batches insert for this node comes in meanwhile, and is given back as well.
     while (this.#inFlight() > 0) {
-      await new Promise<void>((resolve) => {
-        this.#onIdle = resolve
-      })
+      // What came in while others were given back has called already.
+      if (this.#claimed.waiting.length + this.#preLeased.waiting.length === 0) {
+        await new Promise<void>((resolve) => {
+          this.#onIdle = resolve
+        })
+      }
       await this.#giveBack()
     }
     this.#started = false
@@ -261,21 +273,23 @@ class WorkerLoop<Row extends Leased> implements Worker {
     const isOurs = (held: Held<Row>): boolean => nowMs - held.sinceMs < leaseUsedMsMax
     this.#left(line, rows.filter((held) => !isOurs(held)).length)
     line.waiting.unshift(...rows.filter(isOurs))
-    if (this.#stopping) this.#onIdle?.()
-    else this.#runWaiting()
+    if (this.#stopping) return this.#onIdle?.()
+    this.#runWaiting()
+    if (this.#mayBeMore) void this.#claimMore()
   }
 
   /** For draining: resolves when nothing of the group is in flight. */
-  async #runToEnd(group: readonly Held<Row>[]): Promise<void> {
+  async #runToEnd(group: readonly Held<Row>[], tries: number): Promise<void> {
+    if (tries === 0) throw new Error(`The database did not answer ${drainTriesMax} times in a row`)
     let left = group.length
-    await new Promise<void>((resolve) => {
+    await new Promise<void>((resolve, reject) => {
       const ended = (count: number): void => {
         left -= count
         if (left === 0) resolve()
       }
       void this.#runGroup(group, {
         done: () => ended(1),
-        again: (rows) => void this.#runToEnd(rows).then(() => ended(rows.length)),
+        again: (rows) => void this.#runToEnd(rows, tries - 1).then(() => ended(rows.length), reject),
       })
     })
   }
@@ -292,12 +306,16 @@ class WorkerLoop<Row extends Leased> implements Worker {
     this.#mayBeMore = false
     let count = 0
     const sinceMs = performance.now()
-    this.#claiming = this.#options.claim(room, this.#options.newLease()).then(
+    const lease = this.#options.newLease()
+    this.#claiming = this.#claimWith(room, lease).then(
       (claimed) => {
         count = claimed.length
         this.#take(this.#claimed, claimed, sinceMs)
       },
-      (error: Error) => log.warn({ error: error.message, worker: name }, 'Could not claim; will try again'),
+      (error: Error) => {
+        this.#lost.push(lease)
+        log.warn({ error: error.message, worker: name }, 'Could not claim; will try again')
+      },
     )
     await this.#claiming
     this.#claiming = undefined
@@ -306,6 +324,20 @@ class WorkerLoop<Row extends Leased> implements Worker {
     if (count > 0) this.#mayBeMore = true
     // A full claim means there is likely more; a poke during the claim may have come too late for it.
     if (count >= room || wasPoked) void this.#claimMore()
+  }
+
+  /** Rows whose answer was lost first: they have waited longest. */
+  #claimWith(limit: number, lease: string): Promise<Row[]> {
+    const { claim, forget } = this.#options
+    if (this.#lost.length === 0 || forget === undefined) return claim(limit, lease)
+    const lost = this.#lost.splice(0)
+    return forget(lost).then(
+      () => claim(limit, lease),
+      (error: unknown) => {
+        this.#lost.push(...lost)
+        throw error
+      },
+    )
   }
 
   #claimSize(): number {

@@ -41,9 +41,9 @@ export async function cancelNotification(
   for (let look = 0; look < looksMax; look += 1) {
     const found = await lockCancelableAmong(tx, environment, ids, queue.clock)
     const call = { eventId: notification.eventId, steps, found, details }
-    const count = await cancelFound(tx, world, environment, queue, call)
+    const { count, isPartial } = await cancelFound(tx, world, environment, queue, call)
     // The first look may have waited for a step to end, and see nothing of what that made.
-    if (count === 0 && look > 0) break
+    if (count === 0 && !isPartial && look > 0) break
   }
   const after = await findStatuses(tx, environment, ids)
   const entries = steps.flatMap((step, place) => {

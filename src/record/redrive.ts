@@ -6,7 +6,7 @@ import { detail } from '../domain/execution-detail.ts'
 import { grouped } from '../domain/grouped.ts'
 import type { JobStatus } from '../domain/job.ts'
 import type { MendableEvent, MendableJob, MendableMessage, RedrivePlan, SkipReason, Way } from '../domain/redrive.ts'
-import { redrivenState, redrivePlan } from '../domain/redrive.ts'
+import { isLeftUnsure, redrivenState, redrivePlan } from '../domain/redrive.ts'
 import type { SuppressionChannel } from '../domain/suppression.ts'
 import { comparedAddress, suppressionHolds } from '../domain/suppression.ts'
 import type { NotificationStep, WorkflowVersion } from '../domain/workflow.ts'
@@ -30,6 +30,8 @@ export interface RedriveCall {
   readonly now: Date
   /** Which of their failures are meant; all unless given. */
   readonly isMeant?: (notification: MendedNotification, job: MendableJob) => boolean
+  /** Whether what was perhaps sent is sent again as well. */
+  readonly includesUnsure?: boolean
 }
 
 export interface RedrivenStep {
@@ -54,7 +56,7 @@ export async function redriveNotifications(
   environment: Environment,
   call: RedriveCall,
 ): Promise<RedriveResult> {
-  const { notifications, by, redriveId, lane, now, isMeant = () => true } = call
+  const { notifications, by, redriveId, lane, now, isMeant = () => true, includesUnsure = false } = call
   const eventIds = [...new Set(notifications.map((one) => one.eventId))]
   const events = new Map((await lockEvents(tx, environment, eventIds, 'share')).map((event) => [event.id, event]))
   const versionIds = [...new Set(notifications.map((one) => one.versionId))]
@@ -62,7 +64,7 @@ export async function redriveNotifications(
   const ids = notifications.flatMap((one) => jobIdsOf(one, versions.get(one.versionId)))
   const jobs = await lockMendable(tx, environment, ids)
   const eventOf = new Map(notifications.map((one) => [one.id, one.eventId]))
-  const failed = jobs.filter((job) => job.status === 'failed')
+  const failed = jobs.filter((job) => job.status === 'failed' || (includesUnsure && isLeftUnsure(job)))
   const locked = await lockMessagesOfJobs(
     tx,
     environment,
@@ -86,6 +88,7 @@ export async function redriveNotifications(
       jobs: jobsOf.get(notification.id) ?? [],
       messages: messagesOf.get(notification.id) ?? [],
       isMeant: (job) => isMeant(notification, job),
+      includesUnsure,
     })
     return { notification, plan }
   })

@@ -22,12 +22,11 @@ import { placeBatch } from './send/place-batch.ts'
 import type { Stages } from './stages.ts'
 import { traceSteps } from './trace-steps.ts'
 
-/** Throws only before anything was committed: whoever runs it again repeats nothing. Reports every job. */
-type RunTogether = (environment: Environment, jobs: readonly Job[], handling: Handling<Job>) => Promise<void>
-
 export async function runJobs(stages: Stages, jobs: readonly Job[], handling: Handling<Job>): Promise<void> {
   const { environments } = stages.pipeline
-  const known = await environments.of([...new Set(jobs.map((job) => job.environmentId))])
+  const ids = [...new Set(jobs.map((job) => job.environmentId))]
+  const known = await orAgain(stages, jobs, handling, () => environments.of(ids))
+  if (known === undefined) return
   for (const [environmentId, group] of grouped(jobs, (job) => job.environmentId)) {
     const environment = known.get(environmentId)
     if (environment === undefined) group.forEach(handling.done)
@@ -41,51 +40,81 @@ async function runGroup(
   given: readonly Job[],
   handling: Handling<Job>,
 ): Promise<void> {
+  const { pipeline, unconfirmed, faults } = stages
+  const ready = await orAgain(stages, given, handling, () => unconfirmed.resolve(pipeline.db, environment, given))
+  // What is run may be a newer reading of the row, or the step that follows it; what is reported is the row that was given.
   const owners = new Map<Job, Job>()
+  for (const { given: row, now } of ready ?? []) {
+    if (now === undefined) handling.done(row)
+    else owners.set(now, row)
+  }
   const ownerOf = (job: Job): Job => owners.get(job) ?? job
   const owned: Handling<Job> = {
     done: (job) => handling.done(ownerOf(job)),
     again: (jobs) => handling.again(jobs.map(ownerOf)),
   }
+  const jobs = [...owners.keys()]
+  const poisonous = jobs.filter(isPoisonous)
+  if (poisonous.length > 0) {
+    await orAgain(stages, poisonous, owned, async () => {
+      await faults.buryPoisonous(environment, poisonous)
+      poisonous.forEach(owned.done)
+    })
+  }
+  const others = jobs.filter((job) => !isPoisonous(job))
+  const resumed = others.filter((job) => job.status === 'running')
+  const fresh = others.filter((job) => job.status !== 'running')
+  await together(stages, environment, fresh, owned, (some) => decideJobs(stages, environment, some, owned))
+  await together(stages, environment, resumed, owned, (some) => resumeSends(stages, environment, some, owned))
+}
+
+/** Where the database does not answer, the jobs run again soon; undefined then. Other errors are thrown on. */
+async function orAgain<Result>(
+  { pipeline: { world } }: Stages,
+  jobs: readonly Job[],
+  handling: Handling<Job>,
+  work: () => Promise<Result>,
+): Promise<Result | undefined> {
   try {
-    const jobs: Job[] = []
-    for (const { given: job, now } of await stages.unconfirmed.resolve(stages.pipeline.db, environment, given)) {
-      if (now === undefined) handling.done(job)
-      else if (owners.set(now, job)) jobs.push(now)
-    }
-    const poisonous = jobs.filter(isPoisonous)
-    if (poisonous.length > 0) await stages.faults.buryPoisonous(environment, poisonous)
-    poisonous.forEach(owned.done)
-    const others = jobs.filter((job) => !isPoisonous(job))
-    const resumed = others.filter((job) => job.status === 'running')
-    const fresh = others.filter((job) => job.status !== 'running')
-    await together(stages, environment, fresh, owned, (env, some, reports) => decideJobs(stages, env, some, reports))
-    await together(stages, environment, resumed, owned, (env, some, reports) => resumeSends(stages, env, some, reports))
+    return await work()
   } catch (error) {
     if (!isInfrastructureError(error)) throw error
-    stages.pipeline.world.log.warn({ err: error, jobs: given.length }, 'Jobs could not be run; will try again')
-    // Those that were reported before are passed over.
-    handling.again(given)
+    world.log.warn({ err: error, jobs: jobs.length }, 'The database did not answer; the jobs run again soon')
+    handling.again(jobs)
+    return undefined
   }
 }
 
-/** A group that fails is halved until the culprit is found: it alone is postponed, and buried in the end. */
+/**
+ * A group that fails is halved until the culprit is found: it alone is postponed, and buried in the end. `run` throws only
+ * before anything is in flight, and reports every job otherwise.
+ */
 async function together(
-  { faults }: Stages,
+  stages: Stages,
   environment: Environment,
   jobs: readonly Job[],
   handling: Handling<Job>,
-  run: RunTogether,
+  run: (jobs: readonly Job[]) => Promise<void>,
 ): Promise<void> {
-  await bisect(jobs, {
-    together: (some) => run(environment, some, handling),
+  const left = new Set(jobs)
+  const bisection = {
+    together: async (some: readonly Job[]) => {
+      await run(some)
+      for (const job of some) left.delete(job)
+    },
     isOfAll: isInfrastructureError,
-    culprit: async (job, error) => {
+    culprit: async (job: Job, error: unknown) => {
       // Where the lease was lost, another node has it, and settles it.
-      if (!(error instanceof LostLease)) await faults.putAside(environment, job, error)
+      if (!(error instanceof LostLease)) await stages.faults.putAside(environment, job, error)
+      left.delete(job)
       handling.done(job)
     },
-  })
+  }
+  try {
+    await bisect(jobs, bisection)
+  } catch (error) {
+    await orAgain(stages, [...left], handling, () => Promise.reject(error))
+  }
 }
 
 async function decideJobs(
@@ -124,15 +153,19 @@ async function decideAsked(
   const { db, world, queue } = stages.pipeline
   const all = asking.map(({ job }) => job)
   try {
-    const { answers, settlements } = await askWebhooks(stages.pipeline, environment, asking)
-    if (settlements.length > 0) await recordDecisions(db, world, environment, queue, { settlements, wishes: [] })
-    for (const { job } of settlements) handling.done(job)
+    const answers = await orAgain(stages, all, handling, async () => {
+      const asked = await askWebhooks(stages.pipeline, environment, asking)
+      const { settlements } = asked
+      if (settlements.length > 0) await recordDecisions(db, world, environment, queue, { settlements, wishes: [] })
+      for (const { job } of settlements) handling.done(job)
+      return asked.answers
+    })
+    if (answers === undefined) return
     const answered = all.filter((job) => answers.has(job.id))
-    await together(stages, environment, answered, handling, (env, some, reports) =>
-      decideJobs(stages, env, some, reports, answers),
+    await together(stages, environment, answered, handling, (some) =>
+      decideJobs(stages, environment, some, handling, answers),
     )
   } catch (error) {
-    if (isInfrastructureError(error)) return handling.again(all)
     world.log.error({ err: error, jobs: asking.length }, 'Conditions could not be asked; the leases will end')
     all.forEach(handling.done)
   }

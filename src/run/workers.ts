@@ -8,7 +8,7 @@ import type { Renderer } from '../domain/rendering.ts'
 import type { ClaimParts } from '../queue/claims.ts'
 import { createClaims, createSoloClaims } from '../queue/claims.ts'
 import type { QueueTable } from '../queue/leases.ts'
-import { releaseLeases } from '../queue/leases.ts'
+import { forgetLeases, releaseLeases } from '../queue/leases.ts'
 import type { Queue } from '../queue/queue.ts'
 import { leaseMs } from '../queue/queue.ts'
 import type { Leased, Worker, WorkerOptions } from '../queue/worker.ts'
@@ -177,6 +177,7 @@ function common<Row extends Leased>(
     newLease,
     mayClaim,
     run,
+    forget: (leases: readonly string[]) => forgetLeases(db, table, clock, leases),
     release: async (rows: readonly Row[]): Promise<void> => void (await releaseLeases(db, table, clock, rows)),
     sleep: (ms: number, signal?: AbortSignal) => world.sleep(ms, signal),
   }

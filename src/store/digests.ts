@@ -1,6 +1,6 @@
 // The digest tables: windows that gather events, the events they gathered, and when a back-off last heard of something.
 import type { Sql, Tx } from '../db/sql.ts'
-import { sql } from '../db/sql.ts'
+import { json, sql } from '../db/sql.ts'
 import { firstIdAt } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
 
@@ -147,41 +147,88 @@ export async function findDigests(
     from unnest(${windowIds}::uuid[]) as asked (id)`)
 }
 
-export interface LeftWindow {
+export interface LockedWindow {
   readonly id: string
-  readonly subscriber_id: string
-  readonly due_at: Date
-  /** The first events that are still in it, in their order. */
-  readonly event_ids: string[]
+  readonly subscriberId: string
+  /** The run that speaks for the window, and a job of it. */
+  readonly notificationId: string
+  readonly jobId: string
+  readonly dueAt: Date
+  readonly isOpen: boolean
 }
 
-/** So many are told of a window that an event has left. */
-export const leftEventsMax = 100
+/** Nothing joins, leaves or closes them until the transaction ends. */
+export async function lockWindows(
+  tx: Tx,
+  environment: Environment,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, LockedWindow>> {
+  if (ids.length === 0) return new Map()
+  const rows = await tx.rows<LockedWindow>(sql`
+    select id, subscriber_id as "subscriberId", notification_id as "notificationId", job_id as "jobId", due_at as "dueAt",
+           closed_at is null as "isOpen"
+    from digest_windows where environment_id = ${environment.id} and id = any(${ids}::uuid[])
+    order by id for update`)
+  return new Map(rows.map((row) => [row.id, row]))
+}
 
-/** Takes an event out of the windows that are still open, and returns those windows. */
+/** Takes an event out of these windows, which are locked. */
 export async function leaveWindows(
   tx: Tx,
   environment: Environment,
   { eventId, windowIds }: { eventId: string; windowIds: readonly string[] },
-): Promise<LeftWindow[]> {
-  if (windowIds.length === 0) return []
-  const open = await tx.rows<{ id: string }>(sql`
-    select id from digest_windows
-    where environment_id = ${environment.id} and id = any(${windowIds}::uuid[]) and closed_at is null
-    order by id for update`)
-  const ids = open.map((row) => row.id)
+): Promise<void> {
+  if (windowIds.length === 0) return
   await tx.run(sql`
     delete from digest_events
-    where environment_id = ${environment.id} and window_id = any(${ids}::uuid[]) and event_id = ${eventId}`)
-  return tx.rows<LeftWindow>(sql`
-    select w.id, w.subscriber_id, w.due_at,
-      array(select d.event_id from digest_events d
-            where d.environment_id = ${environment.id} and d.window_id = w.id
-            order by d.seq limit ${leftEventsMax}) as event_ids
-    from digest_windows w where w.environment_id = ${environment.id} and w.id = any(${ids}::uuid[])`)
+    where environment_id = ${environment.id} and window_id = any(${windowIds}::uuid[]) and event_id = ${eventId}`)
 }
 
-/** Somebody else's job waits for the end of these windows from now on; windows of nobody are closed. */
+export interface OwnerSearch {
+  readonly windowId: string
+  /** The steps that are still to run, by their ids: an owner begins with the first of them that its version has. */
+  readonly stepIds: readonly string[]
+  /** Behind this event; null from the first on. */
+  readonly afterSeq: number | null
+}
+
+export interface NextOwner {
+  readonly windowId: string
+  readonly eventId: string
+  readonly seq: number
+  readonly versionId: string
+  /** The place of the step in its version's list. */
+  readonly step: number
+}
+
+/** Of each window the first event, in the order they were accepted, that is not cancelled and can go on. */
+export async function findNextOwners(
+  tx: Tx,
+  environment: Environment,
+  searches: readonly OwnerSearch[],
+): Promise<NextOwner[]> {
+  if (searches.length === 0) return []
+  return tx.rows<NextOwner>(sql`
+    select asked.window_id as "windowId", found.*
+    from unnest(${searches.map((one) => one.windowId)}::uuid[], ${searches.map((one) => json(one.stepIds))}::text[],
+                ${searches.map((one) => one.afterSeq ?? 0)}::bigint[]) as asked (window_id, step_ids, after_seq)
+    cross join lateral (
+      select d.event_id as "eventId", d.seq, e.version_id as "versionId", place.step
+      from digest_events d
+      cross join lateral (select version_id from events found
+        where found.environment_id = ${environment.id} and found.id = d.event_id and found.canceled_at is null limit 1) e
+      cross join lateral (
+        select (own.place - 1)::int as step from workflow_versions v
+        cross join jsonb_array_elements(v.definition->'steps') with ordinality as own (step, place)
+        join jsonb_array_elements_text(asked.step_ids::jsonb) with ordinality as wanted (id, place)
+          on wanted.id = own.step->>'_id'
+        where v.environment_id = ${environment.id} and v.id = e.version_id and (own.step->>'active')::boolean
+        order by wanted.place limit 1) place
+      where d.environment_id = ${environment.id} and d.window_id = asked.window_id and d.seq > asked.after_seq
+      order by d.seq limit 1) found`)
+}
+
+/** Another run speaks for these windows from now on; open ones that no run speaks for are closed. */
 export async function handOnWindows(
   tx: Tx,
   environment: Environment,
@@ -192,11 +239,10 @@ export async function handOnWindows(
   await tx.run(sql`
     update digest_windows w
     set job_id = coalesce(n.job_id, w.job_id), notification_id = coalesce(n.notification_id, w.notification_id),
-        closed_at = case when n.job_id is null then ${now}::timestamptz end
+        closed_at = coalesce(w.closed_at, case when n.job_id is null then ${now}::timestamptz end)
     from unnest(${windows.map((one) => one.id)}::uuid[], ${windows.map((one) => one.jobId)}::uuid[],
                 ${windows.map((one) => one.notificationId)}::uuid[]) as n (id, job_id, notification_id)
-    where w.environment_id = ${environment.id} and w.id = any(${windows.map((one) => one.id)}::uuid[]) and w.id = n.id
-      and w.closed_at is null`)
+    where w.environment_id = ${environment.id} and w.id = any(${windows.map((one) => one.id)}::uuid[]) and w.id = n.id`)
 }
 
 /**

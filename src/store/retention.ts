@@ -86,22 +86,44 @@ export async function isGathered(db: Sql, environments: readonly Environment[], 
   return row !== undefined
 }
 
-export interface SpanCount extends RowCounts {
-  /** Messages a provider is still to be asked to send. */
-  readonly unsent: number
+/** One page of messages of a time: whether a provider is still to be asked to send one of them, and where to go on. */
+export async function lookForUnsent(
+  db: Sql,
+  environment: Environment,
+  { from, to, after, limit }: Span & { after: string | undefined; limit: number },
+): Promise<{ isUnsent: boolean; next: string | undefined }> {
+  const begin = after === undefined ? sql`id >= ${firstIdAt(from)}` : sql`id > ${after}`
+  const row = await db.row<{ is_unsent: boolean | null; last_id: string | null; seen: number }>(sql`
+    select bool_or(state <> 'done') as is_unsent, max(id::text collate "C") as last_id, count(*) as seen
+    from (select id, state from messages
+          where environment_id = ${environment.id} and ${begin} and id < ${firstIdAt(to)}
+          order by id limit ${limit}) as page`)
+  const isFull = row !== undefined && row.seen >= limit
+  return { isUnsent: row?.is_unsent === true, next: isFull ? (row.last_id ?? undefined) : undefined }
 }
 
 /** How much there is of some days: a month at once may take longer than a statement is given. */
-export async function countSpan(db: Sql, environments: readonly Environment[], { from, to }: Span): Promise<SpanCount> {
+export async function countSpan(db: Sql, environments: readonly Environment[], { from, to }: Span): Promise<RowCounts> {
   const environmentIds = environments.map((environment) => environment.id)
   const within = sql`environment_id = any(${environmentIds}::uuid[]) and id >= ${firstIdAt(from)} and id < ${firstIdAt(to)}`
-  const row = await db.row<SpanCount>(sql`
+  const row = await db.row<RowCounts>(sql`
     select (select count(*) from events where ${within}) as events,
            (select count(*) from notifications where ${within}) as notifications,
-           (select count(*) from jobs where ${within}) as jobs, said.messages, said.unsent
-    from (select count(*) as messages, count(*) filter (where state <> 'done') as unsent
-          from messages where ${within}) as said`)
-  return row ?? { events: 0, notifications: 0, jobs: 0, messages: 0, unsent: 0 }
+           (select count(*) from jobs where ${within}) as jobs,
+           (select count(*) from messages where ${within}) as messages`)
+  return row ?? { events: 0, notifications: 0, jobs: 0, messages: 0 }
+}
+
+/** True when this run is the one that drops old data, for so long; false when another is. By the database's clock. */
+export async function holdRetention(db: Sql, runId: string, forMs: number): Promise<boolean> {
+  const held = await db.run(sql`
+    update retention_progress set run_id = ${runId}, run_until = statement_timestamp() + ${forMs} * interval '1 ms'
+    where run_id is null or run_id = ${runId} or run_until < statement_timestamp()`)
+  return held > 0
+}
+
+export async function releaseRetention(db: Sql, runId: string): Promise<void> {
+  await db.run(sql`update retention_progress set run_id = null, run_until = null where run_id = ${runId}`)
 }
 
 /** Any number; whoever holds it changes what is kept, and nobody else meanwhile. */

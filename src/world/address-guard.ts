@@ -75,9 +75,17 @@ export function createAddressGuard(allow: readonly string[], resolve: ResolveNam
     if (isMetadataHost(host)) throw refused(host, 'is a metadata address, which is never called')
     const reach = asked === 'guarded' && privateName.test(host) ? 'listed' : asked
     const family = isIP(host)
-    const addresses = family === 0 ? await resolved(host) : [{ address: host, family }]
+    const addresses = family === 0 ? await resolvedOnce(host) : [{ address: host, family }]
     for (const { address } of addresses) refuseAddress(host, address, reach)
     return addresses
+  }
+
+  /** The system asks for four names at a time: those who need one that is being asked for wait for the same answer. */
+  const asking = new Map<string, Promise<readonly ResolvedAddress[]>>()
+  function resolvedOnce(host: string): Promise<readonly ResolvedAddress[]> {
+    const asked = asking.get(host) ?? resolved(host).finally(() => asking.delete(host))
+    asking.set(host, asked)
+    return asked
   }
 
   async function resolved(host: string): Promise<readonly ResolvedAddress[]> {

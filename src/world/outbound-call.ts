@@ -74,7 +74,8 @@ export const wasWithheld = (host: string): OutboundError =>
   new OutboundError('withheld', `The call to ${host} was withheld before anything left`)
 
 export function couldNotBeMade(host: string, error: unknown): OutboundError {
-  return new OutboundError('not-sent', `The call to ${host} could not be made (${codeOf(error)})`, error)
+  const words = `The call to ${host} could not be made (${codeOf(error)})`
+  return new OutboundError('not-sent', words, error, { isOurs: true })
 }
 
 /** What OpenSSL calls a certificate that nobody we trust has signed. */

@@ -10,11 +10,14 @@ export type OutboundFailure = 'refused-address' | 'not-sent' | 'withheld' | 'uns
 
 export class OutboundError extends Error {
   readonly kind: OutboundFailure
+  /** It says nothing of the other side: no such call can be made, or too many of ours wait. */
+  readonly isOurs: boolean
 
   /** The message never holds more of the address than the host: paths and queries may be secrets. */
-  constructor(kind: OutboundFailure, message: string, cause?: unknown) {
+  constructor(kind: OutboundFailure, message: string, cause?: unknown, { isOurs = false } = {}) {
     super(message, cause === undefined ? undefined : { cause })
     this.name = 'OutboundError'
     this.kind = kind
+    this.isOurs = isOurs
   }
 }

@@ -20,6 +20,8 @@ export type CallByHttp1 = (call: OutboundCall, destination: Destination, account
 /** Below the 5 s after which many servers close: a connection closed while we write leaves us unsure. */
 const idleConnectionMs = 4_000
 const idleConnectionsMax = 64
+/** Calls of one account to one host that are on the wire at once: more than it is ever given, so that none waits for a socket. */
+export const http1CallsMax = 1_000
 
 export function createHttp1(parts: ConnectParts, connect: Connect): CallByHttp1 {
   const { guard, proxies } = parts
@@ -87,6 +89,7 @@ function createAgents({ guard, trust }: ConnectParts, connect: Connect): (way: W
     const settings = {
       keepAlive: true,
       timeout: idleConnectionMs,
+      maxSockets: http1CallsMax,
       maxFreeSockets: idleConnectionsMax,
       lookup: guard.lookup(reach),
       ...(trust === undefined ? {} : { secureContext: trust }),

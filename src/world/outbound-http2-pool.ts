@@ -36,8 +36,15 @@ export interface Http2Pool {
 
 /** What the large vendors take by one connection; a server that names fewer gets fewer. */
 const streamsMax = 1_000
-/** With the former, more calls at once than one account is ever given. */
+/** With the former, more calls at once than one account is ever given. Vendors take many connections for abuse. */
 const connectionsMax = 4
+/** The least that a server should take by one connection (RFC 9113, 6.5.2). */
+const usualStreams = 100
+/**
+ * Calls of one account to one host that are on the wire at once, by a server that takes what it should: fewer never wait
+ * for the end of another. (Apple takes one by a new connection, and a thousand once it has seen a good token.)
+ */
+export const http2CallsMax = connectionsMax * usualStreams
 /** Each waits no longer than its own time, so more than these could not be served anyway. */
 const waitingMax = 20_000
 /** A connection that was quiet for longer may have been forgotten by a router in between: it is asked first. */
@@ -82,7 +89,9 @@ export function createHttp2Pool(host: string, connect: () => Promise<Socket>, on
   return {
     ask(waiting) {
       if (pool.line.size >= waitingMax) {
-        waiting.fail(new OutboundError('not-sent', `Too many calls to ${host} are waiting`))
+        waiting.fail(
+          new OutboundError('not-sent', `Too many calls to ${host} are waiting`, undefined, { isOurs: true }),
+        )
         return
       }
       pool.line.add(waiting)

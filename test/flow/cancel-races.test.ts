@@ -40,7 +40,7 @@ test('a digest that is in hand and has not begun is canceled: the next event ope
   assert.deepEqual(await scene.texts(person), ['1: 2'])
 })
 
-test('an heir is looked for among the events that joined themselves, not those that were carried along', async () => {
+test('the next owner of a second digest is its first event, one that was carried along as well', async () => {
   const hourly = digest({ metadata: { type: 'regular', amount: 60, unit: 'minutes' } })
   const workflow = await scene.workflow([digest(), hourly, inApp(list)])
   const person = fresh('person')
@@ -53,11 +53,12 @@ test('an heir is looked for among the events that joined themselves, not those t
   assert.equal(await cancel(runs[0]?.transactionId ?? ''), true)
   await scene.advance(3 * 60 * minuteMs)
   assert.deepEqual(await scene.texts(person), ['3: 2 3 4'])
-  assert.deepEqual(statuses(await scene.notification(runs[2]?.transactionId ?? '')), [
-    'completed',
+  assert.deepEqual(statuses(await scene.notification(runs[1]?.transactionId ?? '')), [
+    'merged',
     'completed',
     'completed',
   ])
+  assert.deepEqual(statuses(await scene.notification(runs[2]?.transactionId ?? '')), ['completed', 'merged', 'merged'])
 })
 
 test('a step that ends while it is called off leaves nothing to run, and a second call finds nothing more', async () => {

@@ -89,14 +89,20 @@ test('a busy SMS account makes way for the next one, with what the trigger says 
   assert.deepEqual(statuses(await scene.notification(transactionId)), ['completed', 'completed'])
 })
 
-test('an SMS that was perhaps sent is never repeated: a warning', async () => {
+const notAgain = 'It is unknown whether the message was sent; it is not sent again'
+
+test('an SMS that was perhaps sent is never repeated: its step is skipped with a warning', async () => {
   await vendors.twilio('first')
   await vendors.twilio('second')
   vendors.does('first', 'cut')
   const { transactionId, jobs } = await run('sms', withPhone())
   await scene.advance(3_600_000, 600_000)
   assert.equal(vendors.asked.length, 1)
-  assert.deepEqual(statuses({ jobs }), ['completed', 'completed'])
+  assert.deepEqual(statuses({ jobs }), ['skipped', 'completed'])
+  assert.deepEqual(told(jobs[0]).slice(-2), [
+    ['Unexpected provider error', 'Warning'],
+    [notAgain, 'Warning'],
+  ])
   const message = (await scene.messages(transactionId)).find((one) => one.channel === 'sms')
   assert.equal(message?.status, 'warning')
 })
@@ -300,13 +306,14 @@ test('an SMS that was being sent when its node ended is perhaps sent, and not re
   await node.pipeline.advance(3_600_000, 600_000)
   assert.equal(vendors.asked.length, 1)
   const over = await scene.notification(transactionId)
-  assert.deepEqual(statuses(over), ['completed', 'completed'])
+  assert.deepEqual(statuses(over), ['skipped', 'completed'])
+  assert.deepEqual(told(over.jobs[0]).at(-1), [notAgain, 'Warning'])
   assert.equal(over.jobs[0].messages[0].status, 'warning')
   await first.letGo()
   assert.deepEqual(await scene.notification(transactionId), over, 'who lost the lease changes nothing')
 })
 
-test('push messages that were being sent when their node ended are repeated once, those that waited are sent', async () => {
+test('push messages that were being sent when their node ended are repeated, those that waited are sent', async () => {
   const integration = await vendors.firebase('shop')
   const deviceTokens = tokens(60)
   const subscriberId = await vendors.person({ integration, credentials: { deviceTokens } })

@@ -9,7 +9,7 @@ import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { deadDevice, VendorScript } from '../support/channel-scene.ts'
 import { assertRecounted, counts, tallyOf } from '../support/count-scene.ts'
-import { FlowScene, fresh, MailScript } from '../support/flow-scene.ts'
+import { FlowScene, fresh, MailScript, poisonousAfter } from '../support/flow-scene.ts'
 import type { Random } from '../support/random.ts'
 import { createRandom, fuzzSeed } from '../support/random.ts'
 import { condition, delay, digest, email, inApp } from '../support/workflow-scene.ts'
@@ -221,7 +221,9 @@ test('a job that is buried counts once, and so does the message that is given up
   const workflow = await scene.workflow([email('Hello')])
   await scene.run(workflow, somebody())
   await scene.rows(sql`update messages set state = 'calling', sending = sending - 'dueAt' where state = 'ready'`)
-  await scene.rows(sql`update jobs set claims = 6, due_at = ${app.world.now()} where due_at is not null`)
+  await scene.rows(
+    sql`update jobs set interruptions = ${poisonousAfter}, due_at = ${app.world.now()} where due_at is not null`,
+  )
   await scene.work()
   assert.deepEqual(await told('buried', ['channel']), { email: 1 })
   assert.deepEqual(await told('messages', ['outcome']), { unsure: 1 })

@@ -7,6 +7,7 @@ import { OutboundError } from '../../src/world/outbound-error.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene, fresh, rawOf, statuses, told } from '../support/flow-scene.ts'
+import { createTestPipeline } from '../support/pipeline.ts'
 import { inApp, refused } from '../support/workflow-scene.ts'
 
 interface Asked {
@@ -197,7 +198,7 @@ test('a call that was under way when its node ended is repeated under its key', 
   const transactionId = await scene.trigger(workflow, fresh('person'))
   // Begun and never ended, as a crash leaves it.
   await scene.rows(sql`
-    update jobs set status = 'running', state = '{"calls": 1}'
+    update jobs set status = 'running', state = '{"calls": 1, "calling": true}'
     where event_id = (select id from events where transaction_id = ${transactionId})`)
   await scene.work()
   const over = await scene.notification(transactionId)
@@ -206,10 +207,34 @@ test('a call that was under way when its node ended is repeated under its key', 
     asked.map((call) => call.headers.get('idempotency-key')),
     [over.jobs[0]._id],
   )
-  assert.equal((await statesOf(over))[0].calls, 2)
+  assert.equal((await statesOf(over))[0].calls, 1)
 })
 
-test('a call that ended its node every time is not made without end', async () => {
+test('a call that twenty nodes did not survive is made again, and uses up none of its five', async () => {
+  const workflow = await scene.workflow([custom(), inApp('After')])
+  const transactionId = await scene.trigger(workflow, fresh('person'))
+  const answer = app.world.onFetch
+  for (let deaths = 1; deaths <= 20; deaths += 1) {
+    const dying = createTestPipeline(app.database.db, app.world)
+    await new Promise<void>((asked) => {
+      app.world.onFetch = () => {
+        asked()
+        return new Promise<never>(() => {})
+      }
+      // A call that hangs ends some day; by then nothing is left to write to.
+      dying.work().catch(() => {})
+    })
+    await dying.died()
+    app.world.advance(1_000)
+  }
+  app.world.onFetch = answer
+  await scene.work()
+  const over = await scene.notification(transactionId)
+  assert.deepEqual(statuses(over), ['completed', 'completed'])
+  assert.equal((await statesOf(over))[0].calls, 1)
+})
+
+test('a service that was called as often as it may be is not called again', async () => {
   const workflow = await scene.workflow([custom(), inApp('After')])
   const transactionId = await scene.trigger(workflow, fresh('person'))
   await scene.rows(sql`
@@ -265,7 +290,8 @@ test('runs that wait long for a slow service give their place back and come agai
     { status: 'completed', leased: false, count: 20 },
     { status: 'queued', leased: false, count: 10 },
   ])
-  await scene.advance(2_000)
+  // At the rate at which the service took calls, which was slow.
+  await scene.advance(60_000, 5_000)
   assert.deepEqual(await jobs(), [{ status: 'completed', leased: false, count: 30 }])
   assert.equal(new Set(asked.map((call) => call.headers.get('idempotency-key'))).size, 30)
   assert.equal(asked.length, 30)

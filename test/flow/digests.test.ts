@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
-import { FlowScene, fresh, rawOf, statuses, told } from '../support/flow-scene.ts'
+import { FlowScene, fresh, poisonousAfter, rawOf, statuses, told } from '../support/flow-scene.ts'
 import { condition, digest, inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -186,7 +186,7 @@ test('a window whose run was buried closes with it: later events are told', asyn
   const workflow = await scene.workflow([digest(), inApp(list)])
   const person = fresh('person')
   const { jobs } = await scene.run(workflow, person, { payload: { n: 1 } })
-  await scene.rows(sql`update jobs set claims = 100 where id = ${jobs[0]._id}`)
+  await scene.rows(sql`update jobs set interruptions = ${poisonousAfter} where id = ${jobs[0]._id}`)
   await scene.advance(windowMs)
   await scene.run(workflow, person, { payload: { n: 2 } })
   await scene.advance(windowMs)

@@ -63,8 +63,8 @@ test('when every account is wrong the step has failed', async () => {
 test('the last of them is asked on until the budget is used up, which they share', async () => {
   await mail.account('first')
   await mail.account('second')
-  mail.answers('first', 503)
-  mail.answers('second', 503)
+  mail.answers('first', 429)
+  mail.answers('second', 429)
   const { transactionId } = await scene.run(workflow, somebody())
   await scene.advance(1_800_000, 10_000)
   assert.deepEqual(mail.accounts(), ['first', 'first', ...Array.from({ length: 6 }, () => 'second')])

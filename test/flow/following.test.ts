@@ -316,7 +316,8 @@ test('who follows and waits for a slot while the node stops is given back, and s
   letGo()
   await working
   await stopping.close()
-  await scene.work()
+  // Draining claims once more after the stop, and finds that it may not wait: those come back within a second.
+  await scene.advance(2_000, 1_000)
   assert.deepEqual(await scene.rows(open), [])
   assert.equal(mail.asked.length, 55)
   assert.equal(new Set(mail.asked.flatMap((one) => one.to)).size, 55)
@@ -329,7 +330,7 @@ test('a fault in what follows costs only that: when it is decided', async () => 
     where workflow_id = ${_id}`)
   const { transactionId } = await scene.run(triggers[0].identifier, somebody())
   assert.deepEqual(statuses(await scene.notification(transactionId)), ['completed', 'queued'])
-  await scene.advance(400_000, 1_000)
+  await scene.advance(4_000_000, 10_000)
   assert.deepEqual(statuses(await scene.notification(transactionId)), ['completed', 'failed'])
 })
 
@@ -343,9 +344,9 @@ test('a fault in what follows costs only that: when it is written', async () => 
   try {
     const { transactionId } = await scene.run(name, somebody())
     assert.deepEqual(statuses(await scene.notification(transactionId)), ['queued', 'pending'])
-    await scene.advance(1_000)
+    await scene.advance(10_000)
     assert.deepEqual(statuses(await scene.notification(transactionId)), ['completed', 'queued'])
-    await scene.advance(400_000, 1_000)
+    await scene.advance(4_000_000, 10_000)
     assert.deepEqual(statuses(await scene.notification(transactionId)), ['completed', 'failed'])
     assert.equal(mail.asked.length, 0)
   } finally {
@@ -353,7 +354,7 @@ test('a fault in what follows costs only that: when it is written', async () => 
   }
 })
 
-test('all that a node has in hand may wait for one integration: nobody is decided in vain', async () => {
+test('a quarter of what a node has in flight may wait for one integration; the rest comes back later', async () => {
   await mail.account('provider')
   const name = await scene.workflow([inApp('One'), email('Two')])
   const people = Array.from({ length: 2_100 }, somebody)
@@ -371,11 +372,13 @@ test('all that a node has in hand may wait for one integration: nobody is decide
       select status, lease is not null as held, count(*) as count from jobs where due_at is not null
       group by 1, 2 order by 1, 2`),
     [
-      { status: 'queued', held: true, count: people.length - 50 },
+      { status: 'queued', held: false, count: people.length - 50 - 1_250 },
+      { status: 'queued', held: true, count: 1_250 },
       { status: 'running', held: true, count: 50 },
     ],
   )
   letGo()
   await Promise.all(working)
+  await scene.advance(120_000, 5_000)
   assert.equal(mail.asked.length, people.length)
 })

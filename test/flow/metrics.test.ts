@@ -8,7 +8,7 @@ import { leaseMs } from '../../src/queue/queue.ts'
 import { jobQueue } from '../../src/store/jobs/queue-table.ts'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
-import { FlowScene, fresh, MailScript } from '../support/flow-scene.ts'
+import { FlowScene, fresh, MailScript, poisonousAfter } from '../support/flow-scene.ts'
 import { counted, delivered, events, messages, metricsOf, notifications } from '../support/metrics-scene.ts'
 import { worldClock } from '../support/pipeline.ts'
 import { PostmarkScript } from '../support/postmark-script.ts'
@@ -92,11 +92,11 @@ test('a refusal is a failure, and a call whose end is not known is a retry and t
   mail.answers('strict', 'cut')
   const change = await counted(app, async () => {
     await scene.run(workflow, somebody())
-    await scene.advance(60_000, 1_000)
+    await scene.advance(3_600_000, 60_000)
   })
   assert.deepEqual(change, {
     ...oneEvent,
-    [messages('email', 'sendgrid', 'retried')]: 1,
+    [messages('email', 'sendgrid', 'retried')]: 2,
     [messages('email', 'sendgrid', 'unsure')]: 1,
   })
 })
@@ -185,8 +185,8 @@ test('a job that is buried counts once, and one that is only put off does not', 
     update workflow_versions set definition = jsonb_set(definition, '{steps,0,template,type}', '"teleport"')
     where workflow_id = ${_id}`)
   assert.deepEqual(await counted(app, () => scene.run(triggers[0].identifier, fresh('person'))), oneEvent)
-  assert.deepEqual(await counted(app, () => scene.advance(71_000, 1_000)), {})
-  assert.deepEqual(await counted(app, () => scene.advance(300_000)), { [buried]: 1 })
+  assert.deepEqual(await counted(app, () => scene.advance(1_030_000, 10_000)), {})
+  assert.deepEqual(await counted(app, () => scene.advance(2_700_000)), { [buried]: 1 })
 })
 
 test('a message that is given up with its job is unsure where a provider was being asked', async () => {
@@ -194,7 +194,9 @@ test('a message that is given up with its job is unsure where a provider was bei
   mail.answers('mute', 503)
   await scene.run(workflow, somebody())
   await scene.rows(sql`update messages set state = 'calling' where state = 'ready'`)
-  await scene.rows(sql`update jobs set claims = 6, due_at = ${app.world.now()} where due_at is not null`)
+  await scene.rows(
+    sql`update jobs set interruptions = ${poisonousAfter}, due_at = ${app.world.now()} where due_at is not null`,
+  )
   assert.deepEqual(await counted(app, () => scene.work()), {
     [buried]: 1,
     [messages('email', 'sendgrid', 'unsure')]: 1,

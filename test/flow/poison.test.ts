@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
-import { claimsMax } from '../../src/domain/job.ts'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene, fresh, statuses, told } from '../support/flow-scene.ts'
+import { createTestPipeline } from '../support/pipeline.ts'
 import { inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -27,15 +27,20 @@ async function poisoned(): Promise<string> {
 
 const buried = 'There was one or more errors when trying to execute the notification'
 
-test('a job that fails by a fault of ours is put off longer each time, then buried, and what follows is canceled', async () => {
+/** How often the open jobs threw, and how long they wait. */
+const openJobs = async (): Promise<[number, number][]> =>
+  (await scene.rows(sql`select faults, due_at from jobs where due_at is not null`)).map((row) => [
+    row.faults,
+    row.due_at.getTime() - app.world.now().getTime(),
+  ])
+
+/** Over an hour in all. */
+const waitsMs = [10_000, 120_000, 900_000, 2_700_000]
+
+test('a job that fails by a fault of ours is put off longer each time, and buried after five faults over an hour', async () => {
   const { transactionId } = await scene.run(await poisoned(), fresh('person'))
-  const claims = async () =>
-    (await scene.rows(sql`select claims, status, due_at from jobs where due_at is not null`)).map((row) => [
-      row.claims,
-      row.due_at.getTime() - app.world.now().getTime(),
-    ])
-  for (const [index, waitMs] of [1_000, 10_000, 60_000, 300_000].entries()) {
-    assert.deepEqual(await claims(), [[index + 1, waitMs]])
+  for (const [index, waitMs] of waitsMs.entries()) {
+    assert.deepEqual(await openJobs(), [[index + 1, waitMs]])
     await scene.advance(waitMs)
   }
   const notification = await scene.notification(transactionId)
@@ -45,10 +50,27 @@ test('a job that fails by a fault of ours is put off longer each time, then buri
     [buried, 'Failed'],
   ])
   assert.match(notification.jobs[0].executionDetails[1].raw, /teleport/)
-  assert.deepEqual(await claims(), [])
+  assert.deepEqual(await openJobs(), [])
   assert.equal((await scene.progress(transactionId)).state, 'completed')
   const errors = app.world.logged.filter((line) => line.level === 'error')
-  assert.equal(errors.length, claimsMax)
+  assert.equal(errors.length, 5)
+})
+
+test('a job that throws many times within seconds is not buried; what was wrong may be undone', async () => {
+  const identifier = await poisoned()
+  const { transactionId } = await scene.run(identifier, fresh('person'))
+  for (let faults = 1; faults <= 8; faults += 1) {
+    assert.equal((await openJobs())[0]?.[0], faults)
+    await scene.rows(sql`update jobs set due_at = ${app.world.now()}::timestamptz where due_at is not null`)
+    await scene.advance(1_000)
+  }
+  assert.deepEqual(statuses(await scene.notification(transactionId)), ['queued', 'pending'])
+  await scene.rows(sql`
+    update workflow_versions set definition = jsonb_set(definition, '{steps,0,template,type}', '"in_app"')
+    where definition #>> '{steps,0,template,type}' = 'teleport'`)
+  const fixed = createTestPipeline(app.database.db, app.world)
+  await fixed.advance(2_700_000)
+  assert.deepEqual(statuses(await scene.notification(transactionId)), ['completed', 'completed'])
 })
 
 test('the others of its batch complete at once', async () => {
@@ -64,20 +86,6 @@ test('the others of its batch complete at once', async () => {
   }
 })
 
-test('a job that was claimed again and again without an end is buried before it is run', async () => {
-  const good = await scene.workflow([inApp('One'), inApp('Two')])
-  const [deadly, harmless] = [fresh('person'), fresh('person')]
-  const transactionId = await scene.trigger(good, deadly)
-  await scene.rows(sql`update jobs set claims = ${claimsMax} where due_at is not null`)
-  await scene.trigger(good, harmless)
-  await scene.work()
-  const notification = await scene.notification(transactionId)
-  assert.deepEqual(statuses(notification), ['failed', 'canceled'])
-  assert.deepEqual(told(notification.jobs[0]).at(-1), [buried, 'Failed'])
-  assert.deepEqual(await scene.texts(deadly), [])
-  assert.deepEqual((await scene.texts(harmless)).sort(), ['One', 'Two'])
-})
-
 test('an event that cannot be expanded is put off and buried, and others are expanded meanwhile', async () => {
   const good = await scene.workflow([inApp('Hello')])
   const [one, other] = [fresh('person'), fresh('person')]
@@ -91,9 +99,12 @@ test('an event that cannot be expanded is put off and buried, and others are exp
   await scene.work()
   assert.equal((await scene.feed(other)).length, 1)
   assert.equal((await scene.progress(bad)).state, 'expanding')
-  await scene.advance(120_000, 5_000)
-  const [task] = await scene.rows(sql`select due_at, error, claims from tasks`)
+  await scene.advance(1_030_000, 10_000)
+  assert.equal((await scene.progress(bad)).state, 'expanding', 'four faults within the hour')
+  await scene.advance(2_700_000)
+  const [task] = await scene.rows(sql`select due_at, error, faults, buried_at from tasks`)
   assert.equal(task.due_at, null)
+  assert.notEqual(task.buried_at, null)
   assert.match(task.error, /uuid/)
-  assert.equal(task.claims, claimsMax)
+  assert.equal(task.faults, 4)
 })

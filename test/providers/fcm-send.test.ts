@@ -234,9 +234,9 @@ test('a token endpoint that breaks off is busy: no message was sent; a send that
     if (isBroken(request.url)) throw new OutboundError('unsure', 'broke off')
     return passOn?.(request, options) ?? Promise.reject(new Error('no network'))
   }
-  assert.deepEqual(await send(vendor), { kind: 'busy', detail: 'broke off' })
+  assert.deepEqual(await send(vendor), { kind: 'busy', detail: 'broke off', down: true })
   isBroken = (address) => !isAsk(`POST ${address}`)
-  assert.deepEqual(await send(vendor), { kind: 'unsure', detail: 'broke off' })
+  assert.deepEqual(await send(vendor), { kind: 'unsure', detail: 'broke off', down: true })
 })
 
 test('a grant that took almost all the time leaves none to send in', async (t) => {

@@ -70,6 +70,7 @@ for (const [kind, statuses] of kinds) {
       assert.equal(outcome.kind, kind, String(status))
       assert.match(JSON.stringify(outcome), new RegExp(`answered ${status}`))
       if (status !== 204) assert.match(JSON.stringify(outcome), /because/)
+      assert.equal('down' in outcome, status >= 500, `${status}: trouble of the vendor’s own`)
     }
   })
 }
@@ -104,8 +105,18 @@ test('a host we do not call is misconfigured, one that is away is busy, one that
   await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve))
   const { port } = closed.address() as AddressInfo
   await new Promise((resolve) => closed.close(resolve))
-  assert.equal((await sendTo(`http://127.0.0.1:${port}`)).kind, 'busy')
-  assert.equal((await sendTo(await startVendor(t, (request) => void request.socket.destroy()))).kind, 'unsure')
+  const away = await sendTo(`http://127.0.0.1:${port}`)
+  assert.deepEqual([away.kind, 'down' in away], ['busy', true])
+  const cut = await sendTo(await startVendor(t, (request) => void request.socket.destroy()))
+  assert.deepEqual([cut.kind, 'down' in cut], ['unsure', true])
+})
+
+test('a call that cannot be made says nothing of the vendor', async () => {
+  const world = createFakeWorld()
+  world.fetch = createOutboundFetch({ allow: ['127.0.0.1'] })
+  const outcome = await vendor.send?.(world, email(), { apiKey: 'a\r\nb', baseUrl: 'http://127.0.0.1:9' })
+  assert.ok(outcome)
+  assert.deepEqual([outcome.kind, 'down' in outcome], ['busy', false])
 })
 
 test('the account’s own address is called in the operator’s reach, the vendor’s in the guarded one, both within a bound', async () => {

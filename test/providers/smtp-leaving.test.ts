@@ -13,7 +13,7 @@ import { closeSmtpPools, sendBySmtp } from '../../src/providers/email/smtp.ts'
 import type { MayLeave } from '../../src/world/may-leave.ts'
 import { leavingWorld } from '../../src/world/may-leave.ts'
 import { createFakeWorld } from '../support/fake-world.ts'
-import { email, startMailServer } from '../support/outbound-scene.ts'
+import { email, reply, startMailServer } from '../support/outbound-scene.ts'
 import { polite, startConversation } from '../support/smtp-script.ts'
 
 after(() => closeSmtpPools())
@@ -212,6 +212,33 @@ test('a reply before the end of the content ends the connection: nothing else is
     assert.equal(shown(await sendBySmtp(accountAt(port), mail, 5_000)), 'taken')
     assert.equal(sockets.size, 2)
   }
+})
+
+test('where those it was written to are deferred, no copy goes ahead of it: all of it waits, in the server’s words', async (t) => {
+  let isDeferred = true
+  const { port, mails, sockets } = await startMailServer(t, {
+    onRcptTo: ({ address }, _session, done) =>
+      isDeferred && address.startsWith('zoe') ? done(reply(450, '4.2.0 greylisted, come back later')) : done(),
+  })
+  const message = email({ bcc: ['archive@example.org'] })
+  let asked = 0
+  const world = leavingWorld(createFakeWorld(), () => {
+    asked += 1
+    return true
+  })
+  const outcome = await nodemailer.send?.(world, message, accountAt(port))
+  assert.ok(outcome?.kind === 'busy', JSON.stringify(outcome))
+  assert.match(outcome.detail, /450 4\.2\.0 greylisted, come back later/)
+  assert.deepEqual([outcome.ofRecipient, outcome.down, asked, mails.length], [true, undefined, 0, 0])
+  const alone = await send(port)
+  assert.ok(alone.kind === 'busy' && alone.ofRecipient === true, JSON.stringify(alone))
+  assert.match(alone.detail, /450 4\.2\.0 greylisted, come back later/)
+  const some = await nodemailer.send?.(world, email({ to: ['zoe@example.org', 'yan@example.org'] }), accountAt(port))
+  assert.equal(some?.kind, 'sent', 'one of those it was written to has got it')
+  isDeferred = false
+  assert.equal((await nodemailer.send?.(world, message, accountAt(port)))?.kind, 'sent')
+  assert.deepEqual(mails.at(-1)?.recipients, ['zoe@example.org', 'archive@example.org'])
+  assert.equal(sockets.length, 2, 'only by leaving could the copy be kept back')
 })
 
 test('all that send by SMTP mark themselves, and take as many messages at once as they have connections', () => {

@@ -8,7 +8,7 @@ import type { Environment } from '../../src/domain/environment.ts'
 import type { RedriveBounds } from '../../src/domain/redrive.ts'
 import { buriedPage } from '../../src/read/buried.ts'
 import { redrivesPage } from '../../src/read/redrives.ts'
-import { findCalledOff } from '../../src/store/jobs/cancel.ts'
+import { findCanceled } from '../../src/store/jobs/cancel.ts'
 import { findFailed, hasRedrivable, lockMendable } from '../../src/store/jobs/redrive.ts'
 import { lockMessagesOfJobs } from '../../src/store/messages/redrive.ts'
 import { lockSaidOfEvent, lockSaidOfJobs } from '../../src/store/messages/retract.ts'
@@ -138,7 +138,7 @@ test('jobs and messages are locked by their keys', async () => {
     jobs.map((job) => ({ id: job.jobId, eventId: job.eventId })),
   )
   await lockSaidOfEvent(db, environment, { eventId: jobs[0]?.eventId ?? '', after: null, limit })
-  await findCalledOff(
+  await findCanceled(
     db,
     environment,
     jobs.map((job) => ({ id: job.jobId, eventId: job.eventId })),

@@ -7,13 +7,13 @@ import { sql } from '../../src/db/sql.ts'
 import type { Environment } from '../../src/domain/environment.ts'
 import type { Job } from '../../src/domain/job.ts'
 import { createIdSource } from '../../src/domain/uuid-v7.ts'
-import { createClaims } from '../../src/queue/claims.ts'
+import { createClaims, createSoloClaims } from '../../src/queue/claims.ts'
 import { createLeaseSource } from '../../src/queue/lease-source.ts'
 import { freeLeases, releaseLeases } from '../../src/queue/leases.ts'
 import { leaseMs } from '../../src/queue/queue.ts'
 import { jobQueue } from '../../src/store/jobs/queue-table.ts'
 import type { JobSettlement } from '../../src/store/jobs/settle.ts'
-import { holdJobs, jobSettlements, postponeJobs, settledJobs } from '../../src/store/jobs/settle.ts'
+import { holdJobs, jobSettlements, postponeFaulty, settledJobs } from '../../src/store/jobs/settle.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { createTestDatabase } from '../support/database.ts'
 
@@ -44,8 +44,8 @@ async function addJobs(
   const dueAt = more.dueInMs === null ? null : new Date(now.getTime() + (more.dueInMs ?? 0))
   await database.db.run(sql`
     insert into jobs (environment_id, id, notification_id, event_id, subscriber_id, version_id, step, status, lane, due_at,
-                      claims, details, created_at, updated_at)
-    select ${environment.id}, id, id, id, id, id, ${more.step ?? 0}, 'queued', ${more.lane ?? 0}, ${dueAt}::timestamptz, 0,
+                      details, created_at, updated_at)
+    select ${environment.id}, id, id, id, id, id, ${more.step ?? 0}, 'queued', ${more.lane ?? 0}, ${dueAt}::timestamptz,
            '[]', ${now}::timestamptz, ${now}::timestamptz
     from unnest(${ids}::uuid[]) as new (id)`)
   return ids
@@ -55,17 +55,19 @@ interface Row {
   readonly status: string
   readonly due_at: Date | null
   readonly lease: string | null
-  readonly claims: number
+  readonly lane: number
+  readonly interruptions: number
+  readonly faults: number
   readonly details: unknown[]
 }
 
 async function rowOf(environment: Environment, id: string): Promise<Row> {
   const row = await database.db.row<Row>(sql`
-    select status, due_at, lease, claims, details from jobs where environment_id = ${environment.id} and id = ${id}`)
+    select status, due_at, lease, lane, interruptions, faults, details from jobs where environment_id = ${environment.id} and id = ${id}`)
   return row ?? assert.fail(`there is no job ${id}`)
 }
 
-const newClaims = (db = database.db) => createClaims<Job>(db, jobQueue, clock)
+const newClaims = (db = database.db) => createClaims<Job>({ db, queue: jobQueue, clock })
 const claim = (limit: number, claims = newClaims()) => claims(limit, leases.newLease())
 
 function countByEnvironment(jobs: readonly Job[]): Record<string, number> {
@@ -92,10 +94,9 @@ test('a claim takes what is due, oldest first, and leases it for a time', async 
   )
   const row = await rowOf(environment, old)
   assert.equal(row.lease, lease)
-  assert.equal(row.claims, 1)
   assert.deepEqual(row.due_at, new Date(now.getTime() + leaseMs))
   const [second, ...others] = await claim(10, claims)
-  assert.deepEqual([second?.id, second?.claims, others.length], [young, 1, 0])
+  assert.deepEqual([second?.id, second?.interruptions, others.length], [young, 0, 0])
   assert.equal((await rowOf(environment, future)).lease, null)
 })
 
@@ -115,7 +116,9 @@ test('a claim hands over the job as its runner knows it', async () => {
     status: 'queued',
     lane: 1,
     lease,
-    claims: 1,
+    interruptions: 0,
+    faults: 0,
+    faultedSince: null,
     digestId: null,
     state: null,
   })
@@ -215,7 +218,7 @@ test('a job that somebody is looking at is passed over, not waited for', async (
   })
 })
 
-test('a lease that has expired is due again, and the claims are counted', async () => {
+test('a lease that has expired is due again, and counts as an interruption up to a point', async () => {
   const environment = environmentOf(1)
   const [id = ''] = await addJobs(environment, 1)
   await claim(1)
@@ -223,17 +226,21 @@ test('a lease that has expired is due again, and the claims are counted', async 
   assert.equal((await claim(1)).length, 0)
   later(1)
   const [again] = await claim(1)
-  assert.deepEqual([again?.id, again?.claims], [id, 2])
+  assert.deepEqual([again?.id, again?.interruptions], [id, 1])
+  for (let expiries = 0; expiries < 5; expiries += 1) {
+    later(leaseMs)
+    assert.equal((await claim(1))[0]?.interruptions, 2, 'never so often that it runs alone')
+  }
 })
 
-test('what is given back is due at once and its claim does not count; what was lost stays with its holder', async () => {
+test('what is given back is due at once and was not interrupted; what was lost stays with its holder', async () => {
   const environment = environmentOf(1)
   await addJobs(environment, 2)
   const [one, other] = await claim(2)
   assert.ok(one !== undefined && other !== undefined)
   assert.equal(await releaseLeases(database.db, jobQueue, clock, [one, { ...other, lease: leases.newLease() }]), 1)
   const released = await rowOf(environment, one.id)
-  assert.deepEqual([released.lease, released.claims, released.due_at], [null, 0, now])
+  assert.deepEqual([released.lease, released.interruptions, released.due_at], [null, 0, now])
   assert.equal((await rowOf(environment, other.id)).lease, other.lease)
   assert.equal(await releaseLeases(database.db, jobQueue, clock, [one]), 0)
 })
@@ -250,6 +257,36 @@ test('only what a dead node held is freed, in every environment and lane', async
   assert.deepEqual(await freeLeases(database.db, jobQueue, clock, { ...dead.all, leaseMs }), { freed: 6, left: 0 })
   assert.equal((await claim(100)).length, 6)
   for (const job of mine) assert.equal((await rowOf(environmentOf(1), job.id)).lease, job.lease)
+})
+
+test('what was in flight at three deaths waits in a lane of its own, is claimed alone, and longer each time', async () => {
+  const environment = environmentOf(1)
+  const [direct = ''] = await addJobs(environment, 1)
+  const [fanOut = ''] = await addJobs(environment, 1, { lane: 1 })
+  const newSoloClaims = () => createSoloClaims<Job>({ db: database.db, queue: jobQueue, clock })
+  const die = async (claims: () => ReturnType<typeof newClaims>): Promise<string[]> => {
+    const dead = createLeaseSource()
+    const claimed = await claims()(10, dead.newLease())
+    await freeLeases(database.db, jobQueue, clock, { ...dead.all, leaseMs })
+    return claimed.map((job) => job.id)
+  }
+  for (let deaths = 1; deaths <= 3; deaths += 1) {
+    assert.equal((await newSoloClaims()(10, leases.newLease())).length, 0)
+    assert.deepEqual((await die(newClaims)).sort(), [direct, fanOut].sort())
+  }
+  assert.deepEqual([(await rowOf(environment, direct)).lane, (await rowOf(environment, fanOut)).lane], [2, 3])
+  assert.deepEqual(await die(newClaims), [], 'they hold nothing else up')
+  const waits: number[] = []
+  for (let deaths = 0; deaths < 8; deaths += 1) {
+    const claimed = await die(newSoloClaims)
+    assert.equal(claimed.length, 1)
+    const row = await rowOf(environment, claimed[0] ?? '')
+    waits.push((row.due_at?.getTime() ?? 0) - now.getTime())
+    later(waits.at(-1) ?? 0)
+  }
+  assert.ok(Math.min(...waits) >= 5_000 && Math.max(...waits) === 60_000, `${waits}`)
+  const [job] = await newSoloClaims()(10, leases.newLease())
+  assert.equal(job?.lane, job?.id === direct ? 0 : 1, 'its runner knows the lane it came from')
 })
 
 const time = () => ({ clock, leaseMs, now })
@@ -280,7 +317,7 @@ test('a lost lease changes nothing, and costs the others of its batch nothing', 
   const settled = await settle(environment, [settlement(lost), settlement(kept)])
   assert.deepEqual([...settled], [kept.id])
   const row = await rowOf(environment, lost.id)
-  assert.deepEqual([row.status, row.lease, row.claims, row.details], ['queued', mine?.lease, 2, []])
+  assert.deepEqual([row.status, row.lease, row.interruptions, row.details], ['queued', mine?.lease, 1, []])
   assert.equal((await rowOf(environment, kept.id)).status, 'completed')
 })
 
@@ -293,29 +330,30 @@ test('a settled job is over, free until a moment, or goes on under its lease', a
   const until = new Date(now.getTime() + 5_000)
   await settle(environment, [settlement(over), settlement(waits, until), settlement(goesOn, 'kept')])
   const short = async (id: string) => {
-    const { lease, due_at, claims, details } = await rowOf(environment, id)
-    return { lease, due_at, claims, details: details.length }
+    const { lease, due_at, interruptions, details } = await rowOf(environment, id)
+    return { lease, due_at, interruptions, details: details.length }
   }
-  assert.deepEqual(await short(over.id), { lease: null, due_at: null, claims: 0, details: 1 })
-  assert.deepEqual(await short(waits.id), { lease: null, due_at: until, claims: 0, details: 1 })
+  assert.deepEqual(await short(over.id), { lease: null, due_at: null, interruptions: 0, details: 1 })
+  assert.deepEqual(await short(waits.id), { lease: null, due_at: until, interruptions: 0, details: 1 })
   const extended = new Date(now.getTime() + leaseMs)
-  assert.deepEqual(await short(goesOn.id), { lease: goesOn.lease, due_at: extended, claims: 0, details: 1 })
+  assert.deepEqual(await short(goesOn.id), { lease: goesOn.lease, due_at: extended, interruptions: 0, details: 1 })
 })
 
-test('a job that is put off after a fault keeps its claims and comes back; one that was lost is left alone', async () => {
+test('a job that is put off after a fault is counted and comes back; one that was lost is left alone', async () => {
   const environment = environmentOf(1)
   await addJobs(environment, 1)
   const [job] = await claim(1)
   assert.ok(job !== undefined)
   const until = new Date(now.getTime() + 1_000)
   const postpone = (lease: string) =>
-    database.db.transaction((tx) => postponeJobs(tx, environment, [{ id: job.id, lease }], until))
+    postponeFaulty(database.db, environment, { id: job.id, lease }, { waitMs: 1_000, clock })
   assert.equal(await postpone(leases.newLease()), 0)
   assert.equal(await postpone(job.lease), 1)
   const row = await rowOf(environment, job.id)
-  assert.deepEqual([row.lease, row.due_at, row.claims], [null, until, 1])
+  assert.deepEqual([row.lease, row.due_at, row.faults], [null, until, 1])
   later(1_000)
-  assert.equal((await claim(1))[0]?.claims, 2)
+  const [again] = await claim(1)
+  assert.deepEqual([again?.faults, again?.faultedSince], [1, new Date(now.getTime() - 1_000)])
 })
 
 test('only jobs that are still ours are held', async () => {

@@ -1,14 +1,16 @@
 // The whole API on a database of its own, called in process: no port, a fake world, two environments with a key each.
 import type { FastifyInstance } from 'fastify'
+import { databaseClock } from '../../src/db/clock.ts'
 import type { RateLimits } from '../../src/http/rate-limit.ts'
 import { createServer } from '../../src/http/server.ts'
 import { ensureFirstStart } from '../../src/manage/first-start.ts'
+import { queueOf } from '../../src/queue/queue.ts'
 import type { TestDatabase } from './database.ts'
 import { createTestDatabase } from './database.ts'
 import type { FakeWorld } from './fake-world.ts'
 import { createFakeWorld } from './fake-world.ts'
 import type { TestPipeline } from './pipeline.ts'
-import { createTestPipeline, testQueue } from './pipeline.ts'
+import { createTestPipeline, worldClock } from './pipeline.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the answer holds
 export type Json = any
@@ -47,11 +49,16 @@ export interface TestAppOptions {
   readonly nodeOf?: TestApp
   /** How long the other node waits for a lock. */
   readonly lockTimeoutMs?: number
+  /** The queue goes by the database's own clock, and this node's clock stands so far ahead of it; behind where negative. */
+  readonly skewMs?: number
 }
 
 export async function createTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const database = options.nodeOf?.database ?? (await createTestDatabase())
-  const world = options.nodeOf?.world ?? createFakeWorld()
+  const { skewMs } = options
+  const startsAt = skewMs === undefined ? undefined : new Date(Date.now() + skewMs).toISOString()
+  const world = options.nodeOf?.world ?? createFakeWorld(startsAt)
+  const clock = skewMs === undefined ? worldClock(world) : databaseClock
   const db =
     options.nodeOf === undefined ? database.db : database.another({ lockTimeoutMs: options.lockTimeoutMs ?? 5_000 })
   const developmentKey = 'test-key-of-development'
@@ -62,7 +69,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     corsOrigins: options.corsOrigins ?? [],
     vendor: options.vendor ?? 'platform',
     baseUrl: 'http://localhost:3000',
-    queue: testQueue(world),
+    queue: queueOf(clock),
     poolUsage: () => ({ general: db.usage() }),
   })
   await app.ready()
@@ -72,7 +79,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     database,
     developmentKey,
     productionKey,
-    pipeline: createTestPipeline(db, world),
+    pipeline: createTestPipeline(db, world, { clock }),
     call: async (method, path, call = {}) => {
       const key = call.key === undefined ? developmentKey : call.key
       const reply = await app.inject({

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import type { Outcome } from '../../src/domain/outcome.ts'
 import { fieldsOf, formMistakes, isSecret } from '../../src/providers/form.ts'
 import { OutboundError } from '../../src/world/outbound-error.ts'
 import { createOutboundFetch } from '../../src/world/outbound-fetch.ts'
@@ -162,8 +163,15 @@ async function readsStatuses(contract: ProviderContract): Promise<void> {
     const { outcome } = await send(contract, { status: Number(status), headers: { 'retry-after': '7' } })
     assert.equal(kindOf(outcome), kind, `${status}: ${JSON.stringify(outcome)}`)
     if (status === '429' && kind === 'busy') assert.equal(outcome.kind === 'busy' && outcome.retryAfterMs, 7_000)
+    if (isWaiting(outcome)) assert.equal(outcome.down, Number(status) < 500 ? undefined : downOf(contract), status)
   }
 }
+
+const isWaiting = (outcome: Outcome): outcome is Outcome & { kind: 'busy' | 'unsure' } =>
+  outcome.kind === 'busy' || outcome.kind === 'unsure'
+
+/** Whether the vendor's trouble is that of all messages, or of the one whose recipient is called. */
+const downOf = ({ callsRecipient }: ProviderContract): true | undefined => (callsRecipient === true ? undefined : true)
 
 async function tellsFailures(contract: ProviderContract): Promise<void> {
   for (const [kind, expected] of [
@@ -175,6 +183,7 @@ async function tellsFailures(contract: ProviderContract): Promise<void> {
     }
     const { outcome } = await send(contract, fails)
     assert.equal(outcome.kind, expected, kind)
+    assert.equal(isWaiting(outcome) && outcome.down, downOf(contract), `${kind} speaks against the vendor`)
   }
 }
 

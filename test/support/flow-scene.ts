@@ -2,9 +2,13 @@
 import assert from 'node:assert/strict'
 import type { Statement } from '../../src/db/sql.ts'
 import { sql } from '../../src/db/sql.ts'
+import { interruptionsBeforeSolo, soloDeathsMax } from '../../src/queue/suspicion.ts'
 import { OutboundError } from '../../src/world/outbound-error.ts'
 import type { OutboundAnswer } from '../../src/world/world.ts'
 import type { Json, TestApp, TestReply } from './app.ts'
+
+/** A row that was in flight at so many deaths is buried before it is run. */
+export const poisonousAfter = interruptionsBeforeSolo + soloDeathsMax
 
 let names = 0
 

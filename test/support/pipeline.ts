@@ -2,14 +2,18 @@
 
 import { resolveChannels } from '../../src/accept/write-events.ts'
 import type { Clock } from '../../src/db/clock.ts'
-import type { Database } from '../../src/db/connect.ts'
+import type { Db } from '../../src/db/sql.ts'
 import { sql } from '../../src/db/sql.ts'
 import type { Credentials } from '../../src/domain/integration.ts'
+import type { Renderer } from '../../src/domain/rendering.ts'
 import { createLeaseSource } from '../../src/queue/lease-source.ts'
-import { queueOf } from '../../src/queue/queue.ts'
+import { freeLeases } from '../../src/queue/leases.ts'
+import { leaseMs, queueOf } from '../../src/queue/queue.ts'
 import { createRenderer } from '../../src/render/renderer.ts'
 import type { Workers } from '../../src/run/workers.ts'
 import { createWorkers } from '../../src/run/workers.ts'
+import { jobQueue } from '../../src/store/jobs/queue-table.ts'
+import { taskQueue } from '../../src/store/tasks.ts'
 import type { FakeWorld } from './fake-world.ts'
 
 /** The queue goes by the fake world's clock. */
@@ -24,23 +28,30 @@ export interface TestPipeline {
   work(): Promise<number>
   /** Moves the clock, then works. In steps of `everyMs` if given, so that things happen near their time. */
   advance(ms: number, everyMs?: number): Promise<void>
+  /** As if its process had ended now: what it held is freed as a dead node's. Nothing may be asked of it afterwards. */
+  died(): Promise<void>
+}
+
+export interface TestPipelineOptions {
+  readonly operatorMail?: Credentials
+  readonly linkBase?: string
+  readonly renderer?: Renderer
+  /** What the queue goes by; the world's clock unless given. */
+  readonly clock?: Clock
 }
 
 /** Rounds of claims that follow from each other; a workflow has far fewer steps. */
 const roundsMax = 10_000
 
-export function createTestPipeline(
-  db: Database,
-  world: FakeWorld,
-  options: { operatorMail?: Credentials; linkBase?: string } = {},
-): TestPipeline {
+export function createTestPipeline(db: Db, world: FakeWorld, options: TestPipelineOptions = {}): TestPipeline {
   const leases = createLeaseSource()
+  const clock = options.clock ?? worldClock(world)
   const workers = createWorkers({
     db,
     outcomesDb: db,
     world,
-    clock: worldClock(world),
-    renderer: createRenderer(() => world.now()),
+    clock,
+    renderer: options.renderer ?? createRenderer(() => world.now()),
     resolveChannels,
     operatorMail: options.operatorMail,
     linkBase: options.linkBase,
@@ -63,6 +74,10 @@ export function createTestPipeline(
   return {
     workers,
     work,
+    died: async () => {
+      workers.setAlive(false)
+      for (const queue of [jobQueue, taskQueue]) await freeLeases(db, queue, clock, { ...leases.all, leaseMs })
+    },
     advance: async (ms, everyMs = ms) => {
       for (let left = ms; left > 0; left -= everyMs) {
         world.advance(Math.min(left, everyMs))

@@ -57,6 +57,8 @@ export interface ProviderContract {
     kind: OutcomeKind,
     retryAfterMs?: number,
   ])[]
+  /** The sample goes to an address of its recipient's own, whose trouble is no one else's. */
+  readonly callsRecipient?: true
   /** Where a bare status means something else than usual: 401 misconfigured, 429 and 500 busy. */
   readonly statuses?: Readonly<Record<number, OutcomeKind>>
   /** A success needs no body: an empty or strange one is one too. */

@@ -96,10 +96,15 @@ export const mendRoutes = [
     description:
       'Only steps that failed: messages that were sent, or perhaps were, are not sent again. Steps that were canceled for the failure have their turn. 409 while it is running, and when nothing of it failed.',
     params: ofNotification,
+    query: Type.Object({
+      includeUnsure: Type.Optional(
+        Type.Boolean({ description: 'Also sends again what was perhaps sent, and was left with a warning.' }),
+      ),
+    }),
     replies: { 202: redriven },
     errors: [404, 409],
-    handle: ({ db, world, queue }, { caller, params, idempotency }) =>
-      redriveNotification(db, world, caller, queue, { ...params, idempotency }),
+    handle: ({ db, world, queue }, { caller, params, query, idempotency }) =>
+      redriveNotification(db, world, caller, queue, { ...params, ...query, idempotency }),
   }),
   route({
     ...shared,

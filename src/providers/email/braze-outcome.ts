@@ -1,6 +1,6 @@
 // What Braze's answers mean: whether a user was found, and whether the message was taken.
 import type { Outcome } from '../../domain/outcome.ts'
-import { busy, misconfigured, refused, sent, unsure } from '../../domain/outcome.ts'
+import { busy, certainlyNotSent, misconfigured, refused, sent, unsure } from '../../domain/outcome.ts'
 import { outcomeOfStatus } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { resetMsOf, retryAfterMsOf, wordsOf } from '../provider-answer.ts'
@@ -29,8 +29,7 @@ export function outcomeOfLookup(answer: ProviderAnswer): Outcome | undefined {
   if (answer.status === 200 || answer.status === 201) {
     return Array.isArray(answer.value('users')) ? undefined : busy(`${words} (no list of users)`)
   }
-  const outcome = failureOf(answer, words)
-  return outcome.kind === 'unsure' ? busy(words) : outcome
+  return certainlyNotSent(failureOf(answer, words))
 }
 
 /** `unknown`: how many of the addresses were nobody's. */

@@ -3,7 +3,7 @@
 import { isFields } from '../../domain/merged.ts'
 import type { EmailMessage } from '../../domain/outbound-message.ts'
 import type { Outcome } from '../../domain/outcome.ts'
-import { refused } from '../../domain/outcome.ts'
+import { certainlyNotSent, refused } from '../../domain/outcome.ts'
 import { OutboundError } from '../../world/outbound-error.ts'
 import type { World } from '../../world/world.ts'
 import { baseAddress, emailSender, ofBaseUrl, ofVisibleAscii, secret, text } from '../form.ts'
@@ -125,7 +125,7 @@ async function userOf(world: World, account: Account, address: string): Promise<
     return outcomeOfLookup(answer) ?? usersIn(answer)[0]
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error
-    return outcomeOfFailure(error.kind === 'unsure' ? new OutboundError('not-sent', error.message) : error)
+    return certainlyNotSent(outcomeOfFailure(error))
   }
 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OutboundError } from '../../world/outbound-error.ts'
-import { outcomeOfSmtpFailure } from './smtp-outcome.ts'
+import { noConnectionCode, outcomeOfSmtpFailure } from './smtp-outcome.ts'
 
 const failure = (facts: object): Error => Object.assign(new Error('said\nso'), facts)
 const kindOf = (error: unknown, mayBeTaken = false): string =>
@@ -28,6 +28,26 @@ test('a reply counts however far the content had come, silence does not', () => 
   }
 })
 
+test('not now: said of a recipient it is about that one; a server that hangs up, or says nothing, is down', () => {
+  const outcomeOf = (facts: object, mayBeTaken = false) =>
+    outcomeOfSmtpFailure(failure(facts), { mayBeTaken, isOwnSender: true })
+  for (const responseCode of [450, 451, 452]) {
+    const greylisted = outcomeOf({ code: 'EENVELOPE', responseCode, command: 'RCPT TO' })
+    assert.deepEqual(greylisted, { kind: 'busy', detail: 'said so', ofRecipient: true })
+    for (const command of ['MAIL FROM', 'DATA', 'EHLO', 'AUTH PLAIN']) {
+      assert.deepEqual(outcomeOf({ responseCode, command }), { kind: 'busy', detail: 'said so' }, command)
+    }
+  }
+  for (const command of ['CONN', 'MAIL FROM', 'RCPT TO', 'DATA']) {
+    assert.deepEqual(outcomeOf({ responseCode: 421, command }), { kind: 'busy', detail: 'said so', down: true })
+  }
+  for (const code of ['ECONNECTION', 'EDNS', 'ETLS', 'ESOCKET', 'ETIMEDOUT', undefined]) {
+    assert.deepEqual(outcomeOf({ code }), { kind: 'busy', detail: 'said so', down: true }, code)
+    assert.deepEqual(outcomeOf({ code }, true), { kind: 'unsure', detail: 'said so', down: true }, code)
+  }
+  assert.deepEqual(outcomeOf({ code: noConnectionCode }), { kind: 'busy', detail: 'said so' })
+})
+
 test('a host we do not call is a mistake of the account, one that is unknown may be there later', () => {
   assert.equal(kindOf(new OutboundError('refused-address', 'no')), 'misconfigured')
   assert.equal(kindOf(new OutboundError('not-sent', 'no')), 'busy')
@@ -50,7 +70,7 @@ test('only a mailbox that is not there makes the recipient bad', () => {
 
 test('the words are one line', () => {
   const outcome = outcomeOfSmtpFailure(failure({ code: 'ECONNECTION' }), { mayBeTaken: false, isOwnSender: true })
-  assert.deepEqual(outcome, { kind: 'busy', detail: 'said so' })
+  assert.deepEqual(outcome, { kind: 'busy', detail: 'said so', down: true })
 })
 
 test('a mailbox of Exchange Online that may not send is the account’s fault, whenever it is told', () => {

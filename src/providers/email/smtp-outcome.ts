@@ -1,6 +1,6 @@
 // What a mail server's refusal, or its silence, means for the message.
 import type { Outcome } from '../../domain/outcome.ts'
-import { busy, misconfigured, refused, unsure } from '../../domain/outcome.ts'
+import { busy, misconfigured, ofDownProvider, ofRecipient, refused, unsure } from '../../domain/outcome.ts'
 import { OutboundError } from '../../world/outbound-error.ts'
 import { outcomeOfFailure } from '../http-provider.ts'
 
@@ -31,6 +31,10 @@ const accountCodes = /^5\d\d[ -]5\.(7\.(30|57|60|139)|2\.252)\b/
 /** No such mailbox (RFC 5321, 4.2.3). */
 const noMailboxReplies: ReadonlySet<number> = new Set([550, 551, 553])
 const tooLargeReply = 552
+/** The server closes the connection, and may say so at any time (RFC 5321, 4.2.3). */
+const closingReply = 421
+/** By our own account: no connection came free in time. */
+export const noConnectionCode = 'ENOCONNECTION'
 
 export function outcomeOfSmtpFailure(error: unknown, scene: SmtpFailureScene): Outcome {
   if (error instanceof OutboundError) return outcomeOfFailure(error)
@@ -38,16 +42,22 @@ export function outcomeOfSmtpFailure(error: unknown, scene: SmtpFailureScene): O
   const words = wordsOfSmtp(error)
   if (typeof responseCode === 'number' && responseCode >= 400) {
     // A reply is the server's own word that it did not take the message, however far it had come.
-    if (responseCode < 500) return busy(words)
+    if (responseCode < 500) return outcomeOfDeferral(responseCode, String(command), words)
     if (code === 'EAUTH' || accountReplies.has(responseCode)) return misconfigured(words)
     if (scene.isOwnSender && accountCodes.test(String(response))) return misconfigured(words)
     return outcomeOfReply(responseCode, String(command), words, scene)
   }
-  if (scene.mayBeTaken) return unsure(words)
+  if (scene.mayBeTaken) return ofDownProvider(unsure(words))
   if (code === 'EAUTH') return misconfigured(words)
   // Our own side of nodemailer: a message larger than the server said it takes, an address it cannot write.
   if (code === 'EMESSAGE' || code === 'EENVELOPE') return refused('bad-content', words)
-  return busy(words)
+  return code === noConnectionCode ? busy(words) : ofDownProvider(busy(words))
+}
+
+/** Not now. Said of a recipient (greylisting, a full mailbox), it is about that one; said of anything else, about the server. */
+function outcomeOfDeferral(reply: number, command: string, words: string): Outcome {
+  if (reply === closingReply) return ofDownProvider(busy(words))
+  return command === 'RCPT TO' ? ofRecipient(busy(words)) : busy(words)
 }
 
 function outcomeOfReply(reply: number, command: string, words: string, scene: SmtpFailureScene): Outcome {

@@ -76,7 +76,9 @@ export async function sendMail(
   if ('kind' in raw) return raw
   const recipients = [...email.to, ...email.cc, ...email.bcc].map(inAscii)
   const { mayLeave } = world
-  const result = await sendBySmtp(account, { from: inAscii(email.from), recipients, raw, mayLeave }, sendTimeoutMs)
+  const reasonToStop = (refusals: readonly unknown[]): unknown => deferralOf(email.to, refusals)
+  const mail = { from: inAscii(email.from), recipients, raw, mayLeave, reasonToStop }
+  const result = await sendBySmtp(account, mail, sendTimeoutMs)
   if (result.kind === 'withheld') return withheld('The message was withheld before its content left')
   if (result.kind === 'failed') {
     const { error, mayBeTaken } = result
@@ -93,6 +95,16 @@ export async function sendMail(
 function isForNobody(to: readonly string[], refusals: readonly unknown[]): boolean {
   const turnedDown = new Set(refusals.map((error) => (error as { recipient?: unknown }).recipient))
   return to.every((address) => turnedDown.has(inAscii(address)))
+}
+
+/** Where none of those it was written to are taken, but some may be later: copies alone must not go ahead of it. */
+function deferralOf(to: readonly string[], refusals: readonly unknown[]): unknown {
+  if (refusals.length === 0 || !isForNobody(to, refusals)) return undefined
+  const own = new Set<unknown>(to.map(inAscii))
+  return refusals.find((refusal) => {
+    const { recipient, responseCode } = refusal as { recipient?: unknown; responseCode?: unknown }
+    return own.has(recipient) && typeof responseCode === 'number' && responseCode < 500
+  })
 }
 
 async function rawOf(email: AddressedEmail, account: MailAccount, now: Date): Promise<Buffer | Outcome> {

@@ -6,6 +6,7 @@ import type { MayLeave } from '../../world/may-leave.ts'
 import { whenAnswered } from '../../world/may-leave.ts'
 import type { SmtpAccount } from './smtp-account.ts'
 import { logIn, smtpSettings } from './smtp-account.ts'
+import { noConnectionCode } from './smtp-outcome.ts'
 
 export interface SmtpMail {
   readonly from: string
@@ -15,6 +16,8 @@ export interface SmtpMail {
   readonly raw: Buffer
   /** Asked once, between the server's 354 and the content. */
   readonly mayLeave?: MayLeave | undefined
+  /** Which of the refusals, where the server will not have all recipients, is a reason not to send the content at all. */
+  reasonToStop?(refusals: readonly unknown[]): unknown
 }
 
 export type SmtpResult =
@@ -53,6 +56,8 @@ interface Attempt {
   /** The server has asked for the content. */
   isAsked: boolean
   mayBeTaken: boolean
+  /** For one of our connections: the server is not to blame. */
+  isWaiting: boolean
   isOver: boolean
   stop(): void
 }
@@ -106,13 +111,13 @@ class SmtpPool {
   }
 
   async send(mail: SmtpMail, timeoutMs: number): Promise<SmtpResult> {
-    const attempt: Attempt = { isAsked: false, mayBeTaken: false, isOver: false, stop: () => {} }
+    const attempt: Attempt = { isAsked: false, mayBeTaken: false, isWaiting: false, isOver: false, stop: () => {} }
     const failed = (error: unknown): SmtpResult => ({ kind: 'failed', error, mayBeTaken: attempt.mayBeTaken })
     let timer: NodeJS.Timeout | undefined
     const tooLate = new Promise<SmtpResult>((resolve) => {
       timer = setTimeout(() => {
         attempt.isOver = true
-        resolve(failed(new Error(`The server took longer than ${timeoutMs} ms`)))
+        resolve(failed(tooLateError(attempt, timeoutMs)))
         attempt.stop()
       }, timeoutMs)
     })
@@ -145,10 +150,10 @@ class SmtpPool {
     attempt.stop = () => this.#drop(line)
     const envelope = { from: mail.from, to: [...mail.recipients], size: mail.raw.length }
     return new Promise((resolve) => {
-      const content = contentOf(mail, attempt, () => {
+      const content = contentOf(mail, attempt, line, (result) => {
         // Only by leaving can a server that waits for content be kept from it.
         this.#drop(line)
-        resolve({ kind: 'withheld' })
+        resolve(result)
       })
       line.connection.send(envelope, content, (error, info) => {
         line.messages += 1
@@ -176,10 +181,12 @@ class SmtpPool {
       return free
     }
     if (this.#count < (this.#account.connectionsMax ?? connectionsMax)) return this.#open(attempt)
+    attempt.isWaiting = true
     const line = await new Promise<Line | undefined>((resolve) => {
       this.#waiting.push(resolve)
       attempt.stop = () => removeFrom(this.#waiting, resolve)
     })
+    attempt.isWaiting = false
     return line ?? this.#take(attempt)
   }
 
@@ -248,8 +255,14 @@ class SmtpPool {
   }
 }
 
+function tooLateError({ isWaiting }: Attempt, timeoutMs: number): Error {
+  if (!isWaiting) return new Error(`The server took longer than ${timeoutMs} ms`)
+  return Object.assign(new Error(`No connection came free within ${timeoutMs} ms`), { code: noConnectionCode })
+}
+
 /** Read only after the server has asked for it; then `mayLeave` is asked, and the server waits for as long as that takes. */
-function contentOf({ raw, mayLeave }: SmtpMail, attempt: Attempt, withhold: () => void): Readable {
+function contentOf(mail: SmtpMail, attempt: Attempt, line: Line, withhold: (result: SmtpResult) => void): Readable {
+  const { raw, mayLeave } = mail
   let position = 0
   const push = (): void => {
     // The end is the dot.
@@ -263,14 +276,23 @@ function contentOf({ raw, mayLeave }: SmtpMail, attempt: Attempt, withhold: () =
     read() {
       if (attempt.isAsked) return push()
       attempt.isAsked = true
+      const error = mail.reasonToStop?.(refusalsOf(line.connection))
+      if (error !== undefined) return withhold({ kind: 'failed', error, mayBeTaken: false })
       whenAnswered(mayLeave, (isAllowed) => {
         if (attempt.isOver || content.destroyed) return
         if (isAllowed) push()
-        else withhold()
+        else withhold({ kind: 'withheld' })
       })
     },
   })
   return content
+}
+
+/** Which recipients the server would not have. nodemailer reports them when all is over; before that, this is where they are. */
+function refusalsOf(connection: SMTPConnection): readonly unknown[] {
+  const { _envelope } = connection as unknown as { _envelope?: { rejectedErrors?: unknown } }
+  const refusals = _envelope?.rejectedErrors
+  return Array.isArray(refusals) ? refusals : []
 }
 
 function removeFrom<Item>(list: Item[], item: Item): void {

@@ -1,6 +1,6 @@
 // Access tokens of service accounts: one an account, shared by all that send with it, and asked anew before it ends.
 import type { Outcome } from '../../domain/outcome.ts'
-import { busy, misconfigured } from '../../domain/outcome.ts'
+import { busy, certainlyNotSent, misconfigured } from '../../domain/outcome.ts'
 import { OutboundError } from '../../world/outbound-error.ts'
 import type { World } from '../../world/world.ts'
 import { outcomeOfFailure, outcomeOfStatus } from '../http-provider.ts'
@@ -65,7 +65,7 @@ async function asked(world: World, held: HeldAccount): Promise<AccessToken | Out
     if (!(error instanceof OutboundError)) throw error
     const outcome = outcomeOfFailure(error)
     // Perhaps a token was granted, but no message was sent.
-    return outcome.kind === 'unsure' ? busy(outcome.detail) : outcome
+    return certainlyNotSent(outcome)
   }
   const value = answer.string('access_token')
   if (answer.status !== 200 || value === undefined || value === '') return refusalOf(answer)
@@ -79,5 +79,5 @@ function refusalOf(answer: ProviderAnswer): Outcome {
   if (answer.status === 200) return busy('Google answered 200 without an access token')
   const outcome = outcomeOfStatus(answer, wordsOf('Google', answer, 'error_description', 'error'))
   if (outcome.kind === 'refused') return misconfigured(outcome.detail)
-  return outcome.kind === 'unsure' ? busy(outcome.detail) : outcome
+  return certainlyNotSent(outcome)
 }

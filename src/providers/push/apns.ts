@@ -4,6 +4,7 @@ import type { Outcome } from '../../domain/outcome.ts'
 import { misconfigured, refused } from '../../domain/outcome.ts'
 import type { OutboundRequest, World } from '../../world/world.ts'
 import { flag, secret, text } from '../form.ts'
+import { ofAnswer } from '../http-provider.ts'
 import { withPassthrough } from '../passthrough.ts'
 import { bad, good, provider, sendTimeoutMs, unreachable } from '../provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
@@ -74,7 +75,7 @@ export const apns = provider({
     const beyond = beyondPayload(String(request.body), made.headers['apns-push-type'])
     if (beyond !== undefined) return beyond
     const answer = await postedOnce(world, request, account)
-    return 'kind' in answer ? answer : withoutRecipient(apnsOutcome(answer, message), message)
+    return 'kind' in answer ? answer : withoutRecipient(ofAnswer(answer, apnsOutcome(answer, message)), message)
   },
 
   async check(world, account) {

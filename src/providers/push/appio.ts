@@ -4,7 +4,7 @@ import type { Fields } from '../../domain/merged.ts'
 import { merged } from '../../domain/merged.ts'
 import type { PushMessage } from '../../domain/outbound-message.ts'
 import type { Outcome } from '../../domain/outcome.ts'
-import { busy, misconfigured, refused, sent, unsure } from '../../domain/outcome.ts'
+import { busy, certainlyNotSent, misconfigured, refused, sent, unsure } from '../../domain/outcome.ts'
 import type { OutboundRequest, World } from '../../world/world.ts'
 import { baseAddress, ofVisibleAscii, optional, secret, text } from '../form.ts'
 import { outcomeOfStatus } from '../http-provider.ts'
@@ -144,7 +144,7 @@ async function refusalOfProfile(
 ): Promise<Outcome | undefined> {
   const question = jsonRequest(`${base}/profiles`, apiKey, { fiscal_code: target })
   const answer = await answered(world, question, { timeoutMs: profileTimeoutMs, sendsNothing: true })
-  if ('kind' in answer) return answer.kind === 'unsure' ? busy(answer.detail) : answer
+  if ('kind' in answer) return certainlyNotSent(answer)
   if (answer.status === 200) {
     const isAllowed = answer.flag('sender_allowed')
     if (isAllowed === undefined) return busy('IO did not say whether the citizen may be written to')
@@ -152,8 +152,7 @@ async function refusalOfProfile(
   }
   // They may install the app tomorrow.
   if (answer.status === 404) return refused('bad-recipient', 'The citizen does not use IO')
-  const outcome = troubleOf(answer)
-  return outcome.kind === 'unsure' ? busy(outcome.detail) : outcome
+  return certainlyNotSent(troubleOf(answer))
 }
 
 const ioWords = (answer: ProviderAnswer): string => wordsOf('IO', answer, 'detail', 'title')

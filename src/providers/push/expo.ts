@@ -40,6 +40,8 @@ export const expo = provider({
   },
   features: ['title', 'data', 'badge', 'sound', 'image'],
   limits: { perSecond: 600 },
+  // As many as Expo's own client makes.
+  concurrency: () => 6,
   form: {
     apiKey: secret('Access token', {
       description: 'Made in the settings of your Expo account, under Access tokens.',

@@ -4,6 +4,7 @@ import type { Outcome } from '../../domain/outcome.ts'
 import { busy, misconfigured } from '../../domain/outcome.ts'
 import type { OutboundRequest, World } from '../../world/world.ts'
 import { secret } from '../form.ts'
+import { ofAnswer } from '../http-provider.ts'
 import { withPassthrough } from '../passthrough.ts'
 import { bad, good, provider, sendTimeoutMs, unreachable } from '../provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
@@ -74,7 +75,7 @@ export const fcm = provider({
       if ('kind' in fresh) return fresh
       answer = await posted(world, request, fresh, { endsAtMs, credentials })
     }
-    return 'kind' in answer ? answer : withoutRecipient(fcmOutcome(answer), message)
+    return 'kind' in answer ? answer : withoutRecipient(ofAnswer(answer, fcmOutcome(answer)), message)
   },
 
   async check(world, credentials) {

@@ -4,7 +4,7 @@ import type { Fields } from '../../domain/merged.ts'
 import { merged } from '../../domain/merged.ts'
 import type { PushMessage } from '../../domain/outbound-message.ts'
 import type { Outcome } from '../../domain/outcome.ts'
-import { busy, misconfigured, refused, sent } from '../../domain/outcome.ts'
+import { busy, misconfigured, ofRecipient, refused, sent } from '../../domain/outcome.ts'
 import { OutboundError } from '../../world/outbound-error.ts'
 import type { OutboundRequest, World } from '../../world/world.ts'
 import { ofEmailAddress, secret, text } from '../form.ts'
@@ -69,7 +69,9 @@ export const webPush = provider({
     const request = encryptedRequest(plain, subscription.keys, authorization)
     if ('kind' in request) return request
     const answer = await posted(world, request, account)
-    return withoutSubscription('kind' in answer ? answer : outcomeOf(answer, message), message.target)
+    // The address is anybody's own: what comes of it says nothing of the account.
+    const outcome = ofRecipient('kind' in answer ? answer : outcomeOf(answer, message))
+    return withoutSubscription(outcome, message.target)
   },
 
   async check(_world, account) {
@@ -179,12 +181,11 @@ function outcomeOf(answer: ProviderAnswer, { id }: PushMessage): Outcome {
   return bounded(outcomeOfStatus(answer, words))
 }
 
-/** The address is anybody's own: what it says of itself must not stop what goes to others, nor this message for long. */
+/** The address is anybody's own: what it says of itself must not stop this message for long. */
 function bounded(outcome: Outcome): Outcome {
   if (outcome.kind !== 'busy') return outcome
   const { retryAfterMs } = outcome
-  const wait = retryAfterMs === undefined ? {} : { retryAfterMs: Math.min(retryAfterMs, waitMsMax) }
-  return { ...outcome, ...wait, ofRecipient: true }
+  return retryAfterMs === undefined ? outcome : { ...outcome, retryAfterMs: Math.min(retryAfterMs, waitMsMax) }
 }
 
 /** A subscription's address and keys are its owner's secrets. */

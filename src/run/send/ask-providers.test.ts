@@ -2,14 +2,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFakeWorld } from '../../../test/support/fake-world.ts'
+import { createLimits } from '../../deliver/limits.ts'
 import { createSeating } from '../../deliver/seats.ts'
-import { createSlots } from '../../deliver/slots.ts'
 import { notYetSent } from '../../domain/message.ts'
 import type { Outcome } from '../../domain/outcome.ts'
-import { sent } from '../../domain/outcome.ts'
+import { sent, withheld } from '../../domain/outcome.ts'
 import { provider } from '../../providers/provider.ts'
 import { addProvider } from '../../providers/registry.ts'
 import type { Pipeline } from '../pipeline.ts'
+import type { Leaving } from './ask-providers.ts'
 import { askProviders } from './ask-providers.ts'
 import type { BegunMessage, Outgoing } from './outgoing.ts'
 import { takeSlots } from './take-slots.ts'
@@ -41,33 +42,62 @@ addProvider(
   }),
 )
 
+for (const marksItself of [true, false]) {
+  addProvider(
+    provider({
+      id: marksItself ? 'test-marks' : 'test-asks',
+      channel: 'email',
+      name: 'Asks',
+      docsUrl: '/docs',
+      evidence: { source: 'ours' },
+      form: {},
+      ...(marksItself ? { marksItself } : {}),
+      send: async (world, { id }) => ((await world.mayLeave?.()) === true ? sent(id) : withheld('Not ours')),
+    }),
+  )
+}
+
 function pipelineOf(secret: () => Promise<Buffer>): Pipeline {
   return { world: createFakeWorld(), signingSecrets: { of: secret } } as unknown as Pipeline
 }
 
-function outgoingOf(id: string, { subject = 'Hello', wantsReplies = false, capture = false } = {}): Outgoing {
+function outgoingOf(
+  id: string,
+  { subject = 'Hello', wantsReplies = false, capture = false, providerId = 'test-many' } = {},
+): Outgoing {
   const envelope = { to: ['ada@example.org'], subject, html: '<p>Hi</p>', text: 'Hi' }
   const integration = {
     _id: 'i',
-    providerId: 'test-many',
+    providerId,
     credentials: {},
     configurations: { inboundParseDomain: 'parse.example.com', capture },
   }
   const step = { template: { type: 'email' }, ...(wantsReplies ? { replyCallback: { active: true, url: 'x' } } : {}) }
   return {
     environment: { id: 'e' },
-    facts: { step, event: { payload: {}, attachments: 0 } },
+    facts: { job: { id: `job-${id}`, state: null }, step, event: { payload: {}, attachments: 0 } },
     messages: [{ id, envelope, integration, sending: notYetSent }],
     later: [],
   } as unknown as Outgoing
 }
 
-async function outcomesOf(pipeline: Pipeline, outgoing: readonly Outgoing[]): Promise<[string, Outcome][]> {
+const leavingAt: Leaving = { mayLeave: () => true, mark: async () => true }
+
+function begunOf(outgoing: readonly Outgoing[]): readonly Outgoing<BegunMessage>[] {
+  const now = new Date()
+  const limits = createLimits()
+  const rates = { mayTake: () => true, take: () => {} }
+  const slots = { limits, rates, seating: createSeating(limits, now), operatorMail: undefined, now }
+  return outgoing.map((one) => takeSlots(slots, one))
+}
+
+async function outcomesOf(
+  pipeline: Pipeline,
+  outgoing: readonly Outgoing[],
+  leaving = leavingAt,
+): Promise<[string, Outcome][]> {
   calls.length = 0
-  const slots = createSlots()
-  const seating = createSeating(slots)
-  const begun = outgoing.map((one) => takeSlots(slots, seating, one, new Date()))
-  const answers = askProviders(pipeline, begun as readonly Outgoing<BegunMessage>[])
+  const answers = askProviders(pipeline, begunOf(outgoing), leaving)
   return Promise.all([...answers].map(async ([{ id }, answer]): Promise<[string, Outcome]> => [id, await answer]))
 }
 
@@ -105,10 +135,9 @@ test('a provider that breaks over a message’s key sends it alone, and the othe
 test('a fault of ours is an unsure outcome, never a rejection that would hold the slot', async () => {
   const outgoing = outgoingOf('a', { wantsReplies: true })
   const broken = { ...outgoing, facts: { ...outgoing.facts, event: undefined } } as unknown as Outgoing
-  const slots = createSlots()
-  const begun = takeSlots(slots, createSeating(slots), outgoing, new Date())
+  const [begun] = begunOf([outgoing]) as [Outgoing<BegunMessage>]
   const pipeline = pipelineOf(async () => Buffer.from('secret'))
-  const answers = askProviders(pipeline, [{ ...broken, messages: begun.messages } as Outgoing<BegunMessage>])
+  const answers = askProviders(pipeline, [{ ...broken, messages: begun.messages } as Outgoing<BegunMessage>], leavingAt)
   const [message] = begun.messages
   assert.equal((await answers.get(message as BegunMessage))?.kind, 'unsure')
 })
@@ -145,5 +174,27 @@ test('in a shared request, those that came after the switch to capture are kept,
       calls.flat(),
       switched.flatMap((capture, index) => (capture ? [] : [`${index}`])),
     )
+  }
+})
+
+test('a message that is about to leave asks for its job; one that is marked only then asks for its mark', async () => {
+  const asked: string[] = []
+  const leavingWhen = (isOurs: boolean): Leaving => ({
+    mayLeave: (jobs) => {
+      asked.push(`lease of ${jobs.map(({ id }) => id)}`)
+      return isOurs
+    },
+    mark: async (job, { id }) => {
+      asked.push(`mark of ${id} of ${job.id}`)
+      return isOurs
+    },
+  })
+  const outgoing = [outgoingOf('a', { providerId: 'test-asks' }), outgoingOf('b', { providerId: 'test-marks' })]
+  const pipeline = pipelineOf(async () => Buffer.from('secret'))
+  for (const isOurs of [true, false]) {
+    asked.length = 0
+    const outcomes = await outcomesOf(pipeline, outgoing, leavingWhen(isOurs))
+    assert.deepEqual([...new Set(outcomes.map(([, { kind }]) => kind))], [isOurs ? 'sent' : 'withheld'])
+    assert.deepEqual(asked.sort(), ['lease of job-a', 'mark of b of job-b'])
   }
 })

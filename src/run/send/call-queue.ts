@@ -112,7 +112,10 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
 
   add(calls: readonly Queued<Wants>[]): void {
     // Those that come now are given back with the node's other leases.
-    if (this.#stopped) return calls.forEach(({ ended }) => ended())
+    if (this.#stopped) {
+      for (const { ended } of calls) ended()
+      return
+    }
     const now = this.#parts.world.now()
     const sinceMs = now.getTime()
     for (const queued of calls) {
@@ -195,10 +198,11 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
     if (line.direct.length + line.fanOut.length === 0) this.#lines.delete(key)
     await this.#postpone(key, back, now)
     for (const [environment, group] of byEnvironment(ready)) {
-      for (const calls of this.#kind.together(group.map(({ call }) => call))) {
+      const queued = new Map(group.map((one) => [one.call, one]))
+      for (const calls of this.#kind.together([...queued.keys()])) {
         await this.#begin(
           environment,
-          group.filter(({ call }) => calls.includes(call)),
+          calls.map((call) => queued.get(call) as Queued<Ready>),
         )
       }
     }
@@ -234,23 +238,32 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
   }
 
   async #begin(environment: Environment, group: readonly Queued<Ready>[]): Promise<void> {
-    const ours = await bisect(group, {
-      together: (some) => this.#mark(environment, some),
-      isOfAll: () => false,
-      culprit: async ({ call }, error) => {
-        await this.#kind.fault(environment, call, error)
-        return new Set<string>()
-      },
-    })
-    const isOurs = ({ call }: Queued<Ready>): boolean => {
-      const { id } = this.#kind.jobOf(call)
-      return ours.some((ids) => ids.has(id))
-    }
+    const ours = await this.#marked(environment, group)
+    const isOurs = ({ call }: Queued<Ready>): boolean => ours.has(this.#kind.jobOf(call).id)
     for (const { call, ended } of group.filter((one) => !isOurs(one))) {
       this.#kind.leave(call)
       ended()
     }
     this.#call(environment, group.filter(isOurs))
+  }
+
+  /** The ids of the jobs whose calls may be made. One that cannot be marked by a fault of ours is found and put aside. */
+  async #marked(environment: Environment, group: readonly Queued<Ready>[]): Promise<ReadonlySet<string>> {
+    // Kept here, as what comes later may fail: what is marked is called, or it would count as perhaps sent.
+    const ours = new Set<string>()
+    try {
+      await bisect(group, {
+        together: async (some) => {
+          for (const id of await this.#mark(environment, some)) ours.add(id)
+        },
+        isOfAll: isInfrastructureError,
+        culprit: ({ call }, error) => this.#kind.fault(environment, call, error),
+      })
+    } catch (error) {
+      const jobs = group.length - ours.size
+      this.#parts.world.log.warn({ err: error, jobs }, 'Calls could not be begun; their leases will end')
+    }
+    return ours
   }
 
   /** Where the database does not answer, whether the marks were committed is unknown: they are written again. */
@@ -271,20 +284,25 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
   }
 
   #call(environment: Environment, group: readonly Queued<Ready>[]): void {
+    const now = this.#parts.world.now()
+    for (const { call } of group) this.#rates.began(this.#kind.keyOf(call), now)
     const outcomes = this.#kind.call(
       environment,
       group.map(({ call }) => call),
     )
     for (const [index, { call, ended }] of group.entries()) {
-      void this.#settle(environment, call, outcomes[index] as Promise<JobOutcome>).then(ended)
+      void this.#settle(environment, call, outcomes[index] as Promise<JobOutcome>).then(ended, (error: unknown) => {
+        const facts = { err: error, jobId: this.#kind.jobOf(call).id }
+        this.#parts.world.log.error(facts, 'What came of a call could not be judged; its lease will end')
+        ended()
+      })
     }
   }
 
   async #settle(environment: Environment, call: Ready, answer: Promise<JobOutcome>): Promise<void> {
     const { recorder, world, poke } = this.#parts
-    const outcome = await answer
+    const outcome = await answer.finally(() => this.#rates.served(this.#kind.keyOf(call), world.now()))
     const now = world.now()
-    this.#rates.served(this.#kind.keyOf(call), now)
     await recorder.record(environment, outcome)
     const { due } = outcome.settlement
     // What is left of the job goes on at once: no poll has to find it.

@@ -12,7 +12,7 @@ import type { World } from '../../world/world.ts'
 export interface OutcomeRecorder {
   /** Resolves when it is written, or when the job turns out to be another's. Never rejects. */
   record(environment: Environment, outcome: JobOutcome): Promise<void>
-  /** Whether the latest tries failed: nothing new is claimed before what is known is written. */
+  /** Whether the database did not answer: nothing new is claimed before what is known is written. */
   isBehind(): boolean
   /** The service stops: what the database will not take within a few seconds is left to the next start. */
   stop(): void
@@ -78,6 +78,8 @@ export function createOutcomeRecorder(parts: RecorderParts): OutcomeRecorder {
         await group.add(environment, outcome)
       } catch (error) {
         if (behind === 0) world.log.warn({ err: error }, 'Outcomes could not be recorded; they are kept until they are')
+        // One that is refused for what it says holds up no other.
+        if (!isInfrastructureError(error)) return keepTrying(environment, outcome)
         behind += 1
         await keepTrying(environment, outcome)
         behind -= 1
@@ -91,6 +93,9 @@ export function createOutcomeRecorder(parts: RecorderParts): OutcomeRecorder {
   }
 }
 
+/** What no vendor's id is made of. */
+const unusual = /[^\x20-\x7e]/g
+
 /** What matters of it: the words of a provider are not worth a message that is sent twice. */
 function withoutWords({ settlement, results, ...more }: JobOutcome): JobOutcome {
   return {
@@ -98,6 +103,7 @@ function withoutWords({ settlement, results, ...more }: JobOutcome): JobOutcome 
     settlement: { ...settlement, details: [] },
     results: results.map((result) => ({
       ...result,
+      providerMessageId: result.providerMessageId?.replaceAll(unusual, '') ?? null,
       error: result.error && { ...result.error, errorText: 'What the provider answered could not be stored' },
     })),
   }

@@ -105,7 +105,10 @@ function captures({ operatorMail }: Deciding, integration: Integration): boolean
 }
 
 /** The integration with what it needs to reach its provider. */
-export function withOperatorMail({ operatorMail }: Deciding, integration: Integration): Integration {
+export function withOperatorMail(
+  { operatorMail }: Pick<Deciding, 'operatorMail'>,
+  integration: Integration,
+): Integration {
   if (integration.providerId !== 'platform-email') return integration
   // The operator alone says where the built-in e-mail goes, whatever is stored with the integration.
   return { ...integration, credentials: operatorMail ?? {} }

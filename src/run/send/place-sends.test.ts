@@ -1,34 +1,124 @@
-// Placing sends: a job that breaks costs no other its seat.
+// Placing sends: who begins with the decision, who waits, who comes back later; a job that breaks costs no other its seat.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createSlots } from '../../deliver/slots.ts'
+import type { Limits } from '../../deliver/limits.ts'
+import { createLimits } from '../../deliver/limits.ts'
 import type { SendDecision } from '../../domain/decision.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { JobFacts } from '../decide/job-facts.ts'
 import type { Facts } from '../decide/load-facts.ts'
-import type { Pipeline } from '../pipeline.ts'
+import type { Deciding } from '../pipeline.ts'
+import type { Outgoing } from './outgoing.ts'
+import type { PlacedSends, Placing, SendQueue } from './place-sends.ts'
 import { placeSends } from './place-sends.ts'
-import type { Sender } from './sender.ts'
 
-const id = '01890000-0000-7000-8000-000000000001'
+const id = (number: number): string => `01890000-0000-7000-8000-${String(number).padStart(12, '0')}`
+const now = new Date('2024-02-29T10:00:00.000Z')
+const inMs = (ms: number): Date => new Date(now.getTime() + ms)
+const turnAt = inMs(9_000)
+
+interface Scene {
+  readonly limits?: Limits
+  readonly isAlive?: boolean
+  readonly room?: number
+  readonly isBehindOthers?: boolean
+}
+
+const facts = {
+  integrations: [{ _id: 'i', identifier: 'i-1', providerId: 'fcm', channel: 'push', credentials: {} }],
+} as unknown as Facts
+
+function sendOf(number: number, more: { interruptions?: number; channel?: string } = {}) {
+  const { interruptions = 0, channel = 'push' } = more
+  const own = id(number)
+  const job = { id: own, eventId: own, notificationId: own, state: null, status: 'queued', lane: 0, interruptions }
+  const draft = { target: 'device', integrationId: 'i', envelope: { target: 'device', content: 'Hi' }, channel }
+  return {
+    facts: { job, step: { template: { type: 'push' } }, event: { payload: {}, attachments: 0 } } as unknown as JobFacts,
+    decision: { messages: [draft], details: [] } as unknown as SendDecision,
+  }
+}
+
+function placing({ limits = createLimits(), isAlive = true, room = 1, isBehindOthers = false }: Scene = {}): Placing {
+  return {
+    deciding: { limits, world: { random: () => 0 } } as unknown as Deciding,
+    rates: { mayTake: () => true, take: () => {} },
+    queue: { room: () => room, isBehindOthers: () => isBehindOthers, turnAt: () => turnAt } as unknown as SendQueue,
+    isAlive,
+    now,
+  }
+}
+
+const place = (scene: Scene, ...sends: ReturnType<typeof sendOf>[]): PlacedSends =>
+  placeSends(placing(scene), {} as Environment, facts, sends)
+
+const idsOf = (outgoing: readonly Outgoing[]): string[] => outgoing.map((one) => one.facts.job.id)
+
+/** A slot is all there is. */
+function nearlyFull(): Limits {
+  const limits = createLimits()
+  for (let count = 0; count < 49; count += 1) limits.take('i', 50, now)
+  return limits
+}
 
 test('where one job of a batch cannot be placed, no slot stays taken for the others', () => {
-  const slots = createSlots({ perIntegrationMax: 1 })
-  const pipeline = { slots, isAlive: () => true } as unknown as Pipeline
-  const facts = { integrations: [{ _id: 'i', providerId: 'fcm', credentials: {} }] } as unknown as Facts
-  const job = { id, eventId: id, notificationId: id, state: null }
-  const placed = { job, step: { template: { type: 'push' } }, event: { payload: {}, attachments: 0 } }
-  const draft = { target: 'device', integrationId: 'i', envelope: { target: 'device', content: 'Hi' } }
-  const decision = (channel: string) => ({ messages: [{ ...draft, channel }], details: [] }) as unknown as SendDecision
-  const sends = [
-    { facts: placed as unknown as JobFacts, decision: decision('push') },
-    // Its event lacks what choosing an integration asks for.
-    { facts: placed as unknown as JobFacts, decision: decision('email') },
-  ]
-  const sender = { room: () => 1 } as unknown as Sender
-  const place = (given: typeof sends) => placeSends(pipeline, sender, {} as Environment, facts, given, new Date())
-  assert.throws(() => place(sends), TypeError)
-  assert.equal(slots.has('i'), true)
-  assert.equal(place(sends.slice(0, 1)).begun.length, 1)
-  assert.equal(slots.has('i'), false)
+  const limits = nearlyFull()
+  // Its event lacks what choosing an integration asks for.
+  assert.throws(() => place({ limits }, sendOf(1), sendOf(2, { channel: 'email' })), TypeError)
+  assert.equal(limits.has('i', 50, now), true)
+  assert.equal(place({ limits }, sendOf(1)).begun.length, 1)
+  assert.equal(limits.has('i', 50, now), false)
+})
+
+test('what has a slot begins with the decision, the next waits, and one that finds no room comes back at its turn', () => {
+  const placed = place({ limits: nearlyFull() }, sendOf(1), sendOf(2), sendOf(3))
+  assert.deepEqual(idsOf(placed.begun), [id(1)])
+  assert.deepEqual(idsOf(placed.waiting), [id(2)])
+  assert.deepEqual(
+    placed.settlements.map(({ job, status, due }) => [job.id, status, due]),
+    [
+      [id(1), 'running', 'kept'],
+      [id(3), 'queued', turnAt],
+    ],
+    'nothing is written of the one that waits',
+  )
+})
+
+test('nothing begins while others came before it, or while this node cannot show that it lives', () => {
+  for (const scene of [{ isBehindOthers: true }, { isAlive: false }]) {
+    const placed = place(scene, sendOf(1))
+    assert.deepEqual([placed.begun.length, idsOf(placed.waiting)], [0, [id(1)]])
+  }
+})
+
+test('one that was interrupted before is written when it waits: from there on no death is its own', () => {
+  const placed = place({ isAlive: false, room: 2 }, sendOf(1, { interruptions: 4 }), sendOf(2))
+  assert.deepEqual(idsOf(placed.waiting), [id(1), id(2)])
+  assert.deepEqual(
+    placed.settlements.map(({ job, status, due }) => [job.id, status, due]),
+    [[id(1), 'queued', 'kept']],
+  )
+})
+
+test('one whose integration rests is held instead of waiting for a slot', () => {
+  const limits = createLimits()
+  limits.pauseUntil('i', inMs(20_000))
+  const placed = place({ limits, room: 100 }, sendOf(1))
+  assert.deepEqual([placed.begun.length, placed.waiting.length], [0, 0])
+  assert.deepEqual(
+    placed.settlements.map(({ status, due }) => [status, due]),
+    [['queued', inMs(20_000)]],
+  )
+})
+
+test('one without an integration fails, and no message is made', () => {
+  const { facts: job, decision } = sendOf(1)
+  const gone = placeSends(placing(), {} as Environment, { integrations: [] } as unknown as Facts, [
+    {
+      facts: { ...job, version: { definition: { steps: [] } }, event: { ...job.event, overrides: {} } },
+      decision,
+    } as never,
+  ])
+  assert.deepEqual([gone.begun.length, gone.waiting.length], [0, 0])
+  assert.equal(gone.settlements[0]?.status, 'failed')
 })

@@ -49,11 +49,11 @@ export function placeSends(
   sends: readonly { facts: JobFacts; decision: SendDecision }[],
 ): PlacedSends {
   const { deciding, queue, rates, isAlive, now } = placing
-  const { limits } = deciding
+  const { limits, operatorMail } = deciding
   const settlements: Settlement[] = []
   const begun: Outgoing<BegunMessage>[] = []
   const waiting: Outgoing[] = []
-  const slots = { limits, rates, seating: createSeating(limits, now), now }
+  const slots = { limits, rates, seating: createSeating(limits, now), operatorMail, now }
   const inQueue = new Map<string, number>()
   const all = sends.map(({ facts: job, decision }) => outgoingOf(placing, environment, facts, job, decision))
   // From here on nothing is asked that could throw: a seat that was taken would be held for good.

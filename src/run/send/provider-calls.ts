@@ -2,7 +2,7 @@
 import type { Group } from '../../commit/group.ts'
 import { createGroup } from '../../commit/group.ts'
 import type { Db } from '../../db/sql.ts'
-import { createSeating } from '../../deliver/seats.ts'
+import { callOfSeat, createSeating } from '../../deliver/seats.ts'
 import { createTokenDeaths } from '../../deliver/token-deaths.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Outcome } from '../../domain/outcome.ts'
@@ -70,15 +70,17 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
   seating(now: Date) {
     const { pipeline, rates } = this.#parts
     const { limits } = pipeline
-    const slots = { limits, rates, seating: createSeating(limits, now), now }
+    const slots = { limits, rates, seating: createSeating(limits, now), operatorMail: pipeline.operatorMail, now }
     return (outgoing: Outgoing): Outgoing<BegunMessage> | undefined => {
       const taken = takeSlots(slots, outgoing)
       return taken.messages.length === 0 ? undefined : taken
     }
   }
 
+  /** Its messages may be of several integrations, each with others that wait. */
   leave({ messages }: Outgoing<BegunMessage>): void {
     for (const { seat } of messages) seat.leave()
+    for (const id of new Set(messages.map(({ integration }) => integration._id))) this.#parts.onFree(id)
   }
 
   /** Those of which nothing is written yet, and the others: each kind is one statement, which can be repeated. */
@@ -157,9 +159,12 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
     const { world, limits } = pipeline
     const { _id: integrationId, providerId } = message.integration
     const outcome = (await answer) ?? unsure('The message was not among those that were called')
+    const isLastOfCall = callOfSeat(message.seat)?.seats.length === 1
     message.seat.leave()
     const now = world.now()
-    if (outcome.kind !== 'withheld') limits.note(integrationId, 'down' in outcome && outcome.down === true, now)
+    const isDown = 'down' in outcome && outcome.down === true
+    // A call that fails is one failure, however many messages it carried.
+    if (speaksOfProvider(outcome) && (!isDown || isLastOfCall)) limits.note(integrationId, isDown, now)
     if (outcome.kind === 'busy' && outcome.retryAfterMs !== undefined && outcome.ofRecipient !== true) {
       limits.pauseUntil(integrationId, new Date(now.getTime() + outcome.retryAfterMs))
     }
@@ -184,6 +189,13 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
     }
     return calls.map((call) => (isDead(call) ? { ...call, prunes: !doubted.has(call.asked.integrationId) } : call))
   }
+}
+
+/** What never reached the provider, and the state of one recipient's own address, say nothing of it. */
+function speaksOfProvider(outcome: Outcome): boolean {
+  if (outcome.kind === 'sent') return outcome.captured !== true
+  if (outcome.kind === 'busy') return outcome.ofRecipient !== true
+  return outcome.kind === 'misconfigured' || outcome.kind === 'refused' || outcome.kind === 'unsure'
 }
 
 function beginningOf({ integration, sending, id }: BegunMessage): Beginning {

@@ -26,8 +26,13 @@ export function rested(
 ): Integration | undefined {
   const rest = chosen && !isCapturing(chosen) ? limits.rest(chosen._id, now) : undefined
   if (chosen === undefined || rest === undefined || !isLong(rest, now)) return chosen
-  const other = choose([...tried, chosen._id])
-  return other !== undefined && limits.rest(other._id, now) === undefined ? other : chosen
+  const passed = [...tried, chosen._id]
+  for (;;) {
+    const other = choose(passed)
+    if (other === undefined || passed.includes(other._id)) return chosen
+    if (limits.rest(other._id, now) === undefined) return other
+    passed.push(other._id)
+  }
 }
 
 const isLong = ({ until, downSince }: Rest, now: Date): boolean =>

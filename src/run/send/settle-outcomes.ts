@@ -161,8 +161,10 @@ function judge(facts: JobFacts, call: Called, parts: SettlingParts): Judged {
     ...(isCaptured ? { isCaptured } : {}),
   }
   const isLeftUnsure = after.kind === 'over' && after.leftUnsure === true
+  // Said once for each time the provider goes down, however often it is asked meanwhile.
+  const isSaid = rest?.downSince !== undefined && facts.job.state?.downSince === rest.downSince.toISOString()
   const details =
-    outcome.kind === 'withheld'
+    outcome.kind === 'withheld' || isSaid
       ? []
       : [
           detailOf(outcome, isAgain, {

@@ -4,17 +4,20 @@ import { usualCallsMax } from '../../deliver/limits.ts'
 import { messageFor } from '../../deliver/message-for.ts'
 import type { Seat, Seating, Sharing } from '../../deliver/seats.ts'
 import { beginAttempt } from '../../domain/after-outcome.ts'
-import type { Integration } from '../../domain/integration.ts'
+import type { Credentials, Integration } from '../../domain/integration.ts'
 import { isCapturing } from '../../domain/integration.ts'
 import type { JobState } from '../../domain/job.ts'
 import { providerOf } from '../../providers/registry.ts'
 import type { BegunMessage, LaterMessage, Outgoing, OutgoingMessage } from './outgoing.ts'
+import { withOperatorMail } from './outgoing.ts'
 import type { RateShares } from './rate-shares.ts'
 
 export interface SlotParts {
   readonly limits: Limits
   readonly rates: RateShares
   readonly seating: Seating
+  /** As in the pipeline: it says how many mails leave at once by the built-in e-mail. */
+  readonly operatorMail: Credentials | undefined
   readonly now: Date
 }
 
@@ -32,7 +35,7 @@ export function takeSlots(parts: SlotParts, outgoing: Outgoing): Outgoing<BegunM
 }
 
 function seatFor(
-  { limits, rates, seating, now }: SlotParts,
+  { limits, rates, seating, operatorMail, now }: SlotParts,
   message: OutgoingMessage,
   outgoing: Outgoing,
 ): Seat | undefined {
@@ -40,7 +43,7 @@ function seatFor(
   // One that captures asks no provider, whatever that wants.
   if (!isCapturing(integration) && limits.rest(integration._id, now) !== undefined) return undefined
   if (!rates.mayTake(outgoing.environment, integration)) return undefined
-  const seat = seating.take(integration._id, callsMaxOf(integration), sharingOf(message, outgoing))
+  const seat = seating.take(integration._id, callsMaxOf(integration, operatorMail), sharingOf(message, outgoing))
   if (seat !== undefined) rates.take(integration)
   return seat
 }
@@ -48,12 +51,22 @@ function seatFor(
 const knownMax = new WeakMap<Integration, number>()
 
 /** How many calls an account takes at once: SMTP by its connections, others by what is usual. */
-export function callsMaxOf(integration: Integration): number {
+export function callsMaxOf(integration: Integration, operatorMail: Credentials | undefined): number {
   const known = knownMax.get(integration)
   if (known !== undefined) return known
-  const max = providerOf(integration.providerId)?.concurrency?.(integration.credentials as never) ?? usualCallsMax
+  const max = ownMaxOf(withOperatorMail({ operatorMail }, integration)) ?? usualCallsMax
   knownMax.set(integration, max)
   return max
+}
+
+/** One at least, or its messages would wait for ever. A provider that breaks over its account says nothing. */
+function ownMaxOf({ providerId, credentials }: Integration): number | undefined {
+  try {
+    const max = providerOf(providerId)?.concurrency?.(credentials as never)
+    return max === undefined || Number.isNaN(max) ? undefined : Math.max(1, max)
+  } catch {
+    return undefined
+  }
 }
 
 /** How long the job was held because its provider was down. */

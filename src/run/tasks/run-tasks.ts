@@ -46,7 +46,13 @@ export async function runTasks(
   handling: Handling<Task>,
 ): Promise<void> {
   const { world } = pipeline
-  const environments = await pipeline.environments.of([...new Set(tasks.map((task) => task.environmentId))])
+  const ids = [...new Set(tasks.map((task) => task.environmentId))]
+  const environments = await pipeline.environments.of(ids).catch((error: unknown) => {
+    if (!isInfrastructureError(error)) throw error
+    world.log.warn({ err: error, tasks: tasks.length }, 'The database did not answer; the tasks run again soon')
+    return undefined
+  })
+  if (environments === undefined) return handling.again(tasks)
   const works: Work[] = []
   const calls: Work[] = []
   const startedMs = world.now().getTime()

@@ -1,4 +1,4 @@
-// Jobs that a caller calls off: those of one event, a page at a time.
+// Jobs that a caller cancels, those of one event a page at a time; and how a digest's run goes from one event to the next.
 import type { Clock } from '../../db/clock.ts'
 import type { Sql, Statement, Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
@@ -19,23 +19,39 @@ export interface CancelableJob {
   readonly status: JobStatus
   readonly state: JobState | null
   readonly digestId: string | null
-  /** Somebody works on it this moment. */
+  readonly dueAt: Date | null
+  /** A node has claimed it. */
   readonly isHeld: boolean
 }
 
-/** The open jobs of an event and those that wait in a digest, in the order of their ids; locked. */
+/** What can be cancelled of an event, or of a notification. */
+export interface LockedJobs {
+  readonly jobs: readonly CancelableJob[]
+  /** The last that was looked at; null where there was none. */
+  readonly lastId: string | null
+  /** How many were looked at. */
+  readonly looked: number
+  /** Some moved between digests meanwhile: they are not among the jobs, and need another look. */
+  readonly isPartial: boolean
+}
+
+/** The open jobs of an event and those that were merged into a digest, in the order of their ids; locked. */
 export async function lockCancelable(
   tx: Tx,
   environment: Environment,
   { eventId, after, limit }: { eventId: string; after: string | null; limit: number },
   clock: Clock,
-): Promise<CancelableJob[]> {
+): Promise<LockedJobs> {
   const range = idsOfEvent(eventId)
-  return tx.rows<CancelableJob>(sql`
-    select ${cancelableColumns(clock)} from jobs
-    where environment_id = ${environment.id} and id > ${after ?? range.from}::uuid and id <= ${range.to}::uuid
+  return lockAfterWindows(
+    tx,
+    environment,
+    clock,
+    sql`
+    id > ${after ?? range.from}::uuid and id <= ${range.to}::uuid
       and event_id = ${eventId} and ${isCancelable}
-    order by id limit ${limit} for update`)
+    order by id limit ${limit}`,
+  )
 }
 
 /** The same of some jobs. */
@@ -44,28 +60,73 @@ export async function lockCancelableAmong(
   environment: Environment,
   ids: readonly string[],
   clock: Clock,
-): Promise<CancelableJob[]> {
-  return tx.rows<CancelableJob>(sql`
-    select ${cancelableColumns(clock)} from jobs
-    where environment_id = ${environment.id} and id = any(${ids}::uuid[]) and ${isCancelable}
-    order by id for update`)
+): Promise<LockedJobs> {
+  return lockAfterWindows(
+    tx,
+    environment,
+    clock,
+    sql`
+    id = any(${ids}::uuid[]) and ${isCancelable} order by id`,
+  )
+}
+
+/** The first half of these locks' keys: any number, of which no other lock of two halves begins. */
+const turnsLock = 7_071_956
+/** Windows share turns: a page of many windows then takes no more locks than this. A power of two. */
+const turns = 256
+
+/**
+ * Two events of one digest may be cancelled at once, and each then changes jobs of the other. So whoever cancels takes turns
+ * by window, before it locks a job: by advisory locks, as the rows of windows are locked after jobs everywhere else.
+ */
+async function lockAfterWindows(
+  tx: Tx,
+  environment: Environment,
+  clock: Clock,
+  condition: Statement,
+): Promise<LockedJobs> {
+  const seen = await tx.rows<{ windowId: string }>(sql`
+    select distinct w.id as "windowId" from (
+      select state, digest_id from jobs where environment_id = ${environment.id} and ${condition}) as j
+    cross join lateral (values ((j.state->>'windowId')::uuid), (j.digest_id)) as w (id)
+    where w.id is not null`)
+  const windows = new Set(seen.map((row) => row.windowId))
+  if (windows.size > 0) {
+    await tx.run(sql`
+      select pg_advisory_xact_lock(${turnsLock}::int, place) from (
+        select distinct (hashtextextended(id, 0) & ${turns - 1}::int)::int as place
+        from unnest(${[...windows]}::text[]) as id order by place) as turns`)
+  }
+  const rows = await tx.rows<CancelableJob>(
+    sql`select ${cancelableColumns(clock)} from jobs where environment_id = ${environment.id} and ${condition} for update`,
+  )
+  const isKnown = (id: string | null | undefined): boolean => id == null || windows.has(id)
+  const jobs = rows.filter((job) => isKnown(job.state?.windowId) && isKnown(job.digestId))
+  return { jobs, lastId: rows.at(-1)?.id ?? null, looked: rows.length, isPartial: jobs.length < rows.length }
 }
 
 const cancelableColumns = (clock: Clock): Statement => sql`
   id, notification_id as "notificationId", subscriber_id as "subscriberId", version_id as "versionId",
-  event_id as "eventId", lane, step, status, state, digest_id as "digestId",
+  event_id as "eventId", lane, step, status, state, digest_id as "digestId", due_at as "dueAt",
   lease is not null and due_at > ${clock()} as "isHeld"`
 
 const isCancelable = sql`(due_at is not null or (status = 'merged' and state ? 'windowId'))`
 
-/** Whether something of the event is open that is not being sent this moment; without waiting for anybody. */
+/** Whether a job that was decided speaks for other events too, which are not cancelled: then it is sent as it is. */
+const isShared = (environment: Environment): Statement => sql`exists (
+  select 1 from digest_events d
+  cross join lateral (select 1 from events e
+    where e.environment_id = ${environment.id} and e.id = d.event_id and e.canceled_at is null limit 1) live
+  where d.environment_id = ${environment.id} and d.window_id = j.digest_id and d.event_id <> j.event_id)`
+
+/** Whether something of the event is open that is not being sent; without waiting for anything. */
 export async function hasCancelable(tx: Tx, environment: Environment, eventId: string, clock: Clock): Promise<boolean> {
   const range = idsOfEvent(eventId)
   const row = await tx.row(sql`
-    select 1 from jobs
-    where environment_id = ${environment.id} and id between ${range.from}::uuid and ${range.to}::uuid
-      and event_id = ${eventId} and due_at is not null
-      and not (status = 'running' and lease is not null and due_at > ${clock()}) limit 1`)
+    select 1 from jobs j
+    where j.environment_id = ${environment.id} and j.id between ${range.from}::uuid and ${range.to}::uuid
+      and j.event_id = ${eventId} and j.due_at is not null
+      and not (j.status = 'running' and (j.lease is not null and j.due_at > ${clock()} or ${isShared(environment)})) limit 1`)
   return row !== undefined
 }
 
@@ -82,7 +143,10 @@ export async function findRunning(
       and event_id = ${eventId} and due_at is not null and status = 'running'`)
 }
 
-/** Of jobs in hand those that were called off while somebody asked a provider for them: retracted, or with their event. */
+/**
+ * Of jobs in hand those that were cancelled while a provider was asked for them: retracted, or with their event. Not those that
+ * speak for a digest with other events: what was decided for all of them is sent.
+ */
 export async function findCanceled(
   db: Sql,
   environment: Environment,
@@ -95,7 +159,8 @@ export async function findCanceled(
       and (j.details @> '[{"code": "retracted"}]' or j.event_id in (
         select e.id from events e
         where e.environment_id = ${environment.id} and e.id = any(${jobs.map((job) => job.eventId)}::uuid[])
-          and e.canceled_at is not null))`)
+          and e.canceled_at is not null))
+      and not ${isShared(environment)}`)
   return new Set(rows.map((row) => row.id))
 }
 
@@ -112,46 +177,138 @@ export async function cancelJobs(
     where environment_id = ${environment.id} and id = any(${ids}::uuid[]) and status <> 'canceled'`)
 }
 
-export interface DigestFollower {
-  readonly id: string
-  readonly windowId: string
-  readonly notificationId: string
-  readonly eventId: string
-  readonly versionId: string
-  readonly step: number
+/** The windows that these jobs opened or joined. */
+export async function findWindowsOf(tx: Tx, environment: Environment, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return []
+  const rows = await tx.rows<{ windowId: string }>(sql`
+    select distinct state->>'windowId' as "windowId" from jobs
+    where environment_id = ${environment.id} and id = any(${ids}::uuid[]) and state ? 'windowId'`)
+  return rows.map((row) => row.windowId)
 }
 
-/** Of these ids the jobs that were merged into a digest. */
-export async function findFollowers(
+/** Jobs of the runs that speak for these windows, by the window. */
+export async function findSpeakers(
+  tx: Tx,
+  environment: Environment,
+  windows: readonly { readonly id: string; readonly jobId: string }[],
+): Promise<ReadonlyMap<string, Speaker>> {
+  if (windows.length === 0) return new Map()
+  const rows = await tx.rows<Speaker & { windowId: string }>(sql`
+    select w.id as "windowId", j.event_id as "eventId", j.notification_id as "notificationId", j.version_id as "versionId"
+    from unnest(${windows.map((one) => one.id)}::uuid[], ${windows.map((one) => one.jobId)}::uuid[]) as w (id, job_id)
+    cross join lateral (select * from jobs found
+      where found.environment_id = ${environment.id} and found.id = w.job_id limit 1) j`)
+  return new Map(rows.map(({ windowId, ...speaker }) => [windowId, speaker]))
+}
+
+export interface Speaker {
+  readonly eventId: string
+  readonly notificationId: string
+  readonly versionId: string
+}
+
+/** Where the runs of these jobs are: those that are open, and those that were merged into a digest; locked. */
+export async function lockFronts(
   tx: Tx,
   environment: Environment,
   ids: readonly string[],
-): Promise<DigestFollower[]> {
+  clock: Clock,
+): Promise<CancelableJob[]> {
   if (ids.length === 0) return []
-  return tx.rows<DigestFollower>(sql`
-    select id, state->>'windowId' as "windowId", notification_id as "notificationId", version_id as "versionId",
-           event_id as "eventId", step
-    from jobs
-    where environment_id = ${environment.id} and id = any(${ids}::uuid[]) and status = 'merged' and state ? 'windowId'`)
+  return tx.rows<CancelableJob>(sql`
+    select ${cancelableColumns(clock)} from jobs
+    where environment_id = ${environment.id} and id = any(${ids}::uuid[]) and ${isCancelable}
+    order by id for update`)
 }
 
-/** A follower waits for the digest's end in the place of the one that was called off; the steps after it are open again. */
-export async function promoteFollowers(
+/** Of these ids the jobs that a caller has cancelled: what they would have said was not said. */
+export async function findCanceledSteps(
   tx: Tx,
   environment: Environment,
-  promoted: readonly { id: string; dueAt: Date; laterIds: readonly string[] }[],
-  { details, now }: { details: readonly StoredDetail[]; now: Date },
+  ids: readonly string[],
+): Promise<readonly { readonly notificationId: string; readonly step: number }[]> {
+  if (ids.length === 0) return []
+  return tx.rows(sql`
+    select notification_id as "notificationId", step from jobs
+    where environment_id = ${environment.id} and id = any(${ids}::uuid[]) and status = 'canceled'
+      and details @> '[{"code": "canceled"}]'`)
+}
+
+/** A node that has claimed one of these has lost it: it is decided again at once. */
+export async function withdrawLeases(
+  tx: Tx,
+  environment: Environment,
+  ids: readonly string[],
+  clock: Clock,
 ): Promise<void> {
-  if (promoted.length === 0) return
+  if (ids.length === 0) return
   await tx.run(sql`
-    update jobs j set status = 'delayed', due_at = p.due_at, lease = null, ${cleared}, updated_at = ${now},
-      state = j.state - 'digestedNotificationId', details = j.details || ${json(details)}::jsonb
-    from unnest(${promoted.map((one) => one.id)}::uuid[], ${promoted.map((one) => one.dueAt)}::timestamptz[])
-      as p (id, due_at)
-    where j.environment_id = ${environment.id} and j.id = any(${promoted.map((one) => one.id)}::uuid[]) and j.id = p.id`)
+    update jobs set lease = null, due_at = ${clock()}
+    where environment_id = ${environment.id} and id = any(${ids}::uuid[]) and lease is not null`)
+}
+
+/** A job that was merged goes on in the place of one that is cancelled. */
+export interface TakeOver {
+  readonly id: string
+  readonly status: 'queued' | 'delayed'
+  /** Null for at once. */
+  readonly dueAt: Date | null
+  readonly state: JobState | null
+  /** Null leaves its own. */
+  readonly digestId: string | null
+  readonly details: readonly StoredDetail[]
+  /** The steps after it, which are open again. */
+  readonly laterIds: readonly string[]
+  /** Earlier steps that ran for both: from whose row to which. */
+  readonly earlier: readonly { readonly from: string; readonly to: string }[]
+}
+
+/** Returns those that were merged, and now go on. */
+export async function takeOver(
+  tx: Tx,
+  environment: Environment,
+  jobs: readonly TakeOver[],
+  { clock, now }: { clock: Clock; now: Date },
+): Promise<ReadonlySet<string>> {
+  if (jobs.length === 0) return new Set()
+  const column = <Value>(read: (job: TakeOver) => Value): Value[] => jobs.map(read)
+  const ids = column((job) => job.id)
+  const rows = await tx.rows<{ id: string }>(sql`
+    update jobs j set status = t.status, due_at = coalesce(t.due_at, ${clock()}), lease = null, ${cleared},
+      updated_at = ${now}, digest_id = coalesce(t.digest_id, j.digest_id), state = t.state::jsonb,
+      details = j.details || t.details::jsonb
+    from unnest(${ids}::uuid[], ${column((job) => job.status)}::text[], ${column((job) => job.dueAt)}::timestamptz[],
+                ${column((job) => json(job.state))}::text[], ${column((job) => job.digestId)}::uuid[],
+                ${column((job) => json(job.details))}::text[]) as t (id, status, due_at, state, digest_id, details)
+    where j.environment_id = ${environment.id} and j.id = any(${ids}::uuid[]) and j.id = t.id and j.status = 'merged'
+    returning j.id`)
+  const taken = new Set(rows.map((row) => row.id))
+  const ours = jobs.filter((job) => taken.has(job.id))
   await tx.run(sql`
     delete from jobs where environment_id = ${environment.id} and status = 'merged'
-      and id = any(${promoted.flatMap((one) => one.laterIds)}::uuid[])`)
+      and id = any(${ours.flatMap((job) => job.laterIds)}::uuid[])`)
+  await shareResults(
+    tx,
+    environment,
+    ours.flatMap((job) => job.earlier),
+  )
+  return taken
+}
+
+/** What a customer's service answered for a digest, for the steps that go on elsewhere. */
+async function shareResults(
+  tx: Tx,
+  environment: Environment,
+  steps: readonly { readonly from: string; readonly to: string }[],
+): Promise<void> {
+  if (steps.length === 0) return
+  await tx.run(sql`
+    update jobs j set state = jsonb_build_object('result', ran.result)
+    from unnest(${steps.map((one) => one.from)}::uuid[], ${steps.map((one) => one.to)}::uuid[]) as s (from_id, to_id)
+    cross join lateral (select found.state->'result' as result from jobs found
+      where found.environment_id = ${environment.id} and found.id = s.from_id and found.state ? 'result' limit 1) ran
+    where j.environment_id = ${environment.id} and j.id = any(${steps.map((one) => one.to)}::uuid[]) and j.id = s.to_id
+      and j.status = 'merged' and j.state is null`)
 }
 
 /** How these jobs stand; those whose turn has not come are left out. */

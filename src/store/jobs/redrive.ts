@@ -8,7 +8,7 @@ import type { Environment } from '../../domain/environment.ts'
 import type { StoredDetail } from '../../domain/execution-detail.ts'
 import type { JobState, JobStatus } from '../../domain/job.ts'
 import type { MendableJob, RedriveBounds } from '../../domain/redrive.ts'
-import { cleared } from './settle.ts'
+import { uncounted } from './settle.ts'
 
 export interface MendedNotification {
   readonly id: string
@@ -92,13 +92,13 @@ export async function redriveJobs(
   if (jobs.length === 0) return
   const ids = jobs.map((job) => job.id)
   await tx.run(sql`
-    update jobs j set status = r.status, state = r.state::jsonb, due_at = ${dueNow(now)}, lease = null, ${cleared},
-      buried_at = null, updated_at = ${now}, lane = coalesce(${lane}::smallint, j.lane),
+    update jobs j set status = r.status, state = r.state::jsonb, due_at = ${dueNow(now)}, lease = null, ${uncounted},
+      buried_at = null, updated_at = ${now}, lane = coalesce(${lane}::smallint, j.lane & 1::smallint),
       details = j.details || ${json(details)}::jsonb
     from unnest(${ids}::uuid[], ${jobs.map((job) => job.status)}::text[], ${jobs.map((job) => json(job.state))}::text[])
       as r (id, status, state)
-    where j.environment_id = ${environment.id} and j.id = any(${ids}::uuid[]) and j.id = r.id and j.status = 'failed'
-      and j.due_at is null`)
+    where j.environment_id = ${environment.id} and j.id = any(${ids}::uuid[]) and j.id = r.id
+      and j.status in ('failed', 'skipped') and j.due_at is null`)
 }
 
 /** Whether one of these failed, and may be redriven as far as nobody took it back. */

@@ -90,7 +90,8 @@ function isSame(one: object | null, other: object | null): boolean {
 }
 
 /** Whatever spoke against a job is over once it makes progress. */
-export const cleared = sql`claims = 0, interruptions = 0, faults = 0, faulted_since = null, lane = lane & 1::smallint`
+export const uncounted = sql`claims = 0, interruptions = 0, faults = 0, faulted_since = null`
+export const cleared = sql`${uncounted}, lane = lane & 1::smallint`
 
 type Settling = Omit<Part, 'as'>
 

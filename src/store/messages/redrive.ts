@@ -33,7 +33,7 @@ export async function lockMessagesOfJobs(
   if (ids.length === 0) return []
   const rows = await tx.rows<Omit<LockedMessage, 'addresses'> & AddressRow>(sql`
     select m.id, m.job_id as "jobId", m.channel, m.state, m.status, m.deleted_at is not null as "isDeleted",
-      coalesce((m.sending->>'unsureRepeats')::int, 0) > 0 as "isPerhapsSent", m.envelope is not null as "isWhole",
+      coalesce((m.sending->>'unsureRepeats')::int, 0) + coalesce((m.sending->>'interruptions')::int, 0) > 0 as "isPerhapsSent", m.envelope is not null as "isWhole",
       m.email, m.phone, m.envelope->'to' as "to", m.envelope->'cc' as cc, m.envelope->'bcc' as bcc
     from messages m where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[])
     order by m.id for no key update`)
@@ -67,5 +67,6 @@ export async function redriveMessages(
       integration_id = case when m.channel in ('email', 'sms') then null else m.integration_id end,
       sending = ${json(notYetSent)}::jsonb
         || jsonb_build_object('redrives', coalesce((m.sending->>'redrives')::int, 0) + 1)
-    where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.state = 'done' and m.status = 'error'`)
+    where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.state = 'done'
+      and m.status in ('error', 'warning')`)
 }

@@ -6,6 +6,7 @@ const account = { secretKey: 'whsec-secret-0001', webhookUrl: 'https://ops.examp
 
 export const contract: ProviderContract = {
   provider: chatWebhook,
+  callsRecipient: true,
   account,
   message: {
     webhookUrl: 'https://hooks.example.com/chat?team=1',

@@ -12,6 +12,7 @@ const limited = (body: object, headers: Record<string, string> = {}) => ({
 
 export const contract: ProviderContract = {
   provider: discord,
+  callsRecipient: true,
   account: {},
   message: {
     webhookUrl: `${webhookUrl}?thread_id=199737254929760256`,

@@ -6,6 +6,7 @@ const webhookUrl = 'https://oncall-prod-us-central-0.grafana.net/oncall/integrat
 
 export const contract: ProviderContract = {
   provider: grafanaOnCall,
+  callsRecipient: true,
   account: {
     alertUid: 'account-uid',
     title: 'Account title',

@@ -10,6 +10,7 @@ const failure = (status: number, id: string, headers: Record<string, string> = {
 
 export const contract: ProviderContract = {
   provider: mattermost,
+  callsRecipient: true,
   account: {},
   message: {
     webhookUrl: 'https://mattermost.example.com/hooks/xxxFAKEgeneratedkeyxxx',

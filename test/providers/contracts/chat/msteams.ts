@@ -6,6 +6,7 @@ const failure = (status: number, code: string) => ({ status, body: { error: { co
 
 export const contract: ProviderContract = {
   provider: msteams,
+  callsRecipient: true,
   account: {},
   message: {
     webhookUrl:

@@ -6,6 +6,7 @@ const ownId = '0197f3a0-0000-7000-8000-000000000004'
 
 export const contract: ProviderContract = {
   provider: ryver,
+  callsRecipient: true,
   account: {},
   message: {
     webhookUrl: 'https://acme.ryver.com/application/webhook/4zFAKE76nj7FicM',

@@ -7,6 +7,7 @@ const failure = (status: number, body: string) => ({ status, body })
 
 export const contract: ProviderContract = {
   provider: slack,
+  callsRecipient: true,
   account: {
     applicationId: 'A0123456789',
     clientId: '1234.5678',

@@ -7,6 +7,7 @@ const address = 'https://acme.zulipchat.com/api/v1/external/slack_incoming?api_k
 
 export const contract: ProviderContract = {
   provider: zulip,
+  callsRecipient: true,
   account: {},
   message: {
     webhookUrl: `${address}&topic=orders`,

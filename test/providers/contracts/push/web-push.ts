@@ -27,6 +27,7 @@ export const contract: ProviderContract = {
       return outcome ?? { kind: 'unsure', detail: 'cannot send' }
     },
   },
+  callsRecipient: true,
   account: {
     apiKey: pair.getPublicKey('base64url'),
     secretKey: pair.getPrivateKey('base64url'),

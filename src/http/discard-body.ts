@@ -1,0 +1,62 @@
+// A body that was answered before it was read is read and thrown away first: a connection that is closed with bytes unread is
+// reset, and a caller who is still sending sees a broken pipe instead of the answer.
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+
+/** Beyond what was read already. More than the largest body that any call takes: whoever is over by a mistake is answered. */
+const discardBytesMax = 32 * 1024 * 1024
+/** A caller who sends slowly is answered nevertheless, and cut off. */
+const discardMsMax = 5_000
+/** So is one who announced a body and sends none of it. */
+const silenceMsMax = 1_000
+
+/** After an answer that came before the end: so long a caller has to read it, while what still comes is thrown away. */
+const lingerMs = 2_000
+
+/** Only where the connection is closed with the answer, as after 413. On others Node reads the rest behind the answer. */
+export function installDiscard(app: FastifyInstance): void {
+  app.addHook('onSend', (request, reply, payload, done) => {
+    // Undefined where there is no connection.
+    const isRead = request.raw.complete !== false
+    if (isRead || !closes(reply)) done(null, payload)
+    else
+      discardBody(request.raw).then(() => {
+        if (!request.raw.complete) linger(request.raw.socket)
+        done(null, payload)
+      })
+  })
+}
+
+const closes = (reply: FastifyReply): boolean => reply.getHeader('connection') === 'close' || !reply.raw.shouldKeepAlive
+
+/** Resolves when the body is over, its sender gone, or enough was thrown away. */
+function discardBody(request: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    let discarded = 0
+    const end = (): void => {
+      clearTimeout(deadline)
+      clearTimeout(silence)
+      request.off('data', count).off('end', end).off('error', end).off('close', end)
+      resolve()
+    }
+    const deadline = setTimeout(end, discardMsMax)
+    const silence = setTimeout(end, silenceMsMax)
+    const count = (bytes: Buffer): void => {
+      discarded += bytes.length
+      silence.refresh()
+      if (discarded > discardBytesMax) end()
+    }
+    request.on('data', count).on('end', end).on('error', end).on('close', end)
+    request.resume()
+  })
+}
+
+/** Node would destroy the socket as soon as the answer is written, which resets it while its peer still sends. */
+function linger(socket: Socket): void {
+  socket.destroySoon = () => {
+    socket.end()
+    const cut = setTimeout(() => socket.destroy(), lingerMs)
+    socket.once('close', () => clearTimeout(cut))
+  }
+}

@@ -1,0 +1,130 @@
+// A call queue whose slots, marks and calls are answered by the test.
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Environment } from '../../src/domain/environment.ts'
+import type { Job } from '../../src/domain/job.ts'
+import type { JobOutcome } from '../../src/record/record-outcomes.ts'
+import { settles } from '../../src/record/settlement.ts'
+import type { CallKind, CallQueue } from '../../src/run/send/call-queue.ts'
+import { createCallQueue } from '../../src/run/send/call-queue.ts'
+import type { FakeWorld } from './fake-world.ts'
+import { createFakeWorld } from './fake-world.ts'
+
+export interface TestCall {
+  readonly job: Job
+  readonly key: string
+}
+
+export interface CallScene {
+  readonly world: FakeWorld
+  readonly queue: CallQueue<TestCall, TestCall>
+  /** What happened, in order: `begin a b`, `call a`, `leave a`, `ended a`, `later a`, `fault a`, `recorded a`. */
+  readonly events: string[]
+  /** Slots that are free. */
+  free: number
+  isAlive: boolean
+  rests: boolean
+  /** Throws, or returns the ids that are ours. */
+  begin: (ids: readonly string[]) => readonly string[]
+  fault: (id: string) => void
+  /** Settles the call of this name, which frees its slot. */
+  answer(id: string, failure?: Error): Promise<void>
+  /** By name; the fan-out ones are in capitals. */
+  add(ids: string, key?: string): void
+  start(ids: string): void
+  /** Lets everything happen that can. */
+  settle(): Promise<void>
+  /** Those events of one kind. */
+  of(kind: string): string[]
+  readonly pokes: () => number
+}
+
+const environment = { id: 'environment' } as unknown as Environment
+const turnsToSettle = 20
+
+export function callScene(waitingMax = 8): CallScene {
+  const world = createFakeWorld()
+  const events: string[] = []
+  const open = new Map<string, { resolve(outcome: JobOutcome): void; reject(error: Error): void; call: TestCall }>()
+  let pokes = 0
+  const jobOf = (id: string): Job =>
+    ({ id, lane: id === id.toLowerCase() ? 0 : 1, status: 'queued', state: null }) as unknown as Job
+  const namesOf = (calls: readonly TestCall[]): string => calls.map(({ job }) => job.id).join('')
+  const kind: CallKind<TestCall, TestCall> = {
+    name: 'test calls',
+    jobOf: ({ job }) => job,
+    keyOf: ({ key }) => key,
+    seating: () => (call) => {
+      if (scene.free === 0) return undefined
+      scene.free -= 1
+      return call
+    },
+    leave: ({ job }) => {
+      scene.free += 1
+      events.push(`leave ${job.id}`)
+    },
+    together: (calls) => [calls],
+    begin: async (_environment, calls) => {
+      events.push(`begin ${namesOf(calls)}`)
+      return new Set(scene.begin(calls.map(({ job }) => job.id)))
+    },
+    call: (_environment, calls) =>
+      calls.map((call) => {
+        events.push(`call ${call.job.id}`)
+        return new Promise((resolve, reject) => open.set(call.job.id, { resolve, reject, call }))
+      }),
+    rests: () => scene.rests,
+    postponed: ({ job }, turnAt) => settles(job, 'queued', { due: turnAt }),
+    fault: async (_environment, { job }) => {
+      events.push(`fault ${job.id}`)
+      scene.fault(job.id)
+    },
+  }
+  const queue = createCallQueue(kind, {
+    world,
+    waitingMax,
+    isAlive: () => scene.isAlive,
+    poke: () => void pokes++,
+    recorder: {
+      record: async (_environment, { settlement: { job, status } }) => {
+        events.push(`${status === 'queued' ? 'later' : 'recorded'} ${job.id}`)
+      },
+      isBehind: () => false,
+      stop: () => {},
+    },
+  })
+  const queued = (ids: string, key: string) =>
+    [...ids].map((id) => ({
+      environment,
+      call: { job: jobOf(id), key },
+      ended: () => void events.push(`ended ${id}`),
+    }))
+  const settle = async (): Promise<void> => {
+    for (let count = 0; count < turnsToSettle; count += 1) await turn()
+  }
+  const scene: CallScene = {
+    world,
+    queue,
+    events,
+    free: 0,
+    isAlive: true,
+    rests: false,
+    begin: (ids) => ids,
+    fault: () => {},
+    answer: async (id, failure) => {
+      const { resolve, reject, call } = open.get(id) ?? { call: undefined }
+      if (call === undefined) throw new Error(`${id} is not being called`)
+      open.delete(id)
+      scene.free += 1
+      if (failure === undefined) resolve?.({ settlement: settles(call.job, 'completed'), results: [] })
+      else reject?.(failure)
+      queue.wake(call.key)
+      await settle()
+    },
+    add: (ids, key = 'key') => queue.add(queued(ids, key)),
+    start: (ids) => queue.start(queued(ids, 'key')),
+    settle,
+    of: (name) => events.flatMap((event) => (event.startsWith(`${name} `) ? [event.slice(name.length + 1)] : [])),
+    pokes: () => pokes,
+  }
+  return scene
+}
