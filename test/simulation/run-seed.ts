@@ -78,7 +78,10 @@ class SeedRun {
     }
     this.#scenario = makeScenario(random, this.#ledger)
     this.#providers = new FakeProviders(this.schedule, this.#ledger)
-    this.#faults = new SeedFaults(this.schedule, this.#scenario, (actor) => this.#kill(actor))
+    this.#faults = new SeedFaults(this.schedule, this.#scenario, {
+      mayDie: (actor) => this.#mayDie(actor),
+      kill: (actor) => this.#kill(actor),
+    })
   }
 
   async toEnd(): Promise<SeedResult> {
@@ -166,9 +169,13 @@ class SeedRun {
     this.#nodes.push(node)
   }
 
+  #mayDie(actor: Actor): boolean {
+    return actor instanceof SimulatedNode && !actor.isDead && this.#deaths < this.#scenario.deathsMax
+  }
+
   #kill(actor: Actor): void {
     const node = this.#nodes.find((one) => one === actor)
-    if (node === undefined || node.isDead || this.#deaths >= this.#scenario.deathsMax) return
+    if (node === undefined) return
     this.#deaths += 1
     const { random } = this.schedule
     node.die(random.chance(0.6) ? random.integer(random.oneOf([50, 5_000, 20_000])) : undefined)
@@ -195,7 +202,7 @@ class SeedRun {
     }
     if (providersAreBad) this.#spoilProviders()
     this.#providers.onCall = (actor) => {
-      if (!this.#faults.isOver() && this.#scenario.deathsMax > 0 && random.chance(0.05)) this.#kill(actor)
+      if (!this.#faults.isOver() && this.#mayDie(actor) && random.chance(0.05)) this.#kill(actor)
     }
   }
 

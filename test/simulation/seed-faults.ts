@@ -6,21 +6,26 @@ import type { Actor, Schedule } from './schedule.ts'
 
 const kinds: readonly Fault[] = ['cut-before', 'cut-after', 'cut-after', 'timeout', 'deadlock', 'late-answer']
 
+export interface Deaths {
+  mayDie(actor: Actor): boolean
+  kill(actor: Actor): void
+}
+
 export class SeedFaults implements Faults {
   readonly #random: Random
   readonly #schedule: Schedule
   readonly #scenario: Scenario
   readonly #untilMs: number
   readonly #kinds: readonly Fault[]
-  readonly #onDeath: (actor: Actor) => void
+  readonly #deaths: Deaths
   #outageUntilMs = 0
 
-  constructor(schedule: Schedule, scenario: Scenario, onDeath: (actor: Actor) => void) {
+  constructor(schedule: Schedule, scenario: Scenario, deaths: Deaths) {
     this.#random = schedule.random
     this.#schedule = schedule
     this.#scenario = scenario
     this.#untilMs = schedule.nowMs + scenario.troubleMs
-    this.#onDeath = onDeath
+    this.#deaths = deaths
     const some = kinds.filter(() => this.#random.chance(0.6))
     this.#kinds = some.length === 0 ? kinds : some
   }
@@ -36,8 +41,8 @@ export class SeedFaults implements Faults {
   next(actor: Actor, _what: string): Fault {
     if (this.#schedule.nowMs < this.#outageUntilMs) return 'cut-before'
     if (this.isOver()) return 'none'
-    const { deathsMax, faultsPerThousand } = this.#scenario
-    if (actor.name !== 'api' && deathsMax > 0 && this.#random.chance(0.01)) {
+    const { faultsPerThousand } = this.#scenario
+    if (this.#deaths.mayDie(actor) && this.#random.chance(0.01)) {
       return this.#random.oneOf(['die', 'die-after'])
     }
     return this.#random.chance(faultsPerThousand / 1_000) ? this.#random.oneOf(this.#kinds) : 'none'
@@ -52,6 +57,6 @@ export class SeedFaults implements Faults {
   }
 
   kill(actor: Actor): void {
-    this.#onDeath(actor)
+    this.#deaths.kill(actor)
   }
 }

@@ -170,7 +170,7 @@ function judge(facts: JobFacts, call: Called, parts: SettlingParts): Judged {
           detailOf(outcome, isAgain, {
             now,
             providerId: asked.providerId,
-            isRetry: sending.attempts > 1 || isAgain,
+            isRetry: sending.attempts > 1 || isAgain || (sending.interruptions ?? 0) > 0,
             isTest: isCaptured,
           }),
           ...followUps({ facts, call, next, rest, at, isLeftUnsure, now, random }),
