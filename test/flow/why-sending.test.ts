@@ -68,7 +68,7 @@ test('a busy provider is told with its answer and the moment of the next try; th
 
 test('a provider that stays busy, refuses or rejects our account is told with its own words', async () => {
   await mail.account('first')
-  mail.answers('first', 503)
+  mail.answers('first', 429)
   const busy = await scene.run(await scene.workflow([email('Hello')]), somebody())
   await scene.advance(1_800_000, 10_000)
   assertStep(await why(busy), 0, { status: 'failed', says: /sendgrid did not take the e-mail/, code: 'providerError' })
@@ -82,6 +82,19 @@ test('a provider that stays busy, refuses or rejects our account is told with it
     status: 'failed',
     says: /refused our account.*bad key/,
     code: 'misconfigured',
+  })
+})
+
+test('a message that is held tells since when its provider is down, and when it is asked again', async () => {
+  await mail.account('down')
+  mail.answers('down', 503)
+  const notification = await scene.run(await scene.workflow([email('Hello')]), somebody())
+  await scene.advance(600_000, 5_000)
+  const told = await why(notification)
+  assertStep(told, 0, {
+    status: 'running',
+    says: /^The e-mail is held: sendgrid has been down since 20.*Z\. The next try is at 20.*Z\.$/,
+    code: 'providerDown',
   })
 })
 
@@ -102,10 +115,11 @@ test('a message that was perhaps sent is told as that', async () => {
   await mail.account('cut')
   mail.answers('cut', 'cut')
   const notification = await scene.run(await scene.workflow([email('Hello')]), somebody())
-  await scene.advance(3_600_000, 1_800_000)
+  await scene.advance(3_600_000, 600_000)
   const told = await why(notification)
-  assertStep(told, 0, { status: 'completed', says: /perhaps it was sent/, code: 'perhapsSent' })
-  assert.match(told.summary, /told nothing\..*perhaps it was sent/)
+  assertStep(told, 0, { status: 'skipped', says: /unknown whether the e-mail was sent/, code: 'leftUnsure' })
+  assert.ok(told.steps[0].reasons.some(({ code }: Json) => code === 'perhapsSent'))
+  assert.match(told.summary, /told nothing\..*unknown whether/)
 })
 
 test('a suppressed address is told with its reason, and so is one that was only left out', async () => {

@@ -30,6 +30,8 @@ export interface CallKind<Wants, Ready> {
   rests(key: string, now: Date): boolean
   /** What is written for a job that may not wait here. `turnAt`: when a slot is likely. */
   postponed(call: Wants, turnAt: Date, now: Date): Settlement
+  /** Below which span the recording of its outcome is shown, where its event is traced. */
+  traceparentOf?(call: Ready): string | undefined
   /** One that cannot be begun, by a fault of ours. */
   fault(environment: Environment, call: Ready, error: unknown): Promise<void>
 }
@@ -303,8 +305,11 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
     const { recorder, world, poke } = this.#parts
     const outcome = await answer.finally(() => this.#rates.served(this.#kind.keyOf(call), world.now()))
     const now = world.now()
+    const { due, status } = outcome.settlement
+    const traceparent = this.#kind.traceparentOf?.(call)
+    const recording = traceparent === undefined ? undefined : world.tracer?.begin('record outcome', traceparent)
     await recorder.record(environment, outcome)
-    const { due } = outcome.settlement
+    recording?.end({ attributes: { 'posthorn.step.status': status } })
     // What is left of the job goes on at once: no poll has to find it.
     if (due instanceof Date && due <= now) poke()
   }

@@ -66,6 +66,7 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
   jobOf = ({ facts }: Outgoing) => facts.job
 
   keyOf = (outgoing: Outgoing): string => queueKeyOf(outgoing)
+  traceparentOf = ({ facts }: Outgoing): string | undefined => facts.span?.traceparent
 
   seating(now: Date) {
     const { pipeline, rates } = this.#parts
