@@ -44,41 +44,11 @@ const turnsToSettle = 20
 export function callScene(waitingMax = 8): CallScene {
   const world = createFakeWorld()
   const events: string[] = []
-  const open = new Map<string, { resolve(outcome: JobOutcome): void; reject(error: Error): void; call: TestCall }>()
+  const open = new Map<string, OpenCall>()
   let pokes = 0
   const jobOf = (id: string): Job =>
     ({ id, lane: id === id.toLowerCase() ? 0 : 1, status: 'queued', state: null }) as unknown as Job
-  const namesOf = (calls: readonly TestCall[]): string => calls.map(({ job }) => job.id).join('')
-  const kind: CallKind<TestCall, TestCall> = {
-    name: 'test calls',
-    jobOf: ({ job }) => job,
-    keyOf: ({ key }) => key,
-    seating: () => (call) => {
-      if (scene.free === 0) return undefined
-      scene.free -= 1
-      return call
-    },
-    leave: ({ job }) => {
-      scene.free += 1
-      events.push(`leave ${job.id}`)
-    },
-    together: (calls) => [calls],
-    begin: async (_environment, calls) => {
-      events.push(`begin ${namesOf(calls)}`)
-      return new Set(scene.begin(calls.map(({ job }) => job.id)))
-    },
-    call: (_environment, calls) =>
-      calls.map((call) => {
-        events.push(`call ${call.job.id}`)
-        return new Promise((resolve, reject) => open.set(call.job.id, { resolve, reject, call }))
-      }),
-    rests: () => scene.rests,
-    postponed: ({ job }, turnAt) => settles(job, 'queued', { due: turnAt }),
-    fault: async (_environment, { job }) => {
-      events.push(`fault ${job.id}`)
-      scene.fault(job.id)
-    },
-  }
+  const kind = scriptedKind(() => scene, open)
   const queue = createCallQueue(kind, {
     world,
     waitingMax,
@@ -111,12 +81,13 @@ export function callScene(waitingMax = 8): CallScene {
     begin: (ids) => ids,
     fault: () => {},
     answer: async (id, failure) => {
-      const { resolve, reject, call } = open.get(id) ?? { call: undefined }
-      if (call === undefined) throw new Error(`${id} is not being called`)
+      const found = open.get(id)
+      if (found === undefined) throw new Error(`${id} is not being called`)
+      const { resolve, reject, call } = found
       open.delete(id)
       scene.free += 1
-      if (failure === undefined) resolve?.({ settlement: settles(call.job, 'completed'), results: [] })
-      else reject?.(failure)
+      if (failure === undefined) resolve({ settlement: settles(call.job, 'completed'), results: [] })
+      else reject(failure)
       queue.wake(call.key)
       await settle()
     },
@@ -127,4 +98,45 @@ export function callScene(waitingMax = 8): CallScene {
     pokes: () => pokes,
   }
   return scene
+}
+
+interface OpenCall {
+  readonly call: TestCall
+  resolve(outcome: JobOutcome): void
+  reject(error: Error): void
+}
+
+/** Does what the scene says at that time. */
+function scriptedKind(scene: () => CallScene, open: Map<string, OpenCall>): CallKind<TestCall, TestCall> {
+  const namesOf = (calls: readonly TestCall[]): string => calls.map(({ job }) => job.id).join('')
+  return {
+    name: 'test calls',
+    jobOf: ({ job }) => job,
+    keyOf: ({ key }) => key,
+    seating: () => (call) => {
+      if (scene().free === 0) return undefined
+      scene().free -= 1
+      return call
+    },
+    leave: ({ job }) => {
+      scene().free += 1
+      scene().events.push(`leave ${job.id}`)
+    },
+    together: (calls) => [calls],
+    begin: async (_environment, calls) => {
+      scene().events.push(`begin ${namesOf(calls)}`)
+      return new Set(scene().begin(calls.map(({ job }) => job.id)))
+    },
+    call: (_environment, calls) =>
+      calls.map((call) => {
+        scene().events.push(`call ${call.job.id}`)
+        return new Promise((resolve, reject) => open.set(call.job.id, { resolve, reject, call }))
+      }),
+    rests: () => scene().rests,
+    postponed: ({ job }, turnAt) => settles(job, 'queued', { due: turnAt }),
+    fault: async (_environment, { job }) => {
+      scene().events.push(`fault ${job.id}`)
+      scene().fault(job.id)
+    },
+  }
 }
