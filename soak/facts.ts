@@ -16,8 +16,10 @@ export interface Facts {
   readonly inApp: ReadonlyMap<string, number>
   readonly digests: readonly DigestMessage[]
   readonly receipts: readonly Receipt[]
-  /** Receipt ids, and how many attempts of unknown outcome their job's details tell of; those without any are absent. */
+  /** Receipt ids, and how many attempts of unknown outcome the API tells of; those without any are absent. */
   readonly marks: ReadonlyMap<string, number>
+  /** SMS that were skipped, visibly, because the outcome of an attempt was unknown. */
+  readonly leftAlone: ReadonlySet<string>
   readonly jobs: Readonly<Record<string, number>>
   readonly buried: number
   readonly unfinished: Unfinished

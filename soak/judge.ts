@@ -216,7 +216,7 @@ function judgeSms(
     const id = `${entry.marker}:${recipient}:${step}`
     const count = received.get(id) ?? 0
     // Production asks for a repeat, Development keeps the default, by which an unknown outcome ends in a skip.
-    const mayBeSkipped = entry.environment === 'd' && facts.marks.has(id)
+    const mayBeSkipped = entry.environment === 'd' && facts.leftAlone.has(id)
     verdict.sms++
     if (count === 0) add(verdict, mayBeSkipped ? 'smsSkippedMarked' : 'smsLost', id)
     if (count > 1) {

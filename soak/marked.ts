@@ -1,18 +1,27 @@
-// Which messages are marked: their job's details say that the outcome of an attempt was unknown. Asked of the API.
+// Which messages are marked: the API says of their step that the outcome of an attempt was unknown.
 import type pg from 'pg'
 import { tryCall } from './api.ts'
 import type { EnvironmentLetter } from './people.ts'
 
-/** The words of an execution detail that say so, in whatever form. */
-const unknownOutcome = /unknown|unsure|perhaps|interrupted|may have been sent|not known/i
+/** The reason that each attempt of unknown outcome leaves behind. */
+const unknownOutcome = 'perhapsSent'
+/** The reason of a step that was skipped because a second message would do more harm than none. */
+const leftAlone = 'leftUnsure'
 
-interface Detail {
-  readonly detail: string
-  readonly raw?: string | null
+interface Reason {
+  readonly code: string
+  readonly sentence: string
+}
+
+interface Step {
+  readonly status: string
+  readonly reasons: readonly Reason[]
+  readonly messages: readonly { readonly _id: string }[]
 }
 
 export interface MarkedResult {
   readonly marks: ReadonlyMap<string, number>
+  readonly leftAlone: ReadonlySet<string>
   /** Which words were taken for a mark, and how often. */
   readonly words: ReadonlyMap<string, number>
   /** What the details of those without a mark say, for whoever looks for the reason. */
@@ -24,47 +33,47 @@ export async function findMarked(
   baseUrls: readonly string[],
   ids: readonly string[],
 ): Promise<MarkedResult> {
-  const { rows } = await client.query<{ id: string; job: string; notification: string; environment: string }>(
-    `select coalesce(m.subject, m.content #>> '{}') as id, m.job_id as job, m.notification_id as notification,
+  const { rows } = await client.query<{ id: string; message: string; notification: string; environment: string }>(
+    `select coalesce(m.subject, m.content #>> '{}') as id, m.id as message, m.notification_id as notification,
        left(lower(v.name), 1) as environment
      from messages m join environments v on v.id = m.environment_id
      where m.channel in ('email', 'sms') and coalesce(m.subject, m.content #>> '{}') = any($1)`,
     [ids.map((id) => `soak:${id}`)],
   )
   const marks = new Map<string, number>()
+  const skipped = new Set<string>()
   const words = new Map<string, number>()
   const unmarkedDetails = new Map<string, readonly string[]>()
   for (const row of rows) {
     const id = row.id.slice('soak:'.length)
-    const details = await detailsOf(baseUrls, row.environment as EnvironmentLetter, row.notification, row.job)
-    const found = details.filter(({ detail, raw }) => unknownOutcome.test(detail) || unknownOutcome.test(raw ?? ''))
-    if (found.length > 0) {
-      marks.set(id, found.length)
-      for (const { detail, raw } of found) {
-        const text = unknownOutcome.test(detail) ? detail : `${detail}: ${raw}`
-        words.set(text, (words.get(text) ?? 0) + 1)
-      }
-    } else {
+    const step = await stepOf(baseUrls, row.environment as EnvironmentLetter, row.notification, row.message)
+    const reasons = step?.reasons ?? []
+    const found = reasons.filter(({ code }) => code === unknownOutcome)
+    if (found.length > 0) marks.set(id, found.length)
+    else
       unmarkedDetails.set(
         id,
-        details.map(({ detail }) => detail),
+        reasons.map(({ code }) => code),
       )
-    }
+    if (step?.status === 'skipped' && reasons.some(({ code }) => code === leftAlone)) skipped.add(id)
+    for (const { sentence } of found) words.set(sentence, (words.get(sentence) ?? 0) + 1)
   }
-  return { marks, words, unmarkedDetails }
+  return { marks, leftAlone: skipped, words, unmarkedDetails }
 }
 
-async function detailsOf(
+/** What the API answers to "why" about the step that made the message. */
+async function stepOf(
   baseUrls: readonly string[],
   environment: EnvironmentLetter,
   notification: string,
-  job: string,
-): Promise<readonly Detail[]> {
+  message: string,
+): Promise<Step | undefined> {
   for (const baseUrl of [...baseUrls, ...baseUrls]) {
-    const answer = await tryCall(baseUrl, { method: 'GET', path: `/v1/notifications/${notification}`, environment })
+    const path = `/v1/notifications/${notification}/why`
+    const answer = await tryCall(baseUrl, { method: 'GET', path, environment })
     if (answer === 'lost' || answer.status !== 200) continue
-    const jobs = answer.body.jobs as { _id: string; executionDetails: Detail[] }[]
-    return jobs.find(({ _id }) => _id === job)?.executionDetails ?? []
+    const steps = answer.body.steps as Step[]
+    return steps.find(({ messages }) => messages.some(({ _id }) => _id === message))
   }
   throw new Error(`No node answered for the notification ${notification}`)
 }

@@ -37,10 +37,14 @@ export async function verify(
   if (sinks.unreadable > 0) throw new Error(`${sinks.unreadable} messages at the sinks had no marker`)
   const facts = await withClient(stage.connection, async (client) => {
     const rows = await readRows(client)
-    const { marks, words, unmarkedDetails } = await findMarked(client, stage.baseUrls, doubtful(ledger, sinks.receipts))
+    const { marks, leftAlone, words, unmarkedDetails } = await findMarked(
+      client,
+      stage.baseUrls,
+      doubtful(ledger, sinks.receipts),
+    )
     for (const [id, details] of [...unmarkedDetails].slice(0, 3)) stage.remarks.push(`${id}: ${details.join(' | ')}`)
     for (const [text, count] of [...words].slice(0, 5)) stage.remarks.push(`marked ${count} times by “${text}”`)
-    return { ...rows, receipts: sinks.receipts, marks }
+    return { ...rows, receipts: sinks.receipts, marks, leftAlone }
   })
   const verdict = judge(ledger, facts)
   selfTest(ledger, facts, verdict)
