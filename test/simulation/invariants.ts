@@ -50,8 +50,7 @@ function unfinished(written: Written): string[] {
     if (!over.has(job.status)) mistakes.push(`${name} is ${job.status}`)
     if (job.isDue) mistakes.push(`${name} is ${job.status} and still due`)
     if (job.isBuried) mistakes.push(`${name} is buried`)
-    if (job.status === 'failed' && !job.codes.includes('providerError'))
-      mistakes.push(`${name} failed: ${job.codes.join(', ')}`)
+    if (job.status === 'failed') mistakes.push(`${name} failed: ${job.codes.join(', ')}`)
   }
   for (const task of written.tasks) mistakes.push(`a task is left: ${task.kind}${task.isBuried ? ', buried' : ''}`)
   return mistakes
