@@ -1,4 +1,6 @@
 // Messages at the providers: e-mail at least once and twice only where marked, SMS and chat at most once, none lost silently.
+
+import { isGivenUp } from './given-up.ts'
 import type { Account, Channel, Ledger, ProviderCall, SimulatedEvent } from './ledger.ts'
 import { isAcknowledged, waitBefore, wasCancelAsked } from './ledger.ts'
 import type { Written, WrittenJob } from './written.ts'
@@ -49,7 +51,7 @@ function ofDelivery(delivery: Delivery): string[] {
     if (job.status === 'failed') mistakes.push(`${name} was delivered, but its job is failed`)
     return mistakes
   }
-  if (calls.some((call) => call.learned === 'refused')) return mistakes
+  if (job.status === 'failed' && isGivenUp(ledger, job)) return mistakes
   // Whether the throttle was right is asked elsewhere.
   if (calls.length === 0 && job.codes.includes('throttled')) return mistakes
   // A cancel may come between two tries.
@@ -57,7 +59,7 @@ function ofDelivery(delivery: Delivery): string[] {
   const isMarked = job.codes.includes('perhapsSent') || job.codes.includes('leftUnsure')
   if (channel === 'email') {
     const unknown = calls.filter((call) => call.learned === 'unknown').length
-    if (unknown <= repeatsMax || !isMarked)
+    if (!isMarked || !(unknown > repeatsMax || (unknown > 0 && isGivenUp(ledger, job))))
       mistakes.push(`${name} was never delivered (${job.status}): ${told(delivery)}`)
   } else if (!job.codes.includes('leftUnsure') || job.status !== 'skipped' || delivery.messageStatus !== 'warning') {
     mistakes.push(`${name} was lost without a mark (${job.status}, ${delivery.messageStatus}): ${told(delivery)}`)
