@@ -293,7 +293,10 @@ test('time that a message was held counts for nothing: neither in all nor of its
   const later = new Date(now.getTime() + 7_200_000)
   const shifted = new Date(now.getTime() + 7_000_000).toISOString()
   const begun = beginAttempt(first, later, 7_000_000)
-  assert.deepEqual(begun, attempted({ attempts: 4, firstAttemptAt: shifted, turnStartedAt: shifted }))
+  assert.deepEqual(
+    begun,
+    attempted({ attempts: 4, firstAttemptAt: shifted, turnStartedAt: shifted, heldMs: 7_000_000 }),
+  )
   assert.equal(again(busy('Busy'), { sending: begun, now: later }).kind, 'again')
   const unshifted = beginAttempt(first, later)
   assert.equal(over(busy('Busy'), { sending: unshifted, now: later }).status, 'error', 'thirty minutes are over')

@@ -81,7 +81,7 @@ export async function claimDue<Row extends object>(
 }
 
 /**
- * A lease that ended tells of a slow node as well as of a dead one: it makes the group smaller in which the row runs, and
+ * A lease that ended may be that of a slow node as well as of a dead one: it makes the group smaller in which the row runs, and
  * never leaves it to run alone.
  */
 const afterExpiry = sql`greatest(q.interruptions, least(q.interruptions + 1, ${interruptionsBeforeSolo - 1}))::smallint`

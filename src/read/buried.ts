@@ -137,7 +137,7 @@ function rowsOf(environment: Environment, kind: BuriedKind, { cursor, up }: Way,
       from jobs where environment_id = ${environment.id} and buried_at is not null and ${beyond}
       order by ${sorted} limit ${limit}`
     : sql`
-      select 'task' as kind, id, buried_at, claims, kind as task, null as notification_id,
+      select 'task' as kind, id, buried_at, greatest(claims, interruptions, faults + 1) as claims, kind as task, null as notification_id,
         coalesce(state->>'eventId', id::text) as event_id, error as told
       from tasks where environment_id = ${environment.id} and buried_at is not null and ${beyond}
       order by ${sorted} limit ${limit}`

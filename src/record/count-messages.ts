@@ -34,8 +34,9 @@ export function countCalls(
   kept: ReadonlySet<string>,
   now: Date,
 ): void {
-  for (const { settlement, results } of outcomes) {
+  for (const { settlement, results: all } of outcomes) {
     const { job } = settlement
+    const results = reported(all)
     if (results.length === 0 || !kept.has(job.id)) continue
     const asked = providersAsked(settlement, results)
     for (const [place, result] of results.entries()) {
@@ -62,6 +63,10 @@ export function countGivenUp(
     if (result !== undefined && kept.has(jobId)) meter.countMessage(channel, providerId, outcomeOf(result))
   }
 }
+
+/** Calls that never left, or only found a provider still down, have no detail and no count. */
+export const reported = (results: readonly CallResult[]): readonly CallResult[] =>
+  results.some(({ isUncounted }) => isUncounted) ? results.filter(({ isUncounted }) => isUncounted !== true) : results
 
 /** Details that tell of one call each, in the order of the calls. */
 export const ofCalls: ReadonlySet<DetailCode> = new Set<DetailCode>([

@@ -11,7 +11,7 @@ import type { NewJob } from '../store/jobs/insert.ts'
 import type { CallResult, UnsentMessage } from '../store/messages/sending.ts'
 import type { MessageOutcome } from '../world/meter.ts'
 import { noProvider } from '../world/meter.ts'
-import { ofCalls, outcomeOf, providersAsked, sinceEvent } from './count-messages.ts'
+import { ofCalls, outcomeOf, providersAsked, reported, sinceEvent } from './count-messages.ts'
 import type { Settlement } from './settlement.ts'
 
 /** How one go at a message ended, as it is counted. */
@@ -31,7 +31,8 @@ export function countedCalls(
   outcomes: readonly { readonly settlement: Settlement; readonly results: readonly CallResult[] }[],
   now: Date,
 ): CountedCall[] {
-  return gathered(outcomes, ({ settlement, results }) => {
+  return gathered(outcomes, ({ settlement, results: all }) => {
+    const results = reported(all)
     if (results.length === 0) return []
     const { job, details } = settlement
     const asked = providersAsked(settlement, results)

@@ -239,7 +239,7 @@ test('a task that was buried is listed with its reason, and goes on where it had
   await scene.topic(topic, [name])
   const transactionId = await scene.trigger(await scene.workflow([inApp('Hello')]), { type: 'Topic', topicKey: topic })
   await scene.rows(sql`update tasks set state = '{"named": 0, "after": "no-uuid"}'`)
-  await scene.advance(120_000, 5_000)
+  await scene.advance(4_000_000, 20_000)
   const { data } = await scene.expect(200, 'GET', '/v1/buried?kind=task')
   assert.equal(data.length, 1)
   assert.deepEqual(

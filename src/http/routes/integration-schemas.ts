@@ -57,7 +57,7 @@ export const configurations = Type.Object(
     whenUnsure: Type.Optional(
       Type.Union([Type.Literal('retry'), Type.Literal('skip'), Type.Null()], {
         description:
-          'What becomes of a message of which nobody knows whether the provider took it, because it timed out or the service was interrupted: `retry` sends it again, `skip` leaves it with a warning. Default: `retry` for e-mail and push, `skip` for SMS and chat. Providers with idempotency keys are always asked again.',
+          'What becomes of a message when it is unknown whether the provider took it, because the provider timed out or the service was interrupted: `retry` sends it again, `skip` leaves it with a warning. Default: `retry` for e-mail and push, `skip` for SMS and chat. Providers with idempotency keys are always asked again.',
       }),
     ),
     maxPerSecond: Type.Optional(

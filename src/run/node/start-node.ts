@@ -44,7 +44,7 @@ export interface Node {
   /** Since the start of the last heartbeat that was written, by the monotonic clock: at once large after a freeze. */
   lastBeatAgeMs(): number
   newLease(): string
-  /** Tells the others that something is due: rarely, and only when there are others. */
+  /** Lets the others know that something is due: rarely, and only when there are others. */
   hint(): void
   /** The process of another node was seen to end: what it held is freed without waiting. */
   reportDeath(nodeId: string): void

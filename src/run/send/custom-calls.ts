@@ -1,4 +1,5 @@
 // Calls of custom steps: the customer's own service is asked, and what it answers is kept for the steps after it.
+import { isInfrastructureError } from '../../db/failure.ts'
 import type { Db } from '../../db/sql.ts'
 import type { CallOutcome } from '../../deliver/call-service.ts'
 import { callService } from '../../deliver/call-service.ts'
@@ -80,7 +81,9 @@ async function outcomeOf(
   } catch (error) {
     world.log.error({ err: error, jobId }, 'A custom step could not be called; it is called again')
     const due = new Date(world.now().getTime() + faultAgainMs)
-    return { settlement: settles(call.facts.job, 'running', { due }), results: [] }
+    // A fault of ours counts as a call, or there would be no end; a database that is away does not.
+    const counted = isInfrastructureError(error) ? {} : { state: stateAfter(call.facts) }
+    return { settlement: settles(call.facts.job, 'running', { due, ...counted }), results: [] }
   } finally {
     limits.free(key)
     onFree(key)
@@ -102,6 +105,12 @@ function callBegun({ facts, decision }: PendingCall): Settlement {
   return settles(facts.job, 'running', { due: 'kept', state, details: decision.details })
 }
 
+/** With this call, which is over. */
+function stateAfter(facts: JobFacts): JobState {
+  const { calling: _, ...before } = facts.job.state ?? {}
+  return { ...before, calls: callsOf(facts) }
+}
+
 /** What follows from what the service answered. */
 export function callSettled(
   { facts, decision }: PendingCall,
@@ -110,8 +119,7 @@ export function callSettled(
 ): Settlement {
   const { job } = facts
   const calls = callsOf(facts)
-  const { calling: _, ...before } = job.state ?? {}
-  const state: JobState = { ...before, calls }
+  const state = stateAfter(facts)
   const isRetry = calls > 1
   if (outcome.kind === 'answered') {
     const details = [detail(now, 'callFinished', { raw: outcome.told, isRetry })]

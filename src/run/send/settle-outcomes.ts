@@ -149,6 +149,9 @@ function judge(facts: JobFacts, call: Called, parts: SettlingParts): Judged {
   const next = isAgain && after.failover ? message.other(after.sending.tried) : undefined
   const rest = isAgain && after.held === true ? parts.rest(asked.integrationId) : undefined
   const at = isAgain ? (rest === undefined ? after.at : afterRest(rest, { now, random })) : null
+  // Said once for each time the provider goes down, however often it is asked meanwhile.
+  const isSaid = rest?.downSince !== undefined && facts.job.state?.downSince === rest.downSince.toISOString()
+  const isUncounted = outcome.kind === 'withheld' || isSaid
   const result: CallResult = {
     id: message.id,
     state: isAgain ? 'ready' : 'done',
@@ -159,22 +162,20 @@ function judge(facts: JobFacts, call: Called, parts: SettlingParts): Judged {
     nextIntegrationId: next?._id ?? null,
     isTest: isCaptured,
     ...(isCaptured ? { isCaptured } : {}),
+    ...(isUncounted ? { isUncounted } : {}),
   }
   const isLeftUnsure = after.kind === 'over' && after.leftUnsure === true
-  // Said once for each time the provider goes down, however often it is asked meanwhile.
-  const isSaid = rest?.downSince !== undefined && facts.job.state?.downSince === rest.downSince.toISOString()
-  const details =
-    outcome.kind === 'withheld' || isSaid
-      ? []
-      : [
-          detailOf(outcome, isAgain, {
-            now,
-            providerId: asked.providerId,
-            isRetry: sending.attempts > 1 || isAgain,
-            isTest: isCaptured,
-          }),
-          ...followUps({ facts, call, next, rest, at, isLeftUnsure, now, random }),
-        ]
+  const details = isUncounted
+    ? []
+    : [
+        detailOf(outcome, isAgain, {
+          now,
+          providerId: asked.providerId,
+          isRetry: sending.attempts > 1 || isAgain || (sending.interruptions ?? 0) > 0,
+          isTest: isCaptured,
+        }),
+        ...followUps({ facts, call, next, rest, at, isLeftUnsure, now, random }),
+      ]
   return { result, details, again: at, isLeftUnsure, downSince: rest?.downSince }
 }
 

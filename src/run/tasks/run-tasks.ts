@@ -46,12 +46,7 @@ export async function runTasks(
   handling: Handling<Task>,
 ): Promise<void> {
   const { world } = pipeline
-  const ids = [...new Set(tasks.map((task) => task.environmentId))]
-  const environments = await pipeline.environments.of(ids).catch((error: unknown) => {
-    if (!isInfrastructureError(error)) throw error
-    world.log.warn({ err: error, tasks: tasks.length }, 'The database did not answer; the tasks run again soon')
-    return undefined
-  })
+  const environments = await environmentsOf(pipeline, tasks)
   if (environments === undefined) return handling.again(tasks)
   const works: Work[] = []
   const calls: Work[] = []
@@ -74,6 +69,16 @@ export async function runTasks(
   }
   void sideBySide(calls, callsAtOnce)
   await sideBySide(works, worksAtOnce)
+}
+
+/** Undefined where the database does not answer. */
+async function environmentsOf({ environments }: Pipeline, tasks: readonly Task[]) {
+  try {
+    return await environments.of([...new Set(tasks.map((task) => task.environmentId))])
+  } catch (error) {
+    if (isInfrastructureError(error)) return undefined
+    throw error
+  }
 }
 
 interface Guard {

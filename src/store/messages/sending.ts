@@ -84,6 +84,8 @@ export interface CallResult {
   readonly isTest: boolean
   /** Kept instead of sent: it is in the outbox from now on. */
   readonly isCaptured?: true
+  /** The call is not reported: it never left, or only found out that the provider is still down. */
+  readonly isUncounted?: true
 }
 
 /** Only of those whose job was `settled`. */

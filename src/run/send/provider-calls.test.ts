@@ -1,0 +1,138 @@
+// Calls to providers: their seats come back, those that wait are woken, and the breaker counts calls.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createFakeWorld } from '../../../test/support/fake-world.ts'
+import type { Db } from '../../db/sql.ts'
+import { createLimits } from '../../deliver/limits.ts'
+import type { Environment } from '../../domain/environment.ts'
+import { notYetSent } from '../../domain/message.ts'
+import type { Outcome } from '../../domain/outcome.ts'
+import { busy, ofDownProvider, sent, withheld } from '../../domain/outcome.ts'
+import { provider } from '../../providers/provider.ts'
+import { addProvider } from '../../providers/registry.ts'
+import type { JobFaults } from '../job-faults.ts'
+import type { Pipeline } from '../pipeline.ts'
+import type { BegunMessage, Outgoing } from './outgoing.ts'
+import { createProviderCalls } from './provider-calls.ts'
+
+let answer: Outcome = sent('id')
+addProvider(
+  provider({
+    id: 'test-answers',
+    channel: 'email',
+    name: 'Answers',
+    docsUrl: '/docs',
+    evidence: { source: 'ours' },
+    form: {},
+    send: async () => answer,
+    batching: { max: 100, key: () => '' },
+    sendMany: async (_world, messages) => messages.map(() => answer),
+  }),
+)
+
+const environment = { id: 'e' } as unknown as Environment
+
+/** A message a letter, each by the integration of that name. */
+function outgoingOf(letters: string, alone = false): Outgoing {
+  const envelope = { to: ['ada@example.org'], subject: 'Hello', html: '<p>Hi</p>', text: 'Hi' }
+  const messages = [...letters].map((_id, index) => ({
+    id: `${_id}${index}`,
+    channel: 'email',
+    envelope,
+    sending: alone ? { ...notYetSent, alone: true } : notYetSent,
+    integration: { _id, identifier: _id, providerId: 'test-answers', credentials: {} },
+    other: () => undefined,
+  }))
+  const step = { template: { type: 'email' } }
+  const version = { definition: { steps: [] } }
+  const job = { id: `job of ${letters}`, state: null, status: 'running', step: 0 }
+  const facts = { job, step, version, event: { payload: {}, attachments: 0 }, integrations: [], channels: [] }
+  return { environment, facts, messages, later: [] } as unknown as Outgoing
+}
+
+function scene() {
+  const world = createFakeWorld()
+  const limits = createLimits()
+  const woken: string[] = []
+  const kind = createProviderCalls({
+    pipeline: { world, limits, operatorMail: undefined } as unknown as Pipeline,
+    outcomesDb: {} as Db,
+    rates: { mayTake: () => true, take: () => {} },
+    freshness: { now: () => 0, mayLeave: () => true },
+    faults: {} as JobFaults,
+    onFree: (id) => void woken.push(id),
+  })
+  const seated = (outgoing: Outgoing): Outgoing<BegunMessage> =>
+    kind.seating(world.now())(outgoing) ?? assert.fail('there is no slot')
+  const call = async (outgoing: Outgoing) => (await Promise.all(kind.call(environment, [seated(outgoing)])))[0]
+  /** Whether all slots are free. */
+  const isIdle = (id: string): boolean => limits.has(id, 1, world.now())
+  return { world, limits, woken, kind, seated, call, isIdle }
+}
+
+test('a job whose call is not made gives up its seats at every integration, and those that wait there are woken', () => {
+  const { seated, kind, woken, isIdle } = scene()
+  const begun = seated(outgoingOf('aab'))
+  assert.deepEqual([isIdle('a'), isIdle('b')], [false, false])
+  kind.leave(begun)
+  assert.deepEqual([isIdle('a'), isIdle('b')], [true, true])
+  assert.deepEqual(woken, ['a', 'b'])
+})
+
+test('a seat is free and others are woken when its call is over, whatever came of it', async () => {
+  for (const outcome of [sent('id'), busy('Busy'), withheld('Not ours'), ofDownProvider(busy('Down'))]) {
+    answer = outcome
+    const { call, woken, isIdle } = scene()
+    await call(outgoingOf('ab', true))
+    assert.deepEqual([isIdle('a'), isIdle('b')], [true, true])
+    assert.deepEqual(woken.sort(), ['a', 'b'])
+  }
+})
+
+test('a call that fails is one failure, however many messages it carried; five of them open the breaker', async () => {
+  answer = ofDownProvider(busy('Down'))
+  const { call, limits, world } = scene()
+  for (let count = 0; count < 4; count += 1) await call(outgoingOf('aaaaaaaaaa'))
+  assert.equal(limits.rest('a', world.now()), undefined)
+  await call(outgoingOf('aaaaaaaaaa'))
+  assert.deepEqual(limits.rest('a', world.now())?.downSince, world.now())
+})
+
+test('what was withheld says nothing of the provider', async () => {
+  const { call, limits, world } = scene()
+  answer = ofDownProvider(busy('Down'))
+  for (let count = 0; count < 4; count += 1) await call(outgoingOf('a'))
+  answer = withheld('Not ours')
+  await call(outgoingOf('a'))
+  answer = ofDownProvider(busy('Down'))
+  await call(outgoingOf('a'))
+  assert.notEqual(limits.rest('a', world.now()), undefined, 'the fifth in a row')
+})
+
+test('the message that finds its provider down is held until that is asked again, and costs no attempt', async () => {
+  const { call, world } = scene()
+  answer = ofDownProvider(busy('Down'))
+  for (let count = 0; count < 4; count += 1) await call(outgoingOf('a'))
+  const outcome = await call(outgoingOf('a'))
+  assert.equal(outcome?.results[0]?.sending.attempts, 0)
+  assert.equal(outcome?.settlement.state?.heldSince, world.now().toISOString())
+  assert.deepEqual(outcome?.settlement.due, new Date(world.now().getTime() + 2_500))
+})
+
+test('Retry-After pauses the integration, unless it is of one recipient only', async () => {
+  const { call, limits, world } = scene()
+  answer = { kind: 'busy', detail: 'Their mailbox is full', retryAfterMs: 30_000, ofRecipient: true }
+  await call(outgoingOf('a'))
+  assert.equal(limits.rest('a', world.now()), undefined)
+  answer = busy('Slow down', 30_000)
+  await call(outgoingOf('a'))
+  assert.deepEqual(limits.rest('a', world.now()), { until: new Date(world.now().getTime() + 30_000) })
+})
+
+test('what is not written yet is begun by one statement, and what is resumed by another', () => {
+  const { kind, seated } = scene()
+  const fresh = { ...seated(outgoingOf('a')), unwritten: { details: [] } } as unknown as Outgoing<BegunMessage>
+  const resumed = seated(outgoingOf('b'))
+  assert.deepEqual(kind.together([fresh, resumed]), [[fresh], [resumed]])
+  assert.deepEqual(kind.together([resumed]), [[resumed]])
+})

@@ -1,0 +1,79 @@
+// Jobs whose messages were on their way: what was being called counts as perhaps sent, unless it certainly was not.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createLimits } from '../../deliver/limits.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { JobState } from '../../domain/job.ts'
+import { notYetSent } from '../../domain/message.ts'
+import type { UnsentMessage } from '../../store/messages/sending.ts'
+import type { JobFacts } from '../decide/job-facts.ts'
+import type { Facts } from '../decide/load-facts.ts'
+import type { Pipeline } from '../pipeline.ts'
+import { resumeSend } from './resume-send.ts'
+
+const now = new Date('2024-02-29T10:00:00.000Z')
+const environment = { id: 'e' } as unknown as Environment
+const begun = { ...notYetSent, attempts: 3, firstAttemptAt: now.toISOString(), turnStartedAt: now.toISOString() }
+
+interface Scene {
+  readonly channel?: 'email' | 'sms'
+  readonly state?: 'calling' | 'ready'
+  readonly neverCalled?: boolean
+  readonly jobState?: JobState
+  readonly isDone?: boolean
+}
+
+function resumed({ channel = 'email', state = 'calling', neverCalled = false, jobState, isDone }: Scene) {
+  const providerId = channel === 'email' ? 'sendgrid' : 'infobip-sms'
+  const integration = { _id: 'i', identifier: 'i', providerId, channel, active: true, primary: true, conditions: [] }
+  const message = { id: 'm', jobId: 'j', channel, state, providerId, integrationId: 'i', sending: begun, envelope: {} }
+  const job = {
+    job: { id: 'j', lease: 'l', status: 'running', state: jobState ?? null, step: 0 },
+    step: { template: { type: channel } },
+    version: { definition: { steps: [] } },
+    event: { overrides: {} },
+    integrations: [integration],
+    channels: [],
+  } as unknown as JobFacts
+  const unsent = new Map([['j', isDone === true ? [] : [message as unknown as UnsentMessage]]])
+  const facts = { integrations: [integration], unsent } as unknown as Facts
+  const pipeline = { limits: createLimits(), world: { random: () => 0.5 } } as unknown as Pipeline
+  const send = resumeSend(pipeline, environment, facts, job, {
+    now,
+    wasNeverCalled: ({ id }, messageId) => neverCalled && id === 'j' && messageId === 'm',
+  })
+  return 'settlement' in send ? { settlement: send.settlement, results: send.results } : { outgoing: send }
+}
+
+test('an e-mail that was being called is repeated, with a warning, and its attempt is not used up', () => {
+  const { settlement, results } = resumed({})
+  assert.equal(settlement?.status, 'running')
+  assert.deepEqual([results?.[0]?.state, results?.[0]?.status], ['ready', 'warning'])
+  assert.deepEqual([results?.[0]?.sending.attempts, results?.[0]?.sending.interruptions], [2, 1])
+})
+
+test('an SMS that was being called is left unsure: the job is skipped, the message has a warning', () => {
+  const { settlement, results } = resumed({ channel: 'sms' })
+  assert.equal(settlement?.status, 'skipped')
+  assert.deepEqual([results?.[0]?.state, results?.[0]?.status], ['done', 'warning'])
+  assert.ok(settlement?.details.some(({ code }) => code === 'leftUnsure'))
+})
+
+test('one that was marked by a write without an answer was never called: it is sent, and the mark was no attempt', () => {
+  for (const channel of ['email', 'sms'] as const) {
+    const { outgoing } = resumed({ channel, neverCalled: true })
+    assert.equal(outgoing?.messages[0]?.sending.attempts, 2)
+  }
+})
+
+test('one that waits for its next attempt is sent as it is', () => {
+  const { outgoing } = resumed({ state: 'ready' })
+  assert.deepEqual(outgoing?.messages[0]?.sending, begun)
+})
+
+test('where all is known of the messages the job ends: completed, or skipped where none was certainly sent', () => {
+  const statusWith = (jobState: JobState) => resumed({ isDone: true, jobState }).settlement?.status
+  assert.equal(statusWith({}), 'completed')
+  assert.equal(statusWith({ leftUnsure: true }), 'skipped')
+  assert.equal(statusWith({ leftUnsure: true, reached: true }), 'completed')
+})
