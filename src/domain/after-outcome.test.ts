@@ -183,6 +183,19 @@ test('it never goes through an open breaker, and what is left unsure stays so', 
   assert.equal(over(unsure('Cut'), { canRepeat: false }).leftUnsure, true)
 })
 
+test('what was perhaps sent by an earlier call is left unsure, and not failed, when its provider stays busy to the end', () => {
+  for (const before of [{ unsureRepeats: 1 }, { interruptions: 1 }]) {
+    const last = { sending: attempted({ attempts: attemptsMax, ...before }) }
+    const late = { sending: attempted(before), now: new Date(now.getTime() + 1_800_000) }
+    for (const more of [last, late]) {
+      const { status, leftUnsure } = over(busy('Too many requests'), more)
+      assert.deepEqual([status, leftUnsure], ['warning', true])
+    }
+    const { status, leftUnsure } = over(misconfigured('Wrong key'), last)
+    assert.deepEqual([status, leftUnsure], ['warning', true])
+  }
+})
+
 test('an integration says for itself what becomes of what was perhaps sent, by an answer or by an interruption', () => {
   for (const outcome of [unsure('Cut'), interruptedCall('Ended')]) {
     assert.equal(after(outcome, { channel: 'sms', whenUnsure: 'retry' }).kind, 'again')

@@ -107,9 +107,16 @@ function afterWithheld({ sending, now }: OutcomeSituation): AfterOutcome {
   return { kind: 'again', at: now, sending: uncounted, failover: false, status: null, error: null }
 }
 
+/** This call certainly sent nothing; whether an earlier one did may be unknown, and then it has not failed. */
+function givenUp({ sending }: OutcomeSituation, error: MessageError): AfterOutcome {
+  const isPerhapsSent = sending.unsureRepeats > 0 || (sending.interruptions ?? 0) > 0
+  if (isPerhapsSent) return { kind: 'over', status: 'warning', error, leftUnsure: true }
+  return { kind: 'over', status: 'error', error }
+}
+
 function afterMisconfigured(situation: OutcomeSituation, words: string): AfterOutcome {
   const error = sendErrorOf(situation.channel, words)
-  if (!situation.hasOther) return { kind: 'over', status: 'error', error }
+  if (!situation.hasOther) return givenUp(situation, error)
   return { kind: 'again', at: situation.now, sending: nextTurn(situation), failover: true, status: 'error', error }
 }
 
@@ -119,7 +126,7 @@ function afterBusy(situation: OutcomeSituation, outcome: Outcome & { kind: 'busy
   const held = outcome.down === true ? afterDown(situation, error) : undefined
   if (held !== undefined) return held
   const spentMs = now.getTime() - Date.parse(sending.firstAttemptAt ?? now.toISOString())
-  if (sending.attempts >= attemptsMax || spentMs >= budgetMs) return { kind: 'over', status: 'error', error }
+  if (sending.attempts >= attemptsMax || spentMs >= budgetMs) return givenUp(situation, error)
   const alone = outcome.alone === true ? { alone: true as const } : {}
   const waited: Sending = { ...sending, ...alone, busyAnswers: sending.busyAnswers + 1 }
   const turnMs = now.getTime() - Date.parse(sending.turnStartedAt ?? now.toISOString())

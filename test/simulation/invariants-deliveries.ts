@@ -1,5 +1,7 @@
 // Messages at the providers: e-mail at least once and twice only where marked, SMS and chat at most once, none lost silently.
-import type { Account, Channel, Ledger, ProviderCall } from './ledger.ts'
+
+import { isGivenUp } from './given-up.ts'
+import type { Account, Channel, Ledger, ProviderCall, SimulatedEvent } from './ledger.ts'
 import { isAcknowledged, waitBefore, wasCancelAsked } from './ledger.ts'
 import type { Written, WrittenJob } from './written.ts'
 
@@ -26,14 +28,15 @@ const channels: ReadonlySet<string> = new Set(['email', 'sms', 'chat'])
 /** Every job of a channel that came to an end has what it promised. */
 function ofJobs(ledger: Ledger, written: Written): string[] {
   return written.jobs.flatMap((job) => {
-    if (!channels.has(job.type)) return []
+    // Of those that were merged, the job that goes on for them tells.
+    if (!channels.has(job.type) || job.status === 'merged') return []
     const channel = job.type as Channel
     const calls = ledger.calls.filter(
       (call) => call.channel === channel && call.to === job.to && call.numbers.includes(job.number),
     )
-    const message = written.messages.find((one) => one.jobId === job.id)
+    const messages = written.messages.filter((one) => one.jobId === job.id)
     const name = `${channel} of event ${job.number} for ${job.to}`
-    return ofDelivery({ name, job, channel, calls, messageStatus: message?.status, ledger })
+    return ofDelivery({ name, job, channel, calls, messageStatus: messages[0]?.status, ledger })
   })
 }
 
@@ -48,7 +51,7 @@ function ofDelivery(delivery: Delivery): string[] {
     if (job.status === 'failed') mistakes.push(`${name} was delivered, but its job is failed`)
     return mistakes
   }
-  if (calls.some((call) => call.learned === 'refused')) return mistakes
+  if (job.status === 'failed' && isGivenUp(ledger, job)) return mistakes
   // Whether the throttle was right is asked elsewhere.
   if (calls.length === 0 && job.codes.includes('throttled')) return mistakes
   // A cancel may come between two tries.
@@ -56,7 +59,7 @@ function ofDelivery(delivery: Delivery): string[] {
   const isMarked = job.codes.includes('perhapsSent') || job.codes.includes('leftUnsure')
   if (channel === 'email') {
     const unknown = calls.filter((call) => call.learned === 'unknown').length
-    if (unknown <= repeatsMax || !isMarked)
+    if (!isMarked || !(unknown > repeatsMax || (unknown > 0 && isGivenUp(ledger, job))))
       mistakes.push(`${name} was never delivered (${job.status}): ${told(delivery)}`)
   } else if (!job.codes.includes('leftUnsure') || job.status !== 'skipped' || delivery.messageStatus !== 'warning') {
     mistakes.push(`${name} was lost without a mark (${job.status}, ${delivery.messageStatus}): ${told(delivery)}`)
@@ -96,7 +99,7 @@ const writingMs = 60_000
 const isCutOff = (ledger: Ledger, call: ProviderCall): boolean =>
   ledger.interruptions.some(
     ({ node, fromMs, untilMs }) =>
-      node === call.node &&
+      (node === call.node || node === 'all') &&
       untilMs >= call.startedAtMs &&
       fromMs <= (call.endedAtMs ?? Number.POSITIVE_INFINITY) + writingMs,
   )
@@ -123,9 +126,20 @@ function ofCalls(ledger: Ledger): string[] {
       const earliestMs =
         event.triedAtMs + waitBefore(ledger, event.workflow, event.workflow.steps.indexOf(call.channel))
       if (call.startedAtMs < earliestMs) mistakes.push(`${name} was called early`)
-      if (event.canceledAtMs !== undefined && call.startedAtMs > event.canceledAtMs + begunBeforeMs)
-        mistakes.push(`${name} was called ${call.startedAtMs - event.canceledAtMs} ms after its cancel`)
+      if (isAfterCancel(ledger, call, event))
+        mistakes.push(`${name} was called ${call.startedAtMs - (event.canceledAtMs ?? 0)} ms after its cancel`)
       return mistakes
     })
   })
+}
+
+/** A digest that was written before, and is owed to others as well, is tried again as it is. */
+function isAfterCancel({ calls, events }: Ledger, call: ProviderCall, { canceledAtMs }: SimulatedEvent): boolean {
+  if (canceledAtMs === undefined || call.startedAtMs <= canceledAtMs + begunBeforeMs) return false
+  const text = call.numbers.join()
+  const isRepeat = calls.some(
+    (one) => one.to === call.to && one.numbers.join() === text && one.startedAtMs <= canceledAtMs + begunBeforeMs,
+  )
+  const isOwed = events.some((event) => call.numbers.includes(event.number) && !wasCancelAsked(event))
+  return !(isRepeat && isOwed)
 }

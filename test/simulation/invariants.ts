@@ -1,5 +1,6 @@
 // What must hold after every simulated run, whatever went wrong on the way: written from the promises, not from the worker.
 import type { Sql } from '../../src/db/sql.ts'
+import { isGivenUp } from './given-up.ts'
 import { countMistakes } from './invariants-counts.ts'
 import { deliveryMistakes } from './invariants-deliveries.ts'
 import { feedMistakes } from './invariants-feed.ts'
@@ -13,7 +14,7 @@ export async function mistakesOf(db: Sql, environmentId: string, ledger: Ledger)
   const written = await readWritten(db, environmentId)
   return [
     ...notificationMistakes(ledger, written),
-    ...unfinished(written),
+    ...unfinished(ledger, written),
     ...feedMistakes(ledger, written),
     ...deliveryMistakes(ledger, written),
     ...(await countMistakes(db, environmentId)),
@@ -43,15 +44,14 @@ function notificationMistakes(ledger: Ledger, written: Written): string[] {
 const over = new Set(['completed', 'skipped', 'canceled', 'merged', 'failed'])
 
 /** Nothing unfinished, nothing failed, nothing buried, nothing still leased or due. */
-function unfinished(written: Written): string[] {
+function unfinished(ledger: Ledger, written: Written): string[] {
   const mistakes: string[] = []
   for (const job of written.jobs) {
     const name = `job ${job.step} (${job.type}) of event ${job.number} for ${job.to}`
     if (!over.has(job.status)) mistakes.push(`${name} is ${job.status}`)
     if (job.isDue) mistakes.push(`${name} is ${job.status} and still due`)
     if (job.isBuried) mistakes.push(`${name} is buried`)
-    if (job.status === 'failed' && !job.codes.includes('providerError'))
-      mistakes.push(`${name} failed: ${job.codes.join(', ')}`)
+    if (job.status === 'failed' && !isGivenUp(ledger, job)) mistakes.push(`${name} failed: ${job.codes.join(', ')}`)
   }
   for (const task of written.tasks) mistakes.push(`a task is left: ${task.kind}${task.isBuried ? ', buried' : ''}`)
   return mistakes

@@ -51,8 +51,9 @@ export interface CustomCall {
   readonly atMs: number
 }
 
-/** A time in which the work of a node may have been cut off: its death, a freeze, a lost lease, an outage. */
+/** A time in which the work of a node may have been cut off: its death, a freeze, a lost lease. */
 export interface Interruption {
+  /** `all` where any node's leases may have been lost. */
   readonly node: string
   readonly fromMs: number
   readonly untilMs: number
@@ -61,6 +62,7 @@ export interface Interruption {
 export interface Account {
   readonly name: string
   readonly channel: Channel
+  readonly kind: 'sendgrid' | 'email-webhook' | 'smtp' | 'twilio' | 'mattermost'
   readonly isIdempotent: boolean
   readonly whenUnsure: 'retry' | 'skip'
 }

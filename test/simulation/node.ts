@@ -37,6 +37,7 @@ export class SimulatedNode implements Actor {
   readonly name: string
   isDead = false
   frozenUntilMs = 0
+  isStopping = false
   readonly workers: Workers
   readonly db: FaultyDb
   readonly clock: Clock
@@ -64,7 +65,7 @@ export class SimulatedNode implements Actor {
       newLease: () => this.#leases.newLease(),
       isAlive: () => this.#isAlive,
       lastBeatAgeMs: () => (this.#silentSinceMs === undefined ? 0 : schedule.nowMs - this.#silentSinceMs),
-      isStopping: () => false,
+      isStopping: () => this.isStopping,
       hint: () => {},
     })
     for (const worker of this.#all()) worker.start()
@@ -115,6 +116,16 @@ export class SimulatedNode implements Actor {
       }
     }
     schedule.add(keeper, ms, 'free leases', free, null)
+  }
+
+  /** Gives back what it has not begun, waits for the rest, and ends. */
+  stop(): void {
+    this.#parts.schedule.note(this, 'STOPS')
+    this.isStopping = true
+    void this.workers.stop().then(() => {
+      this.#parts.schedule.note(this, 'is over')
+      this.isDead = true
+    })
   }
 
   /** Stands still, and goes on as if nothing had been; after a while the others take it for dead. */

@@ -62,6 +62,7 @@ export class FakeProviders {
   async call(actor: Actor, request: Request | OutboundRequest, options: OutboundOptions = {}): Promise<OutboundAnswer> {
     const host = new URL(request.url).hostname.split('.')[0] ?? ''
     const { mayLeave } = options
+    await this.#connected(actor, host)
     const isAllowed = mayLeave === undefined || (await new Promise<boolean>((goOn) => whenAnswered(mayLeave, goOn)))
     if (!isAllowed) throw new OutboundError('withheld', `The call to ${host} was withheld`)
     const text = request instanceof Request ? await request.text() : String(request.body ?? '')
@@ -69,9 +70,23 @@ export class FakeProviders {
     const account = this.#ledger.accounts.find((one) => one.name === host)
     const answer = this.#answerOf(host, account === undefined ? text : undefined)
     if (account === undefined) return this.#service(actor, host, text, answer)
-    const call = this.#record(actor, account, readMessage(account, text), headers.get('idempotency-key'), answer)
+    const call = this.#record(
+      actor,
+      account,
+      readMessage(account, request.url, text),
+      headers.get('idempotency-key'),
+      answer,
+    )
     this.onCall?.(actor)
     return this.#answered(actor, call, answer, options.timeoutMs ?? 15_000)
+  }
+
+  /** A connection takes its time: a mail server's more, as much is said before the message itself. */
+  #connected(actor: Actor, host: string): Promise<void> {
+    const { random } = this.#schedule
+    const usualMs = host.startsWith('smtp') ? 400 : 10
+    const ms = random.chance(0.03) ? random.integer(14_000) : random.integer(usualMs)
+    return new Promise((resolve) => this.#schedule.add(actor, ms, `connection to ${host}`, resolve))
   }
 
   #answerOf(host: string, service: string | undefined): Answer {
@@ -148,7 +163,10 @@ export class FakeProviders {
   }
 }
 
-function readMessage(account: Account, text: string): { to: string; text: string } {
+function readMessage(account: Account, url: string, text: string): { to: string; text: string } {
+  if (account.channel === 'chat') {
+    return { to: `person-${new URL(url).pathname.replace('/hooks/person', '')}`, text: (JSON.parse(text) as Json).text }
+  }
   if (account.channel === 'email') {
     const body = JSON.parse(text) as Json
     const to: string = body.personalizations?.[0].to[0].email ?? [body.to].flat()[0]?.email ?? [body.to].flat()[0]
@@ -170,6 +188,7 @@ function replyOf(answer: Answer, call: ProviderCall | undefined): OutboundAnswer
   switch (answer) {
     case 'ok':
       if (call === undefined) return reply(200, '{"data":{"allowed":"yes"}}')
+      if (call.channel === 'chat') return reply(200, 'ok')
       return call.channel === 'sms'
         ? reply(201, '{"sid":"SM1","status":"queued"}')
         : reply(202, '{}', { 'x-message-id': 'm1' })

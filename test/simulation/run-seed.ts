@@ -1,12 +1,13 @@
 // One seed from its first event to the last row: nodes, client, faults and the clock, then the invariants.
 import { prepared, sql } from '../../src/db/sql.ts'
+import type { Json } from '../support/app.ts'
 import { createRandom } from '../support/random.ts'
+import { bodyOf, chatAddressOf } from './accounts.ts'
 import { FaultyDb } from './faulty-db.ts'
 import { mistakesOf } from './invariants.ts'
 import type { Ledger, SimulatedEvent } from './ledger.ts'
 import type { WorkerName } from './node.ts'
 import { SimulatedNode } from './node.ts'
-import type { Behaviour } from './providers.ts'
 import { FakeProviders, phoneOf } from './providers.ts'
 import type { Scenario } from './scenario.ts'
 import { accountsOf, delayMs, makeScenario, stepsOf, throttleMax } from './scenario.ts'
@@ -15,6 +16,7 @@ import { startsAtMs } from './scene.ts'
 import type { Actor } from './schedule.ts'
 import { Schedule } from './schedule.ts'
 import { SeedFaults } from './seed-faults.ts'
+import { planTrouble } from './trouble.ts'
 
 export interface SeedResult {
   readonly seed: number
@@ -58,6 +60,7 @@ class SeedRun {
   readonly #faults: SeedFaults
   readonly #client: Actor = { name: 'client', isDead: false, frozenUntilMs: 0 }
   readonly #nodes: SimulatedNode[] = []
+  readonly #integrationIds = new Map<string, string>()
   #deaths = 0
   #clientsLeft = 0
   #steps = 0
@@ -89,7 +92,7 @@ class SeedRun {
     await this.#prepare(key)
     this.#startApi()
     for (let count = 0; count < this.#scenario.nodes; count += 1) this.#startNode()
-    this.#planTrouble()
+    this.#planTrouble(id, key)
     this.#startClients(key)
     const stuck = await this.#loop(id)
     for (const node of this.#nodes) node.isDead = true
@@ -114,7 +117,10 @@ class SeedRun {
       nowMs: () => this.schedule.nowMs,
       random: () => this.schedule.random.integer(1_000) / 1_000,
     }
-    for (const account of this.#ledger.accounts) await this.#expect(key, 'POST', '/v1/integrations', bodyOf(account))
+    for (const account of this.#ledger.accounts) {
+      const made = await this.#expect(key, 'POST', '/v1/integrations', bodyOf(account))
+      this.#integrationIds.set(account.name, made._id)
+    }
     for (const workflow of this.#scenario.workflows) {
       const { identifier } = workflow
       const body = { name: identifier, workflowId: identifier, active: true, steps: stepsOf(workflow) }
@@ -126,15 +132,21 @@ class SeedRun {
       phone: phoneOf(subscriberId),
     }))
     await this.#expect(key, 'POST', '/v1/subscribers/bulk', { subscribers })
+    if (this.#scenario.workflows.some(({ steps }) => steps.includes('chat'))) {
+      for (const person of this.#scenario.people) {
+        await this.#expect(key, 'PUT', `/v1/subscribers/${person}/credentials`, chatAddressOf(person))
+      }
+    }
     await this.#expect(key, 'POST', '/v2/topics', { key: 'topic', name: 'topic' })
     if (this.#scenario.topicMembers.length === 0) return
     const members = { subscriberIds: this.#scenario.topicMembers }
     await this.#expect(key, 'POST', '/v2/topics/topic/subscriptions', members)
   }
 
-  async #expect(key: string, method: string, path: string, body: object): Promise<void> {
+  async #expect(key: string, method: string, path: string, body: object): Promise<Json> {
     const reply = await this.#scene.call(key, method, path, body)
     if (reply.status > 201) throw new Error(`${method} ${path} answered ${reply.status}: ${reply.text}`)
+    return reply.body
   }
 
   #startApi(): void {
@@ -182,38 +194,35 @@ class SeedRun {
     this.schedule.add(this.#client, 100 + random.integer(4_000), 'restart', () => this.#startNode())
   }
 
-  #planTrouble(): void {
-    const { freezes, outages, troubleMs, providersAreBad } = this.#scenario
-    const { random } = this.schedule
-    for (let count = 0; count < freezes; count += 1) {
-      this.schedule.add(this.#client, random.integer(troubleMs), 'freeze', () => {
-        const living = this.#living().filter((node) => node.frozenUntilMs <= this.schedule.nowMs)
-        if (living.length === 0) return
-        const ms = random.oneOf([3_000, 15_000, 70_000, 130_000])
-        random.oneOf(living).freeze(ms, ms > 10_000 && random.chance(0.7))
-      })
-    }
-    for (let count = 0; count < outages; count += 1) {
-      this.schedule.add(this.#client, random.integer(troubleMs), 'outage', () => {
-        const ms = 500 + random.integer(8_000)
-        this.schedule.note(this.#client, `OUTAGE of ${ms} ms`)
-        this.#faults.outage(ms)
-      })
-    }
-    if (providersAreBad) this.#spoilProviders()
-    this.#providers.onCall = (actor) => {
-      if (!this.#faults.isOver() && this.#mayDie(actor) && random.chance(0.05)) this.#kill(actor)
-    }
+  #planTrouble(environmentId: string, key: string): void {
+    planTrouble({
+      schedule: this.schedule,
+      scenario: this.#scenario,
+      ledger: this.#ledger,
+      faults: this.#faults,
+      providers: this.#providers,
+      actor: this.#client,
+      db: this.#scene.database.db,
+      environmentId,
+      living: () => this.#living(),
+      startNode: () => this.#startNode(),
+      setActive: (account, active) => this.#setActive(key, account, active),
+      mayDie: (actor) => this.#mayDie(actor),
+      kill: (actor) => this.#kill(actor),
+    })
   }
 
-  #spoilProviders(): void {
-    const { random, nowMs } = this.schedule
-    const behaviours: readonly Behaviour[] = ['flaky', 'busy', 'down', 'unsure', 'good']
-    const names = [...this.#ledger.accounts.map((one) => one.name), 'custom', 'rules']
-    for (const name of names) {
-      const untilMs = nowMs + random.integer(random.oneOf([30_000, 300_000, 900_000]))
-      this.#providers.behave(name, random.oneOf(behaviours), untilMs)
+  /** Until it is done: a change of settings is owed as well. */
+  async #setActive(key: string, account: string, active: boolean): Promise<void> {
+    this.#clientsLeft += 1
+    const id = this.#integrationIds.get(account)
+    for (let attempt = 0; attempt < 20; attempt += 1) {
+      const reply = await this.#call(key, 'PUT', `/v1/integrations/${id}`, { active })
+      this.schedule.note(this.#client, `${account} is ${active ? 'on' : 'off'}: ${reply.status}`)
+      if (reply.status === 200) break
+      await this.#wait(500)
     }
+    this.#clientsLeft -= 1
   }
 
   #startClients(key: string): void {
@@ -336,19 +345,4 @@ class SeedRun {
     await db.run(sql`update jobs set due_at = null where environment_id = ${environmentId} and due_at is not null`)
     await db.run(sql`delete from tasks where environment_id = ${environmentId}`)
   }
-}
-
-function bodyOf({ name, channel, isIdempotent, whenUnsure }: Ledger['accounts'][number]): object {
-  const shared = { name, identifier: name, channel, active: true }
-  const baseUrl = `https://${name}.example.com`
-  if (channel === 'sms') {
-    const credentials = { accountSid: 'ACtest', token: 'secret', from: '+14155550100', baseUrl }
-    return { ...shared, providerId: 'twilio', credentials, configurations: { whenUnsure } }
-  }
-  if (isIdempotent) {
-    const credentials = { webhookUrl: `${baseUrl}/mail`, secretKey: 'secret', from: 'hello@example.com' }
-    return { ...shared, providerId: 'email-webhook', credentials }
-  }
-  const credentials = { apiKey: 'SG.key', from: 'hello@example.com', baseUrl }
-  return { ...shared, providerId: 'sendgrid', credentials }
 }

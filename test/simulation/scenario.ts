@@ -17,6 +17,10 @@ const stepLists: readonly (readonly StepKind[])[] = [
   ['custom', 'in_app'],
   ['email', 'custom', 'sms'],
   ['condition', 'email'],
+  ['chat', 'in_app'],
+  ['in_app', 'chat', 'email'],
+  ['digest', 'chat'],
+  ['email', 'sms', 'chat'],
 ]
 
 export interface Scenario {
@@ -33,6 +37,12 @@ export interface Scenario {
   readonly deathsMax: number
   readonly freezes: number
   readonly outages: number
+  /** How often leases end while their nodes still work. */
+  readonly expiries: number
+  /** Nodes that stop in order, and start again. */
+  readonly stops: number
+  /** How often an e-mail account is switched off for a while. */
+  readonly switches: number
   readonly troubleMs: number
   readonly providersAreBad: boolean
 }
@@ -44,12 +54,18 @@ export const delayMs = 120_000
 export const throttleMax = 3
 
 export function accountsOf(random: Random): Account[] {
-  const accounts: Account[] = []
-  if (random.chance(0.8)) accounts.push({ name: 'mail-a', channel: 'email', isIdempotent: false, whenUnsure: 'retry' })
-  if (accounts.length === 0 || random.chance(0.3))
-    accounts.push({ name: 'hook-a', channel: 'email', isIdempotent: true, whenUnsure: 'retry' })
-  if (random.chance(0.3)) accounts.push({ name: 'mail-b', channel: 'email', isIdempotent: false, whenUnsure: 'retry' })
-  accounts.push({ name: 'sms-a', channel: 'sms', isIdempotent: false, whenUnsure: random.oneOf(['skip', 'retry']) })
+  const email = { channel: 'email', isIdempotent: false, whenUnsure: 'retry' } as const
+  const all: readonly Account[] = [
+    { ...email, name: 'mail-a', kind: 'sendgrid' },
+    { ...email, name: 'smtp-a', kind: 'smtp' },
+    { ...email, name: 'hook-a', kind: 'email-webhook', isIdempotent: true },
+    { ...email, name: 'mail-b', kind: 'sendgrid' },
+  ]
+  const accounts: Account[] = all.filter(() => random.chance(0.4))
+  if (accounts.length === 0) accounts.push(random.oneOf(all))
+  const other = { isIdempotent: false, whenUnsure: random.oneOf(['skip', 'retry'] as const) }
+  accounts.push({ ...other, name: 'sms-a', channel: 'sms', kind: 'twilio' })
+  accounts.push({ ...other, name: 'chat-a', channel: 'chat', kind: 'mattermost' })
   return accounts
 }
 
@@ -90,6 +106,9 @@ export function makeScenario(random: Random, ledger: Ledger): Scenario {
     deathsMax: isCalm ? 0 : random.oneOf([0, 0, 1, 2, 4]),
     freezes: isCalm ? 0 : random.oneOf([0, 0, 0, 1, 2]),
     outages: isCalm ? 0 : random.oneOf([0, 0, 1]),
+    expiries: isCalm ? 0 : random.oneOf([0, 0, 0, 1, 3]),
+    stops: isCalm ? 0 : random.oneOf([0, 0, 0, 1, 3]),
+    switches: random.oneOf([0, 0, 0, 1, 2]),
     troubleMs: 20_000 + random.integer(300_000),
     providersAreBad: !isCalm && random.chance(0.6),
   }

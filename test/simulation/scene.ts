@@ -15,6 +15,7 @@ import type { Json, TestReply } from '../support/app.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { createFakeWorld } from '../support/fake-world.ts'
+import { fakeSmtp } from './fake-smtp.ts'
 
 /** What the API of the present seed works with. */
 export interface Present {
@@ -38,6 +39,7 @@ export interface SimulationScene {
 export const startsAtMs = Date.parse('2026-03-02T09:00:00.000Z')
 
 export async function createScene(): Promise<SimulationScene> {
+  fakeSmtp()
   const database = await createTestDatabase()
   const fake = createFakeWorld()
   const world: World = {
