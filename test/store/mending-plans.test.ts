@@ -64,6 +64,9 @@ before(async () => {
     await db.run(sql`
       insert into redrives (environment_id, id, state, filter, bounds, requested_by, created_at, updated_at)
       select ${id}, gen_random_uuid(), 'completed', '{}', '{}', '', now(), now() from generate_series(1, 3000) as n`)
+    await db.run(sql`
+      insert into digest_events (environment_id, window_id, seq, event_id)
+      select ${id}, gen_random_uuid(), n, gen_random_uuid() from generate_series(1, 5000) as n`)
   }
   await db.run(sql`analyze`)
 })
