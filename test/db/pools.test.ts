@@ -36,8 +36,9 @@ test('while slow statements hold every general connection, outcomes and the hear
   const watcher = openPools(database.connection, { ...options, poolSize: 3 })
   t.after(() => Promise.all([pools.close(), watcher.close()]))
   const tag = 'slow statement of the pools test'
-  const slow = Array.from({ length: 3 }, () =>
-    pools.db.row(sql`select pg_sleep(60) /* slow statement of the pools test */`),
+  // Settled from the start: they are rejected while the test still waits for the statement that cancels them.
+  const slow = Promise.allSettled(
+    Array.from({ length: 3 }, () => pools.db.row(sql`select pg_sleep(60) /* slow statement of the pools test */`)),
   )
   const held = sql`select pid from pg_stat_activity where query like ${`%${tag}%`} and query like '%pg_sleep%' and state = 'active'
     and pid <> pg_backend_pid() and datname = current_database()`
@@ -55,7 +56,7 @@ test('while slow statements hold every general connection, outcomes and the hear
   assert.equal(usage.heartbeat?.total, 1)
   // Ended by the server, so that the test need not wait for them.
   await watcher.db.run(sql`select pg_cancel_backend(pid) from (${held}) as holders`)
-  assert.deepEqual(new Set((await Promise.allSettled(slow)).map((one) => one.status)), new Set(['rejected']))
+  assert.deepEqual(new Set((await slow).map((one) => one.status)), new Set(['rejected']))
   await waiting
 })
 
