@@ -2,6 +2,7 @@
 import type { Group } from '../commit/group.ts'
 import { createGroup } from '../commit/group.ts'
 import { claimCalls, keepAnswers } from '../commit/once.ts'
+import { wasOutrun } from '../db/expect-rows.ts'
 import type { Db, Tx } from '../db/sql.ts'
 import type { Answer, Idempotency } from '../domain/answer.ts'
 import { created } from '../domain/answer.ts'
@@ -12,7 +13,8 @@ import { gathered } from '../domain/gathered.ts'
 import type { Job } from '../domain/job.ts'
 import type { Problem } from '../domain/problem.ts'
 import type { Queue } from '../queue/queue.ts'
-import { findKnown, mergedRecipients } from '../record/resolve-recipients.ts'
+import type { ForeseenPeople } from '../record/resolve-recipients.ts'
+import { foreseePeople } from '../record/resolve-recipients.ts'
 import type { World } from '../world/world.ts'
 import { cancelEvent } from './accept-cancel.ts'
 import type { GivenEvent, Judged, JudgedVersions } from './judge-events.ts'
@@ -111,7 +113,7 @@ async function acceptTogether<Body>(
   shape: AnswerShape<Body>,
 ): Promise<(Answer<Body> | Problem)[]> {
   const { db, world } = accepting
-  const { judged, known } = await judgeCalls(accepting, environment, calls)
+  const { judged, people } = await judgeCalls(accepting, environment, calls)
   let taken = 0
   const numbered = calls.map(({ events, traceparent }) => {
     taken += events.length
@@ -121,7 +123,8 @@ async function acceptTogether<Body>(
   const all = gathered(numbered, (one) => one.runnable)
   let repeats: readonly (Answer<Body> | Problem | undefined)[] = []
   const result = await withRoom(accepting, environment, all, async (acceptance) => {
-    if (known !== undefined) return { written: await writePlainEvents(db, acceptance, all, known), result: answers }
+    const written = people && (await unlessOutrun(() => writePlainEvents(db, acceptance, all, people)))
+    if (written !== undefined) return { written, result: answers }
     return db.transaction(async (tx) => {
       const earlier = await answeredBefore<Body>(tx, world, environment, calls)
       repeats = earlier
@@ -139,6 +142,16 @@ async function acceptTogether<Body>(
   const fresh = numbered.filter((_, index) => repeats[index] === undefined)
   countAccepted(world, fresh)
   return result
+}
+
+/** Undefined where another transaction was faster, and nothing was kept. */
+async function unlessOutrun<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await work()
+  } catch (error) {
+    if (wasOutrun(error)) return undefined
+    throw error
+  }
 }
 
 /** An event whose transaction id had run before is answered as processed, and counts as a repeat. */
@@ -159,28 +172,30 @@ function countAccepted({ meter }: World, calls: readonly NumberedCall[]): void {
 
 interface JudgedCalls {
   readonly judged: readonly Judged[]
-  /** Internal ids by subscriberId, when the events name nobody who is to be written, and need nothing else written either. */
-  readonly known: ReadonlyMap<string, string> | undefined
+  /** When the events need nothing written but themselves and the people they name. */
+  readonly people: ForeseenPeople | undefined
 }
 
 /** What the events say, and whom they name, in one trip. */
 async function judgeCalls(
-  { db, known: versions }: Accepting,
+  { db, world, known: versions }: Accepting,
   environment: Environment,
   calls: readonly TriggerCall[],
 ): Promise<JudgedCalls> {
   const events = gathered(calls, (call) => call.events)
   const requests = gathered(events, (event) => ('request' in event ? [event.request] : []))
   const mayBePlain = calls.every((call) => call.idempotency === undefined) && requests.every(isPlain)
-  const people = mayBePlain ? gathered(requests, ({ recipients, actor }) => peopleOf(recipients, actor)) : []
-  const [judged, known] = await db.together((on) =>
+  const named = mayBePlain ? gathered(requests, ({ recipients, actor }) => peopleOf(recipients, actor)) : []
+  const [judged, people] = await db.together((on) =>
     Promise.all([
       judgeEvents(on, environment, versions, events),
-      mayBePlain ? findKnown(on, environment, mergedRecipients(people)) : undefined,
+      mayBePlain ? foreseePeople(on, world, environment, named) : undefined,
     ]),
   )
-  const areKnown = known !== undefined && people.every(({ subscriberId }) => known.has(subscriberId))
-  return { judged, known: areKnown ? known : undefined }
+  // One that will not run may name somebody too, who is not to be written for it.
+  const mayWrite = people !== undefined && judged.every((one) => 'runnable' in one)
+  const writesNobody = people !== undefined && people.made.length + people.changed.length === 0
+  return { judged, people: mayWrite || writesNobody ? people : undefined }
 }
 
 /** For each call the answer it was given before, if it is a repeat. */

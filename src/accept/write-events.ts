@@ -1,5 +1,7 @@
 // Writes events that will run: transactions, subscribers, contexts, then events with their notifications and jobs.
 import { channelChanges } from '../commit/channel-changes.ts'
+import { expectRows } from '../db/expect-rows.ts'
+import type { Part } from '../db/one-statement.ts'
 import { oneStatement } from '../db/one-statement.ts'
 import type { Sql, Tx } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
@@ -21,16 +23,17 @@ import type { Reservation } from '../queue/worker.ts'
 import { countedEvents } from '../record/count-accepted.ts'
 import type { Notified } from '../record/notify.ts'
 import { firstJobs, preLeasedJob } from '../record/notify.ts'
-import type { ResolveChannels, ResolvedRecipients } from '../record/resolve-recipients.ts'
+import type { ForeseenPeople, ResolveChannels, ResolvedRecipients } from '../record/resolve-recipients.ts'
 import { channelWarnings, resolveRecipients } from '../record/resolve-recipients.ts'
 import type { NewAttachment } from '../store/attachments.ts'
 import { insertAttachments } from '../store/attachments.ts'
 import { insertContexts } from '../store/contexts.ts'
 import { countInsertion } from '../store/counts.ts'
 import type { NewEvent } from '../store/events.ts'
-import { claimTransactions, eventInsertion } from '../store/events.ts'
+import { claimTransactions, eventInsertion, transactionClaims } from '../store/events.ts'
 import { jobInsertions } from '../store/jobs/insert.ts'
 import { notificationInsertion } from '../store/notifications.ts'
+import { subscriberChanges, subscriberInsertion } from '../store/subscribers.ts'
 import { insertTasks } from '../store/tasks.ts'
 import { updateTenants } from '../store/tenants.ts'
 import { findTopics } from '../store/topics.ts'
@@ -64,12 +67,12 @@ export function jobsAtOnce(events: readonly Runnable[]): number {
 
 const isExpanded = (recipients: readonly Recipient[]): boolean => recipients.length > recipientsAtOnceMax
 
-/** Whether it needs nothing written but itself, once the people it names are known. */
+/** Whether it needs nothing written but itself, its transaction and the people it names. */
 export function isPlain(request: EventRequest): boolean {
-  const { recipients, topics, transactionId, actor, tenant, context, isBroadcast, attachments } = request
+  const { recipients, topics, actor, tenant, context, isBroadcast, attachments } = request
   const changesTenant = tenant !== undefined && (tenant.name !== undefined || tenant.data !== undefined)
   const isLarge = isBroadcast || attachments.length > 0
-  const hasMore = isLarge || topics.length > 0 || context.length > 0 || transactionId !== undefined || changesTenant
+  const hasMore = isLarge || topics.length > 0 || context.length > 0 || changesTenant
   return !hasMore && !isExpanded(recipients) && peopleOf(recipients, actor).every((one) => one.channels.length === 0)
 }
 
@@ -85,14 +88,27 @@ export interface Acceptance {
   readonly now: Date
 }
 
-/** Plain events, of people who are all known: one statement, and so a transaction by itself. */
+/**
+ * Plain events in one statement, and so a transaction by itself. It goes by what was looked up before it began, and fails
+ * as outrun where another transaction has changed that since: then nothing is kept of it.
+ */
 export async function writePlainEvents(
   db: Sql,
   acceptance: Acceptance,
-  events: readonly Numbered[],
-  known: ReadonlyMap<string, string>,
+  given: readonly Numbered[],
+  { ids, made, changed }: ForeseenPeople,
 ): Promise<WrittenEvents> {
-  return insertAll(db, acceptance, events, { resolved: { ids: known, warnings: new Map() }, topics: [] })
+  const { environment, now } = acceptance
+  const first = firstOfEach(given)
+  const events = given.filter((event) => !isLaterOfIts(first, event))
+  const claims = claimsOf(first)
+  const before = [
+    ...(claims.length === 0 ? [] : [transactionClaims(environment, claims)]),
+    ...(made.length === 0 ? [] : [subscriberInsertion(environment, made, now)]),
+    ...(changed.length === 0 ? [] : [subscriberChanges(environment, changed, now)]),
+  ]
+  const expected = claims.length + made.length + changed.length
+  return insertAll(db, acceptance, events, { resolved: { ids, warnings: new Map() }, topics: [] }, { before, expected })
 }
 
 /** Locks are taken in the order of the house: transactions, subscribers, the rest; sorted within each. */
@@ -129,20 +145,22 @@ async function insertAll(
   { environment, queue, reservation, now }: Acceptance,
   events: readonly Numbered[],
   { resolved, topics }: { resolved: ResolvedRecipients; topics: readonly Topic[] },
+  { before, expected }: { before: readonly Part[]; expected: number } = { before: [], expected: 0 },
 ): Promise<WrittenEvents & { expanding: readonly NewEvent[] }> {
   if (events.length === 0) return { preLeased: [], leftWork: false, expanding: [] }
   const rows = events.map((event) => rowOf(event, resolved, topics, now))
   const { notifications, jobs } = firstJobs(gathered(events, (event) => notifiedOf(event, resolved)))
   const lease = reservation?.lease ?? null
   const { clock, leaseMs } = queue
-  await db.run(
-    oneStatement([
-      eventInsertion(environment, rows),
-      ...(notifications.length === 0 ? [] : [notificationInsertion(environment, notifications)]),
-      ...jobInsertions(environment, jobs, { clock, leaseMs, lease, now }),
-      countInsertion(environment, countedEvents(rows, notifications), now),
-    ]),
-  )
+  const parts = [
+    ...before,
+    eventInsertion(environment, rows),
+    ...(notifications.length === 0 ? [] : [notificationInsertion(environment, notifications)]),
+    ...jobInsertions(environment, jobs, { clock, leaseMs, lease, now }),
+    countInsertion(environment, countedEvents(rows, notifications), now),
+  ]
+  const counted = before.map(({ as }) => as)
+  await db.run(oneStatement(parts, expectRows(counted, expected)))
   const kept = new Map(rows.filter(isSmall).map((row) => [row.id, triggeredEvent(row)]))
   const preLeased =
     lease === null ? [] : jobs.map((job) => preLeasedJob(environment, job, lease, kept.get(job.eventId)))
@@ -180,23 +198,29 @@ async function firstOfTheirTransaction(
   environment: Environment,
   events: readonly Numbered[],
 ): Promise<Numbered[]> {
-  const first = new Map<string, Numbered>()
-  for (const event of events) {
-    if (event.request.transactionId !== undefined && !first.has(event.transactionId)) {
-      first.set(event.transactionId, event)
-    }
-  }
-  const claimed = await claimTransactions(
-    tx,
-    environment,
-    [...first.values()].map(({ transactionId, id }) => ({ transactionId, eventId: id })),
-  )
+  const first = firstOfEach(events)
+  const claimed = await claimTransactions(tx, environment, claimsOf(first))
   return events.filter(
     (event) =>
-      event.request.transactionId === undefined ||
-      (claimed.has(event.transactionId) && first.get(event.transactionId) === event),
+      event.request.transactionId === undefined || (claimed.has(event.transactionId) && !isLaterOfIts(first, event)),
   )
 }
+
+/** By the callers' own transaction ids. */
+function firstOfEach(events: readonly Numbered[]): ReadonlyMap<string, Numbered> {
+  const first = new Map<string, Numbered>()
+  for (const event of events) {
+    const isOwn = event.request.transactionId !== undefined
+    if (isOwn && !first.has(event.transactionId)) first.set(event.transactionId, event)
+  }
+  return first
+}
+
+const isLaterOfIts = (first: ReadonlyMap<string, Numbered>, event: Numbered): boolean =>
+  event.request.transactionId !== undefined && first.get(event.transactionId) !== event
+
+const claimsOf = (first: ReadonlyMap<string, Numbered>): { transactionId: string; eventId: string }[] =>
+  [...first.values()].map(({ transactionId, id }) => ({ transactionId, eventId: id }))
 
 function distinctContexts(events: readonly Numbered[]): ContextMention[] {
   const mentions = new Map<string, ContextMention>()

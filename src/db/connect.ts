@@ -7,6 +7,7 @@ import type { ListType } from './array-bytes.ts'
 import { arrayBytes, listTypesIn } from './array-bytes.ts'
 import { arrayText } from './array-text.ts'
 import { codeOf, failureOf } from './failure.ts'
+import { gatherWrites } from './gather-writes.ts'
 import { momentOfRow } from './moment-text.ts'
 import type { Db, Sql, Statement, TransactionLimits, Tx } from './sql.ts'
 import { DatabaseUnavailable } from './sql.ts'
@@ -171,8 +172,10 @@ async function retrying<Result>(work: () => Promise<Result>): Promise<Result> {
 }
 
 /** Statements on one connection, each a transaction by itself. */
-const statementsOn = (client: pg.PoolClient, way: Way) => (statement: Statement) =>
-  way.hasPooler ? inOwnTransaction(client, way, statement) : client.query(queryOf(statement, way))
+const statementsOn = (client: pg.PoolClient, way: Way) => (statement: Statement) => {
+  gatherWrites(client)
+  return way.hasPooler ? inOwnTransaction(client, way, statement) : client.query(queryOf(statement, way))
+}
 
 /**
  * The cheapest way to give one statement its timeouts where the session is not ours: three messages in one trip. They are
@@ -223,8 +226,12 @@ function transactionOnce<Result>(
   const within = limits === undefined ? {} : { query_timeout: limits.statementTimeoutMs + silenceMs }
   const beginning = way.hasPooler || limits !== undefined ? beginWith(limits ?? way.timeouts) : 'begin'
   return onConnection(pool, async (client, discard) => {
-    const ask = (statement: Statement) => client.query({ ...queryOf(statement, way), ...within })
+    const ask = (statement: Statement) => {
+      gatherWrites(client)
+      return client.query({ ...queryOf(statement, way), ...within })
+    }
     try {
+      gatherWrites(client)
       // `begin` travels with the first statement.
       const begun = client.query(beginning)
       begun.catch(() => {})

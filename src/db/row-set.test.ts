@@ -1,4 +1,4 @@
-// Rows for one insert: what is the same is said once, and the shape tells texts apart.
+// Rows for one insert: what is usually the same is said once where it is, and the shape tells texts apart.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Column } from './row-set.ts'
@@ -12,8 +12,8 @@ interface Row {
 }
 
 const id: Column<Row> = { name: sql`id`, type: sql`int`, read: (row) => row.id }
-const name: Column<Row> = { name: sql`name`, type: sql`text`, read: (row) => row.name }
-const at: Column<Row> = { name: sql`at`, type: sql`timestamptz`, read: (row) => row.at }
+const name: Column<Row> = { name: sql`name`, type: sql`text`, isUsuallySame: true, read: (row) => row.name }
+const at: Column<Row> = { name: sql`at`, type: sql`timestamptz`, isUsuallySame: true, read: (row) => row.at }
 const moment = new Date('2026-01-02T03:04:05.678Z')
 const row = (number: number, called: string): Row => ({ id: number, name: called, at: new Date(moment) })
 
@@ -22,13 +22,13 @@ const statementOf = (rows: readonly Row[], lookedAt: readonly Column<Row>[] = []
   return { statement: sql`select ${values} from ${from}`, shape, valueIn }
 }
 
-test('a column that differs travels as an array, one that is the same as a single value', () => {
+test('a column travels as an array, one that is usually the same as a single value', () => {
   const { statement } = statementOf([row(1, 'same'), row(2, 'same')])
   assert.deepEqual(statement.values, ['same', [1, 2]])
   assert.match(statement.text, /^select r\.id::int, \$1::text::text from unnest\(\$2::int\[\]\) as r \(id\)$/)
 })
 
-test('the first column always travels as an array: the rows must come from somewhere', () => {
+test('a column that usually differs travels as an array even where it does not', () => {
   const { statement } = statementOf([row(1, 'same'), row(1, 'same')])
   assert.deepEqual(statement.values, ['same', [1, 1]])
 })
@@ -51,8 +51,15 @@ test('the same shape has the same text, another shape another', () => {
 })
 
 test('a column that is only looked at is no value of the rows, and can be asked for', () => {
-  const { statement, valueIn } = statementOf([row(1, 'a'), row(2, 'b')], [at])
+  const { statement, valueIn } = statementOf([row(1, 'a'), row(2, 'a')], [at])
   assert.doesNotMatch(statement.text.split(' from ')[0] ?? '', /at/)
   assert.deepEqual(valueIn(at).values, [moment])
-  assert.equal(valueIn(name).text, 'r.name::text')
+  assert.equal(valueIn(id).text, 'r.id::int')
+})
+
+test('where one of those that are usually the same differs, all travel as arrays: there is no third shape', () => {
+  const { statement, shape, valueIn } = statementOf([row(1, 'a'), row(2, 'b')], [at])
+  assert.equal(shape, 'full')
+  assert.equal(statement.values.length, 3)
+  assert.equal(valueIn(at).text, 'r.at::timestamptz')
 })

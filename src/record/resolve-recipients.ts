@@ -1,11 +1,12 @@
 // Who an event names: subscribers found, made or updated, and their channels written, in the given transaction.
+import { isDeepStrictEqual } from 'node:util'
 import type { Sql, Tx } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Recipient } from '../domain/event.ts'
 import type { SubscriberFields } from '../domain/subscriber.ts'
 import type { ChannelChange } from '../store/subscriber-channels.ts'
 import { mergeChannels } from '../store/subscriber-channels.ts'
-import type { SubscriberRow } from '../store/subscribers.ts'
+import type { SubscriberRow, SubscriberUpsert } from '../store/subscribers.ts'
 import { findSubscriberIds, findSubscriberRows, upsertSubscribers } from '../store/subscribers.ts'
 import type { World } from '../world/world.ts'
 
@@ -48,28 +49,65 @@ export async function resolveRecipients(
   return { ids, warnings }
 }
 
+/** Who is there, who would be made and who changed, as far as can be seen before anything is locked. */
+export interface ForeseenPeople {
+  /** Internal ids by subscriberId; those of `made` are the ids that they will get. */
+  readonly ids: ReadonlyMap<string, string>
+  readonly made: readonly SubscriberUpsert[]
+  readonly changed: readonly SubscriberUpsert[]
+}
+
+export async function foreseePeople(
+  db: Sql,
+  world: Pick<World, 'now' | 'newId'>,
+  environment: Environment,
+  given: readonly Recipient[],
+): Promise<ForeseenPeople> {
+  const recipients = mergedRecipients(given)
+  const { ids, differing } = await lookUp(db, environment, recipients)
+  const now = world.now()
+  const upserts = recipients
+    .filter(({ subscriberId }) => !ids.has(subscriberId))
+    .map(({ subscriberId, fields }) => ({ id: differing.get(subscriberId) ?? world.newId(now), subscriberId, fields }))
+  for (const { subscriberId, id } of upserts) ids.set(subscriberId, id)
+  const [changed, made] = [true, false].map((isThere) =>
+    upserts.filter(({ subscriberId }) => differing.has(subscriberId) === isThere),
+  )
+  return { ids, made: made ?? [], changed: changed ?? [] }
+}
+
 /** Those that are there and of whom nothing new is said: most are, and cost no write, no lock and no look at their fields. */
-export async function findKnown(
+async function findKnown(
   db: Sql,
   environment: Environment,
   recipients: readonly Recipient[],
 ): Promise<Map<string, string>> {
+  return (await lookUp(db, environment, recipients)).ids
+}
+
+interface LookedUp {
+  /** Of those who are as they are said to be. */
+  readonly ids: Map<string, string>
+  /** Of those of whom something new is said. */
+  readonly differing: ReadonlyMap<string, string>
+}
+
+async function lookUp(db: Sql, environment: Environment, recipients: readonly Recipient[]): Promise<LookedUp> {
   const isNamed = ({ fields }: Recipient): boolean => Object.keys(fields).length === 0
   const named = recipients.filter(isNamed).map((recipient) => recipient.subscriberId)
   const described = recipients.filter((recipient) => !isNamed(recipient))
-  const ids = named.length === 0 ? new Map<string, string>() : await findSubscriberIds(db, environment, named)
-  if (described.length === 0) return ids
-  const rows = await findSubscriberRows(
-    db,
-    environment,
-    described.map((recipient) => recipient.subscriberId),
-  )
-  const byId = new Map(rows.map((row) => [row.subscriber_id, row]))
+  const describedIds = described.map((recipient) => recipient.subscriberId)
+  const [ids, rows] = await Promise.all([
+    named.length === 0 ? new Map<string, string>() : findSubscriberIds(db, environment, named),
+    described.length === 0 ? [] : findSubscriberRows(db, environment, describedIds),
+  ])
+  const differing = new Map<string, string>()
+  const stored = new Map(rows.map((row) => [row.subscriber_id, row]))
   for (const { subscriberId, fields } of described) {
-    const row = byId.get(subscriberId)
-    if (row !== undefined && !differs(row, fields)) ids.set(subscriberId, row.id)
+    const row = stored.get(subscriberId)
+    if (row !== undefined) (differs(row, fields) ? differing : ids).set(subscriberId, row.id)
   }
-  return ids
+  return { ids, differing }
 }
 
 async function writeChannels(
@@ -127,7 +165,8 @@ function differs(row: SubscriberRow, fields: SubscriberFields): boolean {
   return Object.entries(fields).some(([name, value]) => {
     if (value === undefined) return false
     const before = stored[name as keyof SubscriberFields]
-    return name === 'data' ? JSON.stringify(value) !== JSON.stringify(before) : value !== before
+    // The database keeps the members of an object in an order of its own.
+    return name === 'data' ? !isDeepStrictEqual(value, before) : value !== before
   })
 }
 

@@ -49,6 +49,25 @@ export async function claimTransactions(
   return new Set(rows.map((row) => row.transaction_id))
 }
 
+/** The same, of ids that were not used when they were looked for; as a part of a larger statement, which is told how many are new. */
+export function transactionClaims(
+  environment: Environment,
+  claims: readonly { transactionId: string; eventId: string }[],
+): Part {
+  return {
+    as: sql`new_transactions`,
+    name: 'transaction',
+    statement: sql`
+      insert into transactions (environment_id, transaction_id, event_id)
+      select ${environment.id}::uuid, c.transaction_id, c.event_id
+      from unnest(${claims.map((claim) => claim.transactionId)}::text[], ${claims.map((claim) => claim.eventId)}::uuid[])
+        as c (transaction_id, event_id)
+      order by c.transaction_id
+      on conflict (environment_id, transaction_id) do nothing
+      returning transaction_id`,
+  }
+}
+
 const uuid = sql`uuid`
 const text = sql`text`
 const jsonb = sql`jsonb`
@@ -61,33 +80,46 @@ const columns: readonly Column<NewEvent>[] = [
   { name: sql`version_id`, type: uuid, read: (e) => e.versionId },
   { name: sql`payload`, type: jsonb, read: (e) => json(e.payload) },
   { name: sql`overrides`, type: jsonb, read: (e) => json(e.overrides) },
-  { name: sql`actor_id`, type: uuid, read: (e) => e.actorId },
-  { name: sql`tenant_id`, type: uuid, read: (e) => e.tenantId },
+  { name: sql`actor_id`, type: uuid, isUsuallySame: true, read: (e) => e.actorId },
+  { name: sql`tenant_id`, type: uuid, isUsuallySame: true, read: (e) => e.tenantId },
   {
     name: sql`context_keys`,
     type: sql`text[]`,
+    isUsuallySame: true,
     writtenAs: text,
     read: (e) => e.contextKeys && arrayText(e.contextKeys),
   },
-  { name: sql`severity`, type: text, read: (e) => e.severity },
-  { name: sql`lane`, type: sql`smallint`, read: (e) => e.lane },
-  { name: sql`recipients`, type: jsonb, read: (e) => json(e.recipients) },
-  { name: sql`topic_ids`, type: sql`uuid[]`, writtenAs: text, read: (e) => orNull(e.topics.map((topic) => topic.id)) },
+  { name: sql`severity`, type: text, isUsuallySame: true, read: (e) => e.severity },
+  { name: sql`lane`, type: sql`smallint`, isUsuallySame: true, read: (e) => e.lane },
+  { name: sql`recipients`, type: jsonb, isUsuallySame: true, read: (e) => json(e.recipients) },
+  {
+    name: sql`topic_ids`,
+    type: sql`uuid[]`,
+    writtenAs: text,
+    isUsuallySame: true,
+    read: (e) => orNull(e.topics.map((topic) => topic.id)),
+  },
   {
     name: sql`topic_keys`,
     type: sql`text[]`,
+    isUsuallySame: true,
     writtenAs: text,
     read: (e) => orNull(e.topics.map((topic) => topic.key)),
   },
-  { name: sql`excluded`, type: sql`text[]`, writtenAs: text, read: (e) => orNull(e.excluded) },
-  { name: sql`warnings`, type: jsonb, read: (e) => (e.warnings.length === 0 ? null : json(e.warnings)) },
-  { name: sql`notified`, type: sql`integer`, read: (e) => e.notified },
-  { name: sql`is_broadcast`, type: sql`boolean`, read: (e) => e.isBroadcast },
-  { name: sql`attachments`, type: sql`smallint`, read: (e) => e.attachments },
-  { name: sql`expanded_at`, type: moment, read: (e) => e.expandedAt },
-  { name: sql`created_at`, type: moment, read: (e) => e.createdAt },
-  { name: sql`test`, type: jsonb, read: (e) => (e.test ? json(e.test) : null) },
-  { name: sql`traceparent`, type: text, read: (e) => e.traceparent ?? null },
+  { name: sql`excluded`, type: sql`text[]`, writtenAs: text, isUsuallySame: true, read: (e) => orNull(e.excluded) },
+  {
+    name: sql`warnings`,
+    type: jsonb,
+    isUsuallySame: true,
+    read: (e) => (e.warnings.length === 0 ? null : json(e.warnings)),
+  },
+  { name: sql`notified`, type: sql`integer`, isUsuallySame: true, read: (e) => e.notified },
+  { name: sql`is_broadcast`, type: sql`boolean`, isUsuallySame: true, read: (e) => e.isBroadcast },
+  { name: sql`attachments`, type: sql`smallint`, isUsuallySame: true, read: (e) => e.attachments },
+  { name: sql`expanded_at`, type: moment, isUsuallySame: true, read: (e) => e.expandedAt },
+  { name: sql`created_at`, type: moment, isUsuallySame: true, read: (e) => e.createdAt },
+  { name: sql`test`, type: jsonb, isUsuallySame: true, read: (e) => (e.test ? json(e.test) : null) },
+  { name: sql`traceparent`, type: text, isUsuallySame: true, read: (e) => e.traceparent ?? null },
 ]
 const names = listed(columns.map((column) => column.name))
 

@@ -1,7 +1,7 @@
 // The integrations table. Credentials and configurations are sealed here on the way in and opened on the way out.
 
 import type { Sql, Tx } from '../db/sql.ts'
-import { json, prepared, sql } from '../db/sql.ts'
+import { json, sql } from '../db/sql.ts'
 import type { StepFilter } from '../domain/condition.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Channel, Configurations, Credentials, Integration, Standing } from '../domain/integration.ts'
@@ -158,25 +158,6 @@ export async function listIntegrations(
     where environment_id = ${environment.id} and deleted_at is null and (active or not ${filter.activeOnly}::boolean)
     order by id limit ${integrationsMax}`)
   return rows.map((row) => integrationOf(sealer, environment, row))
-}
-
-export interface IntegrationsStamp {
-  readonly stamp: string
-  /** Whether the whole environment keeps what it would send. */
-  readonly captures: boolean
-}
-
-/** Changes whenever something of the environment's integrations does: whoever keeps them knows by it. */
-export async function integrationsStamp(db: Sql, environment: Environment): Promise<IntegrationsStamp> {
-  const row = await db.row<{ stamp: string | null; captures: boolean | null }>(
-    prepared(
-      'integrations-stamp',
-      sql`select md5(string_agg(id::text || updated_at::text || active || is_primary, ',' order by id)) as stamp,
-            (select captures from environments where id = ${environment.id}) as captures
-          from integrations where environment_id = ${environment.id} and deleted_at is null`,
-    ),
-  )
-  return { stamp: row?.stamp ?? '', captures: row?.captures === true }
 }
 
 /** Seals up to `limit` integrations anew that another key sealed, deleted ones too, by id, after the one named. */

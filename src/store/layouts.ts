@@ -1,6 +1,6 @@
 // The layouts table: the frames around e-mails.
 import type { Sql, Statement, Tx } from '../db/sql.ts'
-import { prepared, sql } from '../db/sql.ts'
+import { sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Layout, LayoutFields } from '../domain/layout.ts'
 import { isUuid } from '../domain/uuid-v7.ts'
@@ -152,18 +152,6 @@ export async function countMatchingLayouts(
     select count(*) as count from layouts
     where ${matching(environment, text)} and environment_id = ${environment.id}`)
   return row?.count ?? 0
-}
-
-/** Differs whenever a layout was made, changed or deleted, or another is the default. */
-export async function layoutsStamp(db: Sql, environment: Environment): Promise<string> {
-  const row = await db.row<{ stamp: string | null }>(
-    prepared(
-      'layouts-stamp',
-      sql`select md5(string_agg(id::text || updated_at::text || is_default, ',' order by id)) as stamp
-          from layouts where environment_id = ${environment.id} and deleted_at is null`,
-    ),
-  )
-  return row?.stamp ?? ''
 }
 
 function layoutOf(environment: Environment, row: LayoutRow): Layout {

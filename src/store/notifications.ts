@@ -28,7 +28,13 @@ const columns: readonly Column<NewNotification>[] = [
   { name: sql`subscriber_id`, type: uuid, read: (n) => n.subscriberId },
   { name: sql`version_id`, type: uuid, read: (n) => n.versionId },
   { name: sql`recipient`, type: sql`jsonb`, read: (n) => json(n.recipient) },
-  { name: sql`topic_ids`, type: sql`uuid[]`, writtenAs: sql`text`, read: (n) => n.topicIds && arrayText(n.topicIds) },
+  {
+    name: sql`topic_ids`,
+    type: sql`uuid[]`,
+    writtenAs: sql`text`,
+    isUsuallySame: true,
+    read: (n) => n.topicIds && arrayText(n.topicIds),
+  },
 ]
 const names = listed(columns.map((column) => column.name))
 

@@ -143,17 +143,6 @@ export function suppressionOf(row: SuppressionRow): Suppression {
   }
 }
 
-/** Whether anybody at all is listed. */
-export async function hasSuppressions(db: Sql, environment: Environment): Promise<boolean> {
-  const row = await db.row<{ any: boolean }>(
-    prepared(
-      'suppressions-any',
-      sql`select exists (select 1 from suppressions where environment_id = ${environment.id}) as any`,
-    ),
-  )
-  return row?.any === true
-}
-
 /**
  * The same, and those of erased people, whose addresses are on the list as hashes: under the address that was asked for. One
  * trip to the database, and a second only where somebody was ever erased.

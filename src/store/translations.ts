@@ -1,6 +1,6 @@
 // The translations table: texts by locale, as the caller gave them.
 import type { Sql, Tx } from '../db/sql.ts'
-import { json, prepared, sql } from '../db/sql.ts'
+import { json, sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 
 export interface TranslationRow {
@@ -91,16 +91,4 @@ export async function listLocales(db: Sql, environment: Environment): Promise<Om
 /** Two calls that change texts wait for each other: the number of locales and their length are bounded. */
 export async function lockTranslations(tx: Tx, environment: Environment): Promise<void> {
   await tx.run(sql`select pg_advisory_xact_lock(hashtextextended('translations:' || ${environment.id}::text, 0))`)
-}
-
-/** Differs whenever the texts of a locale were changed, or a locale came or went. */
-export async function translationsStamp(db: Sql, environment: Environment): Promise<string> {
-  const row = await db.row<{ stamp: string | null }>(
-    prepared(
-      'translations-stamp',
-      sql`select md5(string_agg(locale || created_at::text || updated_at::text, ',' order by locale)) as stamp
-          from translations where environment_id = ${environment.id}`,
-    ),
-  )
-  return row?.stamp ?? ''
 }

@@ -3,10 +3,11 @@ import type { Sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Integration } from '../../domain/integration.ts'
 import type { Sealer } from '../../domain/sealed.ts'
-import { integrationsStamp, listIntegrations } from '../../store/integrations.ts'
+import type { ConfigurationStamps } from '../../store/configuration-stamps.ts'
+import { listIntegrations } from '../../store/integrations.ts'
 
 export interface Integrations {
-  active(db: Sql, environment: Environment): Promise<readonly Integration[]>
+  active(db: Sql, environment: Environment, stamps: ConfigurationStamps): Promise<readonly Integration[]>
 }
 
 const environmentsMax = 1_000
@@ -20,8 +21,7 @@ interface Kept {
 export function createIntegrations(sealer: Sealer): Integrations {
   const kept = new Map<string, Kept>()
   return {
-    active: async (db, environment) => {
-      const { stamp, captures } = await integrationsStamp(db, environment)
+    active: async (db, environment, { integrations: stamp, captures }) => {
       const known = kept.get(environment.id)
       if (known?.stamp === stamp && known.captures === captures) return known.integrations
       if (kept.size >= environmentsMax) kept.clear()

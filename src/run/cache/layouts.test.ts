@@ -1,10 +1,11 @@
-// What is asked of the database for layouts and translations: nothing where no job needs them, one stamp where nothing changed.
+// What is asked of the database for layouts and translations: nothing where no job needs them, nor where their stamp is the same.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { stepInput, stepWith } from '../../../test/support/render-scene.ts'
 import type { Sql, Statement } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { StepTemplate, WorkflowVersion } from '../../domain/workflow.ts'
+import type { ConfigurationStamps } from '../../store/configuration-stamps.ts'
 import { createKept, createWordings } from './layouts.ts'
 
 const environment = { id: 'environment-1', organizationId: 'organization-1' } as Environment
@@ -14,10 +15,8 @@ let stamp = 'one'
 let layoutContent = '{{body}}'
 
 const rowsOf = ({ text }: Statement): object[] => {
-  const name = /md5\(/.test(text) ? 'stamp' : 'rows'
   const table = /from (layouts|translations)/.exec(text)?.[1] ?? '?'
-  asked.push(`${table} ${name}`)
-  if (name === 'stamp') return [{ stamp }]
+  asked.push(table)
   const at = new Date(0)
   if (table === 'translations') return [{ locale: 'en', texts: { a: 'A' }, created_at: at, updated_at: at }]
   const row = { id: 'l1', identifier: 'acme', name: 'Acme', description: '', created_by: 'k', created_at: at }
@@ -29,12 +28,21 @@ const db: Sql = {
   run: () => assert.fail('nothing is written'),
 }
 
+const stampsOf = (stamp: string): ConfigurationStamps => ({
+  integrations: '',
+  layouts: stamp,
+  translations: stamp,
+  captures: false,
+  hasSuppressions: false,
+})
+
 async function wording(wordings: ReturnType<typeof createWordings>, template: StepTemplate, more: object = {}) {
   asked.length = 0
+  const stamps = stampsOf(stamp)
   const { job, version } = stepInput(template)
   const definition = { ...version.definition, steps: [stepWith(template)], ...more }
   const versions = new Map<string, WorkflowVersion>([[version.id, { ...version, definition }]])
-  const found = await wordings.for(db, environment, [job], versions)
+  const found = await wordings.for(db, environment, [job], versions, stamps)
   return { found, asked: [...asked] }
 }
 
@@ -48,44 +56,35 @@ test('a batch without e-mails and without translated templates asks for nothing'
 
 test('e-mails ask for the layouts, once a stamp', async () => {
   const wordings = createWordings()
-  assert.deepEqual((await wording(wordings, email)).asked, ['layouts stamp', 'layouts rows'])
+  assert.deepEqual((await wording(wordings, email)).asked, ['layouts'])
   const again = await wording(wordings, email)
-  assert.deepEqual([again.asked, again.found.layouts?.standard?.identifier], [['layouts stamp'], 'acme'])
+  assert.deepEqual([again.asked, again.found.layouts?.standard?.identifier], [[], 'acme'])
   assert.equal(again.found.translations, undefined)
   stamp = 'two'
-  assert.deepEqual((await wording(wordings, email)).asked, ['layouts stamp', 'layouts rows'])
+  assert.deepEqual((await wording(wordings, email)).asked, ['layouts'])
 })
 
 test('translations are asked for where a template or a layout uses the filter, or the workflow says so', async () => {
   const translated = { ...inApp, content: "{{ 'a' |\n t }}" }
   const { found, asked } = await wording(createWordings(), translated)
-  assert.deepEqual(asked, ['translations stamp', 'translations rows'])
+  assert.deepEqual(asked, ['translations'])
   assert.equal(found.translations?.text('a', 'fr'), 'A')
-  assert.equal((await wording(createWordings(), inApp, { isTranslationEnabled: true })).asked.length, 2)
+  assert.equal((await wording(createWordings(), inApp, { isTranslationEnabled: true })).asked.length, 1)
   layoutContent = "{{body}}{{ 'a' | t }}"
-  assert.deepEqual((await wording(createWordings(), email)).asked, [
-    'layouts stamp',
-    'layouts rows',
-    'translations stamp',
-    'translations rows',
-  ])
+  assert.deepEqual((await wording(createWordings(), email)).asked, ['layouts', 'translations'])
 })
 
 /** Environments of one letter each, kept within a hundred characters; what is read is told by its letter. */
 function keptScene(lengths: Readonly<Record<string, number>>) {
   const reads: string[] = []
   const stamps: Record<string, string> = {}
-  const kept = createKept(
-    async (_, { id }) => stamps[id] ?? 'first',
-    async (_, { id }) => {
-      reads.push(id)
-      return { length: lengths[id] ?? 0 }
-    },
-    100,
-  )
+  const kept = createKept(async (_, { id }) => {
+    reads.push(id)
+    return { length: lengths[id] ?? 0 }
+  }, 100)
   const ask = async (ids: string): Promise<string> => {
     reads.length = 0
-    for (const id of ids) await kept(db, { ...environment, id })
+    for (const id of ids) await kept(db, { ...environment, id }, stamps[id] ?? 'first')
     return reads.join('')
   }
   return { ask, stamps }

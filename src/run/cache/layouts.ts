@@ -7,8 +7,9 @@ import type { EmailLayouts } from '../../domain/rendering.ts'
 import type { Translations } from '../../domain/translation.ts'
 import { flatTexts, textsLengthMax, translationsOf, usesTranslations } from '../../domain/translation.ts'
 import type { WorkflowVersion } from '../../domain/workflow.ts'
-import { layoutsStamp, listLayouts } from '../../store/layouts.ts'
-import { listTranslations, translationsStamp } from '../../store/translations.ts'
+import type { ConfigurationStamps } from '../../store/configuration-stamps.ts'
+import { listLayouts } from '../../store/layouts.ts'
+import { listTranslations } from '../../store/translations.ts'
 
 export interface Wording {
   readonly layouts: EmailLayouts | undefined
@@ -22,24 +23,26 @@ export interface Wordings {
     environment: Environment,
     jobs: readonly Job[],
     versions: ReadonlyMap<string, WorkflowVersion>,
+    stamps: ConfigurationStamps,
   ): Promise<Wording>
 }
 
 const nothing: Wording = { layouts: undefined, translations: undefined }
 
 export function createWordings(): Wordings {
-  const layouts = createKept(layoutsStamp, readLayouts)
-  const translations = createKept(translationsStamp, readTranslations)
+  const layouts = createKept(readLayouts)
+  const translations = createKept(readTranslations)
   return {
-    for: async (db, environment, jobs, versions) => {
+    for: async (db, environment, jobs, versions, stamps) => {
       const needed = needsOf(jobs, versions)
       if (!needed.layouts && !needed.translations) return nothing
       const [found, own] = await Promise.all([
-        needed.layouts ? layouts(db, environment) : undefined,
-        needed.translations ? translations(db, environment) : undefined,
+        needed.layouts ? layouts(db, environment, stamps.layouts) : undefined,
+        needed.translations ? translations(db, environment, stamps.translations) : undefined,
       ])
       // A layout may speak several languages where the workflow does not.
-      const texts = own ?? (found?.isTranslated === true ? await translations(db, environment) : undefined)
+      const texts =
+        own ?? (found?.isTranslated === true ? await translations(db, environment, stamps.translations) : undefined)
       return { layouts: found, translations: texts }
     },
   }
@@ -88,10 +91,9 @@ const environmentsMax = 1_000
 
 /** What was not asked for the longest makes room; what is larger than all room there is, is read every time. */
 export function createKept<Value extends Sized>(
-  stampOf: (db: Sql, environment: Environment) => Promise<string>,
   read: (db: Sql, environment: Environment) => Promise<Value>,
   lengthMax = keptLengthMax,
-): (db: Sql, environment: Environment) => Promise<Value> {
+): (db: Sql, environment: Environment, stamp: string) => Promise<Value> {
   const kept = new Map<string, { stamp: string; value: Value }>()
   let length = 0
   const drop = (id: string): void => {
@@ -108,8 +110,7 @@ export function createKept<Value extends Sized>(
     kept.set(id, { stamp, value })
     length += value.length
   }
-  return async (db, environment) => {
-    const stamp = await stampOf(db, environment)
+  return async (db, environment, stamp) => {
     const known = kept.get(environment.id)
     const value = known?.stamp === stamp ? known.value : await read(db, environment)
     keep(environment.id, stamp, value)

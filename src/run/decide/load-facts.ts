@@ -11,6 +11,7 @@ import type { Sealer } from '../../domain/sealed.ts'
 import type { Tenant } from '../../domain/tenant.ts'
 import type { StepType, WorkflowVersion } from '../../domain/workflow.ts'
 import type { WorkflowOverride } from '../../domain/workflow-override.ts'
+import { readStamps } from '../../store/configuration-stamps.ts'
 import type { ContextRow } from '../../store/contexts.ts'
 import { findContexts } from '../../store/contexts.ts'
 import type { DigestFacts } from '../../store/digests.ts'
@@ -21,7 +22,6 @@ import { findUnsent } from '../../store/messages/sending.ts'
 import { findChannels } from '../../store/subscriber-channels.ts'
 import type { RecipientRow } from '../../store/subscribers.ts'
 import { findRecipients } from '../../store/subscribers.ts'
-import { hasSuppressions } from '../../store/suppressions.ts'
 import { findTenants } from '../../store/tenants.ts'
 import { findWorkflowOverrides } from '../../store/workflow-overrides.ts'
 import type { Wording } from '../cache/layouts.ts'
@@ -88,27 +88,26 @@ async function readFacts(
   const versions = await known.of(db, environment, unique(asked.map((job) => job.versionId)))
   const followers = tried === undefined ? followersOf(asked, versions) : noFollowers
   const jobs = [...asked, ...followers.values()]
-  const [read, recipients, digests, integrations, unsent, channels, previous, wording, mayBeSuppressed] =
-    await Promise.all([
-      findEvents(db, environment, unique(jobs.filter((job) => job.event === undefined).map((job) => job.eventId))),
-      findRecipients(
-        db,
-        environment,
-        unique(
-          jobs.map((job) => job.subscriberId),
-          tried?.subscribers,
-        ),
+  const [read, recipients, digests, stamps, unsent, channels, previous] = await Promise.all([
+    findEvents(db, environment, unique(jobs.filter((job) => job.event === undefined).map((job) => job.eventId))),
+    findRecipients(
+      db,
+      environment,
+      unique(
+        jobs.map((job) => job.subscriberId),
+        tried?.subscribers,
       ),
-      findDigests(db, environment, unique(jobs.map((job) => job.digestId)), digestPayloadsMax),
-      opened.active(db, environment),
-      findUnsent(db, environment, resumed),
-      channelsFor(db, world.sealer, environment, jobs, versions),
-      tried === undefined ? findPreviousSteps(db, environment, jobs, versions) : noSteps,
-      wordings.for(db, environment, jobs, versions),
-      jobs.some((job) => suppressible.has(typeOf(job, versions))) && hasSuppressions(db, environment),
-    ])
+    ),
+    findDigests(db, environment, unique(jobs.map((job) => job.digestId)), digestPayloadsMax),
+    readStamps(db, environment),
+    findUnsent(db, environment, resumed),
+    channelsFor(db, world.sealer, environment, jobs, versions),
+    tried === undefined ? findPreviousSteps(db, environment, jobs, versions) : noSteps,
+  ])
   const events = [...read, ...new Set(gathered(jobs, (job) => job.event ?? []))]
-  const [actors, tenants, contexts, tenantOverrides] = await Promise.all([
+  const [integrations, wording, actors, tenants, contexts, tenantOverrides] = await Promise.all([
+    opened.active(db, environment, stamps),
+    wordings.for(db, environment, jobs, versions, stamps),
     findRecipients(
       db,
       environment,
@@ -135,7 +134,7 @@ async function readFacts(
     contexts: new Map(contexts.map((context) => [context.key, context])),
     digests: new Map(digests.map((digest) => [digest.window_id, digest])),
     integrations,
-    mayBeSuppressed,
+    mayBeSuppressed: stamps.hasSuppressions && jobs.some((job) => suppressible.has(typeOf(job, versions))),
     wording,
     channels,
     previous,

@@ -46,11 +46,11 @@ const columns: readonly Column<NewJob>[] = [
   { name: sql`event_id`, type: uuid, read: (j) => j.eventId },
   { name: sql`subscriber_id`, type: uuid, read: (j) => j.subscriberId },
   { name: sql`version_id`, type: uuid, read: (j) => j.versionId },
-  { name: sql`step`, type: sql`smallint`, read: (j) => j.step },
-  { name: sql`status`, type: sql`text`, read: (j) => j.status },
-  { name: sql`lane`, type: sql`smallint`, read: (j) => j.lane },
-  { name: sql`digest_id`, type: uuid, read: (j) => j.digestId },
-  { name: sql`state`, type: sql`jsonb`, read: (j) => json(j.state) },
+  { name: sql`step`, type: sql`smallint`, isUsuallySame: true, read: (j) => j.step },
+  { name: sql`status`, type: sql`text`, isUsuallySame: true, read: (j) => j.status },
+  { name: sql`lane`, type: sql`smallint`, isUsuallySame: true, read: (j) => j.lane },
+  { name: sql`digest_id`, type: uuid, isUsuallySame: true, read: (j) => j.digestId },
+  { name: sql`state`, type: sql`jsonb`, isUsuallySame: true, read: (j) => json(j.state) },
   { name: sql`details`, type: sql`jsonb`, read: (j) => json(j.details) },
 ]
 const names = listed(columns.map((column) => column.name))
@@ -74,8 +74,18 @@ interface Kind {
   hold(insertLease: InsertLease, valueIn: (column: Column<NewJob>) => Statement): Statement
 }
 
-const leaseColumn: Column<NewJob> = { name: sql`held_by`, type: uuid, read: (j) => j.lease ?? null }
-const dueColumn: Column<NewJob> = { name: sql`free_until`, type: sql`timestamptz`, read: (j) => j.due }
+const leaseColumn: Column<NewJob> = {
+  name: sql`held_by`,
+  type: uuid,
+  isUsuallySame: true,
+  read: (j) => j.lease ?? null,
+}
+const dueColumn: Column<NewJob> = {
+  name: sql`free_until`,
+  type: sql`timestamptz`,
+  isUsuallySame: true,
+  read: (j) => j.due,
+}
 
 const kinds: readonly Kind[] = [
   {

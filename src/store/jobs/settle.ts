@@ -2,7 +2,7 @@
 import type { Clock } from '../../db/clock.ts'
 import { dueAfter, dueAt } from '../../db/due.ts'
 import type { Part } from '../../db/one-statement.ts'
-import { ownValues, placeIn } from '../../db/row-set.ts'
+import { placeIn } from '../../db/row-set.ts'
 import type { Sql, Statement, Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -118,13 +118,11 @@ function settleAlike(
 }
 
 function settleEach(environment: Environment, settlements: readonly JobSettlement[], time: SettlingTime): Settling {
-  const own = ownValues()
   const column = (type: Statement, read: (settlement: JobSettlement) => unknown): Statement =>
-    own.of(settlements.map(read), type)
+    sql`(${settlements.map(read)}::${type}[])[at]`
   const ids = settlements.map((s) => s.id)
   const isKept = column(sql`boolean`, (s) => s.due === 'kept')
-  const leases = settlements.map((s) => s.lease)
-  const lease = own.of(leases, sql`uuid`, sql`array_position(${ids}::uuid[], j.id)`)
+  const lease = sql`(${settlements.map((s) => s.lease)}::uuid[])[array_position(${ids}::uuid[], j.id)]`
   const ownDue = column(sql`timestamptz`, (s) => (s.due instanceof Date ? s.due : null))
   const statement = sql`
     update jobs j
@@ -136,7 +134,7 @@ function settleEach(environment: Environment, settlements: readonly JobSettlemen
       from ${placeIn(ids, sql`j.id`)})
     where j.environment_id = ${environment.id} and j.id = any(${ids}::uuid[]) and j.lease = ${lease}
     returning j.id`
-  return { name: `each-${own.shape()}`, statement }
+  return { name: 'each', statement }
 }
 
 /** These jobs see the events of these digests from now on. The transaction has settled them. */

@@ -1,6 +1,6 @@
 // Messages on their way to a provider: begun, and what came of it.
 import type { Part } from '../../db/one-statement.ts'
-import { ownValues, placeIn } from '../../db/row-set.ts'
+import { areSame, placeIn } from '../../db/row-set.ts'
 import type { Sql, Statement, Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
 import { idsOfMessages } from '../../domain/derived-id.ts'
@@ -88,6 +88,17 @@ export interface CallResult {
   readonly isUncounted?: true
 }
 
+/** What is the same in most batches of results. */
+const alikeOf: readonly ((result: CallResult) => unknown)[] = [
+  (r) => r.state,
+  (r) => r.status,
+  (r) => r.error?.errorId ?? null,
+  (r) => r.error?.errorText ?? null,
+  (r) => r.nextIntegrationId,
+  (r) => r.isTest,
+  (r) => r.isCaptured === true,
+]
+
 /** Only of those whose job was `settled`. */
 export function callResults(
   environment: Environment,
@@ -96,22 +107,26 @@ export function callResults(
   now: Date,
 ): Part {
   const ids = results.map((r) => r.id)
-  const own = ownValues()
-  const column = (type: Statement, read: (result: CallResult) => unknown): Statement => own.of(results.map(read), type)
+  // Most calls of a batch end alike; two texts and no more, as every connection keeps the plan of each.
+  const areAlike = alikeOf.every((read) => areSame(results.map(read)))
+  const own = (type: Statement, read: (result: CallResult) => unknown): Statement =>
+    sql`(${results.map(read)}::${type}[])[at]`
+  const column = (type: Statement, read: (result: CallResult) => unknown): Statement =>
+    areAlike ? sql`${results.map(read)[0] ?? null}::${type}` : own(type, read)
   const statement = sql`
     update messages m
     set updated_at = ${now}, (state, status, error_id, error_text, provider_message_id, sending, integration_id, is_test, outbox_at) = (
       select ${column(text, (r) => r.state)}, coalesce(${column(text, (r) => r.status)}, m.status),
         ${column(text, (r) => r.error?.errorId ?? null)}, ${column(text, (r) => r.error?.errorText ?? null)},
-        coalesce(${column(text, (r) => r.providerMessageId)}, m.provider_message_id),
-        ${column(text, (r) => json(r.sending))}::jsonb,
+        coalesce(${own(text, (r) => r.providerMessageId)}, m.provider_message_id),
+        ${own(text, (r) => json(r.sending))}::jsonb,
         coalesce(${column(uuid, (r) => r.nextIntegrationId)}, m.integration_id),
         m.is_test or ${column(bool, (r) => r.isTest)},
         case when ${column(bool, (r) => r.isCaptured === true)} then ${now}::timestamptz else m.outbox_at end
       from ${placeIn(ids, sql`m.id`)})
     where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.job_id = any(array(${settled}))
       and m.state <> 'done'`
-  return { as: sql`recorded`, name: `messages-record-${own.shape()}`, statement }
+  return { as: sql`recorded`, name: areAlike ? 'messages-record' : 'messages-record-each', statement }
 }
 
 const text = sql`text`

@@ -1,0 +1,16 @@
+// A statement that writes all it was given, or nothing: for what was looked up before, and may have changed since.
+import { codeOf } from './failure.ts'
+import type { Statement } from './sql.ts'
+import { sql } from './sql.ts'
+
+/** The answer of a statement whose named parts together return so many rows; with any other number, nothing of it is kept. */
+export function expectRows(parts: readonly Statement[], expected: number): Statement {
+  const counts = parts.map((part) => sql`(select count(*) from ${part})`)
+  const [first, ...others] = counts
+  if (first === undefined) return sql`select`
+  const found = others.reduce((sum, count) => sql`${sum} + ${count}`, first)
+  return sql`select expect_rows(${found}, ${expected}::bigint)`
+}
+
+/** Another transaction was faster: the same work is done again, in a way that waits for others. */
+export const wasOutrun = (error: unknown): boolean => codeOf(error) === 'PH001'
