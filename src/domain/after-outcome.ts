@@ -214,7 +214,7 @@ function withoutHeld(sending: Sending, heldMs: number): Sending {
 }
 
 /** A copy without one member is slow, and a first attempt has none. */
-function withoutDue(sending: Sending): Sending {
+export function withoutDue(sending: Sending): Sending {
   if (sending.dueAt === undefined) return sending
   const { dueAt: _, ...rest } = sending
   return rest

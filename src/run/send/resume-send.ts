@@ -1,8 +1,9 @@
 // A job whose messages were on their way: what was ready is sent, what was being called counts as perhaps sent.
-import { sendErrorOf } from '../../domain/after-outcome.ts'
+import { sendErrorOf, withoutDue } from '../../domain/after-outcome.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { detail } from '../../domain/execution-detail.ts'
 import type { Job } from '../../domain/job.ts'
+import type { Sending } from '../../domain/message.ts'
 import { interruptedCall } from '../../domain/outcome.ts'
 import type { JobOutcome } from '../../record/record-outcomes.ts'
 import { settles } from '../../record/settlement.ts'
@@ -87,7 +88,10 @@ function interruption(facts: Facts, message: UnsentMessage, choose: Choose): Cal
   }
 }
 
-/** The integration it was last with, if that can still send; else the next in the order of preference. */
+/**
+ * The integration it was last with, if that can still send; else the next in the order of preference. Where none is left that
+ * had no turn, those that had one are asked again: the one they made way for is gone.
+ */
 function outgoingMessage(
   { limits }: Pipeline,
   facts: Facts,
@@ -100,8 +104,20 @@ function outgoingMessage(
   const tried = sending.attempts > 0 ? [...sending.tried, integrationId] : sending.tried
   const before = facts.integrations.find((one) => one._id === integrationId && one.channel === channel)
   const stays = before !== undefined && !sending.tried.includes(before._id)
-  const integration = rested(limits, choose, stays ? before : choose(tried), tried, now)
-  return integration && { id, channel, envelope, sending, integration, other: choose }
+  const next = stays ? before : choose(tried)
+  if (next !== undefined) {
+    const integration = rested(limits, choose, next, tried, now)
+    return integration && { id, channel, envelope, sending, integration, other: choose }
+  }
+  const gone = [integrationId]
+  const again = rested(limits, choose, choose(gone), gone, now)
+  return again && { id, channel, envelope, sending: fromTheFirst(sending), integration: again, other: choose }
+}
+
+/** All have their turn again; attempts and time go on to count. */
+function fromTheFirst(sending: Sending): Sending {
+  const { turnStartedAt: _, ...rest } = sending
+  return { ...rest, busyAnswers: 0, tried: [] }
 }
 
 /** Over for those whose integration is gone; what is left of the job comes back at its time. */
@@ -129,7 +145,7 @@ function withoutIntegration(
       status: isPerhapsSent(message) ? 'warning' : 'error',
       error: sendErrorOf(message.channel, errorText),
       providerMessageId: null,
-      sending: message.sending,
+      sending: withoutDue(message.sending),
       nextIntegrationId: null,
       isTest: false,
     })),

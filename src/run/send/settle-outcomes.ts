@@ -195,7 +195,8 @@ function situationOf(facts: JobFacts, call: Called, { now, random, rest }: Settl
     whenUnsure: integration?.configurations?.whenUnsure ?? undefined,
     downUntil: outcome.kind === 'sent' ? undefined : downUntilOf(rest(integrationId)),
     hasOther,
-    canRepeat: isThere || hasOther,
+    // Those that had their turn before are asked again, if the one that was asked is gone.
+    canRepeat: isThere || hasOther || message.other([integrationId]) !== undefined,
     now,
     random,
   }
