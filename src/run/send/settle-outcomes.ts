@@ -159,6 +159,7 @@ function judge(facts: JobFacts, call: Called, parts: SettlingParts): Judged {
     error: after.error,
     providerMessageId: outcome.kind === 'sent' ? outcome.providerMessageId : null,
     sending: isAgain && at !== null ? { ...after.sending, dueAt: at.toISOString() } : sending,
+    asked,
     nextIntegrationId: next?._id ?? null,
     isTest: isCaptured,
     ...(isCaptured ? { isCaptured } : {}),
