@@ -77,7 +77,9 @@ function doubled({ name, job, channel, calls, ledger }: Delivery, deliveries: re
   if (channel !== 'email' && !mayRepeat(account)) mistakes.push(`${name} was delivered ${deliveries.length} times`)
   const marks = job.codes.filter((code) => code === 'perhapsSent' || code === 'leftUnsure').length
   if (marks < 1) mistakes.push(`${name} was delivered ${deliveries.length} times without a mark: ${job.codes}`)
-  for (const [place, call] of deliveries.slice(0, -1).entries()) {
+  // In the order they were begun: one that was cut off before it left may leave after the call that repeats it.
+  const begun = [...deliveries].sort((one, other) => one.begunAtMs - other.begunAtMs)
+  for (const [place, call] of begun.slice(0, -1).entries()) {
     if (!wasUnknown(ledger, call)) mistakes.push(`${name} was delivered again (${place}) after a known answer`)
   }
   for (const call of calls) {
@@ -100,7 +102,7 @@ const isCutOff = (ledger: Ledger, call: ProviderCall): boolean =>
   ledger.interruptions.some(
     ({ node, fromMs, untilMs }) =>
       (node === call.node || node === 'all') &&
-      untilMs >= call.startedAtMs &&
+      untilMs >= call.begunAtMs &&
       fromMs <= (call.endedAtMs ?? Number.POSITIVE_INFINITY) + writingMs,
   )
 
