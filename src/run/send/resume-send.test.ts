@@ -28,6 +28,7 @@ interface Scene {
   /** The one it was handed on to, and those that had their turn before. */
   readonly integrationId?: string
   readonly tried?: readonly string[]
+  readonly isDown?: boolean
 }
 
 function resumed(given: Scene) {
@@ -35,7 +36,7 @@ function resumed(given: Scene) {
   const { active = ['i'], integrationId = 'i', tried = [] } = given
   const providerId = channel === 'email' ? 'sendgrid' : 'infobip-sms'
   const integrations = active.map((_id) => ({ ...shared, _id, identifier: _id, providerId, channel }))
-  const sending = { ...begun, tried, dueAt: now.toISOString() }
+  const sending = { ...begun, tried, heldMs: 86_400_000, dueAt: now.toISOString() }
   const message = { id: 'm', jobId: 'j', channel, state, providerId, integrationId, sending, envelope: {} }
   const job = {
     job: { id: 'j', lease: 'l', status: 'running', state: jobState ?? null, step: 0 },
@@ -47,7 +48,9 @@ function resumed(given: Scene) {
   } as unknown as JobFacts
   const unsent = new Map([['j', isDone === true ? [] : [message as unknown as UnsentMessage]]])
   const facts = { integrations, unsent } as unknown as Facts
-  const pipeline = { limits: createLimits(), world: { random: () => 0.5 } } as unknown as Pipeline
+  const limits = createLimits()
+  if (given.isDown === true) for (const id of active) for (let n = 0; n < 5; n += 1) limits.note(id, true, now)
+  const pipeline = { limits, world: { random: () => 0.5 } } as unknown as Pipeline
   const send = resumeSend(pipeline, environment, facts, job, {
     now,
     wasNeverCalled: ({ id }, messageId) => neverCalled && id === 'j' && messageId === 'm',
@@ -78,7 +81,7 @@ test('one that was marked by a write without an answer was never called: it is s
 
 test('one that waits for its next attempt is sent as it is', () => {
   const { outgoing } = resumed({ state: 'ready' })
-  assert.deepEqual(outgoing?.messages[0]?.sending, { ...begun, dueAt: now.toISOString() })
+  assert.deepEqual(outgoing?.messages[0]?.sending, { ...begun, heldMs: 86_400_000, dueAt: now.toISOString() })
 })
 
 test('where all is known of the messages the job ends: completed, or skipped where none was certainly sent', () => {
@@ -111,4 +114,14 @@ test('with no integration left it is over, and waits for nothing', () => {
   assert.equal(settlement?.status, 'failed')
   assert.deepEqual([results?.[0]?.state, results?.[0]?.status], ['done', 'error'])
   assert.equal(results?.[0]?.sending.dueAt, undefined)
+})
+
+test('one that was held for three days in all is given up, unless its provider is back', () => {
+  const jobState = { heldSince: new Date(now.getTime() - 2 * 86_400_000).toISOString() }
+  const { settlement, results } = resumed({ state: 'ready', isDown: true, jobState })
+  assert.equal(settlement?.status, 'failed')
+  assert.deepEqual([results?.[0]?.state, results?.[0]?.status], ['done', 'error'])
+  assert.ok(resumed({ state: 'ready', jobState }).outgoing)
+  const shorter = { heldSince: new Date(now.getTime() - 2 * 86_400_000 + 1).toISOString() }
+  assert.ok(resumed({ state: 'ready', isDown: true, jobState: shorter }).outgoing)
 })
