@@ -1,6 +1,6 @@
 // Messages at the providers: e-mail at least once and twice only where marked, SMS and chat at most once, none lost silently.
 
-import { isGivenUp } from './given-up.ts'
+import { haveRetriesRunOut, isGivenUp } from './given-up.ts'
 import type { Account, Channel, Ledger, ProviderCall, SimulatedEvent } from './ledger.ts'
 import { isAcknowledged, waitBefore, wasCancelAsked } from './ledger.ts'
 import type { Written, WrittenJob } from './written.ts'
@@ -59,7 +59,7 @@ function ofDelivery(delivery: Delivery): string[] {
   const isMarked = job.codes.includes('perhapsSent') || job.codes.includes('leftUnsure')
   if (channel === 'email') {
     const unknown = calls.filter((call) => call.learned === 'unknown').length
-    if (!isMarked || !(unknown > repeatsMax || (unknown > 0 && isGivenUp(ledger, job))))
+    if (!isMarked || !(unknown > repeatsMax || (unknown > 0 && haveRetriesRunOut(ledger, job))))
       mistakes.push(`${name} was never delivered (${job.status}): ${told(delivery)}`)
   } else if (!job.codes.includes('leftUnsure') || job.status !== 'skipped' || delivery.messageStatus !== 'warning') {
     mistakes.push(`${name} was lost without a mark (${job.status}, ${delivery.messageStatus}): ${told(delivery)}`)
