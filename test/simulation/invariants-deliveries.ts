@@ -59,7 +59,8 @@ function ofDelivery(delivery: Delivery): string[] {
   const isMarked = job.codes.includes('perhapsSent') || job.codes.includes('leftUnsure')
   if (channel === 'email') {
     const unknown = calls.filter((call) => call.learned === 'unknown').length
-    if (!isMarked || !(unknown > repeatsMax || (unknown > 0 && haveRetriesRunOut(ledger, job))))
+    const mayBeOver = haveRetriesRunOut(ledger, job) && calls.some((call) => wasUnknown(ledger, call))
+    if (!isMarked || !(unknown > repeatsMax || mayBeOver))
       mistakes.push(`${name} was never delivered (${job.status}): ${told(delivery)}`)
   } else if (!job.codes.includes('leftUnsure') || job.status !== 'skipped' || delivery.messageStatus !== 'warning') {
     mistakes.push(`${name} was lost without a mark (${job.status}, ${delivery.messageStatus}): ${told(delivery)}`)
