@@ -22,6 +22,8 @@ export interface Limits {
   note(integrationId: string, isDown: boolean, now: Date): void
   /** Until when it rests; undefined when it may be asked. */
   rest(integrationId: string, now: Date): Rest | undefined
+  /** Where one call may find out whether the provider is back: how long the others wait for it. */
+  probe(integrationId: string, now: Date): Rest | undefined
 }
 
 /** What vendors take from one account without complaint; a call of 100 ms then makes 500 messages a second. */
@@ -77,6 +79,11 @@ export function createLimits(): Limits {
       const untilMs = Math.max(one.pausedUntilMs, down?.until.getTime() ?? 0)
       if (untilMs <= now.getTime()) return undefined
       return { until: new Date(untilMs), ...(down === undefined ? {} : { downSince: down.since }) }
+    },
+    probe(integrationId, now) {
+      const breaker = all.get(integrationId)?.breaker
+      const down = breaker?.state(now) === 'half-open' ? breaker.down() : undefined
+      return down && { downSince: down.since, until: new Date(now.getTime() + probeMs) }
     },
   }
 }

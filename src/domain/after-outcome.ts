@@ -25,7 +25,7 @@ const unsureRepeatAfterMs = 600_000
 /** Between repeats of a call that our own process did not survive. */
 const interruptedWaitMsMax = 60_000
 /** What is held because its provider is down is given up like any other message after this. */
-const heldMsMax = 3 * 86_400_000
+export const heldMsMax = 3 * 86_400_000
 
 export interface OutcomeSituation {
   readonly outcome: Outcome
@@ -214,7 +214,7 @@ function withoutHeld(sending: Sending, heldMs: number): Sending {
 }
 
 /** A copy without one member is slow, and a first attempt has none. */
-function withoutDue(sending: Sending): Sending {
+export function withoutDue(sending: Sending): Sending {
   if (sending.dueAt === undefined) return sending
   const { dueAt: _, ...rest } = sending
   return rest

@@ -77,7 +77,7 @@ export interface EventTest {
   readonly skipDelays: boolean
 }
 
-/** What those who run an event need to know of it. It never changes. */
+/** What those who run an event need to know of it. It never changes, but for the cancel. */
 export interface TriggeredEvent {
   readonly id: string
   readonly transactionId: string
@@ -94,6 +94,8 @@ export interface TriggeredEvent {
   readonly test?: EventTest | null
   /** Null where nobody traces it. */
   readonly traceparent?: string | null
+  /** As it was when the event was read. */
+  readonly canceledAt?: Date | null
 }
 
 export interface TenantMention {

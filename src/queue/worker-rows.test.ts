@@ -183,3 +183,35 @@ test('nothing is claimed while something else must be written first, and a poke 
   worker.poke()
   assert.equal(claims.length, 1)
 })
+
+test('rows of claims whose answers were lost are freed before the next claim, all together', async () => {
+  const forgotten: (readonly string[])[] = []
+  let isAnswering = true
+  const { worker, claims } = scriptedWorker({
+    forget: async (leases) => {
+      forgotten.push(leases)
+      if (!isAnswering) throw new Error('no answer')
+    },
+  })
+  worker.start()
+  await last(claims).fail('no answer')
+  const [first] = claims
+  isAnswering = false
+  for (let count = 0; count < 3; count += 1) {
+    worker.poke()
+    await turn()
+  }
+  assert.equal(claims.length, 1, 'nothing is claimed before')
+  assert.deepEqual(forgotten, [[first?.lease], [first?.lease], [first?.lease]], 'no claim was made with the others')
+  isAnswering = true
+  worker.poke()
+  await turn()
+  await last(claims).fail('no answer')
+  worker.poke()
+  await turn()
+  assert.deepEqual(forgotten.slice(3), [[first?.lease], [claims[1]?.lease]])
+  await last(claims).answer(0)
+  worker.poke()
+  await turn()
+  assert.equal(forgotten.length, 5, 'what was freed is forgotten')
+})

@@ -46,7 +46,7 @@ export interface WorkerOptions<Row extends Leased> {
   run(rows: readonly Row[], handling: Handling<Row>): Promise<void>
   release(rows: readonly Row[]): Promise<void>
   /** Frees whatever has one of these leases: a claim, or an insert, whose answer was lost. */
-  forget?(leases: readonly string[]): Promise<void>
+  forget?(leases: readonly string[]): Promise<unknown>
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
@@ -312,10 +312,7 @@ class WorkerLoop<Row extends Leased> implements Worker {
         count = claimed.length
         this.#take(this.#claimed, claimed, sinceMs)
       },
-      (error: Error) => {
-        this.#lost.push(lease)
-        log.warn({ error: error.message, worker: name }, 'Could not claim; will try again')
-      },
+      (error: Error) => log.warn({ error: error.message, worker: name }, 'Could not claim; will try again'),
     )
     await this.#claiming
     this.#claiming = undefined
@@ -326,18 +323,19 @@ class WorkerLoop<Row extends Leased> implements Worker {
     if (count >= room || wasPoked) void this.#claimMore()
   }
 
-  /** Rows whose answer was lost first: they have waited longest. */
-  #claimWith(limit: number, lease: string): Promise<Row[]> {
+  /** Rows whose answer was lost first: they have waited longest. A lease is lost only where a claim was made with it. */
+  async #claimWith(limit: number, lease: string): Promise<Row[]> {
     const { claim, forget } = this.#options
-    if (this.#lost.length === 0 || forget === undefined) return claim(limit, lease)
-    const lost = this.#lost.splice(0)
-    return forget(lost).then(
-      () => claim(limit, lease),
-      (error: unknown) => {
-        this.#lost.push(...lost)
-        throw error
-      },
-    )
+    const lost = forget === undefined ? [] : this.#lost.splice(0)
+    let asked = lost
+    try {
+      if (lost.length > 0) await forget?.(lost)
+      asked = [lease]
+      return await claim(limit, lease)
+    } catch (error) {
+      this.#lost.push(...asked)
+      throw error
+    }
   }
 
   #claimSize(): number {

@@ -24,6 +24,8 @@ export interface CountedCall {
   readonly reason: string
   /** Set for the message that reached the person first. */
   readonly tookMs?: number
+  /** Counted only if it is recorded of this message: what an interrupted call of it did may be known, and counted, by then. */
+  readonly ofMessage?: string
 }
 
 /** The calls of jobs, as recordOutcomes is given them; the same as /metrics counts. */
@@ -47,7 +49,38 @@ export function countedCalls(
         code: own?.code ?? 'providerError',
         reason: refusalIn(own) ?? result.error?.errorId ?? '',
         ...(place === first ? { tookMs: sinceEvent(job, now) } : {}),
+        ...(mayBeKnown(result) ? { ofMessage: result.id } : {}),
       }
+    })
+  })
+}
+
+const mayBeKnown = ({ state, sending }: CallResult): boolean => state === 'done' && (sending.interruptions ?? 0) > 0
+
+/** By message: calls that count if their message was recorded. */
+export function countedByMessage(settlements: readonly Settlement[], calls: readonly CountedCall[]): CountedJob[] {
+  const doubtful = calls.filter((call) => call.ofMessage !== undefined)
+  if (doubtful.length === 0) return []
+  const jobs = new Map(settlements.map(({ job }) => [job.id, job]))
+  return gathered(doubtful, (call) => {
+    const job = jobs.get(call.jobId)
+    return job === undefined || call.ofMessage === undefined
+      ? []
+      : { id: call.ofMessage, keys: callKeys({ versionId: job.versionId, step: job.step }, call) }
+  })
+}
+
+/** By message: what was sent, as somebody learned who had lost its job. */
+export function countedLate(
+  outcomes: readonly { readonly settlement: Settlement; readonly results: readonly CallResult[] }[],
+  now: Date,
+): CountedJob[] {
+  return gathered(outcomes, (outcome) => {
+    const { versionId, step } = outcome.settlement.job
+    const calls = countedCalls([outcome], now)
+    return gathered(reported(outcome.results), ({ id, status }, place) => {
+      const call = calls[place]
+      return status !== 'sent' || call === undefined ? [] : { id, keys: callKeys({ versionId, step }, call) }
     })
   })
 }
@@ -136,6 +169,7 @@ function kindOf(
   if (status === 'failed' || messages.length + calls.length > 1) return undefined
   const [message] = messages
   const [call] = calls
+  if (call?.ofMessage !== undefined) return undefined
   const isOver = message?.state === 'done'
   if ((isOver && message.status !== 'sent') || call?.outcome === 'failed' || call?.outcome === 'unsure')
     return undefined
@@ -165,7 +199,7 @@ const isKind = (one: Kind, other: Kind): boolean =>
 function keysOf(settlement: Settlement, calls: readonly CountedCall[], now: Date): CountKey[] {
   const { job, status, messages, next, rest, details } = settlement
   const of = { versionId: job.versionId, step: job.step }
-  const keys = gathered(calls, (call) => callKeys(of, call))
+  const keys = gathered(calls, (call) => (call.ofMessage === undefined ? callKeys(of, call) : []))
   for (const { state, status: said, providerId, error } of messages) {
     if (state !== 'done') continue
     const outcome = said === 'sent' ? 'sent' : 'failed'

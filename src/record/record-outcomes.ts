@@ -5,7 +5,6 @@ import { gathered } from '../domain/gathered.ts'
 import type { NewSuppression } from '../domain/suppression.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { CallResult } from '../store/messages/sending.ts'
-import { settleSent } from '../store/messages/sending.ts'
 import type { DeadToken } from '../store/subscriber-channels.ts'
 import type { World } from '../world/world.ts'
 import type { AwaitedReceipt } from './await-receipts.ts'
@@ -13,6 +12,7 @@ import { awaitReceipts } from './await-receipts.ts'
 import { countCalls } from './count-messages.ts'
 import { countedCalls } from './count-settlements.ts'
 import { pruneTokens } from './prune-tokens.ts'
+import { recordLateSent } from './record-late-sent.ts'
 import type { Settlement } from './settlement.ts'
 import type { Written } from './write-settlements.ts'
 import { writeSettlements } from './write-settlements.ts'
@@ -61,8 +61,20 @@ export async function recordOutcomes(
     reservation?.give(written.preLeased)
   }
   const lost = outcomes.filter(({ settlement }) => !written.kept.has(settlement.job.id))
-  const sent = gathered(lost, ({ results }) => results.filter(({ status }) => status === 'sent'))
-  await settleSent(db, environment, sent, world.now())
+  const late = lost.length === 0 ? none : await recordLateSent(db, environment, lost, world.now())
   countCalls(world.meter, outcomes, written.kept, world.now())
+  if (late.size > 0) countCalls(world.meter, lost.map(onlyOf(late)), idsOf(lost), world.now())
   if (nextCount > 0 && reservation === undefined) queue.poke()
 }
+
+const none: ReadonlySet<string> = new Set()
+
+const onlyOf =
+  (messageIds: ReadonlySet<string>) =>
+  ({ settlement, results }: JobOutcome): JobOutcome => ({
+    settlement,
+    results: results.filter(({ id }) => messageIds.has(id)),
+  })
+
+const idsOf = (outcomes: readonly JobOutcome[]): ReadonlySet<string> =>
+  new Set(outcomes.map(({ settlement }) => settlement.job.id))

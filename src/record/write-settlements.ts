@@ -11,7 +11,7 @@ import type { Job } from '../domain/job.ts'
 import type { NewSuppression } from '../domain/suppression.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { Reservation } from '../queue/worker.ts'
-import type { KeptJobs } from '../store/counts.ts'
+import type { CountedJob, KeptJobs } from '../store/counts.ts'
 import { jobCountInsertion } from '../store/counts.ts'
 import { closeWindows } from '../store/digests.ts'
 import type { NewJob } from '../store/jobs/insert.ts'
@@ -19,11 +19,11 @@ import { jobInsertions, madeJobs } from '../store/jobs/insert.ts'
 import { jobSettlements, settledJobs, showDigests } from '../store/jobs/settle.ts'
 import { messageInsertions } from '../store/messages/insert.ts'
 import type { CallResult } from '../store/messages/sending.ts'
-import { callResults } from '../store/messages/sending.ts'
+import { callResults, recordedAmong } from '../store/messages/sending.ts'
 import { suppressionInsertion } from '../store/suppressions.ts'
 import type { World } from '../world/world.ts'
 import type { CountedCall } from './count-settlements.ts'
-import { countedJobs } from './count-settlements.ts'
+import { countedByMessage, countedJobs } from './count-settlements.ts'
 import { preLeasedJob } from './notify.ts'
 import type { MadeAfter, Settlement } from './settlement.ts'
 
@@ -62,6 +62,7 @@ export async function writeSettlements(
   const next = nextJobs(settlements, madeAfter)
   const over = gathered(settlements, (settlement) => endedJobsOf(settlement, madeAfter))
   const counted = countedJobs(settlements, over, calls, now)
+  const doubtful = countedByMessage(settlements, calls)
   const insertLease = { clock, leaseMs, lease, now }
   const settled = settlements.filter(({ job }) => !madeAfter.has(job.id)).map(jobSettlementOf)
   const decided = [...decidedJobs(settlements, madeAfter), ...over]
@@ -78,6 +79,7 @@ export async function writeSettlements(
         ...(results.length === 0 ? [] : [callResults(environment, results, settledJobs, now)]),
         ...(suppressions.length === 0 ? [] : [suppressionInsertion(environment, suppressions, now)]),
         ...(counted.every(({ keys }) => keys.length === 0) ? [] : [jobCountInsertion(environment, counted, ours, now)]),
+        ...(doubtful.length === 0 ? [] : [doubtfulCounts(environment, doubtful, now)]),
       ],
       // As one text: as rows, reading them costs more than finding them.
       sql`select string_agg(id::text, ',') as ids from (${idsOf([...made, ...preLeased]).ids}) as ours`,
@@ -87,6 +89,12 @@ export async function writeSettlements(
   const mine = lease === null ? [] : next.filter((job) => kept.has(job.id))
   const events = new Map(settlements.map(({ job }) => [job.eventId, job.event]))
   return { kept, preLeased: mine.map((job) => preLeasedJob(environment, job, lease ?? '', events.get(job.eventId))) }
+}
+
+/** Those of messages that were recorded. */
+function doubtfulCounts(environment: Environment, counted: readonly CountedJob[], now: Date): Part {
+  const recorded = { name: 'recorded', ids: recordedAmong(counted.map(({ id }) => id)) }
+  return { ...jobCountInsertion(environment, counted, recorded, now), as: sql`counted_of_messages` }
 }
 
 /** What was settled, and what was made with it. */

@@ -21,6 +21,7 @@ import { resumeSends } from './resume-sends.ts'
 import { placeBatch } from './send/place-batch.ts'
 import type { Stages } from './stages.ts'
 import { traceSteps } from './trace-steps.ts'
+import { withoutCanceled } from './without-canceled.ts'
 
 export async function runJobs(stages: Stages, jobs: readonly Job[], handling: Handling<Job>): Promise<void> {
   const { environments } = stages.pipeline
@@ -128,9 +129,10 @@ async function decideJobs(
   const { world, renderer } = pipeline
   const tracing = traceSteps(world.tracer, jobs)
   const facts = await loadFacts(pipeline, environment, jobs)
-  const links = await unsubscribeLinks(pipeline, environment, [...jobs, ...facts.followers.values()], facts.versions)
+  const open = await withoutCanceled(stages, environment, facts, jobs)
+  const links = await unsubscribeLinks(pipeline, environment, [...open, ...facts.followers.values()], facts.versions)
   const now = world.now()
-  const decided = decideBatch({ environment, facts, links, renderer, now, stages, answers, tracing }, jobs)
+  const decided = decideBatch({ environment, facts, links, renderer, now, stages, answers, tracing }, open)
   const left = facts.mayBeSuppressed
     ? await withoutSuppressed(pipeline, environment, decided.sends, now)
     : { sends: decided.sends, skipped: [] }

@@ -143,7 +143,7 @@ export async function findEvents(db: Sql, environment: Environment, ids: readonl
       'events-find',
       sql`select e.id, e.transaction_id as "transactionId", e.payload, e.overrides, e.actor_id as "actorId",
                  e.tenant_id as "tenantId", e.context_keys as "contextKeys", e.severity, e.attachments, e.test,
-                 e.traceparent
+                 e.traceparent, e.canceled_at as "canceledAt"
           from unnest(${ids}::uuid[]) as asked (id)
           cross join lateral (select * from events found
             where found.environment_id = ${environment.id} and found.id = asked.id limit 1) as e`,

@@ -99,6 +99,39 @@ test('a digest that goes out before the page has come lists the event, which the
   assert.deepEqual(await scene.rows(sql`select 1 from tasks`), [])
 })
 
+test('a job that runs before the page has come is canceled by the worker that finds it', async () => {
+  const transactionId = await crowd(3, [delay(), inApp('late')])
+  const reply = await whileHeld(transactionId, 0, () => node.call('DELETE', cancelPath(transactionId)))
+  assert.equal(reply.body, true)
+  assert.deepEqual(await countOf(transactionId), { delayed: 3 })
+  await scene.rows(sql`update jobs set due_at = ${app.world.now()} where due_at is not null`)
+  await app.pipeline.workers.jobs.drain()
+  assert.deepEqual(await countOf(transactionId), { delayed: 3 }, 'it is the caller’s for a while')
+  app.world.advance(24 * hourMs)
+  await app.pipeline.workers.jobs.drain()
+  assert.deepEqual(await countOf(transactionId), { canceled: 6 })
+  assert.deepEqual(await scene.messages(transactionId), [])
+  await scene.work()
+  assert.deepEqual(await scene.rows(sql`select 1 from tasks`), [])
+})
+
+test('a digest whose first event is canceled goes on without it, though the page has not come', async () => {
+  const list = '{{ step.total_count }}:{% for event in step.events %} {{ event.n }}{% endfor %}'
+  const workflow = await scene.workflow([digest(), inApp(list)])
+  const person = fresh('person')
+  const first = await scene.trigger(workflow, person, { payload: { n: 1 } })
+  await scene.work()
+  await scene.trigger(workflow, person, { payload: { n: 2 } })
+  await scene.work()
+  await whileHeld(first, 0, () => node.call('DELETE', cancelPath(first)))
+  app.world.advance(5 * 60_000)
+  await app.pipeline.workers.jobs.drain()
+  assert.deepEqual(await scene.texts(person), ['1: 2'])
+  await scene.work()
+  assert.deepEqual(statuses(await scene.notification(first)), ['canceled', 'canceled'])
+  assert.deepEqual(await scene.rows(sql`select 1 from tasks`), [])
+})
+
 test('a task of release 0.1.0 is understood', async () => {
   const transactionId = await crowd(600, [delay(), inApp('late')])
   await scene.rows(sql`update events set canceled_at = ${app.world.now()} where transaction_id = ${transactionId}`)

@@ -87,6 +87,7 @@ test('a provider’s yes is applied although the lease was lost meanwhile: nothi
   await node.pipeline.work()
   const { jobs } = await scene.notification(transactionId)
   assert.deepEqual([jobs[0].status, jobs[1].status], ['completed', 'completed'])
+  assert.deepEqual(told(jobs[0]).at(-1), ['Message sent', 'Success'])
   assert.equal(mail.asked.length, 1)
   const sent = (await scene.messages(transactionId)).map(({ channel, status }) => [channel, status])
   assert.deepEqual(sent.sort(), [

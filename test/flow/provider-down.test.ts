@@ -138,6 +138,26 @@ test('while a provider is down new messages are held before they are rendered, e
   }
 })
 
+test('whoever finds out whether a provider is back is rendered alone; the others are held, for three days at the most', async () => {
+  await mail.account('only')
+  mail.answers('only', 503)
+  const { renderer, rendered } = counting()
+  const node = createTestPipeline(app.database.db, app.world, { renderer })
+  await scene.trigger(workflow, people(5))
+  await node.work()
+  const before = rendered()
+  const transactionId = await scene.trigger(workflow, people(20))
+  await node.work()
+  await node.advance(hourMs, 30_000)
+  assert.ok(rendered() - before <= 20, `${rendered() - before} e-mails were rendered for 20`)
+  await node.advance(70 * hourMs, hourMs)
+  const { byOutcome } = (await scene.progress(transactionId)).counts
+  assert.deepEqual([byOutcome.failed ?? 0, byOutcome.completed ?? 0], [0, 0])
+  await node.advance(3 * hourMs, hourMs / 4)
+  assert.equal((await scene.progress(transactionId)).counts.byOutcome.failed, 20)
+  assert.deepEqual(await waiting(), [])
+})
+
 test('a pause postpones what comes until it ends, unrendered, a little later each', async () => {
   await mail.account('only')
   mail.answers('only', { status: 429, headers: { 'retry-after': '600' } }, 202)

@@ -1,6 +1,6 @@
 // Messages at the providers: e-mail at least once and twice only where marked, SMS and chat at most once, none lost silently.
 
-import { isGivenUp } from './given-up.ts'
+import { haveRetriesRunOut, isGivenUp } from './given-up.ts'
 import type { Account, Channel, Ledger, ProviderCall, SimulatedEvent } from './ledger.ts'
 import { isAcknowledged, waitBefore, wasCancelAsked } from './ledger.ts'
 import type { Written, WrittenJob } from './written.ts'
@@ -59,7 +59,8 @@ function ofDelivery(delivery: Delivery): string[] {
   const isMarked = job.codes.includes('perhapsSent') || job.codes.includes('leftUnsure')
   if (channel === 'email') {
     const unknown = calls.filter((call) => call.learned === 'unknown').length
-    if (!isMarked || !(unknown > repeatsMax || (unknown > 0 && isGivenUp(ledger, job))))
+    const mayBeOver = haveRetriesRunOut(ledger, job) && calls.some((call) => wasUnknown(ledger, call))
+    if (!isMarked || !(unknown > repeatsMax || mayBeOver))
       mistakes.push(`${name} was never delivered (${job.status}): ${told(delivery)}`)
   } else if (!job.codes.includes('leftUnsure') || job.status !== 'skipped' || delivery.messageStatus !== 'warning') {
     mistakes.push(`${name} was lost without a mark (${job.status}, ${delivery.messageStatus}): ${told(delivery)}`)
@@ -77,7 +78,9 @@ function doubled({ name, job, channel, calls, ledger }: Delivery, deliveries: re
   if (channel !== 'email' && !mayRepeat(account)) mistakes.push(`${name} was delivered ${deliveries.length} times`)
   const marks = job.codes.filter((code) => code === 'perhapsSent' || code === 'leftUnsure').length
   if (marks < 1) mistakes.push(`${name} was delivered ${deliveries.length} times without a mark: ${job.codes}`)
-  for (const [place, call] of deliveries.slice(0, -1).entries()) {
+  // In the order they were begun: one that was cut off before it left may leave after the call that repeats it.
+  const begun = [...deliveries].sort((one, other) => one.begunAtMs - other.begunAtMs)
+  for (const [place, call] of begun.slice(0, -1).entries()) {
     if (!wasUnknown(ledger, call)) mistakes.push(`${name} was delivered again (${place}) after a known answer`)
   }
   for (const call of calls) {
@@ -100,7 +103,7 @@ const isCutOff = (ledger: Ledger, call: ProviderCall): boolean =>
   ledger.interruptions.some(
     ({ node, fromMs, untilMs }) =>
       (node === call.node || node === 'all') &&
-      untilMs >= call.startedAtMs &&
+      untilMs >= call.begunAtMs &&
       fromMs <= (call.endedAtMs ?? Number.POSITIVE_INFINITY) + writingMs,
   )
 

@@ -37,6 +37,8 @@ export interface ProviderCall {
   /** The numbers of the events in its text. */
   readonly numbers: readonly number[]
   readonly node: string
+  /** When a connection was asked for, before the message left: from then on its node counts as calling. */
+  readonly begunAtMs: number
   readonly startedAtMs: number
   readonly idempotencyKey: string | null
   /** The provider delivered it; a repeat under a known key delivers nothing. */

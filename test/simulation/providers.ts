@@ -62,6 +62,7 @@ export class FakeProviders {
   async call(actor: Actor, request: Request | OutboundRequest, options: OutboundOptions = {}): Promise<OutboundAnswer> {
     const host = new URL(request.url).hostname.split('.')[0] ?? ''
     const { mayLeave } = options
+    const begunAtMs = this.#schedule.nowMs
     await this.#connected(actor, host)
     const isAllowed = mayLeave === undefined || (await new Promise<boolean>((goOn) => whenAnswered(mayLeave, goOn)))
     if (!isAllowed) throw new OutboundError('withheld', `The call to ${host} was withheld`)
@@ -70,13 +71,8 @@ export class FakeProviders {
     const account = this.#ledger.accounts.find((one) => one.name === host)
     const answer = this.#answerOf(host, account === undefined ? text : undefined)
     if (account === undefined) return this.#service(actor, host, text, answer)
-    const call = this.#record(
-      actor,
-      account,
-      readMessage(account, request.url, text),
-      headers.get('idempotency-key'),
-      answer,
-    )
+    const message = readMessage(account, request.url, text)
+    const call = this.#record(actor, account, { ...message, begunAtMs }, headers.get('idempotency-key'), answer)
     this.onCall?.(actor)
     return this.#answered(actor, call, answer, options.timeoutMs ?? 15_000)
   }
@@ -102,7 +98,7 @@ export class FakeProviders {
   #record(
     actor: Actor,
     account: Account,
-    message: { to: string; text: string },
+    message: { to: string; text: string; begunAtMs: number },
     key: string | null,
     answer: Answer,
   ): ProviderCall {
@@ -116,6 +112,7 @@ export class FakeProviders {
       to: message.to,
       numbers: numbersIn(message.text),
       node: actor.name,
+      begunAtMs: message.begunAtMs,
       startedAtMs: nowMs,
       idempotencyKey: key,
       delivered: isTaken && !isKnown,

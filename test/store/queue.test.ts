@@ -9,7 +9,7 @@ import type { Job } from '../../src/domain/job.ts'
 import { createIdSource } from '../../src/domain/uuid-v7.ts'
 import { createClaims, createSoloClaims } from '../../src/queue/claims.ts'
 import { createLeaseSource } from '../../src/queue/lease-source.ts'
-import { freeLeases, releaseLeases } from '../../src/queue/leases.ts'
+import { forgetLeases, freeLeases, releaseLeases } from '../../src/queue/leases.ts'
 import { leaseMs } from '../../src/queue/queue.ts'
 import { jobQueue } from '../../src/store/jobs/queue-table.ts'
 import type { JobSettlement } from '../../src/store/jobs/settle.ts'
@@ -257,6 +257,22 @@ test('only what a dead node held is freed, in every environment and lane', async
   assert.deepEqual(await freeLeases(database.db, jobQueue, clock, { ...dead.all, leaseMs }), { freed: 6, left: 0 })
   assert.equal((await claim(100)).length, 6)
   for (const job of mine) assert.equal((await rowOf(environmentOf(1), job.id)).lease, job.lease)
+})
+
+test('what was claimed under leases whose answers were lost is due again, and was not interrupted', async () => {
+  await addJobs(environmentOf(1), 2)
+  await addJobs(environmentOf(70), 2, { lane: 1 })
+  const lost = await newClaims()(100, leases.newLease())
+  await addJobs(environmentOf(1), 1)
+  const more = await claim(100)
+  await addJobs(environmentOf(1), 1)
+  const [kept] = await claim(100)
+  const forgotten = [...lost, ...more].map(({ lease }) => lease)
+  assert.equal(await forgetLeases(database.db, jobQueue, clock, [...new Set(forgotten), leases.newLease()]), 5)
+  assert.equal((await rowOf(environmentOf(1), kept?.id ?? '')).lease, kept?.lease)
+  const again = await claim(100)
+  assert.deepEqual(again.map(({ id }) => id).sort(), [...lost, ...more].map(({ id }) => id).sort())
+  assert.deepEqual(new Set(again.map(({ interruptions }) => interruptions)), new Set([0]))
 })
 
 test('what was in flight at three deaths waits in a lane of its own, is claimed alone, and longer each time', async () => {

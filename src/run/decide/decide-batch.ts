@@ -42,13 +42,14 @@ export function decideBatch(parts: BatchParts, jobs: readonly Job[]): DecidedBat
     asking: [],
     madeAfter: new Map(),
   }
+  const probed = new Set<string>()
   for (const job of jobs) {
     const jobFacts = withAnswers(withSpan(tracing, jobFactsFrom(facts, job, links)), answers)
     if (jobFacts === undefined) {
       batch.settlements.push(abandoned(facts, job, now))
       continue
     }
-    const held = heldUnrendered(parts.stages, jobFacts, now)
+    const held = heldUnrendered(parts.stages, jobFacts, now, probed)
     if (held !== undefined) {
       batch.settlements.push(held)
       continue

@@ -19,6 +19,9 @@ interface Scene {
   readonly status?: string
   readonly isTest?: boolean
   readonly capture?: boolean
+  readonly heldSince?: Date
+  readonly at?: Date
+  readonly probed?: Set<string>
 }
 
 function look({ limits = createLimits(), full = [], type = 'email', ...more }: Scene) {
@@ -33,8 +36,9 @@ function look({ limits = createLimits(), full = [], type = 'email', ...more }: S
     configurations: { capture: more.capture === true },
   })
   const facts = {
-    job: { id: 'j', status: more.status ?? 'queued', lane: 0, state: null },
+    job: { id: 'j', status: more.status ?? 'queued', lane: 0, state: more.heldSince ? { heldSince: more.heldSince.toISOString() } : null },
     step: { template: { type } },
+    version: { definition: { steps: [] } },
     event: { overrides: {}, ...(more.isTest === true ? { test: {} } : {}) },
     scope: {},
     integrations: [integrationOf('first', true), integrationOf('second', false)],
@@ -43,7 +47,7 @@ function look({ limits = createLimits(), full = [], type = 'email', ...more }: S
     pipeline: { limits, world: { random: () => 0 }, operatorMail: undefined },
     sends: { room: (id: string) => (full.includes(id) ? 0 : 1), turnAt: () => turnAt },
   } as unknown as Stages
-  return heldUnrendered(stages, facts, now)
+  return heldUnrendered(stages, facts, more.at ?? now, more.probed ?? new Set())
 }
 
 function paused(ms: number, ...ids: string[]): Limits {
@@ -95,4 +99,26 @@ test('what captures asks no provider; a wait that is over and a test are decided
   assert.equal(look({ limits, capture: true }), undefined)
   assert.equal(look({ limits, status: 'delayed' }), undefined)
   assert.equal(look({ limits, isTest: true }), undefined)
+})
+
+test('when the providers may be back one job finds out, and the others of its batch are held unrendered', () => {
+  const limits = down('first', 'second')
+  const at = inMs(2_000)
+  const probed = new Set<string>()
+  assert.equal(look({ limits, at, probed }), undefined)
+  assert.deepEqual([...probed], ['first'])
+  const settlement = look({ limits, at, probed })
+  assert.deepEqual([settlement?.status, settlement?.due], ['queued', new Date(at.getTime() + 5_000)])
+  limits.note('first', false, at)
+  assert.equal(look({ limits, at, probed }), undefined, 'it is back')
+})
+
+test('a job is held for three days, and has failed then', () => {
+  const limits = down('first', 'second')
+  const threeDaysMs = 3 * 86_400_000
+  assert.equal(look({ limits, heldSince: inMs(1 - threeDaysMs) })?.status, 'queued')
+  const settlement = look({ limits, heldSince: inMs(-threeDaysMs) })
+  assert.deepEqual([settlement?.status, settlement?.due], ['failed', null])
+  assert.equal(settlement?.details.at(-1)?.code, 'providerError')
+  assert.equal(look({ heldSince: inMs(-threeDaysMs) }), undefined, 'it is sent, should the provider be back')
 })

@@ -1,5 +1,5 @@
 // Jobs whose message could not leave now: they come back before anything is rendered for them.
-import type { Channel } from '../../domain/integration.ts'
+import type { Channel, Integration } from '../../domain/integration.ts'
 import { isCapturing } from '../../domain/integration.ts'
 import type { StepType } from '../../domain/workflow.ts'
 import type { Settlement } from '../../record/settlement.ts'
@@ -7,32 +7,36 @@ import { settles } from '../../record/settlement.ts'
 import type { JobFacts } from '../decide/job-facts.ts'
 import type { Stages } from '../stages.ts'
 import { chooserOf } from './outgoing.ts'
-import { held, rested } from './resting.ts'
+import { heldOrFailed, rested } from './resting.ts'
 
 /** Which of their integrations sends depends on nothing that is rendered. Chat and push go by the subscriber's entries. */
 const chosenEarly: ReadonlySet<StepType> = new Set<StepType>(['email', 'sms'])
 
 /**
  * Undefined where the step may go on, as most may. A wait that is over, and what a test sends, is decided in any case:
- * neither comes in numbers.
+ * neither comes in numbers. `probed`: integrations whose provider is asked by a job of this batch whether it is back.
  */
 export function heldUnrendered(
   { pipeline, sends }: Pick<Stages, 'pipeline' | 'sends'>,
   facts: JobFacts,
   now: Date,
+  probed: Set<string>,
 ): Settlement | undefined {
   const { job, step, event } = facts
   const { type } = step.template
   if (!chosenEarly.has(type) || job.status !== 'queued' || event.test != null) return undefined
   const { limits, world } = pipeline
+  const isLimited = ({ _id }: Integration): boolean =>
+    limits.rest(_id, now) !== undefined || limits.probe(_id, now) !== undefined || sends.room(_id, job.lane) <= 0
   // Nothing is chosen while no integration rests and no queue is full: choosing costs something.
-  if (!facts.integrations.some(({ _id }) => limits.rest(_id, now) !== undefined || sends.room(_id, job.lane) <= 0))
-    return undefined
+  if (!facts.integrations.some(isLimited)) return undefined
   const choose = chooserOf(pipeline, facts, facts, { channel: type as Channel })
   const integration = rested(limits, choose, choose([]), [], now)
   if (integration === undefined || isCapturing(integration)) return undefined
-  const rest = limits.rest(integration._id, now)
-  if (rest !== undefined) return held(job, { integration, rest, now, random: world.random() })
+  const probe = limits.probe(integration._id, now)
+  const rest = limits.rest(integration._id, now) ?? (probed.has(integration._id) ? probe : undefined)
+  if (rest !== undefined) return heldOrFailed(facts, { integration, rest, now, random: world.random() })
+  if (probe !== undefined) probed.add(integration._id)
   if (sends.room(integration._id, job.lane) > 0) return undefined
   return settles(job, 'queued', { due: sends.turnAt(integration._id, now) })
 }

@@ -19,7 +19,7 @@ import type { CallQueue } from './call-queue.ts'
 import type { BegunMessage, Outgoing, OutgoingMessage } from './outgoing.ts'
 import { chooserOf, wishedIdentifier } from './outgoing.ts'
 import type { RateShares } from './rate-shares.ts'
-import { held, rested } from './resting.ts'
+import { held, heldOrFailed, rested } from './resting.ts'
 import { begunSettlement } from './settle-begun.ts'
 import { queueKeyOf, restedFirst, takeSlots } from './take-slots.ts'
 
@@ -96,7 +96,8 @@ export function queueUp(
   const rest = limits.rest(key, now)
   const integration = outgoing.messages[0]?.integration
   if (rest !== undefined && integration !== undefined) {
-    return held(job, { integration, rest, now, random: world.random() })
+    const hold = { integration, rest, now, random: world.random() }
+    return outgoing.unwritten === undefined ? held(job, hold) : heldOrFailed(outgoing.facts, hold)
   }
   const before = inQueue.get(key) ?? 0
   if (queue.room(key, job.lane) <= before) return settles(job, status, { due: queue.turnAt(key, now) })

@@ -1,5 +1,6 @@
 // Integrations that rest, because their provider is down or asked for a pause: who sends meanwhile, and what is written.
 import type { Limits, Rest } from '../../deliver/limits.ts'
+import { heldMsMax } from '../../domain/after-outcome.ts'
 import type { StoredDetail } from '../../domain/execution-detail.ts'
 import { detail } from '../../domain/execution-detail.ts'
 import type { Integration } from '../../domain/integration.ts'
@@ -8,6 +9,8 @@ import type { Job, JobState } from '../../domain/job.ts'
 import { providerOf } from '../../providers/registry.ts'
 import type { Settlement } from '../../record/settlement.ts'
 import { settles } from '../../record/settlement.ts'
+import type { JobFacts } from '../decide/job-facts.ts'
+import { failed } from '../decide/settle-decision.ts'
 import type { Choose } from './outgoing.ts'
 
 /** A shorter pause is waited for: another integration costs money, and may look different to the recipient. */
@@ -61,6 +64,25 @@ export function held(job: Job, facts: HoldFacts): Settlement {
   // Said once for each time the provider goes down, however often it is looked at meanwhile.
   const isSaid = job.state?.downSince === state.downSince
   return settles(job, status, { due, state, details: isSaid ? [] : [heldDetail(facts, due)] })
+}
+
+/** What a message says that is given up. */
+export const heldTooLong = 'The provider was down for as long as a message may be held'
+
+/** `before`: how long it had been held before it was last tried. */
+export const isHeldTooLong = ({ state }: Job, now: Date, before = 0): boolean =>
+  state?.heldSince !== undefined && now.getTime() - Date.parse(state.heldSince) + before >= heldMsMax
+
+/** Held again, unless it was for too long: then the step has failed. For jobs of which no message is written. */
+export function heldOrFailed(facts: JobFacts, hold: HoldFacts): Settlement {
+  const { rest, now, integration } = hold
+  if (rest.downSince === undefined || !isHeldTooLong(facts.job, now)) return held(facts.job, hold)
+  const { providerId } = integration
+  return failed(
+    facts,
+    { details: [detail(now, 'providerError', { providerId, raw: { message: heldTooLong } })], stops: false },
+    now,
+  )
 }
 
 /** A little later each, so that a provider that comes back is not met by all at once. */

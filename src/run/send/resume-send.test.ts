@@ -15,29 +15,42 @@ const now = new Date('2024-02-29T10:00:00.000Z')
 const environment = { id: 'e' } as unknown as Environment
 const begun = { ...notYetSent, attempts: 3, firstAttemptAt: now.toISOString(), turnStartedAt: now.toISOString() }
 
+const shared = { active: true, primary: true, conditions: [] }
+
 interface Scene {
   readonly channel?: 'email' | 'sms'
   readonly state?: 'calling' | 'ready'
   readonly neverCalled?: boolean
   readonly jobState?: JobState
   readonly isDone?: boolean
+  /** Integrations that are active. */
+  readonly active?: readonly string[]
+  /** The one it was handed on to, and those that had their turn before. */
+  readonly integrationId?: string
+  readonly tried?: readonly string[]
+  readonly isDown?: boolean
 }
 
-function resumed({ channel = 'email', state = 'calling', neverCalled = false, jobState, isDone }: Scene) {
+function resumed(given: Scene) {
+  const { channel = 'email', state = 'calling', neverCalled = false, jobState, isDone } = given
+  const { active = ['i'], integrationId = 'i', tried = [] } = given
   const providerId = channel === 'email' ? 'sendgrid' : 'infobip-sms'
-  const integration = { _id: 'i', identifier: 'i', providerId, channel, active: true, primary: true, conditions: [] }
-  const message = { id: 'm', jobId: 'j', channel, state, providerId, integrationId: 'i', sending: begun, envelope: {} }
+  const integrations = active.map((_id) => ({ ...shared, _id, identifier: _id, providerId, channel }))
+  const sending = { ...begun, tried, heldMs: 86_400_000, dueAt: now.toISOString() }
+  const message = { id: 'm', jobId: 'j', channel, state, providerId, integrationId, sending, envelope: {} }
   const job = {
     job: { id: 'j', lease: 'l', status: 'running', state: jobState ?? null, step: 0 },
     step: { template: { type: channel } },
     version: { definition: { steps: [] } },
     event: { overrides: {} },
-    integrations: [integration],
+    integrations,
     channels: [],
   } as unknown as JobFacts
   const unsent = new Map([['j', isDone === true ? [] : [message as unknown as UnsentMessage]]])
-  const facts = { integrations: [integration], unsent } as unknown as Facts
-  const pipeline = { limits: createLimits(), world: { random: () => 0.5 } } as unknown as Pipeline
+  const facts = { integrations, unsent } as unknown as Facts
+  const limits = createLimits()
+  if (given.isDown === true) for (const id of active) for (let n = 0; n < 5; n += 1) limits.note(id, true, now)
+  const pipeline = { limits, world: { random: () => 0.5 } } as unknown as Pipeline
   const send = resumeSend(pipeline, environment, facts, job, {
     now,
     wasNeverCalled: ({ id }, messageId) => neverCalled && id === 'j' && messageId === 'm',
@@ -68,7 +81,7 @@ test('one that was marked by a write without an answer was never called: it is s
 
 test('one that waits for its next attempt is sent as it is', () => {
   const { outgoing } = resumed({ state: 'ready' })
-  assert.deepEqual(outgoing?.messages[0]?.sending, begun)
+  assert.deepEqual(outgoing?.messages[0]?.sending, { ...begun, heldMs: 86_400_000, dueAt: now.toISOString() })
 })
 
 test('where all is known of the messages the job ends: completed, or skipped where none was certainly sent', () => {
@@ -76,4 +89,39 @@ test('where all is known of the messages the job ends: completed, or skipped whe
   assert.equal(statusWith({}), 'completed')
   assert.equal(statusWith({ leftUnsure: true }), 'skipped')
   assert.equal(statusWith({ leftUnsure: true, reached: true }), 'completed')
+})
+
+test('where the integration that took over is gone, those that had their turn before are asked again', () => {
+  const { outgoing } = resumed({ state: 'ready', active: ['a'], integrationId: 'b', tried: ['a'] })
+  const [message] = outgoing?.messages ?? []
+  assert.equal(message?.integration._id, 'a')
+  assert.deepEqual([message?.sending.tried, message?.sending.busyAnswers, message?.sending.attempts], [[], 0, 3])
+})
+
+test('one that had no turn yet comes before those that had one', () => {
+  const { outgoing } = resumed({ state: 'ready', active: ['a', 'c'], integrationId: 'b', tried: ['a'] })
+  assert.equal(outgoing?.messages[0]?.integration._id, 'c')
+})
+
+test('a call of an integration that is gone since is repeated by one that had its turn before', () => {
+  const { settlement, results } = resumed({ active: ['a'], integrationId: 'b', tried: ['a'] })
+  assert.equal(settlement?.status, 'running')
+  assert.deepEqual([results?.[0]?.state, results?.[0]?.status], ['ready', 'warning'])
+})
+
+test('with no integration left it is over, and waits for nothing', () => {
+  const { settlement, results } = resumed({ state: 'ready', active: [], tried: [] })
+  assert.equal(settlement?.status, 'failed')
+  assert.deepEqual([results?.[0]?.state, results?.[0]?.status], ['done', 'error'])
+  assert.equal(results?.[0]?.sending.dueAt, undefined)
+})
+
+test('one that was held for three days in all is given up, unless its provider is back', () => {
+  const jobState = { heldSince: new Date(now.getTime() - 2 * 86_400_000).toISOString() }
+  const { settlement, results } = resumed({ state: 'ready', isDown: true, jobState })
+  assert.equal(settlement?.status, 'failed')
+  assert.deepEqual([results?.[0]?.state, results?.[0]?.status], ['done', 'error'])
+  assert.ok(resumed({ state: 'ready', jobState }).outgoing)
+  const shorter = { heldSince: new Date(now.getTime() - 2 * 86_400_000 + 1).toISOString() }
+  assert.ok(resumed({ state: 'ready', isDown: true, jobState: shorter }).outgoing)
 })

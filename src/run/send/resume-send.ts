@@ -1,8 +1,9 @@
 // A job whose messages were on their way: what was ready is sent, what was being called counts as perhaps sent.
-import { sendErrorOf } from '../../domain/after-outcome.ts'
+import { sendErrorOf, withoutDue } from '../../domain/after-outcome.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { detail } from '../../domain/execution-detail.ts'
 import type { Job } from '../../domain/job.ts'
+import type { Sending } from '../../domain/message.ts'
 import { interruptedCall } from '../../domain/outcome.ts'
 import type { JobOutcome } from '../../record/record-outcomes.ts'
 import { settles } from '../../record/settlement.ts'
@@ -13,7 +14,7 @@ import { nextOf } from '../decide/settle-decision.ts'
 import type { Pipeline } from '../pipeline.ts'
 import type { Called, Choose, Outgoing, OutgoingMessage } from './outgoing.ts'
 import { chooserOf } from './outgoing.ts'
-import { rested } from './resting.ts'
+import { heldTooLong, isHeldTooLong, rested } from './resting.ts'
 import { dueOf, settlementOf, settleOutcomes } from './settle-outcomes.ts'
 
 const interrupted = 'The service ended while the provider was being asked; whether the message was sent is not known'
@@ -49,10 +50,12 @@ export function resumeSend(
     outgoing: outgoingMessage(pipeline, facts, message, chooserOf(pipeline, facts, job, message), now),
   }))
   const gone = found.flatMap(({ message, outgoing }) => (outgoing === undefined ? [message] : []))
-  if (gone.length > 0) {
-    const left = ready.filter((message) => !gone.includes(message))
-    return withoutIntegration(job, gone, left, now)
-  }
+  const without = (some: readonly UnsentMessage[]) => ready.filter((message) => !some.includes(message))
+  if (gone.length > 0) return givenUp(job, { messages: gone, left: without(gone), ...noneLeft }, now)
+  const waited = found.flatMap(({ message, outgoing }) =>
+    outgoing !== undefined && isGivenUp(pipeline, job, outgoing, now) ? [message] : [],
+  )
+  if (waited.length > 0) return givenUp(job, { messages: waited, left: without(waited), ...tooLong }, now)
   const later = ready.filter((message) => !due.includes(message))
   return { environment, facts: job, messages: found.flatMap(({ outgoing }) => outgoing ?? []), later }
 }
@@ -87,7 +90,10 @@ function interruption(facts: Facts, message: UnsentMessage, choose: Choose): Cal
   }
 }
 
-/** The integration it was last with, if that can still send; else the next in the order of preference. */
+/**
+ * The integration it was last with, if that can still send; else the next in the order of preference. Where none is left that
+ * had no turn, those that had one are asked again: the one they made way for is gone.
+ */
 function outgoingMessage(
   { limits }: Pipeline,
   facts: Facts,
@@ -100,36 +106,64 @@ function outgoingMessage(
   const tried = sending.attempts > 0 ? [...sending.tried, integrationId] : sending.tried
   const before = facts.integrations.find((one) => one._id === integrationId && one.channel === channel)
   const stays = before !== undefined && !sending.tried.includes(before._id)
-  const integration = rested(limits, choose, stays ? before : choose(tried), tried, now)
-  return integration && { id, channel, envelope, sending, integration, other: choose }
+  const next = stays ? before : choose(tried)
+  if (next !== undefined) {
+    const integration = rested(limits, choose, next, tried, now)
+    return integration && { id, channel, envelope, sending, integration, other: choose }
+  }
+  const gone = [integrationId]
+  const again = rested(limits, choose, choose(gone), gone, now)
+  return again && { id, channel, envelope, sending: fromTheFirst(sending), integration: again, other: choose }
 }
 
-/** Over for those whose integration is gone; what is left of the job comes back at its time. */
-function withoutIntegration(
-  job: JobFacts,
-  gone: readonly UnsentMessage[],
-  left: readonly UnsentMessage[],
-  now: Date,
-): JobOutcome {
-  const errorText = 'No active integration is left to send this message'
+/** All have their turn again; attempts and time go on to count. */
+function fromTheFirst(sending: Sending): Sending {
+  const { turnStartedAt: _, ...rest } = sending
+  return { ...rest, busyAnswers: 0, tried: [] }
+}
+
+/** Held for too long, and its provider still taken to be down: others find out whether it is back. */
+function isGivenUp({ limits }: Pipeline, { job }: JobFacts, { integration, sending }: OutgoingMessage, now: Date) {
+  if (!isHeldTooLong(job, now, sending.heldMs)) return false
+  const rest = limits.rest(integration._id, now) ?? limits.probe(integration._id, now)
+  return rest?.downSince !== undefined
+}
+
+interface GivenUp {
+  readonly messages: readonly UnsentMessage[]
+  /** What is left of the job comes back at its time. */
+  readonly left: readonly UnsentMessage[]
+  readonly code: 'noIntegration' | 'providerError'
+  readonly words: string
+}
+
+const noneLeft = { code: 'noIntegration', words: 'No active integration is left to send this message' } as const
+const tooLong = { code: 'providerError', words: heldTooLong } as const
+
+/** Over for those messages: nobody is asked for them any more. */
+function givenUp(job: JobFacts, { messages, left, code, words }: GivenUp, now: Date): JobOutcome {
   const isPerhapsSent = ({ sending }: UnsentMessage): boolean =>
     sending.unsureRepeats > 0 || (sending.interruptions ?? 0) > 0
+  const details =
+    code === 'noIntegration'
+      ? [detail(now, code)]
+      : messages.map(({ providerId }) => detail(now, code, { providerId, raw: { message: words } }))
   return {
     settlement: settlementOf(job, {
-      details: [detail(now, 'noIntegration')],
+      details,
       state: job.job.state ?? {},
       isReached: false,
-      isLeftUnsure: gone.some(isPerhapsSent),
+      isLeftUnsure: messages.some(isPerhapsSent),
       again: left.map(({ sending }) => dueOf(sending, now)),
       now,
     }),
-    results: gone.map((message) => ({
+    results: messages.map((message) => ({
       id: message.id,
       state: 'done',
       status: isPerhapsSent(message) ? 'warning' : 'error',
-      error: sendErrorOf(message.channel, errorText),
+      error: sendErrorOf(message.channel, words),
       providerMessageId: null,
-      sending: message.sending,
+      sending: withoutDue(message.sending),
       nextIntegrationId: null,
       isTest: false,
     })),

@@ -159,6 +159,7 @@ function judge(facts: JobFacts, call: Called, parts: SettlingParts): Judged {
     error: after.error,
     providerMessageId: outcome.kind === 'sent' ? outcome.providerMessageId : null,
     sending: isAgain && at !== null ? { ...after.sending, dueAt: at.toISOString() } : sending,
+    asked,
     nextIntegrationId: next?._id ?? null,
     isTest: isCaptured,
     ...(isCaptured ? { isCaptured } : {}),
@@ -195,7 +196,8 @@ function situationOf(facts: JobFacts, call: Called, { now, random, rest }: Settl
     whenUnsure: integration?.configurations?.whenUnsure ?? undefined,
     downUntil: outcome.kind === 'sent' ? undefined : downUntilOf(rest(integrationId)),
     hasOther,
-    canRepeat: isThere || hasOther,
+    // Those that had their turn before are asked again, if the one that was asked is gone.
+    canRepeat: isThere || hasOther || message.other([integrationId]) !== undefined,
     now,
     random,
   }

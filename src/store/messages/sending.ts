@@ -79,6 +79,8 @@ export interface CallResult {
   readonly error: MessageError | null
   readonly providerMessageId: string | null
   readonly sending: Sending
+  /** Who was asked, where somebody was. */
+  readonly asked?: { readonly integrationId: string; readonly providerId: string }
   /** Null leaves the one that was asked; a failover names the next. */
   readonly nextIntegrationId: string | null
   readonly isTest: boolean
@@ -99,7 +101,11 @@ const alikeOf: readonly ((result: CallResult) => unknown)[] = [
   (r) => r.isCaptured === true,
 ]
 
-/** Only of those whose job was `settled`. */
+/** Of these the ids that were recorded, within the statement that does. */
+export const recordedAmong = (ids: readonly string[]): Statement =>
+  sql`select id from recorded where id = any(${ids}::uuid[])`
+
+/** Only of those whose job was `settled`, and none that is done: its earlier call was answered after all. */
 export function callResults(
   environment: Environment,
   results: readonly CallResult[],
@@ -125,30 +131,13 @@ export function callResults(
         case when ${column(bool, (r) => r.isCaptured === true)} then ${now}::timestamptz else m.outbox_at end
       from ${placeIn(ids, sql`m.id`)})
     where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.job_id = any(array(${settled}))
-      and m.state <> 'done'`
+      and m.state <> 'done' returning m.id`
   return { as: sql`recorded`, name: areAlike ? 'messages-record' : 'messages-record-each', statement }
 }
 
 const text = sql`text`
 const uuid = sql`uuid`
 const bool = sql`boolean`
-
-/** What was certainly sent, whoever holds its job now: whoever does finds it done. */
-export async function settleSent(
-  db: Sql,
-  environment: Environment,
-  sent: readonly { readonly id: string; readonly providerMessageId: string | null }[],
-  now: Date,
-): Promise<number> {
-  if (sent.length === 0) return 0
-  return db.run(sql`
-    update messages m set state = 'done', status = 'sent', error_id = null, error_text = null, updated_at = ${now},
-      provider_message_id = coalesce(s.provider_message_id, m.provider_message_id)
-    from unnest(${sent.map((one) => one.id)}::uuid[], ${sent.map((one) => one.providerMessageId)}::text[])
-      as s (id, provider_message_id)
-    where m.environment_id = ${environment.id} and m.id = any(${sent.map((one) => one.id)}::uuid[]) and m.id = s.id
-      and m.state <> 'done'`)
-}
 
 /** Messages that are not to be sent after all: no provider was asked. */
 export async function dropReady(tx: Tx, environment: Environment, ids: readonly string[]): Promise<void> {

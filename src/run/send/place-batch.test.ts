@@ -1,0 +1,93 @@
+// Placing a batch: what is written with the decisions beside the decisions themselves.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createLimits } from '../../deliver/limits.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { Job } from '../../domain/job.ts'
+import { settles } from '../../record/settlement.ts'
+import type { DecidedBatch } from '../decide/decide-batch.ts'
+import type { Facts } from '../decide/load-facts.ts'
+import type { Send } from '../decide/suppressed.ts'
+import type { Stages } from '../stages.ts'
+import { placeBatch } from './place-batch.ts'
+
+const now = new Date('2024-02-29T10:00:00.000Z')
+const id = (number: number): string => `01890000-0000-7000-8000-${String(number).padStart(12, '0')}`
+const jobOf = (number: number, more: Partial<Job> = {}): Job =>
+  ({
+    id: id(number),
+    eventId: id(number),
+    notificationId: id(number),
+    state: null,
+    status: 'queued',
+    lane: 0,
+    interruptions: 0,
+    ...more,
+  }) as unknown as Job
+
+const facts = {
+  integrations: [{ _id: 'i', identifier: 'i-1', providerId: 'fcm', channel: 'push', credentials: {} }],
+} as unknown as Facts
+
+function sendOf(job: Job): Send {
+  const draft = {
+    target: 'device',
+    integrationId: 'i',
+    envelope: { target: 'device', content: 'Hi' },
+    channel: 'push',
+  }
+  return {
+    facts: { job, step: { template: { type: 'push' } }, event: { payload: {}, attachments: 0 } },
+    decision: { messages: [draft], details: [] },
+  } as unknown as Send
+}
+
+function place(decided: Partial<DecidedBatch>, sends: readonly Send[], { isAlive = true } = {}) {
+  const stages = {
+    pipeline: { limits: createLimits(), world: { random: () => 0 }, isAlive: () => isAlive },
+    sends: { room: () => 100, isBehindOthers: () => false, turnAt: () => now },
+    rates: { mayTake: () => true, take: () => {} },
+  } as unknown as Stages
+  const empty = { settlements: [], wishes: [], sends: [], calls: [], asking: [], madeAfter: new Map() }
+  const left = { sends, skipped: [settles(jobOf(90), 'skipped', {})] }
+  const placed = placeBatch(stages, {} as Environment, facts, { ...empty, ...decided } as DecidedBatch, left, now)
+  return { ...placed, written: placed.settlements.map(({ job, status, due }) => [job.id, status, due]) }
+}
+
+test('what was decided, what is skipped and what begins is written together', () => {
+  const { written, begun } = place({ settlements: [settles(jobOf(1), 'completed', {})] }, [sendOf(jobOf(2))])
+  assert.equal(begun.length, 1)
+  assert.deepEqual(written, [
+    [id(1), 'completed', null],
+    [id(90), 'skipped', null],
+    [id(2), 'running', 'kept'],
+  ])
+})
+
+test('of one that waits for a slot nothing is written, unless it follows another and has no row yet', () => {
+  const madeAfter = new Map([[id(3), id(1)]])
+  const { written, waiting } = place({ madeAfter }, [sendOf(jobOf(2)), sendOf(jobOf(3))], { isAlive: false })
+  assert.equal(waiting.length, 2)
+  assert.deepEqual(written.slice(1), [[id(3), 'queued', 'kept']])
+})
+
+test('one that follows another, waits, and was interrupted is written once', () => {
+  const madeAfter = new Map([[id(3), id(1)]])
+  const { written } = place({ madeAfter }, [sendOf(jobOf(3, { interruptions: 1 }))], { isAlive: false })
+  assert.deepEqual(written.slice(1), [[id(3), 'queued', 'kept']])
+})
+
+test('a custom step that was interrupted before is cleared with the others: from there on no death is its own', () => {
+  const callOf = (job: Job) => ({ facts: { job } }) as never
+  const calls = [
+    callOf(jobOf(4)),
+    callOf(jobOf(5, { interruptions: 2 })),
+    callOf(jobOf(6, { interruptions: 2, status: 'running' })),
+  ]
+  const { written, calls: placed } = place({ calls }, [])
+  assert.equal(placed.length, 3)
+  assert.deepEqual(written.slice(1), [
+    [id(5), 'queued', 'kept'],
+    [id(6), 'running', 'kept'],
+  ])
+})

@@ -1,0 +1,42 @@
+// Jobs of events that were canceled, which the cancel itself has not come to yet: nothing of them is decided any more.
+import type { Environment } from '../domain/environment.ts'
+import type { TriggeredEvent } from '../domain/event.ts'
+import { grouped } from '../domain/grouped.ts'
+import type { Job } from '../domain/job.ts'
+import { cancelClaimed } from '../record/cancel-claimed.ts'
+import { settles } from '../record/settlement.ts'
+import { writeSettlements } from '../record/write-settlements.ts'
+import type { Facts } from './decide/load-facts.ts'
+import type { Stages } from './stages.ts'
+
+/** Whoever cancels does it by itself within this time, and says how much it was; its task begins then. */
+const cancelMsMax = 15_000
+const lookAgainMs = 2_000
+
+/** Ends or postpones them, and returns the others. Events that came with their jobs were written a moment ago, and are not asked. */
+export async function withoutCanceled(
+  { pipeline }: Pick<Stages, 'pipeline'>,
+  environment: Environment,
+  { events, versions }: Pick<Facts, 'events' | 'versions'>,
+  jobs: readonly Job[],
+): Promise<readonly Job[]> {
+  const canceled = jobs.filter(({ eventId }) => events.get(eventId)?.canceledAt != null)
+  if (canceled.length === 0) return jobs
+  const { db, world, queue } = pipeline
+  const over = new Set(canceled.map(({ id }) => id))
+  const now = world.now()
+  const isFresh = ({ eventId }: Job): boolean => isBeingCanceled(events.get(eventId), now)
+  const due = new Date(now.getTime() + lookAgainMs)
+  const settlements = canceled.filter(isFresh).map((job) => settles(job, job.status, { due }))
+  await writeSettlements(db, world, environment, queue, { settlements, reservation: undefined })
+  const left = canceled.filter((job) => !isFresh(job))
+  for (const [eventId, own] of grouped(left, (job) => job.eventId)) {
+    const steps = versions.get(own[0]?.versionId ?? '')?.definition.steps ?? []
+    const call = { eventId, steps, ids: own.map(({ id }) => id) }
+    for (const id of await cancelClaimed(db, world, environment, queue, call)) over.delete(id)
+  }
+  return jobs.filter(({ id }) => !over.has(id))
+}
+
+const isBeingCanceled = (event: TriggeredEvent | undefined, now: Date): boolean =>
+  event?.canceledAt != null && now.getTime() - event.canceledAt.getTime() < cancelMsMax
