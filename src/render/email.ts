@@ -15,9 +15,7 @@ import { renderLayout } from './own-layout.ts'
 import { oneLine, safeAddress } from './plain-text.ts'
 import { sanitized } from './sanitize.ts'
 import type { Template } from './template.ts'
-import { compile, joined } from './template.ts'
-import type { TextSkeleton } from './text-skeleton.ts'
-import { filledText, textSkeletonOf } from './text-skeleton.ts'
+import { compile } from './template.ts'
 import { contentMode } from './texts.ts'
 
 interface CompiledBlock {
@@ -29,10 +27,7 @@ interface CompiledBlock {
 
 type CompiledBody =
   | { readonly kind: 'blocks'; readonly blocks: readonly CompiledBlock[] }
-  | { readonly kind: 'html'; readonly template: Template; readonly inlined: boolean; readonly text: ReadyText }
-
-/** The skeleton of its text part, made when it is first rendered; undefined where there is none. */
-type ReadyText = () => TextSkeleton | undefined
+  | { readonly kind: 'html'; readonly template: Template; readonly inlined: boolean }
 
 export interface CompiledEmail {
   readonly sourceLength: number
@@ -69,9 +64,8 @@ function compileBody(content: string | readonly EmailBlock[], mode: Mode): Compi
   if (typeof content === 'string') {
     const template = compile('template.content', content, mode)
     const once = hasStyle(content) ? inlineTemplateCss(content) : undefined
-    if (once === undefined) return { kind: 'html', template, inlined: false, text: readyText(template) }
-    const inlined = compile('template.content', once, mode)
-    return { kind: 'html', template: inlined, inlined: true, text: readyText(inlined) }
+    if (once === undefined) return { kind: 'html', template, inlined: false }
+    return { kind: 'html', template: compile('template.content', once, mode), inlined: true }
   }
   if (content.length > blocksMax) {
     throw new RenderError('template.content', `has ${content.length} blocks; at most ${blocksMax} are allowed`)
@@ -109,7 +103,7 @@ export function renderEmail(
   const senderName = oneLine(compiled.senderName?.render(scope, budget) ?? '', senderNameLengthMax)
   const body =
     compiled.body.kind === 'html'
-      ? htmlBody(compiled.body, scope, budget)
+      ? readBody(compiled.body.template.render(scope, budget), compiled.body.inlined)
       : blocksBody(compiled.body.blocks, scope, budget)
   const whole = framed(frame, { subject, preheader, body: body.html }, scope, budget)
   return {
@@ -132,29 +126,6 @@ function framed(
   if (frame === 'builtIn') return defaultLayout({ locale: localeOf(scope.subscriber['locale']), ...mail })
   const whole = renderLayout(frame, mail, scope, budget)
   return frame.hasPreheader ? whole : withPreheader(whole, mail.preheader)
-}
-
-function readyText({ pieces }: Template): ReadyText {
-  let made: { readonly skeleton: TextSkeleton | undefined } | undefined
-  return () => {
-    made ??= { skeleton: pieces && textSkeletonOf(pieces.fixed) }
-    return made.skeleton
-  }
-}
-
-function htmlBody(
-  { template, inlined, text: ready }: { template: Template; inlined: boolean; text: ReadyText },
-  scope: TemplateScope,
-  budget: Budget,
-): Body {
-  const { pieces } = template
-  const skeleton = ready()
-  if (pieces === undefined || skeleton === undefined) return readBody(template.render(scope, budget), inlined)
-  const values = pieces.values(scope, budget)
-  const content = joined(pieces.fixed, values)
-  const text = filledText(skeleton, values)
-  // What is filled in brings no tags, and so no styles either: those of a skeleton are few, and in their places.
-  return text === undefined ? readBody(content, inlined) : { content, html: content, text }
 }
 
 function readBody(content: string, inlined: boolean): Body {

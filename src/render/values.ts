@@ -38,7 +38,7 @@ export function escapeHtml(text: string): string {
 }
 
 /** One member, own ones only; `size`, `first` and `last` as Liquid has them. */
-export function memberOf(value: unknown, key: string | number): unknown {
+export function memberOf(value: unknown, key: string | number, budget: Budget): unknown {
   if (value === null || value === undefined) return undefined
   if (typeof value === 'string') return key === 'size' || key === 'length' ? value.length : undefined
   if (Array.isArray(value)) {
@@ -50,12 +50,12 @@ export function memberOf(value: unknown, key: string | number): unknown {
   }
   if (typeof value !== 'object') return undefined
   if (Object.hasOwn(value, key)) return (value as Record<string | number, unknown>)[key]
-  return key === 'size' ? Object.keys(value).length : undefined
+  return key === 'size' ? budget.keysOf(value).length : undefined
 }
 
-export function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
+export function valueAt(value: unknown, path: readonly (string | number)[], budget: Budget): unknown {
   let found = value
-  for (const key of path) found = memberOf(found, key)
+  for (const key of path) found = memberOf(found, key, budget)
   return found
 }
 
@@ -83,11 +83,17 @@ function printed(given: unknown, budget: Budget): string {
       return String(value)
     case 'object':
       if (value === null) return ''
-      if (Array.isArray(value)) return value.map((member) => print(member, budget)).join('')
+      if (Array.isArray(value)) return printedList(value, budget)
       return value instanceof Date ? dateText(value) : jsonOf(value, budget)
     default:
       return ''
   }
+}
+
+/** Members are charged as such: many that print nothing take their time too. */
+function printedList(list: readonly unknown[], budget: Budget): string {
+  budget.use(list.length)
+  return list.map((member) => print(member, budget)).join('')
 }
 
 const dateText = (date: Date): string => (Number.isNaN(date.getTime()) ? '' : date.toISOString())
