@@ -63,6 +63,9 @@ function filledIn(run: Run, text: Program, values: Record<string, unknown>): str
   } finally {
     run.scopes.pop()
     run.translating -= 1
+    // A text can end itself, never the loop that it is shown in.
+    run.isBroken = false
+    run.isContinued = false
   }
 }
 

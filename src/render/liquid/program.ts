@@ -3,10 +3,11 @@ import type { Template as Parsed } from 'liquidjs'
 import { LiquidError, Output, RenderError, TypeGuards } from 'liquidjs'
 import type { Mode } from '../engine.ts'
 import { engines } from '../engine.ts'
-import { escapeHtml, SafeText } from '../values.ts'
+import type { TextPlan } from '../text/text-plan.ts'
 import type { Filters } from './expressions.ts'
 import { compilePrinted } from './expressions.ts'
 import type { Run } from './run.ts'
+import { showing, writing } from './showing.ts'
 import { compileTag } from './tags.ts'
 
 /** Writes what it stands for. */
@@ -16,17 +17,17 @@ export type Program = (run: Run) => void
 export interface Compiler {
   readonly mode: Mode
   readonly filters: Filters
+  /** Where the text part is written beside the HTML. */
+  readonly plan: TextPlan | undefined
   readonly block: (templates: readonly Parsed[]) => Program
-  /** Writes a value as the mode wants it. */
-  readonly show: (run: Run, value: unknown) => void
 }
 
-export function compileProgram(templates: readonly Parsed[], mode: Mode): Program {
+export function compileProgram(templates: readonly Parsed[], mode: Mode, plan?: TextPlan): Program {
   const compiler: Compiler = {
     mode,
     filters: engines[mode].filters,
+    plan,
     block: (inner) => compileBlock(inner, compiler),
-    show: mode === 'html' ? showHtml : showPlain,
   }
   return compiler.block(templates)
 }
@@ -51,20 +52,9 @@ function compileBlock(templates: readonly Parsed[], compiler: Compiler): Program
 }
 
 function compileNode(template: Parsed, compiler: Compiler): Program {
-  if (TypeGuards.isHTMLToken(template.token)) {
-    const text = template.token.getContent()
-    return (run) => run.write(text)
-  }
+  if (TypeGuards.isHTMLToken(template.token)) return writing(template, template.token.getContent(), compiler)
   if (!(template instanceof Output)) return compileTag(template, compiler)
   const { evaluate, prints } = compilePrinted(template.value, compiler.filters)
-  const show = prints ? compiler.show : showPlain
+  const show = showing(template, prints ? compiler.mode : 'plain', compiler)
   return (run) => show(run, evaluate(run))
-}
-
-function showHtml(run: Run, value: unknown): void {
-  run.write(value instanceof SafeText ? value.text : escapeHtml(run.print(value)))
-}
-
-function showPlain(run: Run, value: unknown): void {
-  run.write(run.print(value))
 }

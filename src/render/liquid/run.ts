@@ -2,6 +2,7 @@
 import { Drop } from 'liquidjs'
 import type { TemplateScope } from '../../domain/rendering.ts'
 import type { Budget } from '../limits.ts'
+import type { TextRun } from '../text/text-run.ts'
 import { print } from '../values.ts'
 
 type Scope = Record<string, unknown>
@@ -25,13 +26,16 @@ export class Run {
   translating = 0
   /** What filters are called on. */
   readonly self: { readonly context: Run } = { context: this }
+  /** The text part that is written beside, where the template has a plan for it. */
+  readonly text: TextRun | undefined
   #ownsEnvironment = false
   #continuations: Map<string, unknown> | undefined
   #cycles: Map<string, number> | undefined
 
-  constructor(scope: TemplateScope, budget: Budget) {
+  constructor(scope: TemplateScope, budget: Budget, text?: TextRun) {
     this.environments = scope
     this.memoryLimit = budget
+    this.text = text
   }
 
   write(text: string): void {

@@ -28,6 +28,8 @@ import { compileToken, compileValue } from './expressions.ts'
 import { compileFor, compileTableRow } from './loops.ts'
 import { isTrue, operators } from './operators.ts'
 import type { Compiler, Program } from './program.ts'
+import { compileProgram } from './program.ts'
+import { showing, writing } from './showing.ts'
 
 export function compileTag(tag: Parsed, compiler: Compiler): Program {
   if (tag instanceof IfTag) return compileBranches(tag.branches, tag.elseTemplates, compiler)
@@ -40,11 +42,11 @@ export function compileTag(tag: Parsed, compiler: Compiler): Program {
   if (tag instanceof EchoTag) return compileEcho(tag, compiler)
   if (tag instanceof CycleTag) return compileCycle(tag, compiler)
   if (tag instanceof LiquidTag) return compiler.block(tag.templates)
-  if (tag instanceof RawTag) return compileRaw(tag)
-  return compileSmall(tag)
+  if (tag instanceof RawTag) return writing(tag, tag.render(), compiler)
+  return compileSmall(tag, compiler)
 }
 
-function compileSmall(tag: Parsed): Program {
+function compileSmall(tag: Parsed, compiler: Compiler): Program {
   if (tag instanceof CommentTag || tag instanceof InlineCommentTag) return () => {}
   if (tag instanceof BreakTag) {
     return (run) => {
@@ -59,7 +61,8 @@ function compileSmall(tag: Parsed): Program {
   if (tag instanceof IncrementTag || tag instanceof DecrementTag) {
     const { variable } = tag as unknown as { variable: string }
     const step = tag instanceof IncrementTag ? 1 : -1
-    return (run) => run.write(String(run.count(variable, step)))
+    const show = showing(tag, 'plain', compiler)
+    return (run) => show(run, String(run.count(variable, step)))
   }
   throw new Error(`the tag "${(tag as { name?: string }).name}" is not available`)
 }
@@ -127,21 +130,21 @@ function compileAssign(tag: AssignTag, compiler: Compiler): Program {
 }
 
 /** What was captured is escaped already where output is; printing it again must not escape it twice. */
-function compileCapture({ variable, templates }: CaptureTag, compiler: Compiler): Program {
-  const block = compiler.block(templates)
+function compileCapture({ variable, templates }: CaptureTag, { mode }: Compiler): Program {
+  const block = compileProgram(templates, mode)
   return (run) => run.assign(variable, new SafeText(run.captured(block)))
 }
 
 function compileEcho(tag: EchoTag, compiler: Compiler): Program {
   const { value } = tag as unknown as { value?: Value }
   if (value === undefined) return () => {}
-  return showing(value, compiler)
+  return compileShown(tag, value, compiler)
 }
 
-function showing(value: Value, compiler: Compiler): Program {
+function compileShown(tag: Parsed, value: Value, compiler: Compiler): Program {
   const evaluate = compileValue(value, compiler.filters)
-  if (value.filters.at(-1)?.raw === true) return (run) => run.write(run.print(toValue(evaluate(run))))
-  return (run) => compiler.show(run, toValue(evaluate(run)))
+  const show = showing(tag, value.filters.at(-1)?.raw === true ? 'plain' : compiler.mode, compiler)
+  return (run) => show(run, toValue(evaluate(run)))
 }
 
 function compileCycle(tag: CycleTag, compiler: Compiler): Program {
@@ -149,16 +152,11 @@ function compileCycle(tag: CycleTag, compiler: Compiler): Program {
   const { candidates, group } = tag as unknown as { candidates: FilteredToken[]; group?: Token }
   const name = candidates.map((candidate) => candidate.getText()).join(',')
   const groupOf: Evaluate = compileToken(group, compiler.filters)
-  const shown = candidates.map((candidate) => showing(new Value(candidate, engines[compiler.mode]), compiler))
+  const shown = candidates.map((candidate) => compileShown(tag, new Value(candidate, engines[compiler.mode]), compiler))
   return (run) => {
     const key = `cycle:${groupOf(run)}:${name}`
     const index = run.cycles.get(key) ?? 0
     run.cycles.set(key, (index + 1) % shown.length)
     shown[index]?.(run)
   }
-}
-
-function compileRaw(tag: RawTag): Program {
-  const text = tag.render()
-  return (run) => run.write(text)
 }
