@@ -2,22 +2,22 @@
 import type { EmailContent, TemplateScope } from '../domain/rendering.ts'
 import { RenderError } from '../domain/rendering.ts'
 import type { EmailBlock, StepTemplate } from '../domain/workflow.ts'
+import type { CompiledDocument } from './document.ts'
+import { compileDocument, isWholeDocument } from './document.ts'
 import type { Mode } from './engine.ts'
-import { htmlToText } from './html-to-text.ts'
-import { hasStyle, inlineCss, inlineTemplateCss } from './inline-css.ts'
+
+import { hasStyle, inlineTemplateCss } from './inline-css.ts'
 import { buttonBlock, defaultLayout, hiddenPreheader, textBlock } from './layout.ts'
 import type { Budget } from './limits.ts'
 import { blocksMax, preheaderLengthMax, senderNameLengthMax, subjectLengthMax } from './limits.ts'
-import { demandFewTags } from './markup.ts'
 import { localeOf } from './moments.ts'
 import type { CompiledLayout } from './own-layout.ts'
 import { renderLayout } from './own-layout.ts'
 import { oneLine, safeAddress } from './plain-text.ts'
 import { sanitized } from './sanitize.ts'
 import type { Template } from './template.ts'
-import { compile, joined } from './template.ts'
-import type { TextSkeleton } from './text-skeleton.ts'
-import { filledText, textSkeletonOf } from './text-skeleton.ts'
+import { compile } from './template.ts'
+import { htmlToText } from './text/html-to-text.ts'
 import { contentMode } from './texts.ts'
 
 interface CompiledBlock {
@@ -29,10 +29,7 @@ interface CompiledBlock {
 
 type CompiledBody =
   | { readonly kind: 'blocks'; readonly blocks: readonly CompiledBlock[] }
-  | { readonly kind: 'html'; readonly template: Template; readonly inlined: boolean; readonly text: ReadyText }
-
-/** The skeleton of its text part, made when it is first rendered; undefined where there is none. */
-type ReadyText = () => TextSkeleton | undefined
+  | { readonly kind: 'html'; readonly document: CompiledDocument }
 
 export interface CompiledEmail {
   readonly sourceLength: number
@@ -61,17 +58,16 @@ export function compileEmail(template: StepTemplate): CompiledEmail {
   }
 }
 
-function textsOf(body: CompiledBody): (Template | undefined)[] {
-  return body.kind === 'html' ? [body.template] : body.blocks.flatMap(({ content, url }) => [content, url])
+function textsOf(body: CompiledBody): ({ readonly sourceLength: number } | undefined)[] {
+  return body.kind === 'html' ? [body.document] : body.blocks.flatMap(({ content, url }) => [content, url])
 }
 
 function compileBody(content: string | readonly EmailBlock[], mode: Mode): CompiledBody {
   if (typeof content === 'string') {
-    const template = compile('template.content', content, mode)
+    const field = 'template.content'
+    const document = compileDocument(field, content, mode, false)
     const once = hasStyle(content) ? inlineTemplateCss(content) : undefined
-    if (once === undefined) return { kind: 'html', template, inlined: false, text: readyText(template) }
-    const inlined = compile('template.content', once, mode)
-    return { kind: 'html', template: inlined, inlined: true, text: readyText(inlined) }
+    return { kind: 'html', document: once === undefined ? document : compileDocument(field, once, mode, true) }
   }
   if (content.length > blocksMax) {
     throw new RenderError('template.content', `has ${content.length} blocks; at most ${blocksMax} are allowed`)
@@ -93,6 +89,8 @@ interface Body {
   readonly content: string | readonly EmailBlock[]
   readonly html: string
   readonly text: string
+  /** Whether it is a whole document. */
+  readonly isWhole: boolean
 }
 
 /** What an e-mail is put into, compiled. */
@@ -109,9 +107,9 @@ export function renderEmail(
   const senderName = oneLine(compiled.senderName?.render(scope, budget) ?? '', senderNameLengthMax)
   const body =
     compiled.body.kind === 'html'
-      ? htmlBody(compiled.body, scope, budget)
+      ? compiled.body.document.render(scope, budget)
       : blocksBody(compiled.body.blocks, scope, budget)
-  const whole = framed(frame, { subject, preheader, body: body.html }, scope, budget)
+  const whole = framed(frame, { subject, preheader, body: body.html, isWhole: body.isWhole }, scope, budget)
   return {
     subject,
     ...(senderName === '' ? {} : { senderName }),
@@ -124,43 +122,14 @@ export function renderEmail(
 /** A body that is a whole document already is left as it is: a document within a document is none. */
 function framed(
   frame: CompiledFrame,
-  mail: { subject: string; preheader: string; body: string },
+  mail: { subject: string; preheader: string; body: string; isWhole: boolean },
   scope: TemplateScope,
   budget: Budget,
 ): string {
-  if (frame === 'none' || isDocument(mail.body)) return withPreheader(mail.body, mail.preheader)
+  if (frame === 'none' || mail.isWhole) return withPreheader(mail.body, mail.preheader)
   if (frame === 'builtIn') return defaultLayout({ locale: localeOf(scope.subscriber['locale']), ...mail })
   const whole = renderLayout(frame, mail, scope, budget)
   return frame.hasPreheader ? whole : withPreheader(whole, mail.preheader)
-}
-
-function readyText({ pieces }: Template): ReadyText {
-  let made: { readonly skeleton: TextSkeleton | undefined } | undefined
-  return () => {
-    made ??= { skeleton: pieces && textSkeletonOf(pieces.fixed) }
-    return made.skeleton
-  }
-}
-
-function htmlBody(
-  { template, inlined, text: ready }: { template: Template; inlined: boolean; text: ReadyText },
-  scope: TemplateScope,
-  budget: Budget,
-): Body {
-  const { pieces } = template
-  const skeleton = ready()
-  if (pieces === undefined || skeleton === undefined) return readBody(template.render(scope, budget), inlined)
-  const values = pieces.values(scope, budget)
-  const content = joined(pieces.fixed, values)
-  const text = filledText(skeleton, values)
-  // What is filled in brings no tags, and so no styles either: those of a skeleton are few, and in their places.
-  return text === undefined ? readBody(content, inlined) : { content, html: content, text }
-}
-
-function readBody(content: string, inlined: boolean): Body {
-  demandFewTags('template.content', content)
-  const html = !inlined && hasStyle(content) ? inlineCss(content) : content
-  return { content, html, text: htmlToText(html) }
 }
 
 function blocksBody(blocks: readonly CompiledBlock[], scope: TemplateScope, budget: Budget): Body {
@@ -183,7 +152,13 @@ function blocksBody(blocks: readonly CompiledBlock[], scope: TemplateScope, budg
       text.push(textOf(safe))
     }
   }
-  return { content: shown, html: html.join('\n'), text: text.filter((part) => part !== '').join('\n\n') }
+  const whole = html.join('\n')
+  return {
+    content: shown,
+    html: whole,
+    text: text.filter((part) => part !== '').join('\n\n'),
+    isWhole: isWholeDocument(whole),
+  }
 }
 
 /** Who writes no tags means the line breaks that are there. */
@@ -192,13 +167,11 @@ const withLineBreaks = (html: string): string => (html.includes('<') ? html : ht
 /** Most blocks hold neither a tag nor an escape. */
 const textOf = (html: string): string => (/[<&]/.test(html) ? htmlToText(withLineBreaks(html)) : html.trim())
 
-const isDocument = (html: string): boolean => /<html[\s>]|<!doctype\s/i.test(html)
-
 function withPreheader(html: string, preheader: string): string {
   if (preheader === '') return html
   const hidden = hiddenPreheader(preheader)
   const bodyAt = html.search(/<body[\s>]/i)
   const at = bodyAt === -1 ? 0 : html.indexOf('>', bodyAt) + 1
-  if (at === 0) return isDocument(html) ? html : `${hidden}${html}`
+  if (at === 0) return isWholeDocument(html) ? html : `${hidden}${html}`
   return `${html.slice(0, at)}${hidden}${html.slice(at)}`
 }

@@ -1,24 +1,25 @@
 // The filters of templates that are our own, or stand in the place of one of LiquidJS that a hostile template could abuse.
-import type { Context } from 'liquidjs'
 import { toValue } from 'liquidjs'
 import { isLocale, isTimezone } from '../domain/subscriber.ts'
 import type { Budget } from './limits.ts'
 import { formatted, localeOf, momentOf, strftime, zoneOf } from './moments.ts'
 import { escapeHtml, jsonOf, memberOf, pathOf, print, SafeText, valueAt } from './values.ts'
 
-/** What LiquidJS calls a filter on. */
+/** What a filter is called on: the budget under the name by which LiquidJS' own filters know it. */
 export interface FilterThis {
-  readonly context: Context
+  readonly context: { readonly environments: object; readonly memoryLimit: Budget }
 }
 
 export type FilterHandler = (this: FilterThis, value: unknown, ...args: unknown[]) => unknown
 
-export const budgetOf = (filter: FilterThis): Budget => filter.context.memoryLimit as unknown as Budget
+export const budgetOf = (filter: FilterThis): Budget => filter.context.memoryLimit
 
 const text = (filter: FilterThis, value: unknown): string => print(value, budgetOf(filter))
 
-const subscriberOf = (filter: FilterThis): unknown => memberOf(filter.context.environments, 'subscriber')
-const subscriberLocale = (filter: FilterThis): string => localeOf(memberOf(subscriberOf(filter), 'locale'))
+const subscriberOf = (filter: FilterThis): unknown =>
+  memberOf(filter.context.environments, 'subscriber', budgetOf(filter))
+const subscriberLocale = (filter: FilterThis): string =>
+  localeOf(memberOf(subscriberOf(filter), 'locale', budgetOf(filter)))
 
 function list(value: unknown): readonly unknown[] {
   const plain: unknown = toValue(value)
@@ -41,7 +42,7 @@ function keyed(filter: FilterThis, value: unknown, path: unknown): { item: unkno
   const items = list(value)
   budgetOf(filter).use(memberWeight * items.length)
   const keys = pathOf(path)
-  return items.map((item) => ({ item, key: toValue(valueAt(item, keys)) }))
+  return items.map((item) => ({ item, key: toValue(valueAt(item, keys, budgetOf(filter))) }))
 }
 
 /** Missing last, numbers before texts, the rest as they came. */
@@ -116,7 +117,7 @@ function momentFor(filter: FilterThis, given: unknown, zone: unknown) {
   if (typeof zone === 'string' && zone !== '' && !isTimezone(zone)) {
     throw new Error(`there is no time zone "${zone.slice(0, 64)}": give one such as "Europe/Berlin"`)
   }
-  const subscriberZone = zoneOf(memberOf(subscriberOf(filter), 'timezone'))
+  const subscriberZone = zoneOf(memberOf(subscriberOf(filter), 'timezone', budgetOf(filter)))
   return momentOf(value, {
     now: budgetOf(filter).now,
     zone: typeof zone === 'number' || (typeof zone === 'string' && zone !== '') ? zone : subscriberZone,
@@ -135,7 +136,11 @@ function numberFormat(locale: string | undefined): FilterHandler {
     const places = decimals === undefined ? 2 : Math.min(Math.max(Math.trunc(number(decimals)), 0), decimalsMax)
     const language = typeof separator === 'string' && isLocale(separator) ? separator : undefined
     if (separator === undefined || language !== undefined) {
-      return inLanguage(given, places, localeOf(language ?? locale ?? memberOf(subscriberOf(this), 'locale')))
+      return inLanguage(
+        given,
+        places,
+        localeOf(language ?? locale ?? memberOf(subscriberOf(this), 'locale', budgetOf(this))),
+      )
     }
     const [whole = '', part] = Math.abs(given).toFixed(places).split('.')
     const thousands = text(this, separator)
@@ -178,8 +183,9 @@ function names(filter: FilterThis, value: unknown, path: unknown): string[] {
   budgetOf(filter).use(items.length)
   return items
     .map((item) => {
-      const found = valueAt(item, keys)
-      return text(filter, found === undefined && keys[0] === 'payload' ? valueAt(item, keys.slice(1)) : found)
+      const found = valueAt(item, keys, budgetOf(filter))
+      const isAbsent = found === undefined && keys[0] === 'payload'
+      return text(filter, isAbsent ? valueAt(item, keys.slice(1), budgetOf(filter)) : found)
     })
     .filter((name) => name !== '')
 }
@@ -251,7 +257,7 @@ export const ourFilters: Readonly<Record<string, FilterHandler>> = {
   inspect: json,
   size(value) {
     const plain: unknown = toValue(value)
-    return typeof plain === 'object' ? (memberOf(plain, 'size') ?? 0) : text(this, plain).length
+    return typeof plain === 'object' ? (memberOf(plain, 'size', budgetOf(this)) ?? 0) : text(this, plain).length
   },
   sort: sortBy,
   sortBy,

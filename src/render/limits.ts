@@ -39,18 +39,22 @@ export const dataDepthMax = 10
 /** A limit was reached. Thrown in the midst of LiquidJS, and worded for whoever wrote the template. */
 export class LimitExceeded extends Error {}
 
-/** What one message may still cost. LiquidJS takes it for both of its limiters. */
+/** What an entry costs that is found by going through an object, in units of work: 0.1 to 0.4 µs. */
+const entryWeight = 8
+
+/** What one message may still cost: every step is charged what it costs, before it is taken where that is known. */
 export class Budget {
   readonly now: () => Date
   #steps = 0
   #work = 0
   #output = 0
+  #keys: Map<object, readonly string[]> | undefined
 
   constructor(now: () => Date) {
     this.now = now
   }
 
-  /** LiquidJS: so many characters or members are made. */
+  /** So many characters or list members are read or made. Filters of LiquidJS call it too. */
   use(count: number): void {
     if (!(count > 0)) return
     this.#work += count
@@ -59,18 +63,35 @@ export class Budget {
     }
   }
 
-  /** LiquidJS: one more thing is rendered. The clock's time it hands over is left alone. */
+  /** One more thing is rendered, filtered or compared. */
   check(): void {
-    this.#steps += 1
+    this.steps(1)
+  }
+
+  /** For what takes as long as so many ordinary steps. */
+  steps(count: number): void {
+    this.#steps += count
     if (this.#steps > stepsMax)
       throw new LimitExceeded(`the template takes more than ${stepsMax} steps: is it endless?`)
   }
 
+  /** So many characters come out. */
   write(length: number): void {
     this.#output += length
     if (this.#output > outputLengthMax) {
       throw new LimitExceeded(`what the template gives is longer than ${outputLengthMax} characters`)
     }
+  }
+
+  /** The names in an object: found and charged once for a message, however often its template asks. */
+  keysOf(object: object): readonly string[] {
+    this.#keys ??= new Map()
+    const known = this.#keys.get(object)
+    if (known !== undefined) return known
+    const keys = Object.keys(object)
+    this.use(entryWeight * keys.length)
+    this.#keys.set(object, keys)
+    return keys
   }
 
   /** Looking for a long text in a long text can cost the product of both lengths. */

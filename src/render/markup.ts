@@ -3,7 +3,7 @@ import { RenderError } from '../domain/rendering.ts'
 import { markupDepthMax, markupMax } from './limits.ts'
 
 /** So few can do no harm, however they are nested, and are not looked at: nearly every message. */
-const harmlessMax = 1_000
+export const harmlessMax = 1_000
 
 /** Whether it can be read without a closer look. */
 export const hasFewTags = (html: string): boolean => countOf(html, '<', harmlessMax) <= harmlessMax

@@ -5,6 +5,7 @@ import { nearest } from '../domain/nearest.ts'
 import type { Mode } from './engine.ts'
 import { engines, rangeEndFilter } from './engine.ts'
 import { codeLengthMax, codesMax, LimitExceeded, nestingMax, templateLengthMax } from './limits.ts'
+import { compileProgram } from './liquid/program.ts'
 import { cut } from './plain-text.ts'
 import { registerTranslate } from './translate.ts'
 
@@ -26,7 +27,9 @@ export function parse(text: string, mode: Mode): Template[] {
 }
 
 // Here, and not where the engines are made: the texts of translations are templates themselves.
-for (const mode of ['html', 'plain'] as const) registerTranslate(engines[mode], mode, parse)
+for (const mode of ['html', 'plain'] as const) {
+  registerTranslate(engines[mode], mode, (text) => compileProgram(parse(text, mode), mode))
+}
 
 /** Before anything is parsed: LiquidJS takes its time with many tags, and with long ones. */
 function demandFewCodes(text: string): void {

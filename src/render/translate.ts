@@ -1,15 +1,16 @@
 // The filter `t`: a text by its key, in the language of whoever is told, with its variables filled in.
-import type { Liquid, Template } from 'liquidjs'
-import { toValueSync } from 'liquidjs'
+import type { Liquid } from 'liquidjs'
 import type { Translations } from '../domain/translation.ts'
 import { translations } from '../domain/translation.ts'
 import type { Mode } from './engine.ts'
-import { CountedEmitter } from './engine.ts'
+import { register } from './engine.ts'
 import type { FilterHandler, FilterThis } from './filters.ts'
 import { budgetOf } from './filters.ts'
+import type { Program } from './liquid/program.ts'
+import type { Run } from './liquid/run.ts'
 import { memberOf, print, SafeText } from './values.ts'
 
-type Parse = (text: string, mode: Mode) => Template[]
+type Compile = (text: string) => Program
 
 /** Texts that hold others: a name in a sentence in a frame. */
 const textsWithinTextsMax = 5
@@ -19,12 +20,12 @@ const bracedName = /(?<!\{)\{([A-Za-z_][\w.]{0,99})\}(?!\})/g
 
 export const withOutputs = (text: string): string => text.replace(bracedName, '{{ $1 }}')
 
-/** Parsed texts are kept as long as nothing pushes them out: an environment has some hundred with variables. */
+/** Compiled texts are kept as long as nothing pushes them out: an environment has some hundred with variables. */
 const keptMax = 5_000
 const keptLengthMax = 5_000_000
 
-export function registerTranslate(engine: Liquid, mode: Mode, parse: Parse): void {
-  const parsed = createKept((text) => parse(withOutputs(text), mode))
+export function registerTranslate(engine: Liquid, mode: Mode, compile: Compile): void {
+  const compiled = createKept((text) => compile(withOutputs(text)))
   const translate: FilterHandler = function (value, ...args) {
     const budget = budgetOf(this)
     budget.check()
@@ -33,17 +34,17 @@ export function registerTranslate(engine: Liquid, mode: Mode, parse: Parse): voi
     // The key may be anybody's: it is printed as any value is.
     if (text === undefined) return key
     // What stands in a text is its author's, as in a template; what is filled in is escaped there.
-    const rendered = text.includes('{') ? filledIn(this, engine, parsed(text), namedIn(args)) : text
+    const rendered = text.includes('{') ? filledIn(this.context as Run, compiled(text), namedIn(args)) : text
     budget.use(rendered.length)
     return mode === 'html' ? new SafeText(rendered) : rendered
   }
-  engine.registerFilter('t', translate)
+  register(engine, 't', translate)
 }
 
 function textOf(filter: FilterThis, key: string): string | undefined {
   const scope = filter.context.environments as { [translations]?: Translations }
-  const subscriber: unknown = memberOf(scope, 'subscriber')
-  return scope[translations]?.text(key, memberOf(subscriber, 'locale'))
+  const subscriber: unknown = memberOf(scope, 'subscriber', budgetOf(filter))
+  return scope[translations]?.text(key, memberOf(subscriber, 'locale', budgetOf(filter)))
 }
 
 /** LiquidJS hands `name: value` over as a pair. */
@@ -51,32 +52,25 @@ function namedIn(args: readonly unknown[]): Record<string, unknown> {
   return Object.fromEntries(args.filter((arg): arg is [string, unknown] => Array.isArray(arg) && arg.length === 2))
 }
 
-const depths = new WeakMap<object, number>()
-
-function filledIn(
-  { context }: FilterThis,
-  engine: Liquid,
-  templates: Template[],
-  values: Record<string, unknown>,
-): string {
-  const depth = (depths.get(context) ?? 0) + 1
-  if (depth > textsWithinTextsMax) {
+function filledIn(run: Run, text: Program, values: Record<string, unknown>): string {
+  if (run.translating >= textsWithinTextsMax) {
     throw new Error(`texts of translations hold each other more than ${textsWithinTextsMax} deep`)
   }
-  const emitter = new CountedEmitter(budgetOf({ context }))
-  depths.set(context, depth)
-  context.push(values)
+  run.translating += 1
+  run.scopes.push(values)
   try {
-    toValueSync(engine.renderer.renderTemplates(templates, context, emitter))
+    return run.captured(text)
   } finally {
-    context.pop()
-    depths.set(context, depth - 1)
+    run.scopes.pop()
+    run.translating -= 1
+    // A text can end itself, never the loop that it is shown in.
+    run.isBroken = false
+    run.isContinued = false
   }
-  return emitter.buffer
 }
 
-function createKept(make: (text: string) => Template[]): (text: string) => Template[] {
-  const kept = new Map<string, Template[]>()
+function createKept(make: Compile): Compile {
+  const kept = new Map<string, Program>()
   let length = 0
   return (text) => {
     const known = kept.get(text)

@@ -1,0 +1,123 @@
+// Loops, compiled: `for` and `tablerow`.
+import type { ForTag, Hash, TablerowTag } from 'liquidjs'
+import type { Evaluate, Filters } from './expressions.ts'
+import { compileToken } from './expressions.ts'
+import { membersOf } from './members.ts'
+import type { Compiler, Program } from './program.ts'
+import type { Run } from './run.ts'
+import { emptyScope, ForLoop, TableRowLoop } from './run.ts'
+
+interface Modifiers {
+  readonly offset?: unknown
+  readonly limit?: unknown
+  readonly reversed?: unknown
+}
+
+type Arguments = Modifiers & Readonly<Partial<Record<string, unknown>>>
+
+/** `limit: 3 reversed`: what was written, by name; true for a name that stands alone. */
+function compileArguments({ hash }: Hash, filters: Filters): (run: Run) => Arguments {
+  const named = Object.entries(hash).map(([name, token]): [string, Evaluate] => [
+    name,
+    token === undefined ? () => true : compileToken(token, filters),
+  ])
+  return (run) => Object.fromEntries(named.map(([name, evaluate]) => [name, evaluate(run)]))
+}
+
+const nothing: Arguments = {}
+
+export function compileFor(tag: ForTag, compiler: Compiler): Program {
+  const { variable } = tag
+  const text = tag.collection.getText()
+  const collection = compileToken(tag.collection, compiler.filters)
+  const argumentsOf = compileArguments(tag.hash, compiler.filters)
+  const body = compiler.block(tag.templates)
+  const otherwise = compiler.block(tag.elseTemplates)
+  const hasArguments = Object.keys(tag.hash.hash).length > 0
+  const key = `${variable}-${text}`
+  return (run) => {
+    const members = membersOf(collection(run), run.memoryLimit)
+    if (members.length === 0) {
+      otherwise(run)
+      return
+    }
+    const { offset, limit, reversed }: Modifiers = hasArguments ? withContinue(run, key, argumentsOf) : nothing
+    const list = members.list((all) => windowOf(all, offset, limit, reversed))
+    run.continuations.set(key, ((offset || 0) as number) + list.length)
+    runLoop(run, { variable, list, body, loop: new ForLoop(list.length, key) })
+  }
+}
+
+/** Where the arguments say `continue`, they mean where the last loop over the same list ended. */
+function withContinue(run: Run, key: string, argumentsOf: (run: Run) => Arguments): Arguments {
+  const scope = emptyScope()
+  scope['continue'] = run.continuations.get(key) || {}
+  run.scopes.push(scope)
+  const given = argumentsOf(run)
+  run.scopes.pop()
+  return given
+}
+
+function windowOf<Item>(all: readonly Item[], offset: unknown, limit: unknown, reversed: unknown): readonly Item[] {
+  let list = all
+  if (offset !== undefined) list = list.slice(offset as number)
+  if (limit !== undefined) list = list.slice(0, limit as number)
+  return reversed === undefined ? list : list.toReversed()
+}
+
+interface Loop {
+  readonly variable: string
+  readonly list: readonly unknown[]
+  readonly body: Program
+  readonly loop: ForLoop
+}
+
+function runLoop(run: Run, { variable, list, body, loop }: Loop): void {
+  const scope = emptyScope()
+  scope['forloop'] = loop
+  run.scopes.push(scope)
+  for (const item of list) {
+    scope[variable] = item
+    run.isBroken = false
+    run.isContinued = false
+    body(run)
+    if (run.isBroken) break
+    loop.next()
+  }
+  run.isBroken = false
+  run.isContinued = false
+  run.scopes.pop()
+}
+
+export function compileTableRow(tag: TablerowTag, compiler: Compiler): Program {
+  const { variable } = tag
+  const text = tag.collection.getText()
+  const collection = compileToken(tag.collection, compiler.filters)
+  const argumentsOf = compileArguments(tag.args, compiler.filters)
+  const body = compiler.block(tag.templates)
+  return (run) => {
+    const members = membersOf(collection(run), run.memoryLimit)
+    const given = argumentsOf(run)
+    const offset = (given['offset'] || 0) as number
+    const limit = (given['limit'] === undefined ? members.length : given['limit']) as number
+    const list = members.list((all) => all.slice(offset, offset + limit))
+    const cols = (given['cols'] || list.length) as number
+    const loop = new TableRowLoop(list.length, cols, `${variable}-${text}`)
+    const scope = emptyScope()
+    scope['tablerowloop'] = loop
+    run.scopes.push(scope)
+    for (const item of list) {
+      scope[variable] = item
+      if (loop.col0() === 0) {
+        if (loop.row() !== 1) run.write('</tr>')
+        run.write(`<tr class="row${loop.row()}">`)
+      }
+      run.write(`<td class="col${loop.col()}">`)
+      body(run)
+      run.write('</td>')
+      loop.next()
+    }
+    if (list.length > 0) run.write('</tr>')
+    run.scopes.pop()
+  }
+}

@@ -1,0 +1,58 @@
+// Reading variables as LiquidJS does: own members only, and `size`, `first` and `last` of what has them.
+import { Drop, toValue } from 'liquidjs'
+import type { Budget } from '../limits.ts'
+
+export function memberAt(owner: unknown, name: unknown, budget: Budget): unknown {
+  if (owner === null || owner === undefined) return owner
+  if (typeof owner === 'object' && typeof name === 'string' && !(owner instanceof Drop)) {
+    if (Object.hasOwn(owner, name)) {
+      const value = (owner as Record<string, unknown>)[name]
+      if (typeof value !== 'function') return value
+    } else if (!Array.isArray(owner)) return name === 'size' ? budget.keysOf(owner).length : undefined
+  }
+  return oddMemberAt(owner, toValue(name) as string | number, budget)
+}
+
+/** Of lists, texts, drops and the like. */
+function oddMemberAt(owner: unknown, name: string | number, budget: Budget): unknown {
+  if (Array.isArray(owner) && typeof name === 'number') {
+    const index = name < 0 ? owner.length + name : name
+    return Object.hasOwn(owner, index) ? owner[index] : undefined
+  }
+  const fields = owner as Record<string | number, unknown>
+  const isReadable = owner instanceof Drop || Object.hasOwn(owner as object, name)
+  const value = isReadable ? fields[name] : undefined
+  if (value === undefined && owner instanceof Drop) return undefined
+  if (typeof value === 'function') return value.call(owner)
+  if (value !== undefined) return value
+  if (name === 'size') return sizeOf(owner, budget)
+  if (Array.isArray(owner)) {
+    if (name === 'first') return owner[0]
+    if (name === 'last') return owner.at(-1)
+  }
+  return undefined
+}
+
+function sizeOf(owner: unknown, budget: Budget): number | undefined {
+  if (Array.isArray(owner) || typeof owner === 'string') return owner.length
+  return typeof owner === 'object' && owner !== null ? budget.keysOf(owner).length : undefined
+}
+
+/** What a loop goes through, cut to what `window` leaves: the entries of an object are made only where they are used. */
+export function membersOf(
+  given: unknown,
+  budget: Budget,
+): { readonly length: number; list(window: Window): readonly unknown[] } {
+  const value: unknown = toValue(given)
+  if (Array.isArray(value)) return { length: value.length, list: (window) => window(value) }
+  if (typeof value === 'string') return ofList(value === '' ? [] : [value])
+  if (typeof value !== 'object' || value === null) return ofList([])
+  if (Symbol.iterator in value) return ofList(Array.from(value as Iterable<unknown>))
+  const keys = budget.keysOf(value)
+  const entryOf = (key: string) => [key, (value as Record<string, unknown>)[key]]
+  return { length: keys.length, list: (window) => window(keys).map(entryOf) }
+}
+
+type Window = <Item>(list: readonly Item[]) => readonly Item[]
+
+const ofList = (list: readonly unknown[]) => ({ length: list.length, list: (window: Window) => window(list) })
