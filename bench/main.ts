@@ -7,7 +7,9 @@ import { benchFanout } from './fanout.ts'
 import { benchIdle } from './idle.ts'
 import { benchLatency } from './latency.ts'
 import { benchLists } from './lists.ts'
+import { readOptions } from './options.ts'
 import { benchPages } from './pages.ts'
+import { benchReal } from './real/real.ts'
 import { benchRun } from './run.ts'
 import { benchSimulate } from './simulate.ts'
 import { type Measured, printTable } from './statistics.ts'
@@ -21,6 +23,7 @@ interface Bench {
 }
 
 const benches: Record<string, Bench> = {
+  real: { title: 'The realistic middle: hand-made, Posthorn', onlyByName: true, run: benchReal },
   upsert: { title: 'Subscriber upsert over HTTP, 64 clients', run: benchUpsert },
   accept: { title: 'Bulk accept over HTTP against bare inserts', run: benchAccept },
   run: { title: 'End to end, one in-app step, against bare row changes', run: benchRun },
@@ -35,7 +38,7 @@ const benches: Record<string, Bench> = {
   idle: { title: 'At rest', run: benchIdle },
 }
 
-const asked = process.argv.slice(2)
+const { names: asked } = readOptions(process.argv.slice(2))
 const unknown = asked.filter((name) => !(name in benches))
 if (unknown.length > 0) {
   process.stderr.write(`There is no bench ${unknown.join(', ')}; there are ${Object.keys(benches).join(', ')}\n`)
