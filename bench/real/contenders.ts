@@ -15,6 +15,7 @@ import { benchKey, startProcess, startService } from '../service.ts'
 import { connectTo } from '../stage.ts'
 import { untilDone } from '../waiting.ts'
 import { regularCount, regularOf, stepsOf, templates } from './content.ts'
+import { fillHandMade, fillPosthorn } from './history.ts'
 import { memoryMegabytesOf, processorSecondsOf } from './processes.ts'
 
 export interface Contender {
@@ -37,6 +38,8 @@ export interface Setting {
   readonly processes: string | undefined
   /** The provider takes many messages in a call; the hand-made service sends one a call all the same. */
   readonly manyPerCall: boolean
+  /** Notifications there are before the load. */
+  readonly history: number
 }
 
 /** Limits are checked on every call, and never reached. */
@@ -51,23 +54,26 @@ const lastLooksMs = 10
 export const startContender = (name: SideName, setting: Setting): Promise<Contender> =>
   name === 'posthorn' ? startPosthorn(setting) : startHandMade(setting)
 
-async function startPosthorn({ directory, sinkPort, processes, manyPerCall }: Setting): Promise<Contender> {
-  const dataDirectory = join(directory, 'posthorn')
+async function startPosthorn(setting: Setting): Promise<Contender> {
+  const dataDirectory = join(setting.directory, 'posthorn')
   await mkdir(dataDirectory, { mode: 0o711 })
-  const service = await startService({
-    POSTHORN_DATA_DIR: dataDirectory,
-    POSTHORN_OUTBOUND_ALLOW: '127.0.0.1',
-    ...unlimited,
-    ...(processes === undefined ? {} : { POSTHORN_PROCESSES: processes }),
-  })
+  const start = () =>
+    startService({
+      POSTHORN_DATA_DIR: dataDirectory,
+      POSTHORN_OUTBOUND_ALLOW: '127.0.0.1',
+      ...unlimited,
+      ...(setting.processes === undefined ? {} : { POSTHORN_PROCESSES: setting.processes }),
+    })
+  let service = await start()
+  if (setting.history > 0) {
+    await service.stop()
+    await fillStopped(dataDirectory, setting.history)
+    service = await start()
+  }
   const connection = await joinEmbeddedPostgres({ dataDirectory })
   if (connection === undefined) throw new Error('Posthorn runs without its embedded database')
   const db = connectTo(connection)
-  const ask = askAt(service.port)
-  await (manyPerCall ? createBatchIntegration : createMailIntegration)(ask, sinkPort)
-  for (const [name, template] of Object.entries(templates)) await createWorkflow(ask, name, stepsOf(template))
-  await ask('POST', '/v1/subscribers/bulk', { subscribers: regulars.slice(0, regularCount / 2) })
-  await ask('POST', '/v1/subscribers/bulk', { subscribers: regulars.slice(regularCount / 2) })
+  await configure(service.port, setting)
   return {
     ...measuredBy('posthorn', service.port, db, [service.pid, await postmasterOf(db)]),
     untilSettled: () => untilDone(db, lastLooksMs),
@@ -78,7 +84,27 @@ async function startPosthorn({ directory, sinkPort, processes, manyPerCall }: Se
   }
 }
 
-async function startHandMade({ directory, sinkPort }: Setting): Promise<Contender> {
+/** The service does not run meanwhile: the indexes go and come. */
+async function fillStopped(dataDirectory: string, history: number): Promise<void> {
+  const embedded = await startEmbeddedPostgres({ dataDirectory, log: silentLog })
+  const db = connectTo(embedded.connection)
+  try {
+    await fillPosthorn(db, history)
+  } finally {
+    await db.close()
+    await embedded.stop()
+  }
+}
+
+async function configure(port: number, { sinkPort, manyPerCall }: Setting): Promise<void> {
+  const ask = askAt(port)
+  await (manyPerCall ? createBatchIntegration : createMailIntegration)(ask, sinkPort)
+  for (const [name, template] of Object.entries(templates)) await createWorkflow(ask, name, stepsOf(template))
+  await ask('POST', '/v1/subscribers/bulk', { subscribers: regulars.slice(0, regularCount / 2) })
+  await ask('POST', '/v1/subscribers/bulk', { subscribers: regulars.slice(regularCount / 2) })
+}
+
+async function startHandMade({ directory, sinkPort, history }: Setting): Promise<Contender> {
   if (!hasRedis()) throw new Error('There is no redis-server on the PATH (Debian: apt-get install redis-server)')
   const bullmq = installBullmq()
   if (bullmq === undefined) throw new Error('BullMQ could not be installed from the npm registry')
@@ -100,6 +126,7 @@ async function startHandMade({ directory, sinkPort }: Setting): Promise<Contende
     insert into subscribers (subscriber_id, first_name, email, data)
     select "subscriberId", "firstName", email, data
     from jsonb_to_recordset(${JSON.stringify(regulars)}::jsonb) as r ("subscriberId" text, "firstName" text, email text, data jsonb)`)
+  if (history > 0) await fillHandMade(db, history)
   return {
     ...measuredBy('handmade', service.port, db, [service.pid, redis.pid, await postmasterOf(db)]),
     untilSettled: () => untilSent(service.port),

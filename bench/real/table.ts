@@ -1,4 +1,4 @@
-// Measures of the realistic bench, by id: what each is called, which way is better, and the bar it is held to.
+// Measures of the realistic bench: what each is called, which way is better, the bar it is held to; and their ratios.
 import type { Measured } from '../statistics.ts'
 import { median } from '../statistics.ts'
 
@@ -8,11 +8,7 @@ export interface Measure {
   readonly better: 'higher' | 'lower'
   /** Of the ratio Posthorn / hand-made. */
   readonly bar?: number
-  readonly goal?: number
 }
-
-/** One side's numbers, a value per round. */
-export type Rounds = readonly number[]
 
 export interface Compared {
   readonly handmade: number | undefined
@@ -21,29 +17,41 @@ export interface Compared {
   readonly ratio: number | undefined
 }
 
-export function compared(handmade: Rounds | undefined, posthorn: Rounds | undefined): Compared {
+export interface MeasuredRow extends Compared {
+  readonly id: string
+  readonly measure: Measure
+}
+
+type Values = readonly number[]
+
+/** From a value per round of each side. */
+export function compared(handmade: Values | undefined, posthorn: Values | undefined): Compared {
   const ratios = (posthorn ?? []).flatMap((value, round) => {
     const other = handmade?.[round]
     return other === undefined || other === 0 ? [] : [value / other]
   })
-  const middle = (values: Rounds | undefined) =>
-    values === undefined || values.length === 0 ? undefined : median(values)
   return { handmade: middle(handmade), posthorn: middle(posthorn), ratio: middle(ratios) }
 }
 
-export const isMet = ({ better }: Measure, ratio: number, bar: number): boolean =>
-  better === 'higher' ? ratio >= bar : ratio <= bar
+const middle = (values: Values | undefined): number | undefined =>
+  values === undefined || values.length === 0 ? undefined : median(values)
 
-export function rowOf(measure: Measure, { handmade, posthorn, ratio }: Compared): Measured {
-  const value = (number: number | undefined) => (number === undefined ? '–' : shown(number)).padStart(8)
+export const isMet = ({ better, bar }: Measure, ratio: number): boolean =>
+  bar === undefined || (better === 'higher' ? ratio >= bar : ratio <= bar)
+
+export const barText = ({ better, bar }: Measure): string =>
+  bar === undefined ? '' : `${better === 'higher' ? '≥' : '≤'} ${bar}`
+
+/** As the terminal shows it. */
+export function printed({ measure, handmade, posthorn, ratio }: MeasuredRow): Measured {
+  const value = (number: number | undefined): string => shown(number).padStart(8)
   const columns = `${value(handmade)} ${value(posthorn)} ${measure.unit.padEnd(5)} ratio ${value(ratio)}`
-  const { bar } = measure
-  if (bar === undefined || ratio === undefined) return { what: measure.title, value: columns }
-  const sign = measure.better === 'higher' ? '≥' : '≤'
-  return { what: measure.title, value: columns, bar: `${sign} ${bar}`, met: isMet(measure, ratio, bar) }
+  if (measure.bar === undefined || ratio === undefined) return { what: measure.title, value: columns }
+  return { what: measure.title, value: columns, bar: barText(measure), met: isMet(measure, ratio) }
 }
 
-export function shown(number: number): string {
+export function shown(number: number | undefined): string {
+  if (number === undefined || !Number.isFinite(number)) return '–'
   if (Math.abs(number) >= 1000) return Math.round(number).toLocaleString('en-US')
   return Math.abs(number) >= 100 ? number.toFixed(0) : number.toFixed(Math.abs(number) >= 10 ? 1 : 2)
 }

@@ -1,4 +1,4 @@
-// The loads of the realistic bench. Each run of one returns its numbers by the id of the measure.
+// The loads of the realistic bench. Each run of one returns numbers by name, for one side.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { askAt, requestText } from '../api.ts'
 import { createCallers, runLoad } from '../load.ts'
@@ -16,51 +16,19 @@ export interface Shape {
   readonly latencyMs: number
 }
 
-export type Numbers = Readonly<Record<string, number>>
-
 /** Numbers of events go on from run to run: recipients that are new stay new. */
 let nextNumber = 0
 
 /** Looks at the sink cost neither side's database anything. */
 const looksMs = 20
 
-function requestsOf(calls: number, { eventsPerCall, template, recipients }: Shape): string[] {
+function requestsOf(events: number, { eventsPerCall, template, recipients }: Shape): string[] {
   const event = () => eventOf(nextNumber++, template, recipients)
-  return Array.from({ length: calls }, () =>
+  return Array.from({ length: Math.max(1, Math.round(events / eventsPerCall)) }, () =>
     eventsPerCall === 1
       ? requestText('/v1/events/trigger', event())
       : requestText('/v1/events/trigger/bulk', { events: Array.from({ length: eventsPerCall }, event) }),
   )
-}
-
-/** As fast as they are answered, on so many connections, until everything is sent and recorded. */
-export async function burst(
-  contender: Contender,
-  sink: Sink,
-  shape: Shape,
-  { events, connections }: { events: number; connections: number },
-): Promise<Numbers> {
-  await sink.setLatency(shape.latencyMs)
-  const requests = requestsOf(Math.max(1, Math.round(events / shape.eventsPerCall)), shape)
-  const count = requests.length * shape.eventsPerCall
-  const before = await costsOf(contender)
-  const startedAt = performance.now()
-  const load = { port: contender.port, clients: connections, requests: requests.length }
-  const { perSecond, latenciesMs } = await runLoad({ ...load, requestOf: (index) => requests[index] ?? '' })
-  await until(async () => (await sink.count()) >= count, looksMs)
-  await contender.untilSettled()
-  const seconds = (performance.now() - startedAt) / 1000
-  const costs = costsBetween(before, await costsOf(contender), count)
-  const arrivals = await sink.take()
-  expectCount(`${contender.name}: e-mails`, arrivals.length, count)
-  expectCount(`${contender.name}: different e-mails`, new Set(arrivals.map(([number]) => number)).size, count)
-  return {
-    accepted: perSecond * shape.eventsPerCall,
-    completed: count / seconds,
-    p50: median(latenciesMs),
-    p99: percentile(latenciesMs, 0.99),
-    ...costs,
-  }
 }
 
 interface Costs {
@@ -78,45 +46,102 @@ const costsBetween = (before: Costs, after: Costs, notifications: number) => ({
   walBytes: (after.walBytes - before.walBytes) / notifications,
 })
 
-/** Single events in an open loop: calls go out when their time has come, whether or not earlier ones were answered. */
+/** Resolves with what arrived, once all of it is sent and recorded. A bench that lost or doubled something measured something else. */
+async function untilArrived(contender: Contender, sink: Sink, count: number) {
+  await until(async () => (await sink.count()) >= count, looksMs)
+  await contender.untilSettled()
+  const settledAt = performance.now()
+  const arrivals = await sink.take()
+  expectCount(`${contender.name}: e-mails`, arrivals.length, count)
+  expectCount(`${contender.name}: different e-mails`, new Set(arrivals.map(([number]) => number)).size, count)
+  return { arrivals, settledAt }
+}
+
+export interface Burst {
+  /** Events a second accepted, while the pipeline was at work. */
+  readonly acceptedPerSecond: number
+  /** Notifications a second, from the first call until everything was sent and recorded. */
+  readonly completedPerSecond: number
+  readonly processorMs: number
+  readonly walBytes: number
+}
+
+/** As fast as they are answered, on so many connections, until everything is sent and recorded. */
+export async function burst(
+  contender: Contender,
+  sink: Sink,
+  shape: Shape,
+  { events, connections }: { events: number; connections: number },
+): Promise<Burst> {
+  await sink.setLatency(shape.latencyMs)
+  const requests = requestsOf(events, shape)
+  const count = requests.length * shape.eventsPerCall
+  const before = await costsOf(contender)
+  const startedAt = performance.now()
+  const load = { port: contender.port, clients: connections, requests: requests.length }
+  const { perSecond } = await runLoad({ ...load, requestOf: (index) => requests[index] ?? '' })
+  const { settledAt } = await untilArrived(contender, sink, count)
+  return {
+    acceptedPerSecond: perSecond * shape.eventsPerCall,
+    completedPerSecond: (count * 1000) / (settledAt - startedAt),
+    ...costsBetween(before, await costsOf(contender), count),
+  }
+}
+
+/** An open loop: calls go out when their time has come, whether or not earlier ones were answered. Resolves with how long each took. */
+async function openLoop(
+  port: number,
+  perSecond: number,
+  requestOf: (index: number, atMs: number) => string | undefined,
+): Promise<number[]> {
+  const callers = createCallers(port)
+  const answers: Promise<number>[] = []
+  const startedAt = clockMs()
+  for (let isOver = false; !isOver; ) {
+    const due = Math.floor(((clockMs() - startedAt) * perSecond) / 1000) + 1
+    while (answers.length < due && !isOver) {
+      const atMs = clockMs()
+      const request = requestOf(answers.length, atMs)
+      if (request === undefined) isOver = true
+      else answers.push(callers.call(request).then(() => clockMs() - atMs))
+    }
+    await sleep(1)
+  }
+  const tookMs = await Promise.all(answers)
+  callers.close()
+  return tookMs
+}
+
+export interface Steady {
+  /** From the call to the provider. */
+  readonly triggerMs: readonly number[]
+  readonly acceptMs: readonly number[]
+  readonly processorMs: number
+  readonly walBytes: number
+}
+
 export async function steady(
   contender: Contender,
   sink: Sink,
   shape: Shape,
-  { perSecond, seconds }: { perSecond: number; seconds: number },
-): Promise<Numbers> {
+  { perSecond, events }: { perSecond: number; events: number },
+): Promise<Steady> {
   await sink.setLatency(shape.latencyMs)
   const first = nextNumber
-  const requests = requestsOf(Math.max(1, Math.round(perSecond * seconds)), { ...shape, eventsPerCall: 1 })
-  const callers = createCallers(contender.port)
+  const requests = requestsOf(events, shape)
+  const count = requests.length * shape.eventsPerCall
   const sentAt: number[] = []
-  const answers: Promise<number>[] = []
   const before = await costsOf(contender)
-  const startedAt = clockMs()
-  while (sentAt.length < requests.length) {
-    const due = Math.min(requests.length, Math.floor(((clockMs() - startedAt) * perSecond) / 1000) + 1)
-    while (sentAt.length < due) {
-      const at = clockMs()
-      const request = requests[sentAt.length] ?? ''
-      sentAt.push(at)
-      answers.push(callers.call(request).then(() => clockMs() - at))
-    }
-    await sleep(1)
-  }
-  const acceptedMs = await Promise.all(answers)
-  await until(async () => (await sink.count()) >= requests.length, looksMs)
-  await contender.untilSettled()
-  const costs = costsBetween(before, await costsOf(contender), requests.length)
-  callers.close()
-  const arrivals = await sink.take()
-  expectCount(`${contender.name}: e-mails`, arrivals.length, requests.length)
-  const arrivedMs = arrivals.map(([number, atMs]) => atMs - (sentAt[number - first] ?? Number.NaN))
+  const acceptMs = await openLoop(contender.port, perSecond / shape.eventsPerCall, (index, atMs) => {
+    sentAt.push(atMs)
+    return requests[index]
+  })
+  const { arrivals } = await untilArrived(contender, sink, count)
+  const callOf = (number: number) => Math.floor((number - first) / shape.eventsPerCall)
   return {
-    triggerP50: median(arrivedMs),
-    triggerP99: percentile(arrivedMs, 0.99),
-    acceptP50: median(acceptedMs),
-    acceptP99: percentile(acceptedMs, 0.99),
-    ...costs,
+    triggerMs: arrivals.map(([number, atMs]) => atMs - (sentAt[callOf(number)] ?? Number.NaN)),
+    acceptMs,
+    ...costsBetween(before, await costsOf(contender), count),
   }
 }
 
@@ -137,11 +162,27 @@ export async function pages(
   contender: Contender,
   page: PageName,
   { count, clients }: { count: number; clients: number },
-): Promise<Numbers> {
+): Promise<{ p50: number; p99: number }> {
   await expectFullPage(contender, page)
   const load = { port: contender.port, clients, requests: count }
-  const { latenciesMs, perSecond } = await runLoad({ ...load, requestOf: (index) => getText(pathOf(page, index)) })
-  return { perSecond, p50: median(latenciesMs), p99: percentile(latenciesMs, 0.99) }
+  const { latenciesMs } = await runLoad({ ...load, requestOf: (index) => getText(pathOf(page, index)) })
+  return { p50: median(latenciesMs), p99: percentile(latenciesMs, 0.99) }
+}
+
+/** Pages at a fixed rate while other work runs: a side that answers sooner is not asked more often for it. */
+export async function pagesWhile<Result>(
+  contender: Contender,
+  perSecond: Readonly<Record<PageName, number>>,
+  work: () => Promise<Result>,
+): Promise<{ result: Result; feedMs: number[]; activityMs: number[] }> {
+  let isOver = false
+  const reading = (page: PageName): Promise<number[]> =>
+    openLoop(contender.port, perSecond[page], (index) => (isOver ? undefined : getText(pathOf(page, index))))
+  const working = work().finally(() => {
+    isOver = true
+  })
+  const [result, feedMs, activityMs] = await Promise.all([working, reading('feed'), reading('activity')])
+  return { result, feedMs, activityMs }
 }
 
 const pathOf = (page: PageName, index: number): string =>
