@@ -8,7 +8,7 @@ import { machineText, versionsUsed } from './machine.ts'
 import { measureReal } from './real.ts'
 import { markdownOf, type ResultGroup, type Results, regressions, resultRowOf } from './results.ts'
 import { measureSweepRow, type SweepRow, sweepRows } from './sweep.ts'
-import { type MeasuredRow, printed } from './table.ts'
+import { isMet, type MeasuredRow, printed } from './table.ts'
 
 const folder = join('bench', 'results')
 const storedPath = join(folder, 'latest.json')
@@ -36,8 +36,11 @@ export async function report(options: Options): Promise<number> {
   }
   if (stored !== undefined) return check(stored, results)
   if (options.only.length === 0 && options.sides.length === 2) write(results)
-  return 0
+  return missedBars(results)
 }
+
+const missedBars = ({ real }: Results): number =>
+  (real?.rows ?? []).filter((row) => row.ratio !== null && !isMet(row, row.ratio)).length
 
 function sweepRowsFor(ids: readonly string[], onlyReal: boolean): readonly SweepRow[] {
   if (ids.length === 0) return onlyReal ? [] : sweepRows
