@@ -24,7 +24,7 @@ export async function fillHandMade(db: Database, rows: number): Promise<void> {
     select 'user-' || n, 'Name' || n, 'person-' || n || '@example.com' from generate_series(0, ${people - 1}::int) n`)
   await db.run(sql`
     insert into notifications (id, subscriber_id, workflow, payload, status, created_at, updated_at)
-    select gen_random_uuid(),
+    select uuidv7(at - now()),
       'user-' || case when n % 2 = 0 then n / 2 % ${hotPeople}::int
         else ${hotPeople}::int + n / 2 % ${ordinaryPeople(rows)}::int end,
       'workflow-' || n % 20, jsonb_build_object('order', n, 'total', '19.90'), 'sent', at, at

@@ -1,7 +1,7 @@
 // The loads of the realistic bench. Each run of one returns numbers by name, for one side.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { askAt, requestText } from '../api.ts'
-import { createCallers, runLoad } from '../load.ts'
+import { type Callers, createCallers, runLoad } from '../load.ts'
 import { benchKey } from '../service.ts'
 import { clockMs, type Sink } from '../sink.ts'
 import { median, percentile } from '../statistics.ts'
@@ -90,11 +90,10 @@ export async function burst(
 
 /** An open loop: calls go out when their time has come, whether or not earlier ones were answered. Resolves with how long each took. */
 async function openLoop(
-  port: number,
+  callers: Callers,
   perSecond: number,
   requestOf: (index: number, atMs: number) => string | undefined,
 ): Promise<number[]> {
-  const callers = createCallers(port)
   const answers: Promise<number>[] = []
   const startedAt = clockMs()
   for (let isOver = false; !isOver; ) {
@@ -132,7 +131,7 @@ export async function steady(
   const count = requests.length * shape.eventsPerCall
   const sentAt: number[] = []
   const before = await costsOf(contender)
-  const acceptMs = await openLoop(contender.port, perSecond / shape.eventsPerCall, (index, atMs) => {
+  const acceptMs = await openLoop(createCallers(contender.port), perSecond / shape.eventsPerCall, (index, atMs) => {
     sentAt.push(atMs)
     return requests[index]
   })
@@ -177,7 +176,9 @@ export async function pagesWhile<Result>(
 ): Promise<{ result: Result; feedMs: number[]; activityMs: number[] }> {
   let isOver = false
   const reading = (page: PageName): Promise<number[]> =>
-    openLoop(contender.port, perSecond[page], (index) => (isOver ? undefined : getText(pathOf(page, index))))
+    openLoop(createCallers(contender.port, { repeats: true }), perSecond[page], (index) =>
+      isOver ? undefined : getText(pathOf(page, index)),
+    )
   const working = work().finally(() => {
     isOver = true
   })

@@ -1,6 +1,6 @@
 // A notification service as one would make it by hand: Fastify takes events, BullMQ hands out one job per notification, a worker
 // writes the in-app message, sends the e-mail and updates the row. Feed and activity are selects over the same rows.
-import { randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
 import fastify from 'fastify'
 import pg from 'pg'
@@ -56,7 +56,12 @@ const event = {
 }
 const events = { type: 'object', required: ['events'], properties: { events: { type: 'array', items: event } } }
 
-const rowOf = ({ name, to, payload }) => ({ id: randomUUID(), workflow: name, to, payload: payload ?? {} })
+/** A UUIDv7: ids in the order of time fall on the same pages of an index. */
+function timedId() {
+  const hex = Date.now().toString(16).padStart(12, '0') + randomBytes(10).toString('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-7${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
+const rowOf = ({ name, to, payload }) => ({ id: timedId(), workflow: name, to, payload: payload ?? {} })
 const jobOf = ({ id, workflow, to, payload }) => ({
   name: 'notify',
   data: { id, subscriberId: to.subscriberId, workflow, payload },

@@ -8,7 +8,7 @@ const schema = `
     created_at timestamptz not null default now(), updated_at timestamptz not null default now()) with (fillfactor = 80);
   create index if not exists notifications_newest on notifications (created_at desc);
   create table if not exists messages (
-    id uuid primary key default gen_random_uuid(), notification_id uuid not null, subscriber_id text not null,
+    id uuid primary key default uuidv7(), notification_id uuid not null, subscriber_id text not null,
     channel text not null, subject text, content text not null, seen boolean not null default false,
     read boolean not null default false, created_at timestamptz not null default now());
   create index if not exists messages_feed on messages (subscriber_id, created_at desc) where channel = 'in_app';
