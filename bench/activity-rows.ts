@@ -2,7 +2,7 @@
 import type { Db, Tx } from '../src/db/sql.ts'
 import { json, sql } from '../src/db/sql.ts'
 import type { Environment } from '../src/domain/environment.ts'
-import { fillPeople, settle } from './rows.ts'
+import { fillPeople, fillTopic, settle } from './rows.ts'
 
 const workflowCount = 20
 /** One in a thousand notifications comes from this one. */
@@ -27,13 +27,29 @@ export function eventIdOfRow(row: number, rows: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${row.toString(16).padStart(12, '0')}`
 }
 
+/** When the first of the rows came, and over what time they spread. */
+interface Span {
+  readonly firstMs: number
+  readonly spanMs: number
+}
+
 export async function fillActivity(db: Db, environment: Environment, rows: number): Promise<void> {
   await fillPeople(db, environment, hotPeople + ordinaryPeople(rows))
+  await fillPipeline(db, environment, rows, { firstMs, spanMs })
+}
+
+/** Beside what an environment has already. */
+export async function fillHistory(db: Db, environment: Environment, rows: number, span: Span): Promise<void> {
+  await fillTopic(db, environment.id, hotPeople + ordinaryPeople(rows))
+  await fillPipeline(db, environment, rows, span)
+}
+
+async function fillPipeline(db: Db, environment: Environment, rows: number, span: Span): Promise<void> {
   await db.run(sql`create extension if not exists pgcrypto`)
-  await db.run(sql`select make_partitions(${new Date(firstMs)}, 4)`)
+  await db.run(sql`select make_partitions(${new Date(span.firstMs)}, 4)`)
   await db.transaction(async (tx) => {
     await insertWorkflows(tx, environment)
-    await makePlan(tx, rows)
+    await makePlan(tx, rows, span)
     await withoutIndexes(tx, async () => {
       await insertEvents(tx, environment)
       await insertNotifications(tx, environment)
@@ -48,7 +64,7 @@ export async function fillActivity(db: Db, environment: Environment, rows: numbe
 async function insertWorkflows(tx: Tx, environment: Environment): Promise<void> {
   const groupId = workflowIdOf(workflowCount)
   await tx.run(sql`insert into notification_groups (environment_id, id, name, created_at, updated_at)
-                   values (${environment.id}, ${groupId}, 'General', now(), now())`)
+                   values (${environment.id}, ${groupId}, 'Orders', now(), now())`)
   for (let workflow = 0; workflow < workflowCount; workflow += 1) {
     const [id, versionId] = [workflowIdOf(workflow), versionIdOf(workflow)]
     const type = channelOf(workflow)
@@ -85,7 +101,7 @@ async function insertWorkflows(tx: Tx, environment: Environment): Promise<void> 
 }
 
 /** Every id and choice of a notification, once: the ids as domain/derived-id.ts makes them. */
-async function makePlan(tx: Tx, rows: number): Promise<void> {
+async function makePlan(tx: Tx, rows: number, { firstMs, spanMs }: Span): Promise<void> {
   await tx.run(sql`
     create function pg_temp.derived(event uuid, tail text) returns uuid language sql immutable as $$
       select (substr(replace(event::text, '-', ''), 1, 12) || '7' || right(event::text, 3)

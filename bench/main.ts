@@ -1,4 +1,5 @@
-// npm run bench [-- accept run …]: the measurements the project is held to. Ratios within one run, medians of rounds.
+// npm run bench: the report of bench/real. npm run bench -- accept run …: other measurements the project is held to, by name;
+// `bars` runs all of these that take minutes. Ratios within one run, medians of rounds.
 import { benchAccept } from './accept.ts'
 import { benchCounts } from './counts.ts'
 import { benchDelays } from './delays.ts'
@@ -7,7 +8,11 @@ import { benchFanout } from './fanout.ts'
 import { benchIdle } from './idle.ts'
 import { benchLatency } from './latency.ts'
 import { benchLists } from './lists.ts'
+import { readOptions } from './options.ts'
 import { benchPages } from './pages.ts'
+import { measureReal } from './real/real.ts'
+import { realTitle, report } from './real/report.ts'
+import { printed } from './real/table.ts'
 import { benchRun } from './run.ts'
 import { benchSimulate } from './simulate.ts'
 import { type Measured, printTable } from './statistics.ts'
@@ -20,7 +25,10 @@ interface Bench {
   run(): Promise<Measured[]>
 }
 
+const options = readOptions(process.argv.slice(2))
+
 const benches: Record<string, Bench> = {
+  real: { title: realTitle, onlyByName: true, run: async () => (await measureReal(options)).map(printed) },
   upsert: { title: 'Subscriber upsert over HTTP, 64 clients', run: benchUpsert },
   accept: { title: 'Bulk accept over HTTP against bare inserts', run: benchAccept },
   run: { title: 'End to end, one in-app step, against bare row changes', run: benchRun },
@@ -35,20 +43,24 @@ const benches: Record<string, Bench> = {
   idle: { title: 'At rest', run: benchIdle },
 }
 
-const asked = process.argv.slice(2)
-const unknown = asked.filter((name) => !(name in benches))
+const unknown = options.names.filter((name) => name !== 'bars' && !(name in benches))
 if (unknown.length > 0) {
-  process.stderr.write(`There is no bench ${unknown.join(', ')}; there are ${Object.keys(benches).join(', ')}\n`)
+  process.stderr.write(`There is no bench ${unknown.join(', ')}; there are bars, ${Object.keys(benches).join(', ')}\n`)
   process.exit(2)
 }
-let missed = 0
-for (const [name, bench] of Object.entries(benches)) {
-  const isWanted = asked.length > 0 ? asked.includes(name) : bench.onlyByName !== true
-  if (!isWanted) continue
-  const startedAt = performance.now()
-  const rows = await bench.run()
-  const seconds = ((performance.now() - startedAt) / 1000).toFixed(0)
-  printTable(`${bench.title} (${name}, ${seconds} s)`, rows)
-  missed += rows.filter((row) => row.met === false).length
-}
+const missed = options.names.length === 0 ? await report(options) : await runNamed(options.names)
 process.exitCode = missed === 0 ? 0 : 1
+
+/** How many bars were missed. */
+async function runNamed(names: readonly string[]): Promise<number> {
+  let count = 0
+  for (const [name, bench] of Object.entries(benches)) {
+    if (!names.includes(name) && !(names.includes('bars') && bench.onlyByName !== true)) continue
+    const startedAt = performance.now()
+    const rows = await bench.run()
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(0)
+    printTable(`${bench.title} (${name}, ${seconds} s)`, rows)
+    count += rows.filter((row) => row.met === false).length
+  }
+  return count
+}

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { until } from './waiting.ts'
 
 export interface Redis {
+  readonly pid: number
   readonly port: number
   stop(): Promise<void>
 }
@@ -30,6 +31,7 @@ export async function startRedis(directory: string): Promise<Redis> {
   const child = spawn('redis-server', settings, { stdio: 'ignore' })
   await until(() => listens(port))
   return {
+    pid: child.pid ?? 0,
     port,
     stop: () =>
       new Promise((resolve) => {

@@ -1,6 +1,7 @@
-// How large the loads are. BENCH_SCALE=0.1 makes all of them smaller, to try a bench out; bars are for 1.
+// How large the loads are. --scale 0.1 (or BENCH_SCALE) makes all of them smaller, to try a bench out; bars are for 1.
+import { readOptions } from './options.ts'
 
-const scale = Number(process.env['BENCH_SCALE'] ?? 1)
+const { scale } = readOptions(process.argv.slice(2))
 
 /** At least one step's worth, and always whole steps. */
 export function scaled(size: number, step = 1): number {

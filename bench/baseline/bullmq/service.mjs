@@ -1,90 +1,99 @@
-// A notification service as one would make it by hand: Fastify takes events, BullMQ hands out one job a notification, a worker
-// writes the in-app message, sends the e-mail and updates the row.
-import { randomUUID } from 'node:crypto'
+// A notification service as one would make it by hand: Fastify takes events, BullMQ hands out one job per notification, a worker
+// writes the in-app message, sends the e-mail and updates the row. Feed and activity are selects over the same rows.
+import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
 import fastify from 'fastify'
 import pg from 'pg'
+import { createMailer } from './mailer.mjs'
+import { createStore } from './store.mjs'
+import { compileTemplates } from './templates.mjs'
 
 // Installed by the bench, beside the project's own dependencies.
 const { Queue, Worker } = createRequire(process.env.BENCH_BULLMQ)('bullmq')
 
-const concurrency = 50
+/** Enough that a provider which takes 200 ms does not bind: 200 / 0.2 s is 1,000 a second. */
+const concurrency = 200
 const redis = { host: '127.0.0.1', port: Number(process.env.BENCH_REDIS_PORT) }
-const sinkUrl = process.env.BENCH_SINK_URL
-const pool = new pg.Pool({ ...JSON.parse(process.env.BENCH_CONNECTION), max: 20 })
+const store = await createStore(new pg.Pool({ ...JSON.parse(process.env.BENCH_CONNECTION), max: 20 }))
+const templates = compileTemplates(JSON.parse(process.env.BENCH_TEMPLATES))
+const mailer = createMailer(process.env.BENCH_SINK_URL, concurrency)
 
-await pool.query(`
-  create table if not exists subscribers (subscriber_id text primary key, first_name text, email text);
-  create table if not exists notifications (
-    id uuid primary key, subscriber_id text not null, workflow text not null, payload jsonb not null, status text not null,
-    created_at timestamptz not null default now(), updated_at timestamptz not null default now());
-  create index if not exists notifications_pending on notifications (status) where status = 'pending';
-  create index if not exists notifications_by_subscriber on notifications (subscriber_id, created_at);
-  create table if not exists messages (
-    id uuid primary key, notification_id uuid not null, subscriber_id text not null, channel text not null, content text not null,
-    created_at timestamptz not null default now());
-  create index if not exists messages_by_subscriber on messages (subscriber_id, created_at)`)
+const queue = new Queue('notifications', {
+  connection: redis,
+  defaultJobOptions: { attempts: 3, removeOnComplete: true, removeOnFail: 1000 },
+})
 
-const queue = new Queue('notifications', { connection: redis })
-
-async function work({ data }) {
-  const { id, subscriberId, payload } = data
-  const found = await pool.query('select first_name, email from subscribers where subscriber_id = $1', [subscriberId])
-  const subscriber = found.rows[0]
-  await pool.query(
-    'insert into messages (id, notification_id, subscriber_id, channel, content) values ($1, $2, $3, $4, $5)',
-    [randomUUID(), id, subscriberId, 'in_app', `Order ${payload.order.id} over ${payload.order.total} is on its way.`],
-  )
-  const answer = await fetch(sinkUrl, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'idempotency-key': id },
-    body: JSON.stringify({
-      from: 'bench@example.com',
-      to: subscriber.email,
-      subject: `#${payload.order.id}`,
-      html: `<p>Hello ${subscriber.first_name},</p><p>order ${payload.order.id} is on its way.</p>`,
-      text: `Hello ${subscriber.first_name},\n\norder ${payload.order.id} is on its way.`,
-    }),
-  })
-  await answer.text()
-  if (!answer.ok) throw new Error(`The provider answered ${answer.status}`)
-  await pool.query("update notifications set status = 'sent', updated_at = now() where id = $1", [id])
+async function work({ data: { id, subscriberId, workflow, payload } }) {
+  const template = templates[workflow]
+  const subscriber = await store.subscriber(subscriberId)
+  const scope = { payload, subscriber }
+  await store.addInApp(id, subscriberId, template.inApp(scope))
+  const mail = { subject: template.subject(scope), html: template.html(scope), text: template.text(scope) }
+  await mailer.send(id, { from: 'bench@example.com', to: subscriber.email, ...mail })
+  await store.finish(id, subscriberId, mail)
 }
 const worker = new Worker('notifications', work, { connection: redis, concurrency })
 
 const app = fastify({ bodyLimit: 10 * 1024 * 1024 })
+const authorization = `ApiKey ${process.env.BENCH_KEY}`
+app.addHook('onRequest', async (request, reply) => {
+  if (request.headers.authorization !== authorization) return reply.code(401).send({ message: 'Unauthorized' })
+})
+
+const text = { type: 'string' }
 const event = {
   type: 'object',
   required: ['name', 'to'],
   properties: {
-    name: { type: 'string' },
-    to: { type: 'object', required: ['subscriberId'], properties: { subscriberId: { type: 'string' } } },
+    name: text,
+    to: {
+      type: 'object',
+      required: ['subscriberId'],
+      properties: { subscriberId: text, email: text, firstName: text, data: { type: 'object' } },
+    },
     payload: { type: 'object' },
   },
 }
-const schema = {
-  body: { type: 'object', required: ['events'], properties: { events: { type: 'array', items: event } } },
+const events = { type: 'object', required: ['events'], properties: { events: { type: 'array', items: event } } }
+
+/** A UUIDv7: ids in the order of time fall on the same pages of an index. */
+function timedId() {
+  const hex = Date.now().toString(16).padStart(12, '0') + randomBytes(10).toString('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-7${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
-app.post('/v1/events/trigger/bulk', { schema }, async (request, reply) => {
-  const rows = request.body.events.map(({ name, to, payload }) => ({
-    id: randomUUID(),
-    subscriberId: to.subscriberId,
-    workflow: name,
-    payload: payload ?? {},
-  }))
-  await pool.query(
-    `insert into notifications (id, subscriber_id, workflow, payload, status)
-     select id, subscriber_id, workflow, payload::jsonb, 'pending'
-     from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) as n (id, subscriber_id, workflow, payload)`,
-    [
-      rows.map((row) => row.id),
-      rows.map((row) => row.subscriberId),
-      rows.map((row) => row.workflow),
-      rows.map((row) => JSON.stringify(row.payload)),
-    ],
-  )
-  await queue.addBulk(rows.map((data) => ({ name: 'notify', data })))
-  return reply.code(201).send(rows.map((row) => ({ acknowledged: true, status: 'processed', transactionId: row.id })))
+const rowOf = ({ name, to, payload }) => ({ id: timedId(), workflow: name, to, payload: payload ?? {} })
+const jobOf = ({ id, workflow, to, payload }) => ({
+  name: 'notify',
+  data: { id, subscriberId: to.subscriberId, workflow, payload },
+})
+const answerOf = ({ id }) => ({ acknowledged: true, status: 'processed', transactionId: id })
+
+app.post('/v1/events/trigger', { schema: { body: event } }, async (request, reply) => {
+  const row = rowOf(request.body)
+  await store.addNotifications([row])
+  const { name, data } = jobOf(row)
+  await queue.add(name, data)
+  return reply.code(201).send({ data: answerOf(row) })
+})
+app.post('/v1/events/trigger/bulk', { schema: { body: events } }, async (request, reply) => {
+  const rows = request.body.events.map(rowOf)
+  await store.addNotifications(rows)
+  await queue.addBulk(rows.map(jobOf))
+  return reply.code(201).send({ data: rows.map(answerOf) })
+})
+
+const page = { type: 'object', properties: { page: { type: 'integer' }, limit: { type: 'integer', default: 10 } } }
+app.get('/v1/subscribers/:subscriberId/notifications/feed', { schema: { querystring: page } }, (request) =>
+  store.feed(request.params.subscriberId, request.query.page ?? 0, request.query.limit),
+)
+app.get('/v1/notifications', { schema: { querystring: page } }, (request) =>
+  store.activity(request.query.page ?? 0, request.query.limit),
+)
+
+/** For the bench: how many notifications are still to be sent. */
+app.get('/v1/open', async () => {
+  const { waiting, active, delayed, prioritized } = await queue.getJobCounts()
+  return { open: waiting + active + delayed + prioritized }
 })
 
 await app.listen({ port: 0, host: '127.0.0.1' })
@@ -93,5 +102,6 @@ process.once('SIGTERM', async () => {
   await app.close()
   await worker.close()
   await queue.close()
-  await pool.end()
+  await store.close()
+  mailer.close()
 })
