@@ -28,7 +28,11 @@ interface Bench {
 const options = readOptions(process.argv.slice(2))
 
 const benches: Record<string, Bench> = {
-  real: { title: realTitle, onlyByName: true, run: async () => (await measureReal(options)).map(printed) },
+  real: {
+    title: `${realTitle}: hand-made, Posthorn`,
+    onlyByName: true,
+    run: async () => (await measureReal(options)).map(printed),
+  },
   upsert: { title: 'Subscriber upsert over HTTP, 64 clients', run: benchUpsert },
   accept: { title: 'Bulk accept over HTTP against bare inserts', run: benchAccept },
   run: { title: 'End to end, one in-app step, against bare row changes', run: benchRun },

@@ -12,7 +12,7 @@ interface Section {
   readonly bars: readonly Bar[]
 }
 
-const size = { width: 820, labels: 330, plot: 420, row: 22, head: 34, top: 64, bottom: 20 }
+const size = { width: 860, labels: 360, plot: 420, row: 22, head: 34, top: 64, bottom: 20 }
 /** Both ends of the scale; what lies beyond is cut off there. */
 const scale = { from: 1 / 8, to: 16 }
 const ticks = [1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16]

@@ -1,13 +1,13 @@
 // Where and with what a run was measured.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { arch, cpus, platform, release, totalmem } from 'node:os'
+import { arch, cpus, platform, totalmem } from 'node:os'
 import { join } from 'node:path'
 
 export function machineText(): string {
   const [first] = cpus()
   const gigabytes = Math.round(totalmem() / 2 ** 30)
-  return `${cpus().length} × ${first?.model.trim() ?? 'unknown processor'}, ${gigabytes} GB, ${platform()} ${release()} ${arch()}`
+  return `${cpus().length} × ${first?.model.trim() ?? 'unknown processor'}, ${gigabytes} GB, ${platform()} ${arch()}`
 }
 
 export function versionsUsed(): Record<string, string> {

@@ -12,7 +12,7 @@ import { isMet, type MeasuredRow, printed } from './table.ts'
 
 const folder = join('bench', 'results')
 const storedPath = join(folder, 'latest.json')
-export const realTitle = 'The realistic middle: hand-made, Posthorn'
+export const realTitle = 'The realistic middle'
 
 /** Measures, prints and, when it was the whole report, writes it. Returns how many bars were missed or ratios got worse. */
 export async function report(options: Options): Promise<number> {
@@ -56,7 +56,7 @@ async function groupOf(id: string, title: string, measure: () => Promise<Measure
   const startedAt = performance.now()
   const rows = await measure()
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(0)
-  printTable(`${title} (${id}, ${seconds} s)`, rows.map(printed))
+  printTable(`${title}: hand-made, Posthorn (${id}, ${seconds} s)`, rows.map(printed))
   return { id, title, rows: rows.map(resultRowOf) }
 }
 
