@@ -97,3 +97,49 @@ test('however many integrations there are, the longest rests are kept, and so is
   assert.notEqual(limits.rest('down', at(10_000_000)), undefined)
   assert.equal(limits.has('taken', 1, at(0)), false)
 })
+
+/** So many calls to one provider, of which none is given back, have it grow to `max`. */
+function grown(limits: Limits, id: string, max: number): void {
+  for (let ms = 0; ms < 10_000; ms += 100) {
+    while (limits.take(id, max, at(ms)));
+    for (let count = 0; count < max; count += 1) limits.ended(id, { beganAt: at(ms), ending: 'answered' }, at(ms + 50))
+  }
+}
+
+test('an account has the usual calls at first, and more once its answers were quick', () => {
+  const limits = createLimits()
+  assert.equal(taken(limits, 'a', 1_000, 500), 50)
+  grown(limits, 'b', 500)
+  assert.equal(limits.take('b', 500, at(10_000)), false)
+  limits.free('b')
+  assert.equal(taken(limits, 'b', 1_000, 500), 1)
+})
+
+test('what one account has beyond the usual calls takes nothing from the others', () => {
+  const limits = createLimits()
+  const wanted = ['a', 'b', 'c', 'd'].map((id) => {
+    grown(limits, id, 500)
+    return id
+  })
+  const counts = wanted.map((id) => {
+    let count = 0
+    for (; !limits.has(id, 1, at(10_000)); count += 1) limits.free(id)
+    return count
+  })
+  assert.deepEqual(counts, [500, 500, 150, 50], '1,000 beyond the usual ones')
+  assert.equal(taken(limits, 'e', 1_000, 500), 50)
+})
+
+test('beyond the usual calls, messages in flight come to a bounded number of bytes on one node', () => {
+  const mega = 1024 * 1024
+  const limits = createLimits()
+  grown(limits, 'a', 500)
+  for (let count = 0; count < 500; count += 1) limits.free('a')
+  let count = 0
+  while (limits.take('a', 500, at(10_000), mega / 2)) count += 1
+  assert.equal(count, 64, '32 MiB')
+  limits.free('a', mega / 2)
+  limits.join(mega)
+  assert.equal(limits.take('a', 500, at(10_000), mega / 2), false)
+  assert.equal(limits.take('b', 500, at(10_000), mega / 2), true, 'the usual calls are always there')
+})

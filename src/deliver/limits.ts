@@ -1,6 +1,8 @@
 // What an integration may do on this node now: how many calls at once, and until when it rests.
 import type { Breaker } from './breaker.ts'
 import { createBreaker } from './breaker.ts'
+import type { CallWindow, EndedCall } from './call-window.ts'
+import { createCallWindow, usualCallsMax } from './call-window.ts'
 
 /** Why an integration is left alone. */
 export interface Rest {
@@ -10,14 +12,18 @@ export interface Rest {
 }
 
 export interface Limits {
-  /** Takes a slot, if fewer than `max` are taken. */
-  take(integrationId: string, max: number, now: Date): boolean
-  /** Gives one back. */
-  free(integrationId: string): void
+  /** Takes a slot, if there is one: up to `max`, fewer where the provider takes fewer now. `bytes`: what the call holds. */
+  take(integrationId: string, max: number, now: Date, bytes?: number): boolean
+  /** One more message goes with a call that has its slot. */
+  join(bytes: number): void
+  /** Gives a slot back, with the bytes of its call. */
+  free(integrationId: string, bytes?: number): void
   /** Whether a call could begin now. */
   has(integrationId: string, max: number, now: Date): boolean
   /** The provider asked for a pause; a longer one that it asked for before still holds. */
   pauseUntil(integrationId: string, at: Date): void
+  /** A call to the provider ended: how that went decides how many there may be. */
+  ended(integrationId: string, call: EndedCall, now: Date): void
   /** Whether a call speaks for the provider being down as a whole. */
   note(integrationId: string, isDown: boolean, now: Date): void
   /** Until when it rests; undefined when it may be asked. */
@@ -26,8 +32,15 @@ export interface Limits {
   probe(integrationId: string, now: Date): Rest | undefined
 }
 
-/** What vendors take from one account without complaint; a call of 100 ms then makes 500 messages a second. */
-export const usualCallsMax = 50
+/** What an account is given at the most where its provider names no number: a call of 200 ms then makes 2,500 calls a second. */
+export const callsMax = 500
+/**
+ * What the calls of a node may come to where accounts have more than the usual ones: connections, which are files of the
+ * process, and messages in memory, each of them there as a text, as a request and on its way. The usual calls are always
+ * there: one account's many calls take nothing from another.
+ */
+const callsBeyondUsualMax = 1_000
+const bytesMax = 32 * 1024 * 1024
 /** Integrations that are not in use are forgotten when there are so many. */
 const knownMax = 1_000
 
@@ -35,42 +48,59 @@ interface Known {
   taken: number
   pausedUntilMs: number
   readonly breaker: Breaker
+  readonly window: CallWindow
 }
 
 export function createLimits(): Limits {
   const all = new Map<string, Known>()
+  let beyondUsual = 0
+  let bytesTaken = 0
 
   const known = (integrationId: string): Known => {
     const found = all.get(integrationId)
     if (found !== undefined) return found
     if (all.size >= knownMax) forgetIdle(all)
-    const made: Known = { taken: 0, pausedUntilMs: 0, breaker: createBreaker() }
+    const made: Known = { taken: 0, pausedUntilMs: 0, breaker: createBreaker(), window: createCallWindow() }
     all.set(integrationId, made)
     return made
   }
 
-  const has = (integrationId: string, max: number, now: Date): boolean => {
-    const { taken, breaker } = known(integrationId)
-    const state = breaker.state(now)
-    return state !== 'open' && taken < (state === 'half-open' ? 1 : max)
+  const mayBegin = (one: Known, max: number, now: Date, bytes: number): boolean => {
+    const state = one.breaker.state(now)
+    if (state === 'open') return false
+    if (one.taken >= (state === 'half-open' ? 1 : one.window.size(max))) return false
+    return one.taken < usualCallsMax || (beyondUsual < callsBeyondUsualMax && bytesTaken + bytes <= bytesMax)
   }
 
   return {
-    has,
-    take(integrationId, max, now) {
-      if (!has(integrationId, max, now)) return false
-      known(integrationId).taken += 1
+    has: (integrationId, max, now) => mayBegin(known(integrationId), max, now, 0),
+    take(integrationId, max, now, bytes = 0) {
+      const one = known(integrationId)
+      if (!mayBegin(one, max, now, bytes)) {
+        one.window.missed()
+        return false
+      }
+      if (one.taken >= usualCallsMax) beyondUsual += 1
+      one.taken += 1
+      bytesTaken += bytes
       return true
     },
-    free(integrationId) {
+    join(bytes) {
+      bytesTaken += bytes
+    },
+    free(integrationId, bytes = 0) {
       const one = known(integrationId)
       // One that was not taken is not added: it would let a call too many begin.
-      one.taken = Math.max(0, one.taken - 1)
+      if (one.taken === 0) return
+      one.taken -= 1
+      if (one.taken >= usualCallsMax) beyondUsual -= 1
+      bytesTaken -= bytes
     },
     pauseUntil(integrationId, at) {
       const one = known(integrationId)
       one.pausedUntilMs = Math.max(one.pausedUntilMs, at.getTime())
     },
+    ended: (integrationId, call, now) => known(integrationId).window.note(call, now),
     note: (integrationId, isDown, now) => known(integrationId).breaker.note(isDown, now),
     rest(integrationId, now) {
       const one = all.get(integrationId)

@@ -11,8 +11,6 @@ export interface Sharing {
   /** Only those with the same key do. */
   readonly key: string
   readonly max: number
-  /** What this message adds to the call. */
-  readonly bytes: number
 }
 
 /** Messages that are called together, because they were seated together. */
@@ -22,8 +20,11 @@ export interface Call {
 }
 
 export interface Seating {
-  /** A seat in a call that is not full, or in a new one; none where the integration has `max` calls under way. */
-  take(integrationId: string, max: number, sharing?: Sharing): Seat | undefined
+  /**
+   * A seat in a call that is not full, or in a new one; none where the integration has all its calls under way, `max` at the
+   * most. `bytes`: what the message adds to the call.
+   */
+  take(integrationId: string, max: number, bytes: number, sharing?: Sharing): Seat | undefined
 }
 
 /** A request is a text in memory, here and at the vendor's; the largest that a vendor takes is ten times as much. */
@@ -40,19 +41,22 @@ const calls = new WeakMap<Seat, OpenCall>()
 export function createSeating(limits: Limits, now: Date): Seating {
   const open = new Map<string, OpenCall>()
   return {
-    take(integrationId, max, sharing) {
+    take(integrationId, max, bytes, sharing) {
       const name = sharing && `${integrationId} ${sharing.key}`
       const shared = name === undefined ? undefined : open.get(name)
       const hasRoom =
         shared !== undefined &&
         sharing !== undefined &&
         shared.seats.length < sharing.max &&
-        shared.bytes + sharing.bytes <= bytesPerCallMax
-      if (hasRoom) return seatIn(shared, limits, sharing.bytes)
-      if (!limits.take(integrationId, max, now)) return undefined
+        shared.bytes + bytes <= bytesPerCallMax
+      if (hasRoom) {
+        limits.join(bytes)
+        return seatIn(shared, limits, bytes)
+      }
+      if (!limits.take(integrationId, max, now, bytes)) return undefined
       const call: OpenCall = { integrationId, seats: [], bytes: 0 }
       if (name !== undefined) open.set(name, call)
-      return seatIn(call, limits, sharing?.bytes ?? 0)
+      return seatIn(call, limits, bytes)
     },
   }
 }
@@ -68,7 +72,7 @@ function seatIn(call: OpenCall, limits: Limits, bytes: number): Seat {
       if (at === -1) return
       call.seats.splice(at, 1)
       calls.delete(seat)
-      if (call.seats.length === 0) limits.free(call.integrationId)
+      if (call.seats.length === 0) limits.free(call.integrationId, call.bytes)
     },
   }
   call.seats.push(seat)

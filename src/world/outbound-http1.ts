@@ -19,7 +19,8 @@ export type CallByHttp1 = (call: OutboundCall, destination: Destination, account
 
 /** Below the 5 s after which many servers close: a connection closed while we write leaves us unsure. */
 const idleConnectionMs = 4_000
-const idleConnectionsMax = 64
+/** As many as an account may have calls under way: a connection that is closed between two of them is opened again. */
+const idleConnectionsMax = 500
 /** Calls of one account to one host that are on the wire at once: more than it is ever given, so that none waits for a socket. */
 export const http1CallsMax = 1_000
 

@@ -2,6 +2,7 @@
 // https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns
 import type { Outcome } from '../../domain/outcome.ts'
 import { misconfigured, refused } from '../../domain/outcome.ts'
+import { http2CallsMax } from '../../world/outbound-http2-pool.ts'
 import type { OutboundRequest, World } from '../../world/world.ts'
 import { flag, secret, text } from '../form.ts'
 import { ofAnswer } from '../http-provider.ts'
@@ -39,6 +40,7 @@ export const apns = provider({
     unsure: 'What Apple’s newest reasons about key ids mean exactly; they count as a wrong account.',
   },
   features: ['title', 'data', 'badge', 'sound'],
+  concurrency: () => http2CallsMax,
   form: {
     secretKey: secret('Key (.p8)', {
       description: 'The whole content of the key file that Apple Developer gave you.',

@@ -2,6 +2,7 @@
 // https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages/send
 import type { Outcome } from '../../domain/outcome.ts'
 import { busy, misconfigured } from '../../domain/outcome.ts'
+import { http2CallsMax } from '../../world/outbound-http2-pool.ts'
 import type { OutboundRequest, World } from '../../world/world.ts'
 import { secret } from '../form.ts'
 import { ofAnswer } from '../http-provider.ts'
@@ -35,6 +36,7 @@ export const fcm = provider({
     unsure: 'Whether newly issued Firebase installation ids must be sent as `fid`; every token is sent as `token`.',
   },
   features: ['title', 'data', 'badge', 'sound', 'image'],
+  concurrency: () => http2CallsMax,
   form: {
     serviceAccount: secret('Service account', {
       description: 'The whole key file of a service account, as JSON.',

@@ -174,3 +174,25 @@ test('once the service stops, what the database does not take within some second
   assert.equal(one.isOver, true)
   assert.ok(waitedMs > 2_000 && waitedMs < 10_000, `${waitedMs}`)
 })
+
+test('outcomes of slow calls that trickle in are written together; the first, and those of quick calls, at once', async () => {
+  const { recorder, tries, sleeps, settle, passTime } = scene(() => undefined)
+  const written = [recorder.record(environment, outcomeOf(1), 200)]
+  await settle()
+  assert.equal(tries.length, 1)
+  for (const number of [2, 3, 4]) {
+    written.push(recorder.record(environment, outcomeOf(number), 200))
+    await settle()
+  }
+  assert.equal(tries.length, 1)
+  assert.deepEqual(
+    sleeps.map(({ ms }) => ms),
+    [20],
+  )
+  written.push(recorder.record(environment, outcomeOf(5), 0))
+  await settle()
+  assert.equal(tries.length, 2)
+  await passTime()
+  await Promise.all(written)
+  assert.equal(tries.length, 3)
+})

@@ -136,3 +136,19 @@ test('what is not written yet is begun by one statement, and what is resumed by 
   assert.deepEqual(kind.together([fresh, resumed]), [[fresh], [resumed]])
   assert.deepEqual(kind.together([resumed]), [[resumed]])
 })
+
+test('an answer that asks for less leaves half the slots; one of a recipient, or of a message, does not', async () => {
+  const slots = async (outcome: Outcome): Promise<number> => {
+    answer = outcome
+    const { call, limits, world } = scene()
+    await call(outgoingOf('a'))
+    let count = 0
+    while (limits.take('a', 500, world.now())) count += 1
+    return count
+  }
+  assert.equal(await slots(busy('Too many requests')), 25)
+  assert.equal(await slots(sent('id')), 50)
+  assert.equal(await slots({ kind: 'busy', detail: 'Their mailbox is full', ofRecipient: true }), 50)
+  assert.equal(await slots({ kind: 'busy', detail: 'Refused with others', alone: true }), 50)
+  assert.equal(await slots(ofDownProvider(busy('Down'))), 50, 'one failure is no sign of too much')
+})

@@ -2,6 +2,7 @@
 import type { Group } from '../../commit/group.ts'
 import { createGroup } from '../../commit/group.ts'
 import type { Db } from '../../db/sql.ts'
+import type { EndedCall } from '../../deliver/call-window.ts'
 import { callOfSeat, createSeating } from '../../deliver/seats.ts'
 import { createTokenDeaths } from '../../deliver/token-deaths.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -108,13 +109,14 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
 
   call(environment: Environment, calls: readonly Outgoing<BegunMessage>[]): readonly Promise<JobOutcome>[] {
     const { pipeline, freshness } = this.#parts
+    const beganAt = pipeline.world.now()
     const markedAtMs = freshness.now()
     const leaving: Leaving = {
       mayLeave: (jobs) => freshness.mayLeave(environment, jobs, markedAtMs),
       mark: (job, message) => this.#mark(environment, { job, messages: [beginningOf(message)] }),
     }
     const answers = askProviders(pipeline, calls, leaving)
-    return calls.map((outgoing) => this.#outcomeOf(outgoing, answers))
+    return calls.map((outgoing) => this.#outcomeOf(outgoing, answers, beganAt))
   }
 
   rests(key: string, now: Date): boolean {
@@ -146,16 +148,19 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
   async #outcomeOf(
     outgoing: Outgoing<BegunMessage>,
     answers: ReadonlyMap<BegunMessage, Promise<Outcome>>,
+    beganAt: Date,
   ): Promise<JobOutcome> {
     const { world, limits } = this.#parts.pipeline
-    const asked = await Promise.all(outgoing.messages.map((message) => this.#answered(message, answers.get(message))))
+    const asked = await Promise.all(
+      outgoing.messages.map((message) => this.#answered(message, answers.get(message), beganAt)),
+    )
     const now = world.now()
     const settling = { now, random: world.random(), rest: (id: string) => limits.rest(id, now) }
     return settleOutcomes(outgoing.facts, this.#withDeaths(asked), settling, outgoing.later)
   }
 
   /** Its seat is free as soon as it is over, whatever the job's other calls do. */
-  async #answered(message: BegunMessage, answer: Promise<Outcome> | undefined): Promise<Called> {
+  async #answered(message: BegunMessage, answer: Promise<Outcome> | undefined, beganAt: Date): Promise<Called> {
     const { pipeline, onFree } = this.#parts
     const { world, limits } = pipeline
     const { _id: integrationId, providerId } = message.integration
@@ -166,6 +171,9 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
     const isDown = 'down' in outcome && outcome.down === true
     // A call that fails is one failure, however many messages it carried.
     if (speaksOfProvider(outcome) && (!isDown || isLastOfCall)) limits.note(integrationId, isDown, now)
+    if (speaksOfProvider(outcome) && isLastOfCall) {
+      limits.ended(integrationId, { beganAt, ending: endingOf(outcome, isDown) }, now)
+    }
     if (outcome.kind === 'busy' && outcome.retryAfterMs !== undefined && outcome.ofRecipient !== true) {
       limits.pauseUntil(integrationId, new Date(now.getTime() + outcome.retryAfterMs))
     }
@@ -197,6 +205,12 @@ function speaksOfProvider(outcome: Outcome): boolean {
   if (outcome.kind === 'sent') return outcome.captured !== true
   if (outcome.kind === 'busy') return outcome.ofRecipient !== true
   return outcome.kind === 'misconfigured' || outcome.kind === 'refused' || outcome.kind === 'unsure'
+}
+
+/** A vendor that is up and takes no more now was given too much at once, unless it was one message that it could not take. */
+function endingOf(outcome: Outcome, isDown: boolean): EndedCall['ending'] {
+  if (isDown) return 'failed'
+  return outcome.kind === 'busy' && outcome.alone !== true ? 'slow-down' : 'answered'
 }
 
 function beginningOf({ integration, sending, id }: BegunMessage): Beginning {

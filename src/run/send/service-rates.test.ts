@@ -1,4 +1,4 @@
-// How fast a service takes calls: measured while it is called, and what follows for those that find its queue full.
+// How fast a service takes calls: measured while others wait for it, and what follows for those that find its queue full.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ServiceRates } from './service-rates.ts'
@@ -6,23 +6,20 @@ import { createServiceRates } from './service-rates.ts'
 
 const at = (ms: number): Date => new Date(1_000_000 + ms)
 
-/** One call after the other. */
-function calls(rates: ServiceRates, count: number, fromMs: number, eachMs: number): number {
-  for (let index = 0; index < count; index += 1) {
-    rates.began('key', at(fromMs + index * eachMs))
-    rates.served('key', at(fromMs + (index + 1) * eachMs))
-  }
+/** One call after the other, while others wait. */
+function calls(rates: ServiceRates, count: number, fromMs: number, eachMs: number, isWanted = true): number {
+  for (let index = 0; index <= count; index += 1) rates.served('key', isWanted, at(fromMs + index * eachMs))
   return fromMs + count * eachMs
 }
 
 const waitMs = (rates: ServiceRates, waiting: number, nowMs: number): number =>
   rates.turnAt('key', waiting, at(nowMs), 0.5).getTime() - at(nowMs).getTime()
 
-test('a job that finds the queue full comes back when those before it are served, at the rate that was measured', () => {
+test('a job that finds the queue full comes back when those before it may be served: at twice the measured rate', () => {
   const rates = createServiceRates()
   const nowMs = calls(rates, 20, 0, 500)
-  assert.equal(waitMs(rates, 10, nowMs), 5_000)
-  assert.equal(waitMs(rates, 10, nowMs), 5_500, 'each has a turn of its own')
+  assert.equal(waitMs(rates, 10, nowMs), 2_500)
+  assert.equal(waitMs(rates, 10, nowMs), 2_750, 'each has a turn of its own')
 })
 
 test('nobody comes back sooner than half a second from now, or later than a minute', () => {
@@ -33,9 +30,17 @@ test('nobody comes back sooner than half a second from now, or later than a minu
   assert.ok(late >= 30_000 && late <= 60_000, `${late} ms`)
 })
 
-test('a service that was left alone for an hour is not taken for a slow one', () => {
+test('a service that is seldom asked, or was left alone for an hour, is not taken for a slow one', () => {
   const rates = createServiceRates()
-  calls(rates, 100, 0, 100)
+  calls(rates, 200, 0, 10)
+  calls(rates, 20, 10_000, 1_000, false)
   const nowMs = calls(rates, 3, 3_600_000, 100)
-  assert.equal(waitMs(rates, 20, nowMs), 2_000, 'ten a second, as before')
+  assert.equal(waitMs(rates, 200, nowMs), 1_000, 'a hundred a second, as before')
+})
+
+test('a service that becomes faster is found out within a second', () => {
+  const rates = createServiceRates()
+  const slowMs = calls(rates, 20, 0, 500)
+  const nowMs = calls(rates, 300, slowMs, 5)
+  assert.ok(waitMs(rates, 1_250, nowMs) <= 3_200)
 })

@@ -9,6 +9,8 @@ import type { JobState } from '../../domain/job.ts'
 import { notYetSent } from '../../domain/message.ts'
 import { provider } from '../../providers/provider.ts'
 import { addProvider } from '../../providers/registry.ts'
+import { http1CallsMax } from '../../world/outbound-http1.ts'
+import { http2CallsMax } from '../../world/outbound-http2-pool.ts'
 import type { BegunMessage, Outgoing, OutgoingMessage } from './outgoing.ts'
 import type { RateShares } from './rate-shares.ts'
 import { callsMaxOf, queueKeyOf, restedFirst, takeSlots } from './take-slots.ts'
@@ -121,18 +123,27 @@ test('a message beyond the rate that all nodes share takes no slot, and one with
   assert.deepEqual([limits.take('b', 2, now), limits.take('b', 2, now)], [true, false])
 })
 
-test('how many calls an account takes at once comes from its provider, and is fifty where that says nothing', () => {
+test('how many calls an account takes at once comes from its provider, and 500 where that says nothing', () => {
   const max = (providerId: string, operatorMail?: Credentials): number =>
     callsMaxOf({ _id: 'i', providerId, credentials: {} } as unknown as Integration, operatorMail)
   assert.equal(max('test-two'), 2)
-  assert.equal(max('sendgrid'), 50)
+  assert.equal(max('sendgrid'), 500)
+  assert.equal(max('one-signal'), 150, 'as many as it takes in a second')
+  assert.equal(max('resend'), 50, 'never fewer than are usual')
   assert.equal(max('nodemailer'), 5)
   assert.equal(max('test-none'), 1, 'or its messages would wait for ever')
-  assert.equal(max('test-broken'), 50, 'seats that others hold would be lost')
+  assert.equal(max('test-broken'), 500, 'seats that others hold would be lost')
+})
+
+test('no account is given more calls than there can be connections, so that none is marked and waits for one', () => {
+  const max = (providerId: string): number =>
+    callsMaxOf({ _id: 'i', providerId, credentials: {} } as unknown as Integration, undefined)
+  assert.ok(max('sendgrid') <= http1CallsMax)
+  for (const id of ['apns', 'fcm']) assert.ok(max(id) <= http2CallsMax, id)
 })
 
 test('the built-in e-mail has as many as the operator’s mail server takes', () => {
   const builtIn = (): Integration => ({ _id: 'i', providerId: 'platform-email', credentials: {} }) as never
   assert.equal(callsMaxOf(builtIn(), { host: 'mail.example.com' }), 5)
-  assert.equal(callsMaxOf(builtIn(), undefined), 50)
+  assert.equal(callsMaxOf(builtIn(), undefined), 500)
 })

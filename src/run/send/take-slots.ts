@@ -1,12 +1,14 @@
 // Slots for the messages of one job: as many as there are now, so that no job waits for one while it holds another.
+import { usualCallsMax } from '../../deliver/call-window.ts'
 import type { Limits } from '../../deliver/limits.ts'
-import { usualCallsMax } from '../../deliver/limits.ts'
+import { callsMax } from '../../deliver/limits.ts'
 import { messageFor } from '../../deliver/message-for.ts'
 import type { Seat, Seating, Sharing } from '../../deliver/seats.ts'
 import { beginAttempt } from '../../domain/after-outcome.ts'
 import type { Credentials, Integration } from '../../domain/integration.ts'
 import { isCapturing } from '../../domain/integration.ts'
 import type { JobState } from '../../domain/job.ts'
+import type { Envelope } from '../../domain/message.ts'
 import { providerOf } from '../../providers/registry.ts'
 import type { BegunMessage, LaterMessage, Outgoing, OutgoingMessage } from './outgoing.ts'
 import { withOperatorMail } from './outgoing.ts'
@@ -43,18 +45,19 @@ function seatFor(
   // One that captures asks no provider, whatever that wants.
   if (!isCapturing(integration) && limits.rest(integration._id, now) !== undefined) return undefined
   if (!rates.mayTake(outgoing.environment, integration)) return undefined
-  const seat = seating.take(integration._id, callsMaxOf(integration, operatorMail), sharingOf(message, outgoing))
+  const max = callsMaxOf(integration, operatorMail)
+  const seat = seating.take(integration._id, max, bytesOf(message.envelope), sharingOf(message, outgoing))
   if (seat !== undefined) rates.take(integration)
   return seat
 }
 
 const knownMax = new WeakMap<Integration, number>()
 
-/** How many calls an account takes at once: SMTP by its connections, others by what is usual. */
+/** How many calls an account takes at once at the most: SMTP by its connections. */
 export function callsMaxOf(integration: Integration, operatorMail: Credentials | undefined): number {
   const known = knownMax.get(integration)
   if (known !== undefined) return known
-  const max = ownMaxOf(withOperatorMail({ operatorMail }, integration)) ?? usualCallsMax
+  const max = ownMaxOf(withOperatorMail({ operatorMail }, integration)) ?? maxByRate(integration)
   knownMax.set(integration, max)
   return max
 }
@@ -68,6 +71,16 @@ function ownMaxOf({ providerId, credentials }: Integration): number | undefined 
     return undefined
   }
 }
+
+/** A vendor that names how many it takes a second is given no more at once, as calls take less than a second. */
+function maxByRate({ providerId }: Integration): number {
+  const perSecond = providerOf(providerId)?.limits?.perSecond ?? callsMax
+  return Math.min(callsMax, Math.max(usualCallsMax, perSecond))
+}
+
+/** The message itself; what is beside it is small, and files have a budget of their own. */
+const bytesOf = (message: Envelope): number =>
+  'html' in message ? message.html.length + message.text.length : message.content.length
 
 /** How long the job was held because its provider was down. */
 const heldFor = (state: JobState | null, now: Date): number =>
@@ -104,8 +117,7 @@ function sharingAt(outgoing: OutgoingMessage, { facts }: Outgoing): Sharing | un
   const message = isPlain ? envelope : messageFor({ id, envelope, providerId, payload: facts.event.payload })
   const key = batching.key(message as never, integration.credentials)
   if (key === undefined) return undefined
-  const bytes = 'html' in message ? message.html.length + message.text.length : message.content.length
-  return { key, max: batching.max, bytes }
+  return { key, max: batching.max }
 }
 
 /** Those whose integration need not rest come first: the job waits in their queue. */

@@ -1,0 +1,143 @@
+// How many calls at once: tried on simulated providers, one with a fixed latency, one that queues, one that counts calls.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { CallWindow, EndedCall } from './call-window.ts'
+import { createCallWindow } from './call-window.ts'
+
+const at = (ms: number): Date => new Date(1_000_000_000 + ms)
+
+interface Answer {
+  readonly afterMs: number
+  readonly ending?: EndedCall['ending']
+}
+
+/** Asked with the calls under way, this one among them. */
+type SimulatedProvider = (underWay: number, nowMs: number) => Answer
+
+interface Run {
+  readonly window: CallWindow
+  readonly provider: SimulatedProvider
+  readonly fromMs?: number
+  readonly forMs: number
+  readonly stepMs?: number
+  readonly max?: number
+  /** How many calls there are to make at any time; without end if left out. */
+  readonly wanted?: number
+}
+
+/** A millisecond or so at a time: calls that are over end, and others begin as far as the window lets them. */
+function run({ window, provider, fromMs = 0, forMs, stepMs = 1, max = 500, wanted = Number.POSITIVE_INFINITY }: Run) {
+  const underWay: { readonly beganMs: number; readonly endMs: number; readonly ending: EndedCall['ending'] }[] = []
+  const endings = { answered: 0, 'slow-down': 0, failed: 0 }
+  const sizes: number[] = []
+  for (let ms = fromMs; ms < fromMs + forMs; ms += stepMs) {
+    for (const call of underWay.filter(({ endMs }) => endMs <= ms)) {
+      underWay.splice(underWay.indexOf(call), 1)
+      endings[call.ending] += 1
+      window.note({ beganAt: at(call.beganMs), ending: call.ending }, at(ms))
+    }
+    while (underWay.length < Math.min(wanted, window.size(max))) {
+      const { afterMs, ending = 'answered' } = provider(underWay.length + 1, ms)
+      underWay.push({ beganMs: ms, endMs: ms + afterMs, ending })
+    }
+    if (underWay.length < wanted) window.missed()
+    sizes.push(window.size(max))
+  }
+  return { endings, sizes, last: window.size(max) }
+}
+
+/** It works on `k` calls at a time, each for 200 ms; those beyond wait. */
+const queueing =
+  (k: number): SimulatedProvider =>
+  (underWay) => ({ afterMs: Math.round(200 * Math.max(1, underWay / k)) })
+
+const fixed =
+  (afterMs: number): SimulatedProvider =>
+  () => ({ afterMs })
+
+test('a provider whose latency stays as it is gets all the calls it may have, within seconds', () => {
+  const { last, endings } = run({ window: createCallWindow(), provider: fixed(200), forMs: 3_000 })
+  assert.equal(last, 500)
+  assert.ok(endings.answered > 4_000, `${endings.answered} answers in 3 s`)
+})
+
+test('what is not wanted is not given: the window grows only while calls wait', () => {
+  const { last } = run({ window: createCallWindow(), provider: fixed(200), forMs: 5_000, wanted: 50 })
+  assert.equal(last, 50)
+})
+
+test('a provider that takes few calls at once, as one by SMTP does, never gets more', () => {
+  const { sizes } = run({ window: createCallWindow(), provider: fixed(200), forMs: 5_000, max: 5 })
+  assert.equal(Math.max(...sizes), 5)
+})
+
+test('a provider that makes calls wait gets about as many as it works on, and not fewer than are usual', () => {
+  const { sizes } = run({ window: createCallWindow(), provider: queueing(100), forMs: 30_000 })
+  const settled = sizes.slice(5_000)
+  assert.ok(
+    Math.min(...settled) >= 75 && Math.max(...settled) <= 200,
+    `${Math.min(...settled)} to ${Math.max(...settled)}`,
+  )
+  const small = run({ window: createCallWindow(), provider: queueing(10), forMs: 30_000 }).sizes
+  assert.ok(Math.min(...small) >= 50 && Math.max(...small) <= 100, `${Math.min(...small)} to ${Math.max(...small)}`)
+})
+
+test('however long that lasts: what a provider can do is measured again with half the calls, so none of ours wait there', () => {
+  const { sizes } = run({ window: createCallWindow(), provider: queueing(100), forMs: 300_000, stepMs: 10 })
+  assert.ok(Math.max(...sizes.slice(500)) <= 200, `${Math.max(...sizes.slice(500))}`)
+})
+
+test('a provider that has become slower by itself is found to be as quick as it can be, and gets its calls again', () => {
+  const window = createCallWindow()
+  run({ window, provider: fixed(200), forMs: 5_000 })
+  const slower = run({ window, provider: fixed(500), fromMs: 5_000, forMs: 100_000, stepMs: 10 })
+  assert.equal(Math.min(...slower.sizes), 50)
+  assert.equal(slower.last, 500)
+})
+
+test('a provider that answers 429 beyond a rate is asked at about that rate, and few calls are refused', () => {
+  let tokens = 200
+  let lastMs = 0
+  const counting: SimulatedProvider = (_underWay, nowMs) => {
+    tokens = Math.min(200, tokens + ((nowMs - lastMs) * 200) / 1_000)
+    lastMs = nowMs
+    if (tokens < 1) return { afterMs: 50, ending: 'slow-down' }
+    tokens -= 1
+    return { afterMs: 200 }
+  }
+  const { endings, sizes } = run({ window: createCallWindow(), provider: counting, forMs: 60_000 })
+  const perSecond = endings.answered / 60
+  assert.ok(perSecond > 150 && perSecond < 210, `${perSecond} a second`)
+  assert.ok(endings['slow-down'] < endings.answered / 10, `${endings['slow-down']} refused of ${endings.answered}`)
+  assert.ok(Math.min(...sizes) >= 1)
+})
+
+test('one answer that asks for less halves the window, and those that began before it do not halve it again', () => {
+  const window = createCallWindow()
+  for (let count = 0; count < 30; count += 1) window.note({ beganAt: at(0), ending: 'slow-down' }, at(100 + count))
+  assert.equal(window.size(500), 25)
+  window.note({ beganAt: at(200), ending: 'slow-down' }, at(300))
+  assert.equal(window.size(500), 12)
+  for (let ms = 400; ms < 2_000; ms += 100) window.note({ beganAt: at(ms), ending: 'slow-down' }, at(ms + 50))
+  assert.equal(window.size(500), 1, 'one call is left, or it would never be asked again')
+})
+
+test('calls without an answer shrink it; one that fails now and then does not', () => {
+  let count = 0
+  const failsAt = (every: number): SimulatedProvider => {
+    return () => {
+      count += 1
+      return count % every === 0 ? { afterMs: 1_000, ending: 'failed' } : { afterMs: 200 }
+    }
+  }
+  assert.ok(run({ window: createCallWindow(), provider: failsAt(100), forMs: 10_000 }).last > 400)
+  assert.ok(run({ window: createCallWindow(), provider: failsAt(2), forMs: 10_000 }).last < 20)
+})
+
+test('a minute without calls, and it begins again from what is usual', () => {
+  const window = createCallWindow()
+  run({ window, provider: fixed(200), forMs: 5_000 })
+  assert.equal(window.size(500), 500)
+  window.note({ beganAt: at(70_000), ending: 'answered' }, at(70_200))
+  assert.equal(window.size(500), 50)
+})

@@ -1,0 +1,143 @@
+// How many calls to one account may be under way at once: more while its answers stay quick, fewer when it asks for less.
+
+export interface CallWindow {
+  /** `max`: what the provider takes at the most. */
+  size(max: number): number
+  /** A call found no slot: more are wanted than there are. */
+  missed(): void
+  note(call: EndedCall, now: Date): void
+}
+
+export interface EndedCall {
+  readonly beganAt: Date
+  /** `slow-down`: it took too much at once (429). `failed`: no connection, no answer in time, an error of its own. */
+  readonly ending: 'answered' | 'slow-down' | 'failed'
+}
+
+/** What vendors take from one account without complaint, and what is found out from here. */
+export const usualCallsMax = 50
+
+/** Answers that take half as long again as the fastest ones did: then calls wait at the provider, and more would wait longer. */
+const slowerRatio = 1.5
+/** Below this, a difference is of our own making: a busy process reads its answers that much later. */
+const slowerMs = 20
+/** Failures within a round that count as a sign of too many calls: a provider that fails now and then is not overloaded. */
+const failedShare = 1 / 10
+const failedMin = 3
+/** What is known of how fast the provider can be is measured again after this. */
+const fastestKeptMs = 60_000
+/** Without a call for so long, whatever was learnt is out of date. */
+const idleMs = 60_000
+
+/** A round: as many answers as there were slots, from calls that all began within it. */
+interface Round {
+  readonly sinceMs: number
+  readonly latenciesMs: number[]
+  failed: number
+  /** Calls waited for a slot. */
+  wasShort: boolean
+}
+
+export function createCallWindow(): CallWindow {
+  return new Window()
+}
+
+class Window implements CallWindow {
+  #size = usualCallsMax
+  #max = usualCallsMax
+  /** Below it the window doubles with each round, as it has been that large before, or nothing is known. */
+  #doublesBelow = Number.POSITIVE_INFINITY
+  #fastest: { readonly ms: number; readonly atMs: number } | undefined
+  /** While the fastest answers are measured again, with half the calls: the size to go back to. */
+  #sizeBefore: number | undefined
+  #round = newRound(0)
+  #lastMs = 0
+
+  size(max: number): number {
+    this.#max = max
+    if (this.#size > max) this.#size = max
+    return this.#size
+  }
+
+  missed(): void {
+    this.#round.wasShort = true
+  }
+
+  note({ beganAt, ending }: EndedCall, now: Date): void {
+    const nowMs = now.getTime()
+    if (nowMs - this.#lastMs > idleMs) this.#forget(beganAt.getTime())
+    this.#lastMs = nowMs
+    // Begun before the size was last decided on: that is no news.
+    if (beganAt.getTime() < this.#round.sinceMs) return
+    const round = this.#round
+    if (ending === 'failed') round.failed += 1
+    else round.latenciesMs.push(Math.max(0, nowMs - beganAt.getTime()))
+    const failures = Math.max(failedMin, Math.floor(this.#size * failedShare))
+    if (ending === 'slow-down' || round.failed >= failures) this.#resize(this.#size / 2, nowMs)
+    else if (round.latenciesMs.length >= this.#size) this.#endRound(lowerQuartile(round.latenciesMs), nowMs)
+  }
+
+  #endRound(latencyMs: number, nowMs: number): void {
+    const { wasShort } = this.#round
+    this.#round = newRound(nowMs)
+    const sizeBefore = this.#sizeBefore
+    this.#sizeBefore = undefined
+    if (sizeBefore !== undefined) this.#size = sizeBefore
+    const fastest = this.#fastest
+    if (sizeBefore !== undefined || fastest === undefined || latencyMs <= fastest.ms) {
+      this.#fastest = { ms: latencyMs, atMs: nowMs }
+    } else if (nowMs - fastest.atMs > fastestKeptMs) {
+      this.#measureFastest(latencyMs, nowMs)
+      return
+    }
+    if (sizeBefore !== undefined) return
+    const quickMs = (this.#fastest?.ms ?? latencyMs) * slowerRatio + slowerMs
+    if (latencyMs > quickMs) this.#makeQuick(quickMs / latencyMs, nowMs)
+    else if (wasShort) this.#grow()
+  }
+
+  #grow(): void {
+    const more = this.#size < this.#doublesBelow ? this.#size : Math.ceil(Math.sqrt(this.#size))
+    this.#size = Math.min(this.#max, this.#size + more)
+  }
+
+  /** A provider that is merely slow is no reason for fewer calls than usual. */
+  #makeQuick(factor: number, nowMs: number): void {
+    if (this.#size > usualCallsMax) this.#resize(Math.max(usualCallsMax, this.#size * Math.max(0.5, factor)), nowMs)
+  }
+
+  #resize(size: number, nowMs: number): void {
+    this.#size = Math.max(1, Math.floor(size))
+    this.#doublesBelow = this.#size
+    this.#sizeBefore = undefined
+    this.#round = newRound(nowMs)
+  }
+
+  /** With half the calls, none of ours waits for another at the provider: what is measured then is its own pace. */
+  #measureFastest(latencyMs: number, nowMs: number): void {
+    if (this.#size <= usualCallsMax) {
+      this.#fastest = { ms: latencyMs, atMs: nowMs }
+      return
+    }
+    this.#sizeBefore = this.#size
+    this.#size = Math.max(usualCallsMax, Math.floor(this.#size / 2))
+  }
+
+  #forget(nowMs: number): void {
+    this.#size = Math.min(usualCallsMax, this.#max)
+    this.#doublesBelow = Number.POSITIVE_INFINITY
+    this.#fastest = undefined
+    this.#sizeBefore = undefined
+    this.#round = { ...newRound(nowMs), wasShort: this.#round.wasShort }
+  }
+}
+
+function newRound(sinceMs: number): Round {
+  return { sinceMs, latenciesMs: [], failed: 0, wasShort: false }
+}
+
+/** Not the mean: one turn of a busy event loop delays the reading of many answers. */
+function lowerQuartile(values: readonly number[]): number {
+  const sorted = [...values].sort((one, other) => one - other)
+  return sorted[Math.floor(sorted.length / 4)] ?? 0
+}

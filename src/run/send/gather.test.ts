@@ -1,0 +1,51 @@
+// What trickles in goes on in groups, and what comes alone goes on at once.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createGather } from './gather.ts'
+
+function scene() {
+  let nowMs = 1_000_000
+  const sleeps: { readonly ms: number; wake(): void }[] = []
+  const gather = createGather({
+    now: () => new Date(nowMs),
+    sleep: (ms) => new Promise((wake) => void sleeps.push({ ms, wake })),
+  })
+  const advance = (ms: number): void => {
+    nowMs += ms
+  }
+  return { gather, sleeps, advance }
+}
+
+test('the first goes at once; those that come soon after it go together, when the wait since then is over', async () => {
+  const { gather, sleeps, advance } = scene()
+  assert.equal(gather.pass(20), undefined)
+  advance(5)
+  const waits = [gather.pass(20), gather.pass(20)]
+  advance(10)
+  waits.push(gather.pass(20))
+  assert.deepEqual(
+    sleeps.map(({ ms }) => ms),
+    [15],
+  )
+  advance(5)
+  sleeps[0]?.wake()
+  await Promise.all(waits)
+  assert.notEqual(gather.pass(20), undefined, 'they went just now')
+  advance(20)
+  assert.equal(gather.pass(20), undefined)
+})
+
+test('what must not wait does not, whoever waits', () => {
+  const { gather } = scene()
+  gather.pass(20)
+  assert.notEqual(gather.pass(20), undefined)
+  assert.equal(gather.pass(0), undefined)
+})
+
+test('a clock that was set back makes nothing wait for longer', () => {
+  const { gather, sleeps, advance } = scene()
+  gather.pass(20)
+  advance(-3_600_000)
+  gather.pass(20)
+  assert.equal(sleeps[0]?.ms, 20)
+})

@@ -1,0 +1,28 @@
+// Gathers what trickles in: the first of a while goes through at once, those that follow it closely go together.
+import type { World } from '../../world/world.ts'
+
+export interface Gather {
+  /** Undefined: go on. Otherwise go on when it resolves, `holdMs` after the last that went through. */
+  pass(holdMs: number): Promise<void> | undefined
+}
+
+export function createGather(world: Pick<World, 'now' | 'sleep'>): Gather {
+  let lastMs = 0
+  let opening: Promise<void> | undefined
+  return {
+    pass(holdMs) {
+      const nowMs = world.now().getTime()
+      // A clock that was set back must not make anything wait for longer than that.
+      const leftMs = Math.min(holdMs, lastMs + holdMs - nowMs)
+      if (leftMs <= 0) {
+        lastMs = nowMs
+        return undefined
+      }
+      opening ??= world.sleep(leftMs).then(() => {
+        opening = undefined
+        lastMs = world.now().getTime()
+      })
+      return opening
+    },
+  }
+}
