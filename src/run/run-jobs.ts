@@ -65,6 +65,7 @@ async function runGroup(
   const others = jobs.filter((job) => !isPoisonous(job))
   const resumed = others.filter((job) => job.status === 'running')
   const fresh = others.filter((job) => job.status !== 'running')
+  if (fresh.length > 0) await stages.sends.untilRoom()
   await together(stages, environment, fresh, owned, (some) => decideJobs(stages, environment, some, owned))
   await together(stages, environment, resumed, owned, (some) => resumeSends(stages, environment, some, owned))
 }

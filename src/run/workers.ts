@@ -203,7 +203,8 @@ function createStages(parts: WorkerParts, queue: Queue, recorder: OutcomeRecorde
     onMore: (integrationId) => sends.wake(integrationId),
     sleep: (ms) => world.sleep(ms),
   })
-  const queueParts = { world, recorder, isAlive, poke: () => queue.poke() }
+  const broughtAtOnceMax = jobsPerBatchMax * jobRunnersMax
+  const queueParts = { world, recorder, broughtAtOnceMax, isAlive, poke: () => queue.poke() }
   const sends: SendQueue = createCallQueue(
     createProviderCalls({ pipeline, outcomesDb, rates, freshness, faults, onFree: (id) => sends.wake(id) }),
     { ...queueParts, waitingMax: waitingPerIntegrationMax },
@@ -217,7 +218,7 @@ function createStages(parts: WorkerParts, queue: Queue, recorder: OutcomeRecorde
       faults,
       onFree: (key) => customCalls.wake(key),
     }),
-    { ...queueParts, waitingMax: waitingCustomCallsMax },
+    { ...queueParts, waitingMax: waitingCustomCallsMax, broughtAtOnceMax: waitingCustomCallsMax },
   )
   return { pipeline, sends, customCalls, rates, faults, unconfirmed: createUnconfirmed() }
 }

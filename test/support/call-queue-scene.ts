@@ -52,6 +52,7 @@ export function callScene(waitingMax = 8): CallScene {
   const queue = createCallQueue(kind, {
     world,
     waitingMax,
+    broughtAtOnceMax: 1,
     isAlive: () => scene.isAlive,
     poke: () => void pokes++,
     recorder: {

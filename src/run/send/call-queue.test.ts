@@ -272,3 +272,51 @@ async function randomRun(seed: number): Promise<void> {
   assert.deepEqual(scene.of('ended').sort(), [...names].sort(), `seed ${seed}`)
   assert.equal(scene.free, 3, `seed ${seed}`)
 }
+
+/** With sleeps that never end by themselves: what resolves was let go. */
+function crowdedScene() {
+  const scene = callScene(4)
+  scene.world.sleep = (_ms, signal) =>
+    new Promise((resolve) => signal?.addEventListener('abort', () => resolve(), { once: true }))
+  const passed: string[] = []
+  const wait = (): void => void scene.queue.untilRoom().then(() => passed.push('passed'))
+  return { scene, passed, wait }
+}
+
+test('whoever decides the next batch waits while a queue is nearly full, and goes on when it is not', async () => {
+  const { scene, passed, wait } = crowdedScene()
+  scene.add('abcd')
+  wait()
+  await scene.settle()
+  assert.deepEqual(passed, [])
+  scene.free = 1
+  scene.queue.wake('key')
+  await scene.settle()
+  assert.deepEqual(passed, ['passed'])
+  wait()
+  await scene.settle()
+  assert.deepEqual(passed, ['passed', 'passed'])
+})
+
+test('nobody waits for a queue that has room, or that rests', async () => {
+  const { scene, passed, wait } = crowdedScene()
+  scene.add('abc')
+  wait()
+  await scene.settle()
+  assert.equal(passed.length, 1)
+  scene.add('d')
+  scene.rests = true
+  wait()
+  await scene.settle()
+  assert.equal(passed.length, 2)
+})
+
+test('those who wait for room are let go when the node stops', async () => {
+  const { scene, passed, wait } = crowdedScene()
+  scene.add('abcd')
+  wait()
+  await scene.settle()
+  scene.queue.stop()
+  await scene.settle()
+  assert.equal(passed.length, 1)
+})

@@ -54,6 +54,11 @@ export interface CallQueue<Wants, Ready> {
   room(key: string, lane: number): number
   /** When a job that finds no room here should come back: its turn at the rate at which the key is served. */
   turnAt(key: string, now: Date): Date
+  /**
+   * Resolves when batches that are decided next find room here, if that is likely soon; after a short while in any case. A job
+   * that finds none is written down and claimed again, which costs more than waiting.
+   */
+  untilRoom(): Promise<void>
   /** This node may call again, or more may be called: those that wait go on. */
   wake(key?: string): void
   /** Begins nothing more and returns the jobs that were waiting. Calls under way go on. */
@@ -65,6 +70,8 @@ export interface CallQueueParts {
   readonly recorder: OutcomeRecorder
   /** Jobs that may wait for one key: a share of what a node may have in flight, so that one slow service leaves room. */
   readonly waitingMax: number
+  /** What the batches that are decided at one time can bring. */
+  readonly broughtAtOnceMax: number
   isAlive(): boolean
   /** Something became due by what was recorded. */
   poke(): void
@@ -72,6 +79,8 @@ export interface CallQueueParts {
 
 /** A slot comes free within the 20 s that a call may take: a job that still waits then goes back before its lease ends. */
 const queueWaitMaxMs = 20_000
+/** Others, whose services have room, wait no longer than this for one that has none. */
+const untilRoomMsMax = 300
 /** One in so many slots is for fan-out while direct messages wait as well. */
 const fanOutShare = 4
 /** A begin whose commit is unknown is repeated under the same lease, as often as it takes. */
@@ -101,6 +110,8 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
   readonly #lines = new Map<string, Line<Wants>>()
   readonly #pumping = new Set<string>()
   readonly #rates = createServiceRates()
+  /** By key: who goes on when there is room again. */
+  readonly #crowds = new Map<string, { readonly left: Promise<void>; leave(): void }>()
   #stopped = false
 
   constructor(kind: CallKind<Wants, Ready>, parts: CallQueueParts) {
@@ -154,6 +165,28 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
     return this.#rates.turnAt(key, direct.length + fanOut.length, now, this.#parts.world.random())
   }
 
+  async untilRoom(): Promise<void> {
+    const crowded = [...this.#lines].find(([key, line]) => this.#isCrowded(line) && this.#isSoonServed(key, line))
+    if (crowded === undefined || this.#stopped) return
+    const [key] = crowded
+    const crowd = this.#crowds.get(key) ?? newCrowd()
+    this.#crowds.set(key, crowd)
+    const waited = new AbortController()
+    await Promise.race([crowd.left, this.#parts.world.sleep(untilRoomMsMax, waited.signal)])
+    waited.abort()
+  }
+
+  #isCrowded({ direct, fanOut }: Line<Wants>): boolean {
+    const { waitingMax, broughtAtOnceMax } = this.#parts
+    return direct.length + fanOut.length > waitingMax - broughtAtOnceMax
+  }
+
+  #isSoonServed(key: string, { direct, fanOut }: Line<Wants>): boolean {
+    return (
+      !this.#kind.rests(key, this.#parts.world.now()) && this.#rates.isSoonServed(key, direct.length + fanOut.length)
+    )
+  }
+
   wake(key?: string): void {
     if (key !== undefined) this.#pumpSoon(key)
     else for (const one of this.#lines.keys()) this.#pumpSoon(one)
@@ -163,6 +196,8 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
     this.#stopped = true
     const left = [...this.#lines.values()].flatMap(({ direct, fanOut }) => [...direct, ...fanOut])
     this.#lines.clear()
+    for (const { leave } of this.#crowds.values()) leave()
+    this.#crowds.clear()
     for (const { ended } of left) ended()
     return left.map(({ call }) => this.#kind.jobOf(call))
   }
@@ -198,6 +233,7 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
     const back = [...takeWhile(line.direct, late), ...takeWhile(line.fanOut, late)]
     const ready = rests ? [] : this.#seat(line, now)
     if (line.direct.length + line.fanOut.length === 0) this.#lines.delete(key)
+    if (!this.#isCrowded(line)) this.#disperse(key)
     await this.#postpone(key, back, now)
     for (const [environment, group] of byEnvironment(ready)) {
       const queued = new Map(group.map((one) => [one.call, one]))
@@ -209,6 +245,11 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
       }
     }
     return back.length + ready.length > 0
+  }
+
+  #disperse(key: string): void {
+    this.#crowds.get(key)?.leave()
+    this.#crowds.delete(key)
   }
 
   /** Takes from the front of the line those that find a slot: direct messages first, every fourth from fan-out. */
@@ -313,6 +354,14 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
     // What is left of the job goes on at once: no poll has to find it.
     if (due instanceof Date && due <= now) poke()
   }
+}
+
+function newCrowd(): { left: Promise<void>; leave(): void } {
+  let leave = (): void => {}
+  const left = new Promise<void>((resolve) => {
+    leave = resolve
+  })
+  return { left, leave: () => leave() }
 }
 
 function takeWhile<Item>(list: Item[], holds: (item: Item) => boolean): Item[] {

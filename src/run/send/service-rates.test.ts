@@ -44,3 +44,11 @@ test('a service that becomes faster is found out within a second', () => {
   const nowMs = calls(rates, 300, slowMs, 5)
   assert.ok(waitMs(rates, 1_250, nowMs) <= 3_200)
 })
+
+test('so many are served soon as two seconds of calls; before anything is measured, any number is', () => {
+  const rates = createServiceRates()
+  assert.equal(rates.isSoonServed('key', 10_000), true)
+  for (let call = 0; call <= 100; call += 1) rates.served('key', true, new Date(1_000_000 + call * 10))
+  assert.equal(rates.isSoonServed('key', 200), true)
+  assert.equal(rates.isSoonServed('key', 202), false)
+})

@@ -3,6 +3,8 @@
 export interface ServiceRates {
   /** One call ended. `isWanted`: others wait for their turn, so the service is as fast as it can be. */
   served(key: string, isWanted: boolean, now: Date): void
+  /** Whether so many that wait are likely served soon; also where nothing was measured yet. */
+  isSoonServed(key: string, waiting: number): boolean
   /** A turn of its own for one more job behind `waiting` others. */
   turnAt(key: string, waiting: number, now: Date, random: number): Date
 }
@@ -16,6 +18,8 @@ const measuredMs = 1_000
  * early waits again, for a millisecond of work; jobs that come back too late leave the service idle.
  */
 const hope = 2
+/** Worth waiting for, rather than writing down that somebody comes back later. */
+const soonMs = 2_000
 /** A job that finds no room comes back after this at the earliest, so that a queue that is just full has moved on. */
 const turnAfterMsMin = 500
 /** Turns are given out for so far ahead: beyond it a guess is worth nothing, and the service may be faster by then. */
@@ -25,6 +29,7 @@ const keysMax = 1_000
 
 interface Known {
   perSecond: number
+  isMeasured: boolean
   count: number
   /** Since when calls have been waiting; undefined while none is. */
   sinceMs: number | undefined
@@ -39,7 +44,13 @@ export function createServiceRates(): ServiceRates {
     const found = all.get(key)
     if (found !== undefined) return found
     if (all.size >= keysMax) all.clear()
-    const made: Known = { perSecond: firstRatePerSecond, count: 0, sinceMs: undefined, lastTurnMs: 0 }
+    const made: Known = {
+      perSecond: firstRatePerSecond,
+      isMeasured: false,
+      count: 0,
+      sinceMs: undefined,
+      lastTurnMs: 0,
+    }
     all.set(key, made)
     return made
   }
@@ -55,10 +66,17 @@ export function createServiceRates(): ServiceRates {
         one.sinceMs = sinceMs
         return
       }
-      if (isWanted) one.perSecond = Math.max(0.1, (one.count * 1_000) / measured)
+      if (isWanted) {
+        one.perSecond = Math.max(0.1, (one.count * 1_000) / measured)
+        one.isMeasured = true
+      }
       one.count = 0
       // A service that nobody waits for is not slow.
       one.sinceMs = isWanted ? nowMs : undefined
+    },
+    isSoonServed(key, waiting) {
+      const { perSecond, isMeasured } = known(key)
+      return !isMeasured || (waiting * 1_000) / perSecond <= soonMs
     },
     turnAt(key, waiting, now, random) {
       const nowMs = now.getTime()
