@@ -36,7 +36,12 @@ function look({ limits = createLimits(), full = [], type = 'email', ...more }: S
     configurations: { capture: more.capture === true },
   })
   const facts = {
-    job: { id: 'j', status: more.status ?? 'queued', lane: 0, state: more.heldSince ? { heldSince: more.heldSince.toISOString() } : null },
+    job: {
+      id: 'j',
+      status: more.status ?? 'queued',
+      lane: 0,
+      state: more.heldSince ? { heldSince: more.heldSince.toISOString() } : null,
+    },
     step: { template: { type } },
     version: { definition: { steps: [] } },
     event: { overrides: {}, ...(more.isTest === true ? { test: {} } : {}) },
