@@ -1,6 +1,6 @@
 // Jobs that are given up by a fault of ours, with what was left of their messages and steps.
 import type { Db } from '../db/sql.ts'
-import { sendErrorOf } from '../domain/after-outcome.ts'
+import { sendErrorOf, withoutDue } from '../domain/after-outcome.ts'
 import type { Environment } from '../domain/environment.ts'
 import { detail } from '../domain/execution-detail.ts'
 import type { Job } from '../domain/job.ts'
@@ -51,14 +51,15 @@ const runsOf = ({ interruptions, faults }: Job): number => Math.max(interruption
 
 /** What a provider was being asked to send was perhaps sent; the rest was not. */
 function givenUp(message: UnsentMessage): CallResult {
-  const isPerhapsSent = message.state === 'calling' || message.sending.unsureRepeats > 0
+  const { unsureRepeats, interruptions = 0 } = message.sending
+  const isPerhapsSent = message.state === 'calling' || unsureRepeats > 0 || interruptions > 0
   return {
     id: message.id,
     state: 'done',
     status: isPerhapsSent ? 'warning' : 'error',
     error: sendErrorOf(message.channel, 'The step failed by a fault of the service'),
     providerMessageId: null,
-    sending: message.sending,
+    sending: withoutDue(message.sending),
     nextIntegrationId: null,
     isTest: false,
   }

@@ -2,8 +2,9 @@
 import { oneStatement } from '../db/one-statement.ts'
 import type { Sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
+import { gathered } from '../domain/gathered.ts'
 import { jobCountInsertion } from '../store/counts.ts'
-import type { LateSent } from '../store/messages/late-sent.ts'
+import { lateJobs } from '../store/jobs/late-sent.ts'
 import { lateSent, sentLate } from '../store/messages/late-sent.ts'
 import { countedLate } from './count-settlements.ts'
 import type { JobOutcome } from './record-outcomes.ts'
@@ -15,17 +16,21 @@ export async function recordLateSent(
   lost: readonly JobOutcome[],
   now: Date,
 ): Promise<ReadonlySet<string>> {
-  const sent = lost.flatMap(sentOf)
-  if (sent.length === 0) return new Set()
+  const known = gathered(lost, onlySent)
+  if (known.length === 0) return new Set()
+  const jobs = known.map(({ settlement: { job, details }, results }) => ({
+    id: job.id,
+    messageIds: results.map(({ id }) => id),
+    details: details.filter(({ code }) => code === 'messageSent'),
+  }))
+  const results = gathered(known, (outcome) => outcome.results)
   const counted = jobCountInsertion(environment, countedLate(lost, now), { name: 'late', ids: sentLate }, now)
-  const parts = [...lateSent(environment, sent, now), counted]
+  const parts = [lateJobs(environment, jobs), lateSent(environment, results, now), counted]
   const rows = await db.rows<{ id: string }>(oneStatement(parts, sentLate))
   return new Set(rows.map(({ id }) => id))
 }
 
-function sentOf({ settlement: { job, details }, results }: JobOutcome): LateSent[] {
-  const told = details.filter(({ code }) => code === 'messageSent')
-  const sent = results.filter(({ status, state }) => state === 'done' && status === 'sent')
-  // What there is to tell is told once a job.
-  return sent.map((result, place) => ({ result, jobId: job.id, details: place === 0 ? told : [] }))
+function onlySent(outcome: JobOutcome): JobOutcome[] {
+  const results = outcome.results.filter(({ state, status }) => state === 'done' && status === 'sent')
+  return results.length === 0 ? [] : [{ ...outcome, results }]
 }

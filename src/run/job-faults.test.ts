@@ -32,7 +32,7 @@ const jobOf = (more: Partial<Job> = {}): Job =>
     ...more,
   }) as unknown as Job
 
-function scene() {
+function scene(unsent: readonly object[] = []) {
   const statements: Statement[] = []
   const keep = <Result>(result: Result) => {
     return async (statement: Statement): Promise<Result> => {
@@ -40,7 +40,7 @@ function scene() {
       return result
     }
   }
-  const place = { rows: keep([]), row: keep({ ids: id }), run: keep(1) }
+  const place = { rows: keep(unsent), row: keep({ ids: id }), run: keep(1) }
   const db = { ...place, transaction: (work: (tx: unknown) => Promise<unknown>) => work(place) } as unknown as Db
   const queue = { clock: () => sql`now()`, leaseMs: 60_000, reserve: () => undefined, poke: () => {} }
   const step = { active: true, template: { type: 'in_app' } }
@@ -79,4 +79,22 @@ test('those that ended their process each time they ran alone are buried, and sa
   const { faults, written } = scene()
   await faults.buryPoisonous(environment, [jobOf({ interruptions: 8 })])
   assert.ok(written().includes(`The process ended ${soloDeathsMax} times while this step ran alone`), written())
+})
+
+test('a message of a buried job whose call was interrupted was perhaps sent; one that only waited was not', async () => {
+  const sending = { attempts: 1, busyAnswers: 0, tried: [], unsureRepeats: 0, dueAt: world.now().toISOString() }
+  const messageOf = (more: object) => ({
+    id,
+    jobId: id,
+    channel: 'email',
+    state: 'ready',
+    providerId: 'sendgrid',
+    sending: { ...sending, ...more },
+  })
+  const job = jobOf({ status: 'running', interruptions: 99 })
+  const [perhaps, waiting] = [scene([messageOf({ interruptions: 1 })]), scene([messageOf({})])]
+  for (const { faults } of [perhaps, waiting]) await faults.buryPoisonous(environment, [job])
+  assert.match(perhaps.written(), /\bdone warning\b/)
+  assert.match(waiting.written(), /\bdone error\b/)
+  assert.doesNotMatch(waiting.written(), /dueAt/, 'what is over waits for nothing')
 })

@@ -196,11 +196,14 @@ class TransactionRun<Result> implements TransactionOwner {
           actor,
           0,
           what,
-          () =>
-            this.#next(() => {
+          () => {
+            // The server has ended it already, as its process was frozen meanwhile: nothing moves any more.
+            if (this.isAbandoned) return
+            return this.#next(() => {
               open.delete(attempt)
               how()
-            }),
+            })
+          },
           this,
         )
       this.#asked.work(this.#txOf(real, attempt)).then(
