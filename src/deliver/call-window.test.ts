@@ -134,6 +134,24 @@ test('calls without an answer shrink it; one that fails now and then does not', 
   assert.ok(run({ window: createCallWindow(), provider: failsAt(2), forMs: 10_000 }).last < 20)
 })
 
+test('what our own busy process adds is not taken for a slow provider', () => {
+  const window = createCallWindow()
+  const rounds = (latencyMs: number, ownMs: number, fromMs: number): number => {
+    for (let ms = fromMs; ms < fromMs + 10_000; ms += latencyMs) {
+      window.missed()
+      const count = window.size(500)
+      for (let one = 0; one < count; one += 1) {
+        window.note({ beganAt: at(ms), ending: 'answered', ownMs }, at(ms + latencyMs))
+      }
+    }
+    return window.size(500)
+  }
+  window.note({ beganAt: at(0), ending: 'slow-down' }, at(20))
+  assert.ok(rounds(20, 0, 100) > 50)
+  assert.equal(rounds(120, 0, 10_100), 50)
+  assert.ok(rounds(120, 100, 20_200) > 100)
+})
+
 test('a minute without calls, and it begins again from what is usual', () => {
   const window = createCallWindow()
   run({ window, provider: fixed(200), forMs: 5_000 })

@@ -12,6 +12,8 @@ export interface EndedCall {
   readonly beganAt: Date
   /** `slow-down`: it took too much at once (429). `failed`: no connection, no answer in time, an error of its own. */
   readonly ending: 'answered' | 'slow-down' | 'failed'
+  /** What a busy process of ours may have added before it read the answer. */
+  readonly ownMs?: number
 }
 
 /** What vendors take from one account without complaint, and what is found out from here. */
@@ -19,7 +21,7 @@ export const usualCallsMax = 50
 
 /** Answers that take half as long again as the fastest ones did: then calls wait at the provider, and more would wait longer. */
 const slowerRatio = 1.5
-/** Below this, a difference is of our own making: a busy process reads its answers that much later. */
+/** Below this, beside what our own process adds, a difference means nothing. */
 const slowerMs = 20
 /** Failures within a round that count as a sign of too many calls: a provider that fails now and then is not overloaded. */
 const failedShare = 1 / 10
@@ -63,7 +65,7 @@ class Window implements CallWindow {
     this.#round.wasShort = true
   }
 
-  note({ beganAt, ending }: EndedCall, now: Date): void {
+  note({ beganAt, ending, ownMs = 0 }: EndedCall, now: Date): void {
     const nowMs = now.getTime()
     if (nowMs - this.#lastMs > idleMs) this.#forget(beganAt.getTime())
     this.#lastMs = nowMs
@@ -74,10 +76,10 @@ class Window implements CallWindow {
     else round.latenciesMs.push(Math.max(0, nowMs - beganAt.getTime()))
     const failures = Math.max(failedMin, Math.floor(this.#size * failedShare))
     if (ending === 'slow-down' || round.failed >= failures) this.#resize(this.#size / 2, nowMs)
-    else if (round.latenciesMs.length >= this.#size) this.#endRound(lowerQuartile(round.latenciesMs), nowMs)
+    else if (round.latenciesMs.length >= this.#size) this.#endRound(lowerQuartile(round.latenciesMs), ownMs, nowMs)
   }
 
-  #endRound(latencyMs: number, nowMs: number): void {
+  #endRound(latencyMs: number, ownMs: number, nowMs: number): void {
     const { wasShort } = this.#round
     this.#round = newRound(nowMs)
     const sizeBefore = this.#sizeBefore
@@ -91,7 +93,7 @@ class Window implements CallWindow {
       return
     }
     if (sizeBefore !== undefined) return
-    const quickMs = (this.#fastest?.ms ?? latencyMs) * slowerRatio + slowerMs
+    const quickMs = (this.#fastest?.ms ?? latencyMs) * slowerRatio + slowerMs + ownMs
     if (latencyMs > quickMs) this.#makeQuick(quickMs / latencyMs, nowMs)
     else if (wasShort) this.#grow()
   }

@@ -15,15 +15,14 @@ export interface ProviderAnswer extends Reading {
 /** More of a body that is no JSON is not repeated to anyone. */
 const shownBodyMax = 200
 
-export function answerOf(answer: OutboundAnswer, receivedAt?: Date): ProviderAnswer {
-  const reading = readingOfJson(answer.body)
-  return {
-    ...answer,
-    ...reading,
-    // Asked for once an answer, and only where a vendor counts further than JSON.parse does.
-    id: (path) => (/\d{16}/.test(answer.body) ? readingOfExactJson(answer.body) : reading).id(path),
-    ...(receivedAt === undefined ? {} : { receivedAt }),
-  }
+/** Member by member: it is made for every call, and objects that are spread cost as much as all the rest of it. */
+export function answerOf({ status, headers, body }: OutboundAnswer, receivedAt?: Date): ProviderAnswer {
+  const reading = readingOfJson(body)
+  const { string, number, flag, list, items, value } = reading
+  // Asked for once an answer, and only where a vendor counts further than JSON.parse does.
+  const id = (path: string): string | undefined => (/\d{16}/.test(body) ? readingOfExactJson(body) : reading).id(path)
+  const answer = { status, headers, body, string, number, flag, list, items, value, id }
+  return receivedAt === undefined ? answer : Object.assign(answer, { receivedAt })
 }
 
 /** The vendor's words at one of the paths, else the beginning of its body, with the status before them. */

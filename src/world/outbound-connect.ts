@@ -16,8 +16,15 @@ export interface Destination {
   readonly reach: Reach
 }
 
-/** A connection, secured where the destination is; `protocols` are offered for it then. */
-export type Connect = (destination: Destination, protocols?: readonly string[]) => Promise<Socket>
+export interface Securing {
+  /** Offered to the other side. */
+  readonly protocols?: readonly string[]
+  /** Taken up again, where the other side remembers it. */
+  readonly session?: Buffer | undefined
+}
+
+/** A connection, secured where the destination is. */
+export type Connect = (destination: Destination, securing?: Securing) => Promise<Socket>
 
 /** Keeps a socket at hand, to be closed when the time is up. */
 type Hold = <Kind extends Socket>(socket: Kind) => Kind
@@ -30,13 +37,14 @@ export interface ConnectParts {
 
 export function createConnect({ guard, trust, proxies }: ConnectParts): Connect {
   const trusted = trust === undefined ? {} : { secureContext: trust }
-  return (destination, protocols = []) => {
+  return (destination, { protocols = [], session } = {}) => {
     const { host, port, isSecure, reach } = destination
     return inTime(host, async (hold) => {
       const security: ConnectionOptions = {
         ...trusted,
         ...identity(host),
         ...(protocols.length === 0 ? {} : { ALPNProtocols: [...protocols] }),
+        ...(session === undefined ? {} : { session }),
       }
       const proxy = proxies?.of(isSecure, host, port)
       if (proxy !== undefined) {

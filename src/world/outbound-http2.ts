@@ -24,7 +24,7 @@ export function createHttp2(connect: Connect): CallByHttp2 {
       accountPools.get(name) ??
       createHttp2Pool(
         host,
-        () => connect(destination, ['h2']),
+        () => connect(destination, { protocols: ['h2'] }),
         () => accountPools.delete(name),
       )
     accountPools.set(name, pool)

@@ -7,7 +7,7 @@ import { createServer as createSecureServer } from 'node:https'
 import { test } from 'node:test'
 import { listenOnLoopback, makeServerCertificate, startHttp2Server } from '../../test/support/outbound-tls.ts'
 import { createOutboundFetch } from './outbound-fetch.ts'
-import { http1CallsMax } from './outbound-http1.ts'
+import { http1CallsMax } from './outbound-http1-pools.ts'
 import { http2CallsMax } from './outbound-http2-pool.ts'
 import type { OutboundOptions } from './world.ts'
 

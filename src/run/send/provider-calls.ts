@@ -20,6 +20,7 @@ import type { Leaving } from './ask-providers.ts'
 import { askProviders } from './ask-providers.ts'
 import type { CallKind } from './call-queue.ts'
 import type { Freshness } from './freshness.ts'
+import { createLoopTurns } from './loop-turns.ts'
 import type { BegunMessage, Called, Outgoing } from './outgoing.ts'
 import type { RateShares } from './rate-shares.ts'
 import { held } from './resting.ts'
@@ -49,6 +50,7 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
   readonly name = 'messages'
   readonly #parts: ProviderCallParts
   readonly #deaths = createTokenDeaths()
+  readonly #turns = createLoopTurns()
   readonly #marks: Group<JobBeginning, boolean>
 
   constructor(parts: ProviderCallParts) {
@@ -110,6 +112,7 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
   call(environment: Environment, calls: readonly Outgoing<BegunMessage>[]): readonly Promise<JobOutcome>[] {
     const { pipeline, freshness } = this.#parts
     const beganAt = pipeline.world.now()
+    this.#turns.sample()
     const markedAtMs = freshness.now()
     const leaving: Leaving = {
       mayLeave: (jobs) => freshness.mayLeave(environment, jobs, markedAtMs),
@@ -172,7 +175,8 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
     // A call that fails is one failure, however many messages it carried.
     if (speaksOfProvider(outcome) && (!isDown || isLastOfCall)) limits.note(integrationId, isDown, now)
     if (speaksOfProvider(outcome) && isLastOfCall) {
-      limits.ended(integrationId, { beganAt, ending: endingOf(outcome, isDown) }, now)
+      // Up to two turns: one until the answer is read, one until it is here.
+      limits.ended(integrationId, { beganAt, ending: endingOf(outcome, isDown), ownMs: 2 * this.#turns.ms() }, now)
     }
     if (outcome.kind === 'busy' && outcome.retryAfterMs !== undefined && outcome.ofRecipient !== true) {
       limits.pauseUntil(integrationId, new Date(now.getTime() + outcome.retryAfterMs))
