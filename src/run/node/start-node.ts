@@ -28,6 +28,8 @@ export interface NodeOptions {
   readonly soleHolder?: boolean | undefined
   /** Statements go through a transaction pooler. */
   readonly pooled?: boolean | undefined
+  /** Where somebody else has to know it before the process does. */
+  readonly nodeId?: string | undefined
   /** For tests. */
   readonly host?: HostProcess | undefined
   monotonicMs?: (() => number) | undefined
@@ -84,7 +86,7 @@ class HeartbeatNode implements Node {
   constructor(options: NodeOptions) {
     const { db, heartbeatDb, world, clock, queues, openSession, onDue, host = hostProcess() } = options
     const { soleHolder = false, pooled = false, monotonicMs = () => performance.now() } = options
-    const nodeId = world.newId(world.now())
+    const { nodeId = world.newId(world.now()) } = options
     this.id = nodeId
     this.#options = options
     this.#monotonicMs = monotonicMs
