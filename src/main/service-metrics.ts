@@ -105,12 +105,15 @@ export function joinMetricsBy(link: MetricsLink): JoinMetrics {
     return () => {
       questions += 1
       const question = questions
+      let late: NodeJS.Timeout | undefined
       return new Promise<Families>((resolve, reject) => {
-        const late = setTimeout(() => reject(new Error('The metrics of all processes did not come')), allWithinMs)
+        late = setTimeout(() => reject(new Error('The metrics of all processes did not come')), allWithinMs)
         waiting.set(question, resolve)
         link.send({ kind: 'ask-metrics', question })
-        late.unref()
-      }).finally(() => waiting.delete(question))
+      }).finally(() => {
+        clearTimeout(late)
+        waiting.delete(question)
+      })
     }
   }
 }
