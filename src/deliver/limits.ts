@@ -14,6 +14,8 @@ export interface Limits {
   take(integrationId: string, max: number, now: Date): boolean
   /** Gives one back. */
   free(integrationId: string): void
+  /** How many are taken. */
+  underWay(integrationId: string): number
   /** Whether a call could begin now. */
   has(integrationId: string, max: number, now: Date): boolean
   /** The provider asked for a pause; a longer one that it asked for before still holds. */
@@ -55,6 +57,7 @@ export function createLimits(): Limits {
 
   return {
     has,
+    underWay: (integrationId) => all.get(integrationId)?.taken ?? 0,
     take(integrationId, max, now) {
       if (!has(integrationId, max, now)) return false
       known(integrationId).taken += 1

@@ -43,6 +43,8 @@ export function startWorker(
 ): StartedWorker {
   const { db, heartbeatDb, world, openSession, soleHolder, pooled, nodeId } = parts
   const clock = databaseClock
+  // Their start is known before any of them is seen in the database.
+  const isOneOfSeveral = nodeId !== undefined
   const stopping = new AbortController()
   const poke = (): void => {
     workers.jobs.poke()
@@ -75,16 +77,14 @@ export function startWorker(
     lastBeatAgeMs: () => node.lastBeatAgeMs(),
     isStopping: () => stopping.signal.aborted,
     hint: node.hint,
+    amongOthers: { nodeId: node.id, hasOthers: () => isOneOfSeveral || node.hasOthers() },
   })
   workers.setAlive(node.isAlive())
   for (const worker of [workers.jobs, workers.tasks, ...workers.suspects]) worker.start()
-  const polling = (async () => {
-    for (let polls = 1; !stopping.signal.aborted; polls += 1) {
-      await world.sleep(pollMs, stopping.signal)
-      poke()
-      if (polls % pollsPerSuspectLook === 0) pokeSuspects()
-    }
-  })()
+  const polling = pollUntil(stopping.signal, world, (isSuspectLook) => {
+    poke()
+    if (isSuspectLook) pokeSuspects()
+  })
   return {
     queue: workers.queue,
     isReady: () => node.isAlive(),
@@ -95,6 +95,13 @@ export function startWorker(
       await workers.stop()
       await node.stop()
     },
+  }
+}
+
+async function pollUntil(stopping: AbortSignal, world: World, look: (atSuspects: boolean) => void): Promise<void> {
+  for (let polls = 1; !stopping.aborted; polls += 1) {
+    await world.sleep(pollMs, stopping)
+    look(polls % pollsPerSuspectLook === 0)
   }
 }
 

@@ -1,10 +1,14 @@
 // Two processes on a database server: what a killed one was sending is taken over at once, and nothing is lost.
 import assert from 'node:assert/strict'
+import type { Socket } from 'node:net'
+import type { TestContext } from 'node:test'
 import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from '../../src/db/sql.ts'
 import type { FaultNode, Sink } from '../support/fault-scene.ts'
 import { completed, FaultScene, makeIntegration, makeWorkflow, startSink } from '../support/fault-scene.ts'
 import { eventually } from '../support/service.ts'
+import { polite, startScript } from '../support/smtp-script.ts'
 import { email } from '../support/workflow-scene.ts'
 
 /** A lease lasts a minute: whoever is quicker has not waited for its end. */
@@ -32,16 +36,36 @@ async function heldBy(pid: number): Promise<number> {
 }
 
 let calls = 0
-async function mails(count: number): Promise<string[]> {
+async function mails(count: number, more: object = {}): Promise<string[]> {
   const events = Array.from({ length: count }, () => {
     calls += 1
     const id = `mail-${calls}`
-    return { name: 'mail', to: { subscriberId: id, email: `${id}@example.org` }, payload: {}, transactionId: id }
+    return { name: 'mail', to: { subscriberId: id, email: `${id}@example.org` }, payload: {}, transactionId: id, ...more }
   })
   // A connection of its own: connections are handed out in turn.
   const { status } = await service.ask('POST', '/v1/events/trigger/bulk', { events }, { connection: 'close' })
   assert.equal(status, 201)
   return events.map(({ transactionId }) => transactionId)
+}
+
+/** Takes a while over each message. */
+async function startSlowMailServer(t: TestContext) {
+  const reading = new Set<Socket>()
+  let [taken, mostAtOnce] = [0, 0]
+  const port = await startScript(t, async (line, socket) => {
+    if (!reading.has(socket)) {
+      polite(line, socket)
+      if (line === 'DATA') reading.add(socket)
+      mostAtOnce = Math.max(mostAtOnce, reading.size)
+      return
+    }
+    if (line !== '.') return
+    await sleep(50)
+    taken += 1
+    reading.delete(socket)
+    polite(line, socket)
+  })
+  return { port, taken: () => taken, mostAtOnce: () => mostAtOnce }
 }
 
 test('what a killed process was sending is sent by the others within seconds, and it is started again', async () => {
@@ -75,6 +99,26 @@ test('the connections of both processes together are no more than the service ma
   assert.ok(Number(row.max_connections) > 20)
   await Promise.all(Array.from({ length: 60 }, () => service.ask('GET', '/v1/subscribers?limit=1')))
   assert.ok((await scene.connections('pair')) <= 12 + 2)
+})
+
+test('a mail server that takes five messages at once is given no more by both processes together', async (t) => {
+  const server = await startSlowMailServer(t)
+  const credentials = { host: '127.0.0.1', port: server.port, from: 'us@example.org', ignoreTls: true }
+  await makeIntegration(service, 'smtp', 'nodemailer', credentials)
+  const overrides = { email: { integrationIdentifier: 'smtp' } }
+  const all: string[] = []
+  for (let call = 0; call < 10; call += 1) all.push(...(await mails(12, { overrides })))
+  let sharing = 0
+  await eventually(async () => {
+    const [row] = await scene.rows(sql`select jsonb_array_length(holders) as nodes from call_shares`)
+    sharing = Math.max(sharing, row?.nodes ?? 0)
+    return server.taken() >= all.length
+  })
+  await completed(service, all)
+  assert.equal(sharing, 2, 'both processes had mail to send')
+  assert.equal(server.taken(), all.length)
+  assert.ok(server.mostAtOnce() <= 5, `${server.mostAtOnce()} at once`)
+  await eventually(async () => (await scene.count(sql`select count(*) as count from call_shares`)) === 0)
 })
 
 test('a child that is asked to stop by itself drains and is started again; the service goes on', async () => {

@@ -48,6 +48,8 @@ export interface Node {
   newLease(): string
   /** Lets the others know that something is due: rarely, and only when there are others. */
   hint(): void
+  /** Whether other nodes work on this database, as of the last look. */
+  hasOthers(): boolean
   /** The process of another node was seen to end: what it held is freed without waiting. */
   reportDeath(nodeId: string): void
   stop(): Promise<void>
@@ -120,6 +122,10 @@ class HeartbeatNode implements Node {
 
   newLease(): string {
     return this.#heartbeat.leases.newLease()
+  }
+
+  hasOthers(): boolean {
+    return this.#deaths.others > 0
   }
 
   reportDeath(nodeId: string): void {

@@ -43,18 +43,28 @@ function seatFor(
   // One that captures asks no provider, whatever that wants.
   if (!isCapturing(integration) && limits.rest(integration._id, now) !== undefined) return undefined
   if (!rates.mayTake(outgoing.environment, integration)) return undefined
-  const seat = seating.take(integration._id, callsMaxOf(integration, operatorMail), sharingOf(message, outgoing))
+  const max = callsMaxOf(integration, operatorMail)
+  const isShared = max.isOfAccount && !isCapturing(integration)
+  const ours = isShared ? rates.callsMax(outgoing.environment, integration, max.calls) : max.calls
+  const seat = seating.take(integration._id, ours, sharingOf(message, outgoing))
   if (seat !== undefined) rates.take(integration)
   return seat
 }
 
-const knownMax = new WeakMap<Integration, number>()
+export interface CallsMax {
+  readonly calls: number
+  /** The account takes no more from all nodes together; otherwise it is what one process usually makes. */
+  readonly isOfAccount: boolean
+}
 
-/** How many calls an account takes at once: SMTP by its connections, others by what is usual. */
-export function callsMaxOf(integration: Integration, operatorMail: Credentials | undefined): number {
+const knownMax = new WeakMap<Integration, CallsMax>()
+
+/** How many calls at once: SMTP by its connections, others by what is usual. */
+export function callsMaxOf(integration: Integration, operatorMail: Credentials | undefined): CallsMax {
   const known = knownMax.get(integration)
   if (known !== undefined) return known
-  const max = ownMaxOf(withOperatorMail({ operatorMail }, integration)) ?? usualCallsMax
+  const own = ownMaxOf(withOperatorMail({ operatorMail }, integration))
+  const max = { calls: own ?? usualCallsMax, isOfAccount: own !== undefined }
   knownMax.set(integration, max)
   return max
 }
