@@ -9,8 +9,8 @@ const built = new URL('../dist/cli/posthorn.js', import.meta.url)
 export async function launch(argv) {
   let main
   await runScript(async () => {
-    // One of several processes is what its parent was: that has looked already.
-    if (hasSources() && cluster.isPrimary) {
+    // One of several processes is what its parent is: that has looked already.
+    if (hasSources() && !(cluster.isWorker && existsSync(built))) {
       await ensureInstalled()
       await ensureBuilt()
     }

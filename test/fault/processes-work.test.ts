@@ -40,7 +40,13 @@ async function mails(count: number, more: object = {}): Promise<string[]> {
   const events = Array.from({ length: count }, () => {
     calls += 1
     const id = `mail-${calls}`
-    return { name: 'mail', to: { subscriberId: id, email: `${id}@example.org` }, payload: {}, transactionId: id, ...more }
+    return {
+      name: 'mail',
+      to: { subscriberId: id, email: `${id}@example.org` },
+      payload: {},
+      transactionId: id,
+      ...more,
+    }
   })
   // A connection of its own: connections are handed out in turn.
   const { status } = await service.ask('POST', '/v1/events/trigger/bulk', { events }, { connection: 'close' })
@@ -115,9 +121,9 @@ test('a mail server that takes five messages at once is given no more by both pr
     return server.taken() >= all.length
   })
   await completed(service, all)
-  assert.equal(sharing, 2, 'both processes had mail to send')
   assert.equal(server.taken(), all.length)
   assert.ok(server.mostAtOnce() <= 5, `${server.mostAtOnce()} at once`)
+  assert.equal(sharing, 2, 'both processes had mail to send')
   await eventually(async () => (await scene.count(sql`select count(*) as count from call_shares`)) === 0)
 })
 
