@@ -1,4 +1,5 @@
 // Installs and builds where there are sources, then hands the command line to the built service.
+import cluster from 'node:cluster'
 import { existsSync } from 'node:fs'
 import { runScript, SetupProblem } from './child.mjs'
 import { ensureBuilt, ensureInstalled, hasSources } from './ensure.mjs'
@@ -8,7 +9,8 @@ const built = new URL('../dist/cli/posthorn.js', import.meta.url)
 export async function launch(argv) {
   let main
   await runScript(async () => {
-    if (hasSources()) {
+    // One of several processes is what its parent is: that has looked already.
+    if (hasSources() && !(cluster.isWorker && existsSync(built))) {
       await ensureInstalled()
       await ensureBuilt()
     }

@@ -144,6 +144,7 @@ const badValues: Record<string, readonly string[]> = {
   DATABASE_URL: ['mysql://db/x', 'db', 'postgres://', 'postgres://db/x?sslmode=prefer', 'postgres://db/x?sslmode='],
   POSTHORN_DATABASE_POOLER: ['session', 'Transaction', 'pgbouncer'],
   POSTHORN_DATABASE_DIRECT_URL: ['mysql://db/x', 'db', 'postgres://db/x?sslmode=prefer'],
+  POSTHORN_PROCESSES: ['0', '65', '-1', '1.5', 'all', 'AUTO'],
   POSTHORN_DATABASE_POOL_SIZE: ['2', '0', '501', 'many'],
   POSTHORN_DATABASE_WAIT_MS: ['-1', '3600001', 'long'],
   POSTHORN_DATABASE_STATEMENT_TIMEOUT_MS: ['99', '600001', '0'],

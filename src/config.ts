@@ -2,6 +2,8 @@
 
 import type { DatabaseConfig } from './config/database.ts'
 import { databaseMistakes, databaseSettings } from './config/database.ts'
+import type { ProcessConfig } from './config/processes.ts'
+import { connectionsFor, processMistakes, processSettings } from './config/processes.ts'
 import { noProxy, proxyUrl } from './config/proxy.ts'
 import type { OperatorMail } from './config/smtp-url.ts'
 import { smtpUrl } from './config/smtp-url.ts'
@@ -23,7 +25,7 @@ import {
 /** What one node does of the whole: answer requests, send, or both. */
 export const roles = ['api', 'worker', 'all'] as const
 
-export interface Config extends DatabaseConfig, TraceConfig {
+export interface Config extends DatabaseConfig, ProcessConfig, TraceConfig {
   readonly role: (typeof roles)[number]
   readonly port: number
   readonly host: string
@@ -78,6 +80,7 @@ export const settings: Settings = {
     defaultValue: 'all',
     read: oneOf(...roles),
   },
+  ...processSettings,
   port: {
     variable: 'PORT',
     meaning: 'The TCP port to listen on; 0 takes a free one.',
@@ -337,7 +340,14 @@ export function readConfig(environment: Environment): { config: Config; warnings
     mistakes.push('POSTHORN_API_KEY_2 must differ from POSTHORN_API_KEY: a key opens one environment')
   }
   // Only where each is right by itself: one mistake is not named twice.
-  if (mistakes.length === 0) mistakes.push(...databaseMistakes(values))
+  if (mistakes.length === 0) {
+    if (!environment[settings.databasePoolSize.variable]) {
+      const isEmbedded = values['databaseUrl'] === undefined
+      const usual = settings.databasePoolSize.defaultValue
+      values['databasePoolSize'] = connectionsFor(values['processes'] as number, usual, isEmbedded)
+    }
+    mistakes.push(...databaseMistakes(values), ...processMistakes(values))
+  }
   if (mistakes.length > 0) throw new ConfigError(mistakes)
   return { config: values as unknown as Config, warnings: unknownVariables(environment) }
 }

@@ -6,6 +6,7 @@ import { frozenNode } from './frozen.ts'
 import { fullDisk } from './full-disk.ts'
 import { databaseResets, providerResets, slowDatabase } from './network.ts'
 import { oneNode, oneNodeAndDatabase, startBursts } from './one-node.ts'
+import { processKilled } from './processes.ts'
 import { providerFaults, providerSlow } from './providers.ts'
 import { databaseKilled, everythingKilled, threeNodes, twoNodesBothKilled, twoNodesOneKilled } from './several-nodes.ts'
 
@@ -13,6 +14,7 @@ export const scenes: readonly Scene[] = [
   oneNode,
   oneNodeAndDatabase,
   startBursts,
+  processKilled,
   twoNodesOneKilled,
   twoNodesBothKilled,
   threeNodes,

@@ -1,5 +1,6 @@
 // What a command of the posthorn program is.
 import type { Config } from '../config.ts'
+import type { Orders } from '../main/child-messages.ts'
 import type { Log } from '../world/log.ts'
 
 export interface Terminal {
@@ -20,6 +21,8 @@ export interface Terminal {
   untilStopped(): AbortSignal
   /** Waits, or until the signal aborts. */
   pause(ms: number, signal: AbortSignal): Promise<void>
+  /** Where this process is one of several: what its parent started it with. */
+  readonly orders?: Orders | undefined
   /** Asks somebody at a terminal; absent where nobody is there. */
   readonly ask?: (question: string) => Promise<string>
 }

@@ -1,5 +1,5 @@
 // posthorn migrate: brings the database's schema up to date, and says what it did.
-import { migrateStore, openStore } from '../main.ts'
+import { migrateStore, openStore } from '../main/store.ts'
 import type { Command } from './command.ts'
 import { refuseArguments } from './command.ts'
 

@@ -1,21 +1,15 @@
 // The posthorn command.
-import { ConfigError } from '../config.ts'
-import { UnusableDatabase } from '../db/await-database.ts'
-import { EmbeddedPostgresError } from '../db/embedded-error.ts'
-import { MigrationError } from '../db/migrate.ts'
-import { DatabaseUnavailable } from '../db/sql.ts'
-import { Problem } from '../domain/problem.ts'
-import { StartError } from '../manage/first-start.ts'
-import { KeyFileError } from '../world/key-file.ts'
+import { ordersIn } from '../main/cluster.ts'
 import { createLog } from '../world/pino-log.ts'
 import { auditCommand } from './audit.ts'
 import type { Command } from './command.ts'
-import { CommandFailed, UsageError } from './command.ts'
+import { UsageError } from './command.ts'
 import { doctorCommand } from './doctor.ts'
 import type { Host } from './host.ts'
 import { settingsOf, terminalOf } from './host.ts'
 import { keysCommand } from './keys.ts'
 import { migrateCommand } from './migrate.ts'
+import { isOperatorError } from './operator-error.ts'
 import { outboxCommand } from './outbox.ts'
 import { promoteCommand } from './promote.ts'
 import { redriveCommand } from './redrive.ts'
@@ -69,33 +63,19 @@ export async function main(args: readonly string[], host: Host = process): Promi
     // What a command answers may be read by a program, so its log goes beside it; the service has no other answer.
     const stream = command === startCommand ? host.stdout : host.stderr
     const pretty = config.logFormat === 'pretty' || (config.logFormat === 'auto' && stream.isTTY === true)
-    const log = createLog({ level: config.logLevel, pretty }, stream)
-    if (command.runsWithMistakes !== true) for (const warning of warnings) log.warn({}, warning)
+    const orders = ordersIn(host.env)
+    const log = createLog({ level: config.logLevel, pretty, process: orders?.number }, stream)
+    // What is not understood is said once, by the parent.
+    if (command.runsWithMistakes !== true && orders === undefined) for (const warning of warnings) log.warn({}, warning)
     // The service writes its log to it, and has its own ways to stop.
     const terminal = terminalOf(host, { outlivesReader: command === startCommand })
-    await command.run({ config, settings: { mistakes, warnings }, log, ...terminal }, rest)
+    await command.run({ config, settings: { mistakes, warnings }, log, orders, ...terminal }, rest)
   } catch (error) {
     if (!isOperatorError(error)) throw error
     // It may quote what somebody else wrote.
     host.stderr.write(`${visibleLines(error.message)}\n`)
     host.exitCode = error instanceof UsageError ? 2 : 1
   }
-}
-
-function isOperatorError(error: unknown): error is Error {
-  const kinds = [
-    CommandFailed,
-    ConfigError,
-    DatabaseUnavailable,
-    EmbeddedPostgresError,
-    KeyFileError,
-    MigrationError,
-    Problem,
-    StartError,
-    UnusableDatabase,
-    UsageError,
-  ]
-  return kinds.some((kind) => error instanceof kind)
 }
 
 function usage(shown: readonly Command[] = commands): string {

@@ -1,5 +1,5 @@
 // posthorn reseal: moves everything sealed with POSTHORN_ENCRYPTION_KEY_PREVIOUS to the current encryption key.
-import { migrateStore, openStore } from '../main.ts'
+import { migrateStore, openStore } from '../main/store.ts'
 import { ensureInstallation } from '../manage/first-start.ts'
 import { reseal } from '../manage/reseal.ts'
 import type { Command } from './command.ts'

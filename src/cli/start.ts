@@ -1,9 +1,14 @@
 // posthorn start: runs the service until it is told to stop.
 import type { Config } from '../config.ts'
 import { roles } from '../config.ts'
+import { startChild } from '../main/child.ts'
+import type { Orders } from '../main/child-messages.ts'
+import { parentLink } from '../main/cluster.ts'
 import { start } from '../main.ts'
+import type { Log } from '../world/log.ts'
 import type { Command } from './command.ts'
 import { UsageError } from './command.ts'
+import { isOperatorError } from './operator-error.ts'
 
 /** A stop that takes longer is cut short: whoever sent the signal would do it less gently. */
 const stopTimeoutMs = 30_000
@@ -13,8 +18,9 @@ const sameWishMs = 1_000
 export const startCommand: Command = {
   name: 'start',
   usage: ['start [--role api|worker|all]'],
-  run: async ({ config: configured, log, print }, args) => {
+  run: async ({ config: configured, log, print, orders }, args) => {
     const config = withRole(configured, args)
+    if (orders !== undefined) return runChild(config, log, orders)
     const stopping = new AbortController()
     const signalled = firstSignal()
     signalled.then(() => stopping.abort())
@@ -23,20 +29,49 @@ export const startCommand: Command = {
     print(`  Posthorn is running at ${running.url}`)
     if (config.role === 'worker') print('  This node only works: it answers /health, /ready and /metrics.')
     else print(`  API reference          ${running.url}/docs`)
+    if (config.processes > 1) print(`  Processes              ${config.processes}`)
     if (running.newKey !== undefined) {
       print(`  API key (Development)  ${running.newKey}`)
       print('  The key is shown only this once; POSTHORN_API_KEY can fix one, `posthorn keys create` makes another.')
     }
     print('')
     log.info({ signal: await signalled }, 'Stopping')
-    const timeout = setTimeout(() => {
-      log.error({ stopTimeoutMs }, 'Could not stop in time')
-      process.exit(1)
-    }, stopTimeoutMs)
-    await running.stop()
-    clearTimeout(timeout)
+    await stopInTime(log, () => running.stop())
     log.info({}, 'Stopped')
   },
+}
+
+async function stopInTime(log: Log, stop: () => Promise<void>): Promise<void> {
+  const timeout = setTimeout(() => {
+    log.error({ stopTimeoutMs }, 'Could not stop in time')
+    process.exit(1)
+  }, stopTimeoutMs)
+  await stop()
+  clearTimeout(timeout)
+}
+
+/** One process of several: its parent has the banner, and says when to stop. */
+async function runChild(config: Config, log: Log, orders: Orders): Promise<void> {
+  const link = parentLink()
+  const stopping = new AbortController()
+  const stopped = new Promise<void>((resolve) => {
+    link.onMessage(({ kind }) => (kind === 'stop' ? resolve() : undefined))
+    // Ctrl-C reaches every process of the terminal; one that is stopped alone is started again.
+    firstSignal().then(() => resolve())
+  })
+  stopped.then(() => stopping.abort())
+  try {
+    const serving = await startChild(config, log, { orders, link, signal: stopping.signal })
+    link.send({ kind: 'started', url: serving.url })
+    await stopped
+    await stopInTime(log, () => serving.stop())
+  } catch (error) {
+    if (!isOperatorError(error)) throw error
+    // The parent says it, once for all of them.
+    link.send({ kind: 'failed', message: error.message })
+    process.exitCode = 1
+  }
+  link.close()
 }
 
 /** What this node does, where the command says otherwise than the variable. */

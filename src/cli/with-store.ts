@@ -1,7 +1,7 @@
 // A command's way to the data: the store opened, brought up to date, and closed whatever happens.
 import type { Environment } from '../domain/environment.ts'
-import type { Store } from '../main.ts'
-import { migrateStore, openStore } from '../main.ts'
+import type { Store } from '../main/store.ts'
+import { migrateStore, openStore } from '../main/store.ts'
 import { ensureInstallation } from '../manage/first-start.ts'
 import { listEnvironments } from '../store/installation.ts'
 import type { Terminal } from './command.ts'

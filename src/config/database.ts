@@ -46,8 +46,8 @@ export const databaseSettings = {
   databasePoolSize: {
     variable: 'POSTHORN_DATABASE_POOL_SIZE',
     meaning:
-      'How many database connections this node may hold in all. Where it works, one is reserved for its heartbeat and two (one, below 6 in all) for recording what providers answered; one more listens, beside them.',
-    shownDefault: '10',
+      'How many database connections this service may hold in all, divided among its processes (POSTHORN_PROCESSES), at least 3 for each. In each that works, one is reserved for its heartbeat and two (one, below 6) for recording what providers answered; one more listens, beside them.',
+    shownDefault: '10; with several processes 6 for each, if that is more',
     defaultValue: 10,
     read: wholeNumber(connectionsMin, 500),
   },

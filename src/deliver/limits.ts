@@ -18,6 +18,8 @@ export interface Limits {
   join(bytes: number): void
   /** Gives a slot back, with the bytes of its call. */
   free(integrationId: string, bytes?: number): void
+  /** How many are taken. */
+  underWay(integrationId: string): number
   /** Whether a call could begin now. */
   has(integrationId: string, max: number, now: Date): boolean
   /** The provider asked for a pause; a longer one that it asked for before still holds. */
@@ -73,6 +75,7 @@ export function createLimits(): Limits {
   }
 
   return {
+    underWay: (integrationId) => all.get(integrationId)?.taken ?? 0,
     has: (integrationId, max, now) => mayBegin(known(integrationId), max, now, 0),
     take(integrationId, max, now, bytes = 0) {
       const one = known(integrationId)

@@ -4,8 +4,15 @@ import type { Sql } from '../db/sql.ts'
 import { sql } from '../db/sql.ts'
 import type { World } from '../world/world.ts'
 
-export function installHealth(app: FastifyInstance, db: Sql, world: World, workerIsReady?: () => boolean): void {
-  app.get('/health', async () => ({ status: 'ok' }))
+export interface HealthOptions {
+  workerIsReady?: (() => boolean) | undefined
+  /** Which process answers, where several are one service. */
+  readonly process?: number | undefined
+}
+
+export function installHealth(app: FastifyInstance, db: Sql, world: World, options: HealthOptions): void {
+  const { workerIsReady, process } = options
+  app.get('/health', async () => (process === undefined ? { status: 'ok' } : { status: 'ok', process }))
   app.get('/ready', async (_request, reply) => {
     try {
       await db.row(sql`select 1 as one`)

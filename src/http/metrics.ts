@@ -4,13 +4,21 @@ import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { PoolsUsage } from '../db/pools.ts'
 import type { PipelineSources } from './pipeline-metrics.ts'
 import { createPipelineMetrics } from './pipeline-metrics.ts'
+import type { JoinMetrics } from './shared-metrics.ts'
+import { familiesOf, textOf } from './shared-metrics.ts'
 
 /** Finer below 10 ms, where a healthy service answers; up to the request timeout. */
 const latencyBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30]
 /** How often the event loop's delay is sampled: often enough to see stalls, seldom enough to cost nothing when idle. */
 const eventLoopPrecisionMs = 50
 
-export function installMetrics(app: FastifyInstance, poolUsage: () => PoolsUsage, sources: PipelineSources): void {
+/** `join`: where several processes are one service, whichever is asked answers for all. */
+export function installMetrics(
+  app: FastifyInstance,
+  poolUsage: () => PoolsUsage,
+  sources: PipelineSources,
+  join?: JoinMetrics,
+): void {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopPrecisionMs })
   const duration = new Histogram({
@@ -40,8 +48,10 @@ export function installMetrics(app: FastifyInstance, poolUsage: () => PoolsUsage
     done()
   })
   const pipeline = createPipelineMetrics(sources)
-  app.get('/metrics', async (_request, reply) => {
-    const [own, ofPipeline] = await Promise.all([registry.metrics(), pipeline()])
-    return reply.type(registry.contentType).send(`${own}\n${ofPipeline}`)
-  })
+  const ofAll = join?.(async () => [...(await familiesOf(registry)), ...pipeline.countFamilies()])
+  const read =
+    ofAll === undefined
+      ? () => Promise.all([registry.metrics(), pipeline.counts(), pipeline.queues()])
+      : () => Promise.all([ofAll().then(textOf), pipeline.queues()])
+  app.get('/metrics', async (_request, reply) => reply.type(registry.contentType).send((await read()).join('\n')))
 }

@@ -8,6 +8,7 @@ import { taskQueue } from '../store/tasks.ts'
 import type { Reading, TimeReading } from '../world/meter.ts'
 import { deliveryBoundsMs, laneNames } from '../world/meter.ts'
 import type { World } from '../world/world.ts'
+import type { MetricFamily } from './shared-metrics.ts'
 
 interface Family {
   readonly help: string
@@ -82,34 +83,62 @@ export interface PipelineSources {
   readonly workerIsReady?: (() => boolean) | undefined
 }
 
-/** Returns what is asked at each scrape. */
-export function createPipelineMetrics({ db, world, clock, workerIsReady }: PipelineSources): () => Promise<string> {
+export interface PipelineMetrics {
+  /** What this process has done, and whether its worker works. */
+  counts(): string
+  /** The same as values, for processes that answer together. */
+  countFamilies(): readonly MetricFamily[]
+  /** What waits: the same for all nodes. */
+  queues(): Promise<string>
+}
+
+/** What is asked at each scrape. */
+export function createPipelineMetrics({ db, world, clock, workerIsReady }: PipelineSources): PipelineMetrics {
   const depths = createDepths(db, world, clock)
-  return async () => {
-    const counts = world.meter.read()
-    const lanes = await depths()
-    const byLane = (read: (lane: LaneDepth) => number): Reading[] =>
-      lanes.map((one) => ({ labels: [one.queue, laneNames[one.lane] ?? String(one.lane)], value: read(one) }))
-    const ready = workerIsReady === undefined ? [] : [{ labels: [], value: workerIsReady() ? 1 : 0 }]
-    return [
-      family('posthorn_events_total', counts.events),
-      family('posthorn_notifications_total', counts.notifications),
-      family('posthorn_messages_total', counts.messages),
-      timeFamily('posthorn_time_to_deliver_seconds', counts.deliveries),
-      family('posthorn_jobs_buried_total', counts.buried),
-      family('posthorn_receipts_total', counts.receipts),
-      family('posthorn_lease_expiries_total', counts.leaseExpiries),
-      family(
-        'posthorn_queue_depth',
-        byLane(({ depth }) => depth),
-      ),
-      family(
-        'posthorn_queue_oldest_age_seconds',
-        byLane(({ oldestMs }) => oldestMs / 1000),
-      ),
-      family('posthorn_worker_ready', ready),
-    ].join('\n')
+  const ready = (): Reading[] => (workerIsReady === undefined ? [] : [{ labels: [], value: workerIsReady() ? 1 : 0 }])
+  return {
+    counts: () => {
+      const { deliveries, ...counts } = namedCounts(world, ready())
+      const text = Object.entries(counts).map(([name, readings]) => family(name as CountName, readings))
+      return [...text, timeFamily('posthorn_time_to_deliver_seconds', deliveries)].join('\n')
+    },
+    countFamilies: () => {
+      const { deliveries, ...counts } = namedCounts(world, ready())
+      const families = Object.entries(counts).map(([name, readings]) => familyValues(name as CountName, readings))
+      return [...families, timeFamilyValues('posthorn_time_to_deliver_seconds', deliveries)]
+    },
+    queues: async () => {
+      const lanes = await depths()
+      const byLane = (read: (lane: LaneDepth) => number): Reading[] =>
+        lanes.map((one) => ({ labels: [one.queue, laneNames[one.lane] ?? String(one.lane)], value: read(one) }))
+      return [
+        family(
+          'posthorn_queue_depth',
+          byLane(({ depth }) => depth),
+        ),
+        family(
+          'posthorn_queue_oldest_age_seconds',
+          byLane(({ oldestMs }) => oldestMs / 1000),
+        ),
+      ].join('\n')
+    },
   }
+}
+
+type CountName = Exclude<keyof ReturnType<typeof namedCounts>, 'deliveries'>
+
+function namedCounts({ meter }: World, ready: readonly Reading[]) {
+  const counts = meter.read()
+  return {
+    posthorn_events_total: counts.events,
+    posthorn_notifications_total: counts.notifications,
+    posthorn_messages_total: counts.messages,
+    posthorn_jobs_buried_total: counts.buried,
+    posthorn_receipts_total: counts.receipts,
+    posthorn_lease_expiries_total: counts.leaseExpiries,
+    posthorn_worker_ready: ready,
+    deliveries: counts.deliveries,
+  } as const
 }
 
 /** Scrapes that come together share an answer; while the database is away there is none, and the counts are still told. */
@@ -141,17 +170,47 @@ function family(name: FamilyName, readings: readonly Reading[]): string {
 
 function timeFamily(name: FamilyName, readings: readonly TimeReading[]): string {
   const { labels } = pipelineFamilies[name]
-  const withBound = [...labels, 'le']
-  const lines = readings.flatMap((one) => [
-    ...one.upTo.map((count, place) =>
-      sample(`${name}_bucket`, withBound, [...one.labels, String((deliveryBoundsMs[place] ?? 0) / 1000)], count),
-    ),
-    sample(`${name}_bucket`, withBound, [...one.labels, '+Inf'], one.count),
-    sample(`${name}_sum`, labels, one.labels, one.sumMs / 1000),
-    sample(`${name}_count`, labels, one.labels, one.count),
-  ])
+  const lines = readings.flatMap(timeLines).map((one) => {
+    const names = one.bound === undefined ? labels : [...labels, 'le']
+    const values = one.bound === undefined ? one.labels : [...one.labels, one.bound]
+    return sample(`${name}_${one.part}`, names, values, one.value)
+  })
   return head(name) + lines.join('')
 }
+
+interface TimeLine {
+  readonly part: 'bucket' | 'sum' | 'count'
+  readonly labels: readonly string[]
+  readonly bound?: string
+  readonly value: number
+}
+
+function timeLines({ labels, upTo, count, sumMs }: TimeReading): TimeLine[] {
+  return [
+    ...upTo.map((value, place): TimeLine => {
+      return { part: 'bucket', labels, bound: String((deliveryBoundsMs[place] ?? 0) / 1000), value }
+    }),
+    { part: 'bucket', labels, bound: '+Inf', value: count },
+    { part: 'sum', labels, value: sumMs / 1000 },
+    { part: 'count', labels, value: count },
+  ]
+}
+
+function familyValues(name: FamilyName, readings: readonly Reading[]): MetricFamily {
+  const values = readings.map((one) => ({ labels: labelled(name, one.labels), value: one.value }))
+  return { name, help: pipelineFamilies[name].help, type: pipelineFamilies[name].type, aggregator: 'sum', values }
+}
+
+function timeFamilyValues(name: FamilyName, readings: readonly TimeReading[]): MetricFamily {
+  const values = readings.flatMap(timeLines).map(({ part, labels, bound, value }) => {
+    const all = { ...labelled(name, labels), ...(bound === undefined ? {} : { le: bound }) }
+    return { labels: all, value, metricName: `${name}_${part}` }
+  })
+  return { name, help: pipelineFamilies[name].help, type: pipelineFamilies[name].type, aggregator: 'sum', values }
+}
+
+const labelled = (name: FamilyName, values: readonly string[]): Record<string, string> =>
+  Object.fromEntries(pipelineFamilies[name].labels.map((label, place) => [label, values[place] ?? '']))
 
 function sample(name: string, labels: readonly string[], values: readonly string[], value: number): string {
   const told = labels.map((label, place) => `${label}="${escaped(values[place] ?? '')}"`).join(',')

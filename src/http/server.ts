@@ -32,6 +32,7 @@ import { routes } from './registry.ts'
 import { installInboundWebhooks } from './routes/inbound-webhooks.ts'
 import { installUnsubscribe } from './routes/unsubscribe.ts'
 import { installSecurityHeaders, securityHeaders } from './security-headers.ts'
+import type { JoinMetrics } from './shared-metrics.ts'
 import { serializerCompiler, validatorCompiler } from './validator.ts'
 
 export interface ServerOptions {
@@ -50,6 +51,8 @@ export interface ServerOptions {
   /** Whether this node's worker works; left out where it has none. */
   workerIsReady?(): boolean
   poolUsage(): PoolsUsage
+  /** This process, where several are one service. */
+  readonly oneOf?: { readonly number: number; readonly joinMetrics: JoinMetrics } | undefined
 }
 
 /** Bodies of most calls; routes that carry many items allow more. */
@@ -119,9 +122,10 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   }
   // Before the body is read: nobody need send one to a path that is not there.
   app.addHook('onRequest', async (request, reply) => (request.is404 ? answerNotFound(request, reply) : undefined))
-  installHealth(app, db, world, options.workerIsReady)
-  const { workerIsReady } = options
-  installMetrics(app, options.poolUsage, { db, world, clock: options.queue.clock, workerIsReady })
+  const { workerIsReady, oneOf } = options
+  installHealth(app, db, world, { workerIsReady, process: oneOf?.number })
+  const sources = { db, world, clock: options.queue.clock, workerIsReady }
+  installMetrics(app, options.poolUsage, sources, oneOf?.joinMetrics)
   if (options.healthOnly === true) return app
   await installDocs(app, openApiDocument(routes, options.baseUrl))
   const authenticate = createAuthenticate(db, world)

@@ -83,7 +83,7 @@ export async function retain(db: Db, world: World, days: RetentionDays, signal?:
 export function startHousekeeping(
   db: Db,
   world: World,
-  { retentionDays }: { retentionDays: RetentionDays },
+  { retentionDays, announces = true }: { retentionDays: RetentionDays; announces?: boolean },
 ): { stop(): Promise<void> } {
   const stopping = new AbortController()
   const folding = startFolding(db, world)
@@ -91,7 +91,7 @@ export function startHousekeeping(
   let partitionsAt = world.now().getTime() + partitionsAgainMs
   let retentionAt = world.now().getTime() + retentionEveryMs
   const loop = (async () => {
-    await announceRetention(db, world, retentionDays)
+    if (announces) await announceRetention(db, world, retentionDays)
     while (!stopping.signal.aborted) {
       await world.sleep(sweepEveryMs, stopping.signal)
       if (stopping.signal.aborted) return

@@ -82,8 +82,10 @@ export interface ProviderDefinition<Form extends CredentialForm, Kind extends Ch
    * marks the message as being sent can be written then. Other providers ask before every request that could send.
    */
   readonly marksItself?: true
-  /** How many calls of one account may be under way on one node. Left out: the vendor names no small number. */
+  /** How many calls of one account may be under way, on all nodes together. Left out: the vendor names no small number. */
   concurrency?(credentials: CredentialsOf<Form>): number | undefined
+  /** Closes idle connections of the account beyond so many: other processes may open theirs. */
+  keepConnections?(credentials: CredentialsOf<Form>, max: number): void
   /**
    * Members of the request's body that say where the message goes, as paths (`message.token`): the message decides them,
    * so a passthrough may not. `http-provider.ts` knows those of our own messages, which webhooks are sent.
@@ -119,9 +121,12 @@ export function provider<const Form extends CredentialForm, const Kind extends C
   definition: ProviderDefinition<Form, Kind>,
 ): Provider {
   const own = definition as unknown as Provider
-  const { batching, check, concurrency, send, sendMany } = own
+  const { batching, check, concurrency, keepConnections, send, sendMany } = own
   const made: Provider = { ...own, ...(batching === undefined ? {} : { batching: filledBatching(batching) }) }
   if (concurrency !== undefined) made.concurrency = (credentials) => concurrency(filledIn(credentials))
+  if (keepConnections !== undefined) {
+    made.keepConnections = (credentials, max) => keepConnections(filledIn(credentials), max)
+  }
   if (check !== undefined) made.check = (world, credentials) => check(world, filledIn(credentials as Credentials))
   if (send !== undefined) made.send = (world, message, credentials) => sendOne(own, send, world, message, credentials)
   if (sendMany !== undefined) {

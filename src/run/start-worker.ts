@@ -3,10 +3,13 @@ import { databaseClock } from '../db/clock.ts'
 import type { Session } from '../db/session.ts'
 import type { Db } from '../db/sql.ts'
 import { createHint } from '../queue/hint.ts'
+import type { QueueTable } from '../queue/leases.ts'
 import type { Queue } from '../queue/queue.ts'
 import { queueOf } from '../queue/queue.ts'
 import { jobQueue } from '../store/jobs/queue-table.ts'
 import { taskQueue } from '../store/tasks.ts'
+import type { World } from '../world/world.ts'
+import { clearLeftovers } from './node/leftovers.ts'
 import { startNode } from './node/start-node.ts'
 import type { WorkerParts } from './workers.ts'
 import { createWorkers } from './workers.ts'
@@ -15,6 +18,8 @@ export interface StartedWorker {
   readonly queue: Queue
   /** Whether it works: it lives, and has looked for work of late. */
   isReady(): boolean
+  /** The process of another node was seen to end. */
+  reportDeath(nodeId: string): void
   stop(): Promise<void>
 }
 
@@ -29,14 +34,17 @@ export function startWorker(
     'db' | 'outcomesDb' | 'world' | 'renderer' | 'resolveChannels' | 'operatorMail' | 'linkBase'
   > & {
     readonly heartbeatDb: Db
-    /** As in NodeOptions, and so are the next two. */
+    /** As in NodeOptions, and so are the next three. */
     openSession?: ((onNotification: () => void) => Promise<Session>) | undefined
     readonly soleHolder?: boolean | undefined
     readonly pooled?: boolean | undefined
+    readonly nodeId?: string | undefined
   },
 ): StartedWorker {
-  const { db, heartbeatDb, world, openSession, soleHolder, pooled } = parts
+  const { db, heartbeatDb, world, openSession, soleHolder, pooled, nodeId } = parts
   const clock = databaseClock
+  // Their start is known before any of them is seen in the database.
+  const isOneOfSeveral = nodeId !== undefined
   const stopping = new AbortController()
   const poke = (): void => {
     workers.jobs.poke()
@@ -52,10 +60,8 @@ export function startWorker(
     clock,
     soleHolder,
     pooled,
-    queues: [jobQueue, taskQueue].map((queue) => ({
-      ...queue,
-      onFreed: (count: number) => world.meter.countLeaseExpiries(queue.name, count),
-    })),
+    nodeId,
+    queues: countedQueues(world),
     openSession: openSession === undefined ? undefined : () => openSession(poke),
     onDue: () => {
       poke()
@@ -71,19 +77,18 @@ export function startWorker(
     lastBeatAgeMs: () => node.lastBeatAgeMs(),
     isStopping: () => stopping.signal.aborted,
     hint: node.hint,
+    amongOthers: { nodeId: node.id, hasOthers: () => isOneOfSeveral || node.hasOthers() },
   })
   workers.setAlive(node.isAlive())
   for (const worker of [workers.jobs, workers.tasks, ...workers.suspects]) worker.start()
-  const polling = (async () => {
-    for (let polls = 1; !stopping.signal.aborted; polls += 1) {
-      await world.sleep(pollMs, stopping.signal)
-      poke()
-      if (polls % pollsPerSuspectLook === 0) pokeSuspects()
-    }
-  })()
+  const polling = pollUntil(stopping.signal, world, (isSuspectLook) => {
+    poke()
+    if (isSuspectLook) pokeSuspects()
+  })
   return {
     queue: workers.queue,
     isReady: () => node.isAlive(),
+    reportDeath: (dead) => node.reportDeath(dead),
     stop: async () => {
       stopping.abort()
       await polling
@@ -91,6 +96,24 @@ export function startWorker(
       await node.stop()
     },
   }
+}
+
+async function pollUntil(stopping: AbortSignal, world: World, look: (atSuspects: boolean) => void): Promise<void> {
+  for (let polls = 1; !stopping.aborted; polls += 1) {
+    await world.sleep(pollMs, stopping)
+    look(polls % pollsPerSuspectLook === 0)
+  }
+}
+
+const countedQueues = (world: World): readonly QueueTable[] =>
+  [jobQueue, taskQueue].map((queue) => ({
+    ...queue,
+    onFreed: (count: number) => world.meter.countLeaseExpiries(queue.name, count),
+  }))
+
+/** For whoever alone holds the database and starts several nodes on it: what an earlier start left in hand is due again. */
+export function freeLeftovers(db: Db, world: World): Promise<void> {
+  return clearLeftovers({ db, world, clock: databaseClock, queues: countedQueues(world) })
 }
 
 /** For a node that only accepts: those that work find what it made by their polls, sooner by its hints. */

@@ -26,10 +26,12 @@ import { runJobs } from './run-jobs.ts'
 import { fileBytesAtOnceMax, fileWaitMs } from './send/attachments.ts'
 import { createByteBudget } from './send/byte-budget.ts'
 import { createCallQueue } from './send/call-queue.ts'
+import { closeIdleConnections, createCallShares } from './send/call-shares.ts'
 import { createCustomCalls } from './send/custom-calls.ts'
 import { createFreshness } from './send/freshness.ts'
 import type { OutcomeRecorder } from './send/outcome-recorder.ts'
 import { createOutcomeRecorder } from './send/outcome-recorder.ts'
+import { withOperatorMail } from './send/outgoing.ts'
 import type { SendQueue } from './send/place-sends.ts'
 import { createProviderCalls } from './send/provider-calls.ts'
 import { createRateShares } from './send/rate-shares.ts'
@@ -67,6 +69,8 @@ export interface WorkerParts {
   isStopping(): boolean
   /** Other nodes should look: something is due. */
   hint(): void
+  /** This node among others, with whom it shares the accounts that take few calls at once. Left out: it is alone. */
+  readonly amongOthers?: { readonly nodeId: string; hasOthers(): boolean } | undefined
 }
 
 /**
@@ -149,6 +153,7 @@ export function createWorkers(parts: WorkerParts): Workers {
         world.log.warn({ error: error.message }, 'Leases could not be given back; they will end')
       })
       await Promise.all(stopping)
+      await stages.calls.stop()
     },
   }
 }
@@ -198,8 +203,19 @@ function createStages(parts: WorkerParts, queue: Queue, recorder: OutcomeRecorde
   }
   const faults = createJobFaults({ db, world, queue, versions: pipeline.versions })
   const freshness = createFreshness({ db: outcomesDb, queue, lastBeatAgeMs: parts.lastBeatAgeMs })
+  const calls = createCallShares({
+    db: outcomesDb,
+    nodeId: parts.amongOthers?.nodeId ?? '',
+    hasOthers: () => parts.amongOthers?.hasOthers() === true,
+    underWay: (integrationId) => pipeline.limits.underWay(integrationId),
+    onMore: (integrationId) => sends.wake(integrationId),
+    keepConnections: (integration, max) => closeIdleConnections(withOperatorMail(parts, integration), max),
+    monotonicMs: () => performance.now(),
+    sleep: (ms, signal) => world.sleep(ms, signal),
+  })
   const rates = createRateShares({
     db: outcomesDb,
+    calls,
     onMore: (integrationId) => sends.wake(integrationId),
     sleep: (ms) => world.sleep(ms),
   })
@@ -220,5 +236,5 @@ function createStages(parts: WorkerParts, queue: Queue, recorder: OutcomeRecorde
     }),
     { ...queueParts, waitingMax: waitingCustomCallsMax, broughtAtOnceMax: waitingCustomCallsMax },
   )
-  return { pipeline, sends, customCalls, rates, faults, unconfirmed: createUnconfirmed() }
+  return { pipeline, sends, customCalls, rates, calls, faults, unconfirmed: createUnconfirmed() }
 }

@@ -7,6 +7,8 @@ import type { Log } from './log.ts'
 export interface LogOptions {
   readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent'
   readonly pretty: boolean
+  /** The number of this process, where several are one service. */
+  readonly process?: number | undefined
 }
 
 const struckOut = '[redacted]'
@@ -25,7 +27,8 @@ const itemsMax = 100
 
 export function createLog(options: LogOptions, destination?: NodeJS.WritableStream): Log {
   // Not pino's own `pid`: facts tell of other processes by that name, and a line must not have it twice.
-  const base = { processId: process.pid, hostname: hostname() }
+  const number = options.process === undefined ? {} : { process: options.process }
+  const base = { processId: process.pid, ...number, hostname: hostname() }
   // Errors are written out below; pino's own way would fold their cause into the message.
   const settings = { level: options.level, base, serializers: { err: (error: unknown) => error } }
   // In this thread: a worker for pretty printing would cost 30 MB.

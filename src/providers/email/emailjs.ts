@@ -1,7 +1,7 @@
 // EmailJS: the SMTP client of that name, which is any mail server too; not the service of emailjs.com.
 // https://github.com/eleith/emailjs
 import { provider } from '../provider.ts'
-import { connectionsMax } from './smtp.ts'
+import { connectionsMax, keepSmtpConnections } from './smtp.ts'
 import { checkMail, sendMail, smtpFeatures, smtpServer } from './smtp-send.ts'
 
 export const emailjs = provider({
@@ -14,6 +14,7 @@ export const emailjs = provider({
   features: smtpFeatures,
   marksItself: true,
   concurrency: () => connectionsMax,
+  keepConnections: keepSmtpConnections,
 
   send: sendMail,
   check: (_world, account) => checkMail(account),

@@ -2,7 +2,7 @@
 // https://nodemailer.com/smtp/ (RFC 5321, 3207, 4954)
 import { ofHost, optional, secret, text } from '../form.ts'
 import { provider } from '../provider.ts'
-import { connectionsMax } from './smtp.ts'
+import { connectionsMax, keepSmtpConnections } from './smtp.ts'
 import { checkMail, sendMail, smtpFeatures, smtpServer } from './smtp-send.ts'
 
 export const nodemailer = provider({
@@ -25,6 +25,7 @@ export const nodemailer = provider({
   features: smtpFeatures,
   marksItself: true,
   concurrency: () => connectionsMax,
+  keepConnections: keepSmtpConnections,
 
   send: sendMail,
   check: (_world, account) => checkMail(account),

@@ -2,6 +2,7 @@
 // https://learn.microsoft.com/exchange/mail-flow-best-practices/how-to-set-up-a-multifunction-device-or-application-to-send-email-using-microsoft-365-or-office-365
 import { emailSender, ofHost, ofPort, ofVisibleAscii, optional, secret, text } from '../form.ts'
 import { provider } from '../provider.ts'
+import { keepSmtpConnections } from './smtp.ts'
 import type { MailAccount } from './smtp-send.ts'
 import { checkMail, sendMail, smtpFeatures } from './smtp-send.ts'
 
@@ -29,6 +30,7 @@ export const outlook365 = provider({
   limits: { recipientsMax: 500 },
   marksItself: true,
   concurrency: () => connectionsMax,
+  keepConnections: (account, max) => keepSmtpConnections(mailboxAccount(account), max),
 
   send: (world, message, account) => sendMail(world, message, mailboxAccount(account)),
   check: (_world, account) => checkMail(mailboxAccount(account)),

@@ -18,6 +18,7 @@ export const platformEmail = provider({
   marksItself: true,
   concurrency: (credentials: Credentials) =>
     hasMailServer(credentials) ? nodemailer.concurrency?.(credentials) : undefined,
+  keepConnections: (credentials: Credentials, max) => nodemailer.keepConnections?.(credentials, max),
 
   async send(world, message, credentials: Credentials) {
     if (!hasMailServer(credentials)) return captured(message.id)

@@ -81,6 +81,11 @@ export function sendBySmtp(account: SmtpAccount, mail: SmtpMail, timeoutMs: numb
   return pool.send(mail, timeoutMs)
 }
 
+/** Closes idle connections until there are no more than `max`: other processes use the account too. */
+export function keepSmtpConnections(account: SmtpAccount, max: number): void {
+  pools.get(keyOf(account))?.keep(max)
+}
+
 /** Says goodbye on every connection, once the messages on their way have got there. */
 export async function closeSmtpPools(): Promise<void> {
   const open = [...pools.values()]
@@ -122,6 +127,10 @@ class SmtpPool {
       }, timeoutMs)
     })
     return Promise.race([this.#sendOnce(mail, attempt).catch(failed), tooLate]).finally(() => clearTimeout(timer))
+  }
+
+  keep(max: number): void {
+    for (const line of this.#idle.slice(0, Math.max(0, this.#count - max))) this.#sayGoodbye(line)
   }
 
   async close(): Promise<void> {

@@ -1,10 +1,8 @@
 // Looks for dead nodes among the others, ends them, and frees what they held.
 import type { Clock } from '../../db/clock.ts'
 import type { Db, Sql } from '../../db/sql.ts'
-import { everyLease, leasesOfNode } from '../../queue/lease-source.ts'
+import { leasesOfNode } from '../../queue/lease-source.ts'
 import type { DeadNode, QueueTable } from '../../queue/leases.ts'
-import { freeLeases } from '../../queue/leases.ts'
-import { leaseMs } from '../../queue/queue.ts'
 import type { NodeHeartbeat, NodeIdentity, OldNode } from '../../store/nodes.ts'
 import { endHeartbeats, endOldNodes, forgetEnded, listHeartbeats, listOldNodes, lockEnded } from '../../store/nodes.ts'
 import type { World } from '../../world/world.ts'
@@ -12,6 +10,8 @@ import type { Heartbeat } from './heartbeat.ts'
 import type { HostProcess } from './host-process.ts'
 import type { Sighting, Sightings } from './judge.ts'
 import { judge } from './judge.ts'
+import type { Freed } from './leftovers.ts'
+import { freeEverything, freeLeasesOf } from './leftovers.ts'
 
 export interface DeathsOptions {
   readonly db: Db
@@ -25,11 +25,6 @@ export interface DeathsOptions {
   monotonicMs(): number
   /** What a dead node held can be claimed. */
   onDue(): void
-}
-
-interface Freed {
-  readonly freed: number
-  readonly left: number
 }
 
 /** A statement that a node had under way when it died may still take leases: its rows are looked after for so long. */
@@ -82,13 +77,9 @@ export class Deaths {
     if (dead.size > 0 || all.some((node) => node.hasEnded)) await this.#freeEnded()
   }
 
-  /** Everything that is leased, by whomever: for the only process on a database, before it claims anything. */
-  async freeEverything(): Promise<void> {
-    const { db, heartbeatDb, world } = this.#options
-    const nodes = await listHeartbeats(heartbeatDb)
-    const [seenFirst] = nodes.map(({ seenAt }) => seenAt).sort((a, b) => a.getTime() - b.getTime())
-    const { freed, left } = await this.#free(db, { ...everyLease, ...(seenFirst && { aliveAt: seenFirst }) })
-    if (freed + left > 0) world.log.info({ freed, left }, 'What was left in hand by an earlier start is due again')
+  /** For the only process on a database, before it claims anything. */
+  freeEverything(): Promise<void> {
+    return freeEverything(this.#options)
   }
 
   /** What this node holds itself: nothing may be under way. */
@@ -143,14 +134,8 @@ export class Deaths {
     }
   }
 
-  async #free(db: Sql, dead: Omit<DeadNode, 'leaseMs'>): Promise<Freed> {
-    const { clock, queues } = this.#options
-    const results: Freed[] = []
-    for (const queue of queues) results.push(await freeLeases(db, queue, clock, { ...dead, leaseMs }))
-    return {
-      freed: results.reduce((sum, one) => sum + one.freed, 0),
-      left: results.reduce((sum, one) => sum + one.left, 0),
-    }
+  #free(db: Sql, dead: Omit<DeadNode, 'leaseMs'>): Promise<Freed> {
+    return freeLeasesOf(db, this.#options, dead)
   }
 }
 

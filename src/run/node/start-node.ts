@@ -28,6 +28,8 @@ export interface NodeOptions {
   readonly soleHolder?: boolean | undefined
   /** Statements go through a transaction pooler. */
   readonly pooled?: boolean | undefined
+  /** Where somebody else has to know it before the process does. */
+  readonly nodeId?: string | undefined
   /** For tests. */
   readonly host?: HostProcess | undefined
   monotonicMs?: (() => number) | undefined
@@ -46,6 +48,8 @@ export interface Node {
   newLease(): string
   /** Lets the others know that something is due: rarely, and only when there are others. */
   hint(): void
+  /** Whether other nodes work on this database, as of the last look. */
+  hasOthers(): boolean
   /** The process of another node was seen to end: what it held is freed without waiting. */
   reportDeath(nodeId: string): void
   stop(): Promise<void>
@@ -84,7 +88,7 @@ class HeartbeatNode implements Node {
   constructor(options: NodeOptions) {
     const { db, heartbeatDb, world, clock, queues, openSession, onDue, host = hostProcess() } = options
     const { soleHolder = false, pooled = false, monotonicMs = () => performance.now() } = options
-    const nodeId = world.newId(world.now())
+    const { nodeId = world.newId(world.now()) } = options
     this.id = nodeId
     this.#options = options
     this.#monotonicMs = monotonicMs
@@ -118,6 +122,10 @@ class HeartbeatNode implements Node {
 
   newLease(): string {
     return this.#heartbeat.leases.newLease()
+  }
+
+  hasOthers(): boolean {
+    return this.#deaths.others > 0
   }
 
   reportDeath(nodeId: string): void {

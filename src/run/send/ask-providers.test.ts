@@ -13,6 +13,7 @@ import type { Pipeline } from '../pipeline.ts'
 import type { Leaving } from './ask-providers.ts'
 import { askProviders } from './ask-providers.ts'
 import type { BegunMessage, Outgoing } from './outgoing.ts'
+import type { RateShares } from './rate-shares.ts'
 import { takeSlots } from './take-slots.ts'
 
 const calls: string[][] = []
@@ -86,7 +87,7 @@ const leavingAt: Leaving = { mayLeave: () => true, mark: async () => true }
 function begunOf(outgoing: readonly Outgoing[]): readonly Outgoing<BegunMessage>[] {
   const now = new Date()
   const limits = createLimits()
-  const rates = { mayTake: () => true, take: () => {} }
+  const rates: RateShares = { mayTake: () => true, take: () => {}, callsMax: (_environment, _integration, max) => max }
   const slots = { limits, rates, seating: createSeating(limits, now), operatorMail: undefined, now }
   return outgoing.map((one) => takeSlots(slots, one))
 }

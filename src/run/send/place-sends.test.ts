@@ -42,7 +42,7 @@ function sendOf(number: number, more: { interruptions?: number; channel?: string
 function placing({ limits = createLimits(), isAlive = true, room = 1, isBehindOthers = false }: Scene = {}): Placing {
   return {
     deciding: { limits, world: { random: () => 0 } } as unknown as Deciding,
-    rates: { mayTake: () => true, take: () => {} },
+    rates: { mayTake: () => true, take: () => {}, callsMax: (_environment, _integration, max) => max },
     queue: { room: () => room, isBehindOthers: () => isBehindOthers, turnAt: () => turnAt } as unknown as SendQueue,
     isAlive,
     now,

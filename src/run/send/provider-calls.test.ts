@@ -57,7 +57,7 @@ function scene() {
   const kind = createProviderCalls({
     pipeline: { world, limits, operatorMail: undefined } as unknown as Pipeline,
     outcomesDb: {} as Db,
-    rates: { mayTake: () => true, take: () => {} },
+    rates: { mayTake: () => true, take: () => {}, callsMax: (_environment, _integration, max) => max },
     freshness: { now: () => 0, mayLeave: () => true },
     faults: {} as JobFaults,
     onFree: (id) => void woken.push(id),

@@ -34,6 +34,7 @@ function scene() {
   } as unknown as Sql
   const rates = createRateShares({
     db,
+    calls: { callsMax: () => 3, stop: async () => {} },
     onMore: (id) => void more.push(id),
     sleep: (ms) => {
       slept.push(ms)

@@ -1,17 +1,21 @@
-// Rates that all nodes share: an integration's `maxPerSecond`, drawn from the database in slices.
+// What all nodes share of an integration: its `maxPerSecond`, drawn from the database in slices, and its calls at once.
 import type { Sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Integration } from '../../domain/integration.ts'
 import { drawTokens } from '../../store/rate-limits.ts'
+import type { CallShares } from './call-shares.ts'
 
 export interface RateShares {
   /** Whether one more message may be sent now. Where not, more is asked for, and `onMore` is called when there is some. */
   mayTake(environment: Environment, integration: Integration): boolean
   /** One is sent. */
   take(integration: Integration): void
+  /** How many calls may be under way here, of the `max` that the account takes from all nodes together. */
+  callsMax: CallShares['callsMax']
 }
 
 export interface RateShareParts {
+  readonly calls: CallShares
   readonly db: Sql
   onMore(integrationId: string): void
   sleep(ms: number): Promise<void>
@@ -59,6 +63,7 @@ export function createRateShares(parts: RateShareParts): RateShares {
   }
 
   return {
+    callsMax: (environment, integration, max) => parts.calls.callsMax(environment, integration, max),
     mayTake(environment, integration) {
       const perSecond = integration.configurations?.maxPerSecond
       if (typeof perSecond !== 'number') return true

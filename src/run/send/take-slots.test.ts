@@ -37,7 +37,8 @@ addProvider(
   }),
 )
 
-const unlimited: RateShares = { mayTake: () => true, take: () => {} }
+const callsMax: RateShares['callsMax'] = (_environment, _integration, max) => max
+const unlimited: RateShares = { mayTake: () => true, take: () => {}, callsMax }
 
 /** A message a letter, each by the integration of that name. */
 function outgoingOf(letters: string, state: JobState | null = null): Outgoing {
@@ -116,16 +117,39 @@ test('an integration that captures asks no provider, so it need not rest', () =>
 test('a message beyond the rate that all nodes share takes no slot, and one without a slot uses up none of the rate', () => {
   const limits = createLimits()
   let tokens = 3
-  const rates: RateShares = { mayTake: () => tokens > 0, take: () => void tokens-- }
+  const rates: RateShares = { mayTake: () => tokens > 0, take: () => void tokens--, callsMax }
   assert.deepEqual(names(taken(limits, outgoingOf('aaa'), rates).messages), ['a0', 'a1'])
   assert.equal(tokens, 1)
   assert.deepEqual(names(taken(limits, outgoingOf('bb'), rates).messages), ['b0'])
   assert.deepEqual([limits.take('b', 2, now), limits.take('b', 2, now)], [true, false])
 })
 
+test('of an account that takes few calls, a node has its share; what is captured, and accounts that take many, it has alone', () => {
+  const limits = createLimits()
+  const asked: string[] = []
+  const rates: RateShares = {
+    ...unlimited,
+    callsMax: (_environment, { _id }, max) => {
+      asked.push(`${_id} of ${max}`)
+      return 1
+    },
+  }
+  const started = taken(limits, outgoingOf('aa'), rates)
+  assert.deepEqual(names(started.messages), ['a0'])
+  assert.deepEqual(names(started.later), ['a1'])
+  const of = (integration: object): Outgoing => {
+    const outgoing = outgoingOf('b')
+    const [message] = outgoing.messages as [OutgoingMessage]
+    return { ...outgoing, messages: [{ ...message, integration: { ...message.integration, ...integration } }] }
+  }
+  taken(limits, of({ _id: 'captures', configurations: { capture: true } }), rates)
+  taken(limits, of({ _id: 'many', providerId: 'sendgrid' }), rates)
+  assert.deepEqual(asked, ['a of 2', 'a of 2'])
+})
+
 test('how many calls an account takes at once comes from its provider, and 500 where that says nothing', () => {
   const max = (providerId: string, operatorMail?: Credentials): number =>
-    callsMaxOf({ _id: 'i', providerId, credentials: {} } as unknown as Integration, operatorMail)
+    callsMaxOf({ _id: 'i', providerId, credentials: {} } as unknown as Integration, operatorMail).calls
   assert.equal(max('test-two'), 2)
   assert.equal(max('sendgrid'), 500)
   assert.equal(max('one-signal'), 150, 'as many as it takes in a second')
@@ -137,13 +161,13 @@ test('how many calls an account takes at once comes from its provider, and 500 w
 
 test('no account is given more calls than there can be connections, so that none is marked and waits for one', () => {
   const max = (providerId: string): number =>
-    callsMaxOf({ _id: 'i', providerId, credentials: {} } as unknown as Integration, undefined)
+    callsMaxOf({ _id: 'i', providerId, credentials: {} } as unknown as Integration, undefined).calls
   assert.ok(max('sendgrid') <= http1CallsMax)
   for (const id of ['apns', 'fcm']) assert.ok(max(id) <= http2CallsMax, id)
 })
 
 test('the built-in e-mail has as many as the operator’s mail server takes', () => {
   const builtIn = (): Integration => ({ _id: 'i', providerId: 'platform-email', credentials: {} }) as never
-  assert.equal(callsMaxOf(builtIn(), { host: 'mail.example.com' }), 5)
-  assert.equal(callsMaxOf(builtIn(), undefined), 500)
+  assert.equal(callsMaxOf(builtIn(), { host: 'mail.example.com' }).calls, 5)
+  assert.equal(callsMaxOf(builtIn(), undefined).calls, 500)
 })

@@ -46,18 +46,29 @@ function seatFor(
   if (!isCapturing(integration) && limits.rest(integration._id, now) !== undefined) return undefined
   if (!rates.mayTake(outgoing.environment, integration)) return undefined
   const max = callsMaxOf(integration, operatorMail)
-  const seat = seating.take(integration._id, max, bytesOf(message.envelope), sharingOf(message, outgoing))
+  const isShared = max.isOfAccount && !isCapturing(integration)
+  const ours = isShared ? rates.callsMax(outgoing.environment, integration, max.calls) : max.calls
+  const seat = seating.take(integration._id, ours, bytesOf(message.envelope), sharingOf(message, outgoing))
   if (seat !== undefined) rates.take(integration)
   return seat
 }
 
-const knownMax = new WeakMap<Integration, number>()
+export interface CallsMax {
+  readonly calls: number
+  /** The account takes no more from all nodes together; otherwise it is what one process usually makes. */
+  readonly isOfAccount: boolean
+}
+
+const knownMax = new WeakMap<Integration, CallsMax>()
 
 /** How many calls an account takes at once at the most: SMTP by its connections. */
-export function callsMaxOf(integration: Integration, operatorMail: Credentials | undefined): number {
+export function callsMaxOf(integration: Integration, operatorMail: Credentials | undefined): CallsMax {
   const known = knownMax.get(integration)
   if (known !== undefined) return known
-  const max = ownMaxOf(withOperatorMail({ operatorMail }, integration)) ?? maxByRate(integration)
+  const own = ownMaxOf(withOperatorMail({ operatorMail }, integration))
+  // Larger numbers are those of a connection, of which each process has its own.
+  const isOfAccount = own !== undefined && own < usualCallsMax
+  const max = { calls: own ?? maxByRate(integration), isOfAccount }
   knownMax.set(integration, max)
   return max
 }

@@ -1,0 +1,27 @@
+// Errors that the operator can act on: they are told in a sentence, without a stack.
+import { ConfigError } from '../config.ts'
+import { UnusableDatabase } from '../db/await-database.ts'
+import { EmbeddedPostgresError } from '../db/embedded-error.ts'
+import { MigrationError } from '../db/migrate.ts'
+import { DatabaseUnavailable } from '../db/sql.ts'
+import { Problem } from '../domain/problem.ts'
+import { StopError } from '../main/several.ts'
+import { StartError } from '../manage/first-start.ts'
+import { KeyFileError } from '../world/key-file.ts'
+import { CommandFailed, UsageError } from './command.ts'
+
+const kinds = [
+  CommandFailed,
+  ConfigError,
+  DatabaseUnavailable,
+  EmbeddedPostgresError,
+  KeyFileError,
+  MigrationError,
+  Problem,
+  StartError,
+  StopError,
+  UnusableDatabase,
+  UsageError,
+]
+
+export const isOperatorError = (error: unknown): error is Error => kinds.some((kind) => error instanceof kind)

@@ -1,0 +1,50 @@
+// How the nodes that want to call an account share the calls that it takes at once: pure, so that time is an argument.
+
+/** A node that wants calls, or still has some under way. */
+export interface ShareHolder {
+  readonly node: string
+  /** What it may have under way, or has where that is more: nobody else can have those. */
+  readonly slots: number
+  /** By the database's clock; a node that died does not renew it. */
+  readonly untilMs: number
+}
+
+export interface ShareRequest {
+  readonly node: string
+  /** What the account takes from all nodes together. */
+  readonly max: number
+  /** Calls that this node has under way: they cannot be taken back. */
+  readonly inUse: number
+  readonly wants: boolean
+}
+
+/** A share that is not renewed for so long is free. */
+export const shareMs = 5_000
+/** Where there are more nodes than calls, or it does not come out even, the larger shares go round this often. */
+export const turnMs = 2_000
+
+/**
+ * How many calls the node may have under way from now on, and who holds what. Where it has more under way, none may begin
+ * until they have ended. What is held adds up to `max` at the most.
+ */
+export function shareOut(
+  before: readonly ShareHolder[],
+  { node, max, inUse, wants }: ShareRequest,
+  nowMs: number,
+): { readonly allowed: number; readonly holders: readonly ShareHolder[] } {
+  const others = before.filter((one) => one.node !== node && one.untilMs > nowMs)
+  const nodes = [...others.map((one) => one.node), node].sort()
+  const free = max - others.reduce((sum, one) => sum + one.slots, 0)
+  const allowed = wants ? Math.max(0, Math.min(turnOf(nodes, node, max, nowMs), free)) : 0
+  const slots = Math.max(inUse, allowed)
+  const isGone = !wants && slots === 0
+  return { allowed, holders: isGone ? others : [...others, { node, slots, untilMs: nowMs + shareMs }] }
+}
+
+/** Call number 1 is the first node's, number 2 the second's, and so on; with every turn each moves on by one. */
+function turnOf(nodes: readonly string[], node: string, max: number, nowMs: number): number {
+  const place = nodes.indexOf(node)
+  const turn = Math.floor(nowMs / turnMs) % nodes.length
+  const first = (place - turn + nodes.length) % nodes.length
+  return max <= first ? 0 : Math.ceil((max - first) / nodes.length)
+}

@@ -1,0 +1,143 @@
+// One process at work on a prepared database: its worker, its server, its housekeeping; and their stop, in order.
+import type { FastifyInstance } from 'fastify'
+import { resolveChannels } from '../accept/write-events.ts'
+import type { Config } from '../config.ts'
+import { openSession } from '../db/session.ts'
+import { linkBaseOf } from '../domain/unsubscribe-token.ts'
+import { prepareDrain } from '../http/drain.ts'
+import { createServer } from '../http/server.ts'
+import type { JoinMetrics } from '../http/shared-metrics.ts'
+import { StartError } from '../manage/first-start.ts'
+import { startHousekeeping } from '../manage/housekeeping.ts'
+import { closeSmtpPools } from '../providers/email/smtp.ts'
+import { hintChannel } from '../queue/hint.ts'
+import { createRenderer } from '../render/renderer.ts'
+import type { StartedWorker } from '../run/start-worker.ts'
+import { acceptingQueue, startWorker } from '../run/start-worker.ts'
+import type { World } from '../world/world.ts'
+import type { Store } from './store.ts'
+
+/** Longer, and the start goes on without: /ready tells the truth. */
+const workerWaitMs = 3_000
+const workerLookMs = 10
+
+export interface Serving {
+  readonly url: string
+  /** Ends the work, and closes the store. */
+  stop(): Promise<void>
+}
+
+/** This process among several of one service. */
+export interface Place {
+  /** From 1 on; the one that takes over from a dead process has its number. */
+  readonly number: number
+  readonly nodeId: string
+  readonly joinMetrics: JoinMetrics
+  /** The parent saw another process end. */
+  onDeath(listener: (nodeId: string) => void): void
+}
+
+/** Closes the store where it cannot. */
+export async function serve(config: Config, store: Store, place?: Place): Promise<Serving> {
+  const { db, world } = store
+  let worker: StartedWorker | undefined
+  try {
+    const started = config.role === 'api' ? undefined : workerOf(config, store, place)
+    worker = started
+    if (started !== undefined) place?.onDeath((nodeId) => started.reportDeath(nodeId))
+    const server = await createServer(db, world, {
+      rateLimits: config.rateLimit === 'off' ? 'off' : rateLimitsOf(config),
+      corsOrigins: config.corsOrigins,
+      vendor: config.vendor,
+      retentionDays: config.retentionDays,
+      // Relative, unless told otherwise: the document is right wherever it is read.
+      baseUrl: config.baseUrl ?? '/',
+      queue: started?.queue ?? acceptingQueue(db),
+      operatorMail: config.smtp,
+      linkBase: linkBaseOf(config.baseUrl),
+      ...(started === undefined ? {} : { workerIsReady: started.isReady }),
+      healthOnly: config.role === 'worker',
+      poolUsage: () => store.pools.usage(),
+      oneOf: place,
+    })
+    const drain = prepareDrain(server, world.log)
+    await listen(server, config)
+    if (started !== undefined) await awaitWorker(started, world)
+    // What every process would say at its start is said by the first.
+    const housekeeping = startHousekeeping(db, world, { ...config, announces: (place?.number ?? 1) === 1 })
+    const stop = async (): Promise<void> => {
+      // Requests first, then the work behind them, then what they stand on.
+      await drain()
+      await started?.stop()
+      await housekeeping.stop()
+      await closeSmtpPools()
+      await world.tracer?.stop()
+      await store.close()
+    }
+    return { url: urlOf(server, config), stop }
+  } catch (error) {
+    // A worker that goes on would keep the process, and would have no database.
+    await worker?.stop()
+    await store.close()
+    throw error
+  }
+}
+
+/** A worker shows that it lives within milliseconds: whoever is told that the service runs finds it ready. */
+async function awaitWorker(worker: StartedWorker, world: World): Promise<void> {
+  for (let waitedMs = 0; waitedMs < workerWaitMs && !worker.isReady(); waitedMs += workerLookMs) {
+    await world.sleep(workerLookMs)
+  }
+}
+
+function workerOf(config: Config, { pools, world, pooler, direct }: Store, place?: Place): StartedWorker {
+  return startWorker({
+    db: pools.db,
+    outcomesDb: pools.outcomesDb,
+    heartbeatDb: pools.heartbeatDb,
+    // Whoever starts the embedded database holds it alone; of several processes that is the parent.
+    soleHolder: config.databaseUrl === undefined && place === undefined,
+    nodeId: place?.nodeId,
+    world,
+    renderer: createRenderer(() => world.now()),
+    resolveChannels,
+    operatorMail: config.smtp,
+    linkBase: linkBaseOf(config.baseUrl),
+    pooled: pooler !== 'none',
+    openSession:
+      direct === undefined
+        ? undefined
+        : (onNotification) => openSession(direct, { channel: hintChannel, onNotification }),
+  })
+}
+
+async function listen(server: FastifyInstance, { port, host }: Config): Promise<void> {
+  try {
+    await server.listen({ port, host })
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    await server.close()
+    if (code === undefined) throw error
+    throw new StartError(
+      code === 'EADDRINUSE'
+        ? `Port ${port} on ${host} is in use by another program. Stop that one, or set PORT to another port (0 takes a free one).`
+        : `Cannot listen on port ${port} of ${host}: ${message}. Set PORT and HOST to others.`,
+    )
+  }
+}
+
+function rateLimitsOf(config: Config) {
+  return {
+    trigger: config.rateLimitTriggerPerSecond,
+    configuration: config.rateLimitConfigurationPerSecond,
+    global: config.rateLimitGlobalPerSecond,
+  }
+}
+
+function urlOf(server: FastifyInstance, config: Config): string {
+  if (config.baseUrl !== undefined) return config.baseUrl
+  const address = server.server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : config.port
+  const host = ['127.0.0.1', '0.0.0.0', '::', '::1'].includes(config.host) ? 'localhost' : config.host
+  return `http://${host}:${port}`
+}

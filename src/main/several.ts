@@ -1,0 +1,74 @@
+// A service of several processes: the parent holds the database and the port, the children do the work.
+import type { Config } from '../config.ts'
+import { StartError } from '../manage/first-start.ts'
+import { freeLeftovers } from '../run/start-worker.ts'
+import { fork, freePort, mayFork } from './cluster.ts'
+import type { Serving } from './serve.ts'
+import { ServiceMetrics } from './service-metrics.ts'
+import type { Store } from './store.ts'
+import { Supervisor } from './supervisor.ts'
+
+/** Below what the whole stop may take: the database is stopped after them. */
+const childrenStopMs = 25_000
+
+/** On a prepared database. Closes the store where it cannot start. */
+export async function startSeveral(config: Config, store: Store): Promise<Serving> {
+  const { db, world, connection } = store
+  const { log } = world
+  try {
+    if (!mayFork()) {
+      throw new StartError('POSTHORN_PROCESSES must be 1 where another program runs Posthorn in a cluster of its own.')
+    }
+    const isEmbedded = config.databaseUrl === undefined
+    // No child is there yet: whatever is in hand was left by an earlier start.
+    if (isEmbedded && config.role !== 'api') await freeLeftovers(db, world)
+    // Only the children work with the database from here on.
+    await store.disconnect()
+    const port = config.port === 0 ? await freePort(config.host) : config.port
+    const supervisor = new Supervisor({
+      processes: config.processes,
+      log,
+      fork: (orders) => fork({ ...orders, port, ...(isEmbedded ? { connection } : {}) }),
+      newNodeId: () => world.newId(world.now()),
+      monotonicMs: () => performance.now(),
+      sleep: (ms, signal) => world.sleep(ms, signal),
+      onEnded: (number) => metrics.childEnded(number),
+      onMessage: (_number, child, message) => {
+        if (message.kind === 'metrics') metrics.answered(message.question, message.families)
+        if (message.kind !== 'ask-metrics') return
+        const { question } = message
+        metrics.ofAll().then(
+          (families) => child.send({ kind: 'metrics', question, families }),
+          (error: Error) => log.error({ error: error.message }, 'The metrics of all processes could not be added up'),
+        )
+      },
+    })
+    const metrics = new ServiceMetrics({
+      children: () => supervisor.started,
+      restarts: () => supervisor.restarts,
+      sleep: (ms, signal) => world.sleep(ms, signal),
+    })
+    const url = await supervisor.start().catch(async (error: unknown) => {
+      await supervisor.stop(childrenStopMs)
+      throw error
+    })
+    const stop = async (): Promise<void> => {
+      const isClean = await supervisor.stop(childrenStopMs)
+      await world.tracer?.stop()
+      await store.close()
+      if (!isClean) throw new StopError('A process of the service could not stop in time')
+    }
+    return { url, stop }
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+/** The service has ended, and not all of it in order. */
+export class StopError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'StopError'
+  }
+}
