@@ -2,7 +2,7 @@
 import { toValue } from 'liquidjs'
 import { isLocale, isTimezone } from '../domain/subscriber.ts'
 import type { Budget } from './limits.ts'
-import { formatted, localeOf, momentOf, strftime, zoneOf } from './moments.ts'
+import { codesIn, formatted, localeOf, momentOf, strftime, zoneOf } from './moments.ts'
 import { escapeHtml, jsonOf, memberOf, pathOf, print, SafeText, valueAt } from './values.ts'
 
 /** What a filter is called on: the budget under the name by which LiquidJS' own filters know it. */
@@ -104,12 +104,23 @@ function matching(filter: FilterThis, value: unknown, path: unknown, expected: u
 const date: FilterHandler = function (value, format, zone) {
   const moment = momentFor(this, value, zone)
   if (moment === undefined) return value
-  return strftime(moment, format === undefined || format === null ? '%A, %-d %B %Y, %H:%M %Z' : text(this, format))
+  const isGiven = format !== undefined && format !== null
+  return strftime(moment, isGiven ? paidFormat(this, format) : '%A, %-d %B %Y, %H:%M %Z')
 }
+
+/** Each code of a format takes as long as a step, and formats may come from payloads: paid before anything is computed. */
+function paidFormat(filter: FilterThis, format: unknown): string {
+  const given = text(filter, format)
+  budgetOf(filter).steps(codesIn(given))
+  return given
+}
+
+/** Making a formatter for a zone or a language takes as long as this many steps, and not all of them can be kept. */
+const formatterSteps = 10
 
 const dateFormat: FilterHandler = function (value, pattern, zone) {
   const moment = momentFor(this, value, zone)
-  return moment === undefined ? value : formatted(moment, pattern === undefined ? 'PPP' : text(this, pattern))
+  return moment === undefined ? value : formatted(moment, pattern === undefined ? 'PPP' : paidFormat(this, pattern))
 }
 
 function momentFor(filter: FilterThis, given: unknown, zone: unknown) {
@@ -117,6 +128,7 @@ function momentFor(filter: FilterThis, given: unknown, zone: unknown) {
   if (typeof zone === 'string' && zone !== '' && !isTimezone(zone)) {
     throw new Error(`there is no time zone "${zone.slice(0, 64)}": give one such as "Europe/Berlin"`)
   }
+  if (typeof zone === 'string' && zone !== '') budgetOf(filter).steps(formatterSteps)
   const subscriberZone = zoneOf(memberOf(subscriberOf(filter), 'timezone', budgetOf(filter)))
   return momentOf(value, {
     now: budgetOf(filter).now,
@@ -135,6 +147,7 @@ function numberFormat(locale: string | undefined): FilterHandler {
     if (plain === null || plain === '' || typeof plain === 'object' || !Number.isFinite(given)) return value
     const places = decimals === undefined ? 2 : Math.min(Math.max(Math.trunc(number(decimals)), 0), decimalsMax)
     const language = typeof separator === 'string' && isLocale(separator) ? separator : undefined
+    if (language !== undefined) budgetOf(this).steps(formatterSteps)
     if (separator === undefined || language !== undefined) {
       return inLanguage(
         given,

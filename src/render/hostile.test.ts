@@ -92,6 +92,80 @@ for (const [name, [template, message]] of Object.entries(endless)) {
   })
 }
 
+/** An object that counts how often somebody goes through all of it. */
+function watched(size: number): { object: object; timesRead: () => number } {
+  let times = 0
+  const entries = Object.fromEntries(Array.from({ length: size }, (_, index) => [`k${index}`, index]))
+  const object = new Proxy(entries, {
+    ownKeys(target) {
+      times += 1
+      return Reflect.ownKeys(target)
+    },
+  })
+  return { object, timesRead: () => times }
+}
+
+for (const inner of [
+  '{{ payload.o.size }}',
+  '{{ payload.o | size }}',
+  '{% if payload.o.size > 3 %}x{% endif %}',
+  '{% if payload.o == empty %}x{% endif %}',
+  '{% for e in payload.o limit: 0 %}{% endfor %}',
+  '{% for e in payload.o %}{% break %}{% endfor %}',
+  '{{ payload.o | has: "size", 3 }}',
+]) {
+  test(`a large object is gone through once, however often a template asks: ${inner}`, options, () => {
+    const { object, timesRead } = watched(20_000)
+    html(`{% for i in (1..500) %}${inner}{% endfor %}`, { o: object })
+    assert.equal(timesRead(), 1)
+  })
+}
+
+const charged: Record<string, [template: string, payload: object, message: RegExp]> = {
+  'the sizes of many large objects': [
+    '{% for o in list %}{{ o.size }}{% endfor %}',
+    { list: Array.from({ length: 20 }, () => watched(20_000).object) },
+    /characters or list members/,
+  ],
+  'lists that print nothing': [
+    '{% for i in (1..100) %}{{ list }}{% endfor %}',
+    { list: Array.from({ length: 50_000 }, () => null) },
+    /characters or list members/,
+  ],
+  'short windows into a long list': [
+    '{% for i in (1..500) %}{% for x in list offset: 1 limit: 1 %}{% endfor %}{% endfor %}',
+    { list: Array.from({ length: 50_000 }, () => 1) },
+    /characters or list members/,
+  ],
+  'a date with a format of many codes': ['{{ "now" | date: f }}', { f: '%c'.repeat(40_000) }, /steps: is it endless/],
+  'a date with a pattern of many letters': [
+    '{{ "now" | date_format: f }}',
+    { f: 'MMMM yyyy '.repeat(20_000) },
+    /steps: is it endless/,
+  ],
+  'dates in many zones': [
+    '{% for i in (1..2500) %}{{ "now" | date: "%H", "Europe/Berlin" }}{% endfor %}',
+    {},
+    /steps: is it endless/,
+  ],
+  'numbers in many languages': [
+    '{% for i in (1..2500) %}{{ i | number_format: 2, "de" }}{% endfor %}',
+    {},
+    /steps: is it endless/,
+  ],
+  'lists compared with numbers': [
+    '{% for i in (1..5000) %}{% if 1 < list %}x{% endif %}{% endfor %}',
+    { list: Array.from({ length: 50_000 }, () => 1) },
+    /characters or list members/,
+  ],
+}
+
+for (const [name, [template, given, message]] of Object.entries(charged)) {
+  test(`what a step costs is charged: ${name}`, options, () => {
+    assert.match(renderError(() => html(template, { ...given })).message, message)
+  })
+}
+
 test('a property that a filter is given is a path, never an expression', options, () => {
   assert.equal(html('{{ list | where: "(low..high)" | size }}', payload), '0')
 })

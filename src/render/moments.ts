@@ -231,6 +231,12 @@ export function formatted(moment: Moment, pattern: string): string {
   })
 }
 
+/** How many parts of a moment a format asks for, of either kind. */
+export function codesIn(format: string): number {
+  const pattern = format.includes('%') ? /%[-_0^:]{0,3}[a-zA-Z]/g : /([A-Za-z])\1*/g
+  return format.match(pattern)?.length ?? 0
+}
+
 const locales = new Map<string, string>()
 const localesMax = 1_000
 

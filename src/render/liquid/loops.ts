@@ -1,7 +1,9 @@
 // Loops, compiled: `for` and `tablerow`.
 import type { ForTag, Hash, TablerowTag } from 'liquidjs'
+import type { Budget } from '../limits.ts'
 import type { Evaluate, Filters } from './expressions.ts'
 import { compileToken } from './expressions.ts'
+import type { Members } from './members.ts'
 import { membersOf } from './members.ts'
 import type { Compiler, Program } from './program.ts'
 import type { Run } from './run.ts'
@@ -36,15 +38,15 @@ export function compileFor(tag: ForTag, compiler: Compiler): Program {
   const hasArguments = Object.keys(tag.hash.hash).length > 0
   const key = `${variable}-${text}`
   return (run) => {
-    const members = membersOf(collection(run), run.memoryLimit)
-    if (members.length === 0) {
+    const { list: all, owner } = membersOf(collection(run), run.memoryLimit)
+    if (all.length === 0) {
       otherwise(run)
       return
     }
-    const { offset, limit, reversed }: Modifiers = hasArguments ? withContinue(run, key, argumentsOf) : nothing
-    const list = members.list((all) => windowOf(all, offset, limit, reversed))
-    run.continuations.set(key, ((offset || 0) as number) + list.length)
-    runLoop(run, { variable, list, body, loop: new ForLoop(list.length, key) })
+    const given = hasArguments ? withContinue(run, key, argumentsOf) : nothing
+    const list = hasArguments ? windowOf(all, given, run.memoryLimit) : all
+    run.continuations.set(key, ((given.offset || 0) as number) + list.length)
+    runLoop(run, { variable, list, owner, body, loop: new ForLoop(list.length, key) })
   }
 }
 
@@ -58,26 +60,31 @@ function withContinue(run: Run, key: string, argumentsOf: (run: Run) => Argument
   return given
 }
 
-function windowOf<Item>(all: readonly Item[], offset: unknown, limit: unknown, reversed: unknown): readonly Item[] {
+/** Each copy is charged: a short window into a long list is made of one that is as long. */
+function windowOf(all: Members['list'], { offset, limit, reversed }: Modifiers, budget: Budget): Members['list'] {
   let list = all
-  if (offset !== undefined) list = list.slice(offset as number)
-  if (limit !== undefined) list = list.slice(0, limit as number)
-  return reversed === undefined ? list : list.toReversed()
+  if (offset !== undefined) list = charged(list.slice(offset as number), budget)
+  if (limit !== undefined) list = charged(list.slice(0, limit as number), budget)
+  return reversed === undefined ? list : charged(list.toReversed(), budget)
 }
 
-interface Loop {
+function charged(list: Members['list'], budget: Budget): Members['list'] {
+  budget.use(list.length)
+  return list
+}
+
+interface Loop extends Members {
   readonly variable: string
-  readonly list: readonly unknown[]
   readonly body: Program
   readonly loop: ForLoop
 }
 
-function runLoop(run: Run, { variable, list, body, loop }: Loop): void {
+function runLoop(run: Run, { variable, list, owner, body, loop }: Loop): void {
   const scope = emptyScope()
   scope['forloop'] = loop
   run.scopes.push(scope)
   for (const item of list) {
-    scope[variable] = item
+    scope[variable] = owner === undefined ? item : [item, owner[item as string]]
     run.isBroken = false
     run.isContinued = false
     body(run)
@@ -96,18 +103,18 @@ export function compileTableRow(tag: TablerowTag, compiler: Compiler): Program {
   const argumentsOf = compileArguments(tag.args, compiler.filters)
   const body = compiler.block(tag.templates)
   return (run) => {
-    const members = membersOf(collection(run), run.memoryLimit)
+    const { list: all, owner } = membersOf(collection(run), run.memoryLimit)
     const given = argumentsOf(run)
-    const offset = (given['offset'] || 0) as number
-    const limit = (given['limit'] === undefined ? members.length : given['limit']) as number
-    const list = members.list((all) => all.slice(offset, offset + limit))
+    const offset = (given.offset || 0) as number
+    const limit = (given.limit === undefined ? all.length : given.limit) as number
+    const list = charged(all.slice(offset, offset + limit), run.memoryLimit)
     const cols = (given['cols'] || list.length) as number
     const loop = new TableRowLoop(list.length, cols, `${variable}-${text}`)
     const scope = emptyScope()
     scope['tablerowloop'] = loop
     run.scopes.push(scope)
     for (const item of list) {
-      scope[variable] = item
+      scope[variable] = owner === undefined ? item : [item, owner[item as string]]
       if (loop.col0() === 0) {
         if (loop.row() !== 1) run.write('</tr>')
         run.write(`<tr class="row${loop.row()}">`)

@@ -38,21 +38,20 @@ function sizeOf(owner: unknown, budget: Budget): number | undefined {
   return typeof owner === 'object' && owner !== null ? budget.keysOf(owner).length : undefined
 }
 
-/** What a loop goes through, cut to what `window` leaves: the entries of an object are made only where they are used. */
-export function membersOf(
-  given: unknown,
-  budget: Budget,
-): { readonly length: number; list(window: Window): readonly unknown[] } {
-  const value: unknown = toValue(given)
-  if (Array.isArray(value)) return { length: value.length, list: (window) => window(value) }
-  if (typeof value === 'string') return ofList(value === '' ? [] : [value])
-  if (typeof value !== 'object' || value === null) return ofList([])
-  if (Symbol.iterator in value) return ofList(Array.from(value as Iterable<unknown>))
-  const keys = budget.keysOf(value)
-  const entryOf = (key: string) => [key, (value as Record<string, unknown>)[key]]
-  return { length: keys.length, list: (window) => window(keys).map(entryOf) }
+/** What a loop goes through. */
+export interface Members {
+  readonly list: readonly unknown[]
+  /** Of an object: the list holds its names, and the loop is given names with values, each made when its turn comes. */
+  readonly owner?: Readonly<Record<string, unknown>> | undefined
 }
 
-type Window = <Item>(list: readonly Item[]) => readonly Item[]
+const none: Members = { list: [] }
 
-const ofList = (list: readonly unknown[]) => ({ length: list.length, list: (window: Window) => window(list) })
+export function membersOf(given: unknown, budget: Budget): Members {
+  const value: unknown = toValue(given)
+  if (Array.isArray(value)) return { list: value }
+  if (typeof value === 'string') return value === '' ? none : { list: [value] }
+  if (typeof value !== 'object' || value === null) return none
+  if (Symbol.iterator in value) return { list: Array.from(value as Iterable<unknown>) }
+  return { list: budget.keysOf(value), owner: value as Record<string, unknown> }
+}

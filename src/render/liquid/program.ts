@@ -20,6 +20,8 @@ export interface Compiler {
   /** Where the text part is written beside the HTML. */
   readonly plan: TextPlan | undefined
   readonly block: (templates: readonly Parsed[]) => Program
+  /** Of what is not written where it stands. */
+  readonly blockApart: (templates: readonly Parsed[]) => Program
 }
 
 export function compileProgram(templates: readonly Parsed[], mode: Mode, plan?: TextPlan): Program {
@@ -28,6 +30,7 @@ export function compileProgram(templates: readonly Parsed[], mode: Mode, plan?: 
     filters: engines[mode].filters,
     plan,
     block: (inner) => compileBlock(inner, compiler),
+    blockApart: (inner) => compileProgram(inner, mode),
   }
   return compiler.block(templates)
 }

@@ -28,7 +28,6 @@ import { compileToken, compileValue } from './expressions.ts'
 import { compileFor, compileTableRow } from './loops.ts'
 import { isTrue, operators } from './operators.ts'
 import type { Compiler, Program } from './program.ts'
-import { compileProgram } from './program.ts'
 import { showing, writing } from './showing.ts'
 
 export function compileTag(tag: Parsed, compiler: Compiler): Program {
@@ -130,8 +129,8 @@ function compileAssign(tag: AssignTag, compiler: Compiler): Program {
 }
 
 /** What was captured is escaped already where output is; printing it again must not escape it twice. */
-function compileCapture({ variable, templates }: CaptureTag, { mode }: Compiler): Program {
-  const block = compileProgram(templates, mode)
+function compileCapture({ variable, templates }: CaptureTag, compiler: Compiler): Program {
+  const block = compiler.blockApart(templates)
   return (run) => run.assign(variable, new SafeText(run.captured(block)))
 }
 
