@@ -80,7 +80,7 @@ export interface CallQueueParts {
 /** A slot comes free within the 20 s that a call may take: a job that still waits then goes back before its lease ends. */
 const queueWaitMaxMs = 20_000
 /** Others, whose services have room, wait no longer than this for one that has none. */
-const untilRoomMsMax = 300
+const untilRoomMsMax = 1_000
 /** One in so many slots is for fan-out while direct messages wait as well. */
 const fanOutShare = 4
 /** A begin whose commit is unknown is repeated under the same lease, as often as it takes. */
