@@ -96,7 +96,7 @@ export async function writePlainEvents(
   db: Sql,
   acceptance: Acceptance,
   given: readonly Numbered[],
-  { ids, made, changed }: ForeseenPeople,
+  { ids, made, changed, facts }: ForeseenPeople,
 ): Promise<WrittenEvents> {
   const { environment, now } = acceptance
   const first = firstOfEach(given)
@@ -108,7 +108,13 @@ export async function writePlainEvents(
     ...(changed.length === 0 ? [] : [subscriberChanges(environment, changed, now)]),
   ]
   const expected = claims.length + made.length + changed.length
-  return insertAll(db, acceptance, events, { resolved: { ids, warnings: new Map() }, topics: [] }, { before, expected })
+  return insertAll(
+    db,
+    acceptance,
+    events,
+    { resolved: { ids, warnings: new Map() }, topics: [] },
+    { before, expected, facts },
+  )
 }
 
 /** Locks are taken in the order of the house: transactions, subscribers, the rest; sorted within each. */
@@ -139,13 +145,22 @@ export async function writeEvents(
   return { preLeased: written.preLeased, leftWork: written.leftWork || written.expanding.length > 0 }
 }
 
+interface Foreseen {
+  /** What is written with the events, and how many rows of it. */
+  readonly before: readonly Part[]
+  readonly expected: number
+  readonly facts: ForeseenPeople['facts']
+}
+
+const nothingForeseen: Foreseen = { before: [], expected: 0, facts: new Map() }
+
 /** Events with their notifications and the jobs those begin with. */
 async function insertAll(
   db: Sql,
   { environment, queue, reservation, now }: Acceptance,
   events: readonly Numbered[],
   { resolved, topics }: { resolved: ResolvedRecipients; topics: readonly Topic[] },
-  { before, expected }: { before: readonly Part[]; expected: number } = { before: [], expected: 0 },
+  { before, expected, facts }: Foreseen = nothingForeseen,
 ): Promise<WrittenEvents & { expanding: readonly NewEvent[] }> {
   if (events.length === 0) return { preLeased: [], leftWork: false, expanding: [] }
   const rows = events.map((event) => rowOf(event, resolved, topics, now))
@@ -163,7 +178,12 @@ async function insertAll(
   await db.run(oneStatement(parts, expectRows(counted, expected)))
   const kept = new Map(rows.filter(isSmall).map((row) => [row.id, triggeredEvent(row)]))
   const preLeased =
-    lease === null ? [] : jobs.map((job) => preLeasedJob(environment, job, lease, kept.get(job.eventId)))
+    lease === null
+      ? []
+      : jobs.map((job) => {
+          const { eventId, subscriberId } = job
+          return preLeasedJob(environment, job, lease, kept.get(eventId), facts.get(subscriberId))
+        })
   const expanding = rows.filter((row) => row.expandedAt === null)
   return { preLeased, leftWork: jobs.length > 0 && preLeased.length === 0, expanding }
 }

@@ -6,10 +6,12 @@ import type { Environment } from '../domain/environment.ts'
 import type { TriggeredEvent } from '../domain/event.ts'
 import type { Job } from '../domain/job.ts'
 import type { Queue } from '../queue/queue.ts'
+import type { ConfigurationStamps } from '../store/configuration-stamps.ts'
 import type { NewJob } from '../store/jobs/insert.ts'
 import { jobInsertions } from '../store/jobs/insert.ts'
 import type { NewNotification } from '../store/notifications.ts'
 import { insertMissingNotifications } from '../store/notifications.ts'
+import type { RecipientRow } from '../store/subscribers.ts'
 
 export interface Notified {
   readonly eventId: string
@@ -59,13 +61,25 @@ export function firstJobs(notified: readonly Notified[]): FirstJobs {
   return { notifications, jobs }
 }
 
+/** What was read when an event was accepted, and is still fresh enough to decide by if that happens at once. */
+export interface ForeseenFacts {
+  readonly readAt: Date
+  readonly stamps: ConfigurationStamps
+  readonly recipient: RecipientRow
+}
+
 /** A job that this node created already leased. */
+export interface PreLeasedJob extends Job {
+  readonly foreseen?: ForeseenFacts | undefined
+}
+
 export function preLeasedJob(
   environment: Environment,
   job: NewJob,
   lease: string,
   event: TriggeredEvent | undefined,
-): Job {
+  foreseen?: ForeseenFacts | undefined,
+): PreLeasedJob {
   // Member by member: a spread costs ten times as much, and there is one for every job.
   return {
     environmentId: environment.id,
@@ -84,6 +98,7 @@ export function preLeasedJob(
     digestId: job.digestId,
     state: job.state,
     event,
+    foreseen,
   }
 }
 

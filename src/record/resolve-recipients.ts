@@ -4,11 +4,13 @@ import type { Sql, Tx } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Recipient } from '../domain/event.ts'
 import type { SubscriberFields } from '../domain/subscriber.ts'
+import { readStamps } from '../store/configuration-stamps.ts'
 import type { ChannelChange } from '../store/subscriber-channels.ts'
 import { mergeChannels } from '../store/subscriber-channels.ts'
 import type { SubscriberRow, SubscriberUpsert } from '../store/subscribers.ts'
-import { findSubscriberIds, findSubscriberRows, upsertSubscribers } from '../store/subscribers.ts'
+import { findSubscriberIds, findSubscriberRows, newRecipient, upsertSubscribers } from '../store/subscribers.ts'
 import type { World } from '../world/world.ts'
+import type { ForeseenFacts } from './notify.ts'
 
 /** Which integration a channel entry belongs to; an entry that names an unknown one comes back as words. */
 export type ResolveChannels = (
@@ -55,7 +57,12 @@ export interface ForeseenPeople {
   readonly ids: ReadonlyMap<string, string>
   readonly made: readonly SubscriberUpsert[]
   readonly changed: readonly SubscriberUpsert[]
+  /** What deciding their jobs needs, by internal id: so a single event is not followed by one more trip. Absent where there are many. */
+  readonly facts: ReadonlyMap<string, ForeseenFacts>
 }
+
+/** More are decided later than at once, and loaded together then. */
+const foreseenMax = 8
 
 export async function foreseePeople(
   db: Sql,
@@ -64,16 +71,25 @@ export async function foreseePeople(
   given: readonly Recipient[],
 ): Promise<ForeseenPeople> {
   const recipients = mergedRecipients(given)
-  const { ids, differing } = await lookUp(db, environment, recipients)
   const now = world.now()
-  const upserts = recipients
-    .filter(({ subscriberId }) => !ids.has(subscriberId))
-    .map(({ subscriberId, fields }) => ({ id: differing.get(subscriberId) ?? world.newId(now), subscriberId, fields }))
-  for (const { subscriberId, id } of upserts) ids.set(subscriberId, id)
-  const [changed, made] = [true, false].map((isThere) =>
-    upserts.filter(({ subscriberId }) => differing.has(subscriberId) === isThere),
-  )
-  return { ids, made: made ?? [], changed: changed ?? [] }
+  const areFew = recipients.length <= foreseenMax
+  const [{ ids, rows, differing }, stamps] = await Promise.all([
+    lookUp(db, environment, recipients, areFew),
+    areFew ? readStamps(db, environment) : undefined,
+  ])
+  const made: SubscriberUpsert[] = []
+  const changed: SubscriberUpsert[] = []
+  for (const { subscriberId, fields } of recipients) {
+    if (ids.has(subscriberId)) continue
+    const knownId = differing.get(subscriberId)
+    const id = knownId ?? world.newId(now)
+    const upserts = knownId === undefined ? made : changed
+    upserts.push({ id, subscriberId, fields })
+    ids.set(subscriberId, id)
+  }
+  const known = [...rows, ...made.map(newRecipient)]
+  const facts = known.map((row) => [row.id, stamps && { readAt: now, stamps, recipient: row }] as const)
+  return { ids, made, changed, facts: new Map(facts.flatMap(([id, fact]) => (fact === undefined ? [] : [[id, fact]]))) }
 }
 
 /** Those that are there and of whom nothing new is said: most are, and cost no write, no lock and no look at their fields. */
@@ -88,12 +104,20 @@ async function findKnown(
 interface LookedUp {
   /** Of those who are as they are said to be. */
   readonly ids: Map<string, string>
+  /** Of the same, where they were looked at. */
+  readonly rows: readonly SubscriberRow[]
   /** Of those of whom something new is said. */
   readonly differing: ReadonlyMap<string, string>
 }
 
-async function lookUp(db: Sql, environment: Environment, recipients: readonly Recipient[]): Promise<LookedUp> {
-  const isNamed = ({ fields }: Recipient): boolean => Object.keys(fields).length === 0
+/** `looksAtAll`: also at those who are only named. */
+async function lookUp(
+  db: Sql,
+  environment: Environment,
+  recipients: readonly Recipient[],
+  looksAtAll = false,
+): Promise<LookedUp> {
+  const isNamed = ({ fields }: Recipient): boolean => !looksAtAll && Object.keys(fields).length === 0
   const named = recipients.filter(isNamed).map((recipient) => recipient.subscriberId)
   const described = recipients.filter((recipient) => !isNamed(recipient))
   const describedIds = described.map((recipient) => recipient.subscriberId)
@@ -102,12 +126,16 @@ async function lookUp(db: Sql, environment: Environment, recipients: readonly Re
     described.length === 0 ? [] : findSubscriberRows(db, environment, describedIds),
   ])
   const differing = new Map<string, string>()
+  const same: SubscriberRow[] = []
   const stored = new Map(rows.map((row) => [row.subscriber_id, row]))
   for (const { subscriberId, fields } of described) {
     const row = stored.get(subscriberId)
-    if (row !== undefined) (differs(row, fields) ? differing : ids).set(subscriberId, row.id)
+    if (row === undefined) continue
+    const isChanged = differs(row, fields)
+    ;(isChanged ? differing : ids).set(subscriberId, row.id)
+    if (!isChanged) same.push(row)
   }
-  return { ids, differing }
+  return { ids, rows: same, differing }
 }
 
 async function writeChannels(

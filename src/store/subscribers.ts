@@ -41,6 +41,23 @@ export interface SubscriberUpsert {
   readonly fields: SubscriberFields
 }
 
+/** As its row will be when it is inserted. */
+export const newRecipient = ({ id, subscriberId, fields }: SubscriberUpsert): RecipientRow => ({
+  id,
+  subscriber_id: subscriberId,
+  first_name: fields.firstName ?? null,
+  last_name: fields.lastName ?? null,
+  email: fields.email ?? null,
+  phone: fields.phone ?? null,
+  avatar: fields.avatar ?? null,
+  locale: fields.locale ?? null,
+  timezone: fields.timezone ?? null,
+  data: fields.data ?? null,
+  preferences: null,
+  is_online: false,
+  last_online_at: null,
+})
+
 export interface UpsertedSubscriber {
   readonly row: SubscriberRow
   readonly created: boolean

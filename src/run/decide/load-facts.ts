@@ -11,6 +11,7 @@ import type { Sealer } from '../../domain/sealed.ts'
 import type { Tenant } from '../../domain/tenant.ts'
 import type { StepType, WorkflowVersion } from '../../domain/workflow.ts'
 import type { WorkflowOverride } from '../../domain/workflow-override.ts'
+import type { ForeseenFacts, PreLeasedJob } from '../../record/notify.ts'
 import { readStamps } from '../../store/configuration-stamps.ts'
 import type { ContextRow } from '../../store/contexts.ts'
 import { findContexts } from '../../store/contexts.ts'
@@ -88,18 +89,20 @@ async function readFacts(
   const versions = await known.of(db, environment, unique(asked.map((job) => job.versionId)))
   const followers = tried === undefined ? followersOf(asked, versions) : noFollowers
   const jobs = [...asked, ...followers.values()]
+  const foreseen = tried === undefined ? stillFresh(asked, world.now()) : undefined
   const [read, recipients, digests, stamps, unsent, channels, previous] = await Promise.all([
     findEvents(db, environment, unique(jobs.filter((job) => job.event === undefined).map((job) => job.eventId))),
-    findRecipients(
-      db,
-      environment,
-      unique(
-        jobs.map((job) => job.subscriberId),
-        tried?.subscribers,
+    foreseen?.map(({ recipient }) => recipient) ??
+      findRecipients(
+        db,
+        environment,
+        unique(
+          jobs.map((job) => job.subscriberId),
+          tried?.subscribers,
+        ),
       ),
-    ),
     findDigests(db, environment, unique(jobs.map((job) => job.digestId)), digestPayloadsMax),
-    readStamps(db, environment),
+    foreseen?.at(-1)?.stamps ?? readStamps(db, environment),
     findUnsent(db, environment, resumed),
     channelsFor(db, world.sealer, environment, jobs, versions),
     tried === undefined ? findPreviousSteps(db, environment, jobs, versions) : noSteps,
@@ -141,6 +144,19 @@ async function readFacts(
     tenantOverrides: new Map(tenantOverrides.map((one) => [`${one.workflowId}/${one.tenantId}`, one])),
     unsent: grouped(unsent, (message) => message.jobId),
   }
+}
+
+/** About what a batch takes to be decided: whoever changes something meanwhile is as late as for those. */
+const freshMs = 100
+
+/** What was read when these jobs were accepted, in that order: where all of them have it, and a moment ago. */
+function stillFresh(jobs: readonly PreLeasedJob[], now: Date): readonly ForeseenFacts[] | undefined {
+  const fresh: ForeseenFacts[] = []
+  for (const { foreseen } of jobs) {
+    if (foreseen === undefined || now.getTime() - foreseen.readAt.getTime() > freshMs) return undefined
+    fresh.push(foreseen)
+  }
+  return fresh.sort((one, other) => one.readAt.getTime() - other.readAt.getTime())
 }
 
 /** A run that is only tried goes step by step. */
