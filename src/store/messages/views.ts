@@ -11,7 +11,7 @@ import type {
 import type { MessageCta, Severity, TemplateActor } from '../../domain/workflow.ts'
 import type { SubscriberRow } from '../subscribers.ts'
 import type { MessageOrigins } from './origins.ts'
-import type { MessageRow } from './rows.ts'
+import type { FeedMessageRow, MessageRow } from './rows.ts'
 
 const noActor: TemplateActor = { type: 'none', data: null }
 
@@ -49,10 +49,13 @@ export function messageOf(environment: Environment, row: MessageRow, origins: Me
   }
 }
 
+/** Whose feed it is. */
+export type FeedRecipient = Pick<SubscriberRow, 'id' | 'subscriber_id' | 'first_name' | 'last_name' | 'avatar'>
+
 export function feedItemOf(
   environment: Environment,
-  subscriber: SubscriberRow,
-  row: MessageRow,
+  subscriber: FeedRecipient,
+  row: FeedMessageRow,
   origins: MessageOrigins,
 ): FeedItem {
   const { stepId: _, _messageTemplateId, ...shared } = sharedMembers(environment, row, origins)
@@ -124,7 +127,7 @@ function inboxNotificationOf(subscriber: SubscriberRow, row: MessageRow, origins
   }
 }
 
-function sharedMembers(environment: Environment, row: MessageRow, origins: MessageOrigins) {
+function sharedMembers(environment: Environment, row: FeedMessageRow, origins: MessageOrigins) {
   const workflow = origins.workflows.get(row.version_id)
   const step = workflow?.steps[row.step]
   const event = origins.events.get(row.event_id)
@@ -156,24 +159,24 @@ function sharedMembers(environment: Environment, row: MessageRow, origins: Messa
 }
 
 // An event's partition may go a moment before its messages': what it said is gone then, and its id is still known.
-function transactionIdOf(row: MessageRow, origins: MessageOrigins): string {
+function transactionIdOf(row: FeedMessageRow, origins: MessageOrigins): string {
   return origins.events.get(row.event_id)?.transactionId ?? row.event_id
 }
 
-function severityOf(row: MessageRow, origins: MessageOrigins): Severity {
+function severityOf(row: FeedMessageRow, origins: MessageOrigins): Severity {
   return (origins.events.get(row.event_id)?.severity ?? 'none') as Severity
 }
 
 /** A user's picture is looked up when read: it may have changed since. */
-function actorOf(row: MessageRow, origins: MessageOrigins): TemplateActor | undefined {
+function actorOf(row: FeedMessageRow, origins: MessageOrigins): TemplateActor | undefined {
   if (row.actor === null || row.actor.type !== 'user') return row.actor ?? undefined
   const actorId = origins.events.get(row.event_id)?.actorId ?? ''
   return { type: 'user', data: origins.avatars.get(actorId) ?? null }
 }
 
-const textOf = (row: MessageRow): string => (typeof row.content === 'string' ? row.content : '')
+const textOf = (row: FeedMessageRow): string => (typeof row.content === 'string' ? row.content : '')
 
-function summaryOf(subscriber: SubscriberRow): Omit<FeedSubscriber, '_id'> {
+function summaryOf(subscriber: FeedRecipient): Omit<FeedSubscriber, '_id'> {
   return {
     subscriberId: subscriber.subscriber_id,
     ...given({ firstName: subscriber.first_name, lastName: subscriber.last_name, avatar: subscriber.avatar }),
