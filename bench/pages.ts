@@ -5,6 +5,7 @@ import { createSealer } from '../src/domain/sealed.ts'
 import { activityPage } from '../src/read/activity.ts'
 import { feedPage } from '../src/read/feed.ts'
 import { messagesPage } from '../src/read/messages.ts'
+import { createPinnedVersions } from '../src/read/pinned-versions.ts'
 import {
   eventIdOfRow,
   fillActivity,
@@ -19,6 +20,7 @@ import type { Measured } from './statistics.ts'
 
 const caller: Caller = { environment, keyId: 'bench', keyName: 'Key', scopes: ['full'] }
 const sealer = createSealer([Buffer.alloc(32)])
+const versions = createPinnedVersions()
 
 const hot = (row: number): string => `user-${row % hotPeople}`
 const ordinary = (row: number, rows: number): string => `user-${hotPeople + (row % ordinaryPeople(rows))}`
@@ -27,11 +29,11 @@ type Part<Query> = Partial<Omit<Query, 'page' | 'limit'>> & { page?: number }
 const limit = 10
 
 const feed = (db: Sql, subscriberId: string, query: Part<Parameters<typeof feedPage>[3]> = {}) =>
-  feedPage(db, environment, subscriberId, { page: 0, limit, ...query })
+  feedPage(db, environment, subscriberId, { page: 0, limit, ...query }, versions)
 const messages = (db: Sql, query: Part<Parameters<typeof messagesPage>[3]> = {}) =>
   messagesPage(db, sealer, caller, { page: 0, limit, ...query })
 const events = (db: Sql, query: Part<Parameters<typeof activityPage>[2]> = {}) =>
-  activityPage(db, environment, { page: 0, limit, ...query })
+  activityPage(db, environment, { page: 0, limit, ...query }, versions)
 
 const queries: Record<string, PageQuery> = {
   'feed, first page': (db, row, rows) => feed(db, ordinary(row, rows)),

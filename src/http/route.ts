@@ -9,6 +9,7 @@ import type { RetentionDays } from '../domain/retention.ts'
 import type { SubscriberCreations } from '../manage/subscriber-creations.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { OutboxWaits } from '../read/outbox-waits.ts'
+import type { PinnedVersions } from '../read/pinned-versions.ts'
 import type { Simulator } from '../simulate/simulate.ts'
 import type { World } from '../world/world.ts'
 import type { Tag } from './tags.ts'
@@ -28,6 +29,8 @@ export interface Service {
   readonly retentionDays: RetentionDays
   /** Calls that wait for a message in the outbox share their looks. */
   readonly outboxWaits: OutboxWaits
+  /** What pages show of workflows as they were. */
+  readonly versions: PinnedVersions
 }
 
 /** What the caller sent. A part without a schema is `undefined`: nobody checked it, so nobody may read it. */

@@ -13,6 +13,7 @@ import type { RetentionDays } from '../domain/retention.ts'
 import { createSubscriberCreations } from '../manage/subscriber-creations.ts'
 import type { Queue } from '../queue/queue.ts'
 import { createOutboxWaits } from '../read/outbox-waits.ts'
+import { createPinnedVersions } from '../read/pinned-versions.ts'
 import { createSimulator } from '../simulate/simulate.ts'
 import type { World } from '../world/world.ts'
 import { createAuthenticate } from './authenticate.ts'
@@ -137,7 +138,8 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   const outboxWaits = createOutboxWaits(db, world)
   const { retentionDays = settings.retentionDays.defaultValue, operatorMail, linkBase } = options
   const simulator = createSimulator({ db, world, operatorMail, linkBase })
-  const shared = { db, world, subscriberCreations, triggers, queue, outboxWaits, retentionDays, simulator }
+  const versions = createPinnedVersions()
+  const shared = { db, world, subscriberCreations, triggers, queue, outboxWaits, retentionDays, simulator, versions }
   const context = { ...shared, authenticate, checkRate, vendor, closing }
   for (const route of routes) installRoute(app, route, context)
   await installUnsubscribe(app, db, world)

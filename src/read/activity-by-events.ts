@@ -6,8 +6,8 @@ import type { Environment } from '../domain/environment.ts'
 import { findEventIds } from '../store/events.ts'
 import type { ActivityFilter } from './activity-filters.ts'
 import { eventCondition, inTime, lookups, newestOfKey, versionCondition, versionLookup } from './activity-filters.ts'
-import type { NotificationRow, Slice } from './activity-rows.ts'
-import { depthOf, notificationColumns, ordered } from './activity-rows.ts'
+import type { ActivityRow, Slice } from './activity-rows.ts'
+import { completed, depthOf, notificationColumns, ordered } from './activity-rows.ts'
 
 /** The indexes that events are found by. */
 export type EventIndex = 'context' | 'topic' | 'severity'
@@ -17,7 +17,7 @@ export async function findByTransactions(
   environment: Environment,
   filter: ActivityFilter,
   slice: Slice,
-): Promise<NotificationRow[]> {
+): Promise<ActivityRow[]> {
   const eventIds = await findEventIds(db, environment, filter.transactionIds ?? [])
   return findOfEvents(db, environment, filter, slice, { eventIds: [...eventIds.values()], fit: false })
 }
@@ -35,7 +35,7 @@ export async function findByEvents(
   filter: ActivityFilter,
   slice: Slice,
   index: EventIndex,
-): Promise<NotificationRow[]> {
+): Promise<ActivityRow[]> {
   for (let count = depthOf(slice); ; count *= growth) {
     const { eventIds, all } = await newestEvents(db, environment, filter, index, count)
     const rows = await findOfEvents(db, environment, filter, slice, { eventIds, fit: true })
@@ -135,10 +135,10 @@ async function findOfEvents(
   filter: ActivityFilter,
   slice: Slice,
   { eventIds, fit }: { eventIds: readonly string[]; fit: boolean },
-): Promise<NotificationRow[]> {
+): Promise<ActivityRow[]> {
   if (eventIds.length === 0) return []
   const ranges = eventIds.map(idsOfEvent)
-  return db.rows<NotificationRow>(sql`
+  const found = sql`
     select ${notificationColumns}
     from unnest(${eventIds}::uuid[], ${ranges.map((range) => range.from)}::uuid[], ${ranges.map((range) => range.to)}::uuid[])
       as k (id, from_id, to_id)
@@ -146,5 +146,6 @@ async function findOfEvents(
       select n.* from notifications n ${lookups(environment, filter, fit ? { event: true, version: true } : {})}
       where n.environment_id = ${environment.id} and n.id between k.from_id and k.to_id and n.event_id = k.id
         and ${inTime(filter, sql`n.id`)}
-      order by n.id desc limit ${depthOf(slice)}) as n ${ordered(slice)}`)
+      order by n.id desc limit ${depthOf(slice)}) as n ${ordered(slice)}`
+  return db.rows<ActivityRow>(completed(environment, found))
 }

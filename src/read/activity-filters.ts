@@ -118,8 +118,8 @@ export function inTime(filter: ActivityFilter, id: Statement): Statement {
 }
 
 /** The smallest and the largest id there can be. */
-const idMin = '00000000-0000-0000-0000-000000000000'
-const idMax = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+export const idMin = '00000000-0000-0000-0000-000000000000'
+export const idMax = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 /**
  * The rows of one key, newest first. Said as a range of (key, id), so that only the index of both gives the order: where a

@@ -12,21 +12,24 @@ import { channels } from '../domain/integration.ts'
 import type { JobState } from '../domain/job.ts'
 import { stepWithoutSecrets } from '../domain/shown-secrets.ts'
 import type { DigestMetadata, NotificationStep, StepMetadata, StepType, StepVariant } from '../domain/workflow.ts'
-import type { ActivityEvent, JobRow } from './activity-facts.ts'
+import type { JobRow } from './activity-facts.ts'
+import type { ActivityRow } from './activity-rows.ts'
 import { executionDetailsOf } from './execution-details.ts'
 
 export interface JobFacts {
   readonly id: string
   readonly step: NotificationStep
+  /** The same as callers see it. */
+  readonly shown: ActivityStep
   /** Absent while its turn has not come. */
   readonly row: JobRow | undefined
-  readonly event: ActivityEvent
+  readonly event: Pick<ActivityRow, 'payload' | 'overrides' | 'is_test'>
   readonly createdAt: string
   readonly standings: readonly Standing[]
   readonly digests: ReadonlyMap<string, readonly Record<string, unknown>[]>
 }
 
-export function activityJobOf({ id, step, row, event, createdAt, standings, digests }: JobFacts): ActivityJob {
+export function activityJobOf({ id, step, shown, row, event, createdAt, standings, digests }: JobFacts): ActivityJob {
   const { type } = step.template
   const events = digests.get(row?.state?.windowId ?? '') ?? []
   const digest = type === 'digest' ? digestOf(step.metadata, row?.state ?? {}, events) : undefined
@@ -35,8 +38,7 @@ export function activityJobOf({ id, step, row, event, createdAt, standings, dige
     type,
     ...(digest === undefined ? {} : { digest }),
     executionDetails: row === undefined ? [] : executionDetailsOf(row, type, event.is_test),
-    // For every key: what a run did is told without what it was let in by.
-    step: stepOf(stepWithoutSecrets(step)),
+    step: shown,
     payload: event.payload,
     overrides: event.overrides,
     providerId: row?.state?.providerId ?? wouldBeProvider(type, standings),
@@ -73,7 +75,9 @@ function timedOf(digest: Extract<DigestMetadata, { type: 'timed' }>, state: JobS
   }
 }
 
-function stepOf(step: NotificationStep): ActivityStep {
+/** For every key: what a run did is told without what it was let in by. */
+export function activityStepOf(whole: NotificationStep): ActivityStep {
+  const step = stepWithoutSecrets(whole)
   return { ...variantOf(step), variants: step.variants.map(variantOf) }
 }
 

@@ -1,14 +1,15 @@
 // Finding notifications for the activity list, newest first: by the way that looks at the fewest of them.
 import type { Sql, Statement } from '../db/sql.ts'
-import { allOf, sql } from '../db/sql.ts'
+import { allOf, prepared, sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import { invalidField } from '../domain/problem.ts'
 import type { EventIndex } from './activity-by-events.ts'
 import { eventRowsOf, findByEvents, findByTransactions } from './activity-by-events.ts'
 import type { ActivityFilter, PeopleFilter } from './activity-filters.ts'
 import { inTime, lookups, newestOfKey, peopleParts, versionCondition } from './activity-filters.ts'
-import type { NotificationRow, Slice } from './activity-rows.ts'
-import { depthOf, notificationColumns, ordered } from './activity-rows.ts'
+import type { ActivityRow, Slice } from './activity-rows.ts'
+import { completed, depthOf, notificationColumns, ordered } from './activity-rows.ts'
+import { pageOf } from './offset-page.ts'
 
 /**
  * Where no index gives the newest first, and where no filter is known to be narrow, this many of the newest notifications
@@ -30,7 +31,7 @@ export async function findNotifications(
   environment: Environment,
   filter: ActivityFilter,
   slice: Slice,
-): Promise<NotificationRow[]> {
+): Promise<ActivityRow[]> {
   if (filter.workflowIds?.length === 0) return []
   if (filter.transactionIds !== undefined) return findByTransactions(db, environment, filter, slice)
   const ways = waysOf(filter)
@@ -115,28 +116,34 @@ const newestOfVersion = (filter: ActivityFilter, limit: number): Statement =>
   newestOfKey(filter, { key: sql`n.version_id`, value: sql`v.id`, id: sql`n.id`, limit })
 
 async function walk(db: Sql, environment: Environment, filter: ActivityFilter, slice: Slice) {
-  return db.rows<NotificationRow>(sql`
+  const found = sql`
     select ${notificationColumns} from notifications n ${lookups(environment, filter)}
-    where n.environment_id = ${environment.id} and ${inTime(filter, sql`n.id`)} ${ordered(slice)}`)
+    where n.environment_id = ${environment.id} and ${inTime(filter, sql`n.id`)} order by n.id desc`
+  const { statement, name } = pageOf(found, slice)
+  const page = completed(environment, statement)
+  const isPlain = name !== undefined && Object.keys(filter).length === 0
+  return db.rows<ActivityRow>(isPlain ? prepared(`activity-newest ${name}`, page) : page)
 }
 
 async function findNewest(db: Sql, environment: Environment, filter: ActivityFilter, slice: Slice, walked: number) {
   const near = Math.max(walked, 4 * depthOf(slice))
-  return db.rows<NotificationRow>(sql`
+  const found = sql`
     select ${notificationColumns} from (
       select * from notifications n where n.environment_id = ${environment.id} and ${inTime(filter, sql`n.id`)}
-      order by n.id desc limit ${near}) as n ${lookups(environment, filter)} ${ordered(slice)}`)
+      order by n.id desc limit ${near}) as n ${lookups(environment, filter)} ${ordered(slice)}`
+  return db.rows<ActivityRow>(completed(environment, found))
 }
 
 async function findByPeople(db: Sql, environment: Environment, filter: ActivityFilter, slice: Slice) {
   const ids = await findPeople(db, environment, filter.people ?? { subscriberIds: [], emails: [] })
   if (ids.length === 0) return []
-  return db.rows<NotificationRow>(sql`
+  const found = sql`
     select ${notificationColumns} from unnest(${ids}::uuid[]) as k (id)
     cross join lateral (
       select n.* from notifications n ${lookups(environment, filter, { people: true })}
       where n.environment_id = ${environment.id} and ${newestOfSubscriber(filter, sql`k.id`, depthOf(slice))}) as n
-    ${ordered(slice)}`)
+    ${ordered(slice)}`
+  return db.rows<ActivityRow>(completed(environment, found))
 }
 
 /** Each part through its own index, and then together. */
@@ -159,10 +166,11 @@ async function findPeople(db: Sql, environment: Environment, people: PeopleFilte
 }
 
 async function findByVersions(db: Sql, environment: Environment, filter: ActivityFilter, slice: Slice) {
-  return db.rows<NotificationRow>(sql`
+  const found = sql`
     select ${notificationColumns} from workflow_versions v
     cross join lateral (
       select n.* from notifications n ${lookups(environment, filter, { version: true })}
       where n.environment_id = ${environment.id} and ${newestOfVersion(filter, depthOf(slice))}) as n
-    where v.environment_id = ${environment.id} and ${versionCondition(filter) ?? sql`true`} ${ordered(slice)}`)
+    where v.environment_id = ${environment.id} and ${versionCondition(filter) ?? sql`true`} ${ordered(slice)}`
+  return db.rows<ActivityRow>(completed(environment, found))
 }

@@ -7,21 +7,23 @@ import type { Environment } from '../domain/environment.ts'
 import { grouped } from '../domain/grouped.ts'
 import type { Message } from '../domain/message-views.ts'
 import { isUuid } from '../domain/uuid-v7.ts'
+import type { WorkflowOrigin } from '../domain/workflow.ts'
 import { channelsOf } from '../domain/workflow.ts'
 import { originWord } from '../domain/workflow-v2.ts'
 import { findOrigins } from '../store/messages/origins.ts'
 import type { MessageRow } from '../store/messages/rows.ts'
 import { isListed, messageColumns } from '../store/messages/rows.ts'
 import { messageOf } from '../store/messages/views.ts'
-import type { ActivityEvent, ActivityFacts, ActivityPerson, PinnedVersion } from './activity-facts.ts'
+import type { ActivityFacts } from './activity-facts.ts'
 import { findActivityFacts } from './activity-facts.ts'
 import type { ActivityQuery } from './activity-filters.ts'
 import { filterOf } from './activity-filters.ts'
-import { activityJobOf } from './activity-job.ts'
-import type { NotificationRow } from './activity-rows.ts'
-import { notificationColumns } from './activity-rows.ts'
+import { activityJobOf, activityStepOf } from './activity-job.ts'
+import type { ActivityRow } from './activity-rows.ts'
+import { completed, notificationColumns } from './activity-rows.ts'
 import { findNotifications } from './activity-search.ts'
 import type { OffsetPage } from './offset-page.ts'
+import type { PinnedVersion, PinnedVersions } from './pinned-versions.ts'
 
 /** A job with what it said. */
 export interface DetailedJob extends ActivityJob {
@@ -33,12 +35,13 @@ export async function activityPage(
   db: Sql,
   environment: Environment,
   query: ActivityQuery,
+  versions: PinnedVersions,
 ): Promise<OffsetPage<Activity>> {
   const { page, limit } = query
   const slice = { offset: page * limit, limit: limit + 1 }
   const rows = await findNotifications(db, environment, filterOf(query), slice)
   const shown = rows.slice(0, limit)
-  const data = shown.length === 0 ? [] : await activitiesOf(db, environment, shown)
+  const data = shown.length === 0 ? [] : await activitiesOf(db, environment, shown, versions)
   return { data, hasMore: rows.length > limit, pageSize: limit, page }
 }
 
@@ -47,19 +50,26 @@ export async function findActivity(
   db: Sql,
   environment: Environment,
   id: string,
+  versions: PinnedVersions,
 ): Promise<Activity<DetailedJob> | undefined> {
   if (!isUuid(id)) return undefined
-  const row = await db.row<NotificationRow>(sql`
-    select ${notificationColumns} from notifications n where n.environment_id = ${environment.id} and n.id = ${id}`)
-  const [activity] = row === undefined ? [] : await activitiesOf(db, environment, [row])
+  const found = sql`
+    select ${notificationColumns} from notifications n where n.environment_id = ${environment.id} and n.id = ${id}`
+  const row = await db.row<ActivityRow>(prepared('activity-one', completed(environment, found)))
+  const [activity] = row === undefined ? [] : await activitiesOf(db, environment, [row], versions)
   if (row === undefined || activity === undefined) return undefined
   const messages = await findMessages(db, environment, row.event_id, activity)
   const jobs = activity.jobs.map((job) => ({ ...job, messages: messages.get(job._id) ?? [] }))
   return { ...activity, jobs }
 }
 
-async function activitiesOf(db: Sql, environment: Environment, rows: readonly NotificationRow[]): Promise<Activity[]> {
-  const facts = await findActivityFacts(db, environment, rows)
+async function activitiesOf(
+  db: Sql,
+  environment: Environment,
+  rows: readonly ActivityRow[],
+  versions: PinnedVersions,
+): Promise<Activity[]> {
+  const facts = await findActivityFacts(db, environment, rows, versions)
   return rows.flatMap((row) => activityOf(environment, row, facts) ?? [])
 }
 
@@ -97,14 +107,12 @@ async function findMessages(
 const messagesPerJobMax = 1_000
 
 /** Undefined in the moment in which an old event's partition has gone and its notifications' has not. */
-function activityOf(environment: Environment, row: NotificationRow, facts: ActivityFacts): Activity | undefined {
-  const event = facts.events.get(row.event_id)
+function activityOf(environment: Environment, row: ActivityRow, facts: ActivityFacts): Activity | undefined {
   const version = facts.versions.get(row.version_id)
-  if (event === undefined || version === undefined) return undefined
+  if (row.transaction_id === null || version === undefined) return undefined
   const { definition } = version
   const createdAt = momentOfId(row.id).toISOString()
-  const jobs = jobsOf(row, event, version, facts, createdAt)
-  const person = facts.people.get(row.subscriber_id)
+  const jobs = jobsOf(row, version, facts, createdAt)
   const digestedId = jobs.flatMap((job) => facts.jobs.get(job._id)?.state?.digestedNotificationId ?? [])[0]
   return {
     _id: row.id,
@@ -113,29 +121,28 @@ function activityOf(environment: Environment, row: NotificationRow, facts: Activ
     _subscriberId: row.subscriber_id,
     _templateId: version.workflowId,
     ...(digestedId === undefined ? {} : { _digestedNotificationId: digestedId }),
-    transactionId: event.transaction_id,
+    transactionId: row.transaction_id,
     createdAt,
     updatedAt: jobs.reduce((latest, job) => (job.updatedAt > latest ? job.updatedAt : latest), createdAt),
     channels: channelsOf(definition.steps),
-    ...(person === undefined || person.is_deleted ? {} : { subscriber: subscriberOf(person) }),
-    template: templateOf(version),
+    ...subscriberOf(row),
+    template: templateOf(version, row.origin),
     jobs,
-    payload: event.payload,
+    payload: row.payload,
     controls: {},
-    to: row.recipient ?? (person === undefined ? {} : { subscriberId: person.subscriber_id }),
+    to: row.recipient ?? (row.recipient_id === null ? {} : { subscriberId: row.recipient_id }),
     tags: definition.tags,
-    topics: topicsOf(row, event),
-    severity: event.severity ?? 'none',
+    topics: topicsOf(row),
+    severity: row.severity ?? 'none',
     critical: definition.critical,
-    contextKeys: event.context_keys ?? [],
-    isTest: event.is_test,
+    contextKeys: row.context_keys ?? [],
+    isTest: row.is_test,
   }
 }
 
 /** One a step that is active, in the steps' order. */
 function jobsOf(
-  row: NotificationRow,
-  event: ActivityEvent,
+  row: ActivityRow,
   version: PinnedVersion,
   { jobs, standings, digests }: ActivityFacts,
   createdAt: string,
@@ -143,23 +150,29 @@ function jobsOf(
   return version.definition.steps.flatMap((step, index) => {
     if (!step.active) return []
     const id = jobIdOf(row.event_id, row.id, index)
-    return [activityJobOf({ id, step, row: jobs.get(id), event, createdAt, standings, digests })]
+    const shown = version.ofActivities[index] ?? activityStepOf(step)
+    return [activityJobOf({ id, step, shown, row: jobs.get(id), event: row, createdAt, standings, digests })]
   })
 }
 
-function subscriberOf(person: ActivityPerson): ActivitySubscriber {
-  return {
-    _id: person.id,
-    subscriberId: person.subscriber_id,
-    ...(person.first_name === null ? {} : { firstName: person.first_name }),
-    ...(person.last_name === null ? {} : { lastName: person.last_name }),
-    ...(person.email === null ? {} : { email: person.email }),
-    ...(person.phone === null ? {} : { phone: person.phone }),
+function subscriberOf(row: ActivityRow): { subscriber?: ActivitySubscriber } {
+  if (row.recipient_id === null || row.is_deleted) return {}
+  const subscriber = {
+    _id: row.subscriber_id,
+    subscriberId: row.recipient_id,
+    ...(row.first_name === null ? {} : { firstName: row.first_name }),
+    ...(row.last_name === null ? {} : { lastName: row.last_name }),
+    ...(row.email === null ? {} : { email: row.email }),
+    ...(row.phone === null ? {} : { phone: row.phone }),
   }
+  return { subscriber }
 }
 
 /** As it was when the event came; its identifier as it is now. */
-function templateOf({ workflowId, identifier, definition, origin }: PinnedVersion): Activity['template'] {
+function templateOf(
+  { workflowId, identifier, definition }: PinnedVersion,
+  origin: WorkflowOrigin,
+): Activity['template'] {
   const named = (names: readonly string[]) => names.map((name) => ({ name }))
   return {
     _id: workflowId,
@@ -177,9 +190,9 @@ function templateOf({ workflowId, identifier, definition, origin }: PinnedVersio
 }
 
 /** The topics that reached this subscriber, by the keys they had. */
-function topicsOf(row: NotificationRow, event: ActivityEvent): Activity['topics'] {
-  return (row.topic_ids ?? []).flatMap((topicId) => {
-    const topicKey = event.topic_keys?.[event.topic_ids?.indexOf(topicId) ?? -1]
+function topicsOf({ topic_ids, event_topic_ids, event_topic_keys }: ActivityRow): Activity['topics'] {
+  return (topic_ids ?? []).flatMap((topicId) => {
+    const topicKey = event_topic_keys?.[event_topic_ids?.indexOf(topicId) ?? -1]
     return topicKey === undefined ? [] : [{ _topicId: topicId, topicKey }]
   })
 }

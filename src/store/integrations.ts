@@ -116,10 +116,15 @@ export async function lockIntegrations(tx: Tx, environment: Environment): Promis
 
 /** All that are not deleted, oldest first, without opening anything sealed. */
 export async function listStandings(db: Sql, environment: Environment): Promise<Standing[]> {
-  return db.rows<Standing>(sql`
-    select id, provider_id as "providerId", channel, active, is_primary as "primary",
-      jsonb_array_length(conditions) > 0 as "hasConditions"
-    from integrations where environment_id = ${environment.id} and deleted_at is null order by id limit ${integrationsMax}`)
+  return db.rows<Standing>(
+    prepared(
+      'integrations-standings',
+      sql`select id, provider_id as "providerId", channel, active, is_primary as "primary",
+            jsonb_array_length(conditions) > 0 as "hasConditions"
+          from integrations where environment_id = ${environment.id} and deleted_at is null
+          order by id limit ${integrationsMax}`,
+    ),
+  )
 }
 
 /** Whether the identifier belongs to another integration, deleted ones included. */

@@ -187,6 +187,13 @@ function rowsNamed(environment: Environment, subscriberIds: readonly string[]): 
       order by found.subscriber_id limit 1) as s`
 }
 
+/** One of them, as `s`, for a statement that goes on from there. */
+export const rowNamed = (environment: Environment, subscriberId: string): Statement => sql`(
+  select * from subscribers found
+  where found.environment_id = ${environment.id} and found.subscriber_id >= ${subscriberId}
+    and found.subscriber_id <= ${subscriberId} and found.deleted_at is null
+  order by found.subscriber_id limit 1) as s`
+
 // Which fields were given, as bits: absent and null are different things to say.
 const fieldBits = {
   firstName: 1,

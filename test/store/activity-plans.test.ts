@@ -8,6 +8,7 @@ import { jobIdOf, notificationIdOf } from '../../src/domain/derived-id.ts'
 import { activityPage, findActivity } from '../../src/read/activity.ts'
 import type { ActivityQuery } from '../../src/read/activity-filters.ts'
 import { findEventProgress } from '../../src/read/event-progress.ts'
+import { createPinnedVersions } from '../../src/read/pinned-versions.ts'
 import type { NewEvent } from '../../src/store/events.ts'
 import { eventInsertion } from '../../src/store/events.ts'
 import type { NewJob } from '../../src/store/jobs/insert.ts'
@@ -18,7 +19,7 @@ import type { SceneWorkflow } from '../support/activity-scene.ts'
 import { ActivityScene, stepOf } from '../support/activity-scene.ts'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
-import { assertBounded, explain } from '../support/plan.ts'
+import { assertBounded, estimatedCosts, explain, explainPrepared, recordStatements } from '../support/plan.ts'
 import { addSubscribers } from '../support/topic-scene.ts'
 
 const limit = 10
@@ -34,6 +35,7 @@ const batchSize = 2_000
 /** These events, old ones, have what no other has. */
 const rare = new Set([100, 200, 300])
 
+const versions = createPinnedVersions()
 let app: TestApp
 let scene: ActivityScene
 let busy: SceneWorkflow
@@ -180,7 +182,7 @@ async function addFanOut(people: readonly string[]): Promise<{ id: string; notif
 
 type Filters = Partial<ActivityQuery>
 const read = (filters: Filters) => (db: Parameters<typeof activityPage>[0]) =>
-  activityPage(db, scene.environment, { page: 0, limit, ...filters })
+  activityPage(db, scene.environment, { page: 0, limit, ...filters }, versions)
 
 async function pinned(what: string, filters: Filters, expected: number): Promise<void> {
   const bounds = { rows: rowsExaminedMax, pages: pagesTouchedMax }
@@ -208,6 +210,28 @@ test('a page without filters looks at a page of rows, at the newest and in the m
   await pinned('nothing', {}, limit)
   await pinned('before', { before: middle() }, limit)
   await pinned('after', { after: middle() }, limit)
+})
+
+test('a page without filters is two prepared statements, and a third where no provider was chosen yet', async () => {
+  await read({})(app.database.db)
+  const recording = recordStatements(app.database.db)
+  await read({})(recording)
+  assert.deepEqual(
+    recording.statements.map(({ name }) => name),
+    ['activity-newest short', 'activity-jobs', 'integrations-standings'],
+  )
+  const [newest, jobs] = recording.statements
+  for (const statement of [newest, jobs]) {
+    const plan = await explainPrepared(app.database.db, statement ?? assert.fail('nothing ran'))
+    assert.equal(plan.hasSequentialScan, false, plan.text)
+    assert.ok(plan.rowsExamined <= rowsExaminedMax, plan.text)
+    assert.ok(plan.pagesTouched <= pagesTouchedMax, plan.text)
+    const events = [...plan.relations].filter((name) => name.startsWith('events_'))
+    assert.ok(events.length <= 1, plan.text)
+    // No more than for the values themselves: the server keeps the plan only then.
+    const costs = await estimatedCosts(app.database.db, statement ?? assert.fail('nothing ran'))
+    assert.ok(costs.prepared <= costs.once, JSON.stringify(costs))
+  }
 })
 
 test('an event’s notifications are found by its transaction', async () => {
@@ -279,7 +303,7 @@ test('one notification is found with its jobs and messages by key', async () => 
   const { db } = app.database
   const bounds = { rows: rowsExaminedMax, pages: pagesTouchedMax }
   const found = await assertBounded(db, 'detail', bounds, (recording) =>
-    findActivity(recording, scene.environment, fanOut.notificationId),
+    findActivity(recording, scene.environment, fanOut.notificationId, versions),
   )
   assert.equal(found?.jobs.length, 1)
 })

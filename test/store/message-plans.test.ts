@@ -1,7 +1,7 @@
 // The plans of the feed, its counts and the list of messages, pinned: a page looks at about a page of rows, however many there are.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Sql } from '../../src/db/sql.ts'
+import type { Sql, Statement } from '../../src/db/sql.ts'
 import { sql } from '../../src/db/sql.ts'
 import { idsOfEvent, jobIdOf, messageIdOf, notificationIdOf } from '../../src/domain/derived-id.ts'
 import type { Caller, Environment } from '../../src/domain/environment.ts'
@@ -9,11 +9,12 @@ import type { FeedFilter, FeedQuery } from '../../src/read/feed.ts'
 import { feedCount, feedPage } from '../../src/read/feed.ts'
 import type { MessagesQuery } from '../../src/read/messages.ts'
 import { messagesPage } from '../../src/read/messages.ts'
+import { createPinnedVersions } from '../../src/read/pinned-versions.ts'
 import { markAllMessages } from '../../src/store/messages/marks.ts'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { MessageScene } from '../support/message-scene.ts'
-import { explain, recordStatements } from '../support/plan.ts'
+import { estimatedCosts, explain, explainPrepared, recordStatements } from '../support/plan.ts'
 
 const limit = 10
 /** The page, its events, versions, workflows and people; five channels give a page each. */
@@ -27,6 +28,7 @@ let environment: Environment
 let caller: Caller
 /** The event that told all the people in `crowd`. */
 let crowdEventId: string
+const versions = createPinnedVersions()
 
 /** So many copies of a message, each of an event of its own, a second apart and back in time, in three months' partitions. */
 async function copyMessage(id: string, copies: number, subscriberIds: readonly string[]): Promise<void> {
@@ -85,7 +87,7 @@ async function tellCrowd(count: number): Promise<string> {
 
 before(async () => {
   app = await createTestApp()
-  scene = await MessageScene.of(app, ['busy', 'lonely', 'reader'])
+  scene = await MessageScene.of(app, ['busy', 'lonely', 'reader', 'ordinary'])
   environment = scene.scene.environment
   caller = { environment, keyId: 'key', keyName: 'Key', scopes: ['full'] }
   const { db } = app.database
@@ -110,7 +112,7 @@ after(() => app.close())
 const feed =
   (query: Partial<FeedQuery>, subscriberId = 'busy') =>
   (db: Sql) =>
-    feedPage(db, environment, subscriberId, { page: 0, limit, ...query })
+    feedPage(db, environment, subscriberId, { page: 0, limit, ...query }, versions)
 const list = (query: Partial<MessagesQuery>) => (db: Sql) =>
   messagesPage(db, app.world.sealer, caller, { page: 0, limit, ...query })
 
@@ -123,10 +125,13 @@ async function pinned<Result>(what: string, read: (db: Sql) => Promise<Result>, 
   )
   assert.ok(asked.length > 0, what)
   for (const statement of asked) {
-    const plan = await explain(app.database.db, statement)
+    const explained = statement.name === undefined ? explain : explainPrepared
+    const plan = await explained(app.database.db, statement)
     const message = `${what}\n${statement.text}\n${plan.text}`
-    assert.ok(plan.rowsExamined <= bounds.rows, `${plan.rowsExamined} rows: ${message}`)
-    assert.ok(plan.pagesTouched <= bounds.pages, `${plan.pagesTouched} pages: ${message}`)
+    // What is counted beside the page has a bound of its own.
+    const { rowsExamined, pagesTouched } = plan.rest
+    assert.ok(rowsExamined <= bounds.rows, `${rowsExamined} rows: ${message}`)
+    assert.ok(pagesTouched <= bounds.pages, `${pagesTouched} pages: ${message}`)
     assert.ok(plan.indexes.length > 0, message)
   }
   return result
@@ -184,18 +189,82 @@ test('counts of what is open look at what they count', async () => {
 })
 
 test('the count beside a page stops at 50,000 and goes by an index', async () => {
-  for (const read of [
-    feed({}),
-    feed({ read: false }),
-    list({}),
-    list({ channel: 'email' }),
-    list({ subscriberId: 'busy' }),
-  ]) {
+  for (const read of [list({}), list({ channel: 'email' }), list({ subscriberId: 'busy' })]) {
     const recording = recordStatements(app.database.db)
     await read(recording)
     const count = recording.statements.find((statement) => statement.text.startsWith('select count'))
     const plan = await explain(app.database.db, count ?? assert.fail('nothing was counted'))
     assert.ok(plan.rowsExamined <= 50_001, plan.text)
+  }
+})
+
+/** The statement that a page or a count of the feed runs once its versions are known. */
+async function only(read: (db: Sql) => Promise<unknown>): Promise<Statement> {
+  await read(app.database.db)
+  const recording = recordStatements(app.database.db)
+  await read(recording)
+  assert.equal(recording.statements.length, 1, recording.statements.map(({ text }) => text).join('\n'))
+  return recording.statements[0] ?? assert.fail('nothing ran')
+}
+
+const count =
+  (filter: FeedFilter, subscriberId = 'busy') =>
+  (db: Sql) =>
+    feedCount(db, environment, subscriberId, { ...filter, limit: 50 })
+
+test('a page of the feed is one statement, and so is a count: prepared where its text is one of a few', async () => {
+  for (const filter of [{}, { read: false }, { seen: false }, { read: true, seen: true }]) {
+    assert.match((await only(feed(filter))).name ?? '', /^feed-page/)
+    assert.match((await only(count(filter))).name ?? '', /^feed-count/)
+  }
+  assert.equal((await only(feed({ payload: { rare: true } }))).name, undefined)
+})
+
+test('a prepared page looks at a page of rows, and counts beside it without looking at one', async () => {
+  for (const [filter, subscriberId] of [
+    [{}, 'busy'],
+    [{}, 'lonely'],
+    [{ read: false }, 'busy'],
+    [{ seen: false }, 'reader'],
+  ] as const) {
+    const plan = await explainPrepared(app.database.db, await only(feed(filter, subscriberId)))
+    assert.ok(plan.rest.rowsExamined <= page.rows, plan.text)
+    assert.ok(plan.rest.pagesTouched <= page.pages, plan.text)
+    const counted = plan.parts.get('c') ?? assert.fail(plan.text)
+    assert.ok(counted.rowsExamined <= 20_100, plan.text)
+    // By the index alone: a hundred entries on a page of it, and a few pages in each partition.
+    assert.ok(counted.pagesTouched <= counted.rowsExamined / 40 + 30, `${counted.pagesTouched} pages: ${plan.text}`)
+  }
+})
+
+test('the count beside a page of an ordinary feed costs no more than the page', async () => {
+  const ordinary = await scene.say('ordinary')
+  await copyMessage(ordinary.id, 300, [scene.people.get('ordinary') ?? ''])
+  await app.database.db.run(sql`vacuum analyze messages`)
+  const plan = await explainPrepared(app.database.db, await only(feed({}, 'ordinary')))
+  const counted = plan.parts.get('c') ?? assert.fail(plan.text)
+  assert.ok(counted.pagesTouched <= plan.rest.pagesTouched, plan.text)
+})
+
+test('the events of a prepared page are looked for in their own partitions', async () => {
+  const plan = await explainPrepared(app.database.db, await only(feed({})))
+  const events = [...plan.relations].filter((name) => name.startsWith('events_'))
+  assert.equal(events.length, 1, plan.text)
+})
+
+test('a plan for any values is expected to cost no more than one for these: the server keeps it only then', async () => {
+  const statements = [feed({}), feed({ limit: 50 }), feed({ read: false }), count({ seen: false })]
+  for (const read of statements) {
+    const costs = await estimatedCosts(app.database.db, await only(read))
+    assert.ok(costs.prepared <= costs.once, JSON.stringify(costs))
+  }
+})
+
+test('a prepared count looks at what it counts', async () => {
+  for (const filter of [{ read: false }, { seen: false }]) {
+    const plan = await explainPrepared(app.database.db, await only(count(filter)))
+    assert.ok(plan.rowsExamined <= 150, plan.text)
+    assert.ok(plan.pagesTouched <= 150, plan.text)
   }
 })
 

@@ -18,8 +18,10 @@ export const activityRoutes = [
       'Triggered events, one item a subscriber, newest first, with the jobs of each step and their execution details. Filters are joined by “and”, values of one filter by “or”.',
     query: activityQuery,
     replies: { 200: activityPageReply },
-    handle: async ({ db }, { caller, query }) =>
-      ok(await activityPage(db, caller.environment, { ...query, page: query.page ?? 0, limit: query.limit ?? 10 })),
+    handle: async ({ db, versions }, { caller, query }) => {
+      const asked = { ...query, page: query.page ?? 0, limit: query.limit ?? 10 }
+      return ok(await activityPage(db, caller.environment, asked, versions))
+    },
   }),
   route({
     ...shared,
@@ -32,8 +34,8 @@ export const activityRoutes = [
     }),
     replies: { 200: activityDetail },
     errors: [404],
-    handle: async ({ db }, { caller, params }) => {
-      const found = await findActivity(db, caller.environment, params.notificationId)
+    handle: async ({ db, versions }, { caller, params }) => {
+      const found = await findActivity(db, caller.environment, params.notificationId, versions)
       if (found === undefined) throw notFound('Notification not found')
       return ok(found)
     },

@@ -76,14 +76,15 @@ export const subscriberFeedRoutes = [
     }),
     replies: { 200: offsetPage('FeedPage', feedItem) },
     errors: [404],
-    handle: async ({ db }, { caller, params, query }) => {
+    handle: async ({ db, versions }, { caller, params, query }) => {
       const payload = readPayloadFilter(query.payload)
-      const page = await feedPage(db, caller.environment, params.subscriberId, {
+      const asked = {
         page: query.page ?? 0,
         limit: query.limit ?? 10,
         ...filterOf(query),
         ...(payload === undefined ? {} : { payload }),
-      })
+      }
+      const page = await feedPage(db, caller.environment, params.subscriberId, asked, versions)
       if (page === undefined) throw unknownSubscriber(params.subscriberId)
       return ok(page)
     },

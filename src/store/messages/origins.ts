@@ -18,8 +18,11 @@ export interface MessageWorkflow {
   readonly steps: readonly { readonly uuid: string; readonly templateId: string; readonly feedId: string | null }[]
 }
 
+/** What messages show of their event. */
+export type MessageEvent = Pick<TriggeredEvent, 'transactionId' | 'payload' | 'overrides' | 'actorId' | 'severity'>
+
 export interface MessageOrigins {
-  readonly events: ReadonlyMap<string, TriggeredEvent>
+  readonly events: ReadonlyMap<string, MessageEvent>
   /** By version. */
   readonly workflows: ReadonlyMap<string, MessageWorkflow>
   /** By the actor's internal id; null without a picture. */
@@ -41,12 +44,22 @@ export async function findOrigins(
   const actors = rows.flatMap((row) =>
     row.actor?.type === 'user' ? (eventsById.get(row.event_id)?.actorId ?? []) : [],
   )
-  const people = actors.length === 0 ? [] : await findSubscribersById(db, environment, distinct(actors))
   return {
     events: eventsById,
     workflows: new Map(workflows.map(({ versionId, ...workflow }) => [versionId, workflow])),
-    avatars: new Map(people.map((row) => [row.id, row.avatar])),
+    avatars: await findAvatars(db, environment, actors),
   }
+}
+
+/** By the actor's internal id. */
+export async function findAvatars(
+  db: Sql,
+  environment: Environment,
+  actors: readonly string[],
+): Promise<Map<string, string | null>> {
+  if (actors.length === 0) return new Map()
+  const people = await findSubscribersById(db, environment, distinct(actors))
+  return new Map(people.map((row) => [row.id, row.avatar]))
 }
 
 const distinct = (ids: readonly string[]): string[] => [...new Set(ids)]

@@ -43,6 +43,19 @@ export interface MessageRow {
   readonly updated_at: Date
 }
 
+/** What an item of the feed shows. */
+export type FeedMessageRow = Pick<
+  MessageRow,
+  | ('id' | 'event_id' | 'notification_id' | 'job_id' | 'subscriber_id' | 'version_id' | 'step' | 'channel' | 'status')
+  | ('provider_id' | 'content' | 'subject' | 'cta' | 'actor' | 'data' | 'read' | 'seen' | 'archived')
+  | ('created_at' | 'updated_at')
+>
+
+/** Of a row called `m`. */
+export const feedMessageColumns = sql`m.id, m.event_id, m.notification_id, m.job_id, m.subscriber_id, m.version_id, m.step,
+  m.channel, m.status, m.provider_id, m.content, m.subject, m.cta, m.actor, m.data, m.read, m.seen, m.archived, m.created_at,
+  m.updated_at`
+
 /** Of a row called `m`. */
 export const messageColumns = sql`m.id, m.event_id, m.notification_id, m.job_id, m.subscriber_id, m.version_id, m.step,
   m.channel, m.status, m.provider_id, m.provider_message_id, m.error_id, m.error_text, m.content, m.subject, m.title, m.email,

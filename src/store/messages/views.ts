@@ -11,18 +11,18 @@ import type {
 import type { MessageCta, Severity, TemplateActor } from '../../domain/workflow.ts'
 import type { SubscriberRow } from '../subscribers.ts'
 import type { MessageOrigins } from './origins.ts'
-import type { MessageRow } from './rows.ts'
+import type { FeedMessageRow, MessageRow } from './rows.ts'
 
 const noActor: TemplateActor = { type: 'none', data: null }
 
 /** The Message of the interface, without its subscriber and its workflow. */
 export function messageOf(environment: Environment, row: MessageRow, origins: MessageOrigins): Message {
-  const { stepId, ...shared } = sharedMembers(environment, row, origins)
+  const step = stepOf(row, origins)
   return {
-    ...shared,
-    _messageTemplateId: shared._messageTemplateId ?? null,
+    ...sharedMembers(environment, row, origins),
+    _messageTemplateId: step?.templateId ?? null,
     ...given({
-      stepId,
+      stepId: step?.uuid,
       deliveredAt: row.delivered_at?.map((at) => at.toISOString()),
       firstSeenDate: row.first_seen_at?.toISOString(),
       lastSeenDate: row.last_seen_at?.toISOString(),
@@ -49,16 +49,20 @@ export function messageOf(environment: Environment, row: MessageRow, origins: Me
   }
 }
 
+/** Whose feed it is. */
+export type FeedRecipient = Pick<SubscriberRow, 'id' | 'subscriber_id' | 'first_name' | 'last_name' | 'avatar'>
+
 export function feedItemOf(
   environment: Environment,
-  subscriber: SubscriberRow,
-  row: MessageRow,
+  subscriber: FeedRecipient,
+  row: FeedMessageRow,
   origins: MessageOrigins,
 ): FeedItem {
-  const { stepId: _, _messageTemplateId, ...shared } = sharedMembers(environment, row, origins)
+  const templateId = stepOf(row, origins)?.templateId
   return {
-    ...shared,
-    ...given({ _messageTemplateId }),
+    // Not taken apart again with a rest: such objects are slow to make and slow to write.
+    ...sharedMembers(environment, row, origins),
+    ...(templateId ? { _messageTemplateId: templateId } : {}),
     actor: actorOf(row, origins) ?? noActor,
     subscriber: { _id: subscriber.id, ...summaryOf(subscriber) },
     providerId: row.provider_id ?? 'platform',
@@ -124,22 +128,19 @@ function inboxNotificationOf(subscriber: SubscriberRow, row: MessageRow, origins
   }
 }
 
-function sharedMembers(environment: Environment, row: MessageRow, origins: MessageOrigins) {
+function sharedMembers(environment: Environment, row: FeedMessageRow, origins: MessageOrigins) {
   const workflow = origins.workflows.get(row.version_id)
-  const step = workflow?.steps[row.step]
   const event = origins.events.get(row.event_id)
   return {
     _id: row.id,
     _templateId: workflow?.id ?? '',
-    _messageTemplateId: step?.templateId,
-    _feedId: step?.feedId ?? null,
+    _feedId: workflow?.steps[row.step]?.feedId ?? null,
     _environmentId: environment.id,
     _organizationId: environment.organizationId,
     _notificationId: row.notification_id,
     _subscriberId: row.subscriber_id,
     _jobId: row.job_id,
     templateIdentifier: workflow?.identifier ?? '',
-    stepId: step?.uuid,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
     transactionId: transactionIdOf(row, origins),
@@ -155,28 +156,32 @@ function sharedMembers(environment: Environment, row: MessageRow, origins: Messa
   }
 }
 
+const stepOf = (row: FeedMessageRow, origins: MessageOrigins) => origins.workflows.get(row.version_id)?.steps[row.step]
+
 // An event's partition may go a moment before its messages': what it said is gone then, and its id is still known.
-function transactionIdOf(row: MessageRow, origins: MessageOrigins): string {
+function transactionIdOf(row: FeedMessageRow, origins: MessageOrigins): string {
   return origins.events.get(row.event_id)?.transactionId ?? row.event_id
 }
 
-function severityOf(row: MessageRow, origins: MessageOrigins): Severity {
+function severityOf(row: FeedMessageRow, origins: MessageOrigins): Severity {
   return (origins.events.get(row.event_id)?.severity ?? 'none') as Severity
 }
 
 /** A user's picture is looked up when read: it may have changed since. */
-function actorOf(row: MessageRow, origins: MessageOrigins): TemplateActor | undefined {
+function actorOf(row: FeedMessageRow, origins: MessageOrigins): TemplateActor | undefined {
   if (row.actor === null || row.actor.type !== 'user') return row.actor ?? undefined
   const actorId = origins.events.get(row.event_id)?.actorId ?? ''
   return { type: 'user', data: origins.avatars.get(actorId) ?? null }
 }
 
-const textOf = (row: MessageRow): string => (typeof row.content === 'string' ? row.content : '')
+const textOf = (row: FeedMessageRow): string => (typeof row.content === 'string' ? row.content : '')
 
-function summaryOf(subscriber: SubscriberRow): Omit<FeedSubscriber, '_id'> {
+function summaryOf(subscriber: FeedRecipient): Omit<FeedSubscriber, '_id'> {
   return {
     subscriberId: subscriber.subscriber_id,
-    ...given({ firstName: subscriber.first_name, lastName: subscriber.last_name, avatar: subscriber.avatar }),
+    ...(subscriber.first_name === null ? {} : { firstName: subscriber.first_name }),
+    ...(subscriber.last_name === null ? {} : { lastName: subscriber.last_name }),
+    ...(subscriber.avatar === null ? {} : { avatar: subscriber.avatar }),
   }
 }
 
