@@ -1,7 +1,7 @@
 // The integrations table. Credentials and configurations are sealed here on the way in and opened on the way out.
 
 import type { Sql, Tx } from '../db/sql.ts'
-import { json, sql } from '../db/sql.ts'
+import { json, prepared, sql } from '../db/sql.ts'
 import type { StepFilter } from '../domain/condition.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Channel, Configurations, Credentials, Integration, Standing } from '../domain/integration.ts'
