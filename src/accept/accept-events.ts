@@ -7,7 +7,7 @@ import type { Db, Tx } from '../db/sql.ts'
 import type { Answer, Idempotency } from '../domain/answer.ts'
 import { created } from '../domain/answer.ts'
 import type { Environment } from '../domain/environment.ts'
-import type { TriggerResult } from '../domain/event.ts'
+import type { EventRequest, TriggerResult } from '../domain/event.ts'
 import { directLane } from '../domain/event.ts'
 import { gathered } from '../domain/gathered.ts'
 import type { Job } from '../domain/job.ts'
@@ -184,7 +184,8 @@ async function judgeCalls(
 ): Promise<JudgedCalls> {
   const events = gathered(calls, (call) => call.events)
   const requests = gathered(events, (event) => ('request' in event ? [event.request] : []))
-  const mayBePlain = calls.every((call) => call.idempotency === undefined) && requests.every(isPlain)
+  const isKeyed = calls.some((call) => call.idempotency !== undefined)
+  const mayBePlain = !isKeyed && requests.every(isPlain) && !repeatsTransaction(requests)
   const named = mayBePlain ? gathered(requests, ({ recipients, actor }) => peopleOf(recipients, actor)) : []
   const [judged, people] = await db.together((on) =>
     Promise.all([
@@ -196,6 +197,12 @@ async function judgeCalls(
   const mayWrite = people !== undefined && judged.every((one) => 'runnable' in one)
   const writesNobody = people !== undefined && people.made.length + people.changed.length === 0
   return { judged, people: mayWrite || writesNobody ? people : undefined }
+}
+
+/** The second of two alike does not run, and the people it names are not to be written for it. */
+function repeatsTransaction(requests: readonly EventRequest[]): boolean {
+  const ids = requests.flatMap(({ transactionId }) => transactionId ?? [])
+  return new Set(ids).size < ids.length
 }
 
 /** For each call the answer it was given before, if it is a repeat. */

@@ -89,19 +89,17 @@ export interface Acceptance {
 }
 
 /**
- * Plain events in one statement, and so a transaction by itself. It goes by what was looked up before it began, and fails
+ * Plain events, of which no two have the same transaction, in one statement, and so a transaction by itself. It goes by what was looked up before it began, and fails
  * as outrun where another transaction has changed that since: then nothing is kept of it.
  */
 export async function writePlainEvents(
   db: Sql,
   acceptance: Acceptance,
-  given: readonly Numbered[],
+  events: readonly Numbered[],
   { ids, made, changed, facts }: ForeseenPeople,
 ): Promise<WrittenEvents> {
   const { environment, now } = acceptance
-  const first = firstOfEach(given)
-  const events = given.filter((event) => !isLaterOfIts(first, event))
-  const claims = claimsOf(first)
+  const claims = claimsOf(firstOfEach(events))
   const before = [
     ...(claims.length === 0 ? [] : [transactionClaims(environment, claims)]),
     ...(made.length === 0 ? [] : [subscriberInsertion(environment, made, now)]),

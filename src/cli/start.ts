@@ -46,8 +46,11 @@ async function stopInTime(log: Log, stop: () => Promise<void>): Promise<void> {
     log.error({ stopTimeoutMs }, 'Could not stop in time')
     process.exit(1)
   }, stopTimeoutMs)
-  await stop()
-  clearTimeout(timeout)
+  try {
+    await stop()
+  } finally {
+    clearTimeout(timeout)
+  }
 }
 
 /** One process of several: its parent has the banner, and says when to stop. */

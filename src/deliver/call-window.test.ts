@@ -159,3 +159,12 @@ test('a minute without calls, and it begins again from what is usual', () => {
   window.note({ beganAt: at(70_000), ending: 'answered' }, at(70_200))
   assert.equal(window.size(500), 50)
 })
+
+test('a maximum that is nothing for a while, and returns, leaves the calls as they were', () => {
+  const window = createCallWindow()
+  assert.equal(window.size(5), 5)
+  assert.equal(window.size(0), 0)
+  assert.equal(window.size(5), 5)
+  window.note({ beganAt: new Date(1_000), ending: 'slow-down' }, new Date(1_100))
+  assert.ok(window.size(5) >= 1)
+})

@@ -55,10 +55,15 @@ class Window implements CallWindow {
   #round = newRound(0)
   #lastMs = 0
 
+  /** What was learnt stays, should the maximum be smaller for a while: nodes that share an account take turns. */
   size(max: number): number {
     this.#max = max
-    if (this.#size > max) this.#size = max
-    return this.#size
+    return Math.min(this.#size, max)
+  }
+
+  /** What there really was, and one at least, by which calls of before are judged. */
+  get #used(): number {
+    return Math.max(1, Math.min(this.#size, this.#max))
   }
 
   missed(): void {
@@ -74,9 +79,10 @@ class Window implements CallWindow {
     const round = this.#round
     if (ending === 'failed') round.failed += 1
     else round.latenciesMs.push(Math.max(0, nowMs - beganAt.getTime()))
-    const failures = Math.max(failedMin, Math.floor(this.#size * failedShare))
-    if (ending === 'slow-down' || round.failed >= failures) this.#resize(this.#size / 2, nowMs)
-    else if (round.latenciesMs.length >= this.#size) this.#endRound(lowerQuartile(round.latenciesMs), ownMs, nowMs)
+    const size = this.#used
+    const failures = Math.max(failedMin, Math.floor(size * failedShare))
+    if (ending === 'slow-down' || round.failed >= failures) this.#resize(size / 2, nowMs)
+    else if (round.latenciesMs.length >= size) this.#endRound(lowerQuartile(round.latenciesMs), ownMs, nowMs)
   }
 
   #endRound(latencyMs: number, ownMs: number, nowMs: number): void {
@@ -99,6 +105,7 @@ class Window implements CallWindow {
   }
 
   #grow(): void {
+    if (this.#size >= this.#max) return
     const more = this.#size < this.#doublesBelow ? this.#size : Math.ceil(Math.sqrt(this.#size))
     this.#size = Math.min(this.#max, this.#size + more)
   }
@@ -126,7 +133,7 @@ class Window implements CallWindow {
   }
 
   #forget(nowMs: number): void {
-    this.#size = Math.min(usualCallsMax, this.#max)
+    this.#size = usualCallsMax
     this.#doublesBelow = Number.POSITIVE_INFINITY
     this.#fastest = undefined
     this.#sizeBefore = undefined

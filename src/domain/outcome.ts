@@ -22,6 +22,8 @@ export type Outcome =
       readonly ofRecipient?: true
       /** Refused with others of its request, perhaps for another's fault: the next request holds it alone. */
       readonly alone?: true
+      /** No call was made: something of our own was not ready. It says nothing of the provider. */
+      readonly uncalled?: true
       readonly down?: Down
     }
   /** Perhaps sent: the channel's policy decides. */
@@ -45,6 +47,7 @@ export const refused = (reason: RefusalReason, detail: string): Outcome => ({ ki
 export const misconfigured = (detail: string): Outcome => ({ kind: 'misconfigured', detail })
 export const busy = (detail: string, retryAfterMs?: number): Outcome =>
   retryAfterMs === undefined ? { kind: 'busy', detail } : { kind: 'busy', detail, retryAfterMs }
+export const uncalled = (detail: string): Outcome => ({ kind: 'busy', detail, uncalled: true })
 export const unsure = (detail: string): Outcome => ({ kind: 'unsure', detail })
 export const interruptedCall = (detail: string): Outcome => ({ kind: 'unsure', detail, interrupted: true })
 export const withheld = (detail: string): Outcome => ({ kind: 'withheld', detail })

@@ -20,8 +20,6 @@ export function fork(orders: Orders): Child {
   // Not JSON, which has no NaN: a histogram without samples is full of them.
   cluster.setupPrimary({ serialization: 'advanced' })
   const worker = cluster.fork({ [ordersVariable]: JSON.stringify(orders) })
-  // What cannot be sent any more need not be: the end of the process says it all.
-  worker.on('error', () => {})
   return {
     pid: worker.process.pid,
     send: (message) => {
@@ -30,6 +28,10 @@ export function fork(orders: Orders): Child {
     onMessage: (listener) => void worker.on('message', (message: ToParent) => listener(message)),
     kill: () => void worker.process.kill('SIGKILL'),
     ended: new Promise((resolve) => {
+      // What cannot be sent any more need not be: the end of the process says it all. One that never began has no end.
+      worker.on('error', (error) => {
+        if (worker.process.pid === undefined) resolve(`could not be started: ${error.message}`)
+      })
       worker.once('exit', (code: number | null, signal: string | null) =>
         resolve(signal === null ? `ended with code ${code}` : `was ended by ${signal}`),
       )

@@ -43,9 +43,11 @@ export class ServiceMetrics {
     const last = this.#last.get(number)
     this.#last.delete(number)
     if (last === undefined) return
-    this.#folding = this.#folding.then(async () => {
+    const fold = async (): Promise<void> => {
       this.#ended = await addedUp([this.#ended, countsOf(last)])
-    })
+    }
+    // Counts that cannot be added are left out: metrics end no process.
+    this.#folding = this.#folding.then(fold).catch(() => {})
   }
 
   async ofAll(): Promise<Families> {

@@ -17,6 +17,7 @@ interface FakeChild extends Child {
 function scene(processes = 2) {
   const children: FakeChild[] = []
   const slept: number[] = []
+  const refusals: string[] = []
   let nowMs = 0
   let wake = (): void => {}
   const supervisor = new Supervisor({
@@ -35,6 +36,7 @@ function scene(processes = 2) {
     onMessage: () => {},
     onEnded: () => {},
     fork: (orders) => {
+      if (refusals.length > 0) throw new Error(refusals.pop())
       const child = fakeChild(orders)
       children.push(child)
       return child
@@ -43,7 +45,7 @@ function scene(processes = 2) {
   const advance = (ms: number): void => {
     nowMs += ms
   }
-  return { supervisor, children, slept, advance, wake: () => wake() }
+  return { supervisor, children, slept, refusals, advance, wake: () => wake() }
 }
 
 function fakeChild(orders: FakeChild['orders']): FakeChild {
@@ -189,4 +191,21 @@ test('whoever does not stop in time is ended, and the stop says so', async () =>
     children.map(({ isKilled }) => isKilled),
     [false, true],
   )
+})
+
+test('a system that has no room for another process is asked again later', async () => {
+  const { supervisor, children, slept, refusals, wake } = scene(1)
+  const started = supervisor.start()
+  children[0]?.says({ kind: 'started', url: 'http://localhost:1' })
+  await started
+  refusals.push('spawn ENOMEM')
+  children[0]?.ends()
+  await turn()
+  wake()
+  await turn()
+  assert.equal(children.length, 1)
+  assert.equal(slept.length, 2)
+  wake()
+  await turn()
+  assert.equal(children.length, 2)
 })

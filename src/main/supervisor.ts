@@ -117,7 +117,8 @@ export class Supervisor {
   /** One life of a child. */
   async #live(slot: Slot, nodeId: string, onStarted: (url: string) => void) {
     const { number } = slot
-    const child = this.#parts.fork({ number, nodeId, dead: this.#dead.slice(-deadTold) })
+    const child = this.#fork({ number, nodeId, dead: this.#dead.slice(-deadTold) })
+    if (typeof child === 'string') return { ended: child, failure: undefined }
     let failure: string | undefined
     slot.child = child
     child.onMessage((message) => {
@@ -133,6 +134,15 @@ export class Supervisor {
     slot.child = undefined
     slot.isStarted = false
     return { ended, failure }
+  }
+
+  /** The system may have no room for another process now: that is told, and tried again as if it had ended. */
+  #fork(orders: Parameters<SupervisorParts['fork']>[0]): Child | string {
+    try {
+      return this.#parts.fork(orders)
+    } catch (error) {
+      return `could not be started: ${(error as Error).message}`
+    }
   }
 
   /** One that stopped in order has signed off itself; that it is dead is true all the same. */

@@ -2,7 +2,16 @@
 import type { Channel, CredentialKey } from '../domain/integration.ts'
 import type { OutboundMessage } from '../domain/outbound-message.ts'
 import type { Outcome } from '../domain/outcome.ts'
-import { busy, misconfigured, ofDownProvider, ofRecipient, refused, unsure, withheld } from '../domain/outcome.ts'
+import {
+  busy,
+  misconfigured,
+  ofDownProvider,
+  ofRecipient,
+  refused,
+  uncalled,
+  unsure,
+  withheld,
+} from '../domain/outcome.ts'
 import { OutboundError } from '../world/outbound-error.ts'
 import type { OutboundOptions, OutboundRequest, World } from '../world/world.ts'
 import type { CredentialForm, CredentialsOf } from './form.ts'
@@ -233,7 +242,7 @@ export function outcomeOfFailure(error: OutboundError): Outcome {
     case 'refused-address':
       return misconfigured(error.message)
     case 'not-sent':
-      return error.isOurs ? busy(error.message) : ofDownProvider(busy(error.message))
+      return error.isOurs ? uncalled(error.message) : ofDownProvider(busy(error.message))
     case 'withheld':
       return withheld(error.message)
     case 'unsure':

@@ -193,8 +193,8 @@ function differs(row: SubscriberRow, fields: SubscriberFields): boolean {
   return Object.entries(fields).some(([name, value]) => {
     if (value === undefined) return false
     const before = stored[name as keyof SubscriberFields]
-    // The database keeps the members of an object in an order of its own.
-    return name === 'data' ? !isDeepStrictEqual(value, before) : value !== before
+    // As the database keeps it: the members of an object in an order of its own, and numbers as JSON has them.
+    return name === 'data' ? !isDeepStrictEqual(JSON.parse(JSON.stringify(value)), before) : value !== before
   })
 }
 

@@ -65,7 +65,8 @@ async function runGroup(
   const others = jobs.filter((job) => !isPoisonous(job))
   const resumed = others.filter((job) => job.status === 'running')
   const fresh = others.filter((job) => job.status !== 'running')
-  if (fresh.length > 0) await stages.sends.untilRoom()
+  // One that is suspected of ending its process runs alone: it must not wait while that counts against it.
+  if (fresh.some(({ interruptions }) => interruptions === 0)) await stages.sends.untilRoom(environment)
   await together(stages, environment, fresh, owned, (some) => decideJobs(stages, environment, some, owned))
   await together(stages, environment, resumed, owned, (some) => resumeSends(stages, environment, some, owned))
 }

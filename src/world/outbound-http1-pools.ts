@@ -33,7 +33,11 @@ export function createHttp1Pools(parts: ConnectParts, connect: Connect): PoolOf 
     pools.set(account, own)
     const name = `${way.isSecure} ${way.reach satisfies Reach} ${way.leads} ${way.host}:${way.port}`
     const known = own.get(name)
-    if (known !== undefined) return known
+    if (known !== undefined) {
+      // Behind the others: the one at the front was not used for the longest.
+      if (own.size > 1 && own.delete(name)) own.set(name, known)
+      return known
+    }
     if (own.size >= poolsPerAccountMax) forgetFirst(own)
     const made = madePool(way, way.leads === 'there' ? connect : connectDirectly)
     own.set(name, made)

@@ -91,6 +91,17 @@ test('of two alike in one call the first runs', async () => {
   assert.deepEqual((await scene.texts(person)).sort(), ['first', 'own'])
 })
 
+test('whoever only the second of two alike names is not made, and is told nothing', async () => {
+  const [person, other, id] = [fresh('person'), fresh('other'), fresh('transaction')]
+  const results = await scene.results([event(person, id), event(other, id, 'second')])
+  assert.deepEqual(
+    results.map((result) => result.status),
+    ['processed', 'processed'],
+  )
+  assert.equal((await app.call('GET', `/v1/subscribers/${other}`)).status, 404)
+  assert.equal((await app.call('GET', `/v1/subscribers/${person}`)).status, 200)
+})
+
 test('the same id on two nodes at once runs once', async () => {
   const people = Array.from({ length: 20 }, () => [fresh('person'), fresh('transaction')] as const)
   const call = (on: TestApp, text: string, order: readonly (readonly [string, string])[]) =>

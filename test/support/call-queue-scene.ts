@@ -16,6 +16,7 @@ export interface TestCall {
 
 export interface CallScene {
   readonly world: FakeWorld
+  readonly environment: Environment
   readonly queue: CallQueue<TestCall, TestCall>
   /** What happened, in order: `begin a b`, `call a`, `leave a`, `ended a`, `later a`, `fault a`, `recorded a`. */
   readonly events: string[]
@@ -74,6 +75,7 @@ export function callScene(waitingMax = 8): CallScene {
   }
   const scene: CallScene = {
     world,
+    environment,
     queue,
     events,
     free: 0,

@@ -11,7 +11,7 @@ import type { Job } from '../../domain/job.ts'
 import type { Envelope } from '../../domain/message.ts'
 import type { OutboundMessage } from '../../domain/outbound-message.ts'
 import type { Outcome } from '../../domain/outcome.ts'
-import { busy, captured, misconfigured, unsure } from '../../domain/outcome.ts'
+import { captured, misconfigured, uncalled, unsure } from '../../domain/outcome.ts'
 import { providerOf } from '../../providers/registry.ts'
 import type { JobFacts } from '../decide/job-facts.ts'
 import type { Pipeline } from '../pipeline.ts'
@@ -125,7 +125,7 @@ async function askTogether(pipeline: Pipeline, group: readonly Asked[], leaving:
 }
 
 /** Nobody was asked. */
-const notAddressed = busy('The address for answers could not be made')
+const notAddressed = uncalled('The address for answers could not be made')
 
 /** As the provider is given it; undefined when its address for answers could not be made, because the database is away. */
 async function addressedOf(

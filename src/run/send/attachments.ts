@@ -4,7 +4,7 @@ import type { TriggeredEvent } from '../../domain/event.ts'
 import type { Envelope } from '../../domain/message.ts'
 import type { Attachment } from '../../domain/outbound-message.ts'
 import type { Outcome } from '../../domain/outcome.ts'
-import { busy } from '../../domain/outcome.ts'
+import { uncalled } from '../../domain/outcome.ts'
 import { attachmentBytes, findAttachments } from '../../store/attachments.ts'
 import type { Pipeline } from '../pipeline.ts'
 
@@ -25,12 +25,12 @@ export async function withFiles(
   let giveBack: (() => void) | undefined
   try {
     giveBack = await fileBudget.take(await attachmentBytes(db, environment, event.id))
-    if (giveBack === undefined) return busy('Too many large files are being sent')
+    if (giveBack === undefined) return uncalled('Too many large files are being sent')
     const found = await findAttachments(db, environment, { eventId: event.id, channel: 'email' })
     return await send({ ...envelope, attachments: found.map(attachmentOf) })
   } catch (error) {
     world.log.warn({ err: error, eventId: event.id }, 'The files of an event could not be read')
-    return busy('The files of the event could not be read')
+    return uncalled('The files of the event could not be read')
   } finally {
     giveBack?.()
   }

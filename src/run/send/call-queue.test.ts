@@ -279,7 +279,7 @@ function crowdedScene() {
   scene.world.sleep = (_ms, signal) =>
     new Promise((resolve) => signal?.addEventListener('abort', () => resolve(), { once: true }))
   const passed: string[] = []
-  const wait = (): void => void scene.queue.untilRoom().then(() => passed.push('passed'))
+  const wait = (): void => void scene.queue.untilRoom(scene.environment).then(() => passed.push('passed'))
   return { scene, passed, wait }
 }
 

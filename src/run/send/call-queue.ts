@@ -55,10 +55,10 @@ export interface CallQueue<Wants, Ready> {
   /** When a job that finds no room here should come back: its turn at the rate at which the key is served. */
   turnAt(key: string, now: Date): Date
   /**
-   * Resolves when batches that are decided next find room here, if that is likely soon; after a short while in any case. A job
-   * that finds none is written down and claimed again, which costs more than waiting.
+   * Resolves when batches of this environment that are decided next find room here, if that is likely soon; after a short while
+   * in any case. A job that finds none is written down and claimed again, which costs more than waiting.
    */
-  untilRoom(): Promise<void>
+  untilRoom(environment: Environment): Promise<void>
   /** This node may call again, or more may be called: those that wait go on. */
   wake(key?: string): void
   /** Begins nothing more and returns the jobs that were waiting. Calls under way go on. */
@@ -79,7 +79,7 @@ export interface CallQueueParts {
 
 /** A slot comes free within the 20 s that a call may take: a job that still waits then goes back before its lease ends. */
 const queueWaitMaxMs = 20_000
-/** Others, whose services have room, wait no longer than this for one that has none. */
+/** Others of the environment, whose services have room, wait no longer than this for one that has none. */
 const untilRoomMsMax = 1_000
 /** One in so many slots is for fan-out while direct messages wait as well. */
 const fanOutShare = 4
@@ -165,8 +165,10 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
     return this.#rates.turnAt(key, direct.length + fanOut.length, now, this.#parts.world.random())
   }
 
-  async untilRoom(): Promise<void> {
-    const crowded = [...this.#lines].find(([key, line]) => this.#isCrowded(line) && this.#isSoonServed(key, line))
+  async untilRoom({ id }: Environment): Promise<void> {
+    const crowded = [...this.#lines].find(
+      ([key, line]) => isOf(id, line) && this.#isCrowded(line) && this.#isSoonServed(key, line),
+    )
     if (crowded === undefined || this.#stopped) return
     const [key] = crowded
     const crowd = this.#crowds.get(key) ?? newCrowd()
@@ -182,9 +184,8 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
   }
 
   #isSoonServed(key: string, { direct, fanOut }: Line<Wants>): boolean {
-    return (
-      !this.#kind.rests(key, this.#parts.world.now()) && this.#rates.isSoonServed(key, direct.length + fanOut.length)
-    )
+    const now = this.#parts.world.now()
+    return !this.#kind.rests(key, now) && this.#rates.isSoonServed(key, direct.length + fanOut.length, now)
   }
 
   wake(key?: string): void {
@@ -355,6 +356,10 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
     if (due instanceof Date && due <= now) poke()
   }
 }
+
+/** An integration belongs to one environment, and so do all that wait for it. */
+const isOf = (environmentId: string, { direct, fanOut }: Line<unknown>): boolean =>
+  (direct[0] ?? fanOut[0])?.environment.id === environmentId
 
 function newCrowd(): { left: Promise<void>; leave(): void } {
   let leave = (): void => {}

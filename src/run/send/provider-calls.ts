@@ -207,7 +207,7 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
 /** What never reached the provider, and the state of one recipient's own address, say nothing of it. */
 function speaksOfProvider(outcome: Outcome): boolean {
   if (outcome.kind === 'sent') return outcome.captured !== true
-  if (outcome.kind === 'busy') return outcome.ofRecipient !== true
+  if (outcome.kind === 'busy') return outcome.ofRecipient !== true && outcome.uncalled !== true
   return outcome.kind === 'misconfigured' || outcome.kind === 'refused' || outcome.kind === 'unsure'
 }
 

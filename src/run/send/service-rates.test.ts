@@ -47,8 +47,19 @@ test('a service that becomes faster is found out within a second', () => {
 
 test('so many are served soon as two seconds of calls; before anything is measured, any number is', () => {
   const rates = createServiceRates()
-  assert.equal(rates.isSoonServed('key', 10_000), true)
-  for (let call = 0; call <= 100; call += 1) rates.served('key', true, new Date(1_000_000 + call * 10))
-  assert.equal(rates.isSoonServed('key', 200), true)
-  assert.equal(rates.isSoonServed('key', 202), false)
+  const at = (ms: number) => new Date(1_000_000 + ms)
+  assert.equal(rates.isSoonServed('key', 10_000, at(0)), true)
+  for (let call = 0; call <= 100; call += 1) rates.served('key', true, at(call * 10))
+  assert.equal(rates.isSoonServed('key', 200, at(1_000)), true)
+  assert.equal(rates.isSoonServed('key', 202, at(1_000)), false)
+})
+
+test('nobody waits for a service that does not answer, whatever it did before', () => {
+  const rates = createServiceRates()
+  const at = (ms: number) => new Date(1_000_000 + ms)
+  assert.equal(rates.isSoonServed('new', 1, at(0)), true)
+  assert.equal(rates.isSoonServed('new', 1, at(501)), false)
+  for (let call = 0; call <= 100; call += 1) rates.served('key', true, at(call * 10))
+  assert.equal(rates.isSoonServed('key', 1, at(1_500)), true)
+  assert.equal(rates.isSoonServed('key', 1, at(1_501)), false)
 })

@@ -3,8 +3,8 @@
 export interface ServiceRates {
   /** One call ended. `isWanted`: others wait for their turn, so the service is as fast as it can be. */
   served(key: string, isWanted: boolean, now: Date): void
-  /** Whether so many that wait are likely served soon; also where nothing was measured yet. */
-  isSoonServed(key: string, waiting: number): boolean
+  /** Whether so many that wait are likely served soon: it answers, and fast enough as far as that was measured. */
+  isSoonServed(key: string, waiting: number, now: Date): boolean
   /** A turn of its own for one more job behind `waiting` others. */
   turnAt(key: string, waiting: number, now: Date, random: number): Date
 }
@@ -20,6 +20,8 @@ const measuredMs = 1_000
 const hope = 2
 /** Worth waiting for, rather than writing down that somebody comes back later. */
 const soonMs = 2_000
+/** A service that answered nothing for so long may be hanging: nobody waits for it. */
+const answersMs = 500
 /** A job that finds no room comes back after this at the earliest, so that a queue that is just full has moved on. */
 const turnAfterMsMin = 500
 /** Turns are given out for so far ahead: beyond it a guess is worth nothing, and the service may be faster by then. */
@@ -30,6 +32,8 @@ const keysMax = 1_000
 interface Known {
   perSecond: number
   isMeasured: boolean
+  /** When it last answered; at first, when it was first asked about. */
+  answeredMs: number
   count: number
   /** Since when calls have been waiting; undefined while none is. */
   sinceMs: number | undefined
@@ -40,13 +44,14 @@ interface Known {
 export function createServiceRates(): ServiceRates {
   const all = new Map<string, Known>()
 
-  const known = (key: string): Known => {
+  const known = (key: string, nowMs: number): Known => {
     const found = all.get(key)
     if (found !== undefined) return found
     if (all.size >= keysMax) all.clear()
     const made: Known = {
       perSecond: firstRatePerSecond,
       isMeasured: false,
+      answeredMs: nowMs,
       count: 0,
       sinceMs: undefined,
       lastTurnMs: 0,
@@ -58,7 +63,8 @@ export function createServiceRates(): ServiceRates {
   return {
     served(key, isWanted, now) {
       const nowMs = now.getTime()
-      const one = known(key)
+      const one = known(key, nowMs)
+      one.answeredMs = nowMs
       const sinceMs = one.sinceMs ?? nowMs
       one.count = one.sinceMs === undefined ? 0 : one.count + 1
       const measured = nowMs - sinceMs
@@ -74,13 +80,14 @@ export function createServiceRates(): ServiceRates {
       // A service that nobody waits for is not slow.
       one.sinceMs = isWanted ? nowMs : undefined
     },
-    isSoonServed(key, waiting) {
-      const { perSecond, isMeasured } = known(key)
+    isSoonServed(key, waiting, now) {
+      const { perSecond, isMeasured, answeredMs } = known(key, now.getTime())
+      if (now.getTime() - answeredMs > answersMs) return false
       return !isMeasured || (waiting * 1_000) / perSecond <= soonMs
     },
     turnAt(key, waiting, now, random) {
       const nowMs = now.getTime()
-      const one = known(key)
+      const one = known(key, nowMs)
       const eachMs = 1_000 / (one.perSecond * hope)
       const turnMs = Math.max(nowMs + turnAfterMsMin, nowMs + waiting * eachMs, one.lastTurnMs + eachMs)
       const limitMs = nowMs + turnAfterMsMax
