@@ -32,11 +32,16 @@ export interface Unfinished {
   readonly messages: number
 }
 
+/** A look that takes longer is tried again. Reading everything at the end of a long scene may take more. */
+const lookMsMax = 120_000
+export const readMsMax = 1_800_000
+
 export async function withClient<Result>(
   connection: ClientConfig,
   work: (client: pg.Client) => Promise<Result>,
+  timeoutMs = lookMsMax,
 ): Promise<Result> {
-  const client = new pg.Client({ ...connection, connectionTimeoutMillis: 10_000, query_timeout: 120_000 })
+  const client = new pg.Client({ ...connection, connectionTimeoutMillis: 10_000, query_timeout: timeoutMs })
   client.on('error', () => {})
   await client.connect()
   try {
@@ -66,6 +71,8 @@ export const totalOf = (unfinished: Unfinished): number =>
 type RowFacts = Pick<Facts, 'notifications' | 'inApp' | 'digests' | 'jobs' | 'buried' | 'unfinished'>
 
 export async function readRows(client: pg.Client): Promise<RowFacts> {
+  // A service that never lives long has statistics of nearly empty tables: joins by those would take hours.
+  await client.query('analyze')
   const notifications = await client.query<{ key: string; count: number }>(`
     select e.transaction_id || ' ' || s.subscriber_id as key, count(*)::int as count
     from notifications n

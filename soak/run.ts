@@ -17,6 +17,7 @@ const defaultSettleMs = 180_000
 /** When the faults are over, every call is answered soon. */
 const lastCallsMs = 120_000
 const fetchEveryMs = 200
+const progressEveryMs = 60_000
 
 export async function runScene(scene: Scene, options: SoakOptions): Promise<SceneResult> {
   const startedAt = new Date()
@@ -38,6 +39,8 @@ export async function runScene(scene: Scene, options: SoakOptions): Promise<Scen
     const result = await play(scene, stage, bound.events)
     return { ...outcome, seconds: secondsSince(startedAt), nodes: stage.nodes.length, ...result }
   } catch (error) {
+    stage.keeps = true
+    process.stdout.write(`  broke off; what there was is kept in ${stage.directory}\n`)
     const words = error instanceof Error ? (error.stack ?? error.message) : String(error)
     const counts = { seconds: secondsSince(startedAt), nodes: stage.nodes.length, kills: stage.pace.count }
     return { ...outcome, ...counts, error: words, remarks: [...stage.remarks, ...(await stage.lastWords())] }
@@ -65,6 +68,7 @@ async function play(scene: Scene, stage: Stage, events: number): Promise<Played>
   })
   const ticks = [
     setInterval(() => load.release(stage.pace.share()), 20),
+    setInterval(() => tellProgress(stage, load.counts.acknowledged), progressEveryMs),
     setInterval(async () => stage.recovery.received(await stage.sinks.fetch().catch(() => [])), fetchEveryMs),
   ]
   try {
@@ -97,6 +101,10 @@ async function play(scene: Scene, stage: Stage, events: number): Promise<Played>
     for (const tick of ticks) clearInterval(tick)
     await ledger.close()
   }
+}
+
+function tellProgress({ pace }: Stage, acknowledged: number): void {
+  process.stdout.write(`  ${pace.count} faults, ${acknowledged} events acknowledged\n`)
 }
 
 /** Fails with it, and never resolves. */

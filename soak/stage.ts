@@ -38,6 +38,8 @@ export class Stage {
   endedAlone = 0
   /** What a scene wants to be said of its result. */
   readonly remarks: string[] = []
+  /** Set where the scene broke off: its data may tell why. */
+  keeps = false
   private readonly closers: (() => Promise<unknown> | unknown)[] = []
 
   readonly options: SoakOptions
@@ -183,6 +185,7 @@ export class Stage {
   async close(): Promise<void> {
     for (const closer of this.closers.reverse()) await closer()
     await this.sinks.stop()
-    if (!this.options.keep) await rm(this.directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
+    if (!this.options.keep && !this.keeps)
+      await rm(this.directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
   }
 }

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { tryCall } from './api.ts'
 import type { Facts } from './facts.ts'
-import { countUnfinished, readRows, totalOf, withClient } from './facts.ts'
+import { countUnfinished, readMsMax, readRows, totalOf, withClient } from './facts.ts'
 import type { Verdict } from './judge.ts'
 import { countReceipts, judge } from './judge.ts'
 import type { LedgerEntry } from './ledger.ts'
@@ -35,17 +35,21 @@ export async function verify(
   const { sinks } = stage
   await sinks.fetch()
   if (sinks.unreadable > 0) throw new Error(`${sinks.unreadable} messages at the sinks had no marker`)
-  const facts = await withClient(stage.connection, async (client) => {
-    const rows = await readRows(client)
-    const { marks, leftAlone, words, unmarkedDetails } = await findMarked(
-      client,
-      stage.baseUrls,
-      doubtful(ledger, sinks.receipts),
-    )
-    for (const [id, details] of [...unmarkedDetails].slice(0, 3)) stage.remarks.push(`${id}: ${details.join(' | ')}`)
-    for (const [text, count] of [...words].slice(0, 5)) stage.remarks.push(`marked ${count} times by “${text}”`)
-    return { ...rows, receipts: sinks.receipts, marks, leftAlone }
-  })
+  const facts = await withClient(
+    stage.connection,
+    async (client) => {
+      const rows = await readRows(client)
+      const { marks, leftAlone, words, unmarkedDetails } = await findMarked(
+        client,
+        stage.baseUrls,
+        doubtful(ledger, sinks.receipts),
+      )
+      for (const [id, details] of [...unmarkedDetails].slice(0, 3)) stage.remarks.push(`${id}: ${details.join(' | ')}`)
+      for (const [text, count] of [...words].slice(0, 5)) stage.remarks.push(`marked ${count} times by “${text}”`)
+      return { ...rows, receipts: sinks.receipts, marks, leftAlone }
+    },
+    readMsMax,
+  )
   const verdict = judge(ledger, facts)
   selfTest(ledger, facts, verdict)
   await compareWithApi(stage, ledger, facts)
