@@ -127,7 +127,8 @@ test('the loser of a deadlock is tried again, and both transactions succeed', as
       await add(tx, second)
     }),
   )
-  assert.equal(tries, 3)
+  // Whoever is tried again may be faster than the winner's waking, and meet it once more.
+  assert.ok(tries >= 3, String(tries))
   assert.equal(await counterValue('a'), 2)
   assert.equal(await counterValue('b'), 2)
 })
