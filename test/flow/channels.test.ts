@@ -189,7 +189,8 @@ test('many people with many devices share the slots of an account, and nobody is
   await scene.work()
   assert.equal(new Set(vendors.recipients()).size, 180)
   assert.equal(vendors.asked.length, 180)
-  assert.ok((vendors.mostAtOnce.get('one') ?? 0) <= 50)
+  // Fifty at first; twice as many once all of those were answered as quickly.
+  assert.ok((vendors.mostAtOnce.get('one') ?? 0) <= 100)
   for (const notification of await scene.notifications(transactionId)) {
     assert.deepEqual(statuses(notification), ['completed', 'completed'])
   }
