@@ -7,8 +7,8 @@ import type { SubscriberFields } from '../domain/subscriber.ts'
 import { readStamps } from '../store/configuration-stamps.ts'
 import type { ChannelChange } from '../store/subscriber-channels.ts'
 import { mergeChannels } from '../store/subscriber-channels.ts'
-import type { SubscriberRow, SubscriberUpsert } from '../store/subscribers.ts'
-import { findSubscriberIds, findSubscriberRows, newRecipient, upsertSubscribers } from '../store/subscribers.ts'
+import type { RecipientRow, SubscriberRow, SubscriberUpsert } from '../store/subscribers.ts'
+import { findSubscriberIds, findSubscriberRows, upsertSubscribers } from '../store/subscribers.ts'
 import type { World } from '../world/world.ts'
 import type { ForeseenFacts } from './notify.ts'
 
@@ -91,6 +91,23 @@ export async function foreseePeople(
   const facts = known.map((row) => [row.id, stamps && { readAt: now, stamps, recipient: row }] as const)
   return { ids, made, changed, facts: new Map(facts.flatMap(([id, fact]) => (fact === undefined ? [] : [[id, fact]]))) }
 }
+
+/** As its row will be when it is inserted. */
+const newRecipient = ({ id, subscriberId, fields }: SubscriberUpsert): RecipientRow => ({
+  id,
+  subscriber_id: subscriberId,
+  first_name: fields.firstName ?? null,
+  last_name: fields.lastName ?? null,
+  email: fields.email ?? null,
+  phone: fields.phone ?? null,
+  avatar: fields.avatar ?? null,
+  locale: fields.locale ?? null,
+  timezone: fields.timezone ?? null,
+  data: fields.data ?? null,
+  preferences: null,
+  is_online: false,
+  last_online_at: null,
+})
 
 /** Those that are there and of whom nothing new is said: most are, and cost no write, no lock and no look at their fields. */
 async function findKnown(

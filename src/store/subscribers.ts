@@ -41,23 +41,6 @@ export interface SubscriberUpsert {
   readonly fields: SubscriberFields
 }
 
-/** As its row will be when it is inserted. */
-export const newRecipient = ({ id, subscriberId, fields }: SubscriberUpsert): RecipientRow => ({
-  id,
-  subscriber_id: subscriberId,
-  first_name: fields.firstName ?? null,
-  last_name: fields.lastName ?? null,
-  email: fields.email ?? null,
-  phone: fields.phone ?? null,
-  avatar: fields.avatar ?? null,
-  locale: fields.locale ?? null,
-  timezone: fields.timezone ?? null,
-  data: fields.data ?? null,
-  preferences: null,
-  is_online: false,
-  last_online_at: null,
-})
-
 export interface UpsertedSubscriber {
   readonly row: SubscriberRow
   readonly created: boolean
@@ -376,21 +359,6 @@ export function subscriberOf(
     __v: 0,
   }
 }
-
-/** A page of everybody in the environment, by id, as the members of topics are found. */
-export async function findEverybody(
-  db: Sql,
-  environment: Environment,
-  page: { after: string | null; limit: number },
-): Promise<{ id: string; subscriberId: string; topicIds: null; isThere: true }[]> {
-  const rows = await db.rows<{ id: string; subscriber_id: string }>(sql`
-    select id, subscriber_id from subscribers
-    where environment_id = ${environment.id} and id > ${page.after ?? firstId}::uuid and deleted_at is null
-    order by id limit ${page.limit}`)
-  return rows.map((row) => ({ id: row.id, subscriberId: row.subscriber_id, topicIds: null, isThere: true }))
-}
-
-const firstId = '00000000-0000-0000-0000-000000000000'
 
 /** Everybody who has or had this id, deleted ones too: their data is there until it is erased. */
 export async function findEveryoneNamed(

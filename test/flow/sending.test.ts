@@ -228,7 +228,8 @@ test('no more calls are under way at once than an integration takes, and all are
   const transactionId = await scene.trigger(await scene.workflow([email('Hello')]), people)
   await scene.work()
   await scene.advance(2_000, 500)
-  assert.equal(most, 50)
+  // Fifty, and twice as many after each round that was answered as quickly as the one before.
+  assert.ok(most >= 50 && most <= 200, String(most))
   assert.equal(new Set(mail.asked.flatMap((one) => one.to)).size, 300)
   assert.equal(mail.asked.length, 300)
   assert.equal((await scene.progress(transactionId)).counts.byOutcome.completed, 300)

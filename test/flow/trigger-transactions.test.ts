@@ -98,8 +98,8 @@ test('whoever only the second of two alike names is not made, and is told nothin
     results.map((result) => result.status),
     ['processed', 'processed'],
   )
-  assert.equal((await app.call('GET', `/v1/subscribers/${other}`)).status, 404)
-  assert.equal((await app.call('GET', `/v1/subscribers/${person}`)).status, 200)
+  assert.equal((await app.call('GET', `/v2/subscribers/${other}`)).status, 404)
+  assert.equal((await app.call('GET', `/v2/subscribers/${person}`)).status, 200)
 })
 
 test('the same id on two nodes at once runs once', async () => {

@@ -81,9 +81,6 @@ async function readFacts(
   asked: readonly Job[],
   tried?: TriedFacts,
 ): Promise<Facts> {
-  const unique = (values: readonly (string | null)[], but?: ReadonlyMap<string, unknown>): string[] => [
-    ...new Set(values.filter((value) => value !== null && but?.has(value) !== true) as string[]),
-  ]
   const resumed = asked.filter((job) => job.status === 'running')
   // Kept, but for the first time: they say what else is needed, so that most batches ask for all of it in one trip.
   const versions = await known.of(db, environment, unique(asked.map((job) => job.versionId)))
@@ -145,6 +142,10 @@ async function readFacts(
     unsent: grouped(unsent, (message) => message.jobId),
   }
 }
+
+const unique = (values: readonly (string | null)[], but?: ReadonlyMap<string, unknown>): string[] => [
+  ...new Set(values.filter((value) => value !== null && but?.has(value) !== true) as string[]),
+]
 
 /** About what a batch takes to be decided: whoever changes something meanwhile is as late as for those. */
 const freshMs = 100
