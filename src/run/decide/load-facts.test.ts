@@ -1,0 +1,82 @@
+// What was read when events were accepted is read again unless it is fresh, and all jobs of the batch have it.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createFakeWorld } from '../../../test/support/fake-world.ts'
+import { stepInput } from '../../../test/support/render-scene.ts'
+import type { Db, Sql, Statement } from '../../db/sql.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { TriggeredEvent } from '../../domain/event.ts'
+import type { PreLeasedJob } from '../../record/notify.ts'
+import type { ConfigurationStamps } from '../../store/configuration-stamps.ts'
+import type { RecipientRow } from '../../store/subscribers.ts'
+import type { Deciding } from '../pipeline.ts'
+import { loadFacts } from './load-facts.ts'
+
+const environment = { id: 'environment-1' } as Environment
+const stampsOf = (integrations: string): ConfigurationStamps => ({
+  integrations,
+  layouts: '',
+  translations: '',
+  captures: false,
+  hasSuppressions: false,
+})
+
+function scene() {
+  const world = createFakeWorld()
+  const asked: string[] = []
+  const usedStamps: string[] = []
+  const rows = async <Row extends object>({ name }: Statement): Promise<Row[]> => {
+    asked.push(name ?? '?')
+    if (name === 'configuration-stamps') return [stampsOf('read')] as never
+    return name === 'subscribers-find-recipients' ? ([{ id: 'read' }] as never) : []
+  }
+  const sql: Sql = { rows, row: async (statement) => (await rows(statement))[0] as never, run: async () => 0 }
+  const db = { ...sql, together: (work: (on: Sql) => Promise<unknown>) => work(sql) } as unknown as Db
+  const { version } = stepInput({ type: 'in_app', content: 'Hello' })
+  const deciding = {
+    db,
+    world,
+    versions: { of: async () => new Map([[version.id, version]]) },
+    integrations: {
+      active: async (_db: Sql, _environment: Environment, { integrations }: ConfigurationStamps) => {
+        usedStamps.push(integrations)
+        return []
+      },
+    },
+    wordings: { for: async () => ({ layouts: undefined, translations: undefined }) },
+  } as unknown as Deciding
+  const event = { id: 'event', actorId: null, tenantId: null, contextKeys: null } as unknown as TriggeredEvent
+  const job = (id: string, foreseen?: { ageMs: number; stamp: string }): PreLeasedJob => {
+    const readAt = new Date(world.now().getTime() - (foreseen?.ageMs ?? 0))
+    const recipient = { id } as RecipientRow
+    return {
+      ...{ id, subscriberId: id, versionId: version.id, step: 0, status: 'queued', digestId: null, state: null, event },
+      foreseen: foreseen && { readAt, stamps: stampsOf(foreseen.stamp), recipient },
+    } as unknown as PreLeasedJob
+  }
+  const load = async (...jobs: PreLeasedJob[]) => {
+    asked.length = 0
+    const facts = await loadFacts(deciding, environment, jobs)
+    return { asked: [...asked], people: [...facts.subscribers.keys()], stamp: usedStamps.at(-1) }
+  }
+  return { job, load }
+}
+
+test('jobs that were accepted a moment ago are decided by what was read then, and the latest stamps', async () => {
+  const { job, load } = scene()
+  const loaded = await load(job('ann', { ageMs: 1, stamp: 'late' }), job('ben', { ageMs: 100, stamp: 'early' }))
+  assert.deepEqual(loaded, { asked: [], people: ['ben', 'ann'], stamp: 'late' })
+})
+
+for (const [what, ageMs] of [
+  ['is older', 101],
+  ['is missing', undefined],
+] as const) {
+  test(`all is read anew where what was read for one of them ${what}`, async () => {
+    const { job, load } = scene()
+    const other = job('ben', ageMs === undefined ? undefined : { ageMs, stamp: 'early' })
+    const loaded = await load(job('ann', { ageMs: 1, stamp: 'late' }), other)
+    assert.deepEqual(loaded.asked, ['subscribers-find-recipients', 'configuration-stamps'])
+    assert.deepEqual([loaded.people, loaded.stamp], [['read'], 'read'])
+  })
+}
