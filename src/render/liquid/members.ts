@@ -13,6 +13,11 @@ export function memberAt(owner: unknown, name: unknown, budget: Budget): unknown
   return oddMemberAt(owner, toValue(name) as string | number, budget)
 }
 
+/** What templates read of loops and captured texts. All else is ours: a class or a method could be called, and its state is shared. */
+const dropMembers: ReadonlySet<string | number> = new Set(
+  'i index index0 rindex rindex0 first last length name size cols row col col0 col_first col_last'.split(' '),
+)
+
 /** Of lists, texts, drops and the like. */
 function oddMemberAt(owner: unknown, name: string | number, budget: Budget): unknown {
   if (Array.isArray(owner) && typeof name === 'number') {
@@ -20,7 +25,7 @@ function oddMemberAt(owner: unknown, name: string | number, budget: Budget): unk
     return Object.hasOwn(owner, index) ? owner[index] : undefined
   }
   const fields = owner as Record<string | number, unknown>
-  const isReadable = owner instanceof Drop || Object.hasOwn(owner as object, name)
+  const isReadable = owner instanceof Drop ? dropMembers.has(name) : Object.hasOwn(owner as object, name)
   const value = isReadable ? fields[name] : undefined
   if (value === undefined && owner instanceof Drop) return undefined
   if (typeof value === 'function') return value.call(owner)

@@ -78,9 +78,11 @@ function charged(name: string, operator: Operator): Operator {
     const whole: unknown = toValue(left)
     const part: unknown = toValue(right)
     if (Array.isArray(whole)) budget.use(comparisonWeight * weightOf(whole))
-    // A list that is compared with a number is written out.
+    // A list that is compared with a number, or looked for in a text, is written out.
     else if (Array.isArray(part)) budget.use(weightOf(part))
-    else if (name === 'contains' && typeof whole === 'string' && typeof part === 'string') budget.search(whole, part)
+    if (name === 'contains' && typeof whole === 'string') {
+      if (typeof part === 'string' || Array.isArray(part)) budget.search(whole, String(part))
+    }
     return operator(left, right, budget)
   }
 }

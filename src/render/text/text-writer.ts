@@ -51,6 +51,9 @@ export class TextWriter implements TextSink {
   written = 0
   #text = ''
   #line = ''
+  /** Of the line: kept, as looking at a line that grows piece by piece takes longer each time. */
+  #hasWords = false
+  #endsBlank = false
   /** Line breaks that are owed before the next word. */
   #breaks = 0
   #quotes = 0
@@ -87,7 +90,7 @@ export class TextWriter implements TextSink {
   }
 
   cell(): void {
-    if (this.#breaks === 0 && this.#line.trim() !== '') this.#put(' | ')
+    if (this.#breaks === 0 && this.#hasWords) this.#put(' | ')
   }
 
   words(text: string): void {
@@ -159,7 +162,7 @@ export class TextWriter implements TextSink {
   #put(text: string): void {
     if (this.#breaks > 0) this.#startLine()
     const link = this.#links.at(-1)
-    if (this.#blank && this.#line !== '' && !this.#line.endsWith(' ') && !text.startsWith(' ')) {
+    if (this.#blank && this.#line !== '' && !this.#endsBlank && !text.startsWith(' ')) {
       this.#line += ' '
       this.written += 1
       if (link !== undefined) link.said += ' '
@@ -167,6 +170,8 @@ export class TextWriter implements TextSink {
     this.#blank = false
     this.#atBullet = false
     this.#line += text
+    this.#endsBlank = text.endsWith(' ')
+    this.#hasWords ||= /\S/.test(text)
     this.written += text.length
     if (link !== undefined) link.said += text
   }
@@ -180,12 +185,16 @@ export class TextWriter implements TextSink {
     if (this.#quotes === 0 && this.#lists.length < 2) return
     const indent = '  '.repeat(Math.min(Math.max(this.#lists.length - 1, 0), indentMax))
     this.#line = '> '.repeat(Math.min(this.#quotes, indentMax)) + indent
+    this.#hasWords = this.#quotes > 0
+    this.#endsBlank = this.#line !== ''
     this.written += this.#line.length
   }
 
   #flush(): void {
     this.#text += this.#line.trimEnd()
     this.#line = ''
+    this.#hasWords = false
+    this.#endsBlank = false
   }
 
   #break(count: number): void {
