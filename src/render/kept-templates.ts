@@ -3,8 +3,8 @@ import type { StepTemplate } from '../domain/workflow.ts'
 
 /** Steps in use at a time; a busy environment has some hundred. */
 const keptMax = 5_000
-/** What is compiled takes some ten times its text. */
-const keptLengthMax = 10_000_000
+/** What is compiled takes some seventy times its text, so this is about a hundred megabytes at the most. */
+const keptLengthMax = 1_500_000
 
 export class KeptTemplates<Compiled extends { readonly sourceLength: number }, Source = StepTemplate> {
   readonly #compile: (source: Source) => Compiled

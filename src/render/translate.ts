@@ -22,7 +22,7 @@ export const withOutputs = (text: string): string => text.replace(bracedName, '{
 
 /** Compiled texts are kept as long as nothing pushes them out: an environment has some hundred with variables. */
 const keptMax = 5_000
-const keptLengthMax = 5_000_000
+const keptLengthMax = 500_000
 
 export function registerTranslate(engine: Liquid, mode: Mode, compile: Compile): void {
   const compiled = createKept((text) => compile(withOutputs(text)))
