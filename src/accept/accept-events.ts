@@ -193,7 +193,7 @@ async function judgeCalls(
       mayBePlain ? foreseePeople(on, world, environment, named) : undefined,
     ]),
   )
-  // One that will not run may name somebody too, who is not to be written for it.
+  // An event that was refused may name people too: they must not be saved because of it.
   const mayWrite = people !== undefined && judged.every((one) => 'runnable' in one)
   const writesNobody = people !== undefined && people.made.length + people.changed.length === 0
   return { judged, people: mayWrite || writesNobody ? people : undefined }

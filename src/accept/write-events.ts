@@ -89,8 +89,8 @@ export interface Acceptance {
 }
 
 /**
- * Plain events, of which no two have the same transaction, in one statement, and so a transaction by itself. It goes by what was looked up before it began, and fails
- * as outrun where another transaction has changed that since: then nothing is kept of it.
+ * Plain events, no two with the same transaction id, in one statement, and so a transaction by itself. It relies on what was
+ * read before it began. If another transaction has changed that since, it fails as outrun, and nothing of it is kept.
  */
 export async function writePlainEvents(
   db: Sql,

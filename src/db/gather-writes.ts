@@ -1,4 +1,4 @@
-// Statements that are sent in one turn of the event loop leave in one write: each write wakes the server's process anew.
+// Statements sent in one turn of the event loop share one write: every write wakes a process of the database server.
 import type { Writable } from 'node:stream'
 import type pg from 'pg'
 

@@ -1,4 +1,4 @@
-// Rows for one insert: what is usually the same is said once where it is, and the shape tells texts apart.
+// Rows for one insert: columns that usually agree are sent once, and the shape distinguishes the statements.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Column } from './row-set.ts'

@@ -87,9 +87,11 @@ export async function foreseePeople(
     upserts.push({ id, subscriberId, fields })
     ids.set(subscriberId, id)
   }
-  const known = [...rows, ...made.map(newRecipient)]
-  const facts = known.map((row) => [row.id, stamps && { readAt: now, stamps, recipient: row }] as const)
-  return { ids, made, changed, facts: new Map(facts.flatMap(([id, fact]) => (fact === undefined ? [] : [[id, fact]]))) }
+  const facts = new Map<string, ForeseenFacts>()
+  if (stamps === undefined) return { ids, made, changed, facts }
+  for (const recipient of [...rows, ...made.map(newRecipient)])
+    facts.set(recipient.id, { readAt: now, stamps, recipient })
+  return { ids, made, changed, facts }
 }
 
 /** As its row will be when it is inserted. */
