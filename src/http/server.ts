@@ -11,6 +11,7 @@ import type { Credentials } from '../domain/integration.ts'
 import { Problem } from '../domain/problem.ts'
 import type { RetentionDays } from '../domain/retention.ts'
 import { createSubscriberCreations } from '../manage/subscriber-creations.ts'
+import type { DecideAtOnce } from '../record/decided-at-once.ts'
 import type { Queue } from '../queue/queue.ts'
 import { createOutboxWaits } from '../read/outbox-waits.ts'
 import { createPinnedVersions } from '../read/pinned-versions.ts'
@@ -44,6 +45,8 @@ export interface ServerOptions {
   /** As the setting's default, where it is left out. */
   readonly retentionDays?: RetentionDays
   readonly queue: Queue
+  /** Where this node works as well: single events are decided with their acceptance. */
+  readonly decideAtOnce?: DecideAtOnce | undefined
   /** As the worker has them, so that what is simulated comes out as it would be sent. */
   readonly operatorMail?: Credentials | undefined
   readonly linkBase?: string | undefined
@@ -132,7 +135,7 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   const authenticate = createAuthenticate(db, world)
   const checkRate = options.rateLimits === 'off' ? noRateLimit : createRateLimit(db, world, options.rateLimits)
   const subscriberCreations = createSubscriberCreations(db, world)
-  const triggers = createTriggers(db, world, options.queue)
+  const triggers = createTriggers(db, world, options.queue, options.decideAtOnce)
   const { queue, vendor } = options
   const closing = closingOf(app)
   const outboxWaits = createOutboxWaits(db, world)
