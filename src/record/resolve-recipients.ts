@@ -62,7 +62,7 @@ export interface ForeseenPeople {
 }
 
 /** More are decided later than at once, and loaded together then. */
-const foreseenMax = 8
+const foreseenMax = 128
 
 export async function foreseePeople(
   db: Sql,
