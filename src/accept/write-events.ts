@@ -147,9 +147,7 @@ export function preLeasedJobs(
   facts?: ForeseenPeople['facts'],
 ): PreLeasedJob[] {
   const events = new Map(rows.filter(isSmall).map((row) => [row.id, triggeredEvent(row)]))
-  return jobs.map((job) =>
-    preLeasedJob(environment, job, lease, events.get(job.eventId), facts?.get(job.subscriberId)),
-  )
+  return jobs.map((job) => preLeasedJob(environment, job, lease, events.get(job.eventId), facts?.get(job.subscriberId)))
 }
 
 /** As many jobs as a node may have in hand then hold 24 MB of events at the most; larger ones are read when they are needed. */

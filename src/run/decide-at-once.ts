@@ -27,7 +27,8 @@ export function createDecideAtOnce(stages: Stages): DecideAtOnce {
     try {
       return await decide(stages, environment, jobs)
     } catch (error) {
-      if (!(error instanceof NotAtHand)) stages.pipeline.world.log.debug({ err: error }, 'Jobs could not be decided at once')
+      if (!(error instanceof NotAtHand))
+        stages.pipeline.world.log.debug({ err: error }, 'Jobs could not be decided at once')
       return undefined
     }
   }
@@ -41,7 +42,9 @@ async function decide(
   const { pipeline } = stages
   const { world, renderer } = pipeline
   const deciding = { ...pipeline, db: nothingToRead }
-  const versions = await pipeline.versions.of(nothingToRead, environment, [...new Set(jobs.map((job) => job.versionId))])
+  const versions = await pipeline.versions.of(nothingToRead, environment, [
+    ...new Set(jobs.map((job) => job.versionId)),
+  ])
   if (!jobs.every((job) => isDecidable(job, versions.get(job.versionId)))) return undefined
   const facts = await loadFacts(deciding, environment, jobs)
   if (facts.mayBeSuppressed) return undefined
@@ -52,7 +55,14 @@ async function decide(
   if (decided.wishes.length + decided.asking.length + decided.calls.length > 0) return undefined
   // As if each came after itself: it has no row yet, and one that waits for a slot is written as well.
   const madeAfter = new Map([...jobs.map(({ id }) => [id, id] as const), ...decided.madeAfter])
-  const placed = placeBatch(stages, environment, facts, { ...decided, madeAfter }, { sends: decided.sends, skipped: [] }, now)
+  const placed = placeBatch(
+    stages,
+    environment,
+    facts,
+    { ...decided, madeAfter },
+    { sends: decided.sends, skipped: [] },
+    now,
+  )
   return decidedAtOnce(stages, environment, jobs, placed, decided.madeAfter)
 }
 

@@ -277,7 +277,10 @@ export async function findRecipients(
   return db.rows<RecipientRow>(prepared('subscribers-find-recipients', sql`select ${recipientColumns} from ${rows}`))
 }
 
-const rowsOf = (environment: Environment, ids: readonly string[]): Statement => sql`unnest(${unseen(sql`${ids}::uuid[]`)}) as named (id)
+const rowsOf = (
+  environment: Environment,
+  ids: readonly string[],
+): Statement => sql`unnest(${unseen(sql`${ids}::uuid[]`)}) as named (id)
   cross join lateral (
     select * from subscribers found
     where found.environment_id = ${environment.id} and found.id = named.id limit 1) as s
