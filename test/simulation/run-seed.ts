@@ -172,7 +172,12 @@ class SeedRun {
       },
       decideAtOnce: async (environment, jobs) => {
         const node = reserving.get(jobs[0]?.lease ?? '')
-        return this.schedule.random.chance(0.7) ? node?.workers.decideAtOnce(environment, jobs) : undefined
+        if (node === undefined || !this.schedule.random.chance(0.7)) return undefined
+        const decided = await node.workers.decideAtOnce(environment, jobs)
+        // The calls are the node's own: they go out when it lives, and not while it is frozen.
+        const written = (ended: () => void): void =>
+          void this.schedule.add(node, 0, 'calls', () => decided?.written(ended))
+        return decided && { ...decided, written }
       },
     }
   }
