@@ -14,6 +14,7 @@ import type { Job } from '../domain/job.ts'
 import type { Problem } from '../domain/problem.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { DecideAtOnce } from '../record/decided-at-once.ts'
+import { decidedAtOnceMax } from '../record/decided-at-once.ts'
 import type { ForeseenPeople } from '../record/resolve-recipients.ts'
 import { foreseePeople } from '../record/resolve-recipients.ts'
 import type { World } from '../world/world.ts'
@@ -49,6 +50,8 @@ interface TriggerCall {
 /** Large enough that callers share the cost of a commit, small enough that the last of them does not wait long. */
 const singleCallsPerCommitMax = 128
 const bulkCallsPerCommitMax = 8
+/** The jobs of more people have their turn later, and are loaded together then. */
+const foreseenMax = 8
 
 /** `decideAtOnce`: where this node works as well. Bulk calls are answered first, as their callers wait for many. */
 export function createTriggers(db: Db, world: World, queue: Queue, decideAtOnce?: DecideAtOnce): Triggers {
@@ -182,7 +185,7 @@ interface JudgedCalls {
 
 /** What the events say, and whom they name, in one trip. */
 async function judgeCalls(
-  { db, world, known: versions }: Accepting,
+  { db, world, known: versions, decideAtOnce }: Accepting,
   environment: Environment,
   calls: readonly TriggerCall[],
 ): Promise<JudgedCalls> {
@@ -191,10 +194,11 @@ async function judgeCalls(
   const isKeyed = calls.some((call) => call.idempotency !== undefined)
   const mayBePlain = !isKeyed && requests.every(isPlain) && !repeatsTransaction(requests)
   const named = mayBePlain ? gathered(requests, ({ recipients, actor }) => peopleOf(recipients, actor)) : []
+  const areDecidedSoon = named.length <= (decideAtOnce === undefined ? foreseenMax : decidedAtOnceMax)
   const [judged, people] = await db.together((on) =>
     Promise.all([
       judgeEvents(on, environment, versions, events),
-      mayBePlain ? foreseePeople(on, world, environment, named) : undefined,
+      mayBePlain ? foreseePeople(on, world, environment, named, areDecidedSoon) : undefined,
     ]),
   )
   // An event that was refused may name people too: they must not be saved because of it.

@@ -7,8 +7,8 @@ import type { Sql } from '../db/sql.ts'
 import { gathered } from '../domain/gathered.ts'
 import type { Job } from '../domain/job.ts'
 import { countedEvents } from '../record/count-accepted.ts'
-import type { DecideAtOnce, DecidedAtOnce } from '../record/decided-at-once.ts'
-import { decidedRows } from '../record/decided-at-once.ts'
+import type { DecideAtOnce, DecidedAtOnce, DecidedRows } from '../record/decided-at-once.ts'
+import { decidedAtOnceMax, decidedRows } from '../record/decided-at-once.ts'
 import type { FirstJobs, PreLeasedJob } from '../record/notify.ts'
 import { firstJobs } from '../record/notify.ts'
 import type { ForeseenPeople } from '../record/resolve-recipients.ts'
@@ -48,7 +48,8 @@ export async function writePlainEvents(
   const { jobs, rows } = plain
   const preLeased =
     reservation === undefined ? [] : preLeasedJobs(environment, jobs, reservation.lease, rows, people.facts)
-  const decided = preLeased.length === 0 ? undefined : await decideAtOnce?.(environment, preLeased)
+  const mayDecide = preLeased.length > 0 && preLeased.length <= decidedAtOnceMax
+  const decided = mayDecide ? await decideAtOnce?.(environment, preLeased) : undefined
   const next = decided && (await writeDecided(db, acceptance, plain, preLeased, decided))
   if (next !== undefined) return { preLeased: next, leftWork: false }
   await write(db, acceptance, plain, jobInsertions(environment, jobs, leaseOf(acceptance)))
@@ -90,19 +91,22 @@ async function writeDecided(
   decided: DecidedAtOnce,
 ): Promise<readonly Job[] | undefined> {
   const { environment, reservation } = acceptance
+  let rows: DecidedRows
   try {
-    const { parts, counted, next } = decidedRows(environment, jobs, decided, leaseOf(acceptance))
-    await write(db, acceptance, plain, parts, counted)
-    const ended = reservation?.begin(jobs.length - next.length)
-    decided.written(() => ended?.())
-    return preLeasedJobs(environment, next, reservation?.lease ?? '', plain.rows)
+    rows = decidedRows(environment, jobs, decided, leaseOf(acceptance))
+    await write(db, acceptance, plain, rows.parts, rows.counted)
   } catch (error) {
     const isUnknown = isInfrastructureError(error)
     decided.notWritten(isUnknown)
+    // Perhaps they are there: under their lease this node looks, and knows that nothing of them was called.
+    if (isUnknown) reservation?.give(jobs)
     if (isUnknown || wasOutrun(error)) throw error
     // Something in a message that PostgreSQL refuses costs that message, in its own turn, and not the event.
     return undefined
   }
+  const ended = reservation?.begin(jobs.length - rows.next.length)
+  decided.written(() => ended?.())
+  return preLeasedJobs(environment, rows.next, reservation?.lease ?? '', plain.rows)
 }
 
 async function write(

@@ -68,8 +68,8 @@ export function prepared(name: string, statement: Statement): Statement {
 }
 
 /**
- * A value that the planner cannot look at. A plan for a list of one, or for a limit of ten, looks cheaper than the general one,
- * and so a prepared statement would be planned anew each time.
+ * A value that the planner cannot look at. A plan for a list of one looks cheaper than the general one, and so a prepared
+ * statement would be planned anew each time. Not for a limit over a large table: taken for a tenth of it, it can cost an index.
  */
 export const unseen = (value: Statement): Statement => sql`(select ${value})`
 

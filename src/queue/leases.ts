@@ -1,7 +1,7 @@
 // Claiming and giving back: the only statements that touch a lease, on jobs and tasks alike.
 import type { Clock } from '../db/clock.ts'
 import type { Sql, Statement } from '../db/sql.ts'
-import { prepared, sql, unseen } from '../db/sql.ts'
+import { prepared, sql } from '../db/sql.ts'
 import { leaseMs } from './queue.ts'
 import { interruptionsBeforeSolo, soloWaitsMs } from './suspicion.ts'
 
@@ -69,7 +69,7 @@ export async function claimDue<Row extends object>(
               select q.environment_id, q.id, q.lease is not null as was_leased from ${queue.table} q
               where q.environment_id = w.environment_id and q.lane = ${claim.lane}::smallint and q.due_at <= ${clock()}
               order by q.due_at limit (select size from share) for update skip locked) d
-            limit ${unseen(sql`${claim.limit}::int`)})
+            limit ${claim.limit}::int)
           update ${queue.table} q
           set lease = ${claim.lease}::uuid,
               interruptions = case when due.was_leased then ${afterExpiry} else q.interruptions end,

@@ -24,7 +24,7 @@ export interface Reservation {
   readonly lease: string
   /** So many of them are under way already, and need no runner. Returns what is called for each when nothing of it is in flight any more. */
   begin(count: number): () => void
-  /** Hands over what else was inserted; capacity that is not used is given back. */
+  /** Hands over what else was inserted, or perhaps was; capacity that is not used is given back. What is given later is ignored. */
   give(rows: readonly Leased[]): void
 }
 
@@ -124,6 +124,7 @@ class WorkerLoop<Row extends Leased> implements Worker {
     const sinceMs = performance.now()
     const lease = this.#options.newLease()
     let begun = 0
+    let isGiven = false
     return {
       lease,
       begin: (some) => {
@@ -131,6 +132,8 @@ class WorkerLoop<Row extends Leased> implements Worker {
         return () => this.#over(this.#preLeased)
       },
       give: (rows) => {
+        if (isGiven) return
+        isGiven = true
         this.#left(this.#preLeased, count - begun)
         // Where nothing came of it, the answer may have been lost.
         if (rows.length + begun === 0) this.#lost.push(lease)

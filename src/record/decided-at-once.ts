@@ -23,6 +23,9 @@ export interface DecidedAtOnce {
   notWritten(isUnknown: boolean): void
 }
 
+/** Their callers wait while they are decided, and so do those that come after them. */
+export const decidedAtOnceMax = 100
+
 /** Undefined where they need their own turn: something must be asked first, or is decided only where it is written. */
 export type DecideAtOnce = (
   environment: Environment,

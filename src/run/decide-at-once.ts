@@ -23,9 +23,11 @@ const decidable: ReadonlySet<StepType | undefined> = new Set<StepType>(['in_app'
 
 /** What is not at hand is left to the job's own turn, as is whatever goes wrong here: it shows again there, and is dealt with. */
 export function createDecideAtOnce(stages: Stages): DecideAtOnce {
+  const costly = createCostly()
   return async (environment, jobs) => {
+    if (costly.has(environment)) return undefined
     try {
-      return await decide(stages, environment, jobs)
+      return await decide(stages, environment, jobs, costly)
     } catch (error) {
       if (!(error instanceof NotAtHand))
         stages.pipeline.world.log.debug({ err: error }, 'Jobs could not be decided at once')
@@ -38,6 +40,7 @@ async function decide(
   stages: Stages,
   environment: Environment,
   jobs: readonly PreLeasedJob[],
+  costly: Costly,
 ): Promise<DecidedAtOnce | undefined> {
   const { pipeline } = stages
   const { world, renderer } = pipeline
@@ -51,7 +54,9 @@ async function decide(
   const links = await unsubscribeLinks(deciding, environment, [...jobs, ...facts.followers.values()], facts.versions)
   const now = world.now()
   const parts = { environment, facts, links, renderer, now, stages, answers: new Map(), tracing: undefined }
+  const beganMs = performance.now()
   const decided = decideBatch(parts, jobs)
+  costly.note(environment, performance.now() - beganMs)
   if (decided.wishes.length + decided.asking.length + decided.calls.length > 0) return undefined
   // As if each came after itself: it has no row yet, and one that waits for a slot is written as well.
   const madeAfter = new Map([...jobs.map(({ id }) => [id, id] as const), ...decided.madeAfter])
@@ -98,6 +103,30 @@ function decidedAtOnce(
       if (isUnknown) stages.unconfirmed.note({ jobs, madeAfter: followers, marked: begun.flatMap(markedBy) })
       leaveSeats(begun)
       stages.sends.wake()
+    },
+  }
+}
+
+interface Costly {
+  has(environment: Environment): boolean
+  note(environment: Environment, tookMs: number): void
+}
+
+/** What takes longer than this keeps callers waiting: such templates are rendered after the answer, as are the next ones. */
+const costlyMs = 50
+const costlyForMs = 10_000
+
+function createCostly(): Costly {
+  const untilMs = new Map<string, number>()
+  return {
+    has: ({ id }) => {
+      const until = untilMs.get(id)
+      if (until === undefined || performance.now() < until) return until !== undefined
+      untilMs.delete(id)
+      return false
+    },
+    note: ({ id }, tookMs) => {
+      if (tookMs > costlyMs) untilMs.set(id, performance.now() + costlyForMs)
     },
   }
 }

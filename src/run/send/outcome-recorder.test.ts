@@ -87,7 +87,17 @@ function scene(failure: (tries: number, values: string) => Error | undefined) {
     })
     return state
   }
-  return { recorder, tries, sleeps, record, settle, passTime, caughtUp: () => caughtUp, world, advance: (ms: number) => world.advance(ms) }
+  return {
+    recorder,
+    tries,
+    sleeps,
+    record,
+    settle,
+    passTime,
+    caughtUp: () => caughtUp,
+    world,
+    advance: (ms: number) => world.advance(ms),
+  }
 }
 
 test('outcomes that come together are written together', async () => {
