@@ -1,7 +1,8 @@
 // Follows a document: a service on a database of its own, and the page's commands in a folder of their own.
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -19,10 +20,10 @@ export const developmentKey = 'ph_the-key-of-development'
 const productionKey = 'ph_the-key-of-production'
 const encryptionKey = Buffer.alloc(32, 7).toString('base64')
 /** A page that takes longer hangs. */
-const pageTimeoutMs = 60_000
+const pageTimeoutMs = 180_000
 
-/** What went wrong; empty when all of the page works. */
-export async function follow(blocks: readonly Block[]): Promise<string[]> {
+/** A guide, against a service on a database of its own. What went wrong; empty when all of the page works. */
+export async function followGuide(blocks: readonly Block[]): Promise<string[]> {
   const database = await createTestDatabase()
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-docs-'))
   await chmod(folder, 0o755)
@@ -37,7 +38,10 @@ export async function follow(blocks: readonly Block[]): Promise<string[]> {
   const { config } = readConfig({ ...variables, PORT: String(port), POSTHORN_DATA_DIR: join(folder, 'data') })
   const running = await start(config, silentLog)
   try {
-    return await followed(blocks, folder, { ...variables, API: running.url, POSTHORN_URL: running.url })
+    const work = join(folder, 'work')
+    await cp(join(projectRoot, 'docs/examples'), join(work, 'docs/examples'), { recursive: true })
+    const own = { API: running.url, POSTHORN_URL: running.url, PROJECT_UNDER_TEST: projectRoot }
+    return await followed(blocks, { folder, work, port, variables: { ...variables, ...own } })
   } finally {
     await running.stop()
     await database.drop()
@@ -45,16 +49,48 @@ export async function follow(blocks: readonly Block[]): Promise<string[]> {
   }
 }
 
-async function followed(
-  blocks: readonly Block[],
-  folder: string,
-  variables: Readonly<Record<string, string>>,
-): Promise<string[]> {
-  const [out, work] = [join(folder, 'out'), join(folder, 'work')]
+/** A document of the project itself, in a copy of it; then the commands that see to what came of it. */
+export async function followInProject(blocks: readonly Block[], afterwards: string): Promise<string[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'posthorn-docs-'))
+  await chmod(folder, 0o755)
+  const port = await freePort()
+  try {
+    const work = join(folder, 'posthorn')
+    await copyProject(work)
+    const variables = { PORT: String(port), POSTHORN_API_KEY: developmentKey, PROJECT_UNDER_TEST: work }
+    const last = { ...nothing, page: blocks[0]?.page ?? '', text: afterwards }
+    return await followed([...blocks, last], { folder, work, port, variables })
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
+  }
+}
+
+const nothing: Block = { page: '', line: 0, language: 'sh', text: '', background: false, follows: false }
+
+/** What git would keep, with the packages and the build of this one. */
+async function copyProject(work: string): Promise<void> {
+  const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: projectRoot,
+  })
+  for (const path of listed.toString().split('\0')) {
+    const source = join(projectRoot, path)
+    if (path !== '' && existsSync(source)) await cp(source, join(work, path))
+  }
+  await symlink(join(projectRoot, 'node_modules'), join(work, 'node_modules'))
+  await cp(join(projectRoot, 'dist'), join(work, 'dist'), { recursive: true })
+}
+
+interface Following {
+  readonly folder: string
+  readonly work: string
+  readonly port: number
+  readonly variables: Readonly<Record<string, string>>
+}
+
+async function followed(blocks: readonly Block[], { folder, work, port, variables }: Following): Promise<string[]> {
+  const out = join(folder, 'out')
   await mkdir(out)
-  await mkdir(work)
-  await cp(join(projectRoot, 'docs/examples'), join(work, 'docs/examples'), { recursive: true })
-  const script = scriptOf(blocks, { out, work })
+  const script = scriptOf(blocks, { out, work, port })
   await writeFile(join(out, 'page.sh'), script.text)
   const code = await run(join(out, 'page.sh'), work, variables)
   const page = blocks[0]?.page ?? ''
@@ -100,7 +136,6 @@ function run(script: string, work: string, variables: Readonly<Record<string, st
       HOME,
       KEY: developmentKey,
       EDIT: join(projectRoot, 'test/docs/apply-edit.mjs'),
-      PROJECT_UNDER_TEST: projectRoot,
       ...variables,
     },
   })

@@ -15,15 +15,16 @@ export interface PageScript {
 }
 
 /**
- * `out` is for files of the test, `work` is where the page is followed. A call that fails has to fail the page, whatever
- * curl makes of its status; the answer is shown all the same.
+ * A call that fails has to fail the page, whatever curl makes of its status; the answer is shown all the same.
  */
-export function scriptOf(blocks: readonly Block[], { out, work }: { out: string; work: string }): PageScript {
+export function scriptOf(blocks: readonly Block[], { out, work, port }: Place): PageScript {
   const parts: Part[] = []
   const lines = [
     'set -euo pipefail',
     `cd ${quoted(work)}`,
     'curl() { command curl --silent --show-error --fail-with-body --max-time 20 "$@"; }',
+    'background=',
+    `trap '[ -z "$background" ] || { kill "$background"; wait "$background" || true; }' EXIT`,
   ]
   for (const [index, block] of blocks.entries()) {
     const command = commandOf(block, work)
@@ -31,16 +32,31 @@ export function scriptOf(blocks: readonly Block[], { out, work }: { out: string;
     const output = join(out, `${index}`)
     parts.push({ block, output })
     lines.push(`echo ${block.line} > ${quoted(join(out, 'at'))}`)
-    lines.push(`exec > ${quoted(output)} 2> ${quoted(`${output}.err`)}`, command)
+    // The port of a service that a test starts is not the one that pages name.
+    const local = command.replaceAll('localhost:3000', `localhost:${port}`)
+    lines.push(`exec > ${quoted(output)} 2> ${quoted(`${output}.err`)}`, local)
   }
   return { text: `${lines.join('\n')}\n`, parts }
 }
+
+/** `out` is for files of the test, `work` is where the page is followed. */
+export interface Place {
+  readonly out: string
+  readonly work: string
+  readonly port: number
+}
+
+/** What goes on in the background is a service: the page goes on when it is ready, and it is stopped at the end. */
+const inBackground = (text: string): string =>
+  `{ ${text.trim()}; } &
+background=$!
+until command curl --silent --fail http://localhost:3000/ready; do kill -0 "$background"; sleep 0.1; done`
 
 /** Undefined for what is only shown. */
 function commandOf(block: Block, work: string): string | undefined {
   const { language, text, path, notRun } = block
   if (notRun !== undefined) return undefined
-  if (language === 'sh') return block.background ? `{\n${text}} &\nposthorn_pid=$!` : text
+  if (language === 'sh') return block.background ? inBackground(text) : text
   if (path !== undefined) return fileCommand(block, path, work)
   return language === 'js' ? heredoc(`block-${block.line}.mjs`, text, `node block-${block.line}.mjs`) : undefined
 }
@@ -52,8 +68,14 @@ function fileCommand({ page, line, language, text }: Block, path: string, work: 
     const same = readFileSync(join(work, path), 'utf8') === text
     return same ? ':' : `echo ${quoted(`${page}:${line} shows another ${path} than there is`)} >&2; false`
   }
-  return heredoc(path.replace('NNNN', '$NNNN'), text, ':')
+  return path.includes('NNNN')
+    ? `${nextNumber}\n${heredoc(path.replace('NNNN', '$NNNN'), text, ':')}`
+    : heredoc(path, text, ':')
 }
+
+/** Pages say that NNNN is the next free number of a migration. */
+const nextNumber = `NNNN=$(ls src/db/migrations | sort | tail -n 1 | cut -c 1-4)
+NNNN=$(printf '%04d' $((10#$NNNN + 1)))`
 
 function heredoc(path: string, text: string, then: string): string {
   return `mkdir -p "$(dirname "${path}")"\ncat > "${path}" <<'END_OF_BLOCK'\n${text}END_OF_BLOCK\n${then}`
