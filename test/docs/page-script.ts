@@ -22,7 +22,7 @@ export function scriptOf(blocks: readonly Block[], { out, work, port }: Place): 
   const lines = [
     'set -euo pipefail',
     `cd ${quoted(work)}`,
-    'curl() { command curl --silent --show-error --fail-with-body --max-time 20 "$@"; }',
+    'curl() { command curl --silent --show-error --fail-with-body --max-time 100 "$@"; }',
     'background=',
     `trap '[ -z "$background" ] || { kill "$background"; wait "$background" || true; }' EXIT`,
   ]
