@@ -6,9 +6,13 @@ import type { FastifyInstance } from 'fastify'
 const pagePolicy =
   "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data: https:; font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'"
 
-export async function installDocs(app: FastifyInstance, document: object): Promise<void> {
-  const text = JSON.stringify(document)
-  app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(text))
+/** The document is made when it is first asked for: a start does not wait for it. */
+export async function installDocs(app: FastifyInstance, makeDocument: () => object): Promise<void> {
+  let text: string | undefined
+  app.get('/openapi.json', async (_request, reply) => {
+    text ??= JSON.stringify(makeDocument())
+    return reply.type('application/json; charset=utf-8').send(text)
+  })
   await app.register(async (pages) => {
     pages.addHook('onSend', async (_request, reply) => {
       reply.header('content-security-policy', pagePolicy)

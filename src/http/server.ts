@@ -131,7 +131,7 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   const sources = { db, world, clock: options.queue.clock, workerIsReady }
   installMetrics(app, options.poolUsage, sources, oneOf?.joinMetrics)
   if (options.healthOnly === true) return app
-  await installDocs(app, openApiDocument(routes, options.baseUrl))
+  await installDocs(app, () => openApiDocument(routes, options.baseUrl))
   const authenticate = createAuthenticate(db, world)
   const checkRate = options.rateLimits === 'off' ? noRateLimit : createRateLimit(db, world, options.rateLimits)
   const subscriberCreations = createSubscriberCreations(db, world)
