@@ -1,5 +1,5 @@
 // Follows a document: a service on a database of its own, and the page's commands in a folder of their own.
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
@@ -21,6 +21,11 @@ const productionKey = 'ph_the-key-of-production'
 const encryptionKey = Buffer.alloc(32, 7).toString('base64')
 /** A page that takes longer hangs. */
 const pageTimeoutMs = 180_000
+
+/** What readers are asked to have, and what a machine may lack: then there is nothing to follow a page with. */
+export const missingTool: string | undefined = ['bash', 'curl', 'git', 'jq', 'openssl'].find(
+  (tool) => spawnSync(tool, ['--version']).error !== undefined,
+)
 
 /** A guide, against a service on a database of its own. What went wrong; empty when all of the page works. */
 export async function followGuide(blocks: readonly Block[]): Promise<string[]> {

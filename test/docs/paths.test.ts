@@ -1,7 +1,7 @@
 // What documents and comments refer to exists: files of the project, and no documents that a reader does not have.
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { projectRoot } from '../support/project-root.ts'
 import { readProjectFile, readSources } from '../tidy/rules/sources.ts'
@@ -43,4 +43,30 @@ test('no comment cites a document that readers do not have', () => {
   const citing = [...sources].filter(([, text]) => elsewhere.test(text)).map(([file]) => file)
   assert.deepEqual(citing, [])
   assert.match('as interface 4.0 says', elsewhere)
+})
+
+/** As the places where documents are shown make them: small letters, dashes for blanks, nothing else. */
+const anchorOf = (heading: string): string =>
+  heading
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}_\- ]/gu, '')
+    .replaceAll(' ', '-')
+const withoutCode = (text: string): string => text.replace(/^\s*```[\s\S]*?^\s*```/gm, '')
+const anchorsIn = (text: string): Set<string> =>
+  new Set([...withoutCode(text).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchorOf(heading)))
+
+function deadAnchors(document: string, text: string): string[] {
+  const links = [...withoutCode(text).matchAll(/\]\(([^)\s#]*)#([^)\s]+)\)/g)]
+  return links.flatMap(([, target = '', anchor = '']) => {
+    const path = target === '' ? document : join(dirname(document), target)
+    if (/^\w+:/.test(target) || !path.endsWith('.md')) return []
+    const headings = anchorsIn(target === '' ? text : readProjectFile(path))
+    return headings.has(anchor) ? [] : [`${target}#${anchor}`]
+  })
+}
+
+test('every anchor leads to a heading', () => {
+  for (const document of documents) assert.deepEqual(deadAnchors(document, readProjectFile(document)), [], document)
+  assert.deepEqual(deadAnchors('README.md', '# A `b` c\n[x](#a-b-c) [y](#gone)'), ['#gone'])
 })
