@@ -1,4 +1,4 @@
-// Authentication: `Authorization: ApiKey <key>` becomes a Caller.
+// Authentication: `Authorization: ApiKey <key>` becomes a Caller; so does `Bearer <key>`, which many tools can send and nothing else.
 
 import type { Sql } from '../db/sql.ts'
 import { hashOfApiKey } from '../domain/api-key.ts'
@@ -46,23 +46,33 @@ export function createAuthenticate(db: Sql, world: World): Authenticate {
   }
 
   return async (authorization) => {
-    const key = keyOf(authorization)
+    const { key, unknown } = presentedKey(authorization)
     const found = await lookUp(hashOfApiKey(key))
     if (found === undefined || (found.expiresAt !== null && found.expiresAt <= world.now())) {
-      throw unauthorized('API Key not found')
+      throw unauthorized(unknown)
     }
     return found
   }
 }
 
-function keyOf(authorization: string | undefined): string {
+/** What answers a key that nobody has, by its scheme. */
+const unknownKey: ReadonlyMap<string, string> = new Map([
+  ['ApiKey', 'API Key not found'],
+  ['Bearer', 'Unauthorized'],
+])
+
+/** Nothing of what was presented is repeated: a header without a scheme begins with the key. */
+function presentedKey(authorization: string | undefined): { key: string; unknown: string } {
   if (authorization === undefined) throw unauthorized('Missing authorization header')
   const [scheme = '', ...rest] = authorization.split(' ')
-  if (scheme !== 'ApiKey' && scheme !== 'Bearer') throw unauthorized(`Invalid authentication scheme: "${scheme}"`)
+  const unknown = unknownKey.get(scheme)
+  if (unknown === undefined) {
+    throw unauthorized('Invalid authentication scheme: send the header "Authorization: ApiKey <key>"')
+  }
   const key = rest.join(' ').trim()
-  if (scheme === 'Bearer' || key === '') throw unauthorized('Unauthorized')
-  if (key.length > keyLengthMax) throw unauthorized('API Key not found')
-  return key
+  if (key === '') throw unauthorized('Unauthorized')
+  if (key.length > keyLengthMax) throw unauthorized(unknown)
+  return { key, unknown }
 }
 
 function unauthorized(message: string): Problem {

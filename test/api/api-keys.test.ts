@@ -157,7 +157,14 @@ test('only hashes are kept: no row of any table holds a key in clear', async () 
   }
 })
 
-test('a header without a valid key gets the exact reason', async () => {
+const wrongScheme = 'Invalid authentication scheme: send the header "Authorization: ApiKey <key>"'
+
+test('a key is taken after Bearer too', async () => {
+  const headers = { authorization: `Bearer ${app.developmentKey}` }
+  assert.equal((await app.call('GET', '/v1/environments', { key: null, headers })).status, 200)
+})
+
+test('a header without a valid key gets the exact reason, and never the key', async () => {
   const cases: [string | undefined, string][] = [
     [undefined, 'Missing authorization header'],
     ['ApiKey ph_nobody-has-this-key', 'API Key not found'],
@@ -165,10 +172,13 @@ test('a header without a valid key gets the exact reason', async () => {
     ['ApiKey ', 'Unauthorized'],
     ['ApiKey', 'Unauthorized'],
     ['Bearer some-token', 'Unauthorized'],
-    [`Basic ${app.developmentKey}`, 'Invalid authentication scheme: "Basic"'],
-    [`apikey ${app.developmentKey}`, 'Invalid authentication scheme: "apikey"'],
-    [`APIKEY ${app.developmentKey}`, 'Invalid authentication scheme: "APIKEY"'],
-    [app.developmentKey, `Invalid authentication scheme: "${app.developmentKey}"`],
+    [`Bearer ${'k'.repeat(10_000)}`, 'Unauthorized'],
+    [`Basic ${app.developmentKey}`, wrongScheme],
+    [`apikey ${app.developmentKey}`, wrongScheme],
+    [`APIKEY ${app.developmentKey}`, wrongScheme],
+    [app.developmentKey, wrongScheme],
+    [`ApiKey:${app.developmentKey}`, wrongScheme],
+    [`"${app.developmentKey}" x`, wrongScheme],
   ]
   for (const [authorization, message] of cases) {
     const headers: Record<string, string> = authorization === undefined ? {} : { authorization }
@@ -183,6 +193,7 @@ test('a header without a valid key gets the exact reason', async () => {
       ctx: {},
     })
     assert.equal(reply.headers['www-authenticate'], 'ApiKey')
+    assert.ok(!JSON.stringify([reply.body, reply.headers]).includes(app.developmentKey))
   }
 })
 
