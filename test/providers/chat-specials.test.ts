@@ -115,6 +115,14 @@ test('without Stream’s secret a relay gets the text and the key, guarded, and 
     assert.equal(asked[0]?.headers['x-api-key'], 'stream-key')
     assert.doesNotMatch(String(asked[0]?.body), /stream-key/)
   }
+  // Without a host that the account names, the key goes nowhere.
+  const { asked } = await send(
+    getstream,
+    { webhookUrl: 'https://relay.example/x' },
+    { status: 200 },
+    { apiKey: 'stream-key' },
+  )
+  assert.equal(asked[0]?.headers['x-api-key'], undefined)
 })
 
 const workspace = { token: 'token-secret', user: 'u1', baseUrl: 'https://chat.example.com' }

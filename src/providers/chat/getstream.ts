@@ -43,7 +43,7 @@ export const getstream = httpProvider({
     secretKey: optional(
       secret('API secret', {
         description:
-          'Posts to the `channel` of each subscriber, such as `messaging:orders-42`. Without it the text goes to the subscriber’s `webhookUrl`, with the API key in `X-API-KEY`, and only to the host of `baseUrl`.',
+          'Posts to the `channel` of each subscriber, such as `messaging:orders-42`. Without it the text goes to the subscriber’s `webhookUrl`, on the host of `baseUrl` with the API key in `X-API-KEY`, without a `baseUrl` on any host and without the key.',
       }),
     ),
     user: optional(text('Sender', { description: 'The id of the user who posts; needed with the API secret.' })),
@@ -129,14 +129,14 @@ function channelRequest(message: ChatMessage, account: Account): OutboundRequest
 
 /** The key goes to one host, whatever address a subscriber or an event names. */
 function relayRequest(message: ChatMessage, { apiKey, baseUrl }: RelayAccount): OutboundRequest | Outcome {
-  if (baseUrl === undefined) {
-    return misconfigured('The integration has no baseUrl: the API key is sent only to the relay that the account names')
-  }
   const url = addressOf(message, relayRule)
   if (!(url instanceof URL)) return url
-  if (url.origin !== new URL(baseAddress(baseUrl)).origin) {
+  if (baseUrl !== undefined && url.origin !== new URL(baseAddress(baseUrl)).origin) {
     return refused('bad-recipient', 'The subscriber’s webhookUrl is on another host than the integration’s baseUrl')
   }
   const body = { ...textAs('text', message.content), ...settingsOf(message, ['channel', 'webhookUrl', 'headers']) }
-  return mistakeOfSilence(body, ['text', 'attachments']) ?? jsonRequest(url, body, { 'x-api-key': apiKey })
+  return (
+    mistakeOfSilence(body, ['text', 'attachments']) ??
+    jsonRequest(url, body, baseUrl === undefined ? {} : { 'x-api-key': apiKey })
+  )
 }
