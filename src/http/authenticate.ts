@@ -4,8 +4,10 @@ import type { Sql } from '../db/sql.ts'
 import { hashOfApiKey } from '../domain/api-key.ts'
 import type { Caller } from '../domain/environment.ts'
 import { Problem } from '../domain/problem.ts'
-import { findCaller } from '../store/api-keys.ts'
+import type { KnownCaller } from '../store/api-keys.ts'
 import type { World } from '../world/world.ts'
+import { createFailedAttempts } from './failed-attempts.ts'
+import { createKeyLookups } from './key-lookups.ts'
 
 /**
  * How long a key is trusted without asking the database again. A revoked key must stop within a second on every node;
@@ -17,41 +19,67 @@ const cachedKeysMax = 10_000
 /** No key is longer; a longer one is not even hashed. */
 const keyLengthMax = 255
 
+/** How long a key that nobody has is known as such; one that is made meanwhile works half a second later. */
+const unknownForMs = 500
+/** Apart from those that are good: whoever makes up keys must not push these out. */
+const unknownKeysMax = 10_000
+
 interface Trusted {
   readonly until: number
-  readonly caller: Promise<Awaited<ReturnType<typeof findCaller>>>
+  readonly caller: Promise<KnownCaller | undefined>
 }
 
-export type Authenticate = (authorization: string | undefined) => Promise<Caller>
+const nobody: Trusted['caller'] = Promise.resolve(undefined)
+
+/** `address` is where the request comes from. */
+export type Authenticate = (authorization: string | undefined, address: string) => Promise<Caller>
 
 export function createAuthenticate(db: Sql, world: World): Authenticate {
   const trusted = new Map<string, Trusted>()
+  const unknownUntil = new Map<string, number>()
+  const find = createKeyLookups(db)
+  const failed = createFailedAttempts(world.now)
 
   function lookUp(hash: Buffer): Trusted['caller'] {
     const name = hash.toString('base64')
     const now = world.now().getTime()
     const known = trusted.get(name)
     if (known !== undefined && known.until > now) return known.caller
-    const caller = findCaller(db, hash)
+    if ((unknownUntil.get(name) ?? 0) > now) return nobody
+    const caller = find(hash)
     trusted.delete(name)
     trusted.set(name, { until: now + trustedForMs, caller })
     const oldest = trusted.keys().next().value
     if (trusted.size > cachedKeysMax && oldest !== undefined) trusted.delete(oldest)
-    // Neither a failed look-up nor an unknown key is worth remembering: the next call asks again.
     caller.then(
-      (found) => found ?? trusted.delete(name),
+      (found) => {
+        if (found !== undefined) return
+        trusted.delete(name)
+        if (unknownUntil.size >= unknownKeysMax) unknownUntil.clear()
+        unknownUntil.set(name, world.now().getTime() + unknownForMs)
+      },
+      // A failed look-up is not worth remembering: the next call asks again.
       () => trusted.delete(name),
     )
     return caller
   }
 
-  return async (authorization) => {
+  async function callerOf(authorization: string | undefined): Promise<KnownCaller> {
     const { key, unknown } = presentedKey(authorization)
     const found = await lookUp(hashOfApiKey(key))
     if (found === undefined || (found.expiresAt !== null && found.expiresAt <= world.now())) {
       throw unauthorized(unknown)
     }
     return found
+  }
+
+  return async (authorization, address) => {
+    try {
+      return await callerOf(authorization)
+    } catch (error) {
+      if (error instanceof Problem && error.status === 401) failed.count(address)
+      throw error
+    }
   }
 }
 
