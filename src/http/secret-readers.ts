@@ -11,10 +11,16 @@ import { holdsSecrets, withHiddenSecrets } from '../read/integrations.ts'
 import type { World } from '../world/world.ts'
 
 export interface SecretReaders {
-  /** What the caller is shown of integrations that it asked for. */
+  /** What the caller is shown of integrations. */
   read(caller: Caller, author: Author, integrations: readonly Integration[]): Promise<Integration[]>
-  /** What the caller is shown of integrations that it changed: it knows what it sent. */
-  answer<Body extends Integration | Integration[]>(answer: Answer<Body>): Answer<Body>
+  /** What the caller is shown of an integration that it made: nothing that it did not send. */
+  made(answer: Answer<Integration>): Answer<Integration>
+  /** What a change is answered with shows more than the caller sent. */
+  answer<Body extends Integration | Integration[]>(
+    caller: Caller,
+    author: Author,
+    answer: Answer<Body>,
+  ): Promise<Answer<Body>>
 }
 
 const hourMs = 60 * 60_000
@@ -24,29 +30,27 @@ const looksMax = 50_000
 export function createSecretReaders(db: Db, world: World, reveal: 'on' | 'off'): SecretReaders {
   const looks = new Map<string, number>()
 
-  /** Whether nobody with this key has looked at it in this hour, by this node. */
-  function isFirst(caller: Caller, { _id }: Integration): boolean {
+  const read: SecretReaders['read'] = async (caller, author, integrations) => {
+    if (!mayUse(caller, 'full')) return [...integrations]
+    if (reveal === 'off') return integrations.map(withHiddenSecrets)
     const hour = Math.floor(world.now().getTime() / hourMs)
-    const name = `${caller.keyId} ${_id}`
-    if (looks.get(name) === hour) return false
-    if (looks.size >= looksMax) looks.clear()
-    looks.set(name, hour)
-    return true
+    const nameOf = ({ _id }: Integration): string => `${caller.keyId} ${_id}`
+    const unseen = integrations.filter((one) => looks.get(nameOf(one)) !== hour && holdsSecrets(one))
+    if (unseen.length === 0) return [...integrations]
+    await auditSecretReads(db, world, caller.environment, author, unseen)
+    // Once it is written: a look that could not be is none.
+    if (looks.size + unseen.length > looksMax) looks.clear()
+    for (const one of unseen) looks.set(nameOf(one), hour)
+    return [...integrations]
   }
 
   return {
-    async read(caller, author, integrations) {
-      if (!mayUse(caller, 'full')) return [...integrations]
-      if (reveal === 'off') return integrations.map(withHiddenSecrets)
-      const seen = integrations.filter((one) => holdsSecrets(one) && isFirst(caller, one))
-      if (seen.length > 0) await auditSecretReads(db, world, caller.environment, author, seen)
-      return [...integrations]
-    },
-    answer(given) {
-      if (reveal === 'on') return given
+    read,
+    made: (given) => (reveal === 'on' ? given : { ...given, body: withHiddenSecrets(given.body) }),
+    async answer(caller, author, given) {
       const { body } = given
-      const hidden = Array.isArray(body) ? body.map(withHiddenSecrets) : withHiddenSecrets(body)
-      return { ...given, body: hidden as typeof body }
+      const shown = await read(caller, author, Array.isArray(body) ? body : [body])
+      return { ...given, body: (Array.isArray(body) ? shown : shown[0]) as typeof body }
     },
   }
 }

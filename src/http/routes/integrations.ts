@@ -68,7 +68,7 @@ export const integrationRoutes = [
     replies: { 201: integration },
     errors: [409],
     handle: async ({ db, world, secretReaders }, { caller, author, body, idempotency }) =>
-      secretReaders.answer(await createIntegration(db, world, caller, { integration: body, author, idempotency })),
+      secretReaders.made(await createIntegration(db, world, caller, { integration: body, author, idempotency })),
   }),
   route({
     ...shared,
@@ -132,7 +132,7 @@ export const integrationRoutes = [
     errors: [404, 409],
     handle: async ({ db, world, secretReaders }, { caller, author, params, body, idempotency }) => {
       const call = { id: params.integrationId, change: body, author, idempotency }
-      return secretReaders.answer(await changeIntegration(db, world, caller, call))
+      return secretReaders.answer(caller, author, await changeIntegration(db, world, caller, call))
     },
   }),
   route({
@@ -148,7 +148,7 @@ export const integrationRoutes = [
     errors: [404],
     handle: async ({ db, world, secretReaders }, { caller, author, params, idempotency }) => {
       const call = { id: params.integrationId, author, idempotency }
-      return secretReaders.answer(await removeIntegration(db, world, caller, call))
+      return secretReaders.answer(caller, author, await removeIntegration(db, world, caller, call))
     },
   }),
   route({
@@ -164,7 +164,7 @@ export const integrationRoutes = [
     errors: [404],
     handle: async ({ db, world, secretReaders }, { caller, author, params, idempotency }) => {
       const call = { id: params.integrationId, author, idempotency }
-      return secretReaders.answer(await makePrimary(db, world, caller, call))
+      return secretReaders.answer(caller, author, await makePrimary(db, world, caller, call))
     },
   }),
 ]
