@@ -13,6 +13,8 @@ import { gathered } from '../domain/gathered.ts'
 import type { Job } from '../domain/job.ts'
 import type { Problem } from '../domain/problem.ts'
 import type { Queue } from '../queue/queue.ts'
+import type { DecideAtOnce } from '../record/decided-at-once.ts'
+import { decidedAtOnceMax } from '../record/decided-at-once.ts'
 import type { ForeseenPeople } from '../record/resolve-recipients.ts'
 import { foreseePeople } from '../record/resolve-recipients.ts'
 import type { World } from '../world/world.ts'
@@ -20,7 +22,8 @@ import { cancelEvent } from './accept-cancel.ts'
 import type { GivenEvent, Judged, JudgedVersions } from './judge-events.ts'
 import { createJudgedVersions, judgeEvents } from './judge-events.ts'
 import type { Acceptance, Numbered, WrittenEvents } from './write-events.ts'
-import { isPlain, jobsAtOnce, peopleOf, writeEvents, writePlainEvents } from './write-events.ts'
+import { isPlain, jobsAtOnce, peopleOf, writeEvents } from './write-events.ts'
+import { writePlainEvents } from './write-plain-events.ts'
 
 export interface Triggers {
   /** A call of many events: results in their order, one bad event never costs a good one. */
@@ -47,11 +50,14 @@ interface TriggerCall {
 /** Large enough that callers share the cost of a commit, small enough that the last of them does not wait long. */
 const singleCallsPerCommitMax = 128
 const bulkCallsPerCommitMax = 8
+/** The jobs of more people have their turn later, and are loaded together then. */
+const foreseenMax = 8
 
-export function createTriggers(db: Db, world: World, queue: Queue): Triggers {
+/** `decideAtOnce`: where this node works as well. Bulk calls are answered first, as their callers wait for many. */
+export function createTriggers(db: Db, world: World, queue: Queue, decideAtOnce?: DecideAtOnce): Triggers {
   const accepting = { db, world, queue, known: createJudgedVersions() }
   const singles = createCalls<TriggerResult>(
-    accepting,
+    { ...accepting, decideAtOnce },
     { sizeMax: singleCallsPerCommitMax },
     {
       bodyOf: ([result]) => result as TriggerResult,
@@ -80,6 +86,7 @@ interface Accepting {
   readonly world: World
   readonly queue: Queue
   readonly known: JudgedVersions
+  readonly decideAtOnce?: DecideAtOnce | undefined
 }
 
 interface AnswerShape<Body> {
@@ -112,7 +119,7 @@ async function acceptTogether<Body>(
   calls: readonly TriggerCall[],
   shape: AnswerShape<Body>,
 ): Promise<(Answer<Body> | Problem)[]> {
-  const { db, world } = accepting
+  const { db, world, decideAtOnce } = accepting
   const { judged, people } = await judgeCalls(accepting, environment, calls)
   let taken = 0
   const numbered = calls.map(({ events, traceparent }) => {
@@ -123,7 +130,7 @@ async function acceptTogether<Body>(
   const all = gathered(numbered, (one) => one.runnable)
   let repeats: readonly (Answer<Body> | Problem | undefined)[] = []
   const result = await withRoom(accepting, environment, all, async (acceptance) => {
-    const written = people && (await unlessOutrun(() => writePlainEvents(db, acceptance, all, people)))
+    const written = people && (await unlessOutrun(() => writePlainEvents(db, acceptance, all, people, decideAtOnce)))
     if (written !== undefined) return { written, result: answers }
     return db.transaction(async (tx) => {
       const earlier = await answeredBefore<Body>(tx, world, environment, calls)
@@ -178,7 +185,7 @@ interface JudgedCalls {
 
 /** What the events say, and whom they name, in one trip. */
 async function judgeCalls(
-  { db, world, known: versions }: Accepting,
+  { db, world, known: versions, decideAtOnce }: Accepting,
   environment: Environment,
   calls: readonly TriggerCall[],
 ): Promise<JudgedCalls> {
@@ -187,10 +194,11 @@ async function judgeCalls(
   const isKeyed = calls.some((call) => call.idempotency !== undefined)
   const mayBePlain = !isKeyed && requests.every(isPlain) && !repeatsTransaction(requests)
   const named = mayBePlain ? gathered(requests, ({ recipients, actor }) => peopleOf(recipients, actor)) : []
+  const areDecidedSoon = named.length <= (decideAtOnce === undefined ? foreseenMax : decidedAtOnceMax)
   const [judged, people] = await db.together((on) =>
     Promise.all([
       judgeEvents(on, environment, versions, events),
-      mayBePlain ? foreseePeople(on, world, environment, named) : undefined,
+      mayBePlain ? foreseePeople(on, world, environment, named, areDecidedSoon) : undefined,
     ]),
   )
   // An event that was refused may name people too: they must not be saved because of it.

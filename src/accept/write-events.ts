@@ -1,7 +1,5 @@
 // Writes events that will run: transactions, subscribers, contexts, then events with their notifications and jobs.
 import { channelChanges } from '../commit/channel-changes.ts'
-import { expectRows } from '../db/expect-rows.ts'
-import type { Part } from '../db/one-statement.ts'
 import { oneStatement } from '../db/one-statement.ts'
 import type { Sql, Tx } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
@@ -21,7 +19,7 @@ import type { Topic } from '../domain/topic.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { Reservation } from '../queue/worker.ts'
 import { countedEvents } from '../record/count-accepted.ts'
-import type { Notified } from '../record/notify.ts'
+import type { Notified, PreLeasedJob } from '../record/notify.ts'
 import { firstJobs, preLeasedJob } from '../record/notify.ts'
 import type { ForeseenPeople, ResolveChannels, ResolvedRecipients } from '../record/resolve-recipients.ts'
 import { channelWarnings, resolveRecipients } from '../record/resolve-recipients.ts'
@@ -30,10 +28,10 @@ import { insertAttachments } from '../store/attachments.ts'
 import { insertContexts } from '../store/contexts.ts'
 import { countInsertion } from '../store/counts.ts'
 import type { NewEvent } from '../store/events.ts'
-import { claimTransactions, eventInsertion, transactionClaims } from '../store/events.ts'
+import { claimTransactions, eventInsertion } from '../store/events.ts'
+import type { NewJob } from '../store/jobs/insert.ts'
 import { jobInsertions } from '../store/jobs/insert.ts'
 import { notificationInsertion } from '../store/notifications.ts'
-import { subscriberChanges, subscriberInsertion } from '../store/subscribers.ts'
 import { insertTasks } from '../store/tasks.ts'
 import { updateTenants } from '../store/tenants.ts'
 import { findTopics } from '../store/topics.ts'
@@ -88,33 +86,6 @@ export interface Acceptance {
   readonly now: Date
 }
 
-/**
- * Plain events, no two with the same transaction id, in one statement, and so a transaction by itself. It relies on what was
- * read before it began. If another transaction has changed that since, it fails as outrun, and nothing of it is kept.
- */
-export async function writePlainEvents(
-  db: Sql,
-  acceptance: Acceptance,
-  events: readonly Numbered[],
-  { ids, made, changed, facts }: ForeseenPeople,
-): Promise<WrittenEvents> {
-  const { environment, now } = acceptance
-  const claims = claimsOf(firstOfEach(events))
-  const before = [
-    ...(claims.length === 0 ? [] : [transactionClaims(environment, claims)]),
-    ...(made.length === 0 ? [] : [subscriberInsertion(environment, made, now)]),
-    ...(changed.length === 0 ? [] : [subscriberChanges(environment, changed, now)]),
-  ]
-  const expected = claims.length + made.length + changed.length
-  return insertAll(
-    db,
-    acceptance,
-    events,
-    { resolved: { ids, warnings: new Map() }, topics: [] },
-    { before, expected, facts },
-  )
-}
-
 /** Locks are taken in the order of the house: transactions, subscribers, the rest; sorted within each. */
 export async function writeEvents(
   tx: Tx,
@@ -143,22 +114,12 @@ export async function writeEvents(
   return { preLeased: written.preLeased, leftWork: written.leftWork || written.expanding.length > 0 }
 }
 
-interface Foreseen {
-  /** What is written with the events, and how many rows of it. */
-  readonly before: readonly Part[]
-  readonly expected: number
-  readonly facts: ForeseenPeople['facts']
-}
-
-const nothingForeseen: Foreseen = { before: [], expected: 0, facts: new Map() }
-
 /** Events with their notifications and the jobs those begin with. */
 async function insertAll(
   db: Sql,
   { environment, queue, reservation, now }: Acceptance,
   events: readonly Numbered[],
   { resolved, topics }: { resolved: ResolvedRecipients; topics: readonly Topic[] },
-  { before, expected, facts }: Foreseen = nothingForeseen,
 ): Promise<WrittenEvents & { expanding: readonly NewEvent[] }> {
   if (events.length === 0) return { preLeased: [], leftWork: false, expanding: [] }
   const rows = events.map((event) => rowOf(event, resolved, topics, now))
@@ -166,24 +127,27 @@ async function insertAll(
   const lease = reservation?.lease ?? null
   const { clock, leaseMs } = queue
   const parts = [
-    ...before,
     eventInsertion(environment, rows),
     ...(notifications.length === 0 ? [] : [notificationInsertion(environment, notifications)]),
     ...jobInsertions(environment, jobs, { clock, leaseMs, lease, now }),
     countInsertion(environment, countedEvents(rows, notifications), now),
   ]
-  const counted = before.map(({ as }) => as)
-  await db.run(oneStatement(parts, expectRows(counted, expected)))
-  const kept = new Map(rows.filter(isSmall).map((row) => [row.id, triggeredEvent(row)]))
-  const preLeased =
-    lease === null
-      ? []
-      : jobs.map((job) => {
-          const { eventId, subscriberId } = job
-          return preLeasedJob(environment, job, lease, kept.get(eventId), facts.get(subscriberId))
-        })
+  await db.run(oneStatement(parts))
+  const preLeased = lease === null ? [] : preLeasedJobs(environment, jobs, lease, rows)
   const expanding = rows.filter((row) => row.expandedAt === null)
   return { preLeased, leftWork: jobs.length > 0 && preLeased.length === 0, expanding }
+}
+
+/** With their events, where those are small. */
+export function preLeasedJobs(
+  environment: Environment,
+  jobs: readonly NewJob[],
+  lease: string,
+  rows: readonly NewEvent[],
+  facts?: ForeseenPeople['facts'],
+): PreLeasedJob[] {
+  const events = new Map(rows.filter(isSmall).map((row) => [row.id, triggeredEvent(row)]))
+  return jobs.map((job) => preLeasedJob(environment, job, lease, events.get(job.eventId), facts?.get(job.subscriberId)))
 }
 
 /** As many jobs as a node may have in hand then hold 24 MB of events at the most; larger ones are read when they are needed. */
@@ -225,7 +189,7 @@ async function firstOfTheirTransaction(
 }
 
 /** By the callers' own transaction ids. */
-function firstOfEach(events: readonly Numbered[]): ReadonlyMap<string, Numbered> {
+export function firstOfEach(events: readonly Numbered[]): ReadonlyMap<string, Numbered> {
   const first = new Map<string, Numbered>()
   for (const event of events) {
     const isOwn = event.request.transactionId !== undefined
@@ -237,7 +201,7 @@ function firstOfEach(events: readonly Numbered[]): ReadonlyMap<string, Numbered>
 const isLaterOfIts = (first: ReadonlyMap<string, Numbered>, event: Numbered): boolean =>
   event.request.transactionId !== undefined && first.get(event.transactionId) !== event
 
-const claimsOf = (first: ReadonlyMap<string, Numbered>): { transactionId: string; eventId: string }[] =>
+export const claimsOf = (first: ReadonlyMap<string, Numbered>): { transactionId: string; eventId: string }[] =>
   [...first.values()].map(({ transactionId, id }) => ({ transactionId, eventId: id }))
 
 function distinctContexts(events: readonly Numbered[]): ContextMention[] {
@@ -311,7 +275,7 @@ function warningsOf({ request, warnings }: Numbered, known: readonly Topic[], re
 const attachmentsOf = ({ id, request }: Numbered): NewAttachment[] =>
   request.attachments.map((attachment, place) => ({ ...attachment, eventId: id, place }))
 
-function notifiedOf(event: Numbered, resolved: ResolvedRecipients): Notified[] {
+export function notifiedOf(event: Numbered, resolved: ResolvedRecipients): Notified[] {
   const { request, version, firstStep } = event
   if (isExpanded(request.recipients)) return []
   return request.recipients.map((recipient) => ({

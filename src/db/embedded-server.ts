@@ -24,7 +24,8 @@ const answerTimeoutMs = 5000
 /** For one small machine that the service shares; fsync and synchronous_commit stay on. */
 const defaultSettings: Readonly<Record<string, string>> = {
   max_connections: '60',
-  shared_buffers: '128MB',
+  // The rest of what is read often lies in the file system's cache.
+  shared_buffers: '64MB',
   effective_cache_size: '512MB',
   max_wal_size: '1GB',
   min_wal_size: '80MB',

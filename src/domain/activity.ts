@@ -1,4 +1,4 @@
-// The activity: what became of an event for one subscriber, step by step, and of an event as a whole (interface 2.12).
+// The activity: what became of an event for one subscriber, step by step, and of an event as a whole.
 import type { DetailSource, DetailStatus } from './execution-detail.ts'
 import type { JobStatus } from './job.ts'
 import type { DigestMetadata, NotificationTrigger, Severity, StepMetadata, StepType, TimedConfig } from './workflow.ts'

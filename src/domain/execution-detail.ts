@@ -15,7 +15,7 @@ const internal = (detail: string, status: DetailStatus): Wording => ({ detail, s
 
 const webhook = (detail: string, status: DetailStatus): Wording => ({ detail, status, source: 'Webhook' })
 
-/** The wording of behaviours 10.11. */
+/** Clients compare these words: they do not change. */
 export const wordings = {
   queued: internal('Step queued', 'Pending'),
   providerSelected: internal('Integration instance selected', 'Pending'),

@@ -1,4 +1,4 @@
-// Messages as callers see them: the Message (2.10), the feed item (2.9), and a subscriber's notification for inboxes.
+// Messages as callers see them: the Message, the feed item, and a subscriber's notification for inboxes.
 import type { Channel } from './integration.ts'
 import type { MessageStatus } from './message.ts'
 import type { Subscriber } from './subscriber.ts'

@@ -76,7 +76,7 @@ export interface MessageDraft {
   readonly data?: Readonly<Record<string, unknown>>
 }
 
-/** Why a message did not arrive, in the interface's words (behaviours 12.3). */
+/** Why a message did not arrive, in the interface's words. */
 export interface MessageError {
   readonly errorId: string
   readonly errorText: string

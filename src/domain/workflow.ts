@@ -256,7 +256,7 @@ export interface NotificationGroup {
 export const workflowOrigins = ['v1', 'v2', 'external'] as const
 export type WorkflowOrigin = (typeof workflowOrigins)[number]
 
-/** The Workflow of the interface (2.11). */
+/** The Workflow of the interface. */
 export interface Workflow extends WorkflowDefinition {
   readonly _id: string
   readonly _organizationId: string

@@ -27,9 +27,13 @@ function hashesOfScripts(html: string): string[] {
   )
 }
 
-export async function installDocs(app: FastifyInstance, document: object): Promise<void> {
-  const text = JSON.stringify(document)
-  app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(text))
+/** The document is made when it is first asked for: a start does not wait for it. */
+export async function installDocs(app: FastifyInstance, makeDocument: () => object): Promise<void> {
+  let text: string | undefined
+  app.get('/openapi.json', async (_request, reply) => {
+    text ??= JSON.stringify(makeDocument())
+    return reply.type('application/json; charset=utf-8').send(text)
+  })
   await app.register(async (pages) => {
     pages.addHook('onSend', async (_request, reply, payload) => {
       const isPage = typeof payload === 'string' && /^text\/html/.test(String(reply.getHeader('content-type') ?? ''))

@@ -1,4 +1,5 @@
 // The OpenAPI 3.1 document, made from the same route objects that validate and serialise.
+import { exampleOf } from './example.ts'
 import type { Route } from './route.ts'
 import { errorBody } from './schemas.ts'
 import { tags } from './tags.ts'
@@ -35,7 +36,7 @@ export function openApiDocument(routes: readonly Route[], baseUrl: string): Json
       version: '1',
       summary: 'Self-hosted notification delivery',
       description:
-        'Tell Posthorn what happened and whom to tell; it decides on channel, time, words and provider, and can prove what it did. Every call carries `Authorization: ApiKey <key>`; the key decides the environment.',
+        'Report what happened and to whom it matters; Posthorn decides on channel, time, content and provider, and can prove what it did. Every call carries `Authorization: ApiKey <key>`; the key decides the environment.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],
@@ -44,6 +45,7 @@ export function openApiDocument(routes: readonly Route[], baseUrl: string): Json
     paths,
     components: {
       schemas: sorted(components),
+      examples: errorExamples(),
       securitySchemes: {
         ApiKey: {
           type: 'apiKey',
@@ -69,7 +71,7 @@ function operationOf(route: Route, components: Json): Json {
     ],
     ...(route.body === undefined
       ? {}
-      : { requestBody: { required: true, content: jsonContent(hoist(route.body, components)) } }),
+      : { requestBody: { required: true, content: jsonContent(hoist(route.shownBody ?? route.body, components)) } }),
     responses: { ...successes(route, components), ...failures(route, components) },
   }
 }
@@ -104,10 +106,26 @@ function successes(route: Route, components: Json): Json {
     Object.entries(route.replies).map(([status, schema]) => [
       status,
       schema === null || schema === undefined
-        ? { description: 'Done', ...(route.produces === undefined ? {} : { content: { [route.produces]: {} } }) }
-        : { description: meanings[status] ?? 'OK', content: jsonContent(hoist(schema, components)) },
+        ? { description: 'Done', ...(route.produces === undefined ? {} : { content: documentContent(route.produces) }) }
+        : {
+            description: meanings[status] ?? 'OK',
+            content: jsonContent(hoist(schema, components), { example: exampleOf(schema) }),
+          },
     ]),
   )
+}
+
+/** Answers that are not JSON, by the beginning of their media type. */
+const documentExamples: Readonly<Record<string, string>> = {
+  'message/rfc822':
+    'From: Acme <hello@example.com>\r\nTo: ada@example.com\r\nSubject: Order 7 is on its way\r\n\r\nHello Ada\r\n',
+  'text/html': '<!DOCTYPE html><html><body><p>Hello Ada</p></body></html>',
+  'application/x-ndjson': '{"kind":"header","format":"posthorn-subscriber","version":1}\n{"kind":"end","counts":{}}\n',
+}
+
+function documentContent(produces: string): Json {
+  const example = documentExamples[produces.split(';')[0] ?? '']
+  return { [produces]: example === undefined ? {} : { example } }
 }
 
 const meanings: Record<string, string> = { 201: 'Created', 202: 'Accepted' }
@@ -122,11 +140,49 @@ function failures(route: Route, components: Json): Json {
       ...(route.body === undefined ? [] : [413]),
     ]),
   ].sort()
-  const content = jsonContent(hoist(errorBody, components))
-  return Object.fromEntries(statuses.map((status) => [status, { description: errorMeanings[status], content }]))
+  const schema = hoist(errorBody, components)
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const examples = { error: { $ref: `#/components/examples/Error${status}` } }
+      return [status, { description: errorMeanings[status], content: jsonContent(schema, { examples }) }]
+    }),
+  )
 }
 
-const jsonContent = (schema: unknown): Json => ({ 'application/json': { schema } })
+/** What callers see, as the error body of each status. */
+const errorMessages: Readonly<Record<number, Json>> = {
+  400: { message: 'The body is not JSON', error: 'Bad Request' },
+  401: { message: 'API Key not found', error: 'Unauthorized' },
+  403: { message: 'This API key may not do this: it needs the scope "full"', error: 'Forbidden' },
+  404: { message: 'Subscriber nobody was not found', error: 'Not Found' },
+  409: { message: 'Topic with key "project:42" already exists', error: 'Conflict' },
+  413: { message: 'The body is larger than this call allows', error: 'Payload Too Large' },
+  415: { message: 'The body must be sent as application/json', error: 'Unsupported Media Type' },
+  422: {
+    message: 'Validation Error',
+    error: 'Unprocessable Entity',
+    errors: { key: { messages: ['key must NOT have fewer than 1 characters'], value: '' } },
+  },
+  429: { message: 'API rate limit exceeded', error: 'Too Many Requests' },
+  500: {
+    message: 'Internal server error, contact support and provide them with the errorId',
+    error: 'Internal Server Error',
+    errorId: '019b7ca9-8f2e-7a11-9d0c-5f3c2b1a0e44',
+  },
+  503: { message: 'The database is not available at the moment', error: 'Service Unavailable' },
+}
+
+function errorExamples(): Json {
+  const common = { timestamp: '2026-01-02T03:04:05.678Z', path: '/v2/subscribers/nobody', ctx: {} }
+  return Object.fromEntries(
+    Object.entries(errorMessages).map(([status, message]) => [
+      `Error${status}`,
+      { summary: errorMeanings[Number(status)], value: { statusCode: Number(status), ...common, ...message } },
+    ]),
+  )
+}
+
+const jsonContent = (schema: unknown, example: Json = {}): Json => ({ 'application/json': { schema, ...example } })
 
 /** Schemas with a title become components and are referred to by name, so that clients get named types. */
 function hoist(schema: unknown, components: Json): unknown {

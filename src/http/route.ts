@@ -78,6 +78,8 @@ export interface RouteDefinition<
   readonly params?: Params
   readonly query?: Query
   readonly body?: Body
+  /** What the document shows of the body, where more is understood than is asked for: the check itself stays as lenient as `body`. */
+  readonly shownBody?: TSchema
   /** The schema of each success status; null for an empty body. */
   readonly replies: Readonly<Partial<Record<200 | 201 | 202 | 204, TSchema | null>>>
   /** The media type of the success answer where it is not JSON: its body is text, bytes or a stream, and has no schema. */

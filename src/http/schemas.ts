@@ -29,7 +29,7 @@ export const uuid = (options: TSchemaOptions = {}) => Type.String({ format: 'uui
 
 export const pageLimitMax = 100
 
-/** The cursor parameters of interface 4.0. */
+/** The cursor parameters that lists share. */
 export const cursorParameters = <const OrderBy extends readonly string[]>(orderBy: OrderBy) => ({
   after: Type.Optional(Type.String({ maxLength: 2048, description: 'Cursor: fetch results after it.' })),
   before: Type.Optional(Type.String({ maxLength: 2048, description: 'Cursor: fetch results before it.' })),

@@ -14,6 +14,7 @@ import { createSubscriberCreations } from '../manage/subscriber-creations.ts'
 import type { Queue } from '../queue/queue.ts'
 import { createOutboxWaits } from '../read/outbox-waits.ts'
 import { createPinnedVersions } from '../read/pinned-versions.ts'
+import type { DecideAtOnce } from '../record/decided-at-once.ts'
 import { createSimulator } from '../simulate/simulate.ts'
 import type { World } from '../world/world.ts'
 import { createAuthenticate } from './authenticate.ts'
@@ -53,6 +54,8 @@ export interface ServerOptions {
   /** As the setting's default, where it is left out. */
   readonly retentionDays?: RetentionDays
   readonly queue: Queue
+  /** Where this node works as well: single events are decided with their acceptance. */
+  readonly decideAtOnce?: DecideAtOnce | undefined
   /** As the worker has them, so that what is simulated comes out as it would be sent. */
   readonly operatorMail?: Credentials | undefined
   readonly linkBase?: string | undefined
@@ -138,11 +141,11 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   const sources = { db, world, clock: options.queue.clock, workerIsReady }
   installMetrics(app, options.poolUsage, sources, { join: oneOf?.joinMetrics, key: options.metricsKey })
   if (options.healthOnly === true) return app
-  if (options.docs !== 'off') await installDocs(app, openApiDocument(routes, options.baseUrl))
+  if (options.docs !== 'off') await installDocs(app, () => openApiDocument(routes, options.baseUrl))
   const authenticate = createAuthenticate(db, world)
   const checkRate = options.rateLimits === 'off' ? noRateLimit : createRateLimit(db, world, options.rateLimits)
   const subscriberCreations = createSubscriberCreations(db, world)
-  const triggers = createTriggers(db, world, options.queue)
+  const triggers = createTriggers(db, world, options.queue, options.decideAtOnce)
   const { queue, vendor } = options
   const closing = closingOf(app)
   const outboxWaits = createOutboxWaits(db, world)

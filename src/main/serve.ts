@@ -57,6 +57,7 @@ export async function serve(config: Config, store: Store, place?: Place): Promis
       // Relative, unless told otherwise: the document is right wherever it is read.
       baseUrl: config.baseUrl ?? '/',
       queue: started?.queue ?? acceptingQueue(db),
+      decideAtOnce: started?.decideAtOnce,
       operatorMail: config.smtp,
       linkBase: linkBaseOf(config.baseUrl),
       ...(started === undefined ? {} : { workerIsReady: started.isReady }),

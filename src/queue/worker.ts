@@ -22,7 +22,9 @@ export interface Handling<Row> {
 /** Capacity for rows that are about to be inserted: created with this lease, they need no claim. */
 export interface Reservation {
   readonly lease: string
-  /** Hands over what was inserted; capacity that is not used is given back. */
+  /** So many of them are under way already, and need no runner. Returns what is called for each when nothing of it is in flight any more. */
+  begin(count: number): () => void
+  /** Hands over what else was inserted, or perhaps was; capacity that is not used is given back. What is given later is ignored. */
   give(rows: readonly Leased[]): void
 }
 
@@ -121,12 +123,20 @@ class WorkerLoop<Row extends Leased> implements Worker {
     this.#preLeased.inFlight += count
     const sinceMs = performance.now()
     const lease = this.#options.newLease()
+    let begun = 0
+    let isGiven = false
     return {
       lease,
+      begin: (some) => {
+        begun += some
+        return () => this.#over(this.#preLeased)
+      },
       give: (rows) => {
-        this.#left(this.#preLeased, count)
+        if (isGiven) return
+        isGiven = true
+        this.#left(this.#preLeased, count - begun)
         // Where nothing came of it, the answer may have been lost.
-        if (rows.length === 0) this.#lost.push(lease)
+        if (rows.length + begun === 0) this.#lost.push(lease)
         this.#take(this.#preLeased, rows as readonly Row[], sinceMs)
       },
     }
@@ -204,6 +214,11 @@ class WorkerLoop<Row extends Leased> implements Worker {
     if (this.#stopping) this.#onIdle?.()
   }
 
+  #over(line: Line<Row>): void {
+    this.#left(line, 1)
+    if (this.#mayBeMore) void this.#claimMore()
+  }
+
   /** The line whose turn it is, or the other one where that has nothing. */
   #takeTurn(): Line<Row> | undefined {
     const first = this.#nextLine
@@ -229,10 +244,7 @@ class WorkerLoop<Row extends Leased> implements Worker {
 
   async #runBatch(line: Line<Row>, group: readonly Held<Row>[]): Promise<void> {
     await this.#runGroup(group, {
-      done: () => {
-        this.#left(line, 1)
-        if (this.#mayBeMore) void this.#claimMore()
-      },
+      done: () => this.#over(line),
       again: (rows) => void this.#runLater(line, rows),
     })
     this.#runners -= 1

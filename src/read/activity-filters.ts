@@ -10,7 +10,7 @@ import type { Severity, StepType } from '../domain/workflow.ts'
 import type { Contains } from './contains.ts'
 import { contains } from './contains.ts'
 
-/** The query of the list, as the interface has it (4.14). */
+/** The query of the list, as the interface has it. */
 export interface ActivityQuery {
   readonly channels?: readonly StepType[]
   /** Internal ids of workflows. */

@@ -1,4 +1,4 @@
-// The activity: what was triggered and what became of it, for each subscriber (interface 4.14 and 4.15).
+// The activity: what was triggered and what became of it, for each subscriber.
 import type { Sql } from '../db/sql.ts'
 import { prepared, sql } from '../db/sql.ts'
 import type { Activity, ActivityJob, ActivitySubscriber } from '../domain/activity.ts'

@@ -1,4 +1,4 @@
-// The words of execution details: each code as behaviours has it, in order.
+// The words of execution details, each code in order: clients compare them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { DetailCode } from '../domain/execution-detail.ts'

@@ -1,6 +1,6 @@
 // A subscriber's in-app feed, and how much of it is still unread or unseen.
 import type { Sql, Statement } from '../db/sql.ts'
-import { allOf, json, prepared, sql } from '../db/sql.ts'
+import { allOf, json, prepared, sql, unseen } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { FeedItem } from '../domain/message-views.ts'
 import { feedNames } from '../store/feeds.ts'
@@ -120,7 +120,7 @@ const recipientNamed = (environment: Environment, subscriberId: string): Stateme
 /** How many there are for `s`, as `c`. */
 const counted = (environment: Environment, filter: FeedFilter, limit: number): Statement => sql`c as materialized (
   select count(*) as count from s cross join lateral (
-    select 1 ${inFeed(environment, filter)} and m.subscriber_id = s.id limit ${limit}) as m)`
+    select 1 ${inFeed(environment, filter)} and m.subscriber_id = s.id limit ${unseen(sql`${limit}::bigint`)}) as m)`
 
 /** The messages of feeds, as `m`. */
 function inFeed(environment: Environment, filter: FeedFilter & Pick<FeedQuery, 'payload'>): Statement {

@@ -16,7 +16,7 @@ export interface CursorPage<Item> {
   readonly totalCountCapped: boolean
 }
 
-/** The query parameters of interface 4.0. */
+/** The query parameters that lists by cursor share. */
 export interface CursorQuery {
   readonly after?: string
   readonly before?: string

@@ -57,25 +57,22 @@ export interface ForeseenPeople {
   readonly ids: ReadonlyMap<string, string>
   readonly made: readonly SubscriberUpsert[]
   readonly changed: readonly SubscriberUpsert[]
-  /** What deciding their jobs needs, by internal id: so a single event is not followed by one more trip. Absent where there are many. */
+  /** What deciding their jobs needs, by internal id, where it was asked for: so a single event is not followed by one more trip. */
   readonly facts: ReadonlyMap<string, ForeseenFacts>
 }
-
-/** More are decided later than at once, and loaded together then. */
-const foreseenMax = 8
 
 export async function foreseePeople(
   db: Sql,
   world: Pick<World, 'now' | 'newId'>,
   environment: Environment,
   given: readonly Recipient[],
+  withFacts: boolean,
 ): Promise<ForeseenPeople> {
   const recipients = mergedRecipients(given)
   const now = world.now()
-  const areFew = recipients.length <= foreseenMax
   const [{ ids, rows, differing }, stamps] = await Promise.all([
-    lookUp(db, environment, recipients, areFew),
-    areFew ? readStamps(db, environment) : undefined,
+    lookUp(db, environment, recipients, withFacts),
+    withFacts ? readStamps(db, environment) : undefined,
   ])
   const made: SubscriberUpsert[] = []
   const changed: SubscriberUpsert[] = []

@@ -168,7 +168,7 @@ export function nextJobs(settlements: readonly Settlement[], madeAfter: MadeAfte
 }
 
 /** Those that were decided before they were made. */
-function decidedJobs(settlements: readonly Settlement[], madeAfter: MadeAfter): NewJob[] {
+export function decidedJobs(settlements: readonly Settlement[], madeAfter: MadeAfter): NewJob[] {
   const jobs: NewJob[] = []
   for (const { job, status, due, state, details } of settlements) {
     const afterId = madeAfter.get(job.id)

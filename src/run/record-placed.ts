@@ -43,9 +43,9 @@ export async function recordPlaced(
   return { jobs, begun: begun.filter(isOurs), waiting: waiting.filter(mayWait), calls, madeAfter }
 }
 
-const markedBy = ({ facts, messages }: Outgoing<BegunMessage>): { job: Job; messageId: string }[] =>
+export const markedBy = ({ facts, messages }: Outgoing<BegunMessage>): { job: Job; messageId: string }[] =>
   messages.filter(({ marksLater }) => !marksLater).map(({ id }) => ({ job: facts.job, messageId: id }))
 
-function leaveSeats(outgoing: readonly Outgoing<BegunMessage>[]): void {
+export function leaveSeats(outgoing: readonly Outgoing<BegunMessage>[]): void {
   for (const { messages } of outgoing) for (const { seat } of messages) seat.leave()
 }

@@ -6,6 +6,7 @@ import { createHint } from '../queue/hint.ts'
 import type { QueueTable } from '../queue/leases.ts'
 import type { Queue } from '../queue/queue.ts'
 import { queueOf } from '../queue/queue.ts'
+import type { DecideAtOnce } from '../record/decided-at-once.ts'
 import { jobQueue } from '../store/jobs/queue-table.ts'
 import { taskQueue } from '../store/tasks.ts'
 import type { World } from '../world/world.ts'
@@ -16,6 +17,7 @@ import { createWorkers } from './workers.ts'
 
 export interface StartedWorker {
   readonly queue: Queue
+  readonly decideAtOnce: DecideAtOnce
   /** Whether it works: it lives, and has looked for work of late. */
   isReady(): boolean
   /** The process of another node was seen to end. */
@@ -87,6 +89,7 @@ export function startWorker(
   })
   return {
     queue: workers.queue,
+    decideAtOnce: workers.decideAtOnce,
     isReady: () => node.isAlive(),
     reportDeath: (dead) => node.reportDeath(dead),
     stop: async () => {

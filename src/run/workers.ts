@@ -13,12 +13,14 @@ import type { Queue } from '../queue/queue.ts'
 import { leaseMs } from '../queue/queue.ts'
 import type { Leased, Worker, WorkerOptions } from '../queue/worker.ts'
 import { createWorker } from '../queue/worker.ts'
+import type { DecideAtOnce } from '../record/decided-at-once.ts'
 import type { ResolveChannels } from '../record/resolve-recipients.ts'
 import { jobQueue } from '../store/jobs/queue-table.ts'
 import type { Task } from '../store/tasks.ts'
 import { taskQueue } from '../store/tasks.ts'
 import type { World } from '../world/world.ts'
 import { createEnvironments } from './cache/environments.ts'
+import { createDecideAtOnce } from './decide-at-once.ts'
 import { createDeciding } from './deciding.ts'
 import { createJobFaults } from './job-faults.ts'
 import type { Pipeline } from './pipeline.ts'
@@ -45,6 +47,7 @@ export interface Workers {
   readonly tasks: Worker
   /** Jobs and tasks that are suspected of ending their process: each runs alone. */
   readonly suspects: readonly Worker[]
+  readonly decideAtOnce: DecideAtOnce
   /** `false` while this node cannot show the others that it lives: it begins nothing. */
   setAlive(alive: boolean): void
   /** Gives back what was not begun, and waits for the rest. */
@@ -139,6 +142,7 @@ export function createWorkers(parts: WorkerParts): Workers {
     jobs: jobWorker,
     tasks: taskWorker,
     suspects,
+    decideAtOnce: createDecideAtOnce(stages),
     setAlive: (alive) => {
       for (const worker of workers) worker.setAlive(alive)
       if (!alive) return

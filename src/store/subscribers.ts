@@ -2,7 +2,7 @@
 
 import type { Part } from '../db/one-statement.ts'
 import type { Sql, Statement, Tx } from '../db/sql.ts'
-import { DatabaseUnavailable, json, prepared, sql } from '../db/sql.ts'
+import { DatabaseUnavailable, json, prepared, sql, unseen } from '../db/sql.ts'
 import type { ChannelSettings } from '../domain/channel-settings.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { SubscriberPreferences } from '../domain/preference.ts'
@@ -168,7 +168,7 @@ const changesOf = (
  * made it read the whole environment (210 ms against 0.6 ms at 10,000 rows).
  */
 function rowsNamed(environment: Environment, subscriberIds: readonly string[]): Statement {
-  return sql`unnest(${subscriberIds}::text[]) as named (subscriber_id)
+  return sql`unnest(${unseen(sql`${subscriberIds}::text[]`)}) as named (subscriber_id)
     cross join lateral (
       select * from subscribers found
       where found.environment_id = ${environment.id} and found.subscriber_id >= named.subscriber_id
@@ -277,7 +277,10 @@ export async function findRecipients(
   return db.rows<RecipientRow>(prepared('subscribers-find-recipients', sql`select ${recipientColumns} from ${rows}`))
 }
 
-const rowsOf = (environment: Environment, ids: readonly string[]): Statement => sql`unnest(${ids}::uuid[]) as named (id)
+const rowsOf = (
+  environment: Environment,
+  ids: readonly string[],
+): Statement => sql`unnest(${unseen(sql`${ids}::uuid[]`)}) as named (id)
   cross join lateral (
     select * from subscribers found
     where found.environment_id = ${environment.id} and found.id = named.id limit 1) as s

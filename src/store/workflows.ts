@@ -1,6 +1,6 @@
 // The workflows and workflow_versions tables: what is triggered, and what it said at one time.
 import type { Sql, Statement, Tx } from '../db/sql.ts'
-import { json, prepared, sql } from '../db/sql.ts'
+import { json, prepared, sql, unseen } from '../db/sql.ts'
 import { momentOfId } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
 import { isUuid } from '../domain/uuid-v7.ts'
@@ -52,7 +52,7 @@ export async function findWorkflowsByIdentifier(
     prepared(
       'workflows-by-identifier',
       sql`select w.id, w.identifier, w.active, w.version_id as "versionId"
-          from unnest(${identifiers}::text[]) as asked (identifier)
+          from unnest(${unseen(sql`${identifiers}::text[]`)}) as asked (identifier)
           cross join lateral (select * from workflows found
             where found.environment_id = ${environment.id} and found.identifier = asked.identifier
               and found.deleted_at is null limit 1) as w`,

@@ -1,39 +1,48 @@
 // Two nodes that keep what they know of the configuration: a change that one answered binds the other's next request.
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
+import { after, before, test } from 'node:test'
+import { sql } from '../../src/db/sql.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene, fresh, MailScript, statuses } from '../support/flow-scene.ts'
 import { email, inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
-let node: TestApp
 /** Changes are made here, events are accepted and run there. */
 let here: FlowScene
 let there: FlowScene
 let mail: MailScript
+
+/** On a node whose jobs have their own turn, and on one that decides them with their acceptance. */
+function onBoth(name: string, run: () => Promise<void>): void {
+  for (const [kind, options] of Object.entries({ 'in their own turn': {}, 'at once': { works: true } as const })) {
+    test(`${name}: jobs that are decided ${kind}`, async () => {
+      const node = await createTestApp({ nodeOf: app, ...options })
+      try {
+        there = new FlowScene(node)
+        mail = new MailScript(there)
+        await mail.account('one')
+        await run()
+        await mail.clear()
+      } finally {
+        await node.close()
+      }
+    })
+  }
+}
+
 before(async () => {
   app = await createTestApp()
-  node = await createTestApp({ nodeOf: app })
   here = new FlowScene(app)
-  there = new FlowScene(node)
-  mail = new MailScript(there)
 })
-after(async () => {
-  await node.close()
-  await app.close()
-})
-beforeEach(async () => {
-  await mail.clear()
-  await mail.account('one')
-})
+after(() => app.close())
 
 const somebody = () => {
   const subscriberId = fresh('person')
   return { subscriberId, email: `${subscriberId}@example.org` }
 }
 
-test('another text of a workflow, and one that is switched off', async () => {
+onBoth('another text of a workflow, and one that is switched off', async () => {
   const { _id, triggers, steps } = await here.created([inApp('First')])
   const name = triggers[0].identifier
   const person = somebody()
@@ -47,7 +56,7 @@ test('another text of a workflow, and one that is switched off', async () => {
   assert.equal(reply.body.status, 'trigger_not_active')
 })
 
-test('a layout of another look', async () => {
+onBoth('a layout of another look', async () => {
   const identifier = fresh('layout')
   const given = { name: identifier, identifier, content: '<b>{{ body }}</b>', isDefault: true }
   const layout = await here.expect(201, 'POST', '/v1/layouts', given)
@@ -61,7 +70,7 @@ test('a layout of another look', async () => {
   )
 })
 
-test('the first address that may not be written to', async () => {
+onBoth('the first address that may not be written to', async () => {
   const name = await here.workflow([email('Hello')])
   const person = somebody()
   await there.run(name, person)
@@ -69,9 +78,11 @@ test('the first address that may not be written to', async () => {
   await here.expect(201, 'POST', '/v1/suppressions', suppression)
   assert.deepEqual(statuses(await there.run(name, person)), ['skipped'])
   assert.equal(mail.asked.length, 1)
+  // While the list holds anybody, jobs have their own turn.
+  await here.rows(sql`delete from suppressions`)
 })
 
-test('somebody who does not want it any more', async () => {
+onBoth('somebody who does not want it any more', async () => {
   const name = await here.workflow([inApp('Hello')])
   const person = somebody()
   await there.run(name, person)
@@ -80,7 +91,7 @@ test('somebody who does not want it any more', async () => {
   assert.equal((await there.feed(person.subscriberId)).length, 1)
 })
 
-test('an integration that is switched off, and on again', async () => {
+onBoth('an integration that is switched off, and on again', async () => {
   const name = await here.workflow([email('Hello')])
   assert.deepEqual(statuses(await there.run(name, somebody())), ['completed'])
   const all: Json[] = await here.expect(200, 'GET', '/v1/integrations')

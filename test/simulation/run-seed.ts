@@ -1,5 +1,6 @@
 // One seed from its first event to the last row: nodes, client, faults and the clock, then the invariants.
 import { prepared, sql } from '../../src/db/sql.ts'
+import type { Reservation } from '../../src/queue/worker.ts'
 import type { Json } from '../support/app.ts'
 import { createRandom } from '../support/random.ts'
 import { bodyOf, chatAddressOf } from './accounts.ts'
@@ -153,14 +154,30 @@ class SeedRun {
     const api: Actor = { name: 'api', isDead: false, frozenUntilMs: 0 }
     const { present, database } = this.#scene
     const queueOf = () => this.#living()[0]?.workers.queue ?? present.queue
+    const reserving = new Map<string, SimulatedNode>()
+    const reserve = (count: number): Reservation | undefined => {
+      const node = this.#living()[0]
+      const reservation = node?.workers.queue.reserve(count)
+      if (node !== undefined && reservation !== undefined) reserving.set(reservation.lease, node)
+      return reservation
+    }
     this.#scene.present = {
       ...present,
       db: new FaultyDb(database.db, this.schedule, api, this.#faults),
       queue: {
         clock: () => sql`${new Date(this.schedule.nowMs)}::timestamptz`,
         leaseMs: 60_000,
-        reserve: (count) => (this.schedule.random.chance(0.7) ? queueOf().reserve(count) : undefined),
+        reserve: (count) => (this.schedule.random.chance(0.7) ? reserve(count) : undefined),
         poke: () => queueOf().poke(),
+      },
+      decideAtOnce: async (environment, jobs) => {
+        const node = reserving.get(jobs[0]?.lease ?? '')
+        if (node === undefined || !this.schedule.random.chance(0.7)) return undefined
+        const decided = await node.workers.decideAtOnce(environment, jobs)
+        // The calls are the node's own: they go out when it lives, and not while it is frozen.
+        const written = (ended: () => void): void =>
+          void this.schedule.add(node, 0, 'calls', () => decided?.written(ended))
+        return decided && { ...decided, written }
       },
     }
   }

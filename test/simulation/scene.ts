@@ -6,6 +6,7 @@ import { hashOfApiKey, hintOfApiKey } from '../../src/domain/api-key.ts'
 import { createServer } from '../../src/http/server.ts'
 import { ensureFirstStart } from '../../src/manage/first-start.ts'
 import type { Queue } from '../../src/queue/queue.ts'
+import type { DecideAtOnce } from '../../src/record/decided-at-once.ts'
 import { insertApiKey } from '../../src/store/api-keys.ts'
 import { insertEnvironment, listEnvironments } from '../../src/store/installation.ts'
 import { insertIntegration } from '../../src/store/integrations.ts'
@@ -21,6 +22,8 @@ import { fakeSmtp } from './fake-smtp.ts'
 export interface Present {
   readonly db: Db
   readonly queue: Queue
+  /** By the node that made room for the jobs. */
+  readonly decideAtOnce?: DecideAtOnce
   nowMs(): number
   random(): number
 }
@@ -81,6 +84,7 @@ export async function createScene(): Promise<SimulationScene> {
       reserve: (count) => scene.present.queue.reserve(count),
       poke: () => scene.present.queue.poke(),
     },
+    decideAtOnce: async (environment, jobs) => scene.present.decideAtOnce?.(environment, jobs),
     poolUsage: () => ({ general: database.db.usage() }),
   })
   await app.ready()

@@ -1,6 +1,7 @@
 // The whole API on a database of its own, called in process: no port, a fake world, two environments with a key each.
 import type { FastifyInstance } from 'fastify'
 import { databaseClock } from '../../src/db/clock.ts'
+import type { Db } from '../../src/db/sql.ts'
 import type { RateLimits } from '../../src/http/rate-limit.ts'
 import { createServer } from '../../src/http/server.ts'
 import { ensureFirstStart } from '../../src/manage/first-start.ts'
@@ -55,6 +56,10 @@ export interface TestAppOptions {
   readonly lockTimeoutMs?: number
   /** The queue goes by the database's own clock, and this node's clock stands so far ahead of it; behind where negative. */
   readonly skewMs?: number
+  /** Its worker runs by itself, and decides single events with their acceptance, as in the service. */
+  readonly works?: true
+  /** What the API and the worker are given as their database. */
+  faulty?(db: Db): Db
 }
 
 export async function createTestApp(options: TestAppOptions = {}): Promise<TestApp> {
@@ -68,7 +73,10 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   const developmentKey = 'test-key-of-development'
   const productionKey = 'test-key-of-production'
   await ensureFirstStart(db, world, { development: developmentKey, production: productionKey })
-  const app = await createServer(db, world, {
+  const given = options.faulty?.(db) ?? db
+  const pipeline = createTestPipeline(given, world, { clock })
+  if (options.works === true) pipeline.workers.jobs.start()
+  const app = await createServer(given, world, {
     rateLimits: options.rateLimits ?? 'off',
     corsOrigins: options.corsOrigins ?? [],
     revealSecrets: options.revealSecrets ?? 'on',
@@ -77,7 +85,8 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     docs: options.docs ?? 'on',
     vendor: options.vendor ?? 'platform',
     baseUrl: 'http://localhost:3000',
-    queue: queueOf(clock),
+    queue: options.works === true ? pipeline.workers.queue : queueOf(clock),
+    decideAtOnce: options.works === true ? pipeline.workers.decideAtOnce : undefined,
     poolUsage: () => ({ general: db.usage() }),
   })
   await app.ready()
@@ -87,7 +96,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     database,
     developmentKey,
     productionKey,
-    pipeline: createTestPipeline(db, world, { clock }),
+    pipeline,
     call: async (method, path, call = {}) => {
       const key = call.key === undefined ? developmentKey : call.key
       const reply = await app.inject({
@@ -106,6 +115,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     },
     close: async () => {
       await app.close()
+      if (options.works === true) await pipeline.workers.stop()
       if (options.nodeOf === undefined) await database.drop()
     },
   }

@@ -71,7 +71,20 @@ export class FlowScene {
     this.app.world.advance(1_000)
     const transactionId = await this.trigger(name, to, more)
     await this.app.pipeline.work()
+    await this.inNobodysHands(transactionId)
     return this.notification(transactionId)
+  }
+
+  /** Where the worker runs by itself, calls may still be under way. */
+  async inNobodysHands(transactionId: string): Promise<void> {
+    for (let looks = 0; looks < 5_000; looks += 1) {
+      const held = await this.rows(sql`
+        select 1 from jobs j join events e on e.environment_id = j.environment_id and e.id = j.event_id
+        where e.transaction_id = ${transactionId} and j.lease is not null limit 1`)
+      if (held.length === 0) return
+      await new Promise(setImmediate)
+    }
+    assert.fail('a job is still in the hands of a worker')
   }
 
   work(): Promise<number> {

@@ -69,7 +69,7 @@ export const auditRoutes = [
     ...shared,
     path: '/v1/audit',
     operationId: 'listAuditEntries',
-    summary: 'List changes of the configuration',
+    summary: 'List audit entries',
     description: 'Newest first. Secrets are struck out; only what differs is told.',
     query: Type.Object({
       after,
@@ -90,7 +90,7 @@ export const auditRoutes = [
     ...shared,
     path: '/v1/audit/verify',
     operationId: 'verifyAuditLog',
-    summary: 'Check that the audit log is whole',
+    summary: 'Verify the audit log',
     description: `Looks at up to ${entriesPerVerificationMax} entries a call, from the first one on or from where \`after\` says.`,
     cost: 20,
     query: Type.Object({
@@ -109,7 +109,7 @@ export const auditRoutes = [
     ...shared,
     path: '/v1/audit/{seq}',
     operationId: 'retrieveAuditEntry',
-    summary: 'Retrieve a change of the configuration',
+    summary: 'Retrieve an audit entry',
     params: Type.Object({ seq: Type.Integer({ minimum: 1, maximum: 999_999_999_999_999 }) }),
     replies: { 200: entry },
     errors: [404],

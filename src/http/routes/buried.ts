@@ -25,7 +25,7 @@ const redriven = Type.Object(
   { title: 'RedrivenBuried' },
 )
 const { after, before, limit, orderDirection } = cursorParameters(['buriedAt'])
-const shared = { tag: 'Mending', category: 'global' } as const
+const shared = { tag: 'Recovery', category: 'global' } as const
 
 export const buriedRoutes = [
   route({
@@ -33,7 +33,7 @@ export const buriedRoutes = [
     method: 'GET',
     path: '/v1/buried',
     operationId: 'listBuried',
-    summary: 'List what was given up',
+    summary: 'List buried steps and tasks',
     description:
       'Steps and tasks that met a fault of the service again and again, with what went wrong; newest first unless asked otherwise.',
     scope: 'read',
@@ -46,7 +46,7 @@ export const buriedRoutes = [
     method: 'POST',
     path: '/v1/buried/{buriedId}/redrive',
     operationId: 'redriveBuried',
-    summary: 'Begin anew what was given up',
+    summary: 'Redrive a buried step or task',
     description:
       'A task goes on where it had come to; a step with whatever else failed of its notification, as `POST /v1/notifications/{notificationId}/redrive` does it.',
     scope: 'full',

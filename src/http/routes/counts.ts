@@ -170,7 +170,7 @@ export const countRoutes = [
     ...shared,
     path: '/v1/counts/delivery-times',
     operationId: 'retrieveDeliveryTimes',
-    summary: 'Tell how long deliveries took',
+    summary: 'Retrieve delivery times',
     description:
       'From the acceptance of events to the first message of a step that was sent, waits that the workflow asks for included.',
     query: Type.Object({ ...time, groupBy, ...filters }),
@@ -183,7 +183,7 @@ export const countRoutes = [
     ...shared,
     path: '/v1/counts/failures',
     operationId: 'retrieveFailureCounts',
-    summary: 'List what failed most',
+    summary: 'List the most frequent failures',
     description: 'Messages that failed or perhaps did, and steps that failed without a message, by what went wrong.',
     query: Type.Object({
       ...time,
@@ -201,7 +201,7 @@ export const countRoutes = [
     ...shared,
     path: '/v1/counts/queue',
     operationId: 'retrieveQueueCounts',
-    summary: 'Tell what waits in the queue',
+    summary: 'Retrieve the state of the queue',
     description:
       'Of this environment: how much is due and for how long, by lane; what is worked on, waits or was buried.',
     replies: { 200: queue },

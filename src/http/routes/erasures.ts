@@ -52,7 +52,7 @@ export const erasureRoutes = [
     method: 'GET',
     path: '/v1/erasures/{erasureId}',
     operationId: 'getErasure',
-    summary: 'Show the receipt of an erase',
+    summary: 'Retrieve an erasure',
     params: Type.Object({ erasureId: Type.String({ maxLength: 100 }) }),
     replies: { 200: erasure },
     errors: [404],

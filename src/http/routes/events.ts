@@ -9,18 +9,22 @@ import { plainBytesOf } from '../body-parser.ts'
 import { readEvent } from '../event-request.ts'
 import { route } from '../route.ts'
 import { freeObject, literals } from '../schemas.ts'
+import { shownOverrides, shownPayload, shownRecipients } from './event-schemas.ts'
 
 /** 18 MB of attachments are 24 MB in base64; the rest is for everything else. */
 const bulkBodyLimitBytes = 26 * 1024 * 1024
 
 export const triggerResult = Type.Object(
   {
-    acknowledged: Type.Boolean({ description: 'Always true: the event was heard, whatever became of it.' }),
+    acknowledged: Type.Boolean({ description: 'Always true: the event was received, whatever its status.' }),
     status: literals(triggerStatuses, { description: '`processed`, or why the event does not run.' }),
-    error: Type.Optional(Type.Array(Type.String(), { description: 'What to mend.' })),
+    error: Type.Optional(Type.Array(Type.String(), { description: 'What is wrong.' })),
     transactionId: Type.Optional(Type.String({ description: 'Find the event again by it.' })),
   },
-  { title: 'TriggerResult' },
+  {
+    title: 'TriggerResult',
+    examples: [{ acknowledged: true, status: 'processed', transactionId: 'order-7-shipped' }],
+  },
 )
 
 const example = {
@@ -34,10 +38,10 @@ export const eventMembers = {
   name: Type.String({ description: 'The identifier of the workflow.' }),
   to: Type.Unsafe<unknown>({
     description:
-      'A subscriberId, a subscriber (written first: what is given is stored, null clears), a topic `{"type": "Topic", "topicKey": "…", "exclude": ["…"]}`, or an array of any of these. Each person is told once.',
+      'A subscriberId, a subscriber (written first: what is given is stored, null clears), a topic `{"type": "Topic", "topicKey": "…", "exclude": ["…"]}`, or an array of any of these. Each person is notified once.',
   }),
   payload: Type.Optional(freeObject({ description: 'Data for conditions and templates.' })),
-  overrides: Type.Optional(freeObject({ description: 'What this event does otherwise than the workflow says.' })),
+  overrides: Type.Optional(freeObject({ description: 'What this event does differently from the workflow.' })),
   transactionId: Type.Optional(
     Type.String({ description: 'An id of your own: an event whose id was used before does not run again.' }),
   ),
@@ -48,52 +52,44 @@ export const eventMembers = {
   context: Type.Optional(freeObject({ description: 'What it is about: type to id, or to `{"id", "data"}`; up to 5.' })),
 }
 
+/** What the document shows: everything that is understood. */
+export const shownMembers = {
+  ...eventMembers,
+  to: shownRecipients,
+  payload: Type.Optional(shownPayload),
+  overrides: Type.Optional(shownOverrides),
+}
+
 const shared = { tag: 'Events', category: 'trigger', scope: 'trigger', judgesText: true } as const
 
 const { to: _to, ...broadcast } = eventMembers
 const { to: _everybody, ...broadcastExample } = example
+const { to: _shown, ...shownBroadcast } = shownMembers
+const shownEvent = Type.Object(shownMembers, { title: 'TriggerEvent', examples: [example] })
 
 export const eventRoutes = [
   route({
     ...shared,
     method: 'POST',
-    path: '/v1/events/trigger/broadcast',
-    operationId: 'broadcastEvent',
-    summary: 'Trigger an event for everybody',
-    description:
-      'One run for each subscriber of the environment, in pages; `GET /v1/events/{transactionId}` tells how far it is.',
-    cost: 100,
+    path: '/v1/events/trigger',
+    operationId: 'triggerEvent',
+    summary: 'Trigger an event',
+    description: 'Answered once it is committed. `GET /v1/events/{transactionId}` reports its progress.',
     bodyLimitBytes: bulkBodyLimitBytes,
     body: Type.Unsafe<unknown>({
       type: 'object',
-      properties: broadcast,
-      required: ['name'],
-      title: 'BroadcastEvent',
-      examples: [broadcastExample],
+      properties: eventMembers,
+      required: ['name', 'to'],
+      title: 'TriggerEvent',
+      examples: [example],
     }),
+    shownBody: shownEvent,
     replies: { 201: triggerResult },
     errors: [413],
-    handle: async ({ triggers }, { caller, body, idempotency, traceparent }) =>
-      orRefused(
-        await triggers.single(caller.environment, {
-          event: readEvent(body, plainBytesOf(body), 'broadcast'),
-          idempotency,
-          traceparent,
-        }),
-      ),
-  }),
-  route({
-    ...shared,
-    method: 'DELETE',
-    path: '/v1/events/trigger/{transactionId}',
-    operationId: 'cancelEvent',
-    summary: 'Call an event off',
-    description:
-      'Whatever has not begun is canceled: steps that wait, digests, recipients still to be found. False when nothing was left to cancel.',
-    params: Type.Object({ transactionId: Type.String({ maxLength: 255, description: 'As given, or as answered.' }) }),
-    replies: { 200: Type.Boolean() },
-    handle: async ({ triggers }, { caller, params }) =>
-      ok(await triggers.cancel(caller.environment, params.transactionId)),
+    handle: async ({ triggers }, { caller, body, idempotency, traceparent }) => {
+      const event = readEvent(body, plainBytesOf(body))
+      return orRefused(await triggers.single(caller.environment, { event, idempotency, traceparent }))
+    },
   }),
   route({
     ...shared,
@@ -115,6 +111,10 @@ export const eventRoutes = [
       },
       { title: 'TriggerEventsInBulk', examples: [{ events: [example] }] },
     ),
+    shownBody: Type.Object(
+      { events: Type.Array(shownEvent, { minItems: 1, maxItems: eventsPerCallMax }) },
+      { title: 'TriggerEventsInBulk', examples: [{ events: [example] }] },
+    ),
     replies: { 201: Type.Array(triggerResult) },
     errors: [413],
     handle: ({ triggers }, { caller, body, idempotency, traceparent }) => {
@@ -126,24 +126,44 @@ export const eventRoutes = [
   route({
     ...shared,
     method: 'POST',
-    path: '/v1/events/trigger',
-    operationId: 'triggerEvent',
-    summary: 'Trigger an event',
-    description: 'Answered once it is stored for good. `GET /v1/events/{transactionId}` tells what becomes of it.',
+    path: '/v1/events/trigger/broadcast',
+    operationId: 'broadcastEvent',
+    summary: 'Trigger an event for every subscriber',
+    description:
+      'One run for each subscriber of the environment, in pages; `GET /v1/events/{transactionId}` reports its progress.',
+    cost: 100,
     bodyLimitBytes: bulkBodyLimitBytes,
     body: Type.Unsafe<unknown>({
       type: 'object',
-      properties: eventMembers,
-      required: ['name', 'to'],
-      title: 'TriggerEvent',
-      examples: [example],
+      properties: broadcast,
+      required: ['name'],
+      title: 'BroadcastEvent',
+      examples: [broadcastExample],
     }),
+    shownBody: Type.Object(shownBroadcast, { title: 'BroadcastEvent', examples: [broadcastExample] }),
     replies: { 201: triggerResult },
     errors: [413],
-    handle: async ({ triggers }, { caller, body, idempotency, traceparent }) => {
-      const event = readEvent(body, plainBytesOf(body))
-      return orRefused(await triggers.single(caller.environment, { event, idempotency, traceparent }))
-    },
+    handle: async ({ triggers }, { caller, body, idempotency, traceparent }) =>
+      orRefused(
+        await triggers.single(caller.environment, {
+          event: readEvent(body, plainBytesOf(body), 'broadcast'),
+          idempotency,
+          traceparent,
+        }),
+      ),
+  }),
+  route({
+    ...shared,
+    method: 'DELETE',
+    path: '/v1/events/trigger/{transactionId}',
+    operationId: 'cancelEvent',
+    summary: 'Cancel an event',
+    description:
+      'Whatever has not begun is canceled: steps that wait, digests, recipients still to be expanded. False when nothing was left to cancel.',
+    params: Type.Object({ transactionId: Type.String({ maxLength: 255, description: 'As given, or as answered.' }) }),
+    replies: { 200: Type.Boolean() },
+    handle: async ({ triggers }, { caller, params }) =>
+      ok(await triggers.cancel(caller.environment, params.transactionId)),
   }),
 ]
 

@@ -78,7 +78,7 @@ const retraction = Type.Object(
   { title: 'Retraction' },
 )
 
-const shared = { tag: 'Mending', category: 'global', scope: 'full' } as const
+const shared = { tag: 'Recovery', category: 'global', scope: 'full' } as const
 const ofNotification = Type.Object({
   notificationId: Type.String({ maxLength: 255, description: 'The `_id` of an item of the activity.' }),
 })
@@ -92,7 +92,7 @@ export const mendRoutes = [
     method: 'POST',
     path: '/v1/notifications/{notificationId}/redrive',
     operationId: 'redriveNotification',
-    summary: 'Send again what failed of a notification',
+    summary: 'Redrive a notification',
     description:
       'Only steps that failed: messages that were sent, or perhaps were, are not sent again. Steps that were canceled for the failure have their turn. 409 while it is running, and when nothing of it failed.',
     params: ofNotification,
@@ -111,7 +111,7 @@ export const mendRoutes = [
     method: 'POST',
     path: '/v1/events/{transactionId}/redrive',
     operationId: 'redriveEvent',
-    summary: 'Send again what failed of an event',
+    summary: 'Redrive an event',
     description: 'All its notifications, page by page; `GET /v1/redrives/{redriveId}` tells how far it is.',
     params: ofEvent,
     replies: { 202: redrive },
@@ -124,7 +124,7 @@ export const mendRoutes = [
     method: 'POST',
     path: '/v1/notifications/{notificationId}/cancel',
     operationId: 'cancelNotification',
-    summary: 'Call a notification off',
+    summary: 'Cancel a notification',
     description:
       'Whatever of it has not begun is canceled; the other recipients of its event are told. 409 when nothing is left to cancel.',
     params: ofNotification,
@@ -138,7 +138,7 @@ export const mendRoutes = [
     method: 'POST',
     path: '/v1/notifications/{notificationId}/retract',
     operationId: 'retractNotification',
-    summary: 'Take a notification back',
+    summary: 'Retract a notification',
     description:
       'What is unsent is canceled, in-app messages leave the feed and its counts. What providers have taken is listed: it cannot be taken back. Nothing of it can be redriven afterwards.',
     params: ofNotification,
@@ -152,7 +152,7 @@ export const mendRoutes = [
     method: 'POST',
     path: '/v1/events/{transactionId}/retract',
     operationId: 'retractEvent',
-    summary: 'Take an event back',
+    summary: 'Retract an event',
     description:
       'For everybody it reached, and nobody else is told. Small events are done when this answers (200); of larger ones (202) `GET /v1/retractions/{retractionId}` tells how far it is.',
     params: ofEvent,
@@ -167,7 +167,7 @@ export const mendRoutes = [
     scope: 'read',
     path: '/v1/retractions/{retractionId}',
     operationId: 'retrieveRetraction',
-    summary: 'Retrieve the progress of taking an event back',
+    summary: 'Retrieve the progress of a retraction',
     params: Type.Object({ retractionId: Type.String({ maxLength: 255 }) }),
     replies: { 200: retraction },
     errors: [404],

@@ -1,4 +1,4 @@
-// The schemas of messages, feed items and a subscriber's notifications (interface 2.9 and 2.10).
+// The schemas of messages, feed items and a subscriber's notifications.
 import { Type } from 'typebox'
 import { channels } from '../../domain/integration.ts'
 import { messageStatuses } from '../../domain/message.ts'

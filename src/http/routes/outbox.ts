@@ -156,7 +156,7 @@ export const outboxRoutes = [
     method: 'DELETE',
     path: '/v1/outbox/{messageId}',
     operationId: 'removeFromOutbox',
-    summary: 'Take a message out of the outbox',
+    summary: 'Remove a message from the outbox',
     scope: 'full',
     params,
     replies: { 204: null },

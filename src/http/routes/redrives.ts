@@ -10,7 +10,7 @@ import { route } from '../route.ts'
 import { cursorPage, cursorParameters } from '../schemas.ts'
 import { dryRunReply, redrive, redriveFilter } from './redrive-schemas.ts'
 
-const shared = { tag: 'Mending', category: 'global' } as const
+const shared = { tag: 'Recovery', category: 'global' } as const
 const { after, before, limit, orderDirection } = cursorParameters(['_id'])
 const ofRedrive = Type.Object({ redriveId: Type.String({ maxLength: 255 }) })
 const example = {
@@ -23,7 +23,7 @@ export const redriveRoutes = [
     method: 'POST',
     path: '/v1/redrives',
     operationId: 'startRedrive',
-    summary: 'Send again all that failed and fits a filter',
+    summary: 'Redrive everything that failed and matches a filter',
     description:
       'Page by page, in the background, in the lane of large audiences. With `dryRun` nothing is changed: what would be found is counted, with some of it, by what made it fail.',
     scope: 'full',

@@ -41,7 +41,7 @@ export const retentionRoutes = [
     method: 'GET',
     path: '/v1/retention',
     operationId: 'getRetention',
-    summary: 'Show how long data is kept',
+    summary: 'Retrieve the retention of data',
     description:
       'Events, notifications, their steps and messages go by the month of the event, a whole month at a time, once all of it is older than `POSTHORN_RETENTION_DAYS`.',
     scope: 'read',

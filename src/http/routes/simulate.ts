@@ -189,7 +189,7 @@ export const simulateRoutes = [
     path: '/v1/events/simulate',
     operationId: 'simulateEvent',
     tag: 'Events',
-    summary: 'See what an event would do',
+    summary: 'Simulate an event',
     description:
       'Takes what a trigger takes, and does nothing: tells who would be told, and for each of them what every step would do, when, by which integration, and what it would say. A `workflow` that is not saved can be tried in place of one that is, with a key of the scope `full`; it counts as active unless it says otherwise.',
     // Contents show what is known of people, which a key that only triggers may not read.

@@ -40,7 +40,7 @@ export const subscriberNotificationRoutes = [
   marking('read', 'markNotificationRead', 'Mark a notification as read', 'read'),
   marking('unread', 'markNotificationUnread', 'Mark a notification as unread', 'unread'),
   marking('archive', 'archiveNotification', 'Archive a notification', 'archived'),
-  marking('unarchive', 'unarchiveNotification', 'Take a notification back out of the archive', 'unarchived'),
+  marking('unarchive', 'unarchiveNotification', 'Unarchive a notification', 'unarchived'),
   route({
     ...shared,
     path: `${base}/snooze`,

@@ -1,4 +1,4 @@
-// The schemas of subscribers and their channels (interface 2.1 to 2.3).
+// The schemas of subscribers and their channels.
 import { Type } from 'typebox'
 import { channelProviderIds } from '../../domain/channel-settings.ts'
 import { literals, nullableBoolean, nullableFreeObject, nullableString, timestamp } from '../schemas.ts'

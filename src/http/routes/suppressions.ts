@@ -121,7 +121,7 @@ export const suppressionRoutes = [
     method: 'DELETE',
     path: '/v1/suppressions/{channel}/{address}',
     operationId: 'removeSuppression',
-    summary: 'Take an address off the list',
+    summary: 'Remove a suppressed address',
     scope: 'full',
     params: Type.Object({ channel, address }),
     replies: { 204: null },

@@ -118,7 +118,7 @@ export const whyRoutes = [
     ...shared,
     path: '/v1/notifications/{notificationId}/why',
     operationId: 'explainNotification',
-    summary: 'Explain what became of a notification',
+    summary: 'Explain what happened to a notification',
     description:
       'A sentence a step: what happened to it and why, with the values that decided. What waits tells until when, what failed what was answered.',
     params: Type.Object({
@@ -133,7 +133,7 @@ export const whyRoutes = [
     ...shared,
     path: '/v1/subscribers/{subscriberId}/why',
     operationId: 'explainSubscriber',
-    summary: 'Explain why a subscriber was told, or was not',
+    summary: 'Explain why a subscriber was notified, or was not',
     description:
       'The last notification of the workflow for the subscriber at or before the moment; where there is none, why, as far as the workflow’s last event tells. Events that were refused leave no trace.',
     params: Type.Object({ subscriberId: identifierText({ maxLength: 255 }) }),

@@ -67,7 +67,7 @@ export const workflowTestRoutes = [
     ...shared,
     path: '/v1/workflows/{workflowId}/test',
     operationId: 'testWorkflow',
-    summary: 'Try a workflow on yourself',
+    summary: 'Test a workflow on one person',
     description:
       'Runs it for one person as a trigger would, even where it is switched off; conditions, preferences and suppressions apply. Everything it makes is marked `isTest`; it joins no digest of real events and uses up no throttle.',
     category: 'trigger',
@@ -87,7 +87,7 @@ export const workflowTestRoutes = [
     ...shared,
     path: '/v1/workflows/{workflowId}/steps/{stepId}/preview',
     operationId: 'previewWorkflowStep',
-    summary: 'See what a step would say to somebody',
+    summary: 'Preview a step for a subscriber',
     description:
       'Rendered as it would be sent; nothing is sent or stored. A call costs 20 tokens. What headers of custom steps come to, and the queries of addresses, are `[redacted]` for keys without the scope `full`.',
     category: 'configuration',

@@ -30,14 +30,17 @@ test('the first goes at once; those that come soon after it go together, when th
   advance(5)
   sleeps[0]?.wake()
   await Promise.all(waits)
+  assert.equal(gather.pass(20), undefined, 'in the same moment')
+  advance(1)
   assert.notEqual(gather.pass(20), undefined, 'they went just now')
   advance(20)
   assert.equal(gather.pass(20), undefined)
 })
 
 test('what must not wait does not, whoever waits', () => {
-  const { gather } = scene()
+  const { gather, advance } = scene()
   gather.pass(20)
+  advance(1)
   assert.notEqual(gather.pass(20), undefined)
   assert.equal(gather.pass(0), undefined)
 })

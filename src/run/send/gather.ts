@@ -14,7 +14,8 @@ export function createGather(world: Pick<World, 'now' | 'sleep'>): Gather {
       const nowMs = world.now().getTime()
       // A clock that was set back must not make anything wait for longer than that.
       const leftMs = Math.min(holdMs, lastMs + holdMs - nowMs)
-      if (leftMs <= 0) {
+      // Those that come in the same moment as the first share its write.
+      if (leftMs <= 0 || nowMs === lastMs) {
         lastMs = nowMs
         return undefined
       }

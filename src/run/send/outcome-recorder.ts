@@ -20,11 +20,13 @@ export interface OutcomeRecorder {
 }
 
 /**
- * Outcomes of slow calls come one by one, and one that is written alone costs twice as much as one of many. So they are
- * gathered, for a small part of the time that their calls took: should the process die, what is not written yet is sent
- * twice, and a call that was under way for 200 ms is hardly more at risk after 20 more.
+ * Outcomes come one by one, and one that is written alone costs twice as much as one of many. So they are gathered, for a
+ * small part of the time that their calls took, and for a moment at least: should the process die, what is not written yet
+ * is sent twice, and a call that was under way for 200 ms is hardly more at risk after 20 more. The first of a while does
+ * not wait.
  */
 const gatheredShare = 1 / 10
+const gatheredMsMin = 5
 const gatheredMsMax = 20
 /** What a batch of jobs sent is recorded in one go, and some more with it. */
 const outcomesPerCommitMax = 400
@@ -83,7 +85,8 @@ export function createOutcomeRecorder(parts: RecorderParts): OutcomeRecorder {
 
   return {
     record: async (environment, outcome, tookMs = 0) => {
-      const gathered = gather.pass(Math.min(gatheredMsMax, tookMs * gatheredShare))
+      const holdMs = Math.max(gatheredMsMin, Math.min(gatheredMsMax, tookMs * gatheredShare))
+      const gathered = gather.pass(holdMs)
       if (gathered !== undefined) await gathered
       try {
         await group.add(environment, outcome)

@@ -96,19 +96,22 @@ const names = listed(columns.map((column) => column.name))
 
 /**
  * Written with the settling of their job, which only its lease's holder can do: those of a job that is not among `kept` are
- * not. Channel by channel, as those of one have most in common. A write whose commit was unknown is repeated under the same
+ * not; where it is left out, the jobs are new as well. Channel by channel, as those of one have most in common. A write whose commit was unknown is repeated under the same
  * lease and finds its messages there.
  */
-export function messageInsertions(environment: Environment, messages: readonly NewMessage[], kept: Statement): Part[] {
+export function messageInsertions(environment: Environment, messages: readonly NewMessage[], kept?: Statement): Part[] {
   const byChannel = grouped(messages, ({ draft }) => draft.channel)
   return [...byChannel].map(([channel, alike]) => {
     const { values, from, shape, valueIn } = rowSet(alike, columns)
+    const fence =
+      kept === undefined
+        ? sql``
+        : sql`where ${valueIn(jobColumn)} in (${kept}) on conflict (environment_id, id) do nothing`
     return {
       as: insertionNames[channel],
-      name: `${channel}-${shape}`,
+      name: `${channel}-${kept === undefined ? 'new-' : ''}${shape}`,
       statement: sql`
-        insert into messages (environment_id, ${names}) select ${environment.id}::uuid, ${values} from ${from}
-        where ${valueIn(jobColumn)} in (${kept}) on conflict (environment_id, id) do nothing`,
+        insert into messages (environment_id, ${names}) select ${environment.id}::uuid, ${values} from ${from} ${fence}`,
     }
   })
 }

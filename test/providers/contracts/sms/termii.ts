@@ -13,7 +13,7 @@ function report(status: string): ContractCall {
 }
 const told = { providerMessageId: '5964465985113503103', address: '2348000000001' }
 
-/** The worked value of the sheet of facts. */
+/** A value worked out by hand. */
 const known: ContractCall = {
   body: '{"type":"outbound","message_id":"5964465985113503103","status":"DELIVERED"}',
   headers: {

@@ -1,0 +1,128 @@
+// Writes events that need nothing but themselves and the people they name: one statement, perhaps with what becomes of them at once.
+import { expectRows, wasOutrun } from '../db/expect-rows.ts'
+import { isInfrastructureError } from '../db/failure.ts'
+import type { Part } from '../db/one-statement.ts'
+import { oneStatement } from '../db/one-statement.ts'
+import type { Sql } from '../db/sql.ts'
+import { gathered } from '../domain/gathered.ts'
+import type { Job } from '../domain/job.ts'
+import { countedEvents } from '../record/count-accepted.ts'
+import type { DecideAtOnce, DecidedAtOnce, DecidedRows } from '../record/decided-at-once.ts'
+import { decidedAtOnceMax, decidedRows } from '../record/decided-at-once.ts'
+import type { FirstJobs, PreLeasedJob } from '../record/notify.ts'
+import { firstJobs } from '../record/notify.ts'
+import type { ForeseenPeople } from '../record/resolve-recipients.ts'
+import type { CountedKey } from '../store/counts.ts'
+import { countInsertion } from '../store/counts.ts'
+import type { NewEvent } from '../store/events.ts'
+import { eventInsertion, transactionClaims } from '../store/events.ts'
+import type { InsertLease } from '../store/jobs/insert.ts'
+import { jobInsertions } from '../store/jobs/insert.ts'
+import { notificationInsertion } from '../store/notifications.ts'
+import { subscriberChanges, subscriberInsertion } from '../store/subscribers.ts'
+import type { Acceptance, Numbered, WrittenEvents } from './write-events.ts'
+import { claimsOf, firstOfEach, notifiedOf, preLeasedJobs, rowOf } from './write-events.ts'
+
+/** What is written, but for the jobs. */
+interface PlainRows extends FirstJobs {
+  readonly rows: readonly NewEvent[]
+  /** What was read must still be so: these parts return `expected` rows then. */
+  readonly before: readonly Part[]
+  readonly expected: number
+}
+
+/**
+ * Plain events, no two with the same transaction id, in one statement, and so a transaction by itself. It relies on what was
+ * read before it began. If another transaction has changed that since, it fails as outrun, and nothing of it is kept.
+ */
+export async function writePlainEvents(
+  db: Sql,
+  acceptance: Acceptance,
+  events: readonly Numbered[],
+  people: ForeseenPeople,
+  decideAtOnce?: DecideAtOnce,
+): Promise<WrittenEvents> {
+  if (events.length === 0) return { preLeased: [], leftWork: false }
+  const { environment, reservation } = acceptance
+  const plain = plainRows(acceptance, events, people)
+  const { jobs, rows } = plain
+  const preLeased =
+    reservation === undefined ? [] : preLeasedJobs(environment, jobs, reservation.lease, rows, people.facts)
+  const mayDecide = preLeased.length > 0 && preLeased.length <= decidedAtOnceMax
+  const decided = mayDecide ? await decideAtOnce?.(environment, preLeased) : undefined
+  const next = decided && (await writeDecided(db, acceptance, plain, preLeased, decided))
+  if (next !== undefined) return { preLeased: next, leftWork: false }
+  await write(db, acceptance, plain, jobInsertions(environment, jobs, leaseOf(acceptance)))
+  return { preLeased, leftWork: jobs.length > 0 && preLeased.length === 0 }
+}
+
+function plainRows(
+  { environment, now }: Acceptance,
+  events: readonly Numbered[],
+  { ids, made, changed }: ForeseenPeople,
+): PlainRows {
+  const resolved = { ids, warnings: new Map() }
+  const claims = claimsOf(firstOfEach(events))
+  return {
+    rows: events.map((event) => rowOf(event, resolved, [], now)),
+    ...firstJobs(gathered(events, (event) => notifiedOf(event, resolved))),
+    before: [
+      ...(claims.length === 0 ? [] : [transactionClaims(environment, claims)]),
+      ...(made.length === 0 ? [] : [subscriberInsertion(environment, made, now)]),
+      ...(changed.length === 0 ? [] : [subscriberChanges(environment, changed, now)]),
+    ],
+    expected: claims.length + made.length + changed.length,
+  }
+}
+
+const leaseOf = ({ queue: { clock, leaseMs }, reservation, now }: Acceptance): InsertLease => ({
+  clock,
+  leaseMs,
+  lease: reservation?.lease ?? null,
+  now,
+})
+
+/** The steps that have their own turn; undefined where nothing was written because of what was decided. */
+async function writeDecided(
+  db: Sql,
+  acceptance: Acceptance,
+  plain: PlainRows,
+  jobs: readonly PreLeasedJob[],
+  decided: DecidedAtOnce,
+): Promise<readonly Job[] | undefined> {
+  const { environment, reservation } = acceptance
+  let rows: DecidedRows
+  try {
+    rows = decidedRows(environment, jobs, decided, leaseOf(acceptance))
+    await write(db, acceptance, plain, rows.parts, rows.counted)
+  } catch (error) {
+    const isUnknown = isInfrastructureError(error)
+    decided.notWritten(isUnknown)
+    // Perhaps they are there: under their lease this node looks, and knows that nothing of them was called.
+    if (isUnknown) reservation?.give(jobs)
+    if (isUnknown || wasOutrun(error)) throw error
+    // Something in a message that PostgreSQL refuses costs that message, in its own turn, and not the event.
+    return undefined
+  }
+  const ended = reservation?.begin(jobs.length - rows.next.length)
+  decided.written(() => ended?.())
+  return preLeasedJobs(environment, rows.next, reservation?.lease ?? '', plain.rows)
+}
+
+async function write(
+  db: Sql,
+  { environment, now }: Acceptance,
+  { rows, notifications, before, expected }: PlainRows,
+  jobs: readonly Part[],
+  counted: readonly CountedKey[] = [],
+): Promise<void> {
+  const parts = [
+    ...before,
+    eventInsertion(environment, rows),
+    ...(notifications.length === 0 ? [] : [notificationInsertion(environment, notifications)]),
+    ...jobs,
+    countInsertion(environment, [...countedEvents(rows, notifications), ...counted], now),
+  ]
+  const checked = before.map(({ as }) => as)
+  await db.run(oneStatement(parts, expectRows(checked, expected)))
+}

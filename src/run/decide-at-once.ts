@@ -1,0 +1,143 @@
+// Decides jobs before their events are written, where all that is needed for it is at hand.
+import type { Db, Sql } from '../db/sql.ts'
+import type { Environment } from '../domain/environment.ts'
+import type { StepType, WorkflowVersion } from '../domain/workflow.ts'
+import { countWritten } from '../record/count-messages.ts'
+import type { DecideAtOnce, DecidedAtOnce } from '../record/decided-at-once.ts'
+import type { PreLeasedJob } from '../record/notify.ts'
+import { decideBatch } from './decide/decide-batch.ts'
+import { followerOf } from './decide/follower.ts'
+import { loadFacts } from './decide/load-facts.ts'
+import { unsubscribeLinks } from './decide/unsubscribe-headers.ts'
+import { dispatch } from './dispatch.ts'
+import { leaveSeats, markedBy } from './record-placed.ts'
+import type { PlacedBatch } from './send/place-batch.ts'
+import { placeBatch } from './send/place-batch.ts'
+import type { Stages } from './stages.ts'
+
+/**
+ * Of the channels, those whose messages may be repeated: should the answer to the commit be lost, nobody knows any more that a
+ * marked call was never made.
+ */
+const decidable: ReadonlySet<StepType | undefined> = new Set<StepType>(['in_app', 'email'])
+
+/** What is not at hand is left to the job's own turn, as is whatever goes wrong here: it shows again there, and is dealt with. */
+export function createDecideAtOnce(stages: Stages): DecideAtOnce {
+  const costly = createCostly()
+  return async (environment, jobs) => {
+    if (costly.has(environment)) return undefined
+    try {
+      return await decide(stages, environment, jobs, costly)
+    } catch (error) {
+      if (!(error instanceof NotAtHand))
+        stages.pipeline.world.log.debug({ err: error }, 'Jobs could not be decided at once')
+      return undefined
+    }
+  }
+}
+
+async function decide(
+  stages: Stages,
+  environment: Environment,
+  jobs: readonly PreLeasedJob[],
+  costly: Costly,
+): Promise<DecidedAtOnce | undefined> {
+  const { pipeline } = stages
+  const { world, renderer } = pipeline
+  const deciding = { ...pipeline, db: nothingToRead }
+  const versions = await pipeline.versions.of(nothingToRead, environment, [
+    ...new Set(jobs.map((job) => job.versionId)),
+  ])
+  if (!jobs.every((job) => isDecidable(job, versions.get(job.versionId)))) return undefined
+  const facts = await loadFacts(deciding, environment, jobs)
+  if (facts.mayBeSuppressed) return undefined
+  const links = await unsubscribeLinks(deciding, environment, [...jobs, ...facts.followers.values()], facts.versions)
+  const now = world.now()
+  const parts = { environment, facts, links, renderer, now, stages, answers: new Map(), tracing: undefined }
+  const beganMs = performance.now()
+  const decided = decideBatch(parts, jobs)
+  costly.note(environment, performance.now() - beganMs)
+  if (decided.wishes.length + decided.asking.length + decided.calls.length > 0) return undefined
+  // As if each came after itself: it has no row yet, and one that waits for a slot is written as well.
+  const madeAfter = new Map([...jobs.map(({ id }) => [id, id] as const), ...decided.madeAfter])
+  const placed = placeBatch(
+    stages,
+    environment,
+    facts,
+    { ...decided, madeAfter },
+    { sends: decided.sends, skipped: [] },
+    now,
+  )
+  return decidedAtOnce(stages, environment, jobs, placed, decided.madeAfter)
+}
+
+/** A traced event is decided where its spans are made. */
+function isDecidable(job: PreLeasedJob, version: WorkflowVersion | undefined): boolean {
+  const steps = version?.definition.steps ?? []
+  if (!decidable.has(steps[job.step]?.template.type) || job.event?.traceparent != null) return false
+  const follower = followerOf(job, version)
+  return follower === undefined || decidable.has(steps[follower.step]?.template.type)
+}
+
+function decidedAtOnce(
+  stages: Stages,
+  environment: Environment,
+  jobs: readonly PreLeasedJob[],
+  { settlements, begun, waiting, calls, madeAfter }: PlacedBatch,
+  followers: DecidedAtOnce['madeAfter'],
+): DecidedAtOnce {
+  return {
+    settlements,
+    madeAfter: followers,
+    written: (ended) => {
+      const { meter } = stages.pipeline.world
+      countWritten(meter, settlements, new Set(settlements.map(({ job }) => job.id)), stages.pipeline.world.now())
+      const followed = new Set(followers.values())
+      const goesOn = settlements.filter(({ job, next }) => next !== null && !followed.has(job.id))
+      const handedOn = new Set(goesOn.map(({ job }) => followers.get(job.id) ?? job.id))
+      const own = jobs.filter(({ id }) => !handedOn.has(id))
+      const handling = { done: ended, again: () => {} }
+      dispatch(stages, environment, { jobs: own, begun, waiting, calls, madeAfter }, handling)
+    },
+    notWritten: (isUnknown) => {
+      if (isUnknown) stages.unconfirmed.note({ jobs, madeAfter: followers, marked: begun.flatMap(markedBy) })
+      leaveSeats(begun)
+      stages.sends.wake()
+    },
+  }
+}
+
+interface Costly {
+  has(environment: Environment): boolean
+  note(environment: Environment, tookMs: number): void
+}
+
+/** What takes longer than this keeps callers waiting: such templates are rendered after the answer, as are the next ones. */
+const costlyMs = 50
+const costlyForMs = 10_000
+
+function createCostly(): Costly {
+  const untilMs = new Map<string, number>()
+  return {
+    has: ({ id }) => {
+      const until = untilMs.get(id)
+      if (until === undefined || performance.now() < until) return until !== undefined
+      untilMs.delete(id)
+      return false
+    },
+    note: ({ id }, tookMs) => {
+      if (tookMs > costlyMs) untilMs.set(id, performance.now() + costlyForMs)
+    },
+  }
+}
+
+class NotAtHand extends Error {
+  constructor() {
+    super('Something must be read first')
+    this.name = 'NotAtHand'
+  }
+}
+
+const refuse = (): Promise<never> => Promise.reject(new NotAtHand())
+const noSql: Sql = { rows: refuse, row: refuse, run: refuse }
+const nothingToRead: Db = { ...noSql, transaction: refuse, together: (work) => work(noSql) }

@@ -1,0 +1,254 @@
+// Single events that are decided with their acceptance: the same comes of them, in one transaction, and nothing when that fails.
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import type { Statement } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/sql.ts'
+import type { Json, TestApp } from '../support/app.ts'
+import { createTestApp } from '../support/app.ts'
+import type { Fate } from '../support/faulty-db.ts'
+import { createFaultyDb, sqlError } from '../support/faulty-db.ts'
+import { FlowScene, fresh, MailScript, statuses } from '../support/flow-scene.ts'
+import { condition, delay, digest, email, inApp } from '../support/workflow-scene.ts'
+
+interface Side {
+  readonly app: TestApp
+  readonly scene: FlowScene
+  readonly mail: MailScript
+}
+
+let fault: ((statement: Statement) => Fate) | undefined
+let atOnce: Side
+let inTurn: Side
+before(async () => {
+  const working = await createTestApp({
+    works: true,
+    faulty: (db) => createFaultyDb(db, (statement) => fault?.(statement)),
+  })
+  atOnce = sideOf(working)
+  inTurn = sideOf(await createTestApp())
+})
+after(async () => {
+  await atOnce.app.close()
+  await inTurn.app.close()
+})
+beforeEach(async () => {
+  fault = undefined
+  for (const { mail } of [atOnce, inTurn]) {
+    await mail.clear()
+    await mail.account('provider')
+  }
+})
+
+function sideOf(app: TestApp): Side {
+  const scene = new FlowScene(app)
+  return { app, scene, mail: new MailScript(scene) }
+}
+
+async function soon(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  for (let looks = 0; looks < 5_000; looks += 1) {
+    if (await isTrue()) return
+    await new Promise(setImmediate)
+  }
+  assert.fail('it did not come true')
+}
+
+const open = async ({ scene }: Side): Promise<number> =>
+  (await scene.rows(sql`select 1 from jobs where due_at is not null and status in ('queued', 'running')`)).length
+
+async function settle(side: Side): Promise<void> {
+  if (side === inTurn) await side.scene.work()
+  else await soon(async () => (await open(side)) === 0)
+}
+
+/** What there is to see of a notification, without what differs from run to run. */
+async function seen({ scene }: Side, transactionId: string): Promise<unknown> {
+  const notification = await scene.notification(transactionId)
+  const messages = await scene.messages(transactionId)
+  const counts = await scene.rows(sql`
+    select measure, step, provider_id, outcome, code, reason, bucket, sum(count)::int as count from count_deltas
+    where version_id = (select version_id from events where transaction_id = ${transactionId})
+    group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, 7`)
+  return {
+    jobs: notification.jobs.map((job: Json) => ({
+      status: job.status,
+      type: job.type,
+      details: job.executionDetails.map(({ detail, status }: Json) => `${detail} ${status}`),
+    })),
+    // Messages of one moment have no order of their own.
+    messages: messages
+      .map(({ channel, status, content, subject, email: to, errorText }: Json) =>
+        JSON.stringify({ channel, status, content, subject, to, errorText }),
+      )
+      .sort(),
+    counts,
+  }
+}
+
+const ifGold = { filters: [condition('gold')] }
+const cases: Readonly<Record<string, { steps: readonly object[]; to?: object; payload?: object; fails?: number }>> = {
+  'in-app': { steps: [inApp('Hello {{ payload.n }}')] },
+  'e-mail': { steps: [email('Hello')] },
+  'in-app, then e-mail': { steps: [inApp('One'), email('Two')] },
+  'four steps': { steps: [inApp('One'), email('Two'), inApp('Three'), email('Four')] },
+  'nobody to write to': { steps: [inApp('One'), email('Two')], to: { email: null } },
+  'a condition that is not met': { steps: [inApp('One'), { ...email('Two'), ...ifGold }, inApp('Three')] },
+  'the first condition is not met': { steps: [{ ...inApp('One'), ...ifGold }, email('Two')] },
+  'a delay after the first': { steps: [inApp('One'), delay(), email('Two')] },
+  'a digest after the first': { steps: [inApp('One'), digest(), email('Two')] },
+  'a digest first': { steps: [digest(), email('Two')] },
+  'an SMS, which has its own turn': {
+    steps: [inApp('One'), { template: { type: 'sms', content: 'Hi' } }, email('Three')],
+  },
+  'a template that fails': {
+    steps: [inApp('{{ payload.n | plus: payload }}'), email('{% for i in (1..99999999) %}{% endfor %}')],
+  },
+  'a provider that refuses it': { steps: [inApp('One'), email('Two'), inApp('Three')], fails: 400 },
+}
+
+for (const [name, { steps, to, payload, fails }] of Object.entries(cases)) {
+  test(`it is the same as in its own turn: ${name}`, async () => {
+    const results: unknown[] = []
+    for (const side of [inTurn, atOnce]) {
+      if (fails !== undefined) side.mail.answers('provider', fails)
+      const workflow = await side.scene.workflow(steps)
+      // The first fills what is kept of the configuration; the second finds it.
+      for (const subscriberId of ['ada', 'grace']) {
+        const person = { subscriberId: `${subscriberId}-${name}`, email: 'person@example.org', ...to }
+        const transactionId = await side.scene.trigger(workflow, person, { payload: { n: 7, ...payload } })
+        await settle(side)
+        results.push(await seen(side, transactionId))
+      }
+    }
+    const [first, second, ...atOnceResults] = results
+    assert.deepEqual(atOnceResults, [first, second])
+  })
+}
+
+test('all of it is one transaction: when the provider is asked, both steps are written', async () => {
+  const { scene, mail } = atOnce
+  const workflow = await scene.workflow([inApp('One'), email('Two')])
+  await scene.trigger(workflow, { subscriberId: fresh('first'), email: 'a@example.org' })
+  await settle(atOnce)
+  let written: unknown
+  mail.meanwhile = async ({ to }) => {
+    if (to[0] !== 'b@example.org') return
+    written = await scene.rows(sql`
+      select count(distinct xmin::text) as transactions, count(*) as rows from (
+        select xmin from events where transaction_id = 'one' union all
+        select j.xmin from jobs j join events e on e.id = j.event_id where e.transaction_id = 'one' union all
+        select n.xmin from notifications n join events e on e.id = n.event_id where e.transaction_id = 'one' union all
+        select m.xmin from messages m join events e on e.id = m.event_id where e.transaction_id = 'one') as all_rows`)
+  }
+  await scene.trigger(workflow, { subscriberId: fresh('second'), email: 'b@example.org' }, { transactionId: 'one' })
+  await settle(atOnce)
+  assert.deepEqual(written, [{ transactions: 1, rows: 6 }])
+  assert.equal(mail.asked.filter(({ to }) => to[0] === 'b@example.org').length, 1)
+})
+
+const writesAtOnce = ({ text }: Statement): boolean => /insert into events/.test(text) && /new_email/.test(text)
+
+test('bulk calls are answered first: they are decided in their own turn', async () => {
+  const { scene, mail } = atOnce
+  const workflow = await scene.workflow([inApp('One'), email('Two')])
+  let decided = 0
+  fault = (statement) => {
+    if (writesAtOnce(statement)) decided += 1
+    return undefined
+  }
+  for (const subscriberId of [fresh('first'), fresh('second')]) {
+    await scene.results([{ name: workflow, to: { subscriberId, email: 'bulk@example.org' } }])
+    await settle(atOnce)
+  }
+  assert.equal(mail.asked.length, 2)
+  assert.equal(decided, 0)
+})
+
+test('what PostgreSQL refuses in a message does not cost the event: it has its own turn', async () => {
+  const { scene, mail } = atOnce
+  const workflow = await scene.workflow([inApp('One'), email('Two')])
+  await scene.trigger(workflow, { subscriberId: fresh('first'), email: 'a@example.org' })
+  await settle(atOnce)
+  let refused = 0
+  fault = (statement) => {
+    if (!writesAtOnce(statement)) return undefined
+    refused += 1
+    return { fails: sqlError('22P05') }
+  }
+  const transactionId = await scene.trigger(workflow, { subscriberId: fresh('second'), email: 'b@example.org' })
+  await settle(atOnce)
+  assert.equal(refused, 1)
+  assert.deepEqual(statuses(await scene.notification(transactionId)), ['completed', 'completed'])
+  assert.deepEqual(
+    mail.asked.map(({ to }) => to[0]),
+    ['a@example.org', 'b@example.org'],
+  )
+})
+
+test('a commit whose answer is lost: this node looks, knows that nothing was called, and sends it once', async () => {
+  const { scene, mail } = atOnce
+  await mail.clear()
+  // Whoever would not repeat an unsure message must not lose one that was never called.
+  await mail.account('provider', { configurations: { whenUnsure: 'skip' } })
+  const workflow = await scene.workflow([inApp('One'), email('Two')])
+  await scene.trigger(workflow, { subscriberId: fresh('first'), email: 'a@example.org' })
+  await settle(atOnce)
+  let lost = 0
+  fault = (statement) => {
+    if (lost > 0 || !writesAtOnce(statement)) return undefined
+    lost += 1
+    return 'answer lost'
+  }
+  const to = { subscriberId: fresh('second'), email: 'lost@example.org' }
+  const event = { name: workflow, to, transactionId: 'lost' }
+  const first = await scene.single(event)
+  assert.equal(lost, 1, 'it was decided at once')
+  assert.equal(first.status, 503, first.text)
+  assert.equal((await scene.single(event)).status, 201)
+  await settle(atOnce)
+  assert.equal(mail.asked.filter(({ to: [address] }) => address === 'lost@example.org').length, 1)
+  const notification = await scene.notification('lost')
+  assert.deepEqual(statuses(notification), ['completed', 'completed'])
+  const [, sent] = notification.jobs
+  assert.ok(!JSON.stringify(sent.executionDetails).includes('perhaps'), 'nothing about it is unsure')
+})
+
+test('more jobs than callers should wait for have their own turn', async () => {
+  const { scene } = atOnce
+  const workflow = await scene.workflow([inApp('One'), email('Two')])
+  await scene.trigger(workflow, { subscriberId: fresh('first'), email: 'a@example.org' })
+  await settle(atOnce)
+  let largest = 0
+  fault = ({ text, values }) => {
+    if (!writesAtOnce({ text, values })) return undefined
+    largest = Math.max(largest, ...values.map((value) => (Array.isArray(value) ? value.length : 0)))
+    return undefined
+  }
+  const people = Array.from({ length: 20 }, (_, place) => ({ subscriberId: `shared-${place}`, email: 'x@example.org' }))
+  await Promise.all(Array.from({ length: 12 }, () => scene.trigger(workflow, people)))
+  await settle(atOnce)
+  assert.ok(largest <= 200, `${largest} jobs were decided in one call`)
+  const [row] = await scene.rows(sql`
+    select count(*) as count from messages m join subscribers s on s.id = m.subscriber_id
+    where s.subscriber_id like 'shared-%' and m.channel = 'email' and m.status = 'sent'`)
+  assert.equal(row.count, 240)
+})
+
+test('one that is outrun holds no slot of its provider', async () => {
+  const { scene, mail } = atOnce
+  const workflow = await scene.workflow([inApp('One'), email('Two')])
+  await scene.trigger(workflow, { subscriberId: fresh('first'), email: 'a@example.org' })
+  await settle(atOnce)
+  let refused = 0
+  fault = (statement) => {
+    if (!writesAtOnce(statement)) return undefined
+    refused += 1
+    return { fails: sqlError('PH001') }
+  }
+  // As many as there are slots at first: were they held, the last would wait for ever.
+  for (let event = 0; event < 60; event += 1) {
+    await scene.trigger(workflow, { subscriberId: fresh('other'), email: 'c@example.org' })
+  }
+  assert.equal(refused, 60)
+  await settle(atOnce)
+  assert.equal(mail.asked.filter(({ to }) => to[0] === 'c@example.org').length, 60)
+})
