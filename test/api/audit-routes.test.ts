@@ -20,7 +20,7 @@ after(() => app.close())
 const dataTags: Readonly<Record<string, string>> = {
   Activity: 'what ran, and mending it',
   Events: 'what happened',
-  Mending: 'what runs again, or no more',
+  Recovery: 'what runs again, or no more',
   Messages: 'what was said',
   Outbox: 'what was kept instead of sent',
   Subscribers: 'people, and what they chose',
