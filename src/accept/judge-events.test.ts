@@ -92,3 +92,30 @@ test('the defaults of a schema are not written into the defaults of a template',
   assert.deepEqual(payload, { order: { note: 'none' } })
   assert.deepEqual(version.definition.steps[0]?.template.variables, [{ name: 'order', defaultValue: {} }])
 })
+
+test('a payload that its schema takes too long for is refused alone, and others have their turn in between', async () => {
+  const { db } = createLibrary({ payloadSchema: { properties: { a: { pattern: '^(?=a)(a+)+$' } } } })
+  const withPayload = (a: string): GivenEvent => {
+    const event = eventOf('w') as Extract<GivenEvent, { request: unknown }>
+    return { ...event, request: { ...event.request, payload: { a } } }
+  }
+  const slow = withPayload(`${'a'.repeat(60)}!`)
+  let turns = 0
+  const count = setInterval(() => {
+    turns += 1
+  }, 0)
+  const judged = await judgeEvents(db, environment, createJudgedVersions(), [slow, withPayload('aaa'), slow, slow])
+  clearInterval(count)
+  assert.deepEqual(
+    judged.map((one) => ('runnable' in one ? 'runs' : one.result.status)),
+    ['error', 'runs', 'error', 'error'],
+  )
+  assert.ok(turns >= 2, `${turns} turns`)
+})
+
+test('a payload whose schema cannot be used is refused, not let through', async () => {
+  const { db } = createLibrary({ payloadSchema: { type: 'nothing that is a type' } })
+  const [judged] = await judgeEvents(db, environment, createJudgedVersions(), [eventOf('w')])
+  assert.ok(judged !== undefined && 'result' in judged)
+  assert.equal(judged.result.status, 'error')
+})

@@ -12,6 +12,7 @@ import { findEventIds } from '../store/events.ts'
 import { findTenants } from '../store/tenants.ts'
 import type { TriggeredWorkflow } from '../store/workflows.ts'
 import { findVersions, findWorkflowsByIdentifier } from '../store/workflows.ts'
+import { CheckClock } from './check-clock.ts'
 import { declaredVariables, variableMistakes, withDefaults } from './declared-variables.ts'
 
 /** An event as the caller gave it: well-formed, or what is wrong with its form. */
@@ -88,8 +89,15 @@ export async function judgeEvents(
     ),
     tenants: new Map(tenants.map((tenant) => [tenant.identifier, tenant])),
     accepted,
+    clock: new CheckClock(),
   }
-  return events.map((event) => judge(event, facts))
+  const judged: Judged[] = []
+  for (const event of events) {
+    judged.push(judge(event, facts))
+    // A payload that takes its time to be checked is one of many: others have their turn before the next.
+    if (facts.clock.isOver()) await facts.clock.nextTurn()
+  }
+  return judged
 }
 
 /** All that these workflows need, whatever is kept of it beyond this call. */
@@ -138,9 +146,10 @@ interface JudgingFacts {
   readonly tenants: ReadonlyMap<string, Tenant>
   /** The transaction ids among the given ones that were used before. */
   readonly accepted: ReadonlyMap<string, string>
+  readonly clock: CheckClock
 }
 
-function judge(event: GivenEvent, { versions, workflows, tenants, accepted }: JudgingFacts): Judged {
+function judge(event: GivenEvent, { versions, workflows, tenants, accepted, clock }: JudgingFacts): Judged {
   if (!('request' in event)) return { result: errorResult(event.mistakes, event.transactionId) }
   const { request, warnings } = event
   // Whatever became of the workflow since: the answer is the one of the first time.
@@ -153,7 +162,7 @@ function judge(event: GivenEvent, { versions, workflows, tenants, accepted }: Ju
     return { result: errorResult(['workflow_not_found'], request.transactionId) }
   }
   const { version } = judged
-  const { payload, mistakes } = judgePayload(request.payload, judged)
+  const { payload, mistakes } = judgePayload(request.payload, judged, clock)
   if (mistakes.length > 0) return { result: errorResult(mistakes, request.transactionId) }
   const tenant = request.tenant && tenants.get(request.tenant.identifier)
   const { steps } = version.definition
@@ -196,9 +205,10 @@ function severityOf(overrides: Readonly<Record<string, unknown>>): Severity | un
 function judgePayload(
   given: Readonly<Record<string, unknown>>,
   { schema, variables }: JudgedVersion,
+  clock: CheckClock,
 ): { payload: Readonly<Record<string, unknown>>; mistakes: string[] } {
   const filled = withDefaults(given, variables)
   const payload = schema === undefined ? filled : structuredClone(filled)
-  const unfit = schema?.ok === true ? schema.check(payload) : []
+  const unfit = schema === undefined ? [] : clock.check(schema, payload)
   return { payload, mistakes: [...new Set([...variableMistakes(payload, variables), ...unfit])] }
 }

@@ -83,11 +83,56 @@ test('references lead into the schema itself and nowhere else', () => {
   }
 })
 
-test('a pattern that would never end is stopped', () => {
-  const check = compiled({ properties: { name: { type: 'string', pattern: '^(a+)+$' } } })
-  assert.deepEqual(check({ name: 'aaa' }), [])
-  assert.match(check({ name: `${'a'.repeat(60)}!` })[0] ?? '', /too long/)
-  assert.deepEqual(check({ name: 'aaa' }), [], 'and the next payload is judged as ever')
+test('a pattern that would never end elsewhere is matched in linear time', () => {
+  for (const schema of [
+    { properties: { name: { type: 'string', pattern: '^(a+)+$' } } },
+    { properties: { name: { type: 'string', pattern: '^(?:a|a)*$' } } },
+    { properties: { name: { patternProperties: { '^(a+)+$': { type: 'string' } }, additionalProperties: false } } },
+  ]) {
+    const check = compiled(schema)
+    const isNamed = 'patternProperties' in schema.properties.name
+    const given = (name: string) => ({ name: isNamed ? { [name]: 'x' } : name })
+    const began = process.cpuUsage()
+    assert.deepEqual(check(given('aaa')), [])
+    const [message] = check(given(`${'a'.repeat(20_000)}!`))
+    assert.match(message ?? '', /must match pattern|must not have the member/)
+    assert.ok(process.cpuUsage(began).user < 500_000)
+  }
+})
+
+test('patterns of the linear engine match what others match', () => {
+  const fits = (pattern: string, text: string) => compiled({ properties: { a: { pattern } } })({ a: text }).length === 0
+  for (const [pattern, good, bad] of [
+    ['^[A-Z]{3}-\\d+$', 'ABC-12', 'AB-12'],
+    ['^\\u00e9\\p{L}+$', 'éà', 'ea'],
+    ['^(?<year>\\d{4})\\/[\\w.+-]*$', '2024/a.b', '24/'],
+    ['b', 'abc', 'ac'],
+    ['^.$', '😀', 'ab'],
+  ] as const) {
+    assert.ok(fits(pattern, good), pattern)
+    assert.ok(!fits(pattern, bad), pattern)
+  }
+})
+
+test('a stored pattern that the linear engine cannot read is stopped when its time is over', () => {
+  const result = compilePayloadSchema({ properties: { name: { type: 'string', pattern: '^(?=a)(a+)+$' } } })
+  assert.ok(result.ok)
+  assert.deepEqual(result.slowPatterns, ['properties.name.pattern'])
+  assert.deepEqual(result.check({ name: 'aaa' }), [])
+  const began = process.cpuUsage()
+  assert.match(result.check({ name: `${'a'.repeat(60)}!` })[0] ?? '', /too long/)
+  assert.ok(process.cpuUsage(began).user < 150_000)
+  assert.deepEqual(result.check({ name: 'aaa' }), [], 'and the next payload is judged as ever')
+})
+
+test('patterns are found wherever they stand', () => {
+  const slow = (schema: Record<string, unknown>) => {
+    const result = compilePayloadSchema(schema)
+    return result.ok ? result.slowPatterns : []
+  }
+  assert.deepEqual(slow({ properties: { a: { items: { pattern: '(a)\\1' } } } }), ['properties.a.items.pattern'])
+  assert.deepEqual(slow({ patternProperties: { '^(?!x)': {} } }), ['patternProperties'])
+  assert.deepEqual(slow({ properties: { pattern: { type: 'string', pattern: '^a$' } } }), [])
 })
 
 test('a format whose check grows with the square of the text is stopped', () => {

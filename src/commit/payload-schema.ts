@@ -5,12 +5,17 @@ import { Ajv } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { isEmail } from '../domain/subscriber.ts'
+import { linearPattern } from './linear-pattern.ts'
 
 export type PayloadSchema =
   | {
       readonly ok: true
       /** What is wrong with a payload, each message naming the member; where nothing is, it has got the schema's defaults. */
       check(payload: Record<string, unknown>): string[]
+      /** Patterns that may take as long as their time limit lets them, by their places: none that is saved now. */
+      readonly slowPatterns: readonly string[]
+      /** Whether a check may take its time; others take some microseconds. */
+      readonly isPlain: boolean
     }
   | {
       readonly ok: false
@@ -28,7 +33,7 @@ const wordsMax = 200
 /** A hundred times what the largest sensible schema takes. */
 const compileTimeMaxMs = 1_000
 /** Short enough that nobody else notices, long enough for a large payload on a busy machine. */
-const checkTimeMaxMs = 200
+const checkTimeMaxMs = 50
 /** The time limit costs 0.15 ms a payload: a schema that is short and has nothing of the below cannot take long. */
 const plainLengthMax = 4_096
 const costlyKeywords =
@@ -41,7 +46,17 @@ const options: Options = {
   logger: false,
   // Written out at every reference, 64 KB of them would become 90 MB.
   inlineRefs: false,
+  code: { regExp: Object.assign(patternOf, { code: 'pattern' }) },
 }
+
+/** What was saved before and the linear engine cannot read is matched as ever, within the time of a check. */
+function patternOf(pattern: string, flags: string): RegExp {
+  // Wrong ones are told as such.
+  const plain = new RegExp(pattern, flags)
+  const linear = linearPattern(pattern)
+  return linear === undefined ? plain : Object.assign(plain, linear)
+}
+
 const drafts = {
   'draft-07': { Engine: Ajv, meta: new Ajv({ strict: false, logger: false }) },
   '2020-12': { Engine: Ajv2020, meta: new Ajv2020({ strict: false, logger: false }) },
@@ -65,7 +80,8 @@ export function compilePayloadSchema(schema: Readonly<Record<string, unknown>>):
     formats.default(engine)
     engine.addFormat('email', isEmail)
     const validate = withinTime(compileTimeMaxMs, () => engine.compile<Record<string, unknown>>(schema))
-    return { ok: true, check: checkOf(schema, validate) }
+    const isPlain = isPlainSchema(schema)
+    return { ok: true, check: checkOf(isPlain, validate), slowPatterns: isPlain ? [] : slowPatternsIn(schema), isPlain }
   } catch (error) {
     return whyNot(schema, error)
   }
@@ -117,9 +133,26 @@ function isPattern(text: string): boolean {
   }
 }
 
-function checkOf(schema: object, validate: ValidateFunction): (payload: Record<string, unknown>) => string[] {
+function isPlainSchema(schema: object): boolean {
   const text = JSON.stringify(schema)
-  const isPlain = text.length <= plainLengthMax && !costlyKeywords.test(text)
+  return text.length <= plainLengthMax && !costlyKeywords.test(text)
+}
+
+const slowPatternsIn = (schema: object): string[] =>
+  patternsOf(schema, '').flatMap(({ path, text }) => (linearPattern(text) === undefined ? [path] : []))
+
+/** Whatever is called a pattern: one that stands in an example is taken for one too. */
+function patternsOf(value: unknown, path: string): { path: string; text: string }[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, member]) => {
+    const place = cut(path === '' ? name : `${path}.${name}`)
+    if (name === 'pattern' && typeof member === 'string') return [{ path: place, text: member }]
+    const names = name === 'patternProperties' && typeof member === 'object' ? Object.keys(member ?? {}) : []
+    return [...names.map((text) => ({ path: place, text })), ...patternsOf(member, place)]
+  })
+}
+
+function checkOf(isPlain: boolean, validate: ValidateFunction): (payload: Record<string, unknown>) => string[] {
   return (payload) => {
     try {
       const fits = isPlain ? validate(payload) : withinTime(checkTimeMaxMs, () => validate(payload))

@@ -11,6 +11,7 @@ import type {
 import { partsOf } from './condition.ts'
 import { holds } from './condition-comparison.ts'
 import { dateOf, shown } from './condition-values.ts'
+import { ConditionWork } from './condition-work.ts'
 import { valueAt } from './path.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -66,7 +67,7 @@ const kindNames = {
 
 /**
  * Groups are OR-ed. No group at all passes, and so does one without children, negated or not: it asks nothing.
- * Throws only what `renderValue` throws.
+ * Throws what `renderValue` throws, and ConditionsTooLarge.
  */
 export function evaluateFilters(
   filters: readonly StepFilter[],
@@ -76,8 +77,9 @@ export function evaluateFilters(
 ): Evaluation {
   const conditions: EvaluatedCondition[] = []
   const asks = new Set<string>()
+  const work = new ConditionWork()
   for (const filter of filters) {
-    const group = evaluateGroup(filter, { type: filter.type, subject, renderValue, surroundings })
+    const group = evaluateGroup(filter, { type: filter.type, subject, renderValue, surroundings, work })
     for (const condition of group.conditions) conditions.push(condition)
     if (group.passed === true) return { passed: true, conditions, asks: [] }
     for (const address of group.asks) asks.add(address)
@@ -90,6 +92,7 @@ interface Asked {
   readonly subject: ConditionSubject
   readonly renderValue: (text: string) => string
   readonly surroundings: ConditionSurroundings | undefined
+  readonly work: ConditionWork
 }
 
 interface GroupEvaluation {
@@ -139,10 +142,11 @@ function evaluatePart(part: Exclude<FilterPart, WebhookFilterPart>, asked: Asked
 function evaluateField(
   part: FieldFilterPart | WebhookFilterPart,
   fields: Fields,
-  { type, renderValue }: Asked,
+  { type, renderValue, work }: Asked,
 ): EvaluatedCondition {
   const expected = renderValue(part.value)
   const actual = valueAt(fields, part.field)
+  work.compare(actual, expected)
   return {
     filter: kindNames[part.on],
     field: part.field,

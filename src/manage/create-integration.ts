@@ -7,6 +7,7 @@ import type { Author } from '../domain/audit.ts'
 import type { StepFilter } from '../domain/condition.ts'
 import { arrangedFilter } from '../domain/condition.ts'
 import type { Caller } from '../domain/environment.ts'
+import { unhidden } from '../domain/hidden-secrets.ts'
 import type { Channel, Configurations, Credentials, Integration, Standing } from '../domain/integration.ts'
 import { canBePrimary, isCapturing, knownConfigurations, knownCredentials, slugOf } from '../domain/integration.ts'
 import type { Provider } from '../providers/provider.ts'
@@ -50,7 +51,7 @@ export async function createIntegration(
   refuseOtherEnvironment(caller, given._environmentId)
   refuseOversize(given)
   const provider = providerFor(given.channel, given.providerId)
-  const credentials = knownCredentials(given.credentials ?? {})
+  const credentials = unhidden(knownCredentials(given.credentials ?? {}), undefined)
   // What asks no provider needs no account there.
   if (given.active === true && !isCapturing(given)) refuseIncomplete(provider, credentials)
   if (given.check === true) {

@@ -99,7 +99,7 @@ export function renderInApp(compiled: CompiledInApp, scope: TemplateScope, budge
   const content = compiled.isTrusted ? rendered : sanitized('template.content', rendered, 'inApp')
   const subject = compiled.subject && oneLine(compiled.subject.render(scope, budget), subjectLengthMax)
   const data = compiled.data?.(scope, budget) as InAppContent['data']
-  const actor = actorOf(compiled.avatar?.render(scope, budget).trim())
+  const actor = compiled.avatar && actorOf(safeAddress('template.actor.data', compiled.avatar.render(scope, budget)))
   return {
     content,
     ...(subject === undefined ? {} : { subject }),
@@ -110,9 +110,8 @@ export function renderInApp(compiled: CompiledInApp, scope: TemplateScope, budge
 }
 
 /** A picture whose address comes out empty is none. */
-function actorOf(avatar: string | undefined): TemplateActor | undefined {
-  if (avatar === undefined) return undefined
-  return avatar === '' ? { type: 'none', data: null } : { type: 'system_custom', data: avatar }
+function actorOf(avatar: string | undefined): TemplateActor {
+  return avatar === undefined ? { type: 'none', data: null } : { type: 'system_custom', data: avatar }
 }
 
 function renderCta({ type, url, target, buttons }: CompiledInApp, scope: TemplateScope, budget: Budget): MessageCta {

@@ -1,19 +1,13 @@
 // CSS of a <style> element put into the elements it is for: several mail programs read only that.
 import { createRequire } from 'node:module'
 import type Juice from 'juice'
+import { isCheapCss } from './css-cost.ts'
 import { countOf, nestingOf, voidTags } from './markup.ts'
 
-/**
- * Parts of selectors times tags: what inlining costs, 1 to 2 µs each. Larger documents keep their <style> as it is, which
- * most programs read.
- */
-const matchesMax = 100_000
 const tagsInlinedMax = 3_000
 /** A selector for descendants tries every ancestor. */
 const depthInlinedMax = 100
 const inlinedLengthMax = 300_000
-/** `:nth-child(…)` and the like count all siblings. */
-const functionWeight = 5
 
 const codePattern = /\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\}/g
 
@@ -39,12 +33,8 @@ function isSmall(html: string): boolean {
   if (html.length > inlinedLengthMax) return false
   const tags = countOf(html, '<', tagsInlinedMax)
   if (tags > tagsInlinedMax || nestingOf(html) > depthInlinedMax) return false
-  let parts = 0
-  for (const rule of withoutStyles(html).css.split('}')) {
-    const selector = rule.slice(0, Math.max(rule.lastIndexOf('{'), 0)).trim()
-    parts += selector.split(/[\s,>+~]+/).length + functionWeight * (selector.split('(').length - 1)
-  }
-  return parts * tags <= matchesMax
+  const { css, rest } = withoutStyles(html)
+  return isCheapCss(css, rest, tags)
 }
 
 /** The text of the <style> elements, and the document without them. */
