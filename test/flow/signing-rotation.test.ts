@@ -44,12 +44,14 @@ test('links of every version open, also those from before there were versions', 
   const before = await keysOf()
   const links = [
     writeUnsubscribeToken(ids, Buffer.from(before.versions[0]?.secret ?? '')),
-    writeUnsubscribeToken(ids, before.tokenKey('unsubscribe')),
+    ...before.tokenKeys('unsubscribe').map((key) => writeUnsubscribeToken(ids, key)),
   ]
+  assert.equal(writeUnsubscribeToken(ids, before.tokenKey('unsubscribe')), links[0], 'older nodes open it too')
   // Looked at, so that the service has kept what it knew before the rotation.
   for (const token of links) assert.equal((await look(app, `/v1/unsubscribe/${token}`)).status, 200)
   await rotateSigning(app.database.db, app.world, environment, author)
   links.push(writeUnsubscribeToken(ids, (await keysOf()).tokenKey('unsubscribe')))
+  assert.equal(new Set(links).size, 3, 'each version has its own')
   app.world.advance(2_000)
   for (const token of links) assert.equal((await look(app, `/v1/unsubscribe/${token}`)).status, 200)
   const forged = writeUnsubscribeToken(ids, Buffer.from('another'))
