@@ -76,7 +76,7 @@ test('calls carry both signatures for a while, and full keys see both secrets', 
   const call = {
     url: 'https://ops.example.com/x',
     method: 'POST' as const,
-    headers: {},
+    headers: { 'Webhook-Id': 'another' },
     body: '{"a":1}',
     timeoutMs: 1_000,
   }
@@ -84,6 +84,7 @@ test('calls carry both signatures for a while, and full keys see both secrets', 
   const { headers = {}, body = '' } = asked[0] ?? {}
   const [, seconds, hex] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(headers['x-posthorn-signature'] ?? '') ?? []
   assert.equal(hex, createHmac('sha256', first.secret).update(`${seconds}.${body}`).digest('hex'))
+  assert.equal(headers['Webhook-Id'], undefined)
   const inbound = { headers, body: Buffer.from(body) }
   assert.equal(isStandardWebhook(inbound, newest.secret, app.world.now()), true)
   assert.equal(isStandardWebhook(inbound, `whsec_${Buffer.from('other').toString('base64')}`, app.world.now()), false)
