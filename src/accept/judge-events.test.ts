@@ -1,9 +1,9 @@
 // Judging: every version a call needs is there, however few are kept between calls, and none is changed by an event.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Sql, Statement } from '../db/sql.ts'
 import type { PayloadSchema } from '../commit/payload-schema.ts'
 import { compilePayloadSchema } from '../commit/payload-schema.ts'
+import type { Sql, Statement } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { GivenEvent } from './judge-events.ts'
 import { createJudgedVersions, judgeEvents } from './judge-events.ts'

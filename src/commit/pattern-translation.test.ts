@@ -13,12 +13,58 @@ const texts = ['', 'a\n', 'a\r\n', '\na', 'aa', 'ab', 'ak<x>', 'a-b', 'a b', 'x.
 
 const patterns = [
   ...['.', '^.$', '^.*$', '^$', '$', '^', '\\s', '\\S', '^\\s$', '^\\S+$', '\\w', '\\W', '\\d', '\\D', '\\b', 'a\\B'],
-  ...['[\\s]', '[^\\s]', '[\\S]', '[^\\S]', '[\\S\\n]', '[^\\S\\n]', '[\\w\\s]', '[^\\w\\s]', '[\\W]', '[^\\D]', '[\\d-]'],
+  ...[
+    '[\\s]',
+    '[^\\s]',
+    '[\\S]',
+    '[^\\S]',
+    '[\\S\\n]',
+    '[^\\S\\n]',
+    '[\\w\\s]',
+    '[^\\w\\s]',
+    '[\\W]',
+    '[^\\D]',
+    '[\\d-]',
+  ],
   ...['[]', '[^]', '[^^]', '[a^]', '[-a]', '[a-]', '[\\b]', '[\\]\\\\]', '[.$]', '[&&a]', '[a||b]', '[[:alpha:]'],
-  ...['\\x61', '\\u0061', '\\u{61}', '\\u{1F600}', '\\uD83D\\uDE00', '[\\uD83D\\uDE00]', '[😀-😂]', '\\cJ', '\\0', '[\\0-\\x1f]'],
+  ...[
+    '\\x61',
+    '\\u0061',
+    '\\u{61}',
+    '\\u{1F600}',
+    '\\uD83D\\uDE00',
+    '[\\uD83D\\uDE00]',
+    '[😀-😂]',
+    '\\cJ',
+    '\\0',
+    '[\\0-\\x1f]',
+  ],
   ...['\\t', '\\n', '\\v', '\\f', '\\r', '\\/', '\\.', '\\$', '\\^', '\\|', '\\-'].filter((one) => one !== '\\-'),
-  ...['[\\-a]', 'a|b', '^(?:a|b)$', '^(a)(b)?$', '^(?<x>a)b$', 'a{2}', '^a{1,2}$', '^a{0}$', 'a{2,}', 'a??', 'a*?b', '^a+?$'],
-  ...['\\p{L}', '\\P{L}', '^\\p{Lu}', '[\\p{L}\\d]', '[^\\p{L}]', '\\p{gc=Nd}', '\\p{Script=Han}', '\\p{Zs}', '\\p{Cc}'],
+  ...[
+    '[\\-a]',
+    'a|b',
+    '^(?:a|b)$',
+    '^(a)(b)?$',
+    '^(?<x>a)b$',
+    'a{2}',
+    '^a{1,2}$',
+    '^a{0}$',
+    'a{2,}',
+    'a??',
+    'a*?b',
+    '^a+?$',
+  ],
+  ...[
+    '\\p{L}',
+    '\\P{L}',
+    '^\\p{Lu}',
+    '[\\p{L}\\d]',
+    '[^\\p{L}]',
+    '\\p{gc=Nd}',
+    '\\p{Script=Han}',
+    '\\p{Zs}',
+    '\\p{Cc}',
+  ],
   ...['(?:)', '()', '|', 'a|', '(|a)+', '(a*)*$', '(a|b*)+$', '^(a|$)'],
 ]
 
@@ -40,7 +86,23 @@ test('patterns of random pieces match what JavaScript matches', () => {
     return Math.floor(seed / 65_536) % below
   }
   const pick = <One>(of: readonly One[]): One => of[random(of.length)] as One
-  const pieces = ['a', 'b', '.', '\\s', '\\S', '[^a]', '[\\s-]', '\\b', '^', '$', '(?:a|b)', '(a|\\s)', '\\n', '[^]', '-']
+  const pieces = [
+    'a',
+    'b',
+    '.',
+    '\\s',
+    '\\S',
+    '[^a]',
+    '[\\s-]',
+    '\\b',
+    '^',
+    '$',
+    '(?:a|b)',
+    '(a|\\s)',
+    '\\n',
+    '[^]',
+    '-',
+  ]
   const isAssertion = (piece: string): boolean => /^(?:\\b|\^|\$)$/.test(piece)
   for (let round = 0; round < 400; round += 1) {
     const pattern = Array.from({ length: 1 + random(5) }, () => {
@@ -59,7 +121,16 @@ test('patterns of random pieces match what JavaScript matches', () => {
 
 test('what has no counterpart is not taken', () => {
   for (const pattern of [
-    ...['^(?<x>[a-z])\\k<x>$', '(a)\\1', '(?=a)', '(?!a)', '(?<=a)b', '(?<!a)b', '\\p{Emoji}', '\\p{Script_Extensions=Greek}'],
+    ...[
+      '^(?<x>[a-z])\\k<x>$',
+      '(a)\\1',
+      '(?=a)',
+      '(?!a)',
+      '(?<=a)b',
+      '(?<!a)b',
+      '\\p{Emoji}',
+      '\\p{Script_Extensions=Greek}',
+    ],
     ...['\\uD83D', '[\\uD83D]', 'a{1001}', '\\p{Any}', '\\p{Cn}'],
   ]) {
     assert.ok(new RegExp(pattern, 'u'))

@@ -95,7 +95,8 @@ class Translator {
 
   /** Which groups there are and what they are called is of no use: nothing is asked but whether all matches. */
   #group(): Translation {
-    if (this.#takes('?') && !this.#takes(':') && this.#matches(/<[^=!>][^>]*>/y) === undefined) throw new Untranslatable()
+    if (this.#takes('?') && !this.#takes(':') && this.#matches(/<[^=!>][^>]*>/y) === undefined)
+      throw new Untranslatable()
     const { text, size } = this.#alternatives()
     if (!this.#takes(')')) throw new Untranslatable()
     return { text: `(?:${text})`, size }

@@ -164,7 +164,9 @@ function isPlainSchema(schema: object): boolean {
 
 /** Where patterns stand; a text of the same wording that is no pattern is not told apart. */
 function placesOf(schema: object, patterns: ReadonlySet<string>): string[] {
-  return patterns.size === 0 ? [] : patternsOf(schema, '').flatMap(({ path, text }) => (patterns.has(text) ? [path] : []))
+  return patterns.size === 0
+    ? []
+    : patternsOf(schema, '').flatMap(({ path, text }) => (patterns.has(text) ? [path] : []))
 }
 
 function patternsOf(value: unknown, path: string): { path: string; text: string }[] {
@@ -177,7 +179,10 @@ function patternsOf(value: unknown, path: string): { path: string; text: string 
   })
 }
 
-function checkOf(timeMaxMs: number | undefined, validate: ValidateFunction): (payload: Record<string, unknown>) => string[] {
+function checkOf(
+  timeMaxMs: number | undefined,
+  validate: ValidateFunction,
+): (payload: Record<string, unknown>) => string[] {
   return (payload) => {
     try {
       const fits = timeMaxMs === undefined ? validate(payload) : withinTime(timeMaxMs, () => validate(payload))

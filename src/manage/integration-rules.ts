@@ -3,7 +3,14 @@
 import type { Tx } from '../db/sql.ts'
 import type { Caller, Environment } from '../domain/environment.ts'
 import { hiddenNames, unhidden } from '../domain/hidden-secrets.ts'
-import type { Channel, Configurations, CredentialKey, Credentials, Integration, Standing } from '../domain/integration.ts'
+import type {
+  Channel,
+  Configurations,
+  CredentialKey,
+  Credentials,
+  Integration,
+  Standing,
+} from '../domain/integration.ts'
 import {
   channelsWithPrimary,
   configurationsBytesMax,
@@ -89,7 +96,9 @@ export function refuseHiddenElsewhere(given: Credentials, stored: Credentials): 
   for (const key of directing) {
     if (asCompared(after[key]) === asCompared(stored[key])) continue
     const path = `credentials.${key}`
-    errors[path] = { messages: [`${path} cannot be changed while secrets are hidden: give the secrets together with it`] }
+    errors[path] = {
+      messages: [`${path} cannot be changed while secrets are hidden: give the secrets together with it`],
+    }
   }
   if (Object.keys(errors).length > 0) throw invalid(errors)
 }

@@ -17,7 +17,9 @@ export function signedCall(request: OutboundRequest, id: string, keys: readonly 
     return `v1,${hmac('sha256', key, `${id}.${seconds}.${request.body ?? ''}`).toString('base64')}`
   })
   // What was saved before these were ours may name them, in other letters.
-  const others = Object.entries(own.headers ?? {}).filter(([name]) => !/^webhook-(?:id|timestamp|signature)$/i.test(name))
+  const others = Object.entries(own.headers ?? {}).filter(
+    ([name]) => !/^webhook-(?:id|timestamp|signature)$/i.test(name),
+  )
   return {
     ...own,
     headers: {

@@ -2,8 +2,12 @@
 // Styles are read by the parsers that the inliner itself uses, so that nothing means one thing here and another there.
 import type { ElementCounts } from './css-document.ts'
 
-/** Parts of selectors times elements, 1 to 2 µs each. Larger documents keep their <style> as it is, which most programs read. */
+/** Elements that are looked at, about 1 µs each. Larger documents keep their <style> as it is, which most programs read. */
 const matchesMax = 100_000
+/** What each element costs a selector, whatever it asks; what a class or an attribute costs; and what all else does. */
+const visitWeight = 1.5
+const attributeWeight = 1.5
+const partWeightEach = 0.5
 /** Declarations times the elements that they may go into, and those that elements have already: 4 to 10 µs each. */
 const declarationsMax = 15_000
 const partsMax = 5_000
@@ -123,7 +127,7 @@ function selectorCost(text: string, counts: ElementCounts, { selectorOf }: CssPa
     const weights = one.map((part, index) => partWeight(part, one.slice(0, index), counts))
     if (weights.includes(undefined)) return undefined
     parts += one.length
-    matches += weights.reduce<number>((total, weight) => total + (weight ?? 0), 0)
+    matches += weights.reduce<number>((total, weight) => total + (weight ?? 0), counts.elements * visitWeight)
     elements += elementsOf(one, counts)
   }
   return { parts, matches, elements }
@@ -138,12 +142,14 @@ const combinators: ReadonlySet<string> = new Set(['descendant', 'child', 'adjace
 function partWeight(part: SelectorPart, before: readonly SelectorPart[], counts: ElementCounts): number | undefined {
   const { elements, siblings } = counts
   const beside = elements * (1 + siblings * siblingWeight)
-  if (part.type === 'attribute') return elements + searchedIn(part, counts) / charactersPerMatch
+  if (part.type === 'attribute') return elements * attributeWeight + searchedIn(part, counts) / charactersPerMatch
   if (part.type === 'sibling') return before.every(isPlainPart) ? beside : undefined
   if (part.type === 'pseudo') return pseudoWeight(part, elements, beside)
   // Not known to what asks: its rule is passed over.
   if (part.type === 'pseudo-element') return 0
-  return combinators.has(part.type) || part.type === 'tag' || part.type === 'universal' ? elements : undefined
+  return combinators.has(part.type) || part.type === 'tag' || part.type === 'universal'
+    ? elements * partWeightEach
+    : undefined
 }
 
 /** Each element behind it is compared with every one before: nothing there may look any further. */
@@ -174,14 +180,13 @@ function pseudoWeight({ name = '', data }: SelectorPart, elements: number, besid
 const isInnerPart = ({ type, data }: SelectorPart): boolean =>
   ['tag', 'universal', 'attribute'].includes(type) || (type === 'pseudo' && (data === null || data === undefined))
 
-/** Of what stands behind the last combinator, the name that the fewest elements have. */
+/** Of what stands behind the last combinator, the name that the fewest elements have. None, where a name is nobody's. */
 function elementsOf(selector: readonly SelectorPart[], { elements, names }: ElementCounts): number {
+  const countOf = (part: SelectorPart): number =>
+    names.get(nameOf(part) ?? '') ?? (nameOf(part) === undefined ? elements : 0)
+  if (selector.some((part) => countOf(part) === 0)) return 0
   const from = selector.findLastIndex(({ type }) => combinators.has(type))
-  const counts = selector.slice(from + 1).flatMap((part) => {
-    const name = nameOf(part)
-    return name === undefined ? [] : [names.get(name) ?? 0]
-  })
-  return Math.min(elements, ...counts)
+  return Math.min(elements, ...selector.slice(from + 1).map(countOf))
 }
 
 function nameOf({ type, name, action, value = '' }: SelectorPart): string | undefined {

@@ -59,7 +59,8 @@ export const chat: Step = {
         return { kind: 'send', messages, details: [...created, ...skipped, ...some, ...ignored] }
       }
       if (entries.length === 0 && skipped.length > 0) return { kind: 'fail', details: skipped, stops: false }
-      const unused = placed.some((place) => 'code' in place && place.code === 'noWebhookUrl') && namesAddress(event.payload)
+      const unused =
+        placed.some((place) => 'code' in place && place.code === 'noWebhookUrl') && namesAddress(event.payload)
       const ignored = unused ? [detail(now, 'payloadAddressIgnored')] : []
       const why = skipped.length > 0 ? [...skipped, ...ignored] : [detail(now, 'noChannel')]
       const lacksNumber = missing.length > 0 && missing.every(({ code }) => code === 'noPhone')
