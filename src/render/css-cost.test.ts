@@ -1,5 +1,6 @@
 // CSS that takes for ever to inline is left in its <style>; ordinary CSS is inlined.
 import assert from 'node:assert/strict'
+import { createRequire } from 'node:module'
 import { test } from 'node:test'
 import { inlineCss } from './inline-css.ts'
 
@@ -73,6 +74,20 @@ for (const [name, html] of Object.entries({
     assert.ok(process.cpuUsage(began).user < 500_000)
   })
 }
+
+test('selectors are not kept for ever', () => {
+  const parser = createRequire(createRequire(import.meta.url).resolve('juice')).resolve('slick/parser')
+  const cache = createRequire(import.meta.url).cache
+  inlineCss('<style>b{color:red}</style><b></b>')
+  const before = cache[parser]
+  assert.ok(before)
+  for (let round = 0; round < 5; round += 1) {
+    const css = Array.from({ length: 2_400 }, (_, index) => `.x${round}-${index}{color:red}`).join('')
+    inlineCss(`<style>${css}</style><b></b>`)
+  }
+  assert.match(inlineCss('<style>b{color:red}</style><b></b>'), /<b style="color: red;">/)
+  assert.notEqual(cache[parser], before)
+})
 
 test('variables are put in their places', () => {
   const html = '<style>:root{--main:red} b{color:var(--main);margin:calc(1px + 2px)}</style><b style="width:1px"></b>'

@@ -49,6 +49,7 @@ export interface CssParsers {
 export interface CssVerdict {
   /** Whether variables may be put in their places. */
   readonly resolves: boolean
+  readonly selectors: number
 }
 
 export function cheapCss(
@@ -78,7 +79,7 @@ export function cheapCss(
     declared += cost.elements * sum(declarations)
     if (parts > partsMax || matches > matchesMax || declared > declarationsMax) return undefined
   }
-  return { resolves }
+  return { resolves, selectors: rules.length }
 }
 
 /** No fewer and no shorter than they are. */

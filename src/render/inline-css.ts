@@ -28,17 +28,32 @@ interface Inliner {
   readonly parsers: CssParsers
 }
 
-const load = createRequire(import.meta.url)
 let inliner: Inliner | undefined
 
 /** Loaded with the first <style> it meets: 24 MB that most installations never need. With the parsers that it uses itself. */
 function loadInliner(): Inliner {
+  // Made each time: what loads something keeps it.
+  const load = createRequire(import.meta.url)
   const juice = load('juice') as Inliner['juice']
   const below = createRequire(load.resolve('juice'))
   const cheerio = below('cheerio') as Inliner['cheerio']
   const select = createRequire(createRequire(below.resolve('cheerio')).resolve('cheerio-select'))
   const { parse: selectorOf } = select('css-what') as { parse: CssParsers['selectorOf'] }
   return { juice, cheerio, parsers: { rulesOf: (css) => juice.utils.parseCSS(css), selectorOf } }
+}
+
+/** The inliner keeps every selector that it ever took apart, about 1 KB each: whoever writes selectors chooses how many. */
+const selectorsKeptMax = 10_000
+let selectorsKept = 0
+
+/** The next document loads it again, without what it kept: its own files alone, in some milliseconds. */
+function forgetInliner(): void {
+  const { cache } = createRequire(import.meta.url)
+  for (const path of Object.keys(cache)) {
+    if (/[\\/]node_modules[\\/](?:juice|slick)[\\/]/.test(path)) delete cache[path]
+  }
+  inliner = undefined
+  selectorsKept = 0
 }
 
 /** As the inliner reads documents, but for what it takes for the codes of templates: these are rendered. */
@@ -61,7 +76,10 @@ export function inlineCss(html: string): string {
       inlinePseudoElements: false,
       resolveCSSVariables: verdict.resolves,
     }
-    return juice.juiceDocument(document, options).html()
+    selectorsKept += verdict.selectors
+    const inlined = juice.juiceDocument(document, options).html()
+    if (selectorsKept > selectorsKeptMax) forgetInliner()
+    return inlined
   } catch {
     // CSS that cannot be read is no reason not to send: mail programs skip what they do not understand.
     return html
