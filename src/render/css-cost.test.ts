@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { test } from 'node:test'
-import { inlineCss } from './inline-css.ts'
+import { inlineCss, inlineTemplateCss } from './inline-css.ts'
 
 const siblings = '<b></b>'.repeat(1_400)
 const nested = `${'<div>'.repeat(90)}x${'</div>'.repeat(90)}`.repeat(15)
@@ -74,6 +74,10 @@ for (const [name, html] of Object.entries({
     assert.ok(process.cpuUsage(began).user < 500_000)
   })
 }
+
+test('a style without an end is read to the end, also where the template is inlined', () => {
+  assert.equal(inlineTemplateCss('<b>{{ a }}</b><style>b:first-child{color:red}'), undefined)
+})
 
 test('selectors are not kept for ever', () => {
   const parser = createRequire(createRequire(import.meta.url).resolve('juice')).resolve('slick/parser')

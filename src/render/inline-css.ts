@@ -99,8 +99,9 @@ function withoutStyles(html: string): { css: string; rest: string } {
   const lower = html.toLowerCase()
   let from = 0
   for (let at = lower.indexOf('<style'); at !== -1; at = lower.indexOf('<style', from)) {
-    const end = lower.indexOf('</style', at)
-    if (end === -1) break
+    const found = lower.indexOf('</style', at)
+    // One without an end goes on to that of the document.
+    const end = found === -1 ? html.length : found
     rest.push(html.slice(from, at))
     css.push(html.slice(lower.indexOf('>', at) + 1, end))
     from = end + '</style>'.length
