@@ -1,6 +1,8 @@
 // Judging: every version a call needs is there, however few are kept between calls, and none is changed by an event.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { PayloadSchema } from '../commit/payload-schema.ts'
+import { compilePayloadSchema } from '../commit/payload-schema.ts'
 import type { Sql, Statement } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { GivenEvent } from './judge-events.ts'
@@ -118,4 +120,23 @@ test('a payload whose schema cannot be used is refused, not let through', async 
   const [judged] = await judgeEvents(db, environment, createJudgedVersions(), [eventOf('w')])
   assert.ok(judged !== undefined && 'result' in judged)
   assert.equal(judged.result.status, 'error')
+})
+
+test('a schema that took too long to be compiled is tried again after a while, and other mistakes are not', async () => {
+  const { db } = createLibrary({ payloadSchema: { type: 'object' } })
+  const tooLong = { ok: false, path: '', message: 'takes too long', isOutOfTime: true } as const
+  const answers: PayloadSchema[] = [tooLong, compilePayloadSchema({ type: 'object' })]
+  let [compiled, nowMs] = [0, 0]
+  const compile = () => {
+    compiled += 1
+    return answers.shift() ?? assert.fail('compiled once more')
+  }
+  const known = createJudgedVersions(2, { compile, nowMs: () => nowMs })
+  const runs = async () => {
+    const [judged] = await judgeEvents(db, environment, known, [eventOf('w')])
+    return judged !== undefined && 'runnable' in judged
+  }
+  assert.deepEqual([await runs(), await runs(), compiled], [false, false, 1])
+  nowMs = 60_000
+  assert.deepEqual([await runs(), await runs(), compiled], [true, true, 2])
 })

@@ -39,6 +39,8 @@ interface JudgedVersion {
   readonly version: WorkflowVersion
   readonly schema: PayloadSchema | undefined
   readonly variables: readonly TemplateVariable[]
+  /** When it is worked out again, by the clock of the process: what took too long may have had a bad moment. */
+  readonly againAtMs: number
 }
 
 /** What is known of versions, kept between calls: they never change. */
@@ -46,12 +48,19 @@ export interface JudgedVersions {
   /** The oldest first. */
   readonly kept: Map<string, JudgedVersion>
   readonly keptMax: number
+  readonly compile: typeof compilePayloadSchema
+  nowMs(): number
 }
 
+/** A schema that took too long is tried again no sooner: each time takes a second. */
+const againAfterMs = 60_000
 /** More than are triggered at one time almost anywhere. */
 const versionsKeptMax = 2_000
 
-export const createJudgedVersions = (keptMax = versionsKeptMax): JudgedVersions => ({ kept: new Map(), keptMax })
+export const createJudgedVersions = (
+  keptMax = versionsKeptMax,
+  { compile = compilePayloadSchema, nowMs = () => performance.now() }: Partial<JudgedVersions> = {},
+): JudgedVersions => ({ kept: new Map(), keptMax, compile, nowMs })
 
 /** The reasons an event is told for having no valid recipient. */
 const reasonsMax = 10
@@ -79,7 +88,7 @@ export async function judgeEvents(
     transactionIds.length === 0 ? new Map<string, string>() : findEventIds(db, environment, transactionIds),
   ])
   const versions = await learnVersions(db, environment, known, workflows)
-  if (tried !== undefined) versions.set(tried.version.id, judgedVersion(tried.version))
+  if (tried !== undefined) versions.set(tried.version.id, judgedVersion(tried.version, known))
   const facts = {
     versions,
     workflows: new Map(
@@ -104,19 +113,20 @@ export async function judgeEvents(
 async function learnVersions(
   db: Sql,
   environment: Environment,
-  { kept, keptMax }: JudgedVersions,
+  known: JudgedVersions,
   workflows: readonly TriggeredWorkflow[],
 ): Promise<Map<string, JudgedVersion>> {
+  const { kept, keptMax } = known
   const needed = new Map<string, JudgedVersion>()
   const missing: string[] = []
   for (const { versionId } of workflows) {
     const judged = kept.get(versionId)
-    if (judged === undefined) missing.push(versionId)
+    if (judged === undefined || judged.againAtMs <= known.nowMs()) missing.push(versionId)
     else needed.set(versionId, judged)
   }
   if (missing.length === 0) return needed
   for (const version of await findVersions(db, environment, missing)) {
-    const judged = judgedVersion(version)
+    const judged = judgedVersion(version, known)
     needed.set(version.id, judged)
     kept.set(version.id, judged)
   }
@@ -127,10 +137,12 @@ async function learnVersions(
   return needed
 }
 
-function judgedVersion(version: WorkflowVersion): JudgedVersion {
+function judgedVersion(version: WorkflowVersion, { compile, nowMs }: JudgedVersions): JudgedVersion {
   const { payloadSchema, validatePayload } = version.definition
-  const schema = validatePayload === false ? undefined : payloadSchema && compilePayloadSchema(payloadSchema)
-  return { version, schema, variables: declaredVariables(version.definition) }
+  const schema = validatePayload === false ? undefined : payloadSchema && compile(payloadSchema)
+  const isOutOfTime = schema?.ok === false && schema.isOutOfTime === true
+  const againAtMs = isOutOfTime ? nowMs() + againAfterMs : Number.POSITIVE_INFINITY
+  return { version, schema, variables: declaredVariables(version.definition), againAtMs }
 }
 
 const triggeredOf = ({ active, version }: TriedWorkflow): TriggeredWorkflow => ({

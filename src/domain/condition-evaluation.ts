@@ -11,7 +11,7 @@ import type {
 import { partsOf } from './condition.ts'
 import { holds } from './condition-comparison.ts'
 import { dateOf, shown } from './condition-values.ts'
-import { ConditionWork } from './condition-work.ts'
+import { ConditionWork, workFor } from './condition-work.ts'
 import { valueAt } from './path.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -75,16 +75,24 @@ export function evaluateFilters(
   renderValue: (text: string) => string,
   surroundings?: ConditionSurroundings,
 ): Evaluation {
+  if (filters.length === 0) return { passed: true, conditions: [], asks: [] }
+  const { work, paid } = workFor(subject)
+  const asked = { subject, renderValue, surroundings, work: paid.has(filters) ? new ConditionWork() : work }
+  const evaluation = evaluateGroups(filters, asked)
+  paid.add(filters)
+  return evaluation
+}
+
+function evaluateGroups(filters: readonly StepFilter[], asked: Omit<Asked, 'type'>): Evaluation {
   const conditions: EvaluatedCondition[] = []
   const asks = new Set<string>()
-  const work = new ConditionWork()
   for (const filter of filters) {
-    const group = evaluateGroup(filter, { type: filter.type, subject, renderValue, surroundings, work })
+    const group = evaluateGroup(filter, { ...asked, type: filter.type })
     for (const condition of group.conditions) conditions.push(condition)
     if (group.passed === true) return { passed: true, conditions, asks: [] }
     for (const address of group.asks) asks.add(address)
   }
-  return { passed: filters.length === 0, conditions, asks: [...asks] }
+  return { passed: false, conditions, asks: [...asks] }
 }
 
 interface Asked {

@@ -14,6 +14,21 @@ export class ConditionsTooLarge extends Error {
   }
 }
 
+interface JobWork {
+  readonly work: ConditionWork
+  /** What was asked to its end, and may be asked again for nothing: as often as the job is decided, which is seldom. */
+  readonly paid: WeakSet<object>
+}
+
+const works = new WeakMap<object, JobWork>()
+
+/** What the conditions of one job share: those of its step, of each variant and of each integration. */
+export function workFor(subject: object): JobWork {
+  const known = works.get(subject) ?? { work: new ConditionWork(), paid: new WeakSet() }
+  works.set(subject, known)
+  return known
+}
+
 export class ConditionWork {
   #left = workMax
 

@@ -41,6 +41,16 @@ test('a token of any version verifies for ever, and so does one from before ther
   assert.equal(verifies(rotated, writeUnsubscribeToken(unsubscription, Buffer.from(second.secret))), false)
 })
 
+test('until the first rotation tokens are signed with what nodes of an older version verify', () => {
+  const keys = new SigningKeys([first])
+  for (const purpose of ['unsubscribe', 'reply'] as const) {
+    assert.deepEqual(keys.tokenKey(purpose), Buffer.from(first.secret))
+    assert.equal(keys.tokenKeys(purpose).length, 2, 'and the derived key is verified as well')
+  }
+  const rotated = new SigningKeys([first, second])
+  assert.deepEqual(rotated.tokenKey('reply'), rotated.tokenKeys('reply')[0])
+})
+
 test('calls are signed with the shown secret until it is rotated, and for a while after', () => {
   const versionsAt = (versions: SigningVersion[], at: string) =>
     new SigningKeys(versions).callKeys(new Date(at)).map(({ version }) => version)

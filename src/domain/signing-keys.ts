@@ -33,9 +33,13 @@ export class SigningKeys {
     this.versions = versions
   }
 
-  /** What new tokens are signed with. */
+  /**
+   * What new tokens are signed with: until the first rotation the secret itself, as ever. Nodes of a version that knows no
+   * other keys, before an upgrade of all or after a step back, open these links as well. A rotation is for when there is none.
+   */
   tokenKey(purpose: TokenPurpose): Buffer {
-    return this.tokenKeys(purpose)[0] as Buffer
+    const keys = this.tokenKeys(purpose)
+    return (this.versions.length === 1 ? keys.at(-1) : keys[0]) as Buffer
   }
 
   /**

@@ -34,6 +34,7 @@ import {
   askProvider,
   identifierTaken,
   providerOfStored,
+  refuseHiddenElsewhere,
   refuseIncomplete,
   refuseOtherEnvironment,
   refuseOversize,
@@ -150,6 +151,7 @@ function changesNothing({
 
 /** Credentials and conditions are replaced as a whole. */
 function changed(stored: Integration, change: ChangeIntegration): Integration {
+  refuseHiddenElsewhere(change.credentials ?? {}, stored.credentials)
   return {
     ...stored,
     name: change.name === undefined || change.name === '' ? stored.name : change.name,

@@ -7,7 +7,6 @@ import type { Author } from '../domain/audit.ts'
 import type { StepFilter } from '../domain/condition.ts'
 import { arrangedFilter } from '../domain/condition.ts'
 import type { Caller } from '../domain/environment.ts'
-import { unhidden } from '../domain/hidden-secrets.ts'
 import type { Channel, Configurations, Credentials, Integration, Standing } from '../domain/integration.ts'
 import { canBePrimary, isCapturing, knownConfigurations, knownCredentials, slugOf } from '../domain/integration.ts'
 import type { Provider } from '../providers/provider.ts'
@@ -21,6 +20,7 @@ import {
   askProvider,
   identifierTaken,
   providerFor,
+  refuseHidden,
   refuseIncomplete,
   refuseOneMore,
   refuseOtherEnvironment,
@@ -51,7 +51,8 @@ export async function createIntegration(
   refuseOtherEnvironment(caller, given._environmentId)
   refuseOversize(given)
   const provider = providerFor(given.channel, given.providerId)
-  const credentials = unhidden(knownCredentials(given.credentials ?? {}), undefined)
+  refuseHidden(given)
+  const credentials = knownCredentials(given.credentials ?? {})
   // What asks no provider needs no account there.
   if (given.active === true && !isCapturing(given)) refuseIncomplete(provider, credentials)
   if (given.check === true) {

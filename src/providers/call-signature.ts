@@ -16,10 +16,14 @@ export function signedCall(request: OutboundRequest, id: string, keys: readonly 
     const key = Buffer.from(text.replace(/^whsec_/, ''), 'base64')
     return `v1,${hmac('sha256', key, `${id}.${seconds}.${request.body ?? ''}`).toString('base64')}`
   })
+  // What was saved before these were ours may name them, in other letters.
+  const others = Object.entries(own.headers ?? {}).filter(
+    ([name]) => !/^webhook-(?:id|timestamp|signature)$/i.test(name),
+  )
   return {
     ...own,
     headers: {
-      ...own.headers,
+      ...Object.fromEntries(others),
       'webhook-id': id,
       'webhook-timestamp': String(seconds),
       'webhook-signature': signatures.join(' '),

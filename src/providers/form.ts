@@ -1,6 +1,6 @@
 // The credentials form of a provider: what an account needs, what is well-formed, and what is secret.
 
-import { hiddenSecret } from '../domain/hidden-secrets.ts'
+import { hiddenAs } from '../domain/hidden-secrets.ts'
 import type { CredentialKey, Credentials } from '../domain/integration.ts'
 import type { FieldErrors } from '../domain/problem.ts'
 import { isMetadataHost } from '../world/address-guard.ts'
@@ -177,7 +177,7 @@ export function hiddenCredentials(form: CredentialForm, credentials: Credentials
       .map(([key]) => key),
   )
   return Object.fromEntries(
-    Object.entries(credentials).map(([key, value]) => [key, open.has(key) || value === '' ? value : hiddenSecret]),
+    Object.entries(credentials).map(([key, value]) => [key, open.has(key) ? value : hiddenAs(value)]),
   )
 }
 

@@ -13,7 +13,8 @@ export function demandFewTags(field: string, html: string, most = markupMax): vo
   const count = countOf(html, '<', most)
   if (count <= harmlessMax && html.length <= harmlessLength) return
   if (count > most) throw new RenderError(field, `comes out with more than ${most} tags`)
-  if (count + attributesIn(html) + countOf(html, '&', 2 * most) / 2 > most) {
+  const attributes = attributesIn(html, most / attributeWeight) * attributeWeight
+  if (count + attributes + countOf(html, '&', 2 * most) / 2 > most) {
     throw new RenderError(field, `comes out with more than ${most} tags, attributes and escapes`)
   }
   if (nestingOf(html) > markupDepthMax) {
@@ -24,24 +25,26 @@ export function demandFewTags(field: string, html: string, most = markupMax): vo
 /** In so short a text there is not enough of anything. */
 const harmlessLength = 20_000
 
-/** The words within tags, beside their names. */
-function attributesIn(html: string): number {
+/** As parsers of HTML read them: what stands in quotes is one value, however many words it has. */
+const attributePattern = /[\s/]*[^\s/>][^\s/>=]*(?:\s*=\s*(?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^\s>]*))?/y
+
+/** The attributes of all tags, counted no further than asked for. */
+function attributesIn(html: string, most: number): number {
   let count = 0
-  let end = -1
-  for (let at = html.indexOf('<'); at !== -1; ) {
-    const next = html.indexOf('<', at + 1)
-    if (end < at) end = endAfter(html, html.indexOf('>', at))
-    const words = html.slice(at, Math.min(end, endAfter(html, next))).split(/[\s"'/]+/).length
-    if (words > attributesFree) count += words
-    at = next
+  for (const { index, 0: name } of html.matchAll(/<[a-z][^\s/>]*/gi)) {
+    for (let at = index + name.length; at < html.length && html[at] !== '>'; count += 1) {
+      attributePattern.lastIndex = at
+      const length = attributePattern.exec(html)?.[0].length ?? 0
+      if (length === 0 || count > most) break
+      at += length
+    }
+    if (count > most) break
   }
   return count
 }
 
-const endAfter = (html: string, found: number): number => (found === -1 ? html.length : found)
-
-/** What ordinary tags have counts as part of them. */
-const attributesFree = 12
+/** One is read in half the time of a tag. */
+const attributeWeight = 0.5
 
 /** How often a character occurs, counted no further than asked for. */
 export function countOf(text: string, character: string, most: number): number {

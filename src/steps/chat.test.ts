@@ -78,6 +78,8 @@ test('a payload does not choose where a message goes, unless the account says so
   const payload = { webhookUrl: 'https://other.example/x' }
   assert.equal(draftsOf({ payload })[0]?.directWebhookUrl, hook)
   assert.ok(codes({ payload }).includes('payloadAddressIgnored'))
+  const nowhere = { channels: [entry('s', 'slack', {})], payload }
+  assert.deepEqual(codes(nowhere), ['messageCreated', 'noWebhookUrl', 'payloadAddressIgnored'])
   // What is no address at all is ignored as well.
   assert.equal(draftsOf({ payload: { webhookUrl: 'none' } })[0]?.directWebhookUrl, hook)
 })

@@ -59,7 +59,10 @@ export const chat: Step = {
         return { kind: 'send', messages, details: [...created, ...skipped, ...some, ...ignored] }
       }
       if (entries.length === 0 && skipped.length > 0) return { kind: 'fail', details: skipped, stops: false }
-      const why = skipped.length > 0 ? skipped : [detail(now, 'noChannel')]
+      const unused =
+        placed.some((place) => 'code' in place && place.code === 'noWebhookUrl') && namesAddress(event.payload)
+      const ignored = unused ? [detail(now, 'payloadAddressIgnored')] : []
+      const why = skipped.length > 0 ? [...skipped, ...ignored] : [detail(now, 'noChannel')]
       const lacksNumber = missing.length > 0 && missing.every(({ code }) => code === 'noPhone')
       return {
         kind: 'unreachable',
@@ -110,11 +113,14 @@ function chosenAddress(
   return address === undefined || isOnHost(new URL(address), hosts) ? address : 'elsewhere'
 }
 
-/** Told, as whoever wrote the payload may have meant it. */
-const ignoresAddress = (payload: Readonly<Record<string, unknown>>, places: readonly Place[]): boolean =>
+const namesAddress = (payload: Readonly<Record<string, unknown>>): boolean =>
   Object.hasOwn(payload, 'webhookUrl') &&
   typeof payload['webhookUrl'] === 'string' &&
-  payload['webhookUrl'].trim() !== '' &&
+  payload['webhookUrl'].trim() !== ''
+
+/** Told, as whoever wrote the payload may have meant it. */
+const ignoresAddress = (payload: Readonly<Record<string, unknown>>, places: readonly Place[]): boolean =>
+  namesAddress(payload) &&
   places.some(({ webhookUrl, entry }) => webhookUrl !== undefined && webhookUrl === entry.credentials.webhookUrl)
 
 function payloadAddress(payload: Readonly<Record<string, unknown>>): string | undefined {

@@ -97,3 +97,48 @@ test('each key’s first look at an integration in an hour is in the audit log',
   await look(open, body.key)
   assert.equal((await looks()).length, 3)
 })
+
+test('a hidden secret is not sent to another place than it was given for', async () => {
+  const { _id } = await made(closed)
+  const path = `/v1/integrations/${_id}`
+  const { credentials } = (await closed.call('GET', path)).body
+  let asked = 0
+  closed.world.fetch = async () => {
+    asked += 1
+    throw new Error('nothing may be asked')
+  }
+  for (const more of [{ baseUrl: 'https://elsewhere.example' }, { host: 'elsewhere.example' }, { ignoreTls: true }]) {
+    const { status, body } = await closed.call('PUT', path, {
+      body: { credentials: { ...credentials, ...more }, check: true },
+    })
+    assert.equal(status, 422)
+    assert.deepEqual(Object.keys(body.errors), [`credentials.${Object.keys(more)[0]}`])
+  }
+  assert.equal(asked, 0)
+  const whole = { ...credentials, apiKey: 'hush-again', baseUrl: 'https://elsewhere.example' }
+  assert.equal((await closed.call('PUT', path, { body: { credentials: whole, check: false } })).status, 200)
+})
+
+test('hidden values of any type are saved as they were', async () => {
+  const tlsOptions = { rejectUnauthorized: false, ca: 'hush-certificate' }
+  const smtp = { host: 'mail.example.com', port: '465', secure: true, user: 'u', password: 'hush-word', tlsOptions }
+  const { body } = await closed.call('POST', '/v1/integrations', {
+    body: { providerId: 'nodemailer', channel: 'email', check: false, credentials: { ...smtp, ...sender } },
+  })
+  const path = `/v1/integrations/${body._id}`
+  const { credentials } = (await closed.call('GET', path)).body
+  assert.deepEqual(credentials.tlsOptions, { hidden: '[hidden]' })
+  assert.equal(credentials.secure, true)
+  const saved = await closed.call('PUT', path, { body: { credentials: { ...credentials, senderName: 'Other' } } })
+  assert.equal(saved.status, 200)
+  assert.deepEqual((await open.call('GET', path)).body.credentials, { ...smtp, ...sender, senderName: 'Other' })
+})
+
+const sender = { from: 'hello@example.com', senderName: 'Hello' }
+
+test('the mark of a hidden secret is nobody’s secret', async () => {
+  const configurations = { inboundWebhookEnabled: true, inboundWebhookSigningKey: '[hidden]' }
+  const { status, body } = await closed.call('POST', '/v1/integrations', { body: { ...integration, configurations } })
+  assert.equal(status, 422)
+  assert.deepEqual(Object.keys(body.errors), ['configurations.inboundWebhookSigningKey'])
+})

@@ -44,12 +44,14 @@ test('links of every version open, also those from before there were versions', 
   const before = await keysOf()
   const links = [
     writeUnsubscribeToken(ids, Buffer.from(before.versions[0]?.secret ?? '')),
-    writeUnsubscribeToken(ids, before.tokenKey('unsubscribe')),
+    ...before.tokenKeys('unsubscribe').map((key) => writeUnsubscribeToken(ids, key)),
   ]
+  assert.equal(writeUnsubscribeToken(ids, before.tokenKey('unsubscribe')), links[0], 'older nodes open it too')
   // Looked at, so that the service has kept what it knew before the rotation.
   for (const token of links) assert.equal((await look(app, `/v1/unsubscribe/${token}`)).status, 200)
   await rotateSigning(app.database.db, app.world, environment, author)
   links.push(writeUnsubscribeToken(ids, (await keysOf()).tokenKey('unsubscribe')))
+  assert.equal(new Set(links).size, 3, 'each version has its own')
   app.world.advance(2_000)
   for (const token of links) assert.equal((await look(app, `/v1/unsubscribe/${token}`)).status, 200)
   const forged = writeUnsubscribeToken(ids, Buffer.from('another'))
@@ -74,7 +76,7 @@ test('calls carry both signatures for a while, and full keys see both secrets', 
   const call = {
     url: 'https://ops.example.com/x',
     method: 'POST' as const,
-    headers: {},
+    headers: { 'Webhook-Id': 'another' },
     body: '{"a":1}',
     timeoutMs: 1_000,
   }
@@ -82,6 +84,7 @@ test('calls carry both signatures for a while, and full keys see both secrets', 
   const { headers = {}, body = '' } = asked[0] ?? {}
   const [, seconds, hex] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(headers['x-posthorn-signature'] ?? '') ?? []
   assert.equal(hex, createHmac('sha256', first.secret).update(`${seconds}.${body}`).digest('hex'))
+  assert.equal(headers['Webhook-Id'], undefined)
   const inbound = { headers, body: Buffer.from(body) }
   assert.equal(isStandardWebhook(inbound, newest.secret, app.world.now()), true)
   assert.equal(isStandardWebhook(inbound, `whsec_${Buffer.from('other').toString('base64')}`, app.world.now()), false)

@@ -70,6 +70,17 @@ test('a call that version 2 signed is good for the report that it came with', ()
   assert.notDeepEqual(wordOf({ ...call, query: new URLSearchParams('Status=delivered') }), first)
 })
 
+test('a call that both versions signed is not good for another report once version 3 is taken away', async () => {
+  const both = { ...headers, ...v3Headers('Ak2Hwjqrw46IS27AlkHuZtj7ok0F26++GrUYXmN9rlE=') }
+  const proof = { key: undefined, account: { token }, world: createFakeWorld() } as never
+  const wordOf = (given: InboundCall) => plivo.receipts?.signedWord?.(given, proof)
+  const told = { ...call, body: v3Body, headers: both }
+  assert.equal(await believed(told), true)
+  const forged = { ...call, headers, body: Buffer.from('Status=failed') }
+  assert.equal(wordOf(told)?.token, wordOf(forged)?.token)
+  assert.notEqual(wordOf(told)?.content, wordOf(forged)?.content)
+})
+
 test('a subaccount’s calls are signed by the main account too, whose token the integration may hold', async () => {
   const { 'x-plivo-signature-v2': signature, ...nonce } = headers
   const byBoth = { ...call, headers: { ...nonce, 'x-plivo-signature-v2': 'x', 'x-plivo-signature-ma-v2': signature } }

@@ -76,8 +76,9 @@ export const plivo = httpProvider({
     setUp:
       'Plivo signs each call with the account’s auth token (`X-Plivo-Signature-V3`, or `-V2`, which covers the address alone). Give this integration’s webhook address as its status callback, or in the Plivo application.',
     verify: (call, proof) => isSignedWhole(call, proof) || isAddressSigned(call, proof),
+    // Also where version 3 verifies the call: without that one, the nonce of version 2 would be good for any report.
     signedWord: (call, proof) =>
-      isSignedWhole(call, proof) ? undefined : { token: call.headers[nonceV2] ?? '', content: signedContent(call) },
+      isAddressSigned(call, proof) ? { token: call.headers[nonceV2] ?? '', content: signedContent(call) } : undefined,
     read,
   },
 })
