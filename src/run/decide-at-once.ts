@@ -55,7 +55,7 @@ async function decide(
   const now = world.now()
   const parts = { environment, facts, links, renderer, now, stages, answers: new Map(), tracing: undefined }
   const beganMs = performance.now()
-  const decided = decideBatch(parts, jobs)
+  const decided = await decideBatch(parts, jobs)
   costly.note(environment, performance.now() - beganMs)
   if (decided.wishes.length + decided.asking.length + decided.calls.length > 0) return undefined
   // As if each came after itself: it has no row yet, and one that waits for a slot is written as well.
