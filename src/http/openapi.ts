@@ -51,7 +51,7 @@ export function openApiDocument(routes: readonly Route[], baseUrl: string): Json
           type: 'apiKey',
           in: 'header',
           name: 'Authorization',
-          description: 'The word `ApiKey`, a space, and the key.',
+          description: 'The word `ApiKey`, a space, and the key; `Bearer` in place of `ApiKey` is accepted as well.',
         },
       },
     },

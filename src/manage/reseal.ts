@@ -10,6 +10,7 @@ import {
   updateEncryptionCheck,
 } from '../store/installation.ts'
 import { resealIntegrations } from '../store/integrations.ts'
+import { resealSigningVersions } from '../store/signing-versions.ts'
 import { resealChannels } from '../store/subscriber-channels.ts'
 import type { World } from '../world/world.ts'
 import { StartError, sealedCheck } from './first-start.ts'
@@ -33,7 +34,9 @@ const kinds: readonly { what: string; reseal: Reseal }[] = [
   {
     what: 'signing secrets',
     reseal: async (tx, world, environment) => ({
-      count: (await resealSigningSecret(tx, world.sealer, environment)) ? 1 : 0,
+      count:
+        Number(await resealSigningSecret(tx, world.sealer, environment)) +
+        (await resealSigningVersions(tx, world.sealer, environment)),
       last: undefined,
     }),
   },

@@ -10,33 +10,33 @@ const [one, other] = [environmentOf('one'), environmentOf('other')]
 function scene() {
   let nowMs = 1_000
   const costly = createCostly(() => nowMs)
-  const take = (ms: number) => () => {
+  const take = (ms: number) => async () => {
     nowMs += ms
     return ms
   }
   return { costly, take }
 }
 
-test('what takes its time is costly for ten seconds, and what is quick is not', () => {
+test('what takes its time is costly for ten seconds, and what is quick is not', async () => {
   const { costly, take } = scene()
-  assert.equal(costly.timed(one, take(50)), 50)
+  assert.equal(await costly.timed(one, take(50)), 50)
   assert.equal(costly.has(one), false)
-  costly.timed(one, take(51))
+  await costly.timed(one, take(51))
   assert.equal(costly.has(one), true)
   assert.equal(costly.has(other), false)
-  costly.timed(other, take(10))
-  take(9_989)()
+  await costly.timed(other, take(10))
+  await take(9_989)()
   assert.equal(costly.has(one), true)
-  take(1)()
+  await take(1)()
   assert.equal(costly.has(one), false)
 })
 
-test('what throws counts as well', () => {
+test('what throws counts as well', async () => {
   const { costly, take } = scene()
-  const fail = (): never => {
-    take(60)()
+  const fail = async (): Promise<never> => {
+    await take(60)()
     throw new Error('too much')
   }
-  assert.throws(() => costly.timed(one, fail), /too much/)
+  await assert.rejects(costly.timed(one, fail), /too much/)
   assert.equal(costly.has(one), true)
 })

@@ -4,7 +4,7 @@ import type { Environment } from '../domain/environment.ts'
 export interface Costly {
   has(environment: Environment): boolean
   /** Notes how long the work takes, also where it throws. */
-  timed<Result>(environment: Environment, work: () => Result): Result
+  timed<Result>(environment: Environment, work: () => Promise<Result>): Promise<Result>
 }
 
 /** What takes longer than this keeps callers waiting: such templates are rendered after the answer, as are the next ones. */
@@ -21,10 +21,10 @@ export function createCostly(nowMs = () => performance.now()): Costly {
       untilMs.delete(id)
       return false
     },
-    timed: ({ id }, work) => {
+    timed: async ({ id }, work) => {
       const beganMs = nowMs()
       try {
-        return work()
+        return await work()
       } finally {
         const endedMs = nowMs()
         if (endedMs - beganMs > costlyMs) untilMs.set(id, endedMs + costlyForMs)
