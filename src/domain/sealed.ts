@@ -16,6 +16,7 @@ export type SealPurpose =
   | 'channel-credentials'
   | 'idempotent-answer'
   | 'address-key'
+  | 'api-key'
 
 /** The sealed value names a key we do not hold, or was changed or moved. */
 export class UnsealError extends Error {

@@ -3,6 +3,7 @@
 import type { Db, Tx } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import { UnsealError } from '../domain/sealed.ts'
+import { resealApiKeys } from '../store/api-keys.ts'
 import {
   listEnvironments,
   resealAddressKey,
@@ -43,6 +44,10 @@ const kinds: readonly { what: string; reseal: Reseal }[] = [
       count: (await resealAddressKey(tx, world.sealer, environment)) ? 1 : 0,
       last: undefined,
     }),
+  },
+  {
+    what: 'API keys',
+    reseal: (tx, world, environment, after) => resealApiKeys(tx, world.sealer, environment, after, batchRows),
   },
   {
     what: 'integrations',
