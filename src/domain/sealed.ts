@@ -17,6 +17,7 @@ export type SealPurpose =
   | 'idempotent-answer'
   | 'address-key'
   | 'api-key'
+  | 'inbox-key'
 
 /** The sealed value names a key we do not hold, or was changed or moved. */
 export class UnsealError extends Error {

@@ -4,12 +4,7 @@ import type { Db, Tx } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import { UnsealError } from '../domain/sealed.ts'
 import { resealApiKeys } from '../store/api-keys.ts'
-import {
-  listEnvironments,
-  resealAddressKey,
-  resealSigningSecret,
-  updateEncryptionCheck,
-} from '../store/installation.ts'
+import { listEnvironments, resealLateKey, resealSigningSecret, updateEncryptionCheck } from '../store/installation.ts'
 import { resealIntegrations } from '../store/integrations.ts'
 import { resealChannels } from '../store/subscriber-channels.ts'
 import type { World } from '../world/world.ts'
@@ -41,7 +36,14 @@ const kinds: readonly { what: string; reseal: Reseal }[] = [
   {
     what: 'address keys',
     reseal: async (tx, world, environment) => ({
-      count: (await resealAddressKey(tx, world.sealer, environment)) ? 1 : 0,
+      count: (await resealLateKey(tx, world.sealer, environment, 'address-key')) ? 1 : 0,
+      last: undefined,
+    }),
+  },
+  {
+    what: 'inbox keys',
+    reseal: async (tx, world, environment) => ({
+      count: (await resealLateKey(tx, world.sealer, environment, 'inbox-key')) ? 1 : 0,
       last: undefined,
     }),
   },
