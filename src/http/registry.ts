@@ -13,7 +13,9 @@ import { eventRoutes } from './routes/events.ts'
 import { feedRoutes } from './routes/feeds.ts'
 import { inboxBulkRoutes } from './routes/inbox-bulk.ts'
 import { inboxNotificationRoutes } from './routes/inbox-notifications.ts'
+import { inboxPreferenceRoutes } from './routes/inbox-preferences.ts'
 import { inboxSessionRoutes } from './routes/inbox-session.ts'
+import { inboxSubscriptionRoutes } from './routes/inbox-subscriptions.ts'
 import { integrationRoutes } from './routes/integrations.ts'
 import { layoutRoutes } from './routes/layouts.ts'
 import { layoutV2Routes } from './routes/layouts-v2.ts'
@@ -88,6 +90,12 @@ export const routes: readonly Route[] = [
 ]
 
 /** Those that a subscriber's session opens, and the one that opens it. */
-export const inboxRoutes: readonly InboxRoute[] = [...inboxSessionRoutes, ...inboxNotificationRoutes, ...inboxBulkRoutes]
+export const inboxRoutes: readonly InboxRoute[] = [
+  ...inboxSessionRoutes,
+  ...inboxNotificationRoutes,
+  ...inboxBulkRoutes,
+  ...inboxPreferenceRoutes,
+  ...inboxSubscriptionRoutes,
+]
 
 export const documentedRoutes: readonly Documented[] = [...routes, ...inboxRoutes]

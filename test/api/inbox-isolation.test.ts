@@ -97,6 +97,34 @@ test('a subscriber who is named elsewhere in a call does not count', async () =>
   assert.deepEqual(await state(), before)
 })
 
+test('no call shows or changes anything of another, whatever of theirs it names', async () => {
+  const victim = await inboxOf(app, 'victim')
+  const own = await victim.data(201, 'POST', '/topics/shared/subscriptions', { identifier: '', name: 'Private name' })
+  await victim.data(200, 'PATCH', '/preferences', { email: false })
+  const before = await state()
+  const everything = {
+    ...{ subscriberId: 'victim', subscriber: { subscriberId: 'victim' }, snoozeUntil: until(), actionType: 'primary' },
+    ...{ notificationIds: [theirs], identifier: own.identifier, name: 'Taken', email: true, in_app: false },
+  }
+  const secrets = [own.id, 'Private name', theirs]
+  for (const { method, path, opensWith } of inboxRoutes) {
+    if (opensWith === 'nothing') continue
+    const target = path
+      .replace('/v1/inbox', '')
+      .replace('{notificationId}', theirs)
+      .replace('{topicKey}', 'shared')
+      .replace('{identifier}', own.identifier)
+      .replace('{workflowId}', 'orders')
+    const query = `?subscriberId=victim&filters=%5B%7B%7D%5D`
+    const preferences = path.endsWith('/bulk') ? { preferences: [{ workflowId: 'orders', email: true }] } : {}
+    const body = method === 'GET' || method === 'DELETE' ? {} : { body: { ...everything, ...preferences } }
+    const reply = await strangers[0]?.call(method, `${target}${query}`, body)
+    const answered = JSON.stringify(reply?.body?.data ?? null)
+    for (const secret of secrets) assert.ok(!answered.includes(secret), `${method} ${path}: ${answered}`)
+  }
+  assert.deepEqual(await state(), before)
+})
+
 test('every route of the inbox but the session needs a session', async () => {
   for (const { method, path, opensWith } of inboxRoutes) {
     if (opensWith === 'nothing') continue
