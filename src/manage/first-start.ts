@@ -228,7 +228,8 @@ function keyChanges(before: readonly ApiKey[], after: readonly ApiKey[]): Change
       id: key._id,
       name: key.name,
       action: was === undefined ? 'create' : isRevoked ? 'revoke' : 'change',
-      before: was && recordOfApiKey(was),
+      // That a key from before gets its copy changes nothing about who may do what.
+      before: was && recordOfApiKey({ ...was, signing: key.signing }),
       after: recordOfApiKey(key),
     }
   })

@@ -109,7 +109,9 @@ function countStatement(reader: Reader, filters: readonly InboxFilter[]): Statem
 function countedOpen(reader: Reader, open: readonly InboxFilter[]): Statement {
   if (open.length === 0) return sql`select null::bigint[] as counts`
   const { environment } = reader
-  const columns = open.some((filter) => filter.data !== undefined) ? sql`m.*` : openColumns
+  // Tags and data are not in the index: for them the rows are read.
+  const isPlain = open.every(({ tags = [], data = [] }) => tags.length === 0 && data.length === 0)
+  const columns = isPlain ? openColumns : sql`m.*`
   const counts = open.map(
     (filter) => sql`least(count(*) filter (where ${matchesFilter(environment, filter)}), ${inboxCountMax})`,
   )
@@ -121,7 +123,7 @@ function countedOpen(reader: Reader, open: readonly InboxFilter[]): Statement {
 }
 
 /** Those of the index. */
-const openColumns = sql`m.read, m.seen, m.archived, m.severity, m.version_id, m.created_at, null::timestamptz as snoozed_until`
+const openColumns = sql`m.read, m.seen, m.archived, m.severity, m.created_at, null::timestamptz as snoozed_until`
 
 const countedAlone = (reader: Reader, filter: InboxFilter): Statement => sql`(
   select count(*) from (

@@ -83,14 +83,11 @@ test('the count of four severities is one statement that reads the index of open
   }
 })
 
-test('a tab’s tags are looked up by the version, beside the same index', async () => {
-  const tab = [{ read: false, snoozed: false, tags: ['orders'] }, ...[{ read: false, snoozed: false, tags: ['x'] }]]
-  const { result, plans } = await plansOf((db) => inboxCounts(db, busy, tab.map(readInboxFilter)))
+test('a tab’s tags are looked up by the version, of what is open only', async () => {
+  const tabs = [['orders'], ['x']].map((tags) => readInboxFilter({ read: false, snoozed: false, tags }))
+  const { result, plans } = await plansOf((db) => inboxCounts(db, busy, tabs))
   assert.deepEqual(result, [100, 0])
-  assert.doesNotMatch(
-    plans[0]?.text ?? '',
-    /"Node Type":\s*"(?:Index Scan|Bitmap Heap Scan)",[^{}]*"Relation Name":\s*"messages/,
-  )
+  assert.ok((plans[0]?.rowsExamined ?? 0) <= 5 * (copies / 100), plans[0]?.text)
 })
 
 test('counts of what is not open stop after the newest 10,000', async () => {
