@@ -42,7 +42,8 @@ function configurationPage(): string {
 Generated from src/config.ts.
 
 Every setting is an environment variable; an empty one counts as not set. A value that is no good stops the start with a
-sentence about each mistake. Keep what is marked as secret out of files that others can read.
+sentence about each mistake. Keep what is marked as secret out of files that others can read: each of them can also be given
+as a file, whose path stands in the variable with \`_FILE\` at its end (\`POSTHORN_API_KEY_FILE=/run/secrets/api-key\`).
 
 ${table(['Variable', 'Default', 'Meaning'], rows)}`
 }

@@ -1,5 +1,8 @@
 // Reading the configuration: defaults, every setting's bad values, and all mistakes at once.
 import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Environment } from './config.ts'
 import { ConfigError, readConfig, settings } from './config.ts'
@@ -37,7 +40,8 @@ test('good values are read', () => {
     POSTHORN_API_KEY: 'a-key-of-sixteen',
     POSTHORN_ENCRYPTION_KEY: base64Key,
     POSTHORN_ENCRYPTION_KEY_PREVIOUS: 'ab'.repeat(32),
-    POSTHORN_OUTBOUND_ALLOW: ' 10.1.0.0/16, smtp.internal ,',
+    POSTHORN_OUTBOUND_ALLOW:
+      ' 10.1.0.0/16, smtp.internal , https://10.1.2.3:8443,accounts+http://[fd00::1]/64, smtp://mail',
     POSTHORN_CORS_ORIGINS: 'https://app.example.com,*',
     POSTHORN_RATE_LIMIT: 'off',
   })
@@ -46,9 +50,21 @@ test('good values are read', () => {
   assert.equal(config.databasePoolSize, 3)
   assert.deepEqual(config.encryptionKey, Buffer.alloc(32, 1))
   assert.deepEqual(config.previousEncryptionKey, Buffer.alloc(32, 0xab))
-  assert.deepEqual(config.outboundAllow, ['10.1.0.0/16', 'smtp.internal'])
+  assert.deepEqual(config.outboundAllow, [
+    { host: '10.1.0.0/16', accountsOnly: false },
+    { host: 'smtp.internal', accountsOnly: false },
+    { host: '10.1.2.3', way: { scheme: 'https', port: 8443 }, accountsOnly: false },
+    { host: 'fd00::1/64', way: { scheme: 'http', port: 80 }, accountsOnly: true },
+    { host: 'mail', way: { scheme: 'smtp', port: 25 }, accountsOnly: false },
+  ])
   assert.deepEqual(config.corsOrigins, ['https://app.example.com', '*'])
   assert.equal(config.rateLimit, 'off')
+})
+
+test('an entry that opens every port to everybody is warned of, one with a scheme is not', () => {
+  const warningsOf = (allow: string) => readConfig({ POSTHORN_OUTBOUND_ALLOW: allow }).warnings
+  assert.match(warningsOf('10.1.0.0/16')[0] ?? '', /opens every port of 10\.1\.0\.0\/16/)
+  assert.deepEqual(warningsOf('https://10.1.0.0/16,accounts+relay.internal'), [])
 })
 
 test('the operator’s mail server is read into an account', () => {
@@ -183,9 +199,24 @@ const badValues: Record<string, readonly string[]> = {
     'smtp://mail.example.com?from=a@b.c&senderName=a%0db',
     'smtp://mail%20example?from=a@b.c',
   ],
+  POSTHORN_OPERATOR_REACH: ['no', 'ON'],
+  POSTHORN_REVEAL_SECRETS: ['no', 'OFF'],
+  POSTHORN_TRUSTED_PROXIES: ['proxy', '10.0.0.0/33', '10.0.0.1/8/8', 'true'],
+  POSTHORN_METRICS_KEY: ['short', 'with blanks in it, so it is no key'],
+  POSTHORN_DOCS: ['no', 'ON'],
   POSTHORN_VENDOR: ['Novu', 'other'],
   POSTHORN_CORS_ORIGINS: ['app.example.com', 'https://app.example.com/path', 'https://a.example.com,b'],
-  POSTHORN_OUTBOUND_ALLOW: ['10.0.0.0/33', 'fd00::/129', 'http://relay', '10.1.0.0/16,two words', '-x'],
+  POSTHORN_OUTBOUND_ALLOW: [
+    '10.0.0.0/33',
+    'fd00::/129',
+    'ftp://relay',
+    '10.1.0.0/16,two words',
+    '-x',
+    'https://relay:70000',
+    'https://relay/x',
+    'accounts+',
+    'https://',
+  ],
   HTTPS_PROXY: [
     'socks5://proxy.example.com:1080',
     'http://',
@@ -257,4 +288,47 @@ test('one key cannot open two environments', () => {
 test('an unknown POSTHORN_ variable is warned of, others are not ours', () => {
   const { warnings } = readConfig({ POSTHORN_APIKEY: 'x', PATH: '/bin', PGHOST: 'db' })
   assert.deepEqual(warnings, ['POSTHORN_APIKEY is not a setting of Posthorn and is ignored'])
+})
+
+test('every secret can be given as a file', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'posthorn-secrets-'))
+  const file = async (name: string, content: string): Promise<string> => {
+    const path = join(folder, name)
+    await writeFile(path, content)
+    return path
+  }
+  try {
+    const { config, warnings } = readConfig({
+      POSTHORN_API_KEY_FILE: await file('key', 'a-key-that-is-long-enough\n'),
+      POSTHORN_ENCRYPTION_KEY_FILE: await file('sealing', `${'ab'.repeat(32)}\r\n`),
+      DATABASE_URL_FILE: await file('database', 'postgres://me:hush@db.example.com/posthorn'),
+      POSTHORN_SMTP_URL_FILE: await file('smtp', 'smtp://me:hush@mail.example.com?from=a@example.com'),
+    })
+    assert.equal(config.apiKey, 'a-key-that-is-long-enough')
+    assert.deepEqual(config.encryptionKey, Buffer.alloc(32, 0xab))
+    assert.equal(config.databaseUrl, 'postgres://me:hush@db.example.com/posthorn')
+    assert.equal(config.smtp?.password, 'hush')
+    assert.deepEqual(warnings, [])
+    for (const [name, { variable, secret }] of Object.entries(settings)) {
+      if (secret !== true) continue
+      // Whatever is wrong with it: it was read, and is not repeated.
+      const bad = { [`${variable}_FILE`]: await file(name, 'hush-hush with blanks') }
+      assert.ok(!mistakesOf(bad).join().includes('hush-hush'), variable)
+    }
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
+test('a file that is not there, is empty or stands beside the value is a mistake', () => {
+  const mistake = (environment: Environment): string => mistakesOf(environment).join()
+  assert.match(
+    mistake({ POSTHORN_API_KEY_FILE: '/nowhere/key' }),
+    /POSTHORN_API_KEY names a file that cannot be read \(ENOENT\)/,
+  )
+  assert.match(mistake({ POSTHORN_API_KEY_FILE: '/dev/null' }), /is empty/)
+  const both = { POSTHORN_API_KEY: 'a-key-that-is-long-enough', POSTHORN_API_KEY_FILE: '/dev/null' }
+  assert.match(mistake(both), /must not be set beside POSTHORN_API_KEY_FILE/)
+  // What is no secret has no such form.
+  assert.match(readConfig({ POSTHORN_ROLE_FILE: '/dev/null' }).warnings[0] ?? '', /POSTHORN_ROLE_FILE is not a setting/)
 })

@@ -2,9 +2,14 @@
 
 import type { DatabaseConfig } from './config/database.ts'
 import { databaseMistakes, databaseSettings } from './config/database.ts'
+import type { AllowEntry } from './config/outbound-allow.ts'
+import { allowWarnings, outboundAllow } from './config/outbound-allow.ts'
 import type { ProcessConfig } from './config/processes.ts'
 import { connectionsFor, processMistakes, processSettings } from './config/processes.ts'
 import { noProxy, proxyUrl } from './config/proxy.ts'
+import { fileVariable, secretIn } from './config/secret-files.ts'
+import type { SecurityConfig } from './config/security.ts'
+import { securitySettings } from './config/security.ts'
 import type { OperatorMail } from './config/smtp-url.ts'
 import { smtpUrl } from './config/smtp-url.ts'
 import type { TraceConfig } from './config/traces.ts'
@@ -13,7 +18,6 @@ import {
   apiKey,
   encryptionKey,
   files,
-  hostsAndNetworks,
   oneOf,
   orOff,
   text,
@@ -25,7 +29,7 @@ import {
 /** What one node does of the whole: answer requests, send, or both. */
 export const roles = ['api', 'worker', 'all'] as const
 
-export interface Config extends DatabaseConfig, ProcessConfig, TraceConfig {
+export interface Config extends DatabaseConfig, ProcessConfig, SecurityConfig, TraceConfig {
   readonly role: (typeof roles)[number]
   readonly port: number
   readonly host: string
@@ -42,7 +46,7 @@ export interface Config extends DatabaseConfig, ProcessConfig, TraceConfig {
   readonly rateLimitConfigurationPerSecond: number
   readonly rateLimitGlobalPerSecond: number
   readonly rateLimitInboxPerSecond: number
-  readonly outboundAllow: readonly string[]
+  readonly outboundAllow: readonly AllowEntry[]
   readonly providersDirectory: string | undefined
   readonly httpsProxy: string | undefined
   readonly httpProxy: string | undefined
@@ -200,11 +204,12 @@ export const settings: Settings = {
   outboundAllow: {
     variable: 'POSTHORN_OUTBOUND_ALLOW',
     meaning:
-      'Private addresses that outbound calls may reach all the same: host names, addresses or networks (`10.1.0.0/16`), separated by commas.',
+      'Private addresses that outbound calls may reach all the same, separated by commas: a scheme, a host name, an address or a network, and a port (`https://10.1.2.3:8443`, `http://10.1.0.0/16:8080`, `smtp://mail.internal:25`). With `accounts+` before it, an entry is for addresses of accounts and workflows alone, not for those that subscribers or events choose. Without a scheme, an entry opens every port, to everybody; the service warns of it when it starts.',
     shownDefault: 'none',
     defaultValue: [],
-    read: hostsAndNetworks,
+    read: outboundAllow,
   },
+  ...securitySettings,
   providersDirectory: {
     variable: 'POSTHORN_PROVIDERS_DIR',
     meaning:
@@ -328,18 +333,14 @@ export interface Environment {
   readonly [variable: string]: string | undefined
 }
 
-/** Reads the settings from the environment's variables. An empty variable counts as not set. */
+/** Reads the settings from the environment's variables, and secrets from the files that these name. An empty variable counts as not set. */
 export function readConfig(environment: Environment): { config: Config; warnings: string[] } {
   const mistakes: string[] = []
   const values: Record<string, unknown> = {}
   for (const [name, setting] of Object.entries(settings)) {
-    const given = environment[setting.variable] || environment[setting.otherName ?? setting.variable]
-    if (given === undefined || given === '') {
-      values[name] = setting.defaultValue
-      continue
-    }
     try {
-      values[name] = setting.read(given)
+      const given = givenText(setting, environment)
+      values[name] = given === undefined ? setting.defaultValue : setting.read(given)
     } catch (mistake) {
       mistakes.push(`${setting.variable} ${(mistake as Error).message}`)
     }
@@ -357,11 +358,26 @@ export function readConfig(environment: Environment): { config: Config; warnings
     mistakes.push(...databaseMistakes(values), ...processMistakes(values))
   }
   if (mistakes.length > 0) throw new ConfigError(mistakes)
-  return { config: values as unknown as Config, warnings: unknownVariables(environment) }
+  const config = values as unknown as Config
+  return { config, warnings: [...unknownVariables(environment), ...allowWarnings(config.outboundAllow)] }
+}
+
+/** Secrets may be given in a file. */
+function givenText(setting: Setting<unknown>, environment: Environment): string | undefined {
+  const { variable, otherName = variable, secret } = setting
+  const given = environment[variable] || environment[otherName] || undefined
+  const path = secret === true ? environment[fileVariable(variable)] : undefined
+  if (path === undefined || path === '') return given
+  if (given !== undefined) throw new Error(`must not be set beside ${fileVariable(variable)}`)
+  return secretIn(path)
 }
 
 function unknownVariables(environment: Environment): string[] {
-  const known = new Set(Object.values(settings).map((setting) => setting.variable))
+  const known = new Set(
+    Object.values(settings).flatMap(({ variable, secret }) =>
+      secret === true ? [variable, fileVariable(variable)] : [variable],
+    ),
+  )
   return Object.keys(environment)
     .filter((variable) => variable.startsWith('POSTHORN_') && !known.has(variable))
     .map((variable) => `${variable} is not a setting of Posthorn and is ignored`)

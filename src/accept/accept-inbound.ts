@@ -10,6 +10,7 @@ import type { Queue } from '../queue/queue.ts'
 import { keepForLater } from '../record/late-receipts.ts'
 import type { ReportedReceipt } from '../record/record-receipts.ts'
 import { recordReceipts } from '../record/record-receipts.ts'
+import { rememberWord } from '../store/inbound-tokens.ts'
 import type { World } from '../world/world.ts'
 import { acceptReply } from './accept-reply.ts'
 
@@ -45,7 +46,10 @@ export async function acceptInbound(
   const proof = { key: inboundWebhookSigningKey, account: integration.credentials, world }
   const greeting = await greetingOf(provider, call, proof)
   if (greeting !== undefined) return { kind: 'greeted', answer: greeting }
-  const isReceipt = provider.receipts !== undefined && (await isBelieved(provider.receipts, call, proof))
+  const isNew = (reader: Reader) => isFirstUse(db, world, environment, integration, { reader, call, proof })
+  const { receipts: receiptReader, replies } = provider
+  const isReceipt =
+    receiptReader !== undefined && (await isBelieved(receiptReader, call, proof)) && (await isNew(receiptReader))
   const receipts = isReceipt ? receiptsIn(provider, call) : []
   if (receipts.length > 0) {
     const reports: ReportedReceipt[] = []
@@ -53,13 +57,27 @@ export async function acceptInbound(
       const page = receipts.slice(from, from + receiptsPerPage)
       reports.push(...(await recordPage(db, world, environment, integration, page)))
     }
-    return { kind: 'taken', reports, reply: provider.receipts?.reply }
+    return { kind: 'taken', reports, reply: receiptReader?.reply }
   }
-  const isReply = provider.replies !== undefined && (await isBelieved(provider.replies, call, proof))
+  const isReply = replies !== undefined && (await isBelieved(replies, call, proof)) && (await isNew(replies))
   if (!isReceipt && !isReply) return { kind: 'disbelieved' }
   const mail = isReply ? await mailIn(provider, call) : undefined
   if (mail !== undefined) await acceptReply(db, world, environment, queue, { integration, mail })
   return { kind: 'taken', reports: [] }
+}
+
+type Reader = NonNullable<Provider['receipts'] | Provider['replies']>
+
+/** Whether what a vendor signed once was not used for something else before. */
+async function isFirstUse(
+  db: Db,
+  world: World,
+  environment: Environment,
+  { _id }: Integration,
+  { reader, call, proof }: { reader: Reader; call: InboundCall; proof: Proof<Integration['credentials']> },
+): Promise<boolean> {
+  const word = reader.signedWord?.(call, proof as never)
+  return word === undefined || rememberWord(db, environment, _id, word, world.now())
 }
 
 async function recordPage(

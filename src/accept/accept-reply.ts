@@ -9,9 +9,9 @@ import { readReplyAddress } from '../domain/reply-address.ts'
 import type { InboundMail } from '../providers/receipt.ts'
 import { storableValue } from '../providers/words.ts'
 import type { Queue } from '../queue/queue.ts'
-import { findSigningSecret } from '../store/installation.ts'
 import { appendDetails } from '../store/jobs/append.ts'
 import { lockReplied, writeReported } from '../store/messages/receipts.ts'
+import { findSigningKeys } from '../store/signing-versions.ts'
 import { insertTasks } from '../store/tasks.ts'
 import type { World } from '../world/world.ts'
 
@@ -26,9 +26,9 @@ export async function acceptReply(
   queue: Queue,
   { integration, mail }: { integration: Integration; mail: InboundMail },
 ): Promise<boolean> {
-  const secret = await findSigningSecret(db, world.sealer, environment)
-  const messageId = secret && readReplyAddress(mail.to, Buffer.from(secret, 'utf8'))
-  if (messageId === undefined || messageId === '') return false
+  const signing = await findSigningKeys(db, world.sealer, environment)
+  const messageId = signing && readReplyAddress(mail.to, signing.tokenKeys('reply'))
+  if (messageId === undefined) return false
   const isTaken = await db.transaction(async (tx) => {
     const now = world.now()
     const message = await lockReplied(tx, environment, messageId)

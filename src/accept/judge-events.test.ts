@@ -1,6 +1,8 @@
 // Judging: every version a call needs is there, however few are kept between calls, and none is changed by an event.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { PayloadSchema } from '../commit/payload-schema.ts'
+import { compilePayloadSchema } from '../commit/payload-schema.ts'
 import type { Sql, Statement } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { GivenEvent } from './judge-events.ts'
@@ -91,4 +93,50 @@ test('the defaults of a schema are not written into the defaults of a template',
   const { payload, version } = judged.runnable
   assert.deepEqual(payload, { order: { note: 'none' } })
   assert.deepEqual(version.definition.steps[0]?.template.variables, [{ name: 'order', defaultValue: {} }])
+})
+
+test('a payload that its schema takes too long for is refused alone, and others have their turn in between', async () => {
+  const { db } = createLibrary({ payloadSchema: { properties: { a: { pattern: '^(?=a)(a+)+$' } } } })
+  const withPayload = (a: string): GivenEvent => {
+    const event = eventOf('w') as Extract<GivenEvent, { request: unknown }>
+    return { ...event, request: { ...event.request, payload: { a } } }
+  }
+  const slow = withPayload(`${'a'.repeat(60)}!`)
+  let turns = 0
+  const count = setInterval(() => {
+    turns += 1
+  }, 0)
+  const judged = await judgeEvents(db, environment, createJudgedVersions(), [slow, withPayload('aaa'), slow, slow])
+  clearInterval(count)
+  assert.deepEqual(
+    judged.map((one) => ('runnable' in one ? 'runs' : one.result.status)),
+    ['error', 'runs', 'error', 'error'],
+  )
+  assert.ok(turns >= 2, `${turns} turns`)
+})
+
+test('a payload whose schema cannot be used is refused, not let through', async () => {
+  const { db } = createLibrary({ payloadSchema: { type: 'nothing that is a type' } })
+  const [judged] = await judgeEvents(db, environment, createJudgedVersions(), [eventOf('w')])
+  assert.ok(judged !== undefined && 'result' in judged)
+  assert.equal(judged.result.status, 'error')
+})
+
+test('a schema that took too long to be compiled is tried again after a while, and other mistakes are not', async () => {
+  const { db } = createLibrary({ payloadSchema: { type: 'object' } })
+  const tooLong = { ok: false, path: '', message: 'takes too long', isOutOfTime: true } as const
+  const answers: PayloadSchema[] = [tooLong, compilePayloadSchema({ type: 'object' })]
+  let [compiled, nowMs] = [0, 0]
+  const compile = () => {
+    compiled += 1
+    return answers.shift() ?? assert.fail('compiled once more')
+  }
+  const known = createJudgedVersions(2, { compile, nowMs: () => nowMs })
+  const runs = async () => {
+    const [judged] = await judgeEvents(db, environment, known, [eventOf('w')])
+    return judged !== undefined && 'runnable' in judged
+  }
+  assert.deepEqual([await runs(), await runs(), compiled], [false, false, 1])
+  nowMs = 60_000
+  assert.deepEqual([await runs(), await runs(), compiled], [true, true, 2])
 })

@@ -12,6 +12,7 @@ import { findEventIds } from '../store/events.ts'
 import { findTenants } from '../store/tenants.ts'
 import type { TriggeredWorkflow } from '../store/workflows.ts'
 import { findVersions, findWorkflowsByIdentifier } from '../store/workflows.ts'
+import { CheckClock } from './check-clock.ts'
 import { declaredVariables, variableMistakes, withDefaults } from './declared-variables.ts'
 
 /** An event as the caller gave it: well-formed, or what is wrong with its form. */
@@ -38,6 +39,8 @@ interface JudgedVersion {
   readonly version: WorkflowVersion
   readonly schema: PayloadSchema | undefined
   readonly variables: readonly TemplateVariable[]
+  /** When it is worked out again, by the clock of the process: what took too long may have had a bad moment. */
+  readonly againAtMs: number
 }
 
 /** What is known of versions, kept between calls: they never change. */
@@ -45,12 +48,19 @@ export interface JudgedVersions {
   /** The oldest first. */
   readonly kept: Map<string, JudgedVersion>
   readonly keptMax: number
+  readonly compile: typeof compilePayloadSchema
+  nowMs(): number
 }
 
+/** A schema that took too long is tried again no sooner: each time takes a second. */
+const againAfterMs = 60_000
 /** More than are triggered at one time almost anywhere. */
 const versionsKeptMax = 2_000
 
-export const createJudgedVersions = (keptMax = versionsKeptMax): JudgedVersions => ({ kept: new Map(), keptMax })
+export const createJudgedVersions = (
+  keptMax = versionsKeptMax,
+  { compile = compilePayloadSchema, nowMs = () => performance.now() }: Partial<JudgedVersions> = {},
+): JudgedVersions => ({ kept: new Map(), keptMax, compile, nowMs })
 
 /** The reasons an event is told for having no valid recipient. */
 const reasonsMax = 10
@@ -78,7 +88,7 @@ export async function judgeEvents(
     transactionIds.length === 0 ? new Map<string, string>() : findEventIds(db, environment, transactionIds),
   ])
   const versions = await learnVersions(db, environment, known, workflows)
-  if (tried !== undefined) versions.set(tried.version.id, judgedVersion(tried.version))
+  if (tried !== undefined) versions.set(tried.version.id, judgedVersion(tried.version, known))
   const facts = {
     versions,
     workflows: new Map(
@@ -88,27 +98,35 @@ export async function judgeEvents(
     ),
     tenants: new Map(tenants.map((tenant) => [tenant.identifier, tenant])),
     accepted,
+    clock: new CheckClock(),
   }
-  return events.map((event) => judge(event, facts))
+  const judged: Judged[] = []
+  for (const event of events) {
+    judged.push(judge(event, facts))
+    // A payload that takes its time to be checked is one of many: others have their turn before the next.
+    if (facts.clock.isOver()) await facts.clock.nextTurn()
+  }
+  return judged
 }
 
 /** All that these workflows need, whatever is kept of it beyond this call. */
 async function learnVersions(
   db: Sql,
   environment: Environment,
-  { kept, keptMax }: JudgedVersions,
+  known: JudgedVersions,
   workflows: readonly TriggeredWorkflow[],
 ): Promise<Map<string, JudgedVersion>> {
+  const { kept, keptMax } = known
   const needed = new Map<string, JudgedVersion>()
   const missing: string[] = []
   for (const { versionId } of workflows) {
     const judged = kept.get(versionId)
-    if (judged === undefined) missing.push(versionId)
+    if (judged === undefined || judged.againAtMs <= known.nowMs()) missing.push(versionId)
     else needed.set(versionId, judged)
   }
   if (missing.length === 0) return needed
   for (const version of await findVersions(db, environment, missing)) {
-    const judged = judgedVersion(version)
+    const judged = judgedVersion(version, known)
     needed.set(version.id, judged)
     kept.set(version.id, judged)
   }
@@ -119,10 +137,12 @@ async function learnVersions(
   return needed
 }
 
-function judgedVersion(version: WorkflowVersion): JudgedVersion {
+function judgedVersion(version: WorkflowVersion, { compile, nowMs }: JudgedVersions): JudgedVersion {
   const { payloadSchema, validatePayload } = version.definition
-  const schema = validatePayload === false ? undefined : payloadSchema && compilePayloadSchema(payloadSchema)
-  return { version, schema, variables: declaredVariables(version.definition) }
+  const schema = validatePayload === false ? undefined : payloadSchema && compile(payloadSchema)
+  const isOutOfTime = schema?.ok === false && schema.isOutOfTime === true
+  const againAtMs = isOutOfTime ? nowMs() + againAfterMs : Number.POSITIVE_INFINITY
+  return { version, schema, variables: declaredVariables(version.definition), againAtMs }
 }
 
 const triggeredOf = ({ active, version }: TriedWorkflow): TriggeredWorkflow => ({
@@ -138,9 +158,10 @@ interface JudgingFacts {
   readonly tenants: ReadonlyMap<string, Tenant>
   /** The transaction ids among the given ones that were used before. */
   readonly accepted: ReadonlyMap<string, string>
+  readonly clock: CheckClock
 }
 
-function judge(event: GivenEvent, { versions, workflows, tenants, accepted }: JudgingFacts): Judged {
+function judge(event: GivenEvent, { versions, workflows, tenants, accepted, clock }: JudgingFacts): Judged {
   if (!('request' in event)) return { result: errorResult(event.mistakes, event.transactionId) }
   const { request, warnings } = event
   // Whatever became of the workflow since: the answer is the one of the first time.
@@ -153,7 +174,7 @@ function judge(event: GivenEvent, { versions, workflows, tenants, accepted }: Ju
     return { result: errorResult(['workflow_not_found'], request.transactionId) }
   }
   const { version } = judged
-  const { payload, mistakes } = judgePayload(request.payload, judged)
+  const { payload, mistakes } = judgePayload(request.payload, judged, clock)
   if (mistakes.length > 0) return { result: errorResult(mistakes, request.transactionId) }
   const tenant = request.tenant && tenants.get(request.tenant.identifier)
   const { steps } = version.definition
@@ -196,9 +217,10 @@ function severityOf(overrides: Readonly<Record<string, unknown>>): Severity | un
 function judgePayload(
   given: Readonly<Record<string, unknown>>,
   { schema, variables }: JudgedVersion,
+  clock: CheckClock,
 ): { payload: Readonly<Record<string, unknown>>; mistakes: string[] } {
   const filled = withDefaults(given, variables)
   const payload = schema === undefined ? filled : structuredClone(filled)
-  const unfit = schema?.ok === true ? schema.check(payload) : []
+  const unfit = schema === undefined ? [] : clock.check(schema, payload)
   return { payload, mistakes: [...new Set([...variableMistakes(payload, variables), ...unfit])] }
 }

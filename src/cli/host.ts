@@ -1,6 +1,7 @@
 // What a command runs in, the process or a test's stand-in, and the terminal that is made of it.
 import { createInterface } from 'node:readline/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileVariable } from '../config/secret-files.ts'
 import type { Config, Environment } from '../config.ts'
 import { ConfigError, readConfig } from '../config.ts'
 import type { Command, Terminal } from './command.ts'
@@ -39,7 +40,11 @@ export function settingsOf(command: Command, env: Environment): ReadSettings {
 /** Every mistake begins with the name of its variable. */
 function withoutMistaken(env: Environment, mistakes: readonly string[]): Omit<ReadSettings, 'mistakes'> {
   const left = { ...env }
-  for (const mistake of mistakes) delete left[mistake.split(' ', 1)[0] ?? '']
+  for (const mistake of mistakes) {
+    const [variable = ''] = mistake.split(' ', 1)
+    delete left[variable]
+    delete left[fileVariable(variable)]
+  }
   try {
     return readConfig(left)
   } catch {

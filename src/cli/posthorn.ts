@@ -15,6 +15,7 @@ import { promoteCommand } from './promote.ts'
 import { redriveCommand } from './redrive.ts'
 import { resealCommand } from './reseal.ts'
 import { retentionCommand } from './retention.ts'
+import { signingCommand } from './signing.ts'
 import { simulateCommand } from './simulate.ts'
 import { startCommand } from './start.ts'
 import { tailCommand } from './tail.ts'
@@ -26,6 +27,7 @@ const commands: readonly Command[] = [
   startCommand,
   migrateCommand,
   keysCommand,
+  signingCommand,
   auditCommand,
   workflowsCommand,
   promoteCommand,

@@ -83,11 +83,91 @@ test('references lead into the schema itself and nowhere else', () => {
   }
 })
 
-test('a pattern that would never end is stopped', () => {
-  const check = compiled({ properties: { name: { type: 'string', pattern: '^(a+)+$' } } })
-  assert.deepEqual(check({ name: 'aaa' }), [])
-  assert.match(check({ name: `${'a'.repeat(60)}!` })[0] ?? '', /too long/)
-  assert.deepEqual(check({ name: 'aaa' }), [], 'and the next payload is judged as ever')
+test('a pattern that would never end elsewhere is matched in linear time', () => {
+  for (const schema of [
+    { properties: { name: { type: 'string', pattern: '^(a+)+$' } } },
+    { properties: { name: { type: 'string', pattern: '^(?:a|a)*$' } } },
+    { properties: { name: { patternProperties: { '^(a+)+$': { type: 'string' } }, additionalProperties: false } } },
+  ]) {
+    const check = compiled(schema)
+    const isNamed = 'patternProperties' in schema.properties.name
+    const given = (name: string) => ({ name: isNamed ? { [name]: 'x' } : name })
+    const began = process.cpuUsage()
+    assert.deepEqual(check(given('aaa')), [])
+    const [message] = check(given(`${'a'.repeat(20_000)}!`))
+    assert.match(message ?? '', /must match pattern|must not have the member/)
+    assert.ok(process.cpuUsage(began).user < 500_000)
+  }
+})
+
+test('patterns of the linear engine match what others match', () => {
+  const fits = (pattern: string, text: string) => compiled({ properties: { a: { pattern } } })({ a: text }).length === 0
+  for (const [pattern, good, bad] of [
+    ['^[A-Z]{3}-\\d+$', 'ABC-12', 'AB-12'],
+    ['^\\u00e9\\p{L}+$', 'éà', 'ea'],
+    ['^(?<year>\\d{4})\\/[\\w.+-]*$', '2024/a.b', '24/'],
+    ['b', 'abc', 'ac'],
+    ['^.$', '😀', 'ab'],
+  ] as const) {
+    assert.ok(fits(pattern, good), pattern)
+    assert.ok(!fits(pattern, bad), pattern)
+  }
+})
+
+test('five thousand texts are matched with a linear pattern, however busy the machine is', () => {
+  const uuid = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$'
+  const check = compiled({ properties: { ids: { items: { type: 'string', pattern: uuid } } } })
+  const ids = Array.from({ length: 5_000 }, (_, index) => `0190a5f0-7c3e-7b1a-8c2d-${String(index).padStart(12, '0')}`)
+  for (let again = 0; again < 4; again += 1) assert.deepEqual(check({ ids }), [])
+  assert.match(check({ ids: [...ids, 'none'] })[0] ?? '', /must match pattern/)
+})
+
+test('a text that is called a pattern but stands in an example is not compiled', () => {
+  const began = process.cpuUsage()
+  const pattern = 'a{1000}'.repeat(900)
+  const result = compilePayloadSchema({
+    properties: { a: { type: 'string', pattern: '^a$', examples: [{ pattern }], default: { pattern: '(?=a)' } } },
+    examples: [{ pattern }, { pattern: `b${pattern}` }],
+    const: { patternProperties: { '(?=a)': {} } },
+  })
+  assert.ok(result.ok)
+  assert.deepEqual(result.slowPatterns, [])
+  assert.ok(process.cpuUsage(began).user < 500_000)
+})
+
+test('a pattern that becomes too large is slow, before it is compiled', () => {
+  const began = process.cpuUsage()
+  for (const pattern of ['a{1000}'.repeat(900), '((a{100}){100}){100}', '(?:x{0,999}y){3}']) {
+    const result = compilePayloadSchema({ properties: { a: { pattern } } })
+    assert.ok(result.ok)
+    assert.deepEqual(result.slowPatterns, ['properties.a.pattern'])
+  }
+  // Each is small enough, all together are not.
+  const many = Array.from({ length: 30 }, (_, index) => [`m${index}`, { pattern: `^${index}[a-z]{900}$` }])
+  const result = compilePayloadSchema({ properties: Object.fromEntries(many) })
+  assert.ok(result.ok && result.slowPatterns.length > 0 && result.slowPatterns.length < 30)
+  assert.ok(process.cpuUsage(began).user < 1_500_000)
+})
+
+test('a stored pattern that the linear engine cannot read is stopped when its time is over', () => {
+  const result = compilePayloadSchema({ properties: { name: { type: 'string', pattern: '^(?=a)(a+)+$' } } })
+  assert.ok(result.ok)
+  assert.deepEqual(result.slowPatterns, ['properties.name.pattern'])
+  assert.deepEqual(result.check({ name: 'aaa' }), [])
+  const began = process.cpuUsage()
+  assert.match(result.check({ name: `${'a'.repeat(60)}!` })[0] ?? '', /too long/)
+  assert.ok(process.cpuUsage(began).user < 150_000)
+  assert.deepEqual(result.check({ name: 'aaa' }), [], 'and the next payload is judged as ever')
+})
+
+test('patterns are found wherever they stand', () => {
+  const slow = (schema: Record<string, unknown>) => {
+    const result = compilePayloadSchema(schema)
+    return result.ok ? result.slowPatterns : []
+  }
+  assert.deepEqual(slow({ properties: { a: { items: { pattern: '(a)\\1' } } } }), ['properties.a.items.pattern'])
+  assert.deepEqual(slow({ patternProperties: { '^(?!x)': { type: 'string' } } }), ['patternProperties'])
+  assert.deepEqual(slow({ properties: { pattern: { type: 'string', pattern: '^a$' } } }), [])
 })
 
 test('a format whose check grows with the square of the text is stopped', () => {

@@ -1,22 +1,29 @@
 // Payload schemas: a workflow's own JSON schema, compiled, and payloads judged by it. Both are the caller's, so both are bounded.
-import { createContext, Script } from 'node:vm'
 import type { ErrorObject, Options, ValidateFunction } from 'ajv'
 import { Ajv } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { isEmail } from '../domain/subscriber.ts'
+import { linearPattern, loadLinearEngine, patternSizeMax } from './linear-pattern.ts'
+import { isOutOfTime, withinTime } from './within-time.ts'
 
 export type PayloadSchema =
   | {
       readonly ok: true
       /** What is wrong with a payload, each message naming the member; where nothing is, it has got the schema's defaults. */
       check(payload: Record<string, unknown>): string[]
+      /** Patterns that may take as long as their time limit lets them, by their places: none that is saved now. */
+      readonly slowPatterns: readonly string[]
+      /** Whether a check may take its time; others take some microseconds. */
+      readonly isPlain: boolean
     }
   | {
       readonly ok: false
       readonly message: string
       /** Where in the schema, as `properties.total`; empty when it is the schema as a whole. */
       readonly path: string
+      /** It took too long: on another day it may not. */
+      readonly isOutOfTime?: true
     }
 
 /** Fits hundreds of members. What it is compiled to is some ten times as large, and is kept for every version in use. */
@@ -27,8 +34,12 @@ const messagesMax = 20
 const wordsMax = 200
 /** A hundred times what the largest sensible schema takes. */
 const compileTimeMaxMs = 1_000
-/** Short enough that nobody else notices, long enough for a large payload on a busy machine. */
+/** For patterns that may take for ever with the wrong text: short enough that nobody else notices. */
+const slowCheckTimeMaxMs = 50
+/** For all others: ten times what the largest payload takes. Only schemas that double themselves come so far. */
 const checkTimeMaxMs = 200
+/** What all patterns of a schema become, in instructions. */
+const patternsSizeMax = 20_000
 /** The time limit costs 0.15 ms a payload: a schema that is short and has nothing of the below cannot take long. */
 const plainLengthMax = 4_096
 const costlyKeywords =
@@ -42,6 +53,30 @@ const options: Options = {
   // Written out at every reference, 64 KB of them would become 90 MB.
   inlineRefs: false,
 }
+
+/** The patterns of one schema: those that stand where the validator reads one, and no others. */
+class Patterns {
+  /** What the linear engine cannot read is matched as ever, within the time of a check. */
+  readonly slow = new Set<string>()
+  #sizeLeft = patternsSizeMax
+
+  readonly regExp = Object.assign((pattern: string, flags: string) => this.#patternOf(pattern, flags), {
+    code: 'pattern',
+  })
+
+  #patternOf(pattern: string, flags: string): RegExp {
+    // Wrong ones are told as such.
+    const plain = new RegExp(pattern, flags)
+    const linear = linearPattern(pattern, Math.min(patternSizeMax, this.#sizeLeft))
+    if (linear === undefined) {
+      this.slow.add(pattern)
+      return plain
+    }
+    this.#sizeLeft -= linear.size
+    return Object.assign(plain, { test: linear.test })
+  }
+}
+
 const drafts = {
   'draft-07': { Engine: Ajv, meta: new Ajv({ strict: false, logger: false }) },
   '2020-12': { Engine: Ajv2020, meta: new Ajv2020({ strict: false, logger: false }) },
@@ -60,12 +95,17 @@ export function compilePayloadSchema(schema: Readonly<Record<string, unknown>>):
     const isSchema = withinTime(compileTimeMaxMs, () => meta.validateSchema(schema))
     const [first] = meta.errors ?? []
     if (isSchema !== true && first !== undefined) return broken(pathOf(first), wordsOf(first))
+    const isPlain = isPlainSchema(schema)
+    // Not within the time of anything: half of it would stay for good.
+    if (!isPlain) loadLinearEngine()
+    const patterns = new Patterns()
     // An engine of its own: what it keeps of a schema goes with the schema.
-    const engine = new Engine({ ...options, meta: false, validateSchema: false })
+    const engine = new Engine({ ...options, meta: false, validateSchema: false, code: { regExp: patterns.regExp } })
     formats.default(engine)
     engine.addFormat('email', isEmail)
     const validate = withinTime(compileTimeMaxMs, () => engine.compile<Record<string, unknown>>(schema))
-    return { ok: true, check: checkOf(schema, validate) }
+    const timeMaxMs = isPlain ? undefined : patterns.slow.size > 0 ? slowCheckTimeMaxMs : checkTimeMaxMs
+    return { ok: true, check: checkOf(timeMaxMs, validate), slowPatterns: placesOf(schema, patterns.slow), isPlain }
   } catch (error) {
     return whyNot(schema, error)
   }
@@ -78,10 +118,10 @@ function draftOf(named: unknown): keyof typeof drafts | undefined {
   return /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/.test(named) ? '2020-12' : undefined
 }
 
-const broken = (path: string, message: string): PayloadSchema => ({ ok: false, path, message })
+const broken = (path: string, message: string) => ({ ok: false, path, message }) as const
 
 function whyNot(schema: unknown, error: unknown): PayloadSchema {
-  if (isOutOfTime(error)) return broken('', 'takes too long to be compiled; make it simpler')
+  if (isOutOfTime(error)) return { ...broken('', 'takes too long to be compiled; make it simpler'), isOutOfTime: true }
   const { missingRef, message = 'is not valid' } = error as { missingRef?: string; message?: string }
   const found = textsOf(schema, '').find(({ name, text }) =>
     missingRef === undefined
@@ -117,12 +157,35 @@ function isPattern(text: string): boolean {
   }
 }
 
-function checkOf(schema: object, validate: ValidateFunction): (payload: Record<string, unknown>) => string[] {
+function isPlainSchema(schema: object): boolean {
   const text = JSON.stringify(schema)
-  const isPlain = text.length <= plainLengthMax && !costlyKeywords.test(text)
+  return text.length <= plainLengthMax && !costlyKeywords.test(text)
+}
+
+/** Where patterns stand; a text of the same wording that is no pattern is not told apart. */
+function placesOf(schema: object, patterns: ReadonlySet<string>): string[] {
+  return patterns.size === 0
+    ? []
+    : patternsOf(schema, '').flatMap(({ path, text }) => (patterns.has(text) ? [path] : []))
+}
+
+function patternsOf(value: unknown, path: string): { path: string; text: string }[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, member]) => {
+    const place = cut(path === '' ? name : `${path}.${name}`)
+    if (name === 'pattern' && typeof member === 'string') return [{ path: place, text: member }]
+    const names = name === 'patternProperties' && typeof member === 'object' ? Object.keys(member ?? {}) : []
+    return [...names.map((text) => ({ path: place, text })), ...patternsOf(member, place)]
+  })
+}
+
+function checkOf(
+  timeMaxMs: number | undefined,
+  validate: ValidateFunction,
+): (payload: Record<string, unknown>) => string[] {
   return (payload) => {
     try {
-      const fits = isPlain ? validate(payload) : withinTime(checkTimeMaxMs, () => validate(payload))
+      const fits = timeMaxMs === undefined ? validate(payload) : withinTime(timeMaxMs, () => validate(payload))
       return fits ? [] : messagesOf(validate.errors ?? [])
     } catch (error) {
       if (isOutOfTime(error)) return ['payload takes too long to be checked by the payloadSchema of the workflow']
@@ -166,20 +229,3 @@ function wordsOf(error: ErrorObject): string {
 }
 
 const cut = (text: string): string => (text.length > wordsMax ? `${text.slice(0, wordsMax)}…` : text)
-
-const stage = createContext({ work: undefined as unknown })
-const play = new Script('work()')
-
-/** Ends the work where it stands when its time is over: a pattern, or a schema that doubles itself, need never end on its own. */
-function withinTime<Result>(timeoutMs: number, work: () => Result): Result {
-  stage['work'] = work
-  try {
-    return play.runInContext(stage, { timeout: timeoutMs })
-  } finally {
-    stage['work'] = undefined
-  }
-}
-
-function isOutOfTime(error: unknown): boolean {
-  return (error as { code?: unknown } | null)?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
-}

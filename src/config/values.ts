@@ -1,5 +1,4 @@
 // How the text of a setting is read; each throws a sentence when the text is no good.
-import { isIP } from 'node:net'
 
 const keyLengthMin = 16
 const keyLengthMax = 255
@@ -74,19 +73,6 @@ export function databaseUrl(value: string): string {
     throw new Error(`must have an sslmode of ${sslModes.join(', ')}, not "${mode}"`)
   }
   return value
-}
-
-export function hostsAndNetworks(value: string): readonly string[] {
-  const entries = list(value)
-  for (const entry of entries) {
-    const [address = '', bits] = entry.split('/')
-    const family = isIP(address)
-    const isNetwork = family !== 0 && /^\d{1,3}$/.test(bits ?? '0') && Number(bits ?? 0) <= (family === 4 ? 32 : 128)
-    if (!isNetwork && !/^(?!-)[a-z0-9.-]{1,253}$/i.test(entry)) {
-      throw new Error(`must list host names, addresses or networks such as 10.1.0.0/16, not "${entry}"`)
-    }
-  }
-  return entries
 }
 
 export function webAddress(value: string): string {

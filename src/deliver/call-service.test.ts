@@ -18,7 +18,7 @@ const call: CallOut = {
   continueOnFailure: false,
   details: [],
 }
-const secret = Buffer.from('signing-secret')
+const keys = [{ version: 1, text: 'signing-secret' }]
 
 async function outcome(answer: Partial<OutboundAnswer> | OutboundError, more: Partial<CallOut> = {}) {
   const world = createFakeWorld()
@@ -28,7 +28,7 @@ async function outcome(answer: Partial<OutboundAnswer> | OutboundError, more: Pa
     if (answer instanceof OutboundError) throw answer
     return { status: 200, headers: new Headers(), body: '', ...answer }
   }
-  const result = await callService(world, { call: { ...call, ...more }, idempotencyKey: 'job-1', secret })
+  const result = await callService(world, { call: { ...call, ...more }, idempotencyKey: 'job-1', keys })
   return { result, asked: asked[0] ?? assert.fail('nobody was asked'), world }
 }
 
@@ -81,7 +81,7 @@ test('a service that is busy or not there is called again, one that refuses is n
 test('a fault of ours is no answer of the service', async () => {
   const world = createFakeWorld()
   world.onFetch = () => assert.fail('broken')
-  await assert.rejects(callService(world, { call, idempotencyKey: 'job-1', secret }), /broken/)
+  await assert.rejects(callService(world, { call, idempotencyKey: 'job-1', keys }), /broken/)
 })
 
 test('what is told of an answer holds no secret that was sent, and not too much', async () => {

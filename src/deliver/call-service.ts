@@ -2,8 +2,9 @@
 import type { CallResult } from '../domain/custom-call.ts'
 import { callResultOf } from '../domain/custom-call.ts'
 import type { CallOut } from '../domain/decision.ts'
+import type { CallKey } from '../domain/signing-keys.ts'
+import { signedCall } from '../providers/call-signature.ts'
 import { answerOf, retryAfterMsOf } from '../providers/provider-answer.ts'
-import { signed } from '../providers/webhook.ts'
 import { storable } from '../providers/words.ts'
 import { OutboundError } from '../world/outbound-error.ts'
 import type { OutboundAnswer, World } from '../world/world.ts'
@@ -28,13 +29,13 @@ export interface ServiceCall {
   readonly call: Asked
   /** The same for every repeat. */
   readonly idempotencyKey: string
-  readonly secret: Buffer
+  readonly keys: readonly CallKey[]
 }
 
-export async function callService(world: World, { call, idempotencyKey, secret }: ServiceCall): Promise<CallOutcome> {
+export async function callService(world: World, { call, idempotencyKey, keys }: ServiceCall): Promise<CallOutcome> {
   const { url, method, body, timeoutMs } = call
   const headers = { ...call.headers, 'content-type': 'application/json', 'idempotency-key': idempotencyKey }
-  const request = signed({ url, method, headers, body }, secret.toString('utf8'), world.now())
+  const request = signedCall({ url, method, headers, body }, idempotencyKey, keys, world.now())
   try {
     return outcomeOf(await world.fetch(request, { reach: 'guarded', timeoutMs }), call, world.now())
   } catch (error) {

@@ -2,6 +2,7 @@
 import { canonicalJson } from './canonical-json.ts'
 import type { FieldFilterPart, StepFilter } from './condition.ts'
 import { booleanOf, dateOf, jsonOf, numberOf, textOf } from './condition-values.ts'
+import { searchFor } from './text-search.ts'
 
 export interface Comparison {
   readonly type: StepFilter['type']
@@ -111,7 +112,11 @@ export const isRange = (text: string): boolean => rangeOf(text) !== undefined
 /** Whatever the type, texts are compared; of a list, each member's. What is missing has no text, not even the empty one. */
 function like({ actual, expected }: Comparison): boolean {
   const members: readonly unknown[] = Array.isArray(actual) ? actual : [actual]
-  return members.some((member) => textOf(member)?.includes(expected) === true)
+  const holdsExpected = searchFor(expected)
+  return members.some((member) => {
+    const text = textOf(member)
+    return text !== undefined && holdsExpected(text)
+  })
 }
 
 /** Undefined for what is missing. The list types read a text as a list. */

@@ -11,6 +11,7 @@ import type {
 import { partsOf } from './condition.ts'
 import { holds } from './condition-comparison.ts'
 import { dateOf, shown } from './condition-values.ts'
+import { ConditionWork, workFor } from './condition-work.ts'
 import { valueAt } from './path.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -66,7 +67,7 @@ const kindNames = {
 
 /**
  * Groups are OR-ed. No group at all passes, and so does one without children, negated or not: it asks nothing.
- * Throws only what `renderValue` throws.
+ * Throws what `renderValue` throws, and ConditionsTooLarge.
  */
 export function evaluateFilters(
   filters: readonly StepFilter[],
@@ -74,15 +75,24 @@ export function evaluateFilters(
   renderValue: (text: string) => string,
   surroundings?: ConditionSurroundings,
 ): Evaluation {
+  if (filters.length === 0) return { passed: true, conditions: [], asks: [] }
+  const { work, paid } = workFor(subject)
+  const asked = { subject, renderValue, surroundings, work: paid.has(filters) ? new ConditionWork() : work }
+  const evaluation = evaluateGroups(filters, asked)
+  paid.add(filters)
+  return evaluation
+}
+
+function evaluateGroups(filters: readonly StepFilter[], asked: Omit<Asked, 'type'>): Evaluation {
   const conditions: EvaluatedCondition[] = []
   const asks = new Set<string>()
   for (const filter of filters) {
-    const group = evaluateGroup(filter, { type: filter.type, subject, renderValue, surroundings })
+    const group = evaluateGroup(filter, { ...asked, type: filter.type })
     for (const condition of group.conditions) conditions.push(condition)
     if (group.passed === true) return { passed: true, conditions, asks: [] }
     for (const address of group.asks) asks.add(address)
   }
-  return { passed: filters.length === 0, conditions, asks: [...asks] }
+  return { passed: false, conditions, asks: [...asks] }
 }
 
 interface Asked {
@@ -90,6 +100,7 @@ interface Asked {
   readonly subject: ConditionSubject
   readonly renderValue: (text: string) => string
   readonly surroundings: ConditionSurroundings | undefined
+  readonly work: ConditionWork
 }
 
 interface GroupEvaluation {
@@ -139,10 +150,11 @@ function evaluatePart(part: Exclude<FilterPart, WebhookFilterPart>, asked: Asked
 function evaluateField(
   part: FieldFilterPart | WebhookFilterPart,
   fields: Fields,
-  { type, renderValue }: Asked,
+  { type, renderValue, work }: Asked,
 ): EvaluatedCondition {
   const expected = renderValue(part.value)
   const actual = valueAt(fields, part.field)
+  work.compare(actual, expected)
   return {
     filter: kindNames[part.on],
     field: part.field,

@@ -38,7 +38,7 @@ const ownHeaders: ReadonlySet<string> = new Set([
     'expect',
     'upgrade',
   ],
-  ...['idempotency-key', 'x-posthorn-signature'],
+  ...['idempotency-key', 'x-posthorn-signature', 'webhook-id', 'webhook-timestamp', 'webhook-signature'],
 ])
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
 

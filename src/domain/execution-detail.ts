@@ -38,6 +38,16 @@ export const wordings = {
   noChannel: internal('Subscriber does not have a configured channel', 'Failed'),
   noPushChannel: internal('Subscriber does not have a configured channel', 'Warning'),
   noWebhookUrl: internal('Webhook URL for the chat channel is missing', 'Failed'),
+  payloadAddressIgnored: {
+    detail: 'The webhookUrl of the payload was ignored: the integration lets no payload choose',
+    status: 'Warning',
+    source: 'Payload',
+  },
+  payloadAddressRefused: {
+    detail: 'The webhookUrl of the payload is on none of the hosts that the integration lists',
+    status: 'Failed',
+    source: 'Payload',
+  },
   someChatSkipped: internal('Some chat channels skipped to send the message', 'Warning'),
   allChatFailed: internal('All chat channels failed to send the message', 'Failed'),
   noDeviceTokens: internal(

@@ -80,6 +80,8 @@ export interface Configurations {
   readonly whenUnsure?: UnsurePolicy | null
   /** Messages a second that all nodes together send through it. */
   readonly maxPerSecond?: number | null
+  /** Chat: hosts that the `webhookUrl` of a payload may name. Without any, no payload chooses where a message goes. */
+  readonly payloadWebhookHosts?: readonly string[] | null
   readonly [name: string]: unknown
 }
 
@@ -90,6 +92,7 @@ const ownConfigurations: ReadonlySet<string> = new Set([
   'capture',
   'whenUnsure',
   'maxPerSecond',
+  'payloadWebhookHosts',
 ])
 
 const configurationKeys: ReadonlySet<string> = new Set([

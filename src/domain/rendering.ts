@@ -96,4 +96,6 @@ export interface Renderer {
   text(key: string, template: StepTemplate, scope: TemplateScope): TextContent
   /** A single value, such as a condition's. Not kept: values are many and short. */
   value(text: string, scope: TemplateScope): string
+  /** For several values of one job, such as those of its conditions: they share what one may cost. */
+  values(scope: TemplateScope): (text: string) => string
 }

@@ -5,7 +5,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 const addressPattern = /^reply\+([0-9a-f]{32})([0-9a-f]{20})@/
 /** 80 bits: nobody can guess one, and the whole fits within the 64 characters that stand before an @. */
 const signatureBytes = 10
-/** Signed with what is signed for other purposes too, so it says what it is for. */
+/** Signed, once, with what other purposes were signed with too: so it says what it is for. */
 const purpose = 'posthorn reply\n'
 
 export function writeReplyAddress(messageId: string, domain: string, secret: Buffer): string {
@@ -13,12 +13,13 @@ export function writeReplyAddress(messageId: string, domain: string, secret: Buf
   return `reply+${name}${signatureOf(name, secret).toString('hex')}@${domain}`
 }
 
-/** The message that one of the addresses names, where it is signed. */
-export function readReplyAddress(addresses: readonly string[], secret: Buffer): string | undefined {
+/** The message that one of the addresses names, where it is signed with one of the keys. */
+export function readReplyAddress(addresses: readonly string[], keys: readonly Buffer[]): string | undefined {
   for (const address of addresses) {
     const [, name = '', signature = ''] = addressPattern.exec(address.trim().toLowerCase()) ?? []
     if (name === '') continue
-    if (timingSafeEqual(Buffer.from(signature, 'hex'), signatureOf(name, secret))) return uuidOf(name)
+    const given = Buffer.from(signature, 'hex')
+    if (keys.some((key) => timingSafeEqual(given, signatureOf(name, key)))) return uuidOf(name)
   }
   return undefined
 }

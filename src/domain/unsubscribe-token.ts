@@ -18,7 +18,7 @@ const signatureBytes = 16
 const tokenBytes = contentBytes + signatureBytes
 /** What base64url makes of so many bytes. */
 const tokenPattern = /^[A-Za-z0-9_-]{87}$/
-/** Signed with what is signed for other purposes too, so it says what it is for. */
+/** Signed, once, with what other purposes were signed with too: so it says what it is for. */
 const purpose = 'posthorn unsubscribe\n'
 
 export function writeUnsubscribeToken(unsubscription: Unsubscription, secret: Buffer): string {

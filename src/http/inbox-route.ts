@@ -5,7 +5,7 @@ import type { Reader } from '../domain/inbox.ts'
 import type { InboxTokens } from '../manage/inbox-tokens.ts'
 import type { Documented, Sent, Service } from './route.ts'
 
-export interface InboxService extends Service {
+export interface InboxService extends Omit<Service, 'secretReaders'> {
   readonly inboxTokens: InboxTokens
   /** Counts a session that lacks its hash, or makes somebody new without one; throws the 429 where an address opens too many. */
   countUnsigned(address: string): void
@@ -13,7 +13,7 @@ export interface InboxService extends Service {
 
 export interface InboxCall<Params, Query, Body> {
   readonly reader: Reader
-  /** The socket's own address. */
+  /** Where the call comes from, as far as proxies that are trusted say so. */
   readonly address: string
   readonly params: Params
   readonly query: Query

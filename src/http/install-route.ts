@@ -40,7 +40,7 @@ export function installRoute(app: FastifyInstance, route: Route, context: RouteC
     config: { judgesText: route.judgesText },
     // Before the body is read: a stranger cannot make us parse megabytes.
     onRequest: async (request, reply) => {
-      const caller = await context.authenticate(request.headers.authorization)
+      const caller = await context.authenticate(request.headers.authorization, request.ip)
       if (context.world.tracer !== undefined && route.category === 'trigger') trace(request, reply, route, context)
       if (!mayUse(caller, route.scope))
         throw forbidden(`This API key may not do this: it needs the scope "${route.scope}"`)
@@ -58,7 +58,7 @@ export function installRoute(app: FastifyInstance, route: Route, context: RouteC
       const caller = callerOf(request)
       const answer = await route.handle(context, {
         caller,
-        // The socket's own address: a header can say anything, and no setting names proxies to believe.
+        // The socket's own address, unless that is a proxy which the operator trusts: a header can say anything.
         get author() {
           return authorOf(caller, { address: request.ip, id: request.id })
         },

@@ -2,6 +2,8 @@
 import type { FastifyInstance } from 'fastify'
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { PoolsUsage } from '../db/pools.ts'
+import { Problem } from '../domain/problem.ts'
+import { isSame } from '../providers/signing.ts'
 import type { PipelineSources } from './pipeline-metrics.ts'
 import { createPipelineMetrics } from './pipeline-metrics.ts'
 import type { JoinMetrics } from './shared-metrics.ts'
@@ -12,12 +14,12 @@ const latencyBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2
 /** How often the event loop's delay is sampled: often enough to see stalls, seldom enough to cost nothing when idle. */
 const eventLoopPrecisionMs = 50
 
-/** `join`: where several processes are one service, whichever is asked answers for all. */
+/** `join`: where several processes are one service, whichever is asked answers for all. `key`: who has it may look. */
 export function installMetrics(
   app: FastifyInstance,
   poolUsage: () => PoolsUsage,
   sources: PipelineSources,
-  join?: JoinMetrics,
+  { join, key }: { join?: JoinMetrics | undefined; key?: string | undefined } = {},
 ): void {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopPrecisionMs })
@@ -53,5 +55,10 @@ export function installMetrics(
     ofAll === undefined
       ? () => Promise.all([registry.metrics(), pipeline.counts(), pipeline.queues()])
       : () => Promise.all([ofAll().then(textOf), pipeline.queues()])
-  app.get('/metrics', async (_request, reply) => reply.type(registry.contentType).send((await read()).join('\n')))
+  app.get('/metrics', async (request, reply) => {
+    if (key !== undefined && !isSame(request.headers.authorization ?? '', `Bearer ${key}`)) {
+      throw new Problem(401, 'Unauthorized', { headers: { 'www-authenticate': 'Bearer' } })
+    }
+    return reply.type(registry.contentType).send((await read()).join('\n'))
+  })
 }

@@ -51,7 +51,7 @@ export function openApiDocument(routes: readonly Documented[], baseUrl: string):
           type: 'apiKey',
           in: 'header',
           name: 'Authorization',
-          description: 'The word `ApiKey`, a space, and the key.',
+          description: 'The word `ApiKey`, a space, and the key; `Bearer` in place of `ApiKey` is accepted as well.',
         },
         InboxSession: {
           type: 'http',
@@ -161,7 +161,7 @@ const errorMessages: Readonly<Record<number, Json>> = {
   400: { message: 'The body is not JSON', error: 'Bad Request' },
   401: { message: 'API Key not found', error: 'Unauthorized' },
   403: { message: 'This API key may not do this: it needs the scope "full"', error: 'Forbidden' },
-  404: { message: 'Subscriber nobody was not found', error: 'Not Found' },
+  404: { message: 'Subscriber ada was not found', error: 'Not Found' },
   409: { message: 'Topic with key "project:42" already exists', error: 'Conflict' },
   413: { message: 'The body is larger than this call allows', error: 'Payload Too Large' },
   415: { message: 'The body must be sent as application/json', error: 'Unsupported Media Type' },
@@ -180,7 +180,7 @@ const errorMessages: Readonly<Record<number, Json>> = {
 }
 
 function errorExamples(): Json {
-  const common = { timestamp: '2026-01-02T03:04:05.678Z', path: '/v2/subscribers/nobody', ctx: {} }
+  const common = { timestamp: '2026-01-02T03:04:05.678Z', path: '/v2/subscribers/ada', ctx: {} }
   return Object.fromEntries(
     Object.entries(errorMessages).map(([status, message]) => [
       `Error${status}`,

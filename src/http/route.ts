@@ -12,6 +12,7 @@ import type { OutboxWaits } from '../read/outbox-waits.ts'
 import type { PinnedVersions } from '../read/pinned-versions.ts'
 import type { Simulator } from '../simulate/simulate.ts'
 import type { World } from '../world/world.ts'
+import type { SecretReaders } from './secret-readers.ts'
 import type { Tag } from './tags.ts'
 
 export type RateCategory = 'trigger' | 'configuration' | 'global'
@@ -31,6 +32,8 @@ export interface Service {
   readonly outboxWaits: OutboxWaits
   /** What pages show of workflows as they were. */
   readonly versions: PinnedVersions
+  /** Whom the secrets of integrations are shown. */
+  readonly secretReaders: SecretReaders
 }
 
 /** What the caller sent. A part without a schema is `undefined`: nobody checked it, so nobody may read it. */

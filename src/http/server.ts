@@ -37,6 +37,7 @@ import { createReaderLimit, noReaderLimit } from './reader-limit.ts'
 import { documentedRoutes, inboxRoutes, routes } from './registry.ts'
 import { installInboundWebhooks } from './routes/inbound-webhooks.ts'
 import { installUnsubscribe } from './routes/unsubscribe.ts'
+import { createSecretReaders } from './secret-readers.ts'
 import { installSecurityHeaders, securityHeaders } from './security-headers.ts'
 import type { JoinMetrics } from './shared-metrics.ts'
 import { serializerCompiler, validatorCompiler } from './validator.ts'
@@ -46,6 +47,14 @@ export interface ServerOptions {
   /** Of each subscriber's inbox, where rate limits are on; as the setting's default, where it is left out. */
   readonly inboxRatePerSecond?: number
   readonly corsOrigins: readonly string[]
+  /** Whether full keys read the secrets of integrations; `on` where it is left out. */
+  readonly revealSecrets?: 'on' | 'off'
+  /** Proxies whose word is taken for where a request comes from. */
+  readonly trustedProxies?: readonly string[]
+  /** Closes the metrics to all others. */
+  readonly metricsKey?: string | undefined
+  /** `off`: neither the reference page nor the document that it reads is served. */
+  readonly docs?: 'on' | 'off'
   readonly vendor: 'platform' | 'novu'
   readonly baseUrl: string
   /** As the setting's default, where it is left out. */
@@ -100,6 +109,7 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
     forceCloseConnections: 'idle',
+    ...(options.trustedProxies?.length ? { trustProxy: [...options.trustedProxies] } : {}),
     // We refuse a request without a Host ourselves: Node would do so without an error body.
     http: { requireHostHeader: false },
     // A request that still comes in over an open connection is carried out, then the connection is closed.
@@ -132,9 +142,9 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   const { workerIsReady, oneOf } = options
   installHealth(app, db, world, { workerIsReady, process: oneOf?.number })
   const sources = { db, world, clock: options.queue.clock, workerIsReady }
-  installMetrics(app, options.poolUsage, sources, oneOf?.joinMetrics)
+  installMetrics(app, options.poolUsage, sources, { join: oneOf?.joinMetrics, key: options.metricsKey })
   if (options.healthOnly === true) return app
-  await installDocs(app, () => openApiDocument(documentedRoutes, options.baseUrl))
+  if (options.docs !== 'off') await installDocs(app, () => openApiDocument(documentedRoutes, options.baseUrl))
   const authenticate = createAuthenticate(db, world)
   const checkRate = options.rateLimits === 'off' ? noRateLimit : createRateLimit(db, world, options.rateLimits)
   const subscriberCreations = createSubscriberCreations(db, world)
@@ -145,8 +155,9 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   const { retentionDays = settings.retentionDays.defaultValue, operatorMail, linkBase } = options
   const simulator = createSimulator({ db, world, operatorMail, linkBase })
   const versions = createPinnedVersions()
+  const secretReaders = createSecretReaders(db, world, options.revealSecrets ?? 'on')
   const shared = { db, world, subscriberCreations, triggers, queue, outboxWaits, retentionDays, simulator, versions }
-  const context = { ...shared, authenticate, checkRate, vendor, closing }
+  const context = { ...shared, secretReaders, authenticate, checkRate, vendor, closing }
   for (const route of routes) installRoute(app, route, context)
   const inbox = { ...shared, inboxTokens: createInboxTokens(db, world), countUnsigned: createUnsignedLimit(world) }
   installInboxRoutes(app, inboxRoutes, inbox, readerLimitOf(world, options))

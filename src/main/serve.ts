@@ -49,6 +49,10 @@ export async function serve(config: Config, store: Store, place?: Place): Promis
       rateLimits: config.rateLimit === 'off' ? 'off' : rateLimitsOf(config),
       inboxRatePerSecond: config.rateLimitInboxPerSecond,
       corsOrigins: config.corsOrigins,
+      revealSecrets: config.revealSecrets,
+      trustedProxies: config.trustedProxies,
+      metricsKey: config.metricsKey,
+      docs: config.docs,
       vendor: config.vendor,
       retentionDays: config.retentionDays,
       // Relative, unless told otherwise: the document is right wherever it is read.

@@ -6,6 +6,7 @@ import { ok } from '../domain/answer.ts'
 import type { Author } from '../domain/audit.ts'
 import { arrangedFilter } from '../domain/condition.ts'
 import type { Caller } from '../domain/environment.ts'
+import { unhidden } from '../domain/hidden-secrets.ts'
 import type { Integration, Standing } from '../domain/integration.ts'
 import {
   canBePrimary,
@@ -33,6 +34,7 @@ import {
   askProvider,
   identifierTaken,
   providerOfStored,
+  refuseHiddenElsewhere,
   refuseIncomplete,
   refuseOtherEnvironment,
   refuseOversize,
@@ -149,16 +151,25 @@ function changesNothing({
 
 /** Credentials and conditions are replaced as a whole. */
 function changed(stored: Integration, change: ChangeIntegration): Integration {
+  refuseHiddenElsewhere(change.credentials ?? {}, stored.credentials)
   return {
     ...stored,
     name: change.name === undefined || change.name === '' ? stored.name : change.name,
     identifier: change.identifier ?? stored.identifier,
     active: change.active ?? stored.active,
-    credentials: change.credentials === undefined ? stored.credentials : knownCredentials(change.credentials),
+    credentials:
+      change.credentials === undefined
+        ? stored.credentials
+        : unhidden(knownCredentials(change.credentials), stored.credentials),
     conditions: change.conditions?.map(arrangedFilter) ?? stored.conditions,
     ...(change.configurations === undefined
       ? {}
-      : { configurations: changedConfigurations(stored.configurations, change.configurations) }),
+      : {
+          configurations: changedConfigurations(
+            stored.configurations,
+            unhidden(change.configurations, stored.configurations),
+          ),
+        }),
   }
 }
 

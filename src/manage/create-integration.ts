@@ -20,6 +20,7 @@ import {
   askProvider,
   identifierTaken,
   providerFor,
+  refuseHidden,
   refuseIncomplete,
   refuseOneMore,
   refuseOtherEnvironment,
@@ -50,6 +51,7 @@ export async function createIntegration(
   refuseOtherEnvironment(caller, given._environmentId)
   refuseOversize(given)
   const provider = providerFor(given.channel, given.providerId)
+  refuseHidden(given)
   const credentials = knownCredentials(given.credentials ?? {})
   // What asks no provider needs no account there.
   if (given.active === true && !isCapturing(given)) refuseIncomplete(provider, credentials)

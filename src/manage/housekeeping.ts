@@ -4,6 +4,7 @@ import type { RetentionDays } from '../domain/retention.ts'
 import type { SweptFiles } from '../store/attachments.ts'
 import { sweepAttachments } from '../store/attachments.ts'
 import { sweepStoredAnswers } from '../store/idempotency.ts'
+import { sweepSignedWords } from '../store/inbound-tokens.ts'
 import { sweepOutbox } from '../store/messages/outbox.ts'
 import { sweepThrottleWindows } from '../store/throttle-windows.ts'
 import { sweepDeletedTopics } from '../store/topic-subscriptions.ts'
@@ -23,7 +24,13 @@ const sweepBatch = 5_000
 /** Sweeps until a batch comes back short; says how many rows went. */
 export async function sweep(db: Db, world: World, signal?: AbortSignal): Promise<number> {
   let total = 0
-  for (const sweepOnce of [sweepStoredAnswers, sweepDeletedTopics, sweepThrottleWindows, sweepOutbox]) {
+  for (const sweepOnce of [
+    sweepStoredAnswers,
+    sweepSignedWords,
+    sweepDeletedTopics,
+    sweepThrottleWindows,
+    sweepOutbox,
+  ]) {
     let count = sweepBatch
     while (count >= sweepBatch && signal?.aborted !== true) {
       count = await db.transaction((tx) => sweepOnce(tx, world.now(), sweepBatch))

@@ -2,7 +2,15 @@
 
 import type { Tx } from '../db/sql.ts'
 import type { Caller, Environment } from '../domain/environment.ts'
-import type { Channel, Configurations, Credentials, Integration, Standing } from '../domain/integration.ts'
+import { hiddenNames, unhidden } from '../domain/hidden-secrets.ts'
+import type {
+  Channel,
+  Configurations,
+  CredentialKey,
+  Credentials,
+  Integration,
+  Standing,
+} from '../domain/integration.ts'
 import {
   channelsWithPrimary,
   configurationsBytesMax,
@@ -61,6 +69,41 @@ export function refuseOversize(sent: { credentials?: Credentials; configurations
   }
   if (Object.keys(errors).length > 0) throw invalid(errors)
 }
+
+/** There is nothing yet that could be kept, and the mark itself is a secret that everybody knows. */
+export function refuseHidden(given: { credentials?: Credentials; configurations?: Configurations }): void {
+  const errors: FieldErrors = {}
+  for (const part of ['credentials', 'configurations'] as const) {
+    for (const name of hiddenNames(given[part] ?? {})) {
+      errors[`${part}.${name}`] = { messages: [`${part}.${name} is hidden where it was read: give the value itself`] }
+    }
+  }
+  if (Object.keys(errors).length > 0) throw invalid(errors)
+}
+
+/** Where secrets are sent, and how well they are kept on the way. */
+const directing: readonly CredentialKey[] = [
+  ...(['host', 'port', 'baseUrl', 'AppIOBaseUrl', 'webhookUrl', 'redirectUrl', 'domain', 'region'] as const),
+  ...(['instanceId', 'apiKeyRequestHeader', 'secretKeyRequestHeader', 'authenticationTokenKey'] as const),
+  ...(['authenticateByToken', 'secure', 'requireTls', 'ignoreTls', 'tlsOptions'] as const),
+]
+
+/** Who may not read a secret does not send it to a place of their own either: with another place it is given again. */
+export function refuseHiddenElsewhere(given: Credentials, stored: Credentials): void {
+  if (hiddenNames(given).length === 0) return
+  const after = unhidden(given, stored)
+  const errors: FieldErrors = {}
+  for (const key of directing) {
+    if (asCompared(after[key]) === asCompared(stored[key])) continue
+    const path = `credentials.${key}`
+    errors[path] = {
+      messages: [`${path} cannot be changed while secrets are hidden: give the secrets together with it`],
+    }
+  }
+  if (Object.keys(errors).length > 0) throw invalid(errors)
+}
+
+const asCompared = (value: unknown): string => (value === undefined || value === '' ? '' : JSON.stringify(value))
 
 export function refuseIncomplete(provider: Provider, credentials: Credentials): void {
   const errors = formMistakes(provider.form, credentials)

@@ -6,6 +6,7 @@ import { UnsealError } from '../domain/sealed.ts'
 import { resealApiKeys } from '../store/api-keys.ts'
 import { listEnvironments, resealLateKey, resealSigningSecret, updateEncryptionCheck } from '../store/installation.ts'
 import { resealIntegrations } from '../store/integrations.ts'
+import { resealSigningVersions } from '../store/signing-versions.ts'
 import { resealChannels } from '../store/subscriber-channels.ts'
 import type { World } from '../world/world.ts'
 import { StartError, sealedCheck } from './first-start.ts'
@@ -29,7 +30,9 @@ const kinds: readonly { what: string; reseal: Reseal }[] = [
   {
     what: 'signing secrets',
     reseal: async (tx, world, environment) => ({
-      count: (await resealSigningSecret(tx, world.sealer, environment)) ? 1 : 0,
+      count:
+        Number(await resealSigningSecret(tx, world.sealer, environment)) +
+        (await resealSigningVersions(tx, world.sealer, environment)),
       last: undefined,
     }),
   },

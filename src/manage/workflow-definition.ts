@@ -93,7 +93,7 @@ function completed(
   const settled = withSettings(base, given)
   const definition: StoredDefinition =
     arranged === undefined ? settled : { ...settled, steps: arranged.steps.map(({ step }) => step) }
-  refuseMistakes([...found, ...mistakes.map(tell), ...settingsMistakes(given, definition)])
+  refuseMistakes([...found, ...mistakes.map(tell), ...settingsMistakes(given, definition, base)])
   return arranged === undefined ? definition : { ...definition, ...foundVariables(definition.steps) }
 }
 

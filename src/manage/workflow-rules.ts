@@ -1,4 +1,5 @@
 // What a workflow must be before it is stored: every mistake in it, found at once and told by its place.
+import { isDeepStrictEqual } from 'node:util'
 import { compilePayloadSchema, payloadSchemaBytesMax } from '../commit/payload-schema.ts'
 import { customTexts } from '../domain/custom-call.ts'
 import { nearest } from '../domain/nearest.ts'
@@ -42,20 +43,28 @@ export function refuseMistakes(mistakes: readonly Mistake[]): void {
 export function settingsMistakes(
   given: { name?: string; payloadSchema?: JsonObject | null; data?: JsonObject | null },
   definition: StoredDefinition,
+  before: StoredDefinition,
 ): Mistake[] {
+  const isKnown = isDeepStrictEqual(given.payloadSchema, before.payloadSchema)
   return [
     ...(given.name?.trim() === '' ? [{ path: 'name', message: 'must not be blank' }] : []),
-    ...(given.payloadSchema ? payloadSchemaMistakes(given.payloadSchema) : []),
+    ...(given.payloadSchema && !isKnown ? payloadSchemaMistakes(given.payloadSchema) : []),
     ...sizeMistakes('data', given.data ?? {}, dataBytesMax),
     ...sizeMistakes('steps', definition, definitionBytesMax, 'the whole workflow'),
   ]
 }
 
+/** What engines without a bound on their time have, and ours has not. */
+const slowPattern =
+  'must be a pattern that can be matched in linear time: one without lookahead, lookbehind and backreferences, and with at most 1000 repetitions'
+
 function payloadSchemaMistakes(schema: JsonObject): Mistake[] {
   const tooLarge = sizeMistakes('payloadSchema', schema, payloadSchemaBytesMax)
   if (tooLarge.length > 0) return tooLarge
   const compiled = compilePayloadSchema(schema)
-  if (compiled.ok) return []
+  if (compiled.ok) {
+    return compiled.slowPatterns.map((path) => ({ path: `payloadSchema.${path}`, message: slowPattern }))
+  }
   return [
     { path: compiled.path === '' ? 'payloadSchema' : `payloadSchema.${compiled.path}`, message: compiled.message },
   ]

@@ -1,4 +1,6 @@
 // The credentials form of a provider: what an account needs, what is well-formed, and what is secret.
+
+import { hiddenAs } from '../domain/hidden-secrets.ts'
 import type { CredentialKey, Credentials } from '../domain/integration.ts'
 import type { FieldErrors } from '../domain/problem.ts'
 import { isMetadataHost } from '../world/address-guard.ts'
@@ -165,6 +167,18 @@ export function openCredentials(form: CredentialForm, credentials: Credentials):
     .filter(([, field]) => !isSecret(field))
     .map(([key]) => key)
   return Object.fromEntries(open.flatMap((key) => (credentials[key] === undefined ? [] : [[key, credentials[key]]])))
+}
+
+/** The same with every secret hidden: who sees it knows that there is one. */
+export function hiddenCredentials(form: CredentialForm, credentials: Credentials): Credentials {
+  const open = new Set<string>(
+    fieldsOf(form)
+      .filter(([, field]) => !isSecret(field))
+      .map(([key]) => key),
+  )
+  return Object.fromEntries(
+    Object.entries(credentials).map(([key, value]) => [key, open.has(key) ? value : hiddenAs(value)]),
+  )
 }
 
 export function isSecret(field: FormField): boolean {

@@ -121,6 +121,7 @@ async function called<Form extends CredentialForm, Kind extends Channel>(
   try {
     const answer = await world.fetch(request, {
       reach: reach?.(credentials, message) ?? reachOf(form, credentials),
+      ...(callsRecipient?.(message, credentials) === true ? { isTheirs: true } : {}),
       timeoutMs: sendTimeoutMs,
       account: credentials,
       ...(http2 === true ? { http2 } : {}),

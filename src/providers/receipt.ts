@@ -62,6 +62,16 @@ interface InboundReader<Account> {
   readonly setUp: string
   /** The vendor's own signature. Left out where it signs nothing: then the call must carry the integration's key. */
   verify?(call: InboundCall, proof: Proof<Account>): boolean | Promise<boolean>
+  /**
+   * For a vendor that signs a word and not what it sends: the word of a call that was verified, and what a repeat of the call
+   * has again. The word is good for nothing else afterwards. Undefined where the signature covers what was sent.
+   */
+  signedWord?(call: InboundCall, proof: Proof<Account>): SignedWord | undefined
+}
+
+export interface SignedWord {
+  readonly token: string
+  readonly content: string | Buffer
 }
 
 export interface ReceiptReader<Account> extends InboundReader<Account> {

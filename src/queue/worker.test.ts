@@ -115,6 +115,21 @@ test('rows that are created already leased run without a claim', async () => {
   assert.equal(claims.length, 1)
 })
 
+test('what is under way already needs no runner, and holds its capacity until it is over; what is given twice counts once', async () => {
+  const { worker, sizes } = scripted({ preLeasedMax: 4 })
+  worker.start()
+  const reservation = worker.reserve(4) ?? assert.fail('there was capacity')
+  const ended = reservation.begin(3)
+  reservation.give([])
+  reservation.give([])
+  assert.deepEqual(sizes(), [])
+  assert.notEqual(worker.reserve(1), undefined, 'one was not used')
+  assert.equal(worker.reserve(1), undefined)
+  ended()
+  assert.notEqual(worker.reserve(1), undefined)
+  assert.equal(worker.reserve(1), undefined, 'two are still under way')
+})
+
 test('capacity that is reserved is reserved once, and what is not used comes back', async () => {
   const { worker, claims } = scripted({ preLeasedMax: 12 })
   const first = scripted().worker

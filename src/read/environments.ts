@@ -5,6 +5,9 @@ import { sql } from '../db/sql.ts'
 import type { Caller, Environment } from '../domain/environment.ts'
 import { mayUse } from '../domain/environment.ts'
 import type { Sealer } from '../domain/sealed.ts'
+import type { SigningVersion } from '../domain/signing-keys.ts'
+import { callKeyOf, signsUntil } from '../domain/signing-keys.ts'
+import { findSigningKeys } from '../store/signing-versions.ts'
 
 export interface EnvironmentConfigurations {
   /** Whether everything that would go out is kept in the outbox instead. */
@@ -22,8 +25,18 @@ export interface EnvironmentEntry {
 }
 
 export interface OwnEnvironment extends EnvironmentEntry {
-  /** Only for keys that may do everything. */
+  /** What calls are signed with now. Only for keys that may do everything. */
   readonly signingSecret?: string
+  /** All that sign, or did; the newest first. Only for keys that may do everything. */
+  readonly signingSecrets?: readonly ShownSigningSecret[]
+}
+
+export interface ShownSigningSecret {
+  readonly version: number
+  readonly secret: string
+  readonly createdAt: string
+  /** Left out for the newest. */
+  readonly signsUntil?: string
 }
 
 interface EnvironmentRow {
@@ -50,12 +63,22 @@ export async function environmentsOfOrganization(db: Sql, environment: Environme
 
 export async function ownEnvironment(db: Sql, sealer: Sealer, caller: Caller): Promise<OwnEnvironment> {
   const { id } = caller.environment
-  const row = await db.row<EnvironmentRow & { signing_secret: Buffer }>(
-    sql`select ${columns}, signing_secret from environments where id = ${id}`,
-  )
+  const row = await db.row<EnvironmentRow>(sql`select ${columns} from environments where id = ${id}`)
   if (row === undefined) throw new Error(`The environment ${id} of a valid key is missing`)
   if (!mayUse(caller, 'full')) return entryOf(row)
-  return { ...entryOf(row), signingSecret: sealer.open(id, 'signing-secret', row.signing_secret) }
+  const { versions = [] } = (await findSigningKeys(db, sealer, caller.environment)) ?? {}
+  const shown = versions.map((version, index) => shownSecret(version, versions[index + 1])).reverse()
+  return { ...entryOf(row), signingSecret: shown[0]?.secret ?? '', signingSecrets: shown }
+}
+
+function shownSecret(version: SigningVersion, next: SigningVersion | undefined): ShownSigningSecret {
+  const until = signsUntil(next)
+  return {
+    version: version.version,
+    secret: callKeyOf(version).text,
+    createdAt: version.createdAt.toISOString(),
+    ...(until === undefined ? {} : { signsUntil: until.toISOString() }),
+  }
 }
 
 function entryOf(row: EnvironmentRow): EnvironmentEntry {

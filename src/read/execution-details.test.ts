@@ -27,6 +27,16 @@ const words: Readonly<Record<DetailCode, readonly [detail: string, status: strin
   noChannel: ['Subscriber does not have a configured channel', 'Failed', 'Internal'],
   noPushChannel: ['Subscriber does not have a configured channel', 'Warning', 'Internal'],
   noWebhookUrl: ['Webhook URL for the chat channel is missing', 'Failed', 'Internal'],
+  payloadAddressIgnored: [
+    'The webhookUrl of the payload was ignored: the integration lets no payload choose',
+    'Warning',
+    'Payload',
+  ],
+  payloadAddressRefused: [
+    'The webhookUrl of the payload is on none of the hosts that the integration lists',
+    'Failed',
+    'Payload',
+  ],
   someChatSkipped: ['Some chat channels skipped to send the message', 'Warning', 'Internal'],
   allChatFailed: ['All chat channels failed to send the message', 'Failed', 'Internal'],
   noDeviceTokens: [

@@ -3,9 +3,10 @@
 import type { Sql } from '../db/sql.ts'
 import type { Caller } from '../domain/environment.ts'
 import { mayUse } from '../domain/environment.ts'
+import { hiddenSecret } from '../domain/hidden-secrets.ts'
 import type { Integration } from '../domain/integration.ts'
 import type { Sealer } from '../domain/sealed.ts'
-import { openCredentials } from '../providers/form.ts'
+import { hiddenCredentials, openCredentials } from '../providers/form.ts'
 import { providerOf } from '../providers/registry.ts'
 import { findIntegration, listIntegrations } from '../store/integrations.ts'
 
@@ -27,6 +28,23 @@ export async function integrationFor(
 ): Promise<Integration | undefined> {
   const integration = await findIntegration(db, sealer, caller.environment, id)
   return integration && asSeenBy(caller, integration)
+}
+
+/** As full keys see it where the operator reveals no secrets. */
+export function withHiddenSecrets(integration: Integration): Integration {
+  const { configurations } = integration
+  const hasKey = (configurations?.inboundWebhookSigningKey ?? '') !== ''
+  return {
+    ...integration,
+    credentials: hiddenCredentials(providerOf(integration.providerId)?.form ?? {}, integration.credentials),
+    ...(hasKey ? { configurations: { ...configurations, inboundWebhookSigningKey: hiddenSecret } } : {}),
+  }
+}
+
+/** Whether there is anything to hide. */
+export function holdsSecrets(integration: Integration): boolean {
+  const hidden = withHiddenSecrets(integration)
+  return JSON.stringify(hidden) !== JSON.stringify(integration)
 }
 
 function asSeenBy(caller: Caller, integration: Integration): Integration {

@@ -210,6 +210,11 @@ const sentences: Readonly<Record<DetailCode, Sentence>> = {
   noChannel: always('Skipped: the subscriber has no chat account that an active integration could reach.'),
   noPushChannel: always('Skipped: the subscriber has no device that an active integration could reach.'),
   noWebhookUrl: (told) => `${provider(told)} was left out: the subscriber’s chat address is missing.`,
+  payloadAddressIgnored: always(
+    'The address in the payload was ignored: the integration has no payloadWebhookHosts, so that no payload chooses where messages go.',
+  ),
+  payloadAddressRefused: (told) =>
+    `${provider(told)} was left out: the address in the payload is on none of the integration’s payloadWebhookHosts.`,
   someChatSkipped: always('Some of the subscriber’s chat accounts were left out.'),
   allChatFailed: always('None of the chat messages was taken.'),
   noDeviceTokens: (told) => `${provider(told)} was left out: the subscriber has no device tokens there.`,

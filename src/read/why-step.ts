@@ -104,6 +104,7 @@ const asides: ReadonlySet<DetailCode> = new Set<DetailCode>([
   'severityOverridden',
   'variantChosen',
   'someChatSkipped',
+  'payloadAddressIgnored',
   'somePushSkipped',
   'allChatFailed',
   'allPushFailed',

@@ -3,7 +3,7 @@ import type { Part } from '../db/one-statement.ts'
 import type { Environment } from '../domain/environment.ts'
 import { gathered } from '../domain/gathered.ts'
 import type { Job } from '../domain/job.ts'
-import type { CountedKey } from '../store/counts.ts'
+import type { CountedJob, CountedKey } from '../store/counts.ts'
 import type { InsertLease, NewJob } from '../store/jobs/insert.ts'
 import { jobInsertions } from '../store/jobs/insert.ts'
 import { messageInsertions } from '../store/messages/insert.ts'
@@ -55,19 +55,14 @@ export function decidedRows(
       ...jobInsertions(environment, [...decidedJobs(settlements, newJobs), ...over, ...next], insertLease),
       ...messageInsertions(environment, messages),
     ],
-    counted: added(countedJobs(settlements, over, [], insertLease.now).flatMap(({ keys }) => keys)),
+    counted: added(countedJobs(settlements, over, [], insertLease.now)),
     next,
   }
 }
 
-/** Each kind once. They are few: a group of single calls. */
-function added(keys: readonly CountedKey['key'][]): CountedKey[] {
-  const counts = new Map<string, { key: CountedKey['key']; count: number }>()
-  for (const key of keys) {
-    const name = JSON.stringify(key)
-    const known = counts.get(name)
-    if (known === undefined) counts.set(name, { key, count: 1 })
-    else known.count += 1
-  }
-  return [...counts.values()]
+/** Jobs that count alike share their list of keys: most do. */
+function added(jobs: readonly CountedJob[]): CountedKey[] {
+  const counts = new Map<CountedJob['keys'], number>()
+  for (const { keys } of jobs) counts.set(keys, (counts.get(keys) ?? 0) + 1)
+  return [...counts].flatMap(([keys, count]) => keys.map((key) => ({ key, count })))
 }

@@ -9,7 +9,8 @@ import type { Mode } from './engine.ts'
 import { hasStyle, inlineTemplateCss } from './inline-css.ts'
 import { buttonBlock, defaultLayout, hiddenPreheader, textBlock } from './layout.ts'
 import type { Budget } from './limits.ts'
-import { blocksMax, preheaderLengthMax, senderNameLengthMax, subjectLengthMax } from './limits.ts'
+import { blocksMax, preheaderLengthMax, sanitizedTagsMax, senderNameLengthMax, subjectLengthMax } from './limits.ts'
+import { countOf } from './markup.ts'
 import { localeOf } from './moments.ts'
 import type { CompiledLayout } from './own-layout.ts'
 import { renderLayout } from './own-layout.ts'
@@ -136,8 +137,11 @@ function blocksBody(blocks: readonly CompiledBlock[], scope: TemplateScope, budg
   const shown: EmailBlock[] = []
   const html: string[] = []
   const text: string[] = []
+  let tags = 0
   for (const { block, content, url, field } of blocks) {
     const rendered = content.render(scope, budget)
+    tags += countOf(rendered, '<', sanitizedTagsMax)
+    if (tags > sanitizedTagsMax) throw new RenderError(field, `the blocks have more than ${sanitizedTagsMax} tags`)
     const align = block.styles?.textAlign
     if (block.type === 'button') {
       const label = oneLine(rendered, subjectLengthMax)

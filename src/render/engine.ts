@@ -1,10 +1,11 @@
 // The two Liquid engines: one whose output goes into HTML, one for plain text. They parse, and hold the filters; what was
 // parsed is compiled and run in `liquid/`. Neither reaches files, clocks or prototypes.
 import type { FilterImplOptions } from 'liquidjs'
-import { Liquid, Tag, toValue } from 'liquidjs'
+import { Liquid, Tag } from 'liquidjs'
 import type { FilterHandler, FilterThis } from './filters.ts'
 import { budgetOf, htmlFilters, ourFilters } from './filters.ts'
-import { escapeHtml, paid, print, SafeText } from './values.ts'
+import { foreignFilter } from './foreign-filters.ts'
+import { escapeHtml, paid, print, rangeEndOf, SafeText } from './values.ts'
 
 export type Mode = 'html' | 'plain'
 
@@ -25,31 +26,20 @@ function absentTag(name: string) {
 /** They read their argument as a template of its own, past every check. */
 const absentFilters = ['where_exp', 'reject_exp', 'group_by_exp', 'has_exp', 'find_exp', 'find_index_exp']
 const absentTags = ['include', 'render', 'layout', 'block']
-/** The second argument is looked for in the first. */
-const searchingFilters = new Set([
-  'split',
-  'remove',
-  'remove_first',
-  'remove_last',
-  'replace',
-  'replace_first',
-  'replace_last',
-])
 
-function counted(name: string, handler: FilterHandler): FilterHandler {
+/** A step, and a look at each text it is given. What it makes is paid for too. */
+function counted(handler: FilterHandler): FilterHandler {
   return function (value, ...args) {
     const budget = budgetOf(this)
     budget.check()
-    if (searchingFilters.has(name)) budget.search(print(value, budget), print(args[0], budget))
+    if (typeof value === 'string') budget.read(value.length)
+    for (const arg of args) if (typeof arg === 'string') budget.read(arg.length)
     return paid(handler.call(this, value, ...args), budget)
   }
 }
 
-const rangeEnd: FilterHandler = (value) => {
-  const end = Number(toValue(value))
-  if (Number.isNaN(end)) return 0
-  if (!Number.isSafeInteger(Math.trunc(end))) throw new Error('a range ends beyond what can be counted')
-  return Math.trunc(end)
+const rangeEnd: FilterHandler = function (value) {
+  return rangeEndOf(value, budgetOf(this))
 }
 
 /** LiquidJS would call it on more than it needs. */
@@ -69,10 +59,11 @@ export function createEngine(mode: Mode): Liquid {
   })
   for (const name of absentFilters) engine.unregisterFilter(name)
   for (const [name, filter] of Object.entries(engine.filters)) {
-    if (typeof filter === 'function') register(engine, name, counted(name, filter as unknown as FilterHandler))
+    if (typeof filter === 'function')
+      register(engine, name, counted(foreignFilter(name, filter as unknown as FilterHandler)))
   }
   const own = mode === 'html' ? { ...ourFilters, ...htmlFilters } : ourFilters
-  for (const [name, filter] of Object.entries(own)) register(engine, name, counted(name, filter))
+  for (const [name, filter] of Object.entries(own)) register(engine, name, counted(filter))
   register(engine, rangeEndFilter, rangeEnd)
   for (const name of absentTags) engine.registerTag(name, absentTag(name))
   return engine

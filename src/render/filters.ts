@@ -2,8 +2,8 @@
 import { toValue } from 'liquidjs'
 import { isLocale, isTimezone } from '../domain/subscriber.ts'
 import type { Budget } from './limits.ts'
-import { codesIn, formatted, localeOf, momentOf, strftime, zoneOf } from './moments.ts'
-import { escapeHtml, jsonOf, memberOf, pathOf, print, SafeText, valueAt } from './values.ts'
+import { formatted, localeOf, momentOf, stepsOf, strftime, zoneOf } from './moments.ts'
+import { escapeHtml, jsonOf, memberOf, memberWeight, numberOf, pathOf, print, SafeText, valueAt } from './values.ts'
 
 /** What a filter is called on: the budget under the name by which LiquidJS' own filters know it. */
 export interface FilterThis {
@@ -27,22 +27,29 @@ function list(value: unknown): readonly unknown[] {
   return Array.isArray(plain) ? plain : [plain]
 }
 
-function number(value: unknown): number {
+/** A list counts by its length. */
+function number(filter: FilterThis, value: unknown): number {
   const plain: unknown = toValue(value)
-  if (Array.isArray(plain)) return plain.length
-  const result = Number(plain)
-  return Number.isNaN(result) ? 0 : result
+  return Array.isArray(plain) ? plain.length : numberOf(plain, budgetOf(filter)) || 0
 }
 
-/** Looking into a member costs what some characters do. */
-const memberWeight = 4
+/** What it costs to look into a member for a filter, to tell it from the others, and to begin a group with it. */
+const keyedWeight = 8
+const pathWeight = 2
+const toldApartWeight = 8
+const groupedWeight = 24
 
 /** The members of a list with what lies at a path in each. */
 function keyed(filter: FilterThis, value: unknown, path: unknown): { item: unknown; key: unknown }[] {
   const items = list(value)
-  budgetOf(filter).use(memberWeight * items.length)
-  const keys = pathOf(path)
-  return items.map((item) => ({ item, key: toValue(valueAt(item, keys, budgetOf(filter))) }))
+  const budget = budgetOf(filter)
+  const keys = pathOf(path, budget)
+  budget.use((keyedWeight + pathWeight * keys.length) * items.length)
+  return items.map((item) => {
+    const key: unknown = toValue(valueAt(item, keys, budget))
+    if (typeof key === 'string') budget.read(key.length)
+    return { item, key }
+  })
 }
 
 /** Missing last, numbers before texts, the rest as they came. */
@@ -62,14 +69,21 @@ function rank(value: unknown): number {
 }
 
 function sorted(filter: FilterThis, value: unknown, path: unknown, order: unknown, natural: boolean): unknown[] {
-  // Beside looking into each member: putting them in order.
-  budgetOf(filter).use(memberWeight * list(value).length)
   const direction = order === 'desc' ? -1 : 1
   const comparable = (key: unknown) => (natural && typeof key === 'string' ? key.toLowerCase() : key)
-  return keyed(filter, value, path)
+  const found = keyed(filter, value, path)
+  payForOrder(budgetOf(filter), found)
+  return found
     .map(({ item, key }) => ({ item, key: comparable(key) }))
     .sort((left, right) => direction * compare(left.key, right.key))
     .map(({ item }) => item)
+}
+
+/** Beside looking into each member: each is compared some times, and long texts may differ only at their ends. */
+function payForOrder(budget: Budget, found: readonly { key: unknown }[]): void {
+  const comparisons = Math.ceil(Math.log2(found.length + 1))
+  budget.use(found.length * comparisons)
+  for (const { key } of found) if (typeof key === 'string') budget.read(key.length * comparisons)
 }
 
 const sortBy: FilterHandler = function (value, path, order) {
@@ -78,6 +92,7 @@ const sortBy: FilterHandler = function (value, path, order) {
 
 const groupBy: FilterHandler = function (value, path) {
   const groups = new Map<unknown, unknown[]>()
+  budgetOf(this).use(groupedWeight * list(value).length)
   for (const { item, key } of keyed(this, value, path)) {
     const group = groups.get(key)
     if (group === undefined) groups.set(key, [item])
@@ -88,6 +103,7 @@ const groupBy: FilterHandler = function (value, path) {
 
 const uniqueBy: FilterHandler = function (value, path) {
   const seen = new Set<unknown>()
+  budgetOf(this).use(toldApartWeight * list(value).length)
   return keyed(this, value, path)
     .filter(({ key }) => !seen.has(key) && seen.add(key))
     .map(({ item }) => item)
@@ -104,23 +120,20 @@ function matching(filter: FilterThis, value: unknown, path: unknown, expected: u
 const date: FilterHandler = function (value, format, zone) {
   const moment = momentFor(this, value, zone)
   if (moment === undefined) return value
-  const isGiven = format !== undefined && format !== null
-  return strftime(moment, isGiven ? paidFormat(this, format) : '%A, %-d %B %Y, %H:%M %Z')
+  return strftime(moment, paidFormat(this, format ?? '%A, %-d %B %Y, %H:%M %Z'))
 }
 
-/** Each code of a format takes as long as a step, and formats may come from payloads: paid before anything is computed. */
+/** The codes of a format take their time, and formats may come from payloads: paid before anything is computed. */
 function paidFormat(filter: FilterThis, format: unknown): string {
   const given = text(filter, format)
-  budgetOf(filter).steps(codesIn(given))
+  budgetOf(filter).use(memberWeight * given.length)
+  budgetOf(filter).steps(stepsOf(given))
   return given
 }
 
-/** Making a formatter for a zone or a language takes as long as this many steps, and not all of them can be kept. */
-const formatterSteps = 10
-
 const dateFormat: FilterHandler = function (value, pattern, zone) {
   const moment = momentFor(this, value, zone)
-  return moment === undefined ? value : formatted(moment, pattern === undefined ? 'PPP' : paidFormat(this, pattern))
+  return moment === undefined ? value : formatted(moment, paidFormat(this, pattern === undefined ? 'PPP' : pattern))
 }
 
 function momentFor(filter: FilterThis, given: unknown, zone: unknown) {
@@ -128,7 +141,7 @@ function momentFor(filter: FilterThis, given: unknown, zone: unknown) {
   if (typeof zone === 'string' && zone !== '' && !isTimezone(zone)) {
     throw new Error(`there is no time zone "${zone.slice(0, 64)}": give one such as "Europe/Berlin"`)
   }
-  if (typeof zone === 'string' && zone !== '') budgetOf(filter).steps(formatterSteps)
+  if (typeof zone === 'string' && zone !== '') budgetOf(filter).format(zone)
   const subscriberZone = zoneOf(memberOf(subscriberOf(filter), 'timezone', budgetOf(filter)))
   return momentOf(value, {
     now: budgetOf(filter).now,
@@ -143,11 +156,11 @@ const decimalsMax = 20
 function numberFormat(locale: string | undefined): FilterHandler {
   return function (value, decimals, separator, decimalSeparator) {
     const plain: unknown = toValue(value)
-    const given = Number(plain)
+    const given = numberOf(plain, budgetOf(this))
     if (plain === null || plain === '' || typeof plain === 'object' || !Number.isFinite(given)) return value
-    const places = decimals === undefined ? 2 : Math.min(Math.max(Math.trunc(number(decimals)), 0), decimalsMax)
+    const places = decimals === undefined ? 2 : Math.min(Math.max(Math.trunc(number(this, decimals)), 0), decimalsMax)
     const language = typeof separator === 'string' && isLocale(separator) ? separator : undefined
-    if (language !== undefined) budgetOf(this).steps(formatterSteps)
+    if (language !== undefined) budgetOf(this).format(`${language} ${places}`)
     if (separator === undefined || language !== undefined) {
       return inLanguage(
         given,
@@ -179,11 +192,13 @@ function inLanguage(value: number, places: number, locale: string): string {
 /** The word alone: `{{ n }} {{ n | pluralize: 'item', 'items' }}`. A list counts by its length. */
 const pluralize: FilterHandler = function (value, one, many) {
   const singular = text(this, one ?? '')
-  return number(value) === 1 ? singular : many === undefined ? `${singular}s` : text(this, many)
+  return number(this, value) === 1 ? singular : many === undefined ? `${singular}s` : text(this, many)
 }
 
 const titlecase: FilterHandler = function (value) {
-  return text(this, value).replace(/\S+/g, (word) => {
+  const words = text(this, value)
+  budgetOf(this).use(words.length)
+  return words.replace(/\S+/g, (word) => {
     const first = String.fromCodePoint(word.codePointAt(0) ?? 0)
     return first.toUpperCase() + word.slice(first.length).toLowerCase()
   })
@@ -191,9 +206,9 @@ const titlecase: FilterHandler = function (value) {
 
 /** The texts at a path; events are payloads here, so a leading `payload.` is taken off where it leads nowhere. */
 function names(filter: FilterThis, value: unknown, path: unknown): string[] {
-  const keys = pathOf(path)
+  const keys = pathOf(path, budgetOf(filter))
   const items = list(value)
-  budgetOf(filter).use(items.length)
+  budgetOf(filter).use((memberWeight + pathWeight * keys.length) * items.length)
   return items
     .map((item) => {
       const found = valueAt(item, keys, budgetOf(filter))
@@ -203,34 +218,41 @@ function names(filter: FilterThis, value: unknown, path: unknown): string[] {
     .filter((name) => name !== '')
 }
 
+/** The separator is paid for before it is written so often. */
+function joined(filter: FilterThis, parts: readonly string[], between: string): string {
+  budgetOf(filter).use(parts.length * between.length)
+  return parts.join(between)
+}
+
 const others = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`
 
 /** `Ann, Bob and 3 others`. */
 const digest: FilterHandler = function (value, most, path, separator) {
   const found = names(this, value, path)
-  const shown = Math.max(1, most === undefined ? 2 : Math.trunc(number(most)))
+  const shown = Math.max(1, most === undefined ? 2 : Math.trunc(number(this, most)))
   const between = separator === undefined ? ', ' : text(this, separator)
   if (found.length > shown) {
-    return `${found.slice(0, shown).join(between)} and ${others(found.length - shown, 'other')}`
+    return `${joined(this, found.slice(0, shown), between)} and ${others(found.length - shown, 'other')}`
   }
   const last = found.pop()
   if (last === undefined) return ''
-  return found.length === 0 ? last : `${found.join(between)} and ${last}`
+  return found.length === 0 ? last : `${joined(this, found, between)} and ${last}`
 }
 
 /** `Ann, Bob, and 3 others`: a path, how many to name, the word for the rest, then the three connectors. */
 const toSentence: FilterHandler = function (value, path, most, word, connector, twoConnector, lastConnector) {
   const found = names(this, value, path)
-  const shown = Math.max(1, most === undefined ? 2 : Math.trunc(number(most)))
+  const shown = Math.max(1, most === undefined ? 2 : Math.trunc(number(this, most)))
   const last = lastConnector === undefined ? ', and ' : text(this, lastConnector)
   const rest = found.length - shown
   const parts = rest > 0 ? [...found.slice(0, shown), others(rest, text(this, word ?? 'other'))] : found
   if (parts.length < 3) return parts.join(twoConnector === undefined ? ' and ' : text(this, twoConnector))
-  return `${parts.slice(0, -1).join(connector === undefined ? ', ' : text(this, connector))}${last}${parts.at(-1)}`
+  const between = connector === undefined ? ', ' : text(this, connector)
+  return `${joined(this, parts.slice(0, -1), between)}${last}${parts.at(-1)}`
 }
 
 const json: FilterHandler = function (value, indent) {
-  return jsonOf(value, budgetOf(this), Math.min(Math.max(number(indent), 0), 4))
+  return jsonOf(value, budgetOf(this), Math.min(Math.max(Math.trunc(number(this, indent)), 0), 4))
 }
 
 const stringCase = (change: (given: string) => string): FilterHandler =>
@@ -248,7 +270,8 @@ export const ourFilters: Readonly<Record<string, FilterHandler>> = {
   },
   date_to_rfc822(value) {
     const moment = momentFor(this, value, undefined)
-    return moment === undefined ? value : strftime({ ...moment, locale: 'en' }, '%a, %d %b %Y %H:%M:%S %z')
+    if (moment === undefined) return value
+    return strftime({ ...moment, locale: 'en' }, paidFormat(this, '%a, %d %b %Y %H:%M:%S %z'))
   },
   date_to_string(value) {
     return date.call(this, value, '%d %b %Y')
@@ -287,7 +310,7 @@ export const ourFilters: Readonly<Record<string, FilterHandler>> = {
     return keyed(this, value, path).map(({ key }) => key)
   },
   sum(value, path) {
-    return keyed(this, value, path).reduce((total, { key }) => total + (Number(key) || 0), 0)
+    return keyed(this, value, path).reduce((total, { key }) => total + (numberOf(key, budgetOf(this)) || 0), 0)
   },
   where(value, path, ...expected) {
     const hits = matching(this, value, path, expected)
@@ -318,11 +341,14 @@ export const htmlFilters: Readonly<Record<string, FilterHandler>> = {
   escape: escaped,
   xml_escape: escaped,
   escape_once(value) {
-    const plain = text(this, value).replace(/&(?:amp|lt|gt|#34|#39|quot);/g, (entity) => entities[entity] ?? entity)
+    const given = text(this, value)
+    budgetOf(this).use(given.length)
+    const plain = given.replace(/&(?:amp|lt|gt|#34|#39|quot);/g, (entity) => entities[entity] ?? entity)
     return new SafeText(escapeHtml(plain))
   },
   newline_to_br(value) {
     const safe = value instanceof SafeText ? value.text : escapeHtml(text(this, value))
+    budgetOf(this).use(memberWeight * safe.length)
     return new SafeText(safe.replace(/\r?\n/g, '<br>\n'))
   },
 }

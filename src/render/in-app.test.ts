@@ -107,6 +107,13 @@ test('buttons lead somewhere, links open somewhere, and a picture may be anybody
   })
   assert.deepEqual(made.actor, { type: 'system_custom', data: 'https://x.example/a.png' })
   assert.deepEqual(inApp({ actor }, {}).actor, { type: 'none', data: null }, 'an empty address is none')
+  for (const picture of [
+    'data:image/png;base64,aGk=',
+    'javascript:alert(1)',
+    `https://x.example/${'a'.repeat(5_000)}`,
+  ]) {
+    assert.deepEqual(inApp({ actor }, { picture }).actor, { type: 'none', data: null }, 'what is no address is none')
+  }
   assert.equal(inApp({ actor: { type: 'user', data: null } }).actor, undefined, 'not rendered')
   const broken = [{ type: 'primary', content: 'Go', redirect: { url: '{{x}}' } }] as const
   const { field } = renderError(() => inApp({ cta: { action: { buttons: broken } } }, { x: 'javascript:alert(1)' }))

@@ -99,7 +99,7 @@ export function renderInApp(compiled: CompiledInApp, scope: TemplateScope, budge
   const content = compiled.isTrusted ? rendered : sanitized('template.content', rendered, 'inApp')
   const subject = compiled.subject && oneLine(compiled.subject.render(scope, budget), subjectLengthMax)
   const data = compiled.data?.(scope, budget) as InAppContent['data']
-  const actor = actorOf(compiled.avatar?.render(scope, budget).trim())
+  const actor = compiled.avatar && actorOf(compiled.avatar.render(scope, budget))
   return {
     content,
     ...(subject === undefined ? {} : { subject }),
@@ -109,10 +109,16 @@ export function renderInApp(compiled: CompiledInApp, scope: TemplateScope, budge
   }
 }
 
-/** A picture whose address comes out empty is none. */
-function actorOf(avatar: string | undefined): TemplateActor | undefined {
-  if (avatar === undefined) return undefined
-  return avatar === '' ? { type: 'none', data: null } : { type: 'system_custom', data: avatar }
+/** A picture without an address that browsers may load is none: it is often a subscriber's own, and no reason not to send. */
+function actorOf(rendered: string): TemplateActor {
+  const none = { type: 'none', data: null } as const
+  try {
+    const avatar = safeAddress('template.actor.data', rendered)
+    return avatar === undefined ? none : { type: 'system_custom', data: avatar }
+  } catch (error) {
+    if (error instanceof RenderError) return none
+    throw error
+  }
 }
 
 function renderCta({ type, url, target, buttons }: CompiledInApp, scope: TemplateScope, budget: Budget): MessageCta {

@@ -1,51 +1,96 @@
 // CSS of a <style> element put into the elements it is for: several mail programs read only that.
 import { createRequire } from 'node:module'
 import type Juice from 'juice'
+import type { CssParsers } from './css-cost.ts'
+import { cheapCss } from './css-cost.ts'
+import type { DocumentNode } from './css-document.ts'
+import { styledDocument } from './css-document.ts'
 import { countOf, nestingOf, voidTags } from './markup.ts'
 
-/**
- * Parts of selectors times tags: what inlining costs, 1 to 2 µs each. Larger documents keep their <style> as it is, which
- * most programs read.
- */
-const matchesMax = 100_000
-const tagsInlinedMax = 3_000
+const tagsInlinedMax = 6_000
+const elementsInlinedMax = 3_000
 /** A selector for descendants tries every ancestor. */
 const depthInlinedMax = 100
 const inlinedLengthMax = 300_000
-/** `:nth-child(…)` and the like count all siblings. */
-const functionWeight = 5
 
 const codePattern = /\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\}/g
 
 export const hasStyle = (html: string): boolean => /<style[\s>]/i.test(html)
 
-/** Loaded with the first <style> it meets: 24 MB that most installations never need. */
-const load = createRequire(import.meta.url)
-let juice: typeof Juice | undefined
+type Document = { root(): { get(index: number): DocumentNode }; html(): string }
 
-/** Never fetches anything. What cannot be inlined is left as it stands. */
+interface Inliner {
+  readonly juice: typeof Juice & {
+    juiceDocument(document: Document, options: object): Document
+    readonly utils: { parseCSS: CssParsers['rulesOf'] }
+  }
+  readonly cheerio: { load(html: string, options: object): Document }
+  readonly parsers: CssParsers
+}
+
+let inliner: Inliner | undefined
+
+/** Loaded with the first <style> it meets: 24 MB that most installations never need. With the parsers that it uses itself. */
+function loadInliner(): Inliner {
+  // Made each time: what loads something keeps it.
+  const load = createRequire(import.meta.url)
+  const juice = load('juice') as Inliner['juice']
+  const below = createRequire(load.resolve('juice'))
+  const cheerio = below('cheerio') as Inliner['cheerio']
+  const select = createRequire(createRequire(below.resolve('cheerio')).resolve('cheerio-select'))
+  const { parse: selectorOf } = select('css-what') as { parse: CssParsers['selectorOf'] }
+  return { juice, cheerio, parsers: { rulesOf: (css) => juice.utils.parseCSS(css), selectorOf } }
+}
+
+/** The inliner keeps every selector that it ever took apart, about 1 KB each: whoever writes selectors chooses how many. */
+const selectorsKeptMax = 10_000
+let selectorsKept = 0
+
+/** The next document loads it again, without what it kept: its own files alone, in some milliseconds. */
+function forgetInliner(): void {
+  const { cache } = createRequire(import.meta.url)
+  for (const path of Object.keys(cache)) {
+    if (/[\\/]node_modules[\\/](?:juice|slick)[\\/]/.test(path)) delete cache[path]
+  }
+  inliner = undefined
+  selectorsKept = 0
+}
+
+/** As the inliner reads documents, but for what it takes for the codes of templates: these are rendered. */
+const reading = { xml: { decodeEntities: false, xmlMode: false } }
+
+/** Never fetches anything. What cannot be inlined, or would take too long, is left as it stands. */
 export function inlineCss(html: string): string {
   if (!isSmall(html)) return html
   try {
-    juice ??= load('juice') as typeof Juice
-    return juice(html, { applyWidthAttributes: true, preserveImportant: true, inlinePseudoElements: false })
+    inliner ??= loadInliner()
+    const { juice, cheerio, parsers } = inliner
+    const document = cheerio.load(html, reading)
+    const { counts, css, ownStyles } = styledDocument(document.root().get(0))
+    if (counts.elements > elementsInlinedMax || counts.depth > depthInlinedMax) return html
+    const verdict = cheapCss(css, ownStyles, counts, parsers)
+    if (verdict === undefined) return html
+    const options = {
+      applyWidthAttributes: true,
+      preserveImportant: true,
+      inlinePseudoElements: false,
+      resolveCSSVariables: verdict.resolves,
+    }
+    selectorsKept += verdict.selectors
+    const inlined = juice.juiceDocument(document, options).html()
+    if (selectorsKept > selectorsKeptMax) forgetInliner()
+    return inlined
   } catch {
     // CSS that cannot be read is no reason not to send: mail programs skip what they do not understand.
     return html
   }
 }
 
-function isSmall(html: string): boolean {
-  if (html.length > inlinedLengthMax) return false
-  const tags = countOf(html, '<', tagsInlinedMax)
-  if (tags > tagsInlinedMax || nestingOf(html) > depthInlinedMax) return false
-  let parts = 0
-  for (const rule of withoutStyles(html).css.split('}')) {
-    const selector = rule.slice(0, Math.max(rule.lastIndexOf('{'), 0)).trim()
-    parts += selector.split(/[\s,>+~]+/).length + functionWeight * (selector.split('(').length - 1)
-  }
-  return parts * tags <= matchesMax
-}
+/** Before it is read at all. */
+const isSmall = (html: string): boolean =>
+  html.length <= inlinedLengthMax &&
+  countOf(html, '<', tagsInlinedMax) <= tagsInlinedMax &&
+  nestingOf(html) <= depthInlinedMax
 
 /** The text of the <style> elements, and the document without them. */
 function withoutStyles(html: string): { css: string; rest: string } {
@@ -54,8 +99,9 @@ function withoutStyles(html: string): { css: string; rest: string } {
   const lower = html.toLowerCase()
   let from = 0
   for (let at = lower.indexOf('<style'); at !== -1; at = lower.indexOf('<style', from)) {
-    const end = lower.indexOf('</style', at)
-    if (end === -1) break
+    const found = lower.indexOf('</style', at)
+    // One without an end goes on to that of the document.
+    const end = found === -1 ? html.length : found
     rest.push(html.slice(from, at))
     css.push(html.slice(lower.indexOf('>', at) + 1, end))
     from = end + '</style>'.length

@@ -22,6 +22,8 @@ export const inAppLengthMax = 100_000
 export const textLengthsMax = { sms: 5_000, push: 5_000, chat: 40_000 } as const
 /** Tags in a document that is sanitised, inlined or read as text: an unmatched one is looked for among all open ones. */
 export const markupMax = 20_000
+/** Tags in what is sanitised, of all blocks of a message: 7 µs each, links 40. */
+export const sanitizedTagsMax = 5_000
 /** Elements that are open at once, in a document that has many. */
 export const markupDepthMax = 500
 /** More than this is no subject; mail programs show some sixty. */
@@ -41,6 +43,10 @@ export class LimitExceeded extends Error {}
 
 /** What an entry costs that is found by going through an object, in units of work: 0.1 to 0.4 µs. */
 const entryWeight = 8
+/** Characters that are only looked at, for one unit of work: a number is read, two texts are compared. */
+const readPerUnit = 16
+/** Making what shows dates and numbers in a zone or a language takes as long as this many steps. */
+const formatterSteps = 150
 
 /** What one message may still cost: every step is charged what it costs, before it is taken where that is known. */
 export class Budget {
@@ -49,18 +55,36 @@ export class Budget {
   #work = 0
   #output = 0
   #keys: Map<object, readonly string[]> | undefined
+  #formatters: Set<string> | undefined
 
   constructor(now: () => Date) {
     this.now = now
   }
 
-  /** So many characters or list members are read or made. Filters of LiquidJS call it too. */
-  use(count: number): void {
+  /** So many characters or list members are read or made. Filters of LiquidJS call it too, with whatever they were given. */
+  use(given: number): void {
+    // A text would be appended to the sum, which is then no number and never too large.
+    const count = typeof given === 'number' ? given : Number(given)
     if (!(count > 0)) return
     this.#work += count
     if (this.#work > workMax) {
       throw new LimitExceeded(`the template works through more than ${workMax} characters or list members`)
     }
+  }
+
+  /** A text of this length is looked at. */
+  read(length: number): void {
+    this.use(length / readPerUnit)
+  }
+
+  /**
+   * A zone or a language that the template names is used: paid in full once for a message, whether or not what it needs is
+   * made already, so that the same template always ends the same way.
+   */
+  format(name: string): void {
+    this.#formatters ??= new Set()
+    this.steps(this.#formatters.has(name) ? 1 : formatterSteps)
+    this.#formatters.add(name)
   }
 
   /** One more thing is rendered, filtered or compared. */
@@ -89,7 +113,7 @@ export class Budget {
     const known = this.#keys.get(object)
     if (known !== undefined) return known
     const keys = Object.keys(object)
-    this.use(entryWeight * keys.length)
+    this.use(entryWeight * (keys.length + 2))
     this.#keys.set(object, keys)
     return keys
   }

@@ -8,14 +8,43 @@ export const harmlessMax = 1_000
 /** Whether it can be read without a closer look. */
 export const hasFewTags = (html: string): boolean => countOf(html, '<', harmlessMax) <= harmlessMax
 
-export function demandFewTags(field: string, html: string): void {
-  const count = countOf(html, '<', markupMax)
-  if (count <= harmlessMax) return
-  if (count > markupMax) throw new RenderError(field, `comes out with more than ${markupMax} tags`)
+/** `most` is what whoever reads it has time for. */
+export function demandFewTags(field: string, html: string, most = markupMax): void {
+  const count = countOf(html, '<', most)
+  if (count <= harmlessMax && html.length <= harmlessLength) return
+  if (count > most) throw new RenderError(field, `comes out with more than ${most} tags`)
+  const attributes = attributesIn(html, most / attributeWeight) * attributeWeight
+  if (count + attributes + countOf(html, '&', 2 * most) / 2 > most) {
+    throw new RenderError(field, `comes out with more than ${most} tags, attributes and escapes`)
+  }
   if (nestingOf(html) > markupDepthMax) {
     throw new RenderError(field, `comes out with more than ${markupDepthMax} elements that are open at once`)
   }
 }
+
+/** In so short a text there is not enough of anything. */
+const harmlessLength = 20_000
+
+/** As parsers of HTML read them: what stands in quotes is one value, however many words it has. */
+const attributePattern = /[\s/]*[^\s/>][^\s/>=]*(?:\s*=\s*(?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^\s>]*))?/y
+
+/** The attributes of all tags, counted no further than asked for. */
+function attributesIn(html: string, most: number): number {
+  let count = 0
+  for (const { index, 0: name } of html.matchAll(/<[a-z][^\s/>]*/gi)) {
+    for (let at = index + name.length; at < html.length && html[at] !== '>'; count += 1) {
+      attributePattern.lastIndex = at
+      const length = attributePattern.exec(html)?.[0].length ?? 0
+      if (length === 0 || count > most) break
+      at += length
+    }
+    if (count > most) break
+  }
+  return count
+}
+
+/** One is read in half the time of a tag. */
+const attributeWeight = 0.5
 
 /** How often a character occurs, counted no further than asked for. */
 export function countOf(text: string, character: string, most: number): number {

@@ -29,5 +29,12 @@ export function createRenderer(now: () => Date = () => new Date()): Renderer {
     text: (key: string, template: StepTemplate, scope: TemplateScope) =>
       renderText(texts.of(key, template), withDefaults(template, scope), new Budget(now)),
     value: (text: string, scope: TemplateScope) => renderValue(text, scope, new Budget(now)),
+    values: (scope: TemplateScope) => {
+      let budget: Budget | undefined
+      return (text) => {
+        budget ??= new Budget(now)
+        return renderValue(text, scope, budget)
+      }
+    },
   }
 }

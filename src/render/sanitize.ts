@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module'
 import type SanitizeHtml from 'sanitize-html'
 import type { IOptions } from 'sanitize-html'
+import { sanitizedTagsMax } from './limits.ts'
 import { demandFewTags } from './markup.ts'
 
 const inlineTags = [
@@ -82,7 +83,7 @@ let sanitizeHtml: typeof SanitizeHtml | undefined
 export function sanitized(field: string, html: string, place: 'inApp' | 'email'): string {
   // In text, quotes need no escape, and readers that show it as text would show the escape.
   if (!html.includes('<')) return html.replaceAll('&#39;', "'").replaceAll('&#34;', '"')
-  demandFewTags(field, html)
+  demandFewTags(field, html, sanitizedTagsMax)
   sanitizeHtml ??= load('sanitize-html') as typeof SanitizeHtml
   return sanitizeHtml(html, options[place])
 }

@@ -1,5 +1,6 @@
 // Values of templates: how they are looked up, printed, weighed and made safe in HTML.
 import { Drop, toValue } from 'liquidjs'
+import { pathLengthMax } from '../domain/path.ts'
 import type { Budget } from './limits.ts'
 import { LimitExceeded, workMax } from './limits.ts'
 
@@ -77,13 +78,39 @@ export function memberOf(value: unknown, key: string | number, budget: Budget): 
 
 export function valueAt(value: unknown, path: readonly (string | number)[], budget: Budget): unknown {
   let found = value
-  for (const key of path) found = memberOf(found, key, budget)
+  for (const key of path) {
+    if (found === undefined || found === null) return undefined
+    found = memberOf(found, key, budget)
+  }
   return found
 }
 
-/** A dotted path out of a template, such as `order.customer.name`; nothing for no path. */
-export function pathOf(path: unknown): readonly string[] {
-  return path === undefined || path === null || path === '' ? [] : String(path).split('.')
+/** A dotted path out of a template, such as `order.customer.name`; nothing for no path. It may come out of a payload. */
+export function pathOf(given: unknown, budget: Budget): readonly string[] {
+  const path = print(given, budget)
+  if (path.length > pathLengthMax) {
+    throw new LimitExceeded(`a path of the template is longer than ${pathLengthMax} characters`)
+  }
+  return path === '' ? [] : path.split('.')
+}
+
+/** As JavaScript reads it, without writing out a list for it: one with several members is no number anyway. */
+export function numberOf(given: unknown, budget: Budget): number {
+  let value: unknown = toValue(given)
+  while (Array.isArray(value)) {
+    if (value.length !== 1) return value.length === 0 ? 0 : Number.NaN
+    value = toValue(value[0])
+  }
+  if (typeof value === 'string') budget.read(value.length)
+  return Number(value)
+}
+
+/** Beyond 2⁵³ adding one changes nothing, and a range never ends. */
+export function rangeEndOf(given: unknown, budget: Budget): number {
+  const end = Math.trunc(numberOf(given, budget))
+  if (Number.isNaN(end)) return 0
+  if (!Number.isSafeInteger(end)) throw new Error('a range ends beyond what can be counted')
+  return end
 }
 
 /** What a template prints: missing is empty, a list its members, an object its JSON. */
@@ -114,22 +141,28 @@ function printed(given: unknown, budget: Budget): string {
 
 /** Members are charged as such: many that print nothing take their time too. */
 function printedList(list: readonly unknown[], budget: Budget): string {
-  budget.use(list.length)
+  budget.use(memberWeight * list.length)
   return list.map((member) => print(member, budget)).join('')
 }
 
 const dateText = (date: Date): string => (Number.isNaN(date.getTime()) ? '' : date.toISOString())
 
+/** What a member of a list costs that is written, or looked into: as much as some characters. */
+export const memberWeight = 4
 /** A member of a value that is made into JSON costs what some characters do. */
 const memberCost = 8
 
 /** JSON that is paid for while it is made: what holds itself many times over would never end. */
 export function jsonOf(given: unknown, budget: Budget, indent = 0): string {
+  // Blanks before the members of what is nested deeply come to more than the members.
+  const depths = indent === 0 ? undefined : new Map<unknown, number>()
   const json = JSON.stringify(
     given,
-    (_, value: unknown) => {
+    function (this: unknown, _, value: unknown) {
       const plain: unknown = toValue(value)
-      budget.use(typeof plain === 'string' ? plain.length + memberCost : memberCost)
+      const depth = depths === undefined ? 0 : (depths.get(this) ?? 0) + 1
+      budget.use(memberCost + indent * depth + (typeof plain === 'string' ? plain.length : 0))
+      if (typeof plain === 'object' && plain !== null) depths?.set(plain, depth)
       return plain
     },
     indent,
@@ -157,6 +190,7 @@ export function weightOf(value: unknown): number {
 /** Pays for what a filter made. */
 export function paid<T>(value: T, budget: Budget): T {
   if (typeof value === 'string') budget.use(value.length)
+  else if (value instanceof SafeText) budget.use(value.text.length)
   else if (Array.isArray(value)) {
     budget.use(value.length)
     if (weightOf(value) > workMax)

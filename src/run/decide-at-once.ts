@@ -5,6 +5,8 @@ import type { StepType, WorkflowVersion } from '../domain/workflow.ts'
 import { countWritten } from '../record/count-messages.ts'
 import type { DecideAtOnce, DecidedAtOnce } from '../record/decided-at-once.ts'
 import type { PreLeasedJob } from '../record/notify.ts'
+import type { Costly } from './costly.ts'
+import { createCostly } from './costly.ts'
 import { decideBatch } from './decide/decide-batch.ts'
 import { followerOf } from './decide/follower.ts'
 import { loadFacts } from './decide/load-facts.ts'
@@ -16,8 +18,8 @@ import { placeBatch } from './send/place-batch.ts'
 import type { Stages } from './stages.ts'
 
 /**
- * Of the channels, those whose messages may be repeated: should the answer to the commit be lost, nobody knows any more that a
- * marked call was never made.
+ * Of the channels, those whose messages are usually repeated when it is unsure whether they were sent: should the answer to the
+ * commit be lost and then this process as well, no one can tell that a marked call was never made.
  */
 const decidable: ReadonlySet<StepType | undefined> = new Set<StepType>(['in_app', 'email'])
 
@@ -54,9 +56,7 @@ async function decide(
   const links = await unsubscribeLinks(deciding, environment, [...jobs, ...facts.followers.values()], facts.versions)
   const now = world.now()
   const parts = { environment, facts, links, renderer, now, stages, answers: new Map(), tracing: undefined }
-  const beganMs = performance.now()
-  const decided = decideBatch(parts, jobs)
-  costly.note(environment, performance.now() - beganMs)
+  const decided = await costly.timed(environment, () => decideBatch(parts, jobs))
   if (decided.wishes.length + decided.asking.length + decided.calls.length > 0) return undefined
   // As if each came after itself: it has no row yet, and one that waits for a slot is written as well.
   const madeAfter = new Map([...jobs.map(({ id }) => [id, id] as const), ...decided.madeAfter])
@@ -90,8 +90,8 @@ function decidedAtOnce(
     settlements,
     madeAfter: followers,
     written: (ended) => {
-      const { meter } = stages.pipeline.world
-      countWritten(meter, settlements, new Set(settlements.map(({ job }) => job.id)), stages.pipeline.world.now())
+      const { world } = stages.pipeline
+      countWritten(world.meter, settlements, new Set(settlements.map(({ job }) => job.id)), world.now())
       const followed = new Set(followers.values())
       const goesOn = settlements.filter(({ job, next }) => next !== null && !followed.has(job.id))
       const handedOn = new Set(goesOn.map(({ job }) => followers.get(job.id) ?? job.id))
@@ -103,30 +103,6 @@ function decidedAtOnce(
       if (isUnknown) stages.unconfirmed.note({ jobs, madeAfter: followers, marked: begun.flatMap(markedBy) })
       leaveSeats(begun)
       stages.sends.wake()
-    },
-  }
-}
-
-interface Costly {
-  has(environment: Environment): boolean
-  note(environment: Environment, tookMs: number): void
-}
-
-/** What takes longer than this keeps callers waiting: such templates are rendered after the answer, as are the next ones. */
-const costlyMs = 50
-const costlyForMs = 10_000
-
-function createCostly(): Costly {
-  const untilMs = new Map<string, number>()
-  return {
-    has: ({ id }) => {
-      const until = untilMs.get(id)
-      if (until === undefined || performance.now() < until) return until !== undefined
-      untilMs.delete(id)
-      return false
-    },
-    note: ({ id }, tookMs) => {
-      if (tookMs > costlyMs) untilMs.set(id, performance.now() + costlyForMs)
     },
   }
 }

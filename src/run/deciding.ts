@@ -19,7 +19,7 @@ export function createDeciding({ db, world, renderer, operatorMail, linkBase }: 
     integrations: createIntegrations(world.sealer),
     wordings: createWordings(),
     limits: createLimits(),
-    signingSecrets: createSigningSecrets(world.sealer),
+    signingSecrets: createSigningSecrets(world),
     linkBase,
     operatorMail,
   }

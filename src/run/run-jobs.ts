@@ -134,7 +134,7 @@ async function decideJobs(
   const open = await withoutCanceled(stages, environment, facts, jobs)
   const links = await unsubscribeLinks(pipeline, environment, [...open, ...facts.followers.values()], facts.versions)
   const now = world.now()
-  const decided = decideBatch({ environment, facts, links, renderer, now, stages, answers, tracing }, open)
+  const decided = await decideBatch({ environment, facts, links, renderer, now, stages, answers, tracing }, open)
   const left = facts.mayBeSuppressed
     ? await withoutSuppressed(pipeline, environment, decided.sends, now)
     : { sends: decided.sends, skipped: [] }

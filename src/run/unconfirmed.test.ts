@@ -60,6 +60,17 @@ test('where the step that follows was made with it, that is run in its place', a
   assert.deepEqual(resolved, { given: a, now: follower })
 })
 
+test('where the write of that step gives no answer either, the row that was given leads to it again', async () => {
+  const a = jobOf('a')
+  const follower = jobOf('after a')
+  const { db } = dbWith([follower])
+  const unconfirmed = noted([a], [['after a', 'a']])
+  await unconfirmed.resolve(db, environment, [a])
+  unconfirmed.note({ jobs: [follower], madeAfter: new Map(), marked: [] })
+  const [again] = await unconfirmed.resolve(db, environment, [a])
+  assert.deepEqual(again, { given: a, now: follower })
+})
+
 test('while the database does not answer the doubt stays', async () => {
   const a = jobOf('a')
   const unconfirmed = noted([a])

@@ -7,6 +7,7 @@ import type { Environment } from '../domain/environment.ts'
 import type { EventRequest, TriggeredEvent } from '../domain/event.ts'
 import { contextKeyOf, directLane } from '../domain/event.ts'
 import type { Job } from '../domain/job.ts'
+import { SigningKeys } from '../domain/signing-keys.ts'
 import type { Tenant } from '../domain/tenant.ts'
 import type { NotificationStep, StepType } from '../domain/workflow.ts'
 import type { SigningSecrets } from '../run/cache/signing-secrets.ts'
@@ -106,7 +107,8 @@ export interface Knowing {
 }
 
 /** Who may not unsubscribe others is shown links of the same look that unsubscribe nobody. */
-const nobodysSecrets: SigningSecrets = { of: async () => Buffer.alloc(1) }
+const nobodysKeys = new SigningKeys([{ version: 1, secret: 'nobody', createdAt: new Date(0) }])
+const nobodysSecrets: SigningSecrets = { of: async () => nobodysKeys, renewed: async () => nobodysKeys }
 
 /** What all steps of all recipients need. */
 export async function loadKnown(

@@ -74,11 +74,24 @@ test('each entry gets its own, with its channel and its other members; push entr
   assert.deepEqual(codes({ channels }), ['messageCreated', 'messageCreated'])
 })
 
-test('the payload’s address stands in for the entry’s', () => {
-  const [draft] = draftsOf({ payload: { id: 7, webhookUrl: 'https://other.example/x' } })
+test('a payload does not choose where a message goes, unless the account says so', () => {
+  const payload = { webhookUrl: 'https://other.example/x' }
+  assert.equal(draftsOf({ payload })[0]?.directWebhookUrl, hook)
+  assert.ok(codes({ payload }).includes('payloadAddressIgnored'))
+  const nowhere = { channels: [entry('s', 'slack', {})], payload }
+  assert.deepEqual(codes(nowhere), ['messageCreated', 'noWebhookUrl', 'payloadAddressIgnored'])
+  // What is no address at all is ignored as well.
+  assert.equal(draftsOf({ payload: { webhookUrl: 'none' } })[0]?.directWebhookUrl, hook)
+})
+
+test('the payload’s address stands in for the entry’s on the hosts that the account lists', () => {
+  const integrations = accounts.map((one) => ({ ...one, configurations: { payloadWebhookHosts: ['other.example'] } }))
+  const elsewhere = { integrations, payload: { webhookUrl: 'https://other.example.evil.example/x' } }
+  assert.ok(codes(elsewhere).includes('payloadAddressRefused'))
+  const [draft] = draftsOf({ integrations, payload: { id: 7, webhookUrl: 'https://other.example/x' } })
   assert.equal(draft?.directWebhookUrl, 'https://other.example/x')
   for (const webhookUrl of ['ftp://x', 'nowhere', `https://${'a'.repeat(2_050)}`, 'https://x\n.example']) {
-    const decision = decide({ payload: { webhookUrl } })
+    const decision = decide({ integrations, payload: { webhookUrl } })
     assert.equal(decision.kind, 'fail', webhookUrl)
     assert.equal(JSON.parse(decision.details[0]?.raw ?? '{}').field, 'payload.webhookUrl')
   }

@@ -1,6 +1,7 @@
 // The chat step: one message a channel entry, by the integration that the entry belongs to.
 import type { StoredDetail } from '../domain/execution-detail.ts'
 import { detail } from '../domain/execution-detail.ts'
+import { isOnHost } from '../domain/host-names.ts'
 import type { MessageDraft } from '../domain/message.ts'
 import { RenderError } from '../domain/rendering.ts'
 import { withProviderWishes } from './channel-overrides.ts'
@@ -54,10 +55,14 @@ export const chat: Step = {
         const messages = draftsOf(input, content, places)
         const created = messages.map(() => detail(now, 'messageCreated'))
         const some = skipped.length === 0 ? [] : [detail(now, 'someChatSkipped')]
-        return { kind: 'send', messages, details: [...created, ...skipped, ...some] }
+        const ignored = ignoresAddress(event.payload, places) ? [detail(now, 'payloadAddressIgnored')] : []
+        return { kind: 'send', messages, details: [...created, ...skipped, ...some, ...ignored] }
       }
       if (entries.length === 0 && skipped.length > 0) return { kind: 'fail', details: skipped, stops: false }
-      const why = skipped.length > 0 ? skipped : [detail(now, 'noChannel')]
+      const unused =
+        placed.some((place) => 'code' in place && place.code === 'noWebhookUrl') && namesAddress(event.payload)
+      const ignored = unused ? [detail(now, 'payloadAddressIgnored')] : []
+      const why = skipped.length > 0 ? [...skipped, ...ignored] : [detail(now, 'noChannel')]
       const lacksNumber = missing.length > 0 && missing.every(({ code }) => code === 'noPhone')
       return {
         kind: 'unreachable',
@@ -85,7 +90,9 @@ function placeOf({ event, subscriber, now }: StepInput, entry: Entry): Place | S
     if (phone !== '') return { entry, phone }
     return detail(now, 'noPhone', { providerId, words: 'Subscriber is missing a phone number' })
   }
-  const webhookUrl = payloadAddress(event.payload) ?? entry.credentials.webhookUrl
+  const chosen = chosenAddress(event.payload, entry)
+  if (chosen === 'elsewhere') return detail(now, 'payloadAddressRefused', { providerId })
+  const webhookUrl = chosen ?? entry.credentials.webhookUrl
   const { channel } = entry.credentials
   const account = entry.integration.credentials
   const hasPlace = [webhookUrl, channel, account.webhookUrl, account.channelId].some((place) => (place ?? '') !== '')
@@ -93,7 +100,29 @@ function placeOf({ event, subscriber, now }: StepInput, entry: Entry): Place | S
   return { entry, ...optional('webhookUrl', webhookUrl), ...optional('channel', channel) }
 }
 
-/** A payload may name the address. Whether it may be called is the network guard's to say. */
+/**
+ * The address that the payload names, where its account lets payloads choose: payloads hold what end users wrote. Whether it
+ * may be called is the network guard's to say.
+ */
+function chosenAddress(
+  payload: Readonly<Record<string, unknown>>,
+  { integration }: Entry,
+): string | 'elsewhere' | undefined {
+  const hosts = integration.configurations?.payloadWebhookHosts ?? []
+  const address = hosts.length === 0 ? undefined : payloadAddress(payload)
+  return address === undefined || isOnHost(new URL(address), hosts) ? address : 'elsewhere'
+}
+
+const namesAddress = (payload: Readonly<Record<string, unknown>>): boolean =>
+  Object.hasOwn(payload, 'webhookUrl') &&
+  typeof payload['webhookUrl'] === 'string' &&
+  payload['webhookUrl'].trim() !== ''
+
+/** Told, as whoever wrote the payload may have meant it. */
+const ignoresAddress = (payload: Readonly<Record<string, unknown>>, places: readonly Place[]): boolean =>
+  namesAddress(payload) &&
+  places.some(({ webhookUrl, entry }) => webhookUrl !== undefined && webhookUrl === entry.credentials.webhookUrl)
+
 function payloadAddress(payload: Readonly<Record<string, unknown>>): string | undefined {
   const given = Object.hasOwn(payload, 'webhookUrl') ? payload['webhookUrl'] : undefined
   if (typeof given !== 'string' || given.trim() === '') return undefined

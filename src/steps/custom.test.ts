@@ -131,6 +131,7 @@ test('what can never run is told when it is saved', () => {
     [{ ...plain, headers: { 'X Y': 'z' } }, 'metadata.headers'],
     [{ ...plain, headers: { Host: 'evil.example.com' } }, 'metadata.headers.Host'],
     [{ ...plain, headers: { 'x-posthorn-signature': 'mine' } }, 'metadata.headers.x-posthorn-signature'],
+    [{ ...plain, headers: { 'Webhook-Signature': 'mine' } }, 'metadata.headers.Webhook-Signature'],
     [{ ...plain, headers: { 'X-Any': 5 } }, 'metadata.headers.X-Any'],
     [
       { ...plain, headers: Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`x-${n}`, ''])) },

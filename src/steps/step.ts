@@ -1,7 +1,7 @@
 // A step type: what is wrong with its settings when they are saved, and what it wants when its turn comes.
 import type { ChannelSettings } from '../domain/channel-settings.ts'
 import type { Decision } from '../domain/decision.ts'
-import type { Integration } from '../domain/integration.ts'
+import type { Configurations, Integration } from '../domain/integration.ts'
 import type { Job } from '../domain/job.ts'
 import type { EmailLayouts, Renderer, TemplateScope } from '../domain/rendering.ts'
 import type { NotificationStep, RunnableStepType, WorkflowVersion } from '../domain/workflow.ts'
@@ -10,6 +10,8 @@ import type { NotificationStep, RunnableStepType, WorkflowVersion } from '../dom
 export type ActiveIntegration = Pick<Integration, '_id' | 'identifier' | 'providerId' | 'channel'> & {
   /** Chat: where it goes for entries that name no place. */
   readonly credentials: { readonly webhookUrl?: string; readonly channelId?: string }
+  /** Chat: whether a payload may choose another place. */
+  readonly configurations?: Pick<Configurations, 'payloadWebhookHosts'>
 }
 
 /** Everything a step may look at. */

@@ -147,9 +147,12 @@ export async function resealApiKeys(
   return { count: rows.length, last: rows.at(-1)?.id }
 }
 
-/** Who a key speaks for. The one query that cannot start with its environment: the key is what names it. */
-export async function findCaller(db: Sql, hash: Buffer): Promise<(Caller & { expiresAt: Date | null }) | undefined> {
-  const row = await db.row<{
+export type KnownCaller = Caller & { readonly expiresAt: Date | null }
+
+/** Who keys speak for, by their hashes in base64. The one query that cannot start with its environment: the key names it. */
+export async function findCallers(db: Sql, hashes: readonly Buffer[]): Promise<Map<string, KnownCaller>> {
+  const rows = await db.rows<{
+    hash: Buffer
     keyId: string
     keyName: string
     scopes: Scope[]
@@ -159,17 +162,19 @@ export async function findCaller(db: Sql, hash: Buffer): Promise<(Caller & { exp
     name: string
   }>(
     prepared(
-      'api-keys-caller',
-      sql`select k.id as "keyId", k.name as "keyName", k.scopes, k.expires_at as "expiresAt",
+      'api-keys-callers',
+      sql`select k.hash, k.id as "keyId", k.name as "keyName", k.scopes, k.expires_at as "expiresAt",
                  e.id as "environmentId", e.organization_id as "organizationId", e.name
           from api_keys k join environments e on e.id = k.environment_id
-          where k.hash = ${hash} and k.revoked_at is null`,
+          where k.hash = any(${hashes}::bytea[]) and k.revoked_at is null`,
     ),
   )
-  if (row === undefined) return undefined
-  const environment = { id: row.environmentId, organizationId: row.organizationId, name: row.name }
-  const { keyId, keyName, scopes, expiresAt } = row
-  return { environment, keyId, keyName, scopes, expiresAt }
+  return new Map(
+    rows.map(({ hash, environmentId, organizationId, name, ...key }) => [
+      hash.toString('base64'),
+      { environment: { id: environmentId, organizationId, name }, ...key },
+    ]),
+  )
 }
 
 function apiKeyOf(row: ApiKeyRow): ApiKey {

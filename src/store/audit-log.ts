@@ -69,6 +69,24 @@ export async function findAuditEntry(db: Sql, environment: Environment, seq: num
   return row && entryOf(row)
 }
 
+/** Which of these resources have an entry of this kind by a key since then. */
+export async function findAudited(
+  db: Sql,
+  environment: Environment,
+  {
+    keyId,
+    action,
+    resourceIds,
+    since,
+  }: { keyId: string; action: AuditAction; resourceIds: readonly string[]; since: Date },
+): Promise<Set<string>> {
+  const rows = await db.rows<{ id: string }>(sql`
+    select resource_id as id from audit_log
+    where environment_id = ${environment.id} and resource_id = any(${resourceIds}::text[])
+      and at >= ${since} and key_id = ${keyId} and action = ${action}`)
+  return new Set(rows.map(({ id }) => id))
+}
+
 /** In the order of the chain. */
 export async function listAuditEntries(
   db: Sql,

@@ -79,7 +79,7 @@ export async function updateCaptures(
   return row
 }
 
-/** What the environment signs with, as its callers are shown it. */
+/** The secret that the environment was made with: version 1. */
 export async function findSigningSecret(
   db: Sql,
   sealer: Sealer,
@@ -89,6 +89,11 @@ export async function findSigningSecret(
     sql`select signing_secret as sealed from environments where id = ${environment.id}`,
   )
   return row && sealer.open(environment.id, 'signing-secret', row.sealed)
+}
+
+/** Until the transaction ends, nobody else changes what belongs to the environment as a whole. */
+export async function lockEnvironment(tx: Tx, environment: Environment): Promise<void> {
+  await tx.run(sql`select 1 from environments where id = ${environment.id} for no key update`)
 }
 
 export async function updateSigningSecret(tx: Tx, environment: Environment, signingSecret: Buffer): Promise<void> {

@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict'
 import { isIP } from 'node:net'
 import { test } from 'node:test'
+import { outboundAllow } from '../config/outbound-allow.ts'
 import type { Reach } from './address-guard.ts'
 import { createAddressGuard, isPrivateHost } from './address-guard.ts'
+import type { Terms } from './allow-list.ts'
 import { OutboundError } from './outbound-error.ts'
 
 const zone: Record<string, string[]> = {
@@ -98,4 +100,54 @@ test('a host is known to be private as it is written, and a name that means some
     assert.equal(isPrivateHost(host), true, host)
   for (const host of ['1.2.3.4', '[2606:4700::1]', 'private.example.org', 'localhost.example.org'])
     assert.equal(isPrivateHost(host), false, host)
+})
+
+/** As POSTHORN_OUTBOUND_ALLOW is written. */
+async function opened(
+  allow: string,
+  host: string,
+  terms: Partial<Terms> = {},
+  reach: Reach = 'listed',
+): Promise<boolean> {
+  const guard = createAddressGuard(outboundAllow(allow), async () => [{ address: '10.1.2.3', family: 4 }])
+  const whole: Terms = { scheme: 'https', port: 443, isTheirs: false, ...terms }
+  return guard.addressesOf(host, reach, whole).then(
+    () => true,
+    () => false,
+  )
+}
+
+test('an entry with a scheme and a port opens these alone', async () => {
+  for (const allow of ['https://10.1.2.3:8443', 'https://10.1.0.0/16:8443', 'https://chat.internal:8443']) {
+    const host = allow.includes('chat') ? 'chat.internal' : '10.1.2.3'
+    assert.equal(await opened(allow, host, { port: 8443 }), true, allow)
+    assert.equal(await opened(allow, host, { port: 443 }), false, allow)
+    assert.equal(await opened(allow, host, { port: 5432 }), false, allow)
+    assert.equal(await opened(allow, host, { scheme: 'http', port: 8443 }), false, allow)
+    assert.equal(await opened(allow, 'other.internal', { port: 8443 }), !allow.includes('chat'), allow)
+  }
+  assert.equal(await opened('https://10.1.2.3', '10.1.2.3'), true)
+  assert.equal(await opened('http://10.1.2.3', '10.1.2.3', { scheme: 'http', port: 80 }), true)
+  assert.equal(await opened('smtp://10.1.2.3', '10.1.2.3', { scheme: 'smtp', port: 25 }), true)
+  assert.equal(await opened('smtp://10.1.2.3', '10.1.2.3', { scheme: 'http', port: 25 }), false)
+})
+
+test('a bare entry keeps its meaning', async () => {
+  assert.equal(await opened('10.1.0.0/16', '10.1.2.3', { scheme: 'http', port: 9, isTheirs: true }), true)
+})
+
+test('an entry for accounts is closed to addresses that subscribers or events choose', async () => {
+  for (const allow of ['accounts+https://10.1.2.3:443', 'accounts+10.1.2.3']) {
+    assert.equal(await opened(allow, '10.1.2.3'), true, allow)
+    assert.equal(await opened(allow, '10.1.2.3', { isTheirs: true }), false, allow)
+  }
+})
+
+test('what accounts name is public where the operator says so, whatever its scheme and port', async () => {
+  const port = { scheme: 'http', port: 8080 } as const
+  assert.equal(await opened('', '10.1.2.3', port, 'operator'), true)
+  assert.equal(await opened('', '10.1.2.3', port, 'public'), false)
+  assert.equal(await opened('', 'relay.internal', port, 'public'), false)
+  assert.equal(await opened('http://10.1.2.3:8080', '10.1.2.3', port, 'public'), true)
+  assert.equal(await kindOf('public.example.org', 'public'), 'reachable')
 })

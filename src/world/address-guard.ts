@@ -1,15 +1,18 @@
 // The address guard: which hosts and addresses an outbound call may reach.
 import { lookup as systemLookup } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
-import { BlockList, isIP } from 'node:net'
-import { addNetwork, kindOfAddress } from './address.ts'
+import { isIP } from 'node:net'
+import type { AllowEntry } from '../config/outbound-allow.ts'
+import { kindOfAddress } from './address.ts'
+import type { Terms } from './allow-list.ts'
+import { createAllowList } from './allow-list.ts'
 import { OutboundError } from './outbound-error.ts'
 
 /**
- * `guarded`: public addresses and those of the allow-list. `listed`: the allow-list alone.
- * `operator`: everything but metadata addresses, which no list can open either.
+ * `guarded`: public addresses and those of the allow-list. `listed`: the allow-list alone. `public`: as guarded, whatever the
+ * scheme and the port. `operator`: everything but metadata addresses, which no list can open either.
  */
-export type Reach = 'guarded' | 'listed' | 'operator'
+export type Reach = 'guarded' | 'listed' | 'public' | 'operator'
 
 export interface ResolvedAddress {
   readonly address: string
@@ -19,12 +22,12 @@ export interface ResolvedAddress {
 export type ResolveName = (hostname: string) => Promise<readonly ResolvedAddress[]>
 
 export interface AddressGuard {
-  /** The addresses of a host, all of them vetted. */
-  addressesOf(host: string, reach: Reach): Promise<readonly ResolvedAddress[]>
+  /** The addresses of a host, all of them vetted. The terms are what the allow-list asks for. */
+  addressesOf(host: string, reach: Reach, terms?: Terms): Promise<readonly ResolvedAddress[]>
   /** `addressesOf` as sockets ask for it: the address that was vetted is the one connected to. */
-  lookup(reach: Reach): LookupFunction
+  lookup(reach: Reach, terms?: Terms): LookupFunction
   /** Whether the allow-list holds this very name. */
-  isListedName(host: string): boolean
+  isListedName(host: string, terms?: Terms): boolean
 }
 
 /** Names that hand out a cloud's secrets, and never anything else. */
@@ -53,14 +56,16 @@ export function isPrivateHost(given: string): boolean {
 
 export const resolveBySystem: ResolveName = (hostname) => systemLookup(hostname, { all: true, verbatim: true })
 
-export function createAddressGuard(allow: readonly string[], resolve: ResolveName = resolveBySystem): AddressGuard {
-  const { names, networks } = readAllowList(allow)
-  const isListed = (address: string): boolean => networks.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+export function createAddressGuard(
+  allow: readonly (AllowEntry | string)[],
+  resolve: ResolveName = resolveBySystem,
+): AddressGuard {
+  const allowed = createAllowList(allow, plainHost)
 
-  function refuseAddress(host: string, address: string, reach: Reach): void {
+  function refuseAddress(host: string, address: string, reach: Reach, terms: Terms | undefined): void {
     const kind = kindOfAddress(address)
     if (kind === 'metadata') throw refused(host, 'is a metadata address, which is never called')
-    if (reach === 'operator' || names.has(host) || isListed(address)) return
+    if (reach === 'operator' || allowed.holds(host, address, terms)) return
     if (reach === 'listed') {
       throw refused(
         host,
@@ -70,13 +75,13 @@ export function createAddressGuard(allow: readonly string[], resolve: ResolveNam
     if (kind === 'private') throw refused(host, 'is a private address; POSTHORN_OUTBOUND_ALLOW can list it')
   }
 
-  async function addressesOf(given: string, asked: Reach): Promise<readonly ResolvedAddress[]> {
+  async function addressesOf(given: string, asked: Reach, terms?: Terms): Promise<readonly ResolvedAddress[]> {
     const host = plainHost(given)
     if (isMetadataHost(host)) throw refused(host, 'is a metadata address, which is never called')
-    const reach = asked === 'guarded' && privateName.test(host) ? 'listed' : asked
+    const reach = (asked === 'guarded' || asked === 'public') && privateName.test(host) ? 'listed' : asked
     const family = isIP(host)
     const addresses = family === 0 ? await resolvedOnce(host) : [{ address: host, family }]
-    for (const { address } of addresses) refuseAddress(host, address, reach)
+    for (const { address } of addresses) refuseAddress(host, address, reach, terms)
     return addresses
   }
 
@@ -97,9 +102,9 @@ export function createAddressGuard(allow: readonly string[], resolve: ResolveNam
   }
 
   const lookup =
-    (reach: Reach): LookupFunction =>
+    (reach: Reach, terms?: Terms): LookupFunction =>
     (hostname, options, callback) => {
-      addressesOf(hostname, reach).then(
+      addressesOf(hostname, reach, terms).then(
         (addresses) => {
           if (options.all === true) callback(null, [...addresses])
           else callback(null, addresses[0]?.address ?? '', addresses[0]?.family ?? 0)
@@ -107,16 +112,7 @@ export function createAddressGuard(allow: readonly string[], resolve: ResolveNam
         (error: NodeJS.ErrnoException) => callback(error, ''),
       )
     }
-  return { addressesOf, lookup, isListedName: (host) => names.has(plainHost(host)) }
-}
-
-function readAllowList(allow: readonly string[]): { names: Set<string>; networks: BlockList } {
-  const names = new Set<string>()
-  const networks = new BlockList()
-  for (const entry of allow) {
-    if (!addNetwork(networks, entry)) names.add(plainHost(entry))
-  }
-  return { names, networks }
+  return { addressesOf, lookup, isListedName: (host, terms) => allowed.holdsName(plainHost(host), terms) }
 }
 
 /** Lower case, without the brackets of an IPv6 address and the dot at the end of a full name. */

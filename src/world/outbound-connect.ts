@@ -4,6 +4,7 @@ import { connect as connectTcp, isIP } from 'node:net'
 import type { ConnectionOptions, SecureContext, TLSSocket } from 'node:tls'
 import { connect as connectTls } from 'node:tls'
 import type { AddressGuard, Reach } from './address-guard.ts'
+import type { Terms } from './allow-list.ts'
 import { connectTimeoutMs, couldNotConnect } from './outbound-call.ts'
 import { OutboundError } from './outbound-error.ts'
 import type { Proxies, ProxyServer } from './outbound-proxy.ts'
@@ -14,7 +15,15 @@ export interface Destination {
   readonly port: number
   readonly isSecure: boolean
   readonly reach: Reach
+  /** The address is a subscriber's or came with an event: some of what the operator opens is not open to it. */
+  readonly isTheirs?: boolean
 }
+
+export const termsOf = ({ port, isSecure, isTheirs = false }: Omit<Destination, 'host' | 'reach'>): Terms => ({
+  scheme: isSecure ? 'https' : 'http',
+  port,
+  isTheirs,
+})
 
 export interface Securing {
   /** Offered to the other side. */
@@ -52,14 +61,16 @@ export function createConnect({ guard, trust, proxies }: ConnectParts): Connect 
         return isSecure ? secured({ ...security, socket }, hold) : socket
       }
       // A host that is an address is connected to without a lookup.
-      if (isIP(host) !== 0) await guard.addressesOf(host, reach)
-      const place = { host, port, lookup: guard.lookup(reach) }
+      const terms = termsOf(destination)
+      if (isIP(host) !== 0) await guard.addressesOf(host, reach, terms)
+      const place = { host, port, lookup: guard.lookup(reach, terms) }
       return isSecure ? secured({ ...security, ...place }, hold) : connected(place, hold)
     })
   }
 
-  async function tunnelled(proxy: ProxyServer, { host, port, reach }: Destination, hold: Hold): Promise<Socket> {
-    const vetted = await vettedTargets(guard, host, reach)
+  async function tunnelled(proxy: ProxyServer, destination: Destination, hold: Hold): Promise<Socket> {
+    const { host, port } = destination
+    const vetted = await vettedTargets(guard, { ...destination, terms: termsOf(destination) })
     const targets = proxies?.target === 'name' ? [host] : vetted
     return tunnelThrough(proxy, { host, port, targets }, () => connectToProxy(proxy, hold))
   }

@@ -9,10 +9,11 @@ import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
+import { outboundAllow } from '../config/outbound-allow.ts'
 import type { ResolveName } from './address-guard.ts'
 import type { OutboundFailure } from './outbound-error.ts'
 import { OutboundError } from './outbound-error.ts'
-import { createOutboundFetch } from './outbound-fetch.ts'
+import { createAccountAddresses, createOutboundFetch } from './outbound-fetch.ts'
 import type { OutboundOptions, World } from './world.ts'
 
 async function listen(t: TestContext, server: Server): Promise<number> {
@@ -323,6 +324,28 @@ test('a connection the operator’s reach opened does not serve a guarded call',
   const fetch = createOutboundFetch({ allow: [], resolve: toLoopback })
   await fetch(new Request(`http://relay.example.org:${port}/`), { reach: 'operator' })
   await failure('refused-address', `http://relay.example.org:${port}/`, {}, fetch)
+})
+
+test('what the operator opens for a port, or for accounts alone, is open to nothing else', async (t) => {
+  const port = await serve(t, (_request, response) => void response.end('ok'))
+  const other = await serve(t, (_request, response) => void response.end('other'))
+  const fetch = createOutboundFetch({ allow: outboundAllow(`accounts+http://127.0.0.1:${port}`) })
+  assert.equal((await fetch(new Request(`http://127.0.0.1:${port}/`))).body, 'ok')
+  await failure('refused-address', `http://127.0.0.1:${other}/`, {}, fetch)
+  // Not by the connection that was opened for an account either.
+  await failure('refused-address', `http://127.0.0.1:${port}/`, { isTheirs: true }, fetch)
+})
+
+test('where the operator’s reach is off, accounts reach what is public or listed', async (t) => {
+  const port = await serve(t, (_request, response) => void response.end('ok'))
+  const closed = createOutboundFetch({ allow: [], operatorReach: 'off' })
+  await failure('refused-address', `http://127.0.0.1:${port}/`, { reach: 'operator' }, closed)
+  const listed = createOutboundFetch({ allow: outboundAllow(`http://127.0.0.1:${port}`), operatorReach: 'off' })
+  assert.equal((await listed(new Request(`http://127.0.0.1:${port}/`), { reach: 'operator' })).body, 'ok')
+  const mail = createAccountAddresses({ allow: outboundAllow('smtp://10.0.0.9:2525'), operatorReach: 'off' })
+  await assert.rejects(mail('10.0.0.8', 2525))
+  await assert.rejects(mail('10.0.0.9', 25))
+  assert.deepEqual(await mail('10.0.0.9', 2525), [{ address: '10.0.0.9', family: 4 }])
 })
 
 test('without the allow-list only https on port 443 is called', async () => {

@@ -1,11 +1,12 @@
 // Calls to the outside: to vetted addresses only, bounded in time and size, redirects returned and not followed.
 import { isIP } from 'node:net'
+import type { AllowEntry } from '../config/outbound-allow.ts'
 import type { AddressGuard, Reach, ResolveName } from './address-guard.ts'
 import { createAddressGuard, plainHost } from './address-guard.ts'
 import type { OutboundCall } from './outbound-call.ts'
 import { bodyOf, defaultTimeoutMs, headersOf } from './outbound-call.ts'
-import type { ConnectParts } from './outbound-connect.ts'
-import { createConnect } from './outbound-connect.ts'
+import type { ConnectParts, Destination } from './outbound-connect.ts'
+import { createConnect, termsOf } from './outbound-connect.ts'
 import { OutboundError } from './outbound-error.ts'
 import { createHttp1 } from './outbound-http1.ts'
 import { createHttp2 } from './outbound-http2.ts'
@@ -16,7 +17,9 @@ import type { OutboundOptions, World } from './world.ts'
 
 export interface OutboundFetchOptions {
   /** Host names, addresses and networks that may be reached although they are private. */
-  readonly allow: readonly string[]
+  readonly allow: readonly (AllowEntry | string)[]
+  /** `off`: what accounts name is reached as if anybody named it. Left out: `on`. */
+  readonly operatorReach?: 'on' | 'off'
   readonly resolve?: ResolveName
   /** Certificates in PEM that are trusted beside those that Node trusts. */
   readonly ca?: string | undefined
@@ -42,12 +45,14 @@ export function createOutboundFetch(options: OutboundFetchOptions): World['fetch
   const vet = createVetting(guard)
   return async (request, callOptions = {}) => {
     const url = new URL(request.url)
-    const reach = reachOf(url, callOptions)
+    const reach = reachOf(url, callOptions, options.operatorReach ?? 'on')
     const host = plainHost(url.hostname)
-    // A host that is an address is connected to without a lookup, so it is vetted here.
-    if (isIP(host) !== 0) await vet(host, reach)
-    const body = await bodyOf(request)
     const isSecure = url.protocol === 'https:'
+    const port = url.port === '' ? (isSecure ? httpsPort : httpPort) : Number(url.port)
+    const destination = { host, port, isSecure, reach, isTheirs: callOptions.isTheirs === true }
+    // A host that is an address is connected to without a lookup, so it is vetted here.
+    if (isIP(host) !== 0) await vet(destination)
+    const body = await bodyOf(request)
     const call: OutboundCall = {
       host,
       method: request.method,
@@ -58,33 +63,40 @@ export function createOutboundFetch(options: OutboundFetchOptions): World['fetch
       timeoutMs: callOptions.timeoutMs ?? defaultTimeoutMs,
       mayLeave: callOptions.mayLeave,
     }
-    const port = url.port === '' ? (isSecure ? httpsPort : httpPort) : Number(url.port)
     // Without TLS the two sides have no way to agree on HTTP/2.
     const send = callOptions.http2 === true && isSecure ? callByHttp2 : callByHttp1
-    return send(call, { host, port, isSecure, reach }, callOptions.account ?? everybody)
+    return send(call, destination, callOptions.account ?? everybody)
   }
 }
 
+/** For connections that are not HTTP's: mail servers. */
+export function createAccountAddresses({ allow, resolve, operatorReach }: OutboundFetchOptions) {
+  const guard = createAddressGuard(allow, resolve)
+  const reach = operatorReach === 'off' ? 'public' : 'operator'
+  return (host: string, port: number) => guard.addressesOf(host, reach, { scheme: 'smtp', port, isTheirs: false })
+}
+
 /** What is known of an address does not change while we run, and asking the lists anew costs 20 µs a call. */
-function createVetting(guard: AddressGuard): (address: string, reach: Reach) => Promise<void> {
+function createVetting(guard: AddressGuard): (destination: Destination) => Promise<void> {
   const known = new Set<string>()
-  return async (address, reach) => {
-    const name = `${reach} ${address}`
+  return async (destination) => {
+    const { host, port, isSecure, reach, isTheirs } = destination
+    const name = `${reach} ${isTheirs} ${isSecure} ${port} ${host}`
     if (known.has(name)) return
-    await guard.addressesOf(address, reach)
+    await guard.addressesOf(host, reach, termsOf(destination))
     if (known.size >= vettedAddressesMax) known.clear()
     known.add(name)
   }
 }
 
 /** Throws when the address alone shows that we will not call it. */
-function reachOf(url: URL, options: OutboundOptions): Reach {
+function reachOf(url: URL, options: OutboundOptions, operatorReach: 'on' | 'off'): Reach {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     throw new OutboundError('refused-address', `Only http and https are called, not ${url.protocol}`)
   }
   if (url.username !== '' || url.password !== '') {
     throw new OutboundError('refused-address', `The address of ${url.hostname} must not hold a user name or password`)
   }
-  if (options.reach === 'operator') return 'operator'
+  if (options.reach === 'operator') return operatorReach === 'on' ? 'operator' : 'public'
   return url.protocol === 'https:' && url.port === '' ? 'guarded' : 'listed'
 }

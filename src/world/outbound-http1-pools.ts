@@ -31,7 +31,7 @@ export function createHttp1Pools(parts: ConnectParts, connect: Connect): PoolOf 
   return (way, account) => {
     const own = pools.get(account) ?? new Map<string, Pool>()
     pools.set(account, own)
-    const name = `${way.isSecure} ${way.reach satisfies Reach} ${way.leads} ${way.host}:${way.port}`
+    const name = `${way.isSecure} ${way.reach satisfies Reach} ${way.isTheirs === true} ${way.leads} ${way.host}:${way.port}`
     const known = own.get(name)
     if (known !== undefined) {
       // Behind the others: the one at the front was not used for the longest.
@@ -53,7 +53,8 @@ function forgetFirst(own: Map<string, Pool>): void {
   void first[1].close()
 }
 
-function madePool({ host, port, isSecure, reach }: Way, connect: Connect): Pool {
+function madePool(way: Way, connect: Connect): Pool {
+  const { host, port, isSecure } = way
   const name = host.includes(':') ? `[${host}]` : host
   // A connection that takes up an earlier session is spared half the handshake.
   let session: Buffer | undefined
@@ -66,7 +67,7 @@ function madePool({ host, port, isSecure, reach }: Way, connect: Connect): Pool 
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: (_options, done) => {
-      connect({ host, port, isSecure, reach }, { session }).then(
+      connect(way, { session }).then(
         (socket) => {
           socket.setNoDelay(true)
           socket.on('session', (given: Buffer) => {

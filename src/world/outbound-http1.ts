@@ -4,7 +4,7 @@ import { codeOf } from './address-guard.ts'
 import type { OutboundCall } from './outbound-call.ts'
 import { answerBytesMax, couldNotBeMade, couldNotConnect, wasWithheld } from './outbound-call.ts'
 import type { Connect, ConnectParts, Destination } from './outbound-connect.ts'
-import { inTime } from './outbound-connect.ts'
+import { inTime, termsOf } from './outbound-connect.ts'
 import { OutboundError } from './outbound-error.ts'
 import { createHttp1Pools } from './outbound-http1-pools.ts'
 import type { ProxyServer } from './outbound-proxy.ts'
@@ -19,24 +19,26 @@ export function createHttp1(parts: ConnectParts, connect: Connect): CallByHttp1 
   const { guard, proxies } = parts
   const poolOf = createHttp1Pools(parts, connect)
   return (call, destination, account) => {
-    const { host, port, isSecure, reach } = destination
+    const { host, port, isSecure } = destination
     const proxy = isSecure ? undefined : proxies?.of(isSecure, host, port)
     if (proxy !== undefined && mayBeNamed(destination)) return callByName(call, destination, proxy, account)
-    return exchange(call, poolOf({ host, port, isSecure, reach, leads: 'there' }, account))
+    return exchange(call, poolOf({ ...destination, leads: 'there' }, account))
   }
 
   /** A proxy that is handed an http request goes by the name in it: only where that cannot be a trick. */
-  function mayBeNamed({ host, reach }: Destination): boolean {
-    return proxies?.target === 'name' || reach === 'operator' || guard.isListedName(host)
+  function mayBeNamed(destination: Destination): boolean {
+    const { host, reach } = destination
+    return proxies?.target === 'name' || reach === 'operator' || guard.isListedName(host, termsOf(destination))
   }
 
   async function callByName(
     call: OutboundCall,
-    { host, port, reach }: Destination,
+    destination: Destination,
     proxy: ProxyServer,
     account: object,
   ): Promise<OutboundAnswer> {
-    await inTime(host, () => vettedTargets(guard, host, reach))
+    const { host, port } = destination
+    await inTime(host, () => vettedTargets(guard, { ...destination, terms: termsOf(destination) }))
     const name = host.includes(':') ? `[${host}]` : host
     const authority = port === httpPort ? name : `${name}:${port}`
     const headers = { ...call.headers, ...proxy.headers, host: authority }

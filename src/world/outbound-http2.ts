@@ -16,8 +16,8 @@ export type CallByHttp2 = (call: OutboundCall, destination: Destination, account
 export function createHttp2(connect: Connect): CallByHttp2 {
   const pools = new WeakMap<object, Map<string, Http2Pool>>()
   function poolOf(destination: Destination, account: object): Http2Pool {
-    const { host, port, reach } = destination
-    const name = `${reach} ${host} ${port}`
+    const { host, port, reach, isTheirs = false } = destination
+    const name = `${reach} ${isTheirs} ${host} ${port}`
     const accountPools = pools.get(account) ?? new Map<string, Http2Pool>()
     pools.set(account, accountPools)
     const pool =

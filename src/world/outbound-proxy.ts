@@ -6,6 +6,7 @@ import { BlockList, isIP } from 'node:net'
 import { addNetwork } from './address.ts'
 import type { AddressGuard, Reach } from './address-guard.ts'
 import { plainHost } from './address-guard.ts'
+import type { Terms } from './allow-list.ts'
 import { OutboundError } from './outbound-error.ts'
 
 export interface ProxySettings {
@@ -105,16 +106,15 @@ function blockListOf(...entries: readonly string[]): BlockList {
  */
 export async function vettedTargets(
   guard: AddressGuard,
-  host: string,
-  reach: Reach,
+  { host, reach, terms }: { host: string; reach: Reach; terms: Terms },
 ): Promise<readonly [string, ...string[]]> {
   try {
-    const addresses = [...(await guard.addressesOf(host, reach))].sort((one, other) => one.family - other.family)
+    const addresses = [...(await guard.addressesOf(host, reach, terms))].sort((one, other) => one.family - other.family)
     const [first = host, ...others] = addresses.map(({ address }) => address)
     return [first, ...others]
   } catch (error) {
     const isUnknown = error instanceof OutboundError && error.kind === 'not-sent'
-    if (isUnknown && (reach === 'operator' || guard.isListedName(host))) return [host]
+    if (isUnknown && (reach === 'operator' || guard.isListedName(host, terms))) return [host]
     throw error
   }
 }

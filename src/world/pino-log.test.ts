@@ -90,3 +90,17 @@ test('what lies below the level is not written, and pretty lines strike out secr
   assert.doesNotMatch(pretty.said(), /hush/)
   assert.throws(() => JSON.parse(pretty.said()))
 })
+
+test('what errors of the database repeat of rows and statements is struck out', () => {
+  const { log, said } = listen()
+  const members = { severity: 'ERROR', routine: 'x', detail: 'Key (email)=(hush@example.com) exists.', where: 'hush' }
+  log.error({ err: Object.assign(new Error('duplicate key value'), { code: '23505', ...members }) }, 'no')
+  const value = 'invalid input syntax for type uuid: "hush "and" more"'
+  log.error({ err: Object.assign(new Error(value), { code: '22P02', ...members }) }, 'no')
+  assert.doesNotMatch(said(), /hush/)
+  assert.match(said(), /duplicate key value/)
+  assert.match(said(), /invalid input syntax for type uuid/)
+  // Others' errors keep what they tell.
+  log.error({ err: Object.assign(new Error('x'), { detail: 'shown' }) }, 'no')
+  assert.match(said(), /shown/)
+})

@@ -60,7 +60,25 @@ function withoutSecrets(value: unknown, depth: number): unknown {
 /** What tells of an error does not count as its own members, and would be left out. */
 function membersOf(error: Error): object {
   const { name, message, stack, cause } = error
-  return { ...error, type: name, message, stack, ...(cause === undefined ? {} : { cause }) }
+  const members = { ...error, type: name, message, stack, ...(cause === undefined ? {} : { cause }) }
+  return isOfDatabase(error) ? withoutValues(members) : members
+}
+
+/** An error of PostgreSQL's own, by the members that the driver gives it. */
+const isOfDatabase = (error: Error): boolean => 'severity' in error && 'code' in error && 'routine' in error
+
+/** Members that repeat what a row or a statement holds: addresses and texts of people. */
+const valueMembers = ['detail', 'hint', 'where', 'internalQuery', 'parameters', 'query'] as const
+
+/** Where a value could not be read, the message quotes it. */
+function withoutValues(members: Record<string, unknown>): object {
+  const shown = { ...members }
+  for (const name of valueMembers) if (shown[name] !== undefined && shown[name] !== null) shown[name] = struckOut
+  if (!String(shown['code']).startsWith('22')) return shown
+  const message = String(shown['message'] ?? '')
+  shown['message'] = message.replace(/".*"/s, `"${struckOut}"`)
+  shown['stack'] = String(shown['stack'] ?? '').replace(message, String(shown['message']))
+  return shown
 }
 
 function withoutSecretTexts(text: string): string {

@@ -5,7 +5,7 @@ import { createIdSource } from '../domain/uuid-v7.ts'
 import type { Log } from './log.ts'
 import { createMeter } from './meter.ts'
 import type { OutboundFetchOptions } from './outbound-fetch.ts'
-import { createOutboundFetch } from './outbound-fetch.ts'
+import { createAccountAddresses, createOutboundFetch } from './outbound-fetch.ts'
 import type { Tracer } from './tracer.ts'
 import type { World } from './world.ts'
 
@@ -23,6 +23,7 @@ export function createWorld(parts: {
     newId: createIdSource(),
     random: Math.random,
     fetch: createOutboundFetch(parts.outbound),
+    accountAddresses: createAccountAddresses(parts.outbound),
     sealer: parts.sealer,
     log: parts.log,
     meter: createMeter(),

@@ -1,5 +1,6 @@
 // The World: everything Posthorn cannot compute by itself (time, ids, the network, the log).
 import type { Sealer } from '../domain/sealed.ts'
+import type { ResolvedAddress } from './address-guard.ts'
 import type { Log } from './log.ts'
 import type { MayLeave } from './may-leave.ts'
 import type { Meter } from './meter.ts'
@@ -19,6 +20,11 @@ export interface World {
    * Whatever answer comes is returned; an OutboundError tells why there was none.
    */
   fetch(request: Request | OutboundRequest, options?: OutboundOptions): Promise<OutboundAnswer>
+  /**
+   * The addresses of a host that an account names, vetted as those of calls are, for what is not HTTP. Left out: all but
+   * metadata addresses are good.
+   */
+  readonly accountAddresses?: ((host: string, port: number) => Promise<readonly ResolvedAddress[]>) | undefined
   /** Seals secrets at rest with a key only this installation holds. */
   readonly sealer: Sealer
   readonly log: Log
@@ -44,6 +50,8 @@ export interface OutboundRequest {
 export interface OutboundOptions {
   /** `guarded` (default): never a private address. `operator`: an address the operator wrote down; only metadata addresses are refused. */
   readonly reach?: 'guarded' | 'operator'
+  /** The address is a subscriber's or came with an event, so that some of what the operator opens is not open to it. */
+  readonly isTheirs?: boolean
   /** For the whole call, from the first look at its address to the last byte of the answer. */
   readonly timeoutMs?: number
   /** Whose connections it goes by: those of one account are never another's. Left out: they are everybody's. */

@@ -158,7 +158,14 @@ test('only hashes are kept: no row of any table holds a key in clear', async () 
   }
 })
 
-test('a header without a valid key gets the exact reason', async () => {
+const wrongScheme = 'Invalid authentication scheme: send the header "Authorization: ApiKey <key>"'
+
+test('a key is taken after Bearer too', async () => {
+  const headers = { authorization: `Bearer ${app.developmentKey}` }
+  assert.equal((await app.call('GET', '/v1/environments', { key: null, headers })).status, 200)
+})
+
+test('a header without a valid key gets the exact reason, and never the key', async () => {
   const cases: [string | undefined, string][] = [
     [undefined, 'Missing authorization header'],
     ['ApiKey ph_nobody-has-this-key', 'API Key not found'],
@@ -166,10 +173,13 @@ test('a header without a valid key gets the exact reason', async () => {
     ['ApiKey ', 'Unauthorized'],
     ['ApiKey', 'Unauthorized'],
     ['Bearer some-token', 'Unauthorized'],
-    [`Basic ${app.developmentKey}`, 'Invalid authentication scheme: "Basic"'],
-    [`apikey ${app.developmentKey}`, 'Invalid authentication scheme: "apikey"'],
-    [`APIKEY ${app.developmentKey}`, 'Invalid authentication scheme: "APIKEY"'],
-    [app.developmentKey, `Invalid authentication scheme: "${app.developmentKey}"`],
+    [`Bearer ${'k'.repeat(10_000)}`, 'Unauthorized'],
+    [`Basic ${app.developmentKey}`, wrongScheme],
+    [`apikey ${app.developmentKey}`, wrongScheme],
+    [`APIKEY ${app.developmentKey}`, wrongScheme],
+    [app.developmentKey, wrongScheme],
+    [`ApiKey:${app.developmentKey}`, wrongScheme],
+    [`"${app.developmentKey}" x`, wrongScheme],
   ]
   for (const [authorization, message] of cases) {
     const headers: Record<string, string> = authorization === undefined ? {} : { authorization }
@@ -184,6 +194,7 @@ test('a header without a valid key gets the exact reason', async () => {
       ctx: {},
     })
     assert.equal(reply.headers['www-authenticate'], 'ApiKey')
+    assert.ok(!JSON.stringify([reply.body, reply.headers]).includes(app.developmentKey))
   }
 })
 
@@ -235,9 +246,10 @@ test('the environments of the organization are listed, and a key knows its own',
   assert.equal(production._parentId, development._id)
   assert.equal(production._organizationId, development._organizationId)
   const own = await app.call('GET', '/v1/environments/me', { key: app.productionKey })
-  const { signingSecret, ...rest } = own.body
+  const { signingSecret, signingSecrets, ...rest } = own.body
   assert.deepEqual(rest, production)
   assert.match(signingSecret, /^[0-9a-f]{64}$/)
+  assert.deepEqual(signingSecrets, [{ version: 1, secret: signingSecret, createdAt: production.createdAt }])
   assert.notEqual((await app.call('GET', '/v1/environments/me')).body.signingSecret, signingSecret)
 })
 
@@ -327,7 +339,10 @@ test('a valid key is looked up about once a second, not once a call', async () =
     assert.equal(lookUps.count, 2)
     for (let call = 0; call < 2; call += 1)
       await fresh.call('GET', '/v1/environments', { key: 'unknown-key-of-nobody' })
-    assert.equal(lookUps.count, 4, 'an unknown key is not remembered: it may be made the next moment')
+    assert.equal(lookUps.count, 3, 'an unknown key is remembered for a moment')
+    fresh.world.advance(500)
+    await fresh.call('GET', '/v1/environments', { key: 'unknown-key-of-nobody' })
+    assert.equal(lookUps.count, 4, 'and no longer: it may be made meanwhile')
   } finally {
     await fresh.close()
   }
@@ -355,10 +370,10 @@ test('a revoked key stops within a second on every node', async () => {
 
 function countLookUps(db: Sql): { readonly count: number } {
   const counted = { count: 0 }
-  const row = db.row
-  db.row = async <Row extends object>(statement: Statement) => {
-    if (statement.name === 'api-keys-caller') counted.count += 1
-    return row<Row>(statement)
+  const rows = db.rows
+  db.rows = async <Row extends object>(statement: Statement) => {
+    if (statement.name === 'api-keys-callers') counted.count += 1
+    return rows<Row>(statement)
   }
   return counted
 }

@@ -20,7 +20,7 @@ after(() => app.close())
 const dataTags: Readonly<Record<string, string>> = {
   Activity: 'what ran, and mending it',
   Events: 'what happened',
-  Mending: 'what runs again, or no more',
+  Recovery: 'what runs again, or no more',
   Messages: 'what was said',
   Outbox: 'what was kept instead of sent',
   Subscribers: 'people, and what they chose',
@@ -72,7 +72,9 @@ test('nothing is told of routes that are no more, nor twice', () => {
 for (const [operationId, { kind, action, call, says, entries = 1 }] of Object.entries(scenarios)) {
   test(`${operationId} writes ${entries === 1 ? 'one entry' : `${entries} entries`}: ${action} of ${kind}`, async () => {
     const requestId = `request-of-${operationId}`
-    const written = await added(app, { ...(await call(app)), headers: { 'x-request-id': requestId } })
+    const all = await added(app, { ...(await call(app)), headers: { 'x-request-id': requestId } })
+    // An answer may show secrets, which is told apart from the change.
+    const written = all.filter((entry) => entry.action !== 'read')
     assert.equal(written.length, entries)
     for (const entry of written) {
       assert.equal(entry.action, action)

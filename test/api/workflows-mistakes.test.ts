@@ -286,6 +286,8 @@ test('a payload schema that is none is refused, naming where; one that leads els
     ['payloadSchema.properties.a.$ref', { properties: { a: { $ref: 'https://example.com/schema.json' } } }],
     ['payloadSchema.$schema', { $schema: 'http://json-schema.org/draft-03/schema#' }],
     ['payloadSchema', 'text'],
+    ['payloadSchema.properties.a.pattern', { properties: { a: { pattern: '^(?=a)(a+)+$' } } }],
+    ['payloadSchema.patternProperties', { patternProperties: { '(a)\\1': { type: 'string' } } }],
   ]
   for (const [path, payloadSchema] of cases) {
     assert.deepEqual(paths(await refused(app, { name: 'x', payloadSchema })), [path])

@@ -91,6 +91,19 @@ test('a key is made, listed and revoked; the answer stands alone on stdout', asy
   assert.equal((await run(['keys', 'list', '--environment', 'Production'], variables)).stdout, '')
 })
 
+test('what calls are signed with is rotated and listed', async () => {
+  const rotated = await run(['signing', 'rotate', '--environment', 'Production'], variables)
+  assert.equal(rotated.code, 0, rotated.stderr)
+  const [key = '', sentence = ''] = rotated.stdout.split('\n')
+  assert.match(key, /^whsec_/)
+  assert.match(sentence, /Production .*version 2.* 7 days/)
+  const list = await run(['signing', 'list', '--environment', 'Production'], variables)
+  assert.match(list.stdout, /^1 {2}\S+ {2}signs until \S+\n2 {2}\S+ {2}signs\n$/)
+  assert.ok(!list.stdout.includes('whsec_'))
+  assert.match((await run(['signing', 'list'], variables)).stdout, /^1 {2}\S+ {2}signs\n$/)
+  assert.equal((await run(['signing'], variables)).code, 2)
+})
+
 test('keys called wrongly is 2 with what to do, and what cannot be done is 1', async () => {
   const wrong: [string[], RegExp][] = [
     [['keys'], /Usage:\n {2}posthorn keys create/],

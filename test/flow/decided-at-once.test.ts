@@ -124,11 +124,18 @@ for (const [name, { steps, to, payload, fails }] of Object.entries(cases)) {
   })
 }
 
-test('all of it is one transaction: when the provider is asked, both steps are written', async () => {
-  const { scene, mail } = atOnce
+/** In-app, then e-mail. Its first event has filled what is kept of the configuration, so the next is decided at once. */
+async function knownWorkflow(): Promise<string> {
+  const { scene } = atOnce
   const workflow = await scene.workflow([inApp('One'), email('Two')])
   await scene.trigger(workflow, { subscriberId: fresh('first'), email: 'a@example.org' })
   await settle(atOnce)
+  return workflow
+}
+
+test('all of it is one transaction: when the provider is asked, both steps are written', async () => {
+  const { scene, mail } = atOnce
+  const workflow = await knownWorkflow()
   let written: unknown
   mail.meanwhile = async ({ to }) => {
     if (to[0] !== 'b@example.org') return
@@ -145,38 +152,60 @@ test('all of it is one transaction: when the provider is asked, both steps are w
   assert.equal(mail.asked.filter(({ to }) => to[0] === 'b@example.org').length, 1)
 })
 
-const writesAtOnce = ({ text }: Statement): boolean => /insert into events/.test(text) && /new_email/.test(text)
+const writesAtOnce = ({ text }: Statement): boolean =>
+  /insert into events/.test(text) && /new_(email|in_app)/.test(text)
+
+/** From now on what is written at once has this fate; how often that was. */
+function fateOfThoseAtOnce(fate: Fate): () => number {
+  let count = 0
+  fault = (statement) => {
+    if (!writesAtOnce(statement)) return undefined
+    count += 1
+    return fate
+  }
+  return () => count
+}
 
 test('bulk calls are answered first: they are decided in their own turn', async () => {
   const { scene, mail } = atOnce
   const workflow = await scene.workflow([inApp('One'), email('Two')])
-  let decided = 0
-  fault = (statement) => {
-    if (writesAtOnce(statement)) decided += 1
-    return undefined
-  }
+  const decided = fateOfThoseAtOnce(undefined)
   for (const subscriberId of [fresh('first'), fresh('second')]) {
     await scene.results([{ name: workflow, to: { subscriberId, email: 'bulk@example.org' } }])
     await settle(atOnce)
   }
   assert.equal(mail.asked.length, 2)
-  assert.equal(decided, 0)
+  assert.equal(decided(), 0)
+})
+
+test('what must ask first has its own turn; the others do not', async () => {
+  const { scene } = atOnce
+  const phone = { template: { type: 'sms', content: 'Hi' } }
+  const decidedOf = async (steps: readonly object[]): Promise<number> => {
+    const workflow = await scene.workflow(steps)
+    const decided = fateOfThoseAtOnce(undefined)
+    for (const subscriberId of [fresh('first'), fresh('second')]) {
+      await scene.trigger(workflow, { subscriberId, email: 'a@example.org', phone: '+4915110000' })
+      await settle(atOnce)
+    }
+    return decided()
+  }
+  assert.equal(await decidedOf([inApp('One'), email('Two')]), 1, 'the second; the first fills what is kept')
+  assert.equal(await decidedOf([inApp('One'), phone]), 0)
+  assert.equal(await decidedOf([digest(), email('Two')]), 0)
+  const suppression = { channel: 'email', address: 'other@example.org', reason: 'bounced' }
+  await scene.expect(201, 'POST', '/v1/suppressions', suppression)
+  assert.equal(await decidedOf([inApp('One'), email('Two')]), 0, 'the list is asked first')
+  await scene.rows(sql`delete from suppressions`)
 })
 
 test('what PostgreSQL refuses in a message does not cost the event: it has its own turn', async () => {
   const { scene, mail } = atOnce
-  const workflow = await scene.workflow([inApp('One'), email('Two')])
-  await scene.trigger(workflow, { subscriberId: fresh('first'), email: 'a@example.org' })
-  await settle(atOnce)
-  let refused = 0
-  fault = (statement) => {
-    if (!writesAtOnce(statement)) return undefined
-    refused += 1
-    return { fails: sqlError('22P05') }
-  }
+  const workflow = await knownWorkflow()
+  const refused = fateOfThoseAtOnce({ fails: sqlError('22P05') })
   const transactionId = await scene.trigger(workflow, { subscriberId: fresh('second'), email: 'b@example.org' })
   await settle(atOnce)
-  assert.equal(refused, 1)
+  assert.equal(refused(), 1)
   assert.deepEqual(statuses(await scene.notification(transactionId)), ['completed', 'completed'])
   assert.deepEqual(
     mail.asked.map(({ to }) => to[0]),
@@ -189,9 +218,7 @@ test('a commit whose answer is lost: this node looks, knows that nothing was cal
   await mail.clear()
   // Whoever would not repeat an unsure message must not lose one that was never called.
   await mail.account('provider', { configurations: { whenUnsure: 'skip' } })
-  const workflow = await scene.workflow([inApp('One'), email('Two')])
-  await scene.trigger(workflow, { subscriberId: fresh('first'), email: 'a@example.org' })
-  await settle(atOnce)
+  const workflow = await knownWorkflow()
   let lost = 0
   fault = (statement) => {
     if (lost > 0 || !writesAtOnce(statement)) return undefined
@@ -214,9 +241,7 @@ test('a commit whose answer is lost: this node looks, knows that nothing was cal
 
 test('more jobs than callers should wait for have their own turn', async () => {
   const { scene } = atOnce
-  const workflow = await scene.workflow([inApp('One'), email('Two')])
-  await scene.trigger(workflow, { subscriberId: fresh('first'), email: 'a@example.org' })
-  await settle(atOnce)
+  const workflow = await knownWorkflow()
   let largest = 0
   fault = ({ text, values }) => {
     if (!writesAtOnce({ text, values })) return undefined
@@ -235,20 +260,13 @@ test('more jobs than callers should wait for have their own turn', async () => {
 
 test('one that is outrun holds no slot of its provider', async () => {
   const { scene, mail } = atOnce
-  const workflow = await scene.workflow([inApp('One'), email('Two')])
-  await scene.trigger(workflow, { subscriberId: fresh('first'), email: 'a@example.org' })
-  await settle(atOnce)
-  let refused = 0
-  fault = (statement) => {
-    if (!writesAtOnce(statement)) return undefined
-    refused += 1
-    return { fails: sqlError('PH001') }
-  }
+  const workflow = await knownWorkflow()
+  const refused = fateOfThoseAtOnce({ fails: sqlError('PH001') })
   // As many as there are slots at first: were they held, the last would wait for ever.
   for (let event = 0; event < 60; event += 1) {
     await scene.trigger(workflow, { subscriberId: fresh('other'), email: 'c@example.org' })
   }
-  assert.equal(refused, 60)
+  assert.equal(refused(), 60)
   await settle(atOnce)
   assert.equal(mail.asked.filter(({ to }) => to[0] === 'c@example.org').length, 60)
 })

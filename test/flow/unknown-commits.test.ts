@@ -96,6 +96,19 @@ for (const [name, steps] of Object.entries(workflows)) {
   })
 }
 
+test('two commits in a row that were not heard of: the steps that waited for a slot are sent as well', async () => {
+  await vendors.twilio('phones')
+  const to = people()
+  const transactionId = await scene.trigger(await scene.workflow([inApp('First'), sms]), to)
+  // The first writes both steps of all; the second begins those that found no slot then.
+  const { node, lost } = deaf(({ text }) => /insert into messages/.test(text), 2)
+  await node.work()
+  await node.advance(120_000, 10_000)
+  assert.equal(lost(), 2)
+  assert.deepEqual(askedPhones().sort(), to.map(({ phone }) => phone).sort())
+  await assertAllOver(transactionId, 2, 60)
+})
+
 test('a retry whose begin was committed unheard is one call', async () => {
   await mail.account('provider')
   mail.answers('provider', 429, 202)

@@ -95,9 +95,10 @@ const anybodys: readonly Rule[] = [
   },
   {
     provider: getstream,
-    credentials: { apiKey: 'stream-key' },
+    credentials: { apiKey: 'stream-key', baseUrl: 'https://relay.example.com' },
     good: ['https://relay.example.com/secret-part'],
-    wrong: ['http://relay.example.com/secret-part'],
+    // The key of the account goes to no host that a subscriber or an event chose.
+    wrong: ['http://relay.example.com/secret-part', 'https://other.example.com/secret-part'],
   },
 ]
 
@@ -145,7 +146,7 @@ test('an address on a private network is the subscriber’s mistake, and is not 
     [zulip, 'https://10.0.0.1/api/v1/external/slack_incoming'],
     [grafanaOnCall, 'https://192.168.0.1/integrations/v1/formatted_webhook/x/'],
     [rocketChat, 'https://10.0.0.1/hooks/a/b', { token: 'token-secret', user: 'u1', baseUrl: 'https://10.0.0.1' }],
-    [getstream, 'https://localhost/x', { apiKey: 'stream-key' }],
+    [getstream, 'https://localhost/x', { apiKey: 'stream-key', baseUrl: 'https://localhost' }],
   ]
   for (const [provider, webhookUrl, credentials = {}] of addresses) {
     const message = { ...chatMessage, webhookUrl, channel: 'GENERAL' }

@@ -107,7 +107,7 @@ const relayAnswers: readonly [Answer, string][] = [
   [{ status: 504 }, 'unsure'],
 ]
 test('without Stream’s secret a relay gets the text and the key, guarded, and its answers are read by their status', async () => {
-  const relay = { apiKey: 'stream-key', baseUrl: 'http://10.0.0.1' }
+  const relay = { apiKey: 'stream-key', baseUrl: 'https://relay.example' }
   for (const [answer, kind] of relayAnswers) {
     const { outcome, asked, reaches } = await send(getstream, { webhookUrl: 'https://relay.example/x' }, answer, relay)
     assert.equal(kindOf(outcome), kind, String(answer.status))
@@ -115,6 +115,14 @@ test('without Stream’s secret a relay gets the text and the key, guarded, and 
     assert.equal(asked[0]?.headers['x-api-key'], 'stream-key')
     assert.doesNotMatch(String(asked[0]?.body), /stream-key/)
   }
+  // Without a host that the account names, the key goes nowhere.
+  const { asked } = await send(
+    getstream,
+    { webhookUrl: 'https://relay.example/x' },
+    { status: 200 },
+    { apiKey: 'stream-key' },
+  )
+  assert.equal(asked[0]?.headers['x-api-key'], undefined)
 })
 
 const workspace = { token: 'token-secret', user: 'u1', baseUrl: 'https://chat.example.com' }

@@ -39,6 +39,48 @@ test('the signature is of the address without its query, and a nonce', async () 
   assert.equal(await believed(call, { account: { token: 'another-token' } }), false)
 })
 
+const v3Body = Buffer.from('To=14155550101&Status=delivered&MessageUUID=db3ce55a')
+const v3Headers = (signature: string) => ({
+  'x-plivo-signature-v3': signature,
+  'x-plivo-signature-v3-nonce': '9081726354',
+})
+
+test('version 3 signs the report as well, so that the signature is good for no other', async () => {
+  // Made with openssl.
+  const alone = 'Ak2Hwjqrw46IS27AlkHuZtj7ok0F26++GrUYXmN9rlE='
+  const withQuery = 'Q7HoVsS7xAUHyRUZ+eIwfKG4g4Q1ObVlAWdeCBY08ok='
+  const signed = { ...call, body: v3Body, headers: v3Headers(alone) }
+  assert.equal(await believed(signed), true)
+  const inQuery = { ...signed, url: `${url}?i=2&a=1`, headers: v3Headers(withQuery) }
+  assert.equal(await believed(inQuery), true)
+  assert.equal(await believed({ ...inQuery, url: `${url}?i=3&a=1` }), false)
+  assert.equal(await believed({ ...signed, body: Buffer.from('Status=failed') }), false)
+  assert.equal(await believed(signed, { account: { token: 'another-token' } }), false)
+  const proof = { key: undefined, account: { accountSid: 'a', token }, world: createFakeWorld() }
+  assert.equal(plivo.receipts?.signedWord?.(signed, proof as never), undefined)
+})
+
+test('a call that version 2 signed is good for the report that it came with', () => {
+  const wordOf = (given: InboundCall) =>
+    plivo.receipts?.signedWord?.(given, { key: undefined, account: { token }, world: createFakeWorld() } as never)
+  const first = wordOf(call)
+  assert.equal(first?.token, headers['x-plivo-signature-v2-nonce'])
+  assert.deepEqual(wordOf({ ...call }), first)
+  assert.notDeepEqual(wordOf({ ...call, body: Buffer.from('Status=delivered') }), first)
+  assert.notDeepEqual(wordOf({ ...call, query: new URLSearchParams('Status=delivered') }), first)
+})
+
+test('a call that both versions signed is not good for another report once version 3 is taken away', async () => {
+  const both = { ...headers, ...v3Headers('Ak2Hwjqrw46IS27AlkHuZtj7ok0F26++GrUYXmN9rlE=') }
+  const proof = { key: undefined, account: { token }, world: createFakeWorld() } as never
+  const wordOf = (given: InboundCall) => plivo.receipts?.signedWord?.(given, proof)
+  const told = { ...call, body: v3Body, headers: both }
+  assert.equal(await believed(told), true)
+  const forged = { ...call, headers, body: Buffer.from('Status=failed') }
+  assert.equal(wordOf(told)?.token, wordOf(forged)?.token)
+  assert.notEqual(wordOf(told)?.content, wordOf(forged)?.content)
+})
+
 test('a subaccount’s calls are signed by the main account too, whose token the integration may hold', async () => {
   const { 'x-plivo-signature-v2': signature, ...nonce } = headers
   const byBoth = { ...call, headers: { ...nonce, 'x-plivo-signature-v2': 'x', 'x-plivo-signature-ma-v2': signature } }

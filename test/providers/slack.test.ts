@@ -179,14 +179,14 @@ test('a subscriber’s address is guarded even where the account reaches its own
   const reaches: unknown[] = []
   const passOn = world.onFetch
   world.onFetch = (request, options) => {
-    reaches.push(options.reach)
+    reaches.push(options.isTheirs === true ? 'theirs' : options.reach)
     return passOn?.(request, options) ?? Promise.reject(new Error('no network'))
   }
   const credentials = { ...bot, baseUrl: 'http://10.0.0.1/api' }
   await sendWith({ world }, slack, { ...chatMessage, webhookUrl }, credentials)
   await sendWith({ world }, slack, { ...chatMessage, channel: 'C1' }, credentials)
   await sendWith({ world }, slack, { ...chatMessage, channel: 'C1' }, bot)
-  assert.deepEqual(reaches, ['guarded', 'operator', 'guarded'])
+  assert.deepEqual(reaches, ['theirs', 'operator', 'guarded'])
 })
 
 const botErrors: [string, string][] = [

@@ -89,7 +89,7 @@ test('a mailbox sends by an encrypted connection, one at a time', async (t) => {
     office.mails.map(() => ['hello@example.com', true, 2]),
   )
   assert.equal(office.sockets.length, 1)
-  assert.equal((await checkMail(account)).kind, 'good')
+  assert.equal((await checkMail({}, account)).kind, 'good')
 })
 
 test('a token is used instead of the password, and a bad one is the account’s fault', async (t) => {
@@ -105,7 +105,9 @@ test('a token is used instead of the password, and a bad one is the account’s 
   const refusal = await sendMail(world, email(), office.account({ token: 'bad-token' }))
   assert.equal(refusal.kind, 'misconfigured', JSON.stringify(refusal))
   assert.deepEqual(
-    [await checkMail(office.account({ token: 'bad-token' }))].map((result) => result.kind === 'bad' && result.field),
+    [await checkMail({}, office.account({ token: 'bad-token' }))].map(
+      (result) => result.kind === 'bad' && result.field,
+    ),
     ['token'],
   )
 })

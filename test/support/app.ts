@@ -46,6 +46,10 @@ export interface TestAppOptions {
   readonly rateLimits?: RateLimits | 'off'
   readonly vendor?: 'platform' | 'novu'
   readonly corsOrigins?: readonly string[]
+  readonly revealSecrets?: 'on' | 'off'
+  readonly trustedProxies?: readonly string[]
+  readonly metricsKey?: string
+  readonly docs?: 'on' | 'off'
   /** Share the database of another app, as a second node would. */
   readonly nodeOf?: TestApp
   /** How long the other node waits for a lock. */
@@ -75,6 +79,10 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   const app = await createServer(given, world, {
     rateLimits: options.rateLimits ?? 'off',
     corsOrigins: options.corsOrigins ?? [],
+    revealSecrets: options.revealSecrets ?? 'on',
+    trustedProxies: options.trustedProxies ?? [],
+    metricsKey: options.metricsKey,
+    docs: options.docs ?? 'on',
     vendor: options.vendor ?? 'platform',
     baseUrl: 'http://localhost:3000',
     queue: options.works === true ? pipeline.workers.queue : queueOf(clock),

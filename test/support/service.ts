@@ -30,6 +30,7 @@ type Variables = Readonly<Record<string, string>>
 
 /** A start takes a second or two; a busy machine may need many. */
 const patienceMs = 60_000
+const callMsMax = 30_000
 
 export class ServiceScene {
   private readonly children = new Set<ChildProcess>()
@@ -108,6 +109,8 @@ export class ServiceScene {
 async function call(url: string, method: string, key: string, body?: unknown): Promise<{ status: number; body: Json }> {
   const answer = await fetch(url, {
     method,
+    // A connection that was being handed to a process when that was killed may never be answered.
+    signal: AbortSignal.timeout(callMsMax),
     headers: { authorization: `ApiKey ${key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })

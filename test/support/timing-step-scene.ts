@@ -66,7 +66,7 @@ export function timingInput(scene: TimingScene): StepInput {
     },
     channels: [],
     integrations: [],
-    renderer: { email: unused, inApp: unused, text: unused, value: scene.value ?? unused },
+    renderer: { email: unused, inApp: unused, text: unused, value: scene.value ?? unused, values: unused },
     templateKey: 'timing',
   }
 }

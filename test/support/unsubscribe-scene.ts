@@ -1,7 +1,7 @@
 // What tests of unsubscribe links start from: tokens as the service signs them, and a page as a reader of HTML sees it.
 import assert from 'node:assert/strict'
 import { writeUnsubscribeToken } from '../../src/domain/unsubscribe-token.ts'
-import { findSigningSecret } from '../../src/store/installation.ts'
+import { findSigningKeys } from '../../src/store/signing-versions.ts'
 import type { TestApp, TestReply } from './app.ts'
 import { environmentOf } from './topic-scene.ts'
 
@@ -9,8 +9,8 @@ export async function secretOf(
   app: TestApp,
   environment: 'Development' | 'Production' = 'Development',
 ): Promise<Buffer> {
-  const found = await findSigningSecret(app.database.db, app.world.sealer, await environmentOf(app, environment))
-  return Buffer.from(found ?? assert.fail('there is no secret'), 'utf8')
+  const found = await findSigningKeys(app.database.db, app.world.sealer, await environmentOf(app, environment))
+  return found?.tokenKey('unsubscribe') ?? assert.fail('there is no key')
 }
 
 /** The link for a subscriber and a workflow, by their internal ids. */

@@ -73,7 +73,10 @@ for (const environment of ['development', 'production'] as const) {
     const call = callOf(node, dump.keys[environment])
     const paths = Object.entries(answersOf(dump)[environment])
     assert.ok(paths.length > 20, `${paths.length} paths`)
-    for (const [path, before] of paths) assertContains(await call('GET', path), before, path)
+    // The log first: looks at the secrets of integrations are added to it.
+    const isLog = ([path]: [string, unknown]): boolean => path.startsWith('/v1/audit')
+    const inOrder = [...paths.filter(isLog), ...paths.filter((one) => !isLog(one))]
+    for (const [path, before] of inOrder) assertContains(await call('GET', path), before, path)
   })
 }
 

@@ -34,8 +34,25 @@ const ownEnvironmentReply = Type.Object(
     ...environmentMembers,
     signingSecret: Type.Optional(
       Type.String({
-        description: 'What calls to your own addresses are signed with. Only for keys with the scope `full`.',
+        description:
+          'What calls to your own addresses are signed with. The first one signs `X-Posthorn-Signature`; after `posthorn signing rotate` it is a key of Standard Webhooks (`whsec_…`), which signs `webhook-signature`. Only for keys with the scope `full`.',
       }),
+    ),
+    signingSecrets: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            version: Type.Integer(),
+            secret: Type.String(),
+            createdAt: timestamp(),
+            signsUntil: Type.Optional(
+              timestamp({ description: 'After a rotation, calls carry this signature too until then.' }),
+            ),
+          },
+          { title: 'SigningSecret' },
+        ),
+        { description: 'All of them, the newest first. Only for keys with the scope `full`.' },
+      ),
     ),
   },
   { title: 'OwnEnvironment' },

@@ -1,6 +1,7 @@
 // The schemas of integrations: credentials, conditions, configurations, the resource itself.
 import type { TSchema } from 'typebox'
 import { Type } from 'typebox'
+import { hostNamePattern } from '../../domain/host-names.ts'
 import type { Credentials } from '../../domain/integration.ts'
 import { channels, credentialFlags, credentialObjects, credentialTexts } from '../../domain/integration.ts'
 import { freeObject, identifierText, literals, timestamp, uuid } from '../schemas.ts'
@@ -64,6 +65,15 @@ export const configurations = Type.Object(
       Type.Union([Type.Number({ exclusiveMinimum: 0, maximum: 100_000 }), Type.Null()], {
         description: 'At most so many messages a second, over all nodes. Those beyond wait for their turn.',
       }),
+    ),
+    payloadWebhookHosts: Type.Optional(
+      Type.Union(
+        [Type.Array(Type.String({ maxLength: 253, pattern: hostNamePattern }), { maxItems: 20 }), Type.Null()],
+        {
+          description:
+            'Chat: hosts (`hooks.example.com`, `*.example.com`, `chat.example.com:8443`) that the `webhookUrl` of an event’s payload may name, over https. Without any, the `webhookUrl` of payloads is ignored, and messages go to the subscribers’ own addresses.',
+        },
+      ),
     ),
   },
   { title: 'Configurations' },

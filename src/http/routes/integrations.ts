@@ -67,8 +67,8 @@ export const integrationRoutes = [
     ),
     replies: { 201: integration },
     errors: [409],
-    handle: ({ db, world }, { caller, author, body, idempotency }) =>
-      createIntegration(db, world, caller, { integration: body, author, idempotency }),
+    handle: async ({ db, world, secretReaders }, { caller, author, body, idempotency }) =>
+      secretReaders.made(await createIntegration(db, world, caller, { integration: body, author, idempotency })),
   }),
   route({
     ...shared,
@@ -79,8 +79,10 @@ export const integrationRoutes = [
     description: 'Oldest first. An environment holds at most 500.',
     scope: 'read',
     replies: { 200: Type.Array(integration) },
-    handle: async ({ db, world }, { caller }) =>
-      ok(await integrationsFor(db, world.sealer, caller, { activeOnly: false })),
+    handle: async ({ db, world, secretReaders }, { caller, author }) => {
+      const found = await integrationsFor(db, world.sealer, caller, { activeOnly: false })
+      return ok(await secretReaders.read(caller, author, found))
+    },
   }),
   route({
     ...shared,
@@ -90,8 +92,10 @@ export const integrationRoutes = [
     summary: 'List active integrations',
     scope: 'read',
     replies: { 200: Type.Array(integration) },
-    handle: async ({ db, world }, { caller }) =>
-      ok(await integrationsFor(db, world.sealer, caller, { activeOnly: true })),
+    handle: async ({ db, world, secretReaders }, { caller, author }) => {
+      const found = await integrationsFor(db, world.sealer, caller, { activeOnly: true })
+      return ok(await secretReaders.read(caller, author, found))
+    },
   }),
   route({
     ...shared,
@@ -103,10 +107,11 @@ export const integrationRoutes = [
     params,
     replies: { 200: integration },
     errors: [404],
-    handle: async ({ db, world }, { caller, params }) => {
+    handle: async ({ db, world, secretReaders }, { caller, author, params }) => {
       const found = await integrationFor(db, world.sealer, caller, params.integrationId)
       if (found === undefined) throw unknownIntegration(params.integrationId)
-      return ok(found)
+      const [shown = found] = await secretReaders.read(caller, author, [found])
+      return ok(shown)
     },
   }),
   route({
@@ -125,8 +130,10 @@ export const integrationRoutes = [
     }),
     replies: { 200: integration },
     errors: [404, 409],
-    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
-      changeIntegration(db, world, caller, { id: params.integrationId, change: body, author, idempotency }),
+    handle: async ({ db, world, secretReaders }, { caller, author, params, body, idempotency }) => {
+      const call = { id: params.integrationId, change: body, author, idempotency }
+      return secretReaders.answer(caller, author, await changeIntegration(db, world, caller, call))
+    },
   }),
   route({
     ...shared,
@@ -139,8 +146,10 @@ export const integrationRoutes = [
     params,
     replies: { 200: Type.Array(integration) },
     errors: [404],
-    handle: ({ db, world }, { caller, author, params, idempotency }) =>
-      removeIntegration(db, world, caller, { id: params.integrationId, author, idempotency }),
+    handle: async ({ db, world, secretReaders }, { caller, author, params, idempotency }) => {
+      const call = { id: params.integrationId, author, idempotency }
+      return secretReaders.answer(caller, author, await removeIntegration(db, world, caller, call))
+    },
   }),
   route({
     ...shared,
@@ -153,7 +162,9 @@ export const integrationRoutes = [
     params,
     replies: { 200: integration },
     errors: [404],
-    handle: ({ db, world }, { caller, author, params, idempotency }) =>
-      makePrimary(db, world, caller, { id: params.integrationId, author, idempotency }),
+    handle: async ({ db, world, secretReaders }, { caller, author, params, idempotency }) => {
+      const call = { id: params.integrationId, author, idempotency }
+      return secretReaders.answer(caller, author, await makePrimary(db, world, caller, call))
+    },
   }),
 ]

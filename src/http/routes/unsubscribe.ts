@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Db } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Problem } from '../../domain/problem.ts'
+import type { SigningKeys } from '../../domain/signing-keys.ts'
 import type { Unsubscription } from '../../domain/unsubscribe-token.ts'
 import { readUnsubscribeToken, unsubscribePath } from '../../domain/unsubscribe-token.ts'
 import type { Choices } from '../../manage/unsubscribe.ts'
@@ -80,13 +81,17 @@ export async function installUnsubscribe(app: FastifyInstance, db: Db, world: Wo
 /** Who a token speaks for; undefined unless it was signed with the secret of the environment it names. */
 function createOpen(db: Db, world: World): (token: string) => Promise<Opened | undefined> {
   const environments = createEnvironments(db)
-  const secrets = createSigningSecrets(world.sealer)
+  const secrets = createSigningSecrets(world)
   return async (token) => {
     const read = readUnsubscribeToken(token)
     if (read === undefined) return undefined
     const { environmentId } = read.claimed
     const environment = (await environments.of([environmentId])).get(environmentId)
-    if (environment === undefined || !read.isSignedWith(await secrets.of(db, environment))) return undefined
+    if (environment === undefined) return undefined
+    const isSigned = (keys: SigningKeys): boolean => keys.tokenKeys('unsubscribe').some((key) => read.isSignedWith(key))
+    // Another node may have signed it with a key that is new.
+    if (!isSigned(await secrets.of(db, environment)) && !isSigned(await secrets.renewed(db, environment)))
+      return undefined
     return { environment, unsubscription: read.claimed }
   }
 }

@@ -43,7 +43,7 @@ export const getstream = httpProvider({
     secretKey: optional(
       secret('API secret', {
         description:
-          'Posts to the `channel` of each subscriber, such as `messaging:orders-42`. Without it the text goes to the subscriber’s `webhookUrl`, with the API key in `X-API-KEY`.',
+          'Posts to the `channel` of each subscriber, such as `messaging:orders-42`. Without it the text goes to the subscriber’s `webhookUrl`, on the host of `baseUrl` with the API key in `X-API-KEY`, without a `baseUrl` on any host and without the key.',
       }),
     ),
     user: optional(text('Sender', { description: 'The id of the user who posts; needed with the API secret.' })),
@@ -56,9 +56,7 @@ export const getstream = httpProvider({
 
   request(message, account) {
     const { secretKey } = account
-    return secretKey === undefined
-      ? relayRequest(message, account.apiKey)
-      : channelRequest(message, { ...account, secretKey })
+    return secretKey === undefined ? relayRequest(message, account) : channelRequest(message, { ...account, secretKey })
   },
 
   outcome: (answer, message, { secretKey }) =>
@@ -81,6 +79,11 @@ export const getstream = httpProvider({
     }
   },
 })
+
+interface RelayAccount {
+  readonly apiKey: string
+  readonly baseUrl?: string
+}
 
 interface Account {
   readonly apiKey: string
@@ -124,9 +127,16 @@ function channelRequest(message: ChatMessage, account: Account): OutboundRequest
   return jsonRequest(url, body, { ...headersOf(serverToken(account.secretKey)), 'x-client-request-id': message.id })
 }
 
-function relayRequest(message: ChatMessage, apiKey: string): OutboundRequest | Outcome {
+/** The key goes to one host, whatever address a subscriber or an event names. */
+function relayRequest(message: ChatMessage, { apiKey, baseUrl }: RelayAccount): OutboundRequest | Outcome {
   const url = addressOf(message, relayRule)
   if (!(url instanceof URL)) return url
+  if (baseUrl !== undefined && url.origin !== new URL(baseAddress(baseUrl)).origin) {
+    return refused('bad-recipient', 'The subscriber’s webhookUrl is on another host than the integration’s baseUrl')
+  }
   const body = { ...textAs('text', message.content), ...settingsOf(message, ['channel', 'webhookUrl', 'headers']) }
-  return mistakeOfSilence(body, ['text', 'attachments']) ?? jsonRequest(url, body, { 'x-api-key': apiKey })
+  return (
+    mistakeOfSilence(body, ['text', 'attachments']) ??
+    jsonRequest(url, body, baseUrl === undefined ? {} : { 'x-api-key': apiKey })
+  )
 }

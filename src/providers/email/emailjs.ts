@@ -17,5 +17,5 @@ export const emailjs = provider({
   keepConnections: keepSmtpConnections,
 
   send: sendMail,
-  check: (_world, account) => checkMail(account),
+  check: checkMail,
 })

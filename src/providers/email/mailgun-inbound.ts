@@ -40,6 +40,7 @@ export const mailgunReceipts: ReceiptReader<Account> = {
       isSigned(timestamp, token, signature.string(path), proof),
     )
   },
+  signedWord: (call) => ({ token: jsonOf(call).string('signature.token') ?? '', content: call.body }),
   read(call) {
     const event = readingOf(jsonOf(call).value('event-data'))
     return receiptOf({
@@ -80,6 +81,12 @@ export const mailgunReplies: ReplyReader<Account> = {
   verify(call, proof) {
     const form = fieldsOf(call)
     return isSigned(textIn(form, 'timestamp'), textIn(form, 'token'), textIn(form, 'signature'), proof)
+  },
+  signedWord(call) {
+    const form = fieldsOf(call)
+    // Not the whole body: a repeat may draw another line between its parts.
+    const content = JSON.stringify(form.map(({ name, bytes }) => [name, bytes.toString('base64')]))
+    return { token: textIn(form, 'token'), content }
   },
   read: mailOf,
 }

@@ -28,7 +28,7 @@ export const nodemailer = provider({
   keepConnections: keepSmtpConnections,
 
   send: sendMail,
-  check: (_world, account) => checkMail(account),
+  check: checkMail,
 })
 
 function ofPem(value: string): string | undefined {

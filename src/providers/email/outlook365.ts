@@ -33,7 +33,7 @@ export const outlook365 = provider({
   keepConnections: (account, max) => keepSmtpConnections(mailboxAccount(account), max),
 
   send: (world, message, account) => sendMail(world, message, mailboxAccount(account)),
-  check: (_world, account) => checkMail(mailboxAccount(account)),
+  check: (world, account) => checkMail(world, mailboxAccount(account)),
 })
 
 interface Mailbox {

@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import SMTPConnection from 'nodemailer/lib/smtp-connection/index.js'
 import { kindOfAddress } from '../../world/address.ts'
 import { createAddressGuard, plainHost } from '../../world/address-guard.ts'
+import type { World } from '../../world/world.ts'
 
 export interface SmtpAccount {
   readonly host: string
@@ -42,12 +43,15 @@ const tlsOptionNames = [
   'ciphers',
 ] as const
 
-// No list is needed: an operator's address is reached unless it is a metadata address, which no list opens.
+export type AddressesOf = NonNullable<World['accountAddresses']>
+
+// Where the world does not vet them: an operator's address is reached unless it is a metadata address, which no list opens.
 const guard = createAddressGuard([])
+const anyAddress: AddressesOf = (host) => guard.addressesOf(host, 'operator')
 
 /** What nodemailer needs to reach the account. Throws an OutboundError for a host that is unknown or not allowed. */
-export async function smtpSettings(account: SmtpAccount) {
-  const [first] = await guard.addressesOf(account.host, 'operator')
+export async function smtpSettings(account: SmtpAccount, addressesOf: AddressesOf = anyAddress) {
+  const [first] = await addressesOf(account.host, Number(account.port))
   const address = first?.address ?? account.host
   const auth = loginOf(account)
   return {
@@ -98,8 +102,12 @@ function mustHide(address: string, account: SmtpAccount): boolean {
 }
 
 /** Connects, greets, secures and authenticates, and leaves without sending. Throws what the server or the network said. */
-export async function greetSmtp(account: SmtpAccount, timeoutMs = greetTimeoutMs): Promise<void> {
-  const { auth, ...settings } = await smtpSettings(account)
+export async function greetSmtp(
+  account: SmtpAccount,
+  timeoutMs = greetTimeoutMs,
+  addressesOf?: AddressesOf,
+): Promise<void> {
+  const { auth, ...settings } = await smtpSettings(account, addressesOf)
   const connection = new SMTPConnection(settings)
   let timer: NodeJS.Timeout | undefined
   try {

@@ -43,9 +43,9 @@ export const smtpFeatures = [
   'sender per message',
 ] as const
 
-export async function checkMail(account: SmtpAccount): Promise<CheckResult> {
+export async function checkMail(world: Pick<World, 'accountAddresses'>, account: SmtpAccount): Promise<CheckResult> {
   try {
-    await greetSmtp(account)
+    await greetSmtp(account, undefined, world.accountAddresses)
     return good
   } catch (error) {
     // Whatever fails here is the account or the way to it: a wrong option throws as a refused password does.
@@ -66,7 +66,7 @@ export interface MailAccount extends SmtpAccount {
 }
 
 export async function sendMail(
-  world: Pick<World, 'now' | 'mayLeave'>,
+  world: Pick<World, 'now' | 'mayLeave' | 'accountAddresses'>,
   message: EmailMessage,
   account: MailAccount,
 ): Promise<Outcome> {
@@ -78,7 +78,7 @@ export async function sendMail(
   const { mayLeave } = world
   const reasonToStop = (refusals: readonly unknown[]): unknown => deferralOf(email.to, refusals)
   const mail = { from: inAscii(email.from), recipients, raw, mayLeave, reasonToStop }
-  const result = await sendBySmtp(account, mail, sendTimeoutMs)
+  const result = await sendBySmtp(account, mail, sendTimeoutMs, world.accountAddresses)
   if (result.kind === 'withheld') return withheld('The message was withheld before its content left')
   if (result.kind === 'failed') {
     const { error, mayBeTaken } = result

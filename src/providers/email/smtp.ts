@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import SMTPConnection from 'nodemailer/lib/smtp-connection/index.js'
 import type { MayLeave } from '../../world/may-leave.ts'
 import { whenAnswered } from '../../world/may-leave.ts'
-import type { SmtpAccount } from './smtp-account.ts'
+import type { AddressesOf, SmtpAccount } from './smtp-account.ts'
 import { logIn, smtpSettings } from './smtp-account.ts'
 import { noConnectionCode } from './smtp-outcome.ts'
 
@@ -68,13 +68,19 @@ const pools = new Map<string, SmtpPool>()
  * Not nodemailer's own pool: that one sends again by itself what was on its way when a connection broke, and a message
  * whose time is up cannot be taken out of its queue. Either could send a message twice.
  */
-export function sendBySmtp(account: SmtpAccount, mail: SmtpMail, timeoutMs: number): Promise<SmtpResult> {
+export function sendBySmtp(
+  account: SmtpAccount,
+  mail: SmtpMail,
+  timeoutMs: number,
+  addressesOf?: AddressesOf,
+): Promise<SmtpResult> {
   const key = keyOf(account)
   let pool = pools.get(key)
   if (pool === undefined) {
-    const made: SmtpPool = new SmtpPool(account, () => {
+    const onEmpty = (): void => {
       if (pools.get(key) === made) pools.delete(key)
-    })
+    }
+    const made: SmtpPool = new SmtpPool(account, onEmpty, addressesOf)
     pool = made
     pools.set(key, made)
   }
@@ -101,6 +107,7 @@ function keyOf(account: SmtpAccount): string {
 
 class SmtpPool {
   readonly #account: SmtpAccount
+  readonly #addressesOf: AddressesOf | undefined
   readonly #onEmpty: () => void
   readonly #idle: Line[] = []
   /** Each is handed a connection, or nothing when it may open one itself. */
@@ -110,7 +117,8 @@ class SmtpPool {
   #isClosing = false
   #whenEmpty: () => void = () => {}
 
-  constructor(account: SmtpAccount, onEmpty: () => void) {
+  constructor(account: SmtpAccount, onEmpty: () => void, addressesOf: AddressesOf | undefined) {
+    this.#addressesOf = addressesOf
     this.#account = account
     this.#onEmpty = onEmpty
   }
@@ -202,7 +210,7 @@ class SmtpPool {
   async #open(attempt: Attempt): Promise<Line> {
     this.#count += 1
     try {
-      const connection = await connect(this.#account, attempt)
+      const connection = await connect(this.#account, attempt, this.#addressesOf)
       const line: Line = { connection, messages: 0, isOpen: true, timer: undefined }
       connection.on('error', () => this.#drop(line))
       connection.once('end', () => this.#drop(line))
@@ -310,8 +318,12 @@ function removeFrom<Item>(list: Item[], item: Item): void {
 }
 
 /** Connects, greets, secures and authenticates. Throws what the server or the network said. */
-async function connect(account: SmtpAccount, attempt: Attempt): Promise<SMTPConnection> {
-  const { auth, ...settings } = await smtpSettings(account)
+async function connect(
+  account: SmtpAccount,
+  attempt: Attempt,
+  addressesOf: AddressesOf | undefined,
+): Promise<SMTPConnection> {
+  const { auth, ...settings } = await smtpSettings(account, addressesOf)
   const connection = new SMTPConnection({ ...settings, socketTimeout: silenceMs })
   attempt.stop = () => connection.close()
   if (attempt.isOver) throw new Error('The time was up')

@@ -157,7 +157,7 @@ function encryptedRequest(
 
 async function posted(world: World, request: OutboundRequest, account: object): Promise<ProviderAnswer | Outcome> {
   try {
-    const options = { reach: 'guarded', timeoutMs: sendTimeoutMs, account } as const
+    const options = { reach: 'guarded', isTheirs: true, timeoutMs: sendTimeoutMs, account } as const
     return answerOf(await world.fetch(request, options), world.now())
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error

@@ -74,8 +74,11 @@ export const plivo = httpProvider({
 
   receipts: {
     setUp:
-      'Plivo signs the address of each call with the account’s auth token (`X-Plivo-Signature-V2`). Give this integration’s webhook address as its status callback, or in the Plivo application.',
-    verify,
+      'Plivo signs each call with the account’s auth token (`X-Plivo-Signature-V3`, or `-V2`, which covers the address alone). Give this integration’s webhook address as its status callback, or in the Plivo application.',
+    verify: (call, proof) => isSignedWhole(call, proof) || isAddressSigned(call, proof),
+    // Also where version 3 verifies the call: without that one, the nonce of version 2 would be good for any report.
+    signedWord: (call, proof) =>
+      isAddressSigned(call, proof) ? { token: call.headers[nonceV2] ?? '', content: signedContent(call) } : undefined,
     read,
   },
 })
@@ -105,15 +108,53 @@ function outcome(answer: ProviderAnswer): Outcome {
   return answer.status === 404 ? misconfigured(words) : outcomeOfStatus(answer, words)
 }
 
-/** Plivo signs the address without its query, and a word that is used once: not the report. */
-function verify({ url, headers }: InboundCall, { key, account }: Proof<Account>): boolean {
-  const nonce = headers['x-plivo-signature-v2-nonce'] ?? ''
-  if (nonce === '') return false
-  const { origin, pathname } = new URL(url)
+const nonceV2 = 'x-plivo-signature-v2-nonce'
+
+/** What a repeat of a call has again: its report, by either way. */
+const signedContent = (call: InboundCall): string => `${call.query}\n${call.body.toString('latin1')}`
+
+/** Version 2 signs the address without its query, and a word that is used once: not the report. */
+function isAddressSigned(call: InboundCall, proof: Proof<Account>): boolean {
+  const nonce = call.headers[nonceV2] ?? ''
+  const { origin, pathname } = new URL(call.url)
+  return nonce !== '' && isSigned(call, 'v2', `${origin}${pathname}${nonce}`, proof)
+}
+
+/**
+ * Version 3 signs the report as well: the parameters of the address as pairs, those of the body as names and values without
+ * anything between them, each in the order of their names.
+ * https://www.plivo.com/docs/voice/concepts/signature-validation
+ */
+function isSignedWhole(call: InboundCall, proof: Proof<Account>): boolean {
+  const nonce = call.headers['x-plivo-signature-v3-nonce'] ?? ''
+  if (nonce === '' || call.body.length > signedBytesMax) return false
+  const { origin, pathname, searchParams } = new URL(call.url)
+  const query = sortedPairs(searchParams).map((pair) => pair.join('='))
+  const isForm = call.method !== 'GET' && call.body.length > 0
+  const form = isForm ? sortedPairs(new URLSearchParams(call.body.toString('utf8'))) : []
+  const head = `${origin}${pathname}${query.length > 0 || isForm ? '?' : ''}${query.join('&')}`
+  const signed = `${head}${query.length > 0 && isForm ? '.' : ''}${form.flat().join('')}.${nonce}`
+  return isSigned(call, 'v3', signed, proof)
+}
+
+/** A report is some hundred bytes. */
+const signedBytesMax = 64 * 1024
+
+const sortedPairs = (parameters: URLSearchParams): [string, string][] =>
+  [...parameters].sort(([one, first], [other, second]) =>
+    one === other ? (first < second ? -1 : 1) : one < other ? -1 : 1,
+  )
+
+function isSigned(
+  { headers }: InboundCall,
+  version: 'v2' | 'v3',
+  text: string,
+  { key, account }: Proof<Account>,
+): boolean {
   // One of the account that sent it, the other of the main account above it.
-  const given = [headers['x-plivo-signature-v2'] ?? '', headers['x-plivo-signature-ma-v2'] ?? '']
+  const given = [headers[`x-plivo-signature-${version}`] ?? '', headers[`x-plivo-signature-ma-${version}`] ?? '']
   return [key ?? '', account.token].some((secret) => {
-    const expected = hmac('sha256', secret, `${origin}${pathname}${nonce}`).toString('base64')
+    const expected = hmac('sha256', secret, text).toString('base64')
     // Several, divided by commas, where the token was changed lately.
     return secret !== '' && given.some((list) => list.split(',').some((one) => isSame(one.trim(), expected)))
   })

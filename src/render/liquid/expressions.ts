@@ -2,6 +2,7 @@
 import type { Filter, Token, Value } from 'liquidjs'
 import { TypeGuards, toValue, toValueSync, UndefinedVariableError } from 'liquidjs'
 import type { FilterHandler } from '../filters.ts'
+import { rangeEndOf } from '../values.ts'
 import { memberAt } from './members.ts'
 import { isTrue, operators } from './operators.ts'
 import type { Run } from './run.ts'
@@ -106,8 +107,9 @@ function handlerOf(filter: unknown): FilterHandler {
 
 function compileRange(low: Evaluate, high: Evaluate): Evaluate {
   return (run) => {
-    const from = Number(toValue(low(run)))
-    const to = Number(toValue(high(run)))
+    // Once more, for a range that the walk over what was parsed did not see.
+    const from = rangeEndOf(low(run), run.memoryLimit)
+    const to = rangeEndOf(high(run), run.memoryLimit)
     run.memoryLimit.use(to - from + 1)
     const range: number[] = []
     for (let value = from; value < to + 1; value += 1) range.push(value)
@@ -132,13 +134,23 @@ function compilePath(token: PathToken, known: Filters): Evaluate {
   const parts = props.map((prop) => compileToken(prop, known))
   const root = variable && compileToken(variable, known)
   return (run) => {
-    const path = parts.map((part) => toValue(part(run)) as string)
+    const path = parts.map((part) => nameOf(part(run)) as string)
     try {
       return root === undefined ? valueIn(run, path) : membersAt(root(run), path, run)
     } catch (error) {
       throw new UndefinedVariableError(error as Error, token)
     }
   }
+}
+
+/** Nothing is named by a list of several or an object, and writing one out to look for it takes its time. */
+function nameOf(given: unknown): unknown {
+  let name: unknown = toValue(given)
+  while (Array.isArray(name)) {
+    if (name.length > 1) return undefined
+    name = toValue(name[0]) ?? ''
+  }
+  return typeof name === 'object' && name !== null ? undefined : name
 }
 
 const valueIn = (run: Run, [name = '', ...rest]: readonly string[]): unknown => membersAt(rootAt(run, name), rest, run)

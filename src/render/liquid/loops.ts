@@ -1,6 +1,8 @@
 // Loops, compiled: `for` and `tablerow`.
 import type { ForTag, Hash, TablerowTag } from 'liquidjs'
+import { toValue } from 'liquidjs'
 import type { Budget } from '../limits.ts'
+import { numberOf } from '../values.ts'
 import type { Evaluate, Filters } from './expressions.ts'
 import { compileToken } from './expressions.ts'
 import type { Members } from './members.ts'
@@ -17,14 +19,28 @@ interface Modifiers {
 
 type Arguments = Modifiers & Readonly<Partial<Record<string, unknown>>>
 
+const counts = new Set(['offset', 'limit', 'cols'])
+
 /** `limit: 3 reversed`: what was written, by name; true for a name that stands alone. */
 function compileArguments({ hash }: Hash, filters: Filters): (run: Run) => Arguments {
   const named = Object.entries(hash).map(([name, token]): [string, Evaluate] => [
     name,
     token === undefined ? () => true : compileToken(token, filters),
   ])
-  return (run) => Object.fromEntries(named.map(([name, evaluate]) => [name, evaluate(run)]))
+  return (run) => Object.fromEntries(named.map(([name, evaluate]) => [name, argumentOf(name, evaluate(run), run)]))
 }
+
+/** What counts is never a list: it would be written out to see whether it is a number. */
+function argumentOf(name: string, given: unknown, run: Run): unknown {
+  if (!counts.has(name)) return given
+  const value: unknown = toValue(given)
+  if (typeof value === 'string') run.memoryLimit.read(value.length)
+  if (!Array.isArray(value)) return given
+  const count = numberOf(value, run.memoryLimit)
+  return Number.isNaN(count) ? noNumber : count
+}
+
+const noNumber = {}
 
 const nothing: Arguments = {}
 

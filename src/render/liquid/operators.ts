@@ -79,7 +79,10 @@ function charged(name: string, operator: Operator): Operator {
     const part: unknown = toValue(right)
     if (Array.isArray(whole)) budget.use(comparisonWeight * weightOf(whole))
     // A list that is compared with a number, or looked for in a text, is written out.
-    else if (Array.isArray(part)) budget.use(weightOf(part))
+    if (Array.isArray(part)) budget.use(comparisonWeight * weightOf(part))
+    // Texts are compared to their ends, read as numbers, or looked at for anything but blanks.
+    if (typeof whole === 'string') budget.read(whole.length)
+    if (typeof part === 'string') budget.read(part.length)
     if (name === 'contains' && typeof whole === 'string') {
       if (typeof part === 'string' || Array.isArray(part)) budget.search(whole, String(part))
     }

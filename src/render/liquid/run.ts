@@ -30,7 +30,7 @@ export class Run {
   readonly text: TextRun | undefined
   #ownsEnvironment = false
   #continuations: Map<string, unknown> | undefined
-  #cycles: Map<string, number> | undefined
+  #cycles: Map<string, Map<string, number>> | undefined
 
   constructor(scope: TemplateScope, budget: Budget, text?: TextRun) {
     this.environments = scope
@@ -87,9 +87,12 @@ export class Run {
     return this.#continuations
   }
 
-  get cycles(): Map<string, number> {
+  /** By group: how far the cycle of these values has come. */
+  cyclesOf(values: string): Map<string, number> {
     this.#cycles ??= new Map()
-    return this.#cycles
+    const known = this.#cycles.get(values) ?? new Map<string, number>()
+    this.#cycles.set(values, known)
+    return known
   }
 
   print(value: unknown): string {
@@ -101,6 +104,8 @@ export function emptyScope(): Scope {
   return Object.create(null) as Scope
 }
 
+const nameLengthMax = 255
+
 /** What a template sees as `forloop`: fields and methods as LiquidJS has them, which prints them as JSON. */
 export class ForLoop extends Drop {
   i = 0
@@ -110,7 +115,8 @@ export class ForLoop extends Drop {
   constructor(length: number, name: string) {
     super()
     this.length = length
-    this.name = name
+    // Whoever prints or compares the loop writes it out.
+    this.name = name.slice(0, nameLengthMax)
   }
 
   next(): void {

@@ -153,9 +153,11 @@ function compileCycle(tag: CycleTag, compiler: Compiler): Program {
   const groupOf: Evaluate = compileToken(group, compiler.filters)
   const shown = candidates.map((candidate) => compileShown(tag, new Value(candidate, engines[compiler.mode]), compiler))
   return (run) => {
-    const key = `cycle:${groupOf(run)}:${name}`
-    const index = run.cycles.get(key) ?? 0
-    run.cycles.set(key, (index + 1) % shown.length)
+    const turns = run.cyclesOf(name)
+    const given: unknown = toValue(groupOf(run))
+    const group = typeof given === 'object' && given !== null && !Array.isArray(given) ? 'object' : run.print(given)
+    const index = turns.get(group) ?? 0
+    turns.set(group, (index + 1) % shown.length)
     shown[index]?.(run)
   }
 }

@@ -1,28 +1,36 @@
-// The signing secrets of environments, opened once each and kept: they never change.
+// What environments sign with, opened once each and kept for a while: a rotation on another node is seen soon.
 import type { Sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { Sealer } from '../../domain/sealed.ts'
-import { findSigningSecret } from '../../store/installation.ts'
+import type { SigningKeys } from '../../domain/signing-keys.ts'
+import { findSigningKeys } from '../../store/signing-versions.ts'
+import type { World } from '../../world/world.ts'
 
 export interface SigningSecrets {
-  /** The bytes of the text that callers are shown, which is what they verify with. */
-  of(db: Sql, environment: Environment): Promise<Buffer>
+  of(db: Sql, environment: Environment): Promise<SigningKeys>
+  /** Not older than a second: for a token that none of the known keys has signed. */
+  renewed(db: Sql, environment: Environment): Promise<SigningKeys>
 }
 
 const environmentsMax = 1_000
+/** What is signed with the version before is as good: nobody waits for this. */
+const keptMs = 30_000
+/** Tokens that nobody signed ask no oftener. */
+const renewedMs = 1_000
 
-export function createSigningSecrets(sealer: Sealer): SigningSecrets {
-  const kept = new Map<string, Buffer>()
+export function createSigningSecrets(world: Pick<World, 'sealer' | 'now'>): SigningSecrets {
+  const kept = new Map<string, { readonly at: number; readonly keys: SigningKeys }>()
+  const notOlder = async (ageMs: number, db: Sql, environment: Environment): Promise<SigningKeys> => {
+    const now = world.now().getTime()
+    const known = kept.get(environment.id)
+    if (known !== undefined && Math.abs(now - known.at) < ageMs) return known.keys
+    const keys = await findSigningKeys(db, world.sealer, environment)
+    if (keys === undefined) throw new Error(`Environment ${environment.id} is missing`)
+    if (kept.size >= environmentsMax) kept.clear()
+    kept.set(environment.id, { at: now, keys })
+    return keys
+  }
   return {
-    of: async (db, environment) => {
-      const known = kept.get(environment.id)
-      if (known !== undefined) return known
-      const text = await findSigningSecret(db, sealer, environment)
-      if (text === undefined) throw new Error(`Environment ${environment.id} is missing`)
-      if (kept.size >= environmentsMax) kept.clear()
-      const secret = Buffer.from(text, 'utf8')
-      kept.set(environment.id, secret)
-      return secret
-    },
+    of: (db, environment) => notOlder(keptMs, db, environment),
+    renewed: (db, environment) => notOlder(renewedMs, db, environment),
   }
 }

@@ -7,6 +7,7 @@ import { heldUnrendered } from '../send/held-unrendered.ts'
 import type { Stages } from '../stages.ts'
 import type { StepTracing } from '../trace-steps.ts'
 import { withSpan } from '../trace-steps.ts'
+import { Turn } from '../turn.ts'
 import type { DecidedJob, DecidingParts } from './decide-job.ts'
 import { abandoned, decideJob, jobFactsFrom } from './decide-job.ts'
 import type { JobFacts } from './job-facts.ts'
@@ -32,7 +33,8 @@ interface BatchParts extends DecidingParts {
   readonly tracing: StepTracing | undefined
 }
 
-export function decideBatch(parts: BatchParts, jobs: readonly Job[]): DecidedBatch {
+/** Others have their turn in between where it takes its time. */
+export async function decideBatch(parts: BatchParts, jobs: readonly Job[], turn = new Turn()): Promise<DecidedBatch> {
   const { facts, links, answers, tracing, now } = parts
   const batch: DecidedBatch = {
     settlements: [],
@@ -44,6 +46,7 @@ export function decideBatch(parts: BatchParts, jobs: readonly Job[]): DecidedBat
   }
   const probed = new Set<string>()
   for (const job of jobs) {
+    if (turn.isOver()) await turn.next()
     const jobFacts = withAnswers(withSpan(tracing, jobFactsFrom(facts, job, links)), answers)
     if (jobFacts === undefined) {
       batch.settlements.push(abandoned(facts, job, now))

@@ -2,6 +2,7 @@
 import type { StepFilter } from '../../domain/condition.ts'
 import type { Evaluation } from '../../domain/condition-evaluation.ts'
 import { evaluateFilters } from '../../domain/condition-evaluation.ts'
+import { ConditionsTooLarge } from '../../domain/condition-work.ts'
 import { evaluateLogic } from '../../domain/json-logic.ts'
 import { LogicTooLarge } from '../../domain/json-logic-operators.ts'
 import type { Renderer } from '../../domain/rendering.ts'
@@ -17,7 +18,7 @@ export function evaluateConditions(
   renderer: Renderer,
   now: Date,
 ): Evaluation {
-  return evaluateFilters(filters, scope, (text) => renderer.value(text, scope), {
+  return evaluateFilters(filters, scope, renderer.values(scope), {
     now,
     messagesOf: (name) => messagesOfStep(version.definition.steps, previous, name),
     answerOf: (address) => {
@@ -38,6 +39,7 @@ export const choosableVariants = ({ step, scope }: JobFacts, now: Date): StepVar
 /** What a condition that could not be asked is told as; undefined where that is no fault of its own. */
 export function brokenCondition(error: unknown): { field: string; message: string } | undefined {
   if (error instanceof RenderError) return { field: error.field, message: error.message }
+  if (error instanceof ConditionsTooLarge) return { field: 'filters', message: error.message }
   return error instanceof LogicTooLarge ? { field: 'skip', message: error.message } : undefined
 }
 

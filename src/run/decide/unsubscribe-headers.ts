@@ -30,14 +30,14 @@ export async function unsubscribeLinks(
   if (linkBase === undefined || !jobs.some((job) => sendsOptionalEmail(job, versions.get(job.versionId)))) {
     return undefined
   }
-  const secret = await signingSecrets.of(db, environment)
+  const key = (await signingSecrets.of(db, environment)).tokenKey('unsubscribe')
   return {
     of: (subscriberId, { workflowId, definition }) =>
       definition.critical
         ? undefined
         : linkTo(() => {
             const unsubscription = { environmentId: environment.id, subscriberId, workflowId }
-            return unsubscribeUrlOf(linkBase, writeUnsubscribeToken(unsubscription, secret))
+            return unsubscribeUrlOf(linkBase, writeUnsubscribeToken(unsubscription, key))
           }),
   }
 }

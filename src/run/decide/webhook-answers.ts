@@ -1,7 +1,8 @@
 // What customers' own services answer to conditions that ask them.
 import type { Environment } from '../../domain/environment.ts'
 import { detail } from '../../domain/execution-detail.ts'
-import { signed } from '../../providers/webhook.ts'
+import type { CallKey } from '../../domain/signing-keys.ts'
+import { signedCall } from '../../providers/call-signature.ts'
 import type { Settlement } from '../../record/settlement.ts'
 import { settles } from '../../record/settlement.ts'
 import { OutboundError } from '../../world/outbound-error.ts'
@@ -54,14 +55,14 @@ export async function askWebhooks(
   jobs: readonly JobFacts[],
 ): Promise<AskedJobs> {
   const { db, world, signingSecrets } = pipeline
-  const secret = (await signingSecrets.of(db, environment)).toString('utf8')
+  const keys = (await signingSecrets.of(db, environment)).callKeys(world.now())
   const untilMs = world.now().getTime() + askingMsMax
   const answers = new Map<string, ReadonlyMap<string, WebhookAnswer>>()
   const settlements: Settlement[] = []
   const waiting = [...jobs]
   const askInTurn = async (): Promise<void> => {
     for (let facts = waiting.shift(); facts !== undefined; facts = waiting.shift()) {
-      const asked = await askFor(pipeline, facts, secret, untilMs)
+      const asked = await askFor(pipeline, facts, keys, untilMs)
       if ('status' in asked) settlements.push(asked)
       else answers.set(facts.job.id, asked)
     }
@@ -73,7 +74,7 @@ export async function askWebhooks(
 async function askFor(
   pipeline: Pipeline,
   facts: JobFacts,
-  secret: string,
+  keys: readonly CallKey[],
   untilMs: number,
 ): Promise<Settlement | ReadonlyMap<string, WebhookAnswer>> {
   const { world, renderer } = pipeline
@@ -86,7 +87,7 @@ async function askFor(
     if (now.getTime() >= untilMs) {
       return settles(facts.job, 'queued', { due: new Date(now.getTime() + backSoonMs) })
     }
-    answers.set(address, await ask(pipeline, facts, address, secret))
+    answers.set(address, await ask(pipeline, facts, address, keys))
   }
   return retryOf(pipeline, known) ?? answers
 }
@@ -110,9 +111,9 @@ function retryOf({ world, renderer }: Pipeline, facts: JobFacts): Settlement | u
 
 async function ask(
   { world }: Pipeline,
-  { scope, event, version, step }: JobFacts,
+  { job, scope, event, version, step }: JobFacts,
   url: string,
-  secret: string,
+  keys: readonly CallKey[],
 ): Promise<WebhookAnswer> {
   const body = JSON.stringify({
     subscriber: scope.subscriber,
@@ -122,7 +123,8 @@ async function ask(
   })
   const request = { url, method: 'POST', headers: { 'content-type': 'application/json' }, body }
   try {
-    return answerOf(new URL(url).hostname, await world.fetch(signed(request, secret, world.now()), { timeoutMs }))
+    const asked = signedCall(request, job.id, keys, world.now())
+    return answerOf(new URL(url).hostname, await world.fetch(asked, { timeoutMs }))
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error
     return { kind: 'silent', words: error.message, later: error.kind !== 'refused-address' }

@@ -7,6 +7,7 @@ import { createSeating } from '../../deliver/seats.ts'
 import { notYetSent } from '../../domain/message.ts'
 import type { Outcome } from '../../domain/outcome.ts'
 import { sent, withheld } from '../../domain/outcome.ts'
+import { SigningKeys } from '../../domain/signing-keys.ts'
 import { provider } from '../../providers/provider.ts'
 import { addProvider } from '../../providers/registry.ts'
 import type { Pipeline } from '../pipeline.ts'
@@ -58,7 +59,10 @@ for (const marksItself of [true, false]) {
   )
 }
 
-function pipelineOf(secret: () => Promise<Buffer>): Pipeline {
+const someSecret = async (): Promise<SigningKeys> =>
+  new SigningKeys([{ version: 1, secret: 'secret', createdAt: new Date(0) }])
+
+function pipelineOf(secret: () => Promise<SigningKeys>): Pipeline {
   return { world: createFakeWorld(), signingSecrets: { of: secret } } as unknown as Pipeline
 }
 
@@ -102,7 +106,7 @@ async function outcomesOf(
   return Promise.all([...answers].map(async ([{ id }, answer]): Promise<[string, Outcome]> => [id, await answer]))
 }
 
-const noSecret = async (): Promise<Buffer> => Promise.reject(new Error('The database is away'))
+const noSecret = async (): Promise<SigningKeys> => Promise.reject(new Error('The database is away'))
 
 test('a message whose address for answers cannot be made is not sent, and can be repeated', async () => {
   const alone = await outcomesOf(pipelineOf(noSecret), [outgoingOf('a', { wantsReplies: true })])
@@ -125,10 +129,7 @@ test('in a shared request it costs only those that want answers', async () => {
 
 test('a provider that breaks over a message’s key sends it alone, and the others together', async () => {
   const outgoing = [outgoingOf('a'), outgoingOf('b', { subject: 'broken' }), outgoingOf('c')]
-  const outcomes = await outcomesOf(
-    pipelineOf(async () => Buffer.from('secret')),
-    outgoing,
-  )
+  const outcomes = await outcomesOf(pipelineOf(someSecret), outgoing)
   assert.deepEqual([...new Set(outcomes.map(([, { kind }]) => kind))], ['sent'])
   assert.deepEqual([...calls].sort(), [['a', 'c'], ['b']])
 })
@@ -137,7 +138,7 @@ test('a fault of ours is an unsure outcome, never a rejection that would hold th
   const outgoing = outgoingOf('a', { wantsReplies: true })
   const broken = { ...outgoing, facts: { ...outgoing.facts, event: undefined } } as unknown as Outgoing
   const [begun] = begunOf([outgoing]) as [Outgoing<BegunMessage>]
-  const pipeline = pipelineOf(async () => Buffer.from('secret'))
+  const pipeline = pipelineOf(someSecret)
   const answers = askProviders(pipeline, [{ ...broken, messages: begun.messages } as Outgoing<BegunMessage>], leavingAt)
   const [message] = begun.messages
   assert.equal((await answers.get(message as BegunMessage))?.kind, 'unsure')
@@ -148,10 +149,7 @@ test('a message that was refused with others shares no request any more', async 
   const [first] = outgoing as [Outgoing]
   const sending = { ...notYetSent, alone: true }
   const alone = { ...first, messages: first.messages.map((message) => ({ ...message, sending })) } as Outgoing
-  await outcomesOf(
-    pipelineOf(async () => Buffer.from('secret')),
-    [alone, ...outgoing.slice(1)],
-  )
+  await outcomesOf(pipelineOf(someSecret), [alone, ...outgoing.slice(1)])
   assert.deepEqual(calls, [['a'], ['b', 'c']])
 })
 
@@ -162,10 +160,7 @@ test('in a shared request, those that came after the switch to capture are kept,
     [false, true, false],
   ]) {
     const outgoing = switched.map((capture, index) => outgoingOf(`${index}`, { capture }))
-    const outcomes = await outcomesOf(
-      pipelineOf(async () => Buffer.from('secret')),
-      outgoing,
-    )
+    const outcomes = await outcomesOf(pipelineOf(someSecret), outgoing)
     const kept = new Map(outcomes.map(([id, outcome]) => [id, outcome.kind === 'sent' && outcome.captured === true]))
     assert.deepEqual(
       switched.map((_, index) => kept.get(`${index}`)),
@@ -191,7 +186,7 @@ test('a message that is about to leave asks for its job; one that is marked only
     },
   })
   const outgoing = [outgoingOf('a', { providerId: 'test-asks' }), outgoingOf('b', { providerId: 'test-marks' })]
-  const pipeline = pipelineOf(async () => Buffer.from('secret'))
+  const pipeline = pipelineOf(someSecret)
   for (const isOurs of [true, false]) {
     asked.length = 0
     const outcomes = await outcomesOf(pipeline, outgoing, leavingWhen(isOurs))

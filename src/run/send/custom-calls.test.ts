@@ -8,6 +8,7 @@ import { createLimits } from '../../deliver/limits.ts'
 import { callsMax } from '../../domain/custom-call.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { JobState } from '../../domain/job.ts'
+import { SigningKeys } from '../../domain/signing-keys.ts'
 import type { JobFaults } from '../job-faults.ts'
 import type { Pipeline } from '../pipeline.ts'
 import type { PendingCall } from './custom-calls.ts'
@@ -21,7 +22,7 @@ const callOf = (state: JobState | null, status = 'running'): PendingCall =>
     decision: { url: 'https://example.com', method: 'POST', headers: {}, body: '{}', timeoutMs: 1_000, details: [] },
   }) as unknown as PendingCall
 
-function scene(secret: () => Promise<Buffer>) {
+function scene(secret: () => Promise<SigningKeys>) {
   const world = createFakeWorld()
   const limits = createLimits()
   const freed: string[] = []
@@ -42,7 +43,7 @@ function scene(secret: () => Promise<Buffer>) {
 }
 
 test('an environment has twenty calls under way at the most', () => {
-  const { take, kind } = scene(async () => Buffer.from('secret'))
+  const { take, kind } = scene(async () => new SigningKeys([{ version: 1, secret: 'secret', createdAt: new Date(0) }]))
   const taken = Array.from({ length: 30 }, () => take(callOf(null))).filter((one) => one !== undefined)
   assert.equal(taken.length, 20)
   kind.leave(callOf(null))

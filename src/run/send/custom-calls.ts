@@ -75,8 +75,8 @@ async function outcomeOf(
   // A service that remembers the key of a call that failed for good would answer with that failure again.
   const idempotencyKey = repeatedIdOf(jobId, state?.redrives)
   try {
-    const secret = await signingSecrets.of(db, call.environment)
-    const outcome = await callService(world, { call: call.decision, idempotencyKey, secret })
+    const keys = (await signingSecrets.of(db, call.environment)).callKeys(world.now())
+    const outcome = await callService(world, { call: call.decision, idempotencyKey, keys })
     return { settlement: callSettled(call, outcome, { now: world.now(), random: world.random() }), results: [] }
   } catch (error) {
     world.log.error({ err: error, jobId }, 'A custom step could not be called; it is called again')

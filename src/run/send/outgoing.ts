@@ -3,6 +3,7 @@ import { chooseIntegration } from '../../deliver/choose-integration.ts'
 import type { Seat } from '../../deliver/seats.ts'
 import type { StepFilter } from '../../domain/condition.ts'
 import { evaluateFilters } from '../../domain/condition-evaluation.ts'
+import { ConditionsTooLarge } from '../../domain/condition-work.ts'
 import type { SendDecision } from '../../domain/decision.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Channel, Integration } from '../../domain/integration.ts'
@@ -85,10 +86,10 @@ export function chooserOf(
   const wished = wishedIdentifier(event.overrides, channel)
   const passes = (conditions: readonly StepFilter[]): boolean => {
     try {
-      return evaluateFilters(conditions, scope, (text) => deciding.renderer.value(text, scope)).passed
+      return evaluateFilters(conditions, scope, deciding.renderer.values(scope)).passed
     } catch (error) {
-      // Conditions that cannot be rendered for this event do not fit it: the next integration sends.
-      if (error instanceof RenderError) return false
+      // Conditions that cannot be asked of this event do not fit it: the next integration sends.
+      if (error instanceof RenderError || error instanceof ConditionsTooLarge) return false
       throw error
     }
   }

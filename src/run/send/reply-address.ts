@@ -23,7 +23,8 @@ export async function withReplyAddress(
   const domain = configurations?.inboundParseDomain
   if (!wantsReplies(facts) || domain === undefined || !('html' in message) || message.replyTo !== undefined)
     return message
-  return { ...message, replyTo: writeReplyAddress(message.id, domain, await signingSecrets.of(db, environment)) }
+  const key = (await signingSecrets.of(db, environment)).tokenKey('reply')
+  return { ...message, replyTo: writeReplyAddress(message.id, domain, key) }
 }
 
 /** What keeps answers from being handed on, told once a job. */

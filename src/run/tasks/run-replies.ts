@@ -51,8 +51,9 @@ async function handOn(pipeline: Pipeline, environment: Environment, task: Task):
     const told = message && detail(world.now(), 'replyCallbackMissing')
     return settleReply(db, environment, queue, { task, jobId: message?.jobId, told, again: undefined })
   }
-  const secret = await pipeline.signingSecrets.of(db, environment)
-  const outcome = await callService(world, { call, idempotencyKey: task.id, secret })
+  const signing = await pipeline.signingSecrets.of(db, environment)
+  const keys = signing.callKeys(world.now())
+  const outcome = await callService(world, { call, idempotencyKey: task.id, keys })
   const now = world.now()
   const at = againAt(outcome, calls + 1, now, world.random())
   const again = at && { waitMs: at.getTime() - now.getTime(), calls: calls + 1 }

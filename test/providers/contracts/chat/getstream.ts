@@ -26,7 +26,7 @@ export const contract: ProviderContract = {
     },
     {
       name: 'a relay',
-      account: { apiKey: 'stream-key-0001' },
+      account: { apiKey: 'stream-key-0001', baseUrl: 'https://relay.example.com' },
       message: { customData: { extra: 1, headers: { a: 'b' } } },
     },
   ],

@@ -1,0 +1,31 @@
+// How long checking payloads by their schemas has taken in this turn: most take no time, and some all that they are given.
+import { setImmediate } from 'node:timers/promises'
+import type { PayloadSchema } from '../commit/payload-schema.ts'
+
+/** What others wait for at most, and one check more. */
+const turnMsMax = 20
+
+export class CheckClock {
+  #turnMs = 0
+
+  /** A schema that cannot be used lets nothing pass: a payload is checked, or it is refused. */
+  check(schema: PayloadSchema, payload: Record<string, unknown>): string[] {
+    if (!schema.ok) return [`payload cannot be checked: the payloadSchema of the workflow ${schema.message}`]
+    if (schema.isPlain) return schema.check(payload)
+    const begunMs = performance.now()
+    try {
+      return schema.check(payload)
+    } finally {
+      this.#turnMs += performance.now() - begunMs
+    }
+  }
+
+  isOver(): boolean {
+    return this.#turnMs > turnMsMax
+  }
+
+  async nextTurn(): Promise<void> {
+    await setImmediate()
+    this.#turnMs = 0
+  }
+}

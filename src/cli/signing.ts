@@ -1,0 +1,55 @@
+// posthorn signing: shows and rotates what calls to customers' own services are signed with.
+import { parseArgs } from 'node:util'
+import type { Environment } from '../domain/environment.ts'
+import { callKeyOf, overlapDays, signsUntil } from '../domain/signing-keys.ts'
+import type { Store } from '../main/store.ts'
+import { rotateSigning } from '../manage/signing.ts'
+import { findSigningKeys } from '../store/signing-versions.ts'
+import { commandAuthor } from './author.ts'
+import type { Command, Terminal } from './command.ts'
+import { UsageError } from './command.ts'
+import { environmentNamed, withStore } from './with-store.ts'
+
+export const signingCommand: Command = {
+  name: 'signing',
+  usage: ['signing rotate [--environment Development]', 'signing list [--environment Development]'],
+  run: async (terminal, args) => {
+    const { values, positionals } = readArguments(args)
+    const [action] = positionals
+    if (action !== 'rotate' && action !== 'list') {
+      throw new UsageError(`Usage:\n${signingCommand.usage.map((line) => `  posthorn ${line}`).join('\n')}`)
+    }
+    await withStore(terminal, async (store) => {
+      const environment = await environmentNamed(store, values.environment)
+      await (action === 'rotate' ? rotate : list)(terminal, store, environment)
+    })
+  },
+}
+
+function readArguments(args: readonly string[]) {
+  try {
+    const options = { environment: { type: 'string', default: 'Development' } } as const
+    return parseArgs({ args: [...args], allowPositionals: true, options })
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+}
+
+async function rotate({ print }: Terminal, { db, world }: Store, environment: Environment): Promise<void> {
+  const made = await rotateSigning(db, world, environment, commandAuthor())
+  print(callKeyOf(made).text)
+  print(
+    `Calls of ${environment.name} are signed with it from now on (version ${made.version}), as Standard Webhooks say, and for ${overlapDays} days with the one before as well. Links and addresses in mail that was sent stay good.`,
+  )
+}
+
+/** Without the secrets: full keys see them at /v1/environments/me. */
+async function list({ print }: Terminal, { db, world }: Store, environment: Environment): Promise<void> {
+  const { versions = [] } = (await findSigningKeys(db, world.sealer, environment)) ?? {}
+  for (const [index, { version, createdAt }] of versions.entries()) {
+    const until = signsUntil(versions[index + 1])
+    const state =
+      until === undefined ? 'signs' : `${until > world.now() ? 'signs until' : 'signed until'} ${until.toISOString()}`
+    print(`${version}  ${createdAt.toISOString()}  ${state}`)
+  }
+}

@@ -1,0 +1,49 @@
+// Regular expressions in an engine whose time grows with the text alone: patterns are a customer's, texts are anybody's.
+import { createRequire } from 'node:module'
+import type { RE2JS as Engine } from 're2js'
+import { translated } from './pattern-translation.ts'
+
+/** A thousand characters that are each spelled out: what compiling and matching takes grows with it. */
+export const patternSizeMax = 2_000
+
+/** Loaded with the first pattern: most installations have none. */
+const load = createRequire(import.meta.url)
+let engine: typeof Engine | undefined
+
+/** To be called where nothing can end it halfway. */
+export function loadLinearEngine(): void {
+  engine ??= (load('re2js') as { RE2JS: typeof Engine }).RE2JS
+}
+
+export interface LinearPattern {
+  readonly size: number
+  test(text: string): boolean
+}
+
+/**
+ * Undefined where it needs what no such engine has: looking ahead or behind, or repeating what a group matched. Or where it
+ * becomes larger than `sizeMax`.
+ */
+export function linearPattern(pattern: string, sizeMax = patternSizeMax): LinearPattern | undefined {
+  loadLinearEngine()
+  const translation = translated(pattern)
+  if (translation === undefined || translation.size > sizeMax) return undefined
+  const compile = () => engine?.compile(translation.text)
+  try {
+    let compiled = compile()
+    let isMatching = false
+    return {
+      size: translation.size,
+      test(text) {
+        // A match that was ended halfway may have left anything behind.
+        if (isMatching) compiled = compile()
+        isMatching = true
+        const isMatch = compiled?.test(text) === true
+        isMatching = false
+        return isMatch
+      },
+    }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,51 @@
+// Time limits: they are for what works too long, not for what others kept from working.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isOutOfTime, withinTime } from './within-time.ts'
+
+function busyFor(ms: number): string {
+  // Not `performance`, which is loaded with its first use: ended in the midst of that, it stays broken.
+  const endMs = Date.now() + ms
+  while (Date.now() < endMs) Math.sqrt(endMs)
+  return 'done'
+}
+
+/** What the processor is said to have spent on each attempt, in turn. */
+function cpuOf(...spentMs: number[]): () => number {
+  const readings = spentMs.flatMap((ms) => [0, ms])
+  return () => readings.shift() ?? 0
+}
+
+test('work that had the processor and took too long is ended', () => {
+  let begun = 0
+  const work = () => {
+    begun += 1
+    return busyFor(10_000)
+  }
+  assert.throws(() => withinTime(10, work, cpuOf(10)), isOutOfTime)
+  assert.equal(begun, 1)
+})
+
+test('work that others kept waiting begins again with more time, but not for ever', () => {
+  assert.equal(
+    withinTime(10, () => busyFor(60), cpuOf(0.5)),
+    'done',
+  )
+  let begun = 0
+  const work = () => {
+    begun += 1
+    return busyFor(10_000)
+  }
+  assert.throws(() => withinTime(5, work, cpuOf(1, 1, 1)), isOutOfTime)
+  assert.equal(begun, 3)
+})
+
+test('what the work throws is thrown', () => {
+  assert.throws(
+    () =>
+      withinTime(50, () => {
+        throw new RangeError('deep')
+      }),
+    RangeError,
+  )
+})

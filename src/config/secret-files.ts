@@ -1,0 +1,21 @@
+// Secrets that are given as files, as orchestrators mount them: NAME_FILE in place of NAME.
+import { readFileSync } from 'node:fs'
+
+/** A key, a password or an address: none is longer. */
+const secretLengthMax = 64 * 1024
+
+export const fileVariable = (variable: string): string => `${variable}_FILE`
+
+/** What the file holds, without the line break at its end. Throws a sentence; nothing of the content is repeated. */
+export function secretIn(path: string): string {
+  let content: string
+  try {
+    content = readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new Error(`names a file that cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'}): ${path}`)
+  }
+  if (content.length > secretLengthMax) throw new Error(`names a file that is too large for a secret: ${path}`)
+  const secret = content.replace(/[\r\n]+$/, '')
+  if (secret === '') throw new Error(`names a file that is empty: ${path}`)
+  return secret
+}

@@ -1,0 +1,93 @@
+// What conditions cost: lists and texts of payloads are as long as somebody makes them.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { FieldFilterPart, StepFilter } from './condition.ts'
+import { evaluateFilters } from './condition-evaluation.ts'
+import { ConditionsTooLarge } from './condition-work.ts'
+
+const count = 60_000
+const names = Array.from({ length: count }, (_, index) => `member ${index}`)
+const payload = {
+  names,
+  csv: names.join(),
+  objects: names.map((name, index) => ({ name, at: [index] })),
+  long: 'a'.repeat(400_000),
+  deep: JSON.parse('['.repeat(20_000) + ']'.repeat(20_000)),
+}
+/** It looks like `long` at every place. */
+const alike = `${'a'.repeat(50_000)}b${'a'.repeat(50_000)}`
+
+function asked(
+  type: StepFilter['type'],
+  field: string,
+  operator: FieldFilterPart['operator'],
+  value: string,
+  times = 1,
+) {
+  const children = Array.from({ length: times }, (): FieldFilterPart => ({ on: 'payload', field, operator, value }))
+  const began = process.cpuUsage()
+  try {
+    return evaluateFilters([{ isNegated: false, type, value: 'AND', children }], { payload }, (text) => text).passed
+  } catch (error) {
+    assert.ok(error instanceof ConditionsTooLarge)
+    return 'too large'
+  } finally {
+    // The longest of these took 16 s.
+    const { user, system } = process.cpuUsage(began)
+    assert.ok(user + system < 900_000, `${user + system} µs`)
+  }
+}
+
+test('a comparison of long lists ends before it begins', () => {
+  assert.equal(asked('STATEMENT', 'names', 'ANY_IN', payload.csv), 'too large')
+  assert.equal(asked('STATEMENT', 'names', 'ALL_IN', payload.csv), 'too large')
+  assert.equal(asked('LIST', 'csv', 'EQUAL', JSON.stringify(names)), 'too large')
+  assert.equal(asked('STATEMENT', 'objects', 'EQUAL', 'x'), 'too large')
+  assert.equal(asked('STATEMENT', 'objects', 'LIKE', 'x'), 'too large')
+  assert.equal(asked('STATEMENT', 'deep', 'LIKE', 'x'), 'too large')
+})
+
+test('a text is looked for in the time it takes to read both', () => {
+  assert.equal(asked('STATEMENT', 'long', 'LIKE', alike), false)
+  assert.equal(asked('STATEMENT', 'long', 'NOT_LIKE', alike), true)
+  assert.equal(asked('STATEMENT', 'long', 'LIKE', 'a'.repeat(399_999)), true)
+})
+
+test('the conditions of one job share what they may cost', () => {
+  assert.equal(asked('STATEMENT', 'long', 'LIKE', 'b', 5), false)
+  assert.equal(asked('STATEMENT', 'long', 'LIKE', 'b', 500), 'too large')
+})
+
+test('many members that look like what is looked for cost no more than reading them', () => {
+  const members = Array.from({ length: 300 }, () => 'a'.repeat(1_600))
+  const part = `${'a'.repeat(300)}b${'a'.repeat(300)}`
+  const children = Array.from(
+    { length: 6 },
+    (): FieldFilterPart => ({ on: 'payload', field: 'members', operator: 'NOT_LIKE', value: part }),
+  )
+  const filter: StepFilter = { isNegated: false, type: 'STATEMENT', value: 'AND', children }
+  const began = process.cpuUsage()
+  assert.equal(evaluateFilters([filter], { payload: { members } }, (text) => text).passed, true)
+  // 540 ms before.
+  assert.ok(process.cpuUsage(began).user < 150_000, `${process.cpuUsage(began).user} µs`)
+})
+
+test('the step, its variants and the integrations of a job share one budget, and asking again costs nothing', () => {
+  const subject = { payload }
+  const filtersOf = (): StepFilter[] => [
+    {
+      isNegated: false,
+      type: 'STATEMENT',
+      value: 'AND',
+      children: [{ on: 'payload', field: 'long', operator: 'NOT_LIKE', value: 'b' }],
+    },
+  ]
+  const passes = (filters: StepFilter[]): boolean => evaluateFilters(filters, subject, (text) => text).passed
+  const first = filtersOf()
+  for (let again = 0; again < 50; again += 1) assert.equal(passes(first), true)
+  for (let more = 0; more < 6; more += 1) assert.equal(passes(filtersOf()), true)
+  assert.throws(() => {
+    for (let more = 0; more < 3; more += 1) passes(filtersOf())
+  }, ConditionsTooLarge)
+  assert.equal(passes(first), true)
+})

@@ -1,0 +1,67 @@
+// What of a document inlining CSS depends on: its style sheets, the styles that elements have, and how many there are of what.
+
+/** As domhandler gives it. */
+export interface DocumentNode {
+  readonly name?: string
+  readonly data?: string
+  readonly attribs?: Readonly<Record<string, string>>
+  readonly children?: readonly DocumentNode[]
+  readonly childNodes?: readonly DocumentNode[]
+}
+
+export interface ElementCounts {
+  readonly elements: number
+  /** The most that stand beside each other. */
+  readonly siblings: number
+  readonly depth: number
+  /** Of names of elements, of `.class` and `#id`, in small letters. */
+  readonly names: ReadonlyMap<string, number>
+  /** Characters of all classes and ids. */
+  readonly nameLength: number
+  /** Characters of all attributes. */
+  readonly attributesLength: number
+}
+
+export interface StyledDocument {
+  readonly counts: ElementCounts
+  /** Of those <style> elements that are inlined. */
+  readonly css: string
+  readonly ownStyles: readonly string[]
+}
+
+export function styledDocument(root: DocumentNode): StyledDocument {
+  const names = new Map<string, number>()
+  const count = (name: string): void => void names.set(name, (names.get(name) ?? 0) + 1)
+  const sheets: string[] = []
+  const ownStyles: string[] = []
+  let [elements, siblings, depth, nameLength, attributesLength] = [0, 0, 0, 0, 0]
+  let level: readonly DocumentNode[] = root.children ?? []
+  siblings = level.length
+  // Level by level: documents may be deeper than calls.
+  for (; level.length > 0; depth += 1) {
+    const next: DocumentNode[] = []
+    for (const { name, attribs, children = [] } of level) {
+      if (name === undefined || attribs === undefined) continue
+      elements += 1
+      siblings = Math.max(siblings, children.length)
+      for (const child of children) next.push(child)
+      count(name.toLowerCase())
+      for (const value of Object.values(attribs)) attributesLength += value.length
+      const { class: classes = '', id = '', style = '' } = attribs
+      nameLength += classes.length + id.length
+      for (const one of new Set(classes.toLowerCase().split(/\s+/))) count(`.${one}`)
+      if (id !== '') count(`#${id.toLowerCase()}`)
+      if (style !== '') ownStyles.push(style)
+      if (name.toLowerCase() === 'style') sheets.push(...sheetOf(attribs, children))
+    }
+    level = next
+  }
+  const counts = { elements, siblings, depth, names, nameLength, attributesLength }
+  return { counts, css: sheets.join('\n'), ownStyles }
+}
+
+/** As the inliner chooses. */
+function sheetOf(attributes: Readonly<Record<string, string>>, children: readonly DocumentNode[]): string[] {
+  const [only, ...more] = children
+  return only === undefined || more.length > 0 || attributes['data-embed'] !== undefined ? [] : [only.data ?? '']
+}

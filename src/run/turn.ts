@@ -1,0 +1,24 @@
+// How long one piece of work has kept the event loop: requests, heartbeats and leases wait for it.
+import { setImmediate } from 'node:timers/promises'
+
+/** What others wait for at most, and one job more. */
+const turnMsMax = 20
+
+export class Turn {
+  readonly #nowMs: () => number
+  #beganMs: number
+
+  constructor(nowMs = () => performance.now()) {
+    this.#nowMs = nowMs
+    this.#beganMs = nowMs()
+  }
+
+  isOver(): boolean {
+    return this.#nowMs() - this.#beganMs > turnMsMax
+  }
+
+  async next(): Promise<void> {
+    await setImmediate()
+    this.#beganMs = this.#nowMs()
+  }
+}
