@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { settings } from '../src/config.ts'
 import { openApiDocument } from '../src/http/openapi.ts'
-import { routes } from '../src/http/registry.ts'
+import { documentedRoutes } from '../src/http/registry.ts'
 import { table } from './markdown-table.ts'
 import { providersPage } from './providers-page.ts'
 
@@ -21,7 +21,10 @@ export interface GeneratedDocument {
 export function generateDocuments(): GeneratedDocument[] {
   return [
     { path: 'docs/configuration.md', text: configurationPage() },
-    { path: 'docs/openapi.json', text: `${JSON.stringify(openApiDocument(routes, shownBaseUrl), null, 2)}\n` },
+    {
+      path: 'docs/openapi.json',
+      text: `${JSON.stringify(openApiDocument(documentedRoutes, shownBaseUrl), null, 2)}\n`,
+    },
     { path: 'docs/providers.md', text: providersPage() },
   ]
 }

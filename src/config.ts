@@ -45,6 +45,7 @@ export interface Config extends DatabaseConfig, ProcessConfig, SecurityConfig, T
   readonly rateLimitTriggerPerSecond: number
   readonly rateLimitConfigurationPerSecond: number
   readonly rateLimitGlobalPerSecond: number
+  readonly rateLimitInboxPerSecond: number
   readonly outboundAllow: readonly AllowEntry[]
   readonly providersDirectory: string | undefined
   readonly httpsProxy: string | undefined
@@ -191,6 +192,13 @@ export const settings: Settings = {
     meaning: 'Tokens a second for everything else, in each environment.',
     shownDefault: '3000',
     defaultValue: 3_000,
+    read: wholeNumber(1, 1_000_000),
+  },
+  rateLimitInboxPerSecond: {
+    variable: 'POSTHORN_RATE_LIMIT_INBOX',
+    meaning: 'Calls a second that one subscriber’s inbox may make of each node; five seconds’ worth at once.',
+    shownDefault: '20',
+    defaultValue: 20,
     read: wholeNumber(1, 1_000_000),
   },
   outboundAllow: {

@@ -19,7 +19,7 @@ const keysListedMax = 1_000
 export const keysCommand: Command = {
   name: 'keys',
   usage: [
-    'keys create [--environment Development] [--name NAME] [--scope full|trigger|read]... [--expires-at TIMESTAMP]',
+    'keys create [--environment Development] [--name NAME] [--scope full|trigger|read]... [--expires-at TIMESTAMP] [--signing]',
     'keys list [--environment Development]',
     'keys revoke KEY-ID [--environment Development]',
   ],
@@ -52,6 +52,7 @@ function readArguments(args: readonly string[]) {
         name: { type: 'string' },
         scope: { type: 'string', multiple: true },
         'expires-at': { type: 'string' },
+        signing: { type: 'boolean' },
       },
     })
   } catch (error) {
@@ -59,7 +60,7 @@ function readArguments(args: readonly string[]) {
   }
 }
 
-function newKeyOf(values: { name?: string; scope?: string[]; 'expires-at'?: string }): NewKey {
+function newKeyOf(values: { name?: string; scope?: string[]; 'expires-at'?: string; signing?: boolean }): NewKey {
   const unknown = values.scope?.find((scope) => !scopes.includes(scope as Scope))
   if (unknown !== undefined) throw new UsageError(`There is no scope "${unknown}"; there are ${scopes.join(', ')}`)
   const expiresAt = values['expires-at']
@@ -70,6 +71,7 @@ function newKeyOf(values: { name?: string; scope?: string[]; 'expires-at'?: stri
     ...(values.name === undefined ? {} : { name: values.name }),
     ...(values.scope === undefined ? {} : { scopes: values.scope as Scope[] }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(values.signing === undefined ? {} : { signing: values.signing }),
   }
 }
 
@@ -81,7 +83,9 @@ async function create({ print }: Terminal, { db, world }: Store, environment: En
 
 async function list({ print }: Terminal, { db, world }: Store, environment: Environment): Promise<void> {
   for (const key of await listApiKeys(db, environment, { offset: 0, limit: keysListedMax })) {
-    print(`${key._id}  …${key.hint}  ${key.scopes.join(',')}  ${stateOf(key, world.now())}  ${visible(key.name)}`)
+    print(
+      `${key._id}  …${key.hint}  ${key.scopes.join(',')}${key.signing ? ',signing' : ''}  ${stateOf(key, world.now())}  ${visible(key.name)}`,
+    )
   }
 }
 

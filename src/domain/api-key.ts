@@ -1,4 +1,4 @@
-// API keys: how they are made, and the hash that is all we keep of them.
+// API keys: how they are made, and the hash that is kept of them.
 import { createHash, randomBytes } from 'node:crypto'
 import type { Scope } from './environment.ts'
 
@@ -8,6 +8,8 @@ export interface ApiKey {
   /** The last characters of the key, to recognise it by. */
   readonly hint: string
   readonly scopes: readonly Scope[]
+  /** Whether a sealed copy is kept, so that what was signed with the key can be checked. */
+  readonly signing: boolean
   readonly createdAt: string
   readonly expiresAt?: string
   readonly revokedAt?: string

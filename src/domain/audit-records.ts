@@ -34,8 +34,9 @@ export function recordOfOverride(override: StoredOverride): Recorded {
   return open({ workflowId, workflowIdentifier, tenantId, tenantIdentifier, active, preferenceSettings })
 }
 
-export const recordOfApiKey = ({ name, scopes, expiresAt, revokedAt }: ApiKey): Recorded =>
-  open({ name, scopes, expiresAt, revokedAt })
+export const recordOfApiKey = ({ name, scopes, signing, expiresAt, revokedAt }: ApiKey): Recorded =>
+  // Left out where it is not so: entries about keys that cannot sign stay as they were.
+  open({ name, scopes, ...(signing ? { signing } : {}), expiresAt, revokedAt })
 
 /**
  * The log cannot forget, and people may ask to be forgotten: so an address is told by a hash, and a note by its being there.

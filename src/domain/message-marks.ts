@@ -63,3 +63,14 @@ export function snoozeMistake(until: Date, now: Date): string | undefined {
   if (aheadMs > snoozeDaysMax * 24 * 60 * 60 * 1000) return `must be at most ${snoozeDaysMax} days ahead`
   return undefined
 }
+
+/** A page that puts something off for less has misread a clock. */
+const inboxSnoozeSecondsMin = 60
+
+/** The same from a subscriber's own inbox. */
+export function inboxSnoozeMistake(until: Date, now: Date): string | undefined {
+  if (until.getTime() - now.getTime() >= inboxSnoozeSecondsMin * 1000) return snoozeMistake(until, now)
+  return Number.isNaN(until.getTime())
+    ? snoozeMistake(until, now)
+    : `must be at least ${inboxSnoozeSecondsMin} seconds in the future`
+}

@@ -2,7 +2,7 @@
 import type { Channel } from './integration.ts'
 import type { MessageStatus } from './message.ts'
 import type { Subscriber } from './subscriber.ts'
-import type { EmailBlock, MessageCta, Severity, TemplateActor, Workflow } from './workflow.ts'
+import type { EmailBlock, LinkTarget, MessageCta, Severity, TemplateActor, Workflow } from './workflow.ts'
 
 type FreeObject = Readonly<Record<string, unknown>>
 
@@ -104,9 +104,16 @@ export interface FeedItem {
   readonly tags: readonly string[]
 }
 
+export interface InboxRedirect {
+  readonly url: string
+  readonly target?: LinkTarget
+}
+
 export interface InboxAction {
   readonly label: string
   readonly isCompleted: boolean
+  /** Where pressing it leads. */
+  readonly redirect?: InboxRedirect
 }
 
 /** What inbox clients read. */
@@ -138,7 +145,7 @@ export interface InboxNotification {
   readonly channelType: Channel
   readonly tags: readonly string[]
   readonly data?: FreeObject
-  readonly redirect?: { readonly url: string }
+  readonly redirect?: InboxRedirect
   readonly workflow: {
     readonly id: string
     readonly identifier: string

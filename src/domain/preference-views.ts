@@ -116,6 +116,39 @@ export function leveledPreferenceOf(
   }
 }
 
+/** What inbox pages read. */
+export type InboxPreference =
+  | (LeveledPreference & { readonly overrides: readonly PreferenceOverride[] })
+  | (Resolved & {
+      readonly level: 'global'
+      readonly overrides: readonly PreferenceOverride[]
+      readonly schedule?: Schedule
+    })
+
+export function inboxPreferenceOf(
+  preferences: SubscriberPreferences | null,
+  workflow: PreferenceWorkflow,
+): InboxPreference {
+  return { ...leveledPreferenceOf(preferences, workflow), overrides: overridesOf(preferences, workflow) }
+}
+
+/** Of the channels that some workflow has active steps for. */
+export function inboxGlobalPreferenceOf(
+  preferences: SubscriberPreferences | null,
+  workflows: readonly PreferenceWorkflow[],
+): InboxPreference {
+  const { enabled, channels: all, schedule } = globalPreferenceOf(preferences)
+  const used = new Set(workflows.flatMap(channelsOf))
+  const switches = channels.filter((name) => used.has(name)).map((name) => [name, all[name] ?? enabled])
+  return {
+    level: 'global',
+    enabled,
+    channels: Object.fromEntries(switches),
+    overrides: [],
+    ...(schedule === undefined ? {} : { schedule }),
+  }
+}
+
 /** The first face: the workflow beside what holds for it. */
 export interface TemplatePreference {
   readonly template: {

@@ -16,6 +16,8 @@ export type SealPurpose =
   | 'channel-credentials'
   | 'idempotent-answer'
   | 'address-key'
+  | 'api-key'
+  | 'inbox-key'
 
 /** The sealed value names a key we do not hold, or was changed or moved. */
 export class UnsealError extends Error {

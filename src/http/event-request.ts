@@ -1,10 +1,11 @@
 // An event as a caller sends it, read part by part: what is well-formed, and what to mend.
 import { Type } from 'typebox'
 import type { GivenEvent } from '../accept/judge-events.ts'
-import type { ContextMention, EventRequest, Recipient, TenantMention, TopicRecipient } from '../domain/event.ts'
-import { contextDataBytesMax, contextsPerEventMax, eventBytesMax, excludedPerTopicMax } from '../domain/event.ts'
+import type { EventRequest, Recipient, TenantMention, TopicRecipient } from '../domain/event.ts'
+import { eventBytesMax, excludedPerTopicMax } from '../domain/event.ts'
 import type { SubscriberFields } from '../domain/subscriber.ts'
 import { isTopicKey } from '../domain/topic.ts'
+import { readContext } from './context-request.ts'
 import { readAttachments, withoutFiles } from './event-attachments.ts'
 import { unfitValue } from './event-value.ts'
 import { Mistakes } from './mistakes.ts'
@@ -199,28 +200,4 @@ function readTenant(given: unknown): TenantMention | Mistakes {
   if (errors !== undefined) return new Mistakes(messagesOf(errors))
   const { identifier, name, data } = tenant
   return { identifier, ...(name === undefined ? {} : { name }), ...(data === undefined ? {} : { data }) }
-}
-
-const contextPart = /^[A-Za-z0-9_-]{1,100}$/
-
-function readContext(given: Readonly<Record<string, unknown>>): ContextMention[] | Mistakes {
-  const entries = Object.entries(given)
-  if (entries.length > contextsPerEventMax) {
-    return new Mistakes([`at most ${contextsPerEventMax} types are allowed`])
-  }
-  const mentions: ContextMention[] = []
-  for (const [type, value] of entries) {
-    const { id, data } = (typeof value === 'string' ? { id: value } : (value ?? {})) as { id?: unknown; data?: unknown }
-    if (!contextPart.test(type) || typeof id !== 'string' || !contextPart.test(id)) {
-      return new Mistakes([`${type.slice(0, 100)} must map to an id; both of 1 to 100 letters, digits, _ or -`])
-    }
-    if (data !== undefined && (typeof data !== 'object' || data === null || Array.isArray(data))) {
-      return new Mistakes([`${type}.data must be an object`])
-    }
-    if (data !== undefined && Buffer.byteLength(JSON.stringify(data)) > contextDataBytesMax) {
-      return new Mistakes([`${type}.data is larger than ${contextDataBytesMax} bytes`])
-    }
-    mentions.push({ type, id, ...(data === undefined ? {} : { data: data as Record<string, unknown> }) })
-  }
-  return mentions
 }

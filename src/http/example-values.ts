@@ -158,9 +158,11 @@ export function valueNamed({ title, name }: Place, schema: Schema): unknown {
 
 const idNamed = (name: string): string | undefined => (/^_\w+Id$/.test(name) ? ids.other : undefined)
 
-function fits(value: unknown, { type, enum: allowed, format }: Schema): boolean {
+function fits(value: unknown, { type, enum: allowed, format, required }: Schema): boolean {
   if (Array.isArray(allowed)) return allowed.includes(value)
   if (format === 'date-time') return false
+  // `data` is the caller's own on a resource, and the resource itself on an envelope.
+  if (value === byName['data'] && Array.isArray(required) && required.length > 0) return false
   const kind =
     value === null ? 'null' : Array.isArray(value) ? 'array' : Number.isInteger(value) ? 'integer' : typeof value
   const types: unknown[] = Array.isArray(type) ? type : [type]

@@ -9,7 +9,7 @@ import type { Span } from '../world/tracer.ts'
 import type { Authenticate } from './authenticate.ts'
 import { idempotencyOf } from './idempotency.ts'
 import type { CheckRate } from './rate-limit.ts'
-import type { Route, Service } from './route.ts'
+import type { Documented, Route, Service } from './route.ts'
 import { inVendorWords } from './vendor.ts'
 
 export interface RouteContext extends Service {
@@ -108,7 +108,7 @@ function callerOf(request: FastifyRequest): Caller {
   return request.caller
 }
 
-function schemaOf(route: Route): object {
+export function schemaOf(route: Documented): object {
   const response = Object.entries(route.replies).flatMap(([status, schema]) =>
     schema === null ? [] : [[status, schema]],
   )

@@ -1,6 +1,6 @@
 // The OpenAPI 3.1 document, made from the same route objects that validate and serialise.
 import { exampleOf } from './example.ts'
-import type { Route } from './route.ts'
+import type { Documented } from './route.ts'
 import { errorBody } from './schemas.ts'
 import { tags } from './tags.ts'
 
@@ -21,7 +21,7 @@ const errorMeanings: Record<number, string> = {
   503: 'The database is not available; try again',
 }
 
-export function openApiDocument(routes: readonly Route[], baseUrl: string): Json {
+export function openApiDocument(routes: readonly Documented[], baseUrl: string): Json {
   const components: Json = {}
   const paths: Record<string, Json> = {}
   for (const route of routes) {
@@ -36,7 +36,7 @@ export function openApiDocument(routes: readonly Route[], baseUrl: string): Json
       version: '1',
       summary: 'Self-hosted notification delivery',
       description:
-        'Report what happened and to whom it matters; Posthorn decides on channel, time, content and provider, and can prove what it did. Every call carries `Authorization: ApiKey <key>`; the key decides the environment.',
+        'Report what happened and to whom it matters; Posthorn decides on channel, time, content and provider, and can prove what it did. Every call carries `Authorization: ApiKey <key>`; the key decides the environment. Calls of the inbox carry the token of a subscriber’s session instead.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],
@@ -53,17 +53,24 @@ export function openApiDocument(routes: readonly Route[], baseUrl: string): Json
           name: 'Authorization',
           description: 'The word `ApiKey`, a space, and the key; `Bearer` in place of `ApiKey` is accepted as well.',
         },
+        InboxSession: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description: 'The token of a session (`POST /v1/inbox/session`), for the calls of the inbox only.',
+        },
       },
     },
   }
 }
 
-function operationOf(route: Route, components: Json): Json {
+function operationOf(route: Documented, components: Json): Json {
   return {
     operationId: route.operationId,
     tags: [route.tag],
     summary: route.summary,
     ...(route.description === undefined ? {} : { description: route.description }),
+    ...(route.opensWith === undefined ? {} : { security: route.opensWith === 'session' ? [{ InboxSession: [] }] : [] }),
     parameters: [
       ...parametersOf('path', route.params),
       ...parametersOf('query', route.query),
@@ -93,15 +100,15 @@ function parametersOf(place: 'path' | 'query', schema: unknown): Json[] {
   })
 }
 
-function idempotencyHeader(route: Route): Json[] {
-  if (route.method === 'GET') return []
+function idempotencyHeader(route: Documented): Json[] {
+  if (route.method === 'GET' || route.opensWith !== undefined) return []
   const description = 'A repeat with the same key and body within 24 hours gets the first answer and changes nothing.'
   return [
     { name: 'idempotency-key', in: 'header', required: false, description, schema: { type: 'string', maxLength: 255 } },
   ]
 }
 
-function successes(route: Route, components: Json): Json {
+function successes(route: Documented, components: Json): Json {
   return Object.fromEntries(
     Object.entries(route.replies).map(([status, schema]) => [
       status,
@@ -130,13 +137,13 @@ function documentContent(produces: string): Json {
 
 const meanings: Record<string, string> = { 201: 'Created', 202: 'Accepted' }
 
-function failures(route: Route, components: Json): Json {
+function failures(route: Documented, components: Json): Json {
   const statuses = [
     ...new Set([
       ...commonErrors,
       ...(route.errors ?? []),
       // Any write may meet its own idempotency key in progress.
-      ...(route.method === 'GET' ? [] : [409]),
+      ...(route.method === 'GET' || route.opensWith !== undefined ? [] : [409]),
       ...(route.body === undefined ? [] : [413]),
     ]),
   ].sort()

@@ -1,5 +1,6 @@
 // Every route of the API, by name.
-import type { Route } from './route.ts'
+import type { InboxRoute } from './inbox-route.ts'
+import type { Documented, Route } from './route.ts'
 import { activityRoutes } from './routes/activity.ts'
 import { auditRoutes } from './routes/audit.ts'
 import { buriedRoutes } from './routes/buried.ts'
@@ -10,6 +11,11 @@ import { erasureRoutes } from './routes/erasures.ts'
 import { eventProgressRoutes } from './routes/event-progress.ts'
 import { eventRoutes } from './routes/events.ts'
 import { feedRoutes } from './routes/feeds.ts'
+import { inboxBulkRoutes } from './routes/inbox-bulk.ts'
+import { inboxNotificationRoutes } from './routes/inbox-notifications.ts'
+import { inboxPreferenceRoutes } from './routes/inbox-preferences.ts'
+import { inboxSessionRoutes } from './routes/inbox-session.ts'
+import { inboxSubscriptionRoutes } from './routes/inbox-subscriptions.ts'
 import { integrationRoutes } from './routes/integrations.ts'
 import { layoutRoutes } from './routes/layouts.ts'
 import { layoutV2Routes } from './routes/layouts-v2.ts'
@@ -27,6 +33,7 @@ import { subscriberFeedRoutes } from './routes/subscriber-feed.ts'
 import { subscriberNotificationRoutes } from './routes/subscriber-notifications.ts'
 import { subscriberPreferenceRoutes } from './routes/subscriber-preferences.ts'
 import { subscriberPreferenceV1Routes } from './routes/subscriber-preferences-v1.ts'
+import { subscriberSessionRoutes } from './routes/subscriber-sessions.ts'
 import { subscriberRoutes } from './routes/subscribers.ts'
 import { suppressionRoutes } from './routes/suppressions.ts'
 import { tenantRoutes } from './routes/tenants.ts'
@@ -53,6 +60,7 @@ export const routes: readonly Route[] = [
   ...subscriberPreferenceRoutes,
   ...subscriberPreferenceV1Routes,
   ...subscriberExportRoutes,
+  ...subscriberSessionRoutes,
   ...erasureRoutes,
   ...topicRoutes,
   ...topicSubscriptionRoutes,
@@ -80,3 +88,14 @@ export const routes: readonly Route[] = [
   ...retentionRoutes,
   ...auditRoutes,
 ]
+
+/** Those that a subscriber's session opens, and the one that opens it. */
+export const inboxRoutes: readonly InboxRoute[] = [
+  ...inboxSessionRoutes,
+  ...inboxNotificationRoutes,
+  ...inboxBulkRoutes,
+  ...inboxPreferenceRoutes,
+  ...inboxSubscriptionRoutes,
+]
+
+export const documentedRoutes: readonly Documented[] = [...routes, ...inboxRoutes]

@@ -52,13 +52,10 @@ export interface Call<Params, Query, Body> {
   readonly traceparent: string | undefined
 }
 
-type Sent<Schema extends TSchema | undefined> = Schema extends TSchema ? Static<Schema> : undefined
+export type Sent<Schema extends TSchema | undefined> = Schema extends TSchema ? Static<Schema> : undefined
 
-export interface RouteDefinition<
-  Params extends TSchema | undefined,
-  Query extends TSchema | undefined,
-  Body extends TSchema | undefined,
-> {
+/** What the OpenAPI document is made of. */
+export interface Documented {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** As OpenAPI writes it: `/v2/topics/{topicKey}`. */
   readonly path: string
@@ -67,6 +64,26 @@ export interface RouteDefinition<
   readonly tag: Tag
   readonly summary: string
   readonly description?: string
+  /** What a caller has to show: an API key where it is left out. */
+  readonly opensWith?: 'session' | 'nothing'
+  readonly params?: TSchema | undefined
+  readonly query?: TSchema | undefined
+  readonly body?: TSchema | undefined
+  /** What the document shows of the body, where more is understood than is asked for: the check itself stays as lenient as `body`. */
+  readonly shownBody?: TSchema
+  /** The schema of each success status; null for an empty body. */
+  readonly replies: Readonly<Partial<Record<200 | 201 | 202 | 204, TSchema | null>>>
+  /** The media type of the success answer where it is not JSON: its body is text, bytes or a stream, and has no schema. */
+  readonly produces?: string
+  /** Error statuses beyond those every route may answer with (400, 401, 403, 415, 422, 429, 500, 503). */
+  readonly errors?: readonly (404 | 409 | 413)[]
+}
+
+export interface RouteDefinition<
+  Params extends TSchema | undefined,
+  Query extends TSchema | undefined,
+  Body extends TSchema | undefined,
+> extends Documented {
   /** The least scope a key needs. */
   readonly scope: Scope
   readonly category: RateCategory
@@ -78,16 +95,8 @@ export interface RouteDefinition<
   readonly params?: Params
   readonly query?: Query
   readonly body?: Body
-  /** What the document shows of the body, where more is understood than is asked for: the check itself stays as lenient as `body`. */
-  readonly shownBody?: TSchema
-  /** The schema of each success status; null for an empty body. */
-  readonly replies: Readonly<Partial<Record<200 | 201 | 202 | 204, TSchema | null>>>
-  /** The media type of the success answer where it is not JSON: its body is text, bytes or a stream, and has no schema. */
-  readonly produces?: string
   /** What writes the success answer in place of its schema: for large ones that are made member by member, and hold nothing else. */
   readonly writtenBy?: (body: unknown) => string
-  /** Error statuses beyond those every route may answer with (400, 401, 403, 415, 422, 429, 500, 503). */
-  readonly errors?: readonly (404 | 409 | 413)[]
   handle(service: Service, call: Call<Sent<Params>, Sent<Query>, Sent<Body>>): Promise<Answer<unknown>>
 }
 

@@ -10,6 +10,7 @@ import type { Db } from '../db/sql.ts'
 import type { Credentials } from '../domain/integration.ts'
 import { Problem } from '../domain/problem.ts'
 import type { RetentionDays } from '../domain/retention.ts'
+import { createInboxTokens } from '../manage/inbox-tokens.ts'
 import { createSubscriberCreations } from '../manage/subscriber-creations.ts'
 import type { Queue } from '../queue/queue.ts'
 import { createOutboxWaits } from '../read/outbox-waits.ts'
@@ -23,6 +24,7 @@ import { answerBrokenRequests, answerBrokenSocket } from './broken-request.ts'
 import { installDiscard } from './discard-body.ts'
 import { installDocs } from './docs.ts'
 import { installHealth } from './health.ts'
+import { createUnsignedLimit, installInboxRoutes } from './install-inbox-routes.ts'
 import { installRoute } from './install-route.ts'
 import { installMetrics } from './metrics.ts'
 import { openApiDocument } from './openapi.ts'
@@ -30,7 +32,9 @@ import { createProblemReply, errorBodyOf } from './problem-reply.ts'
 import { parseQuery, refuseUndecodable } from './query-parser.ts'
 import type { CheckRate, RateLimits } from './rate-limit.ts'
 import { createRateLimit } from './rate-limit.ts'
-import { routes } from './registry.ts'
+import type { ReaderLimit } from './reader-limit.ts'
+import { createReaderLimit, noReaderLimit } from './reader-limit.ts'
+import { documentedRoutes, inboxRoutes, routes } from './registry.ts'
 import { installInboundWebhooks } from './routes/inbound-webhooks.ts'
 import { installUnsubscribe } from './routes/unsubscribe.ts'
 import { createSecretReaders } from './secret-readers.ts'
@@ -40,6 +44,8 @@ import { serializerCompiler, validatorCompiler } from './validator.ts'
 
 export interface ServerOptions {
   readonly rateLimits: RateLimits | 'off'
+  /** Of each subscriber's inbox, where rate limits are on; as the setting's default, where it is left out. */
+  readonly inboxRatePerSecond?: number
   readonly corsOrigins: readonly string[]
   /** Whether full keys read the secrets of integrations; `on` where it is left out. */
   readonly revealSecrets?: 'on' | 'off'
@@ -130,10 +136,7 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   answerBrokenRequests(world, app)
   installBodyParser(app)
   installDiscard(app)
-  if (options.corsOrigins.length > 0) {
-    const origin = options.corsOrigins.includes('*') ? '*' : [...options.corsOrigins]
-    await app.register(cors, { ...corsOptions, origin })
-  }
+  await app.register(cors, { ...corsOptions, origin: allowedOrigins(options.corsOrigins) })
   // Before the body is read: nobody need send one to a path that is not there.
   app.addHook('onRequest', async (request, reply) => (request.is404 ? answerNotFound(request, reply) : undefined))
   const { workerIsReady, oneOf } = options
@@ -141,7 +144,7 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   const sources = { db, world, clock: options.queue.clock, workerIsReady }
   installMetrics(app, options.poolUsage, sources, { join: oneOf?.joinMetrics, key: options.metricsKey })
   if (options.healthOnly === true) return app
-  if (options.docs !== 'off') await installDocs(app, () => openApiDocument(routes, options.baseUrl))
+  if (options.docs !== 'off') await installDocs(app, () => openApiDocument(documentedRoutes, options.baseUrl))
   const authenticate = createAuthenticate(db, world)
   const checkRate = options.rateLimits === 'off' ? noRateLimit : createRateLimit(db, world, options.rateLimits)
   const subscriberCreations = createSubscriberCreations(db, world)
@@ -156,9 +159,22 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   const shared = { db, world, subscriberCreations, triggers, queue, outboxWaits, retentionDays, simulator, versions }
   const context = { ...shared, secretReaders, authenticate, checkRate, vendor, closing }
   for (const route of routes) installRoute(app, route, context)
+  const inbox = { ...shared, inboxTokens: createInboxTokens(db, world), countUnsigned: createUnsignedLimit(world) }
+  installInboxRoutes(app, inboxRoutes, inbox, readerLimitOf(world, options))
   await installUnsubscribe(app, db, world)
   await installInboundWebhooks(app, db, world, { queue: options.queue, baseUrl: options.baseUrl })
   return app
+}
+
+/** Off unless configured; routes of the inbox say otherwise. */
+function allowedOrigins(origins: readonly string[]): string | string[] | false {
+  if (origins.length === 0) return false
+  return origins.includes('*') ? '*' : [...origins]
+}
+
+function readerLimitOf(world: World, { rateLimits, inboxRatePerSecond }: ServerOptions): ReaderLimit {
+  if (rateLimits === 'off') return noReaderLimit
+  return createReaderLimit(world, inboxRatePerSecond ?? settings.rateLimitInboxPerSecond.defaultValue)
 }
 
 /** Calls that wait for something are told, so that they do not hold up the stop. */

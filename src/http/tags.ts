@@ -5,6 +5,7 @@ export const tags = {
   Subscribers: 'The people who can be notified, what each can be reached by, and what each prefers.',
   Topics: 'Named groups of subscribers, so that one call can address them all.',
   Feed: 'What a subscriber sees in the app, and what they do with it.',
+  Inbox: 'What pages call on behalf of a subscriber: sessions, notifications, counts and preferences.',
   Messages: 'What was sent to whom on which channel, and its status.',
   Activity: 'What was triggered, for whom, and what happened, step by step; and why.',
   Integrations: 'Accounts at providers, the catalogue of providers, and which account sends on a channel.',

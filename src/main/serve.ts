@@ -47,6 +47,7 @@ export async function serve(config: Config, store: Store, place?: Place): Promis
     if (started !== undefined) place?.onDeath((nodeId) => started.reportDeath(nodeId))
     const server = await createServer(db, world, {
       rateLimits: config.rateLimit === 'off' ? 'off' : rateLimitsOf(config),
+      inboxRatePerSecond: config.rateLimitInboxPerSecond,
       corsOrigins: config.corsOrigins,
       revealSecrets: config.revealSecrets,
       trustedProxies: config.trustedProxies,

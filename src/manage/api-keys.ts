@@ -17,6 +17,8 @@ export interface NewKey {
   readonly name?: string
   readonly scopes?: readonly Scope[]
   readonly expiresAt?: string
+  /** Keeps a sealed copy, so that what is signed with the key can be checked. */
+  readonly signing?: boolean
 }
 
 /** The answer is the only time the key is shown. */
@@ -37,6 +39,7 @@ export async function createApiKey(
     const stored = await insertApiKey(tx, environment, {
       id: world.newId(now),
       hash: hashOfApiKey(key),
+      sealedKey: call.key.signing === true ? world.sealer.seal(environment.id, 'api-key', key) : null,
       name: call.key.name ?? 'API key',
       hint: hintOfApiKey(key),
       scopes: call.key.scopes ?? ['full'],

@@ -210,7 +210,8 @@ async function fixKey(
   const hash = hashOfApiKey(key)
   const before = await listConfiguredKeys(tx, environment, hash)
   await revokeConfiguredKeysBut(tx, environment, hash, world.now())
-  const isThere = await reinstateConfiguredKey(tx, environment, hash)
+  const sealedKey = world.sealer.seal(environment.id, 'api-key', key)
+  const isThere = await reinstateConfiguredKey(tx, environment, { hash, sealedKey })
   if (!isThere && !(await addKey(tx, world, environment, key, { name: variable, configured: true }))) {
     throw new StartError(`${variable} names a key that was revoked, or one of another environment; choose another one`)
   }
@@ -227,7 +228,8 @@ function keyChanges(before: readonly ApiKey[], after: readonly ApiKey[]): Change
       id: key._id,
       name: key.name,
       action: was === undefined ? 'create' : isRevoked ? 'revoke' : 'change',
-      before: was && recordOfApiKey(was),
+      // That a key from before gets its copy changes nothing about who may do what.
+      before: was && recordOfApiKey({ ...was, signing: key.signing }),
       after: recordOfApiKey(key),
     }
   })
@@ -245,6 +247,8 @@ async function addKey(
     ...how,
     id: world.newId(now),
     hash: hashOfApiKey(key),
+    // The first key and those of the settings are what code that signs is given.
+    sealedKey: world.sealer.seal(environment.id, 'api-key', key),
     hint: hintOfApiKey(key),
     scopes: ['full'],
     expiresAt: null,

@@ -55,7 +55,12 @@ export async function removeMessagesOfTransaction(
 }
 
 /** With the tasks that would have brought some of them back. */
-async function removeBatch(tx: Tx, environment: Environment, ids: readonly string[], now: Date): Promise<number> {
+export async function removeBatch(
+  tx: Tx,
+  environment: Environment,
+  ids: readonly string[],
+  now: Date,
+): Promise<number> {
   const deleted = await deleteMessages(tx, environment, ids, now)
   const snoozed = deleted.filter((message) => message.wasSnoozed).map((message) => message.id)
   await deleteTasks(tx, environment, snoozed)

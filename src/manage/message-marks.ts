@@ -92,7 +92,7 @@ export async function markOne(
 }
 
 /** That a message was seen or read for the first time is a part of its job's story. */
-async function tellFirsts(
+export async function tellFirsts(
   tx: Tx,
   environment: Environment,
   { mark, now }: { mark: Mark; now: Date },

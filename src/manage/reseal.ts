@@ -3,12 +3,8 @@
 import type { Db, Tx } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import { UnsealError } from '../domain/sealed.ts'
-import {
-  listEnvironments,
-  resealAddressKey,
-  resealSigningSecret,
-  updateEncryptionCheck,
-} from '../store/installation.ts'
+import { resealApiKeys } from '../store/api-keys.ts'
+import { listEnvironments, resealLateKey, resealSigningSecret, updateEncryptionCheck } from '../store/installation.ts'
 import { resealIntegrations } from '../store/integrations.ts'
 import { resealSigningVersions } from '../store/signing-versions.ts'
 import { resealChannels } from '../store/subscriber-channels.ts'
@@ -43,9 +39,20 @@ const kinds: readonly { what: string; reseal: Reseal }[] = [
   {
     what: 'address keys',
     reseal: async (tx, world, environment) => ({
-      count: (await resealAddressKey(tx, world.sealer, environment)) ? 1 : 0,
+      count: (await resealLateKey(tx, world.sealer, environment, 'address-key')) ? 1 : 0,
       last: undefined,
     }),
+  },
+  {
+    what: 'inbox keys',
+    reseal: async (tx, world, environment) => ({
+      count: (await resealLateKey(tx, world.sealer, environment, 'inbox-key')) ? 1 : 0,
+      last: undefined,
+    }),
+  },
+  {
+    what: 'API keys',
+    reseal: (tx, world, environment, after) => resealApiKeys(tx, world.sealer, environment, after, batchRows),
   },
   {
     what: 'integrations',

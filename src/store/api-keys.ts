@@ -1,13 +1,17 @@
-// The api_keys table: hashes of the keys that open an environment.
+// The api_keys table: hashes of the keys that open an environment, and sealed copies of those that may sign.
 
 import type { Sql, Tx } from '../db/sql.ts'
 import { prepared, sql } from '../db/sql.ts'
 import type { ApiKey } from '../domain/api-key.ts'
 import type { Caller, Environment, Scope } from '../domain/environment.ts'
+import type { Sealer } from '../domain/sealed.ts'
+import { isSealedOtherwise, nilId, sealedAnew } from './sealed-columns.ts'
 
 export interface NewApiKey {
   readonly id: string
   readonly hash: Buffer
+  /** The key itself, sealed; null where it may not sign. */
+  readonly sealedKey: Buffer | null
   readonly name: string
   readonly hint: string
   readonly scopes: readonly Scope[]
@@ -21,18 +25,19 @@ interface ApiKeyRow {
   readonly name: string
   readonly hint: string
   readonly scopes: Scope[]
+  readonly signing: boolean
   readonly created_at: Date
   readonly expires_at: Date | null
   readonly revoked_at: Date | null
 }
 
-const columns = sql`id, name, hint, scopes, created_at, expires_at, revoked_at`
+const columns = sql`id, name, hint, scopes, sealed_key is not null as signing, created_at, expires_at, revoked_at`
 
 export async function insertApiKey(tx: Tx, environment: Environment, key: NewApiKey): Promise<ApiKey | undefined> {
   const row = await tx.row<ApiKeyRow>(sql`
-    insert into api_keys (environment_id, id, hash, name, hint, scopes, configured, created_at, expires_at)
-    values (${environment.id}, ${key.id}, ${key.hash}, ${key.name}, ${key.hint}, ${key.scopes}, ${key.configured},
-            ${key.now}, ${key.expiresAt})
+    insert into api_keys (environment_id, id, hash, sealed_key, name, hint, scopes, configured, created_at, expires_at)
+    values (${environment.id}, ${key.id}, ${key.hash}, ${key.sealedKey}, ${key.name}, ${key.hint}, ${key.scopes},
+            ${key.configured}, ${key.now}, ${key.expiresAt})
     on conflict (hash) do nothing returning ${columns}`)
   return row && apiKeyOf(row)
 }
@@ -45,14 +50,19 @@ export async function revokeConfiguredKeysBut(
   now: Date,
 ): Promise<void> {
   await tx.run(sql`
-    update api_keys set revoked_at = ${now}
+    update api_keys set revoked_at = ${now}, sealed_key = null
     where environment_id = ${environment.id} and configured and revoked_at is null and hash <> ${hash}`)
 }
 
 /** A key that the configuration names again is good again. Not one that was revoked by hand: that was meant. */
-export async function reinstateConfiguredKey(tx: Tx, environment: Environment, hash: Buffer): Promise<boolean> {
+export async function reinstateConfiguredKey(
+  tx: Tx,
+  environment: Environment,
+  { hash, sealedKey }: { hash: Buffer; sealedKey: Buffer },
+): Promise<boolean> {
   const count = await tx.run(sql`
-    update api_keys set revoked_at = null, expires_at = null, scopes = '{full}', configured = true
+    update api_keys set revoked_at = null, expires_at = null, scopes = '{full}', configured = true,
+      sealed_key = coalesce(sealed_key, ${sealedKey})
     where environment_id = ${environment.id} and hash = ${hash} and (revoked_at is null or configured)`)
   return count > 0
 }
@@ -68,7 +78,7 @@ export async function listConfiguredKeys(tx: Tx, environment: Environment, hash:
   return rows.map(apiKeyOf)
 }
 
-/** The key as it is now; undefined when there is none to revoke. */
+/** The key as it is now, without its copy; undefined when there is none to revoke. */
 export async function revokeApiKey(
   tx: Tx,
   environment: Environment,
@@ -76,7 +86,7 @@ export async function revokeApiKey(
   now: Date,
 ): Promise<ApiKey | undefined> {
   const row = await tx.row<ApiKeyRow>(sql`
-    update api_keys set revoked_at = ${now}, configured = false
+    update api_keys set revoked_at = ${now}, configured = false, sealed_key = null
     where environment_id = ${environment.id} and id = ${id} and revoked_at is null
     returning ${columns}`)
   return row && apiKeyOf(row)
@@ -101,6 +111,40 @@ export async function hasOtherFullKey(tx: Tx, environment: Environment, id: stri
       and revoked_at is null and (expires_at is null or expires_at > ${now})
     limit 1 for share`)
   return row !== undefined
+}
+
+/** More than anybody signs with; each is tried. */
+const signingKeysMax = 100
+
+/** The keys in clear that may sign for the environment now, newest first. */
+export async function findSigningKeys(db: Sql, sealer: Sealer, environment: Environment, now: Date): Promise<string[]> {
+  const rows = await db.rows<{ sealed: Buffer }>(sql`
+    select sealed_key as sealed from api_keys
+    where environment_id = ${environment.id} and sealed_key is not null
+      and revoked_at is null and (expires_at is null or expires_at > ${now})
+    order by id desc limit ${signingKeysMax}`)
+  return rows.map(({ sealed }) => sealer.open(environment.id, 'api-key', sealed))
+}
+
+/** Moves the next batch of copies to the current encryption key. */
+export async function resealApiKeys(
+  tx: Tx,
+  sealer: Sealer,
+  environment: Environment,
+  after: string | undefined,
+  limit: number,
+): Promise<{ count: number; last: string | undefined }> {
+  const rows = await tx.rows<{ id: string; sealed: Buffer }>(sql`
+    select id, sealed_key as sealed from api_keys
+    where environment_id = ${environment.id} and id > ${after ?? nilId}
+      and ${isSealedOtherwise(sql`sealed_key`, sealer)}
+    order by id limit ${limit} for no key update`)
+  const sealed = rows.map((row) => sealedAnew(sealer, environment, 'api-key', row.sealed))
+  await tx.run(sql`
+    update api_keys k set sealed_key = again.sealed
+    from unnest(${rows.map((row) => row.id)}::uuid[], ${sealed}::bytea[]) as again (id, sealed)
+    where k.environment_id = ${environment.id} and k.id = again.id`)
+  return { count: rows.length, last: rows.at(-1)?.id }
 }
 
 export type KnownCaller = Caller & { readonly expiresAt: Date | null }
@@ -139,6 +183,7 @@ function apiKeyOf(row: ApiKeyRow): ApiKey {
     name: row.name,
     hint: row.hint,
     scopes: row.scopes,
+    signing: row.signing,
     createdAt: row.created_at.toISOString(),
     ...(row.expires_at === null ? {} : { expiresAt: row.expires_at.toISOString() }),
     ...(row.revoked_at === null ? {} : { revokedAt: row.revoked_at.toISOString() }),

@@ -57,6 +57,13 @@ export async function findEnvironments(db: Sql, ids: readonly string[]): Promise
     select id, organization_id as "organizationId", name from environments where id = any(${ids}::uuid[])`)
 }
 
+/** By its public name. */
+export async function findEnvironmentIdentified(db: Sql, identifier: string): Promise<Environment | undefined> {
+  return db.row<Environment>(
+    sql`select id, organization_id as "organizationId", name from environments where identifier = ${identifier}`,
+  )
+}
+
 /** Whether the environment keeps what it would send, from now on; undefined leaves it as it is. */
 export async function updateCaptures(
   tx: Tx,
@@ -103,36 +110,68 @@ export async function resealSigningSecret(tx: Tx, sealer: Sealer, environment: E
   return true
 }
 
-/** What addresses are hashed with that are kept only to be left alone; undefined where nobody was ever erased. */
-export async function findAddressKey(db: Sql, sealer: Sealer, environment: Environment): Promise<Buffer | undefined> {
+/** Keys of an environment that are made when they are first needed. */
+const lateKeys = {
+  /** What addresses are hashed with that are kept only to be left alone: made with the first erase. */
+  'address-key': sql`address_key`,
+  /** What the inbox's sessions are signed with: made with the first of them. */
+  'inbox-key': sql`inbox_key`,
+} as const
+
+export type LateKey = keyof typeof lateKeys
+
+const lateKeyBytes = 32
+
+/** Undefined where it was never needed. */
+export async function findLateKey(
+  db: Sql,
+  sealer: Sealer,
+  environment: Environment,
+  purpose: LateKey,
+): Promise<Buffer | undefined> {
   const row = await db.row<{ sealed: Buffer | null }>(
-    prepared('address-key', sql`select address_key as sealed from environments where id = ${environment.id}`),
+    prepared(purpose, sql`select ${lateKeys[purpose]} as sealed from environments where id = ${environment.id}`),
   )
-  return row?.sealed == null ? undefined : Buffer.from(sealer.open(environment.id, 'address-key', row.sealed), 'base64')
+  return row?.sealed == null ? undefined : Buffer.from(sealer.open(environment.id, purpose, row.sealed), 'base64')
 }
 
 /** Two calls at once find the same one: the second waits for the first, and keeps its key. */
-export async function ensureAddressKey(tx: Tx, sealer: Sealer, environment: Environment): Promise<Buffer> {
-  const found = await findAddressKey(tx, sealer, environment)
+export async function ensureLateKey(
+  tx: Tx,
+  sealer: Sealer,
+  environment: Environment,
+  purpose: LateKey,
+): Promise<Buffer> {
+  const found = await findLateKey(tx, sealer, environment, purpose)
   if (found !== undefined) return found
-  const key = randomBytes(addressKeyBytes)
-  const sealed = sealer.seal(environment.id, 'address-key', key.toString('base64'))
+  const column = lateKeys[purpose]
+  const sealed = sealer.seal(environment.id, purpose, randomBytes(lateKeyBytes).toString('base64'))
   const row = await tx.row<{ sealed: Buffer }>(sql`
-    update environments set address_key = coalesce(address_key, ${sealed}::bytea) where id = ${environment.id}
-    returning address_key as sealed`)
+    update environments set ${column} = coalesce(${column}, ${sealed}::bytea) where id = ${environment.id}
+    returning ${column} as sealed`)
   if (row === undefined) throw new Error('The environment of a call is missing')
-  return Buffer.from(sealer.open(environment.id, 'address-key', row.sealed), 'base64')
+  return Buffer.from(sealer.open(environment.id, purpose, row.sealed), 'base64')
 }
-
-const addressKeyBytes = 32
 
 /** False when there is none, or it is sealed with the current key already. */
-export async function resealAddressKey(tx: Tx, sealer: Sealer, environment: Environment): Promise<boolean> {
+export async function resealLateKey(
+  tx: Tx,
+  sealer: Sealer,
+  environment: Environment,
+  purpose: LateKey,
+): Promise<boolean> {
+  const column = lateKeys[purpose]
   const row = await tx.row<{ sealed: Buffer }>(sql`
-    select address_key as sealed from environments
-    where id = ${environment.id} and ${isSealedOtherwise(sql`address_key`, sealer)} for update`)
+    select ${column} as sealed from environments
+    where id = ${environment.id} and ${isSealedOtherwise(column, sealer)} for update`)
   if (row === undefined) return false
-  const sealed = sealedAnew(sealer, environment, 'address-key', row.sealed)
-  await tx.run(sql`update environments set address_key = ${sealed} where id = ${environment.id}`)
+  const sealed = sealedAnew(sealer, environment, purpose, row.sealed)
+  await tx.run(sql`update environments set ${column} = ${sealed} where id = ${environment.id}`)
   return true
 }
+
+export const findAddressKey = (db: Sql, sealer: Sealer, environment: Environment): Promise<Buffer | undefined> =>
+  findLateKey(db, sealer, environment, 'address-key')
+
+export const ensureAddressKey = (tx: Tx, sealer: Sealer, environment: Environment): Promise<Buffer> =>
+  ensureLateKey(tx, sealer, environment, 'address-key')

@@ -4,12 +4,18 @@ import { sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { PreferenceWorkflow } from '../domain/preference-views.ts'
 import { isUuid } from '../domain/uuid-v7.ts'
+import type { Severity } from '../domain/workflow.ts'
 
 export const criticalities = ['nonCritical', 'critical', 'all'] as const
 export type Criticality = (typeof criticalities)[number]
 
 export interface PreferenceWorkflowsPage {
   readonly criticality: Criticality
+  /** Only those with one of these. */
+  readonly tags?: readonly string[] | undefined
+  readonly severities?: readonly Severity[] | undefined
+  /** Newest first unless it is said otherwise. */
+  readonly oldestFirst?: boolean
   readonly offset: number
   readonly limit: number
 }
@@ -24,17 +30,19 @@ function withVersion(environment: Environment): Statement {
     where environment_id = ${environment.id} and id = w.version_id limit 1) as v`
 }
 
-/** Those that can be triggered, newest first. */
+/** Those that can be triggered. */
 export async function listPreferenceWorkflows(
   db: Sql,
   environment: Environment,
-  { criticality, offset, limit }: PreferenceWorkflowsPage,
+  { criticality, tags, severities, oldestFirst, offset, limit }: PreferenceWorkflowsPage,
 ): Promise<PreferenceWorkflow[]> {
   return db.rows<PreferenceWorkflow>(sql`
     select ${columns} from workflows w ${withVersion(environment)}
     where w.environment_id = ${environment.id} and w.deleted_at is null and w.active
       and (${criticality} = 'all' or v.critical = (${criticality} = 'critical'))
-    order by w.id desc offset ${offset} limit ${limit}`)
+      and ${tags === undefined ? sql`true` : sql`w.tags && ${tags}::text[]`}
+      and ${severities === undefined ? sql`true` : sql`v.definition->>'severity' = any(${severities}::text[])`}
+    order by ${oldestFirst === true ? sql`w.id` : sql`w.id desc`} offset ${offset} limit ${limit}`)
 }
 
 /** By internal id or identifier, as asked; the id wins where a text could be either. Deleted ones are not there. */

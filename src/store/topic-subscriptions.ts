@@ -93,6 +93,17 @@ export async function lockSubscriptions(
   return rows.map((row) => subscriptionOf(topic, summaryOf(row), row))
 }
 
+export async function renameSubscription(
+  tx: Tx,
+  environment: Environment,
+  { topic, subscriber }: TopicSubscription,
+  name: string,
+): Promise<void> {
+  await tx.run(sql`
+    update topic_subscriptions set name = ${name}
+    where environment_id = ${environment.id} and topic_id = ${topic._id} and subscriber_id = ${subscriber._id}`)
+}
+
 export async function deleteSubscriptions(
   tx: Tx,
   environment: Environment,

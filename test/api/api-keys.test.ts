@@ -33,6 +33,7 @@ test('a new key is shown once, works at once, and is listed by its hint only', a
     name: 'Orders',
     hint: key.slice(-4),
     scopes: ['trigger', 'read'],
+    signing: false,
     createdAt: app.world.now().toISOString(),
   })
   assert.equal((await app.call('GET', '/v1/environments', { key })).status, 200)

@@ -5,11 +5,11 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { exampleOf } from '../../src/http/example.ts'
 import { openApiDocument } from '../../src/http/openapi.ts'
-import { routes } from '../../src/http/registry.ts'
+import { documentedRoutes, routes } from '../../src/http/registry.ts'
 import { tags } from '../../src/http/tags.ts'
 import type { Json } from '../support/app.ts'
 
-const document: Json = JSON.parse(JSON.stringify(openApiDocument(routes, 'http://localhost:3000')))
+const document: Json = JSON.parse(JSON.stringify(openApiDocument(documentedRoutes, 'http://localhost:3000')))
 
 interface Answer {
   readonly name: string

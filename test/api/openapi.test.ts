@@ -5,12 +5,12 @@ import { validate } from '@scalar/openapi-parser'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { openApiDocument } from '../../src/http/openapi.ts'
-import { routes } from '../../src/http/registry.ts'
+import { documentedRoutes } from '../../src/http/registry.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 
 const baseUrl = 'http://localhost:3000'
-const document = plain(openApiDocument(routes, baseUrl))
+const document = plain(openApiDocument(documentedRoutes, baseUrl))
 const operations: { name: string; operation: Json }[] = Object.entries<Json>(document.paths).flatMap(
   ([path, methods]) =>
     Object.entries<Json>(methods).map(([method, operation]) => ({
@@ -100,7 +100,7 @@ test('the validator refuses a document without a title, and a reply without a de
 })
 
 test('every route is in the document, and nothing else is', () => {
-  const registered = routes.map((route) => `${route.method} ${route.path}`)
+  const registered = documentedRoutes.map((route) => `${route.method} ${route.path}`)
   assert.equal(new Set(registered).size, registered.length, 'a route is registered twice')
   assert.deepEqual(operations.map(({ name }) => name).sort(), registered.sort())
 })
@@ -172,7 +172,7 @@ test('every reference resolves', () => {
 })
 
 test('no two different schemas share a title', () => {
-  const schemas = routes.flatMap((route) => [
+  const schemas = documentedRoutes.flatMap((route) => [
     ...[route.params, route.query, route.shownBody ?? route.body],
     ...Object.values(route.replies),
   ])

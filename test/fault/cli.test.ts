@@ -76,11 +76,12 @@ test('a key is made, listed and revoked; the answer stands alone on stdout', asy
   const [key = '', sentence = ''] = made.stdout.split('\n')
   assert.match(key, keyPattern)
   const id = /has the id (\S+),/.exec(sentence)?.[1] ?? ''
-  const full = await run(['keys', 'create'], variables)
+  const full = await run(['keys', 'create', '--signing'], variables)
   assert.match(full.stdout.split('\n')[0] ?? '', keyPattern)
   const list = await run(['keys', 'list'], variables)
   const lines = list.stdout.trimEnd().split('\n')
   assert.equal(lines.length, 2, 'a command makes no key of its own accord')
+  assert.match(lines[0] ?? '', / full,signing {2}valid /)
   assert.equal(lines[1], `${id}  …${key.slice(-4)}  trigger  valid  Deploy`)
   assert.ok(!list.stdout.includes(key))
   const revoked = await run(['keys', 'revoke', id], variables)

@@ -121,7 +121,7 @@ async function environmentOf(db: Db, world: World, name: string): Promise<{ id: 
     await insertEnvironment(tx, { ...environment, parentId: null, identifier: id, signingSecret, now })
     const hash = hashOfApiKey(key)
     const made = { id: world.newId(now), hash, hint: hintOfApiKey(key), scopes: ['full' as const], now }
-    await insertApiKey(tx, environment, { ...made, name, configured: false, expiresAt: null })
+    await insertApiKey(tx, environment, { ...made, name, configured: false, expiresAt: null, sealedKey: null })
     await insertIntegration(tx, world.sealer, environment, {
       id: world.newId(now),
       identifier: 'platform',

@@ -94,6 +94,7 @@ test('everything moves to the new key, and then the new key alone starts and the
   const sealed = await sealedWithA(t)
   const { db } = sealed.database
   assert.deepEqual(await sealedWith(sealed, keyA), {
+    'api_keys.sealed_key': 1,
     'environments.signing_secret': 2,
     'installation.encryption_check': 1,
     'integrations.configurations': 1,
@@ -107,9 +108,10 @@ test('everything moves to the new key, and then the new key alone starts and the
 
   const told: string[] = []
   const total = await reseal(db, both, (what, environment, count) => told.push(`${environment.name}: ${count} ${what}`))
-  assert.equal(total, 2 + 7 + 1_100)
+  assert.equal(total, 2 + 1 + 7 + 1_100)
   assert.deepEqual(told, [
     'Development: 1 signing secrets',
+    'Development: 1 API keys',
     'Development: 4 integrations',
     'Development: 500 subscriber channels',
     'Development: 1000 subscriber channels',

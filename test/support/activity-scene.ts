@@ -233,6 +233,7 @@ export class ActivityScene {
       sending: null,
       error: null,
       contextKeys: null,
+      severity: null,
       isTest: false,
       deliveredAt: null,
       createdAt: this.app.world.now(),

@@ -72,7 +72,7 @@ export class MessageScene {
       notification,
       saying.step ?? (channel === 'email' ? 1 : 0),
       { channel, ...saying.draft },
-      { deliveredAt: channel === 'in_app' ? now : null, ...saying.message },
+      { deliveredAt: channel === 'in_app' ? now : null, severity: saying.event?.severity ?? null, ...saying.message },
     )
     return { id, eventId: event.id, transactionId: event.transactionId, notification }
   }

@@ -62,6 +62,9 @@ const apiKeyMembers = {
   name: Type.String(),
   hint: Type.String({ description: 'The last characters of the key, to recognise it by.' }),
   scopes: Type.Array(literals(scopes)),
+  signing: Type.Boolean({
+    description: 'Whether what is signed with it can be checked, such as the `subscriberHash` of inbox sessions.',
+  }),
   createdAt: timestamp(),
   expiresAt: Type.Optional(timestamp()),
   revokedAt: Type.Optional(timestamp()),
@@ -123,8 +126,7 @@ export const environmentRoutes = [
     path: '/v1/environments/api-keys',
     operationId: 'listApiKeys',
     summary: 'List API keys',
-    description:
-      'Newest first, revoked and expired ones included. The keys themselves are not among it: only their hashes are kept.',
+    description: 'Newest first, revoked and expired ones included. The keys themselves are not among it.',
     scope: 'full',
     query: Type.Object(offsetParameters(pageLimitMax)),
     replies: { 200: offsetPage('ApiKeyPage', apiKey) },
@@ -147,6 +149,12 @@ export const environmentRoutes = [
             minItems: 1,
             uniqueItems: true,
             description: '`full` (when left out) may do everything, `trigger` only trigger events, `read` only read.',
+          }),
+        ),
+        signing: Type.Optional(
+          Type.Boolean({
+            description:
+              'Keeps a sealed copy of the key beside its hash, so that what you sign with it can be checked: inbox sessions.',
           }),
         ),
         expiresAt: Type.Optional(timestamp({ description: 'When the key stops working; never when left out.' })),

@@ -4,7 +4,7 @@ import { channels } from '../../domain/integration.ts'
 import { messageStatuses } from '../../domain/message.ts'
 import { actionStatuses, buttonTypes } from '../../domain/message-marks.ts'
 import type { EmailBlock } from '../../domain/workflow.ts'
-import { severities } from '../../domain/workflow.ts'
+import { linkTargets, severities } from '../../domain/workflow.ts'
 import { freeObject, literals, nullableFreeObject, nullableString, timestamp } from '../schemas.ts'
 import { subscriber } from './subscriber-schemas.ts'
 import { workflow } from './workflow-schemas.ts'
@@ -147,47 +147,64 @@ export const feedItem = Type.Object(
   { title: 'FeedItem' },
 )
 
-const inboxAction = Type.Object({ label: Type.String(), isCompleted: Type.Boolean() }, { title: 'InboxAction' })
+const redirect = Type.Optional(
+  Type.Object({ url: Type.String(), target: Type.Optional(literals(linkTargets)) }, { description: 'Where it leads.' }),
+)
+const inboxAction = Type.Object(
+  { label: Type.String(), isCompleted: Type.Boolean(), redirect },
+  { title: 'InboxAction' },
+)
+
+/** What inbox clients read. */
+const inboxMembers = {
+  id: Type.String({ description: 'The id of the message.' }),
+  transactionId: Type.String(),
+  subject: text(),
+  body: Type.String({ description: 'What it says.' }),
+  to: Type.Object({
+    id: Type.String(),
+    subscriberId: Type.String(),
+    firstName: text(),
+    lastName: text(),
+    avatar: text(),
+  }),
+  isRead: Type.Boolean(),
+  isSeen: Type.Boolean(),
+  isArchived: Type.Boolean(),
+  isSnoozed: Type.Boolean(),
+  snoozedUntil: moment('When it comes back to the feed.'),
+  deliveredAt: Type.Optional(Type.Array(timestamp())),
+  createdAt: timestamp({ description: 'When it was made, or came back from a snooze.' }),
+  readAt: moment('When it was last read.'),
+  firstSeenAt: moment('When it was first seen.'),
+  archivedAt: moment('When it was archived.'),
+  avatar: text('The actor’s picture.'),
+  primaryAction: Type.Optional(inboxAction),
+  secondaryAction: Type.Optional(inboxAction),
+  channelType: literals(channels),
+  tags: Type.Array(Type.String(), { description: 'The workflow’s tags.' }),
+  data: Type.Optional(freeObject()),
+  redirect,
+  workflow: Type.Object({
+    id: Type.String(),
+    identifier: Type.String(),
+    name: Type.String(),
+    critical: Type.Boolean(),
+    tags: Type.Array(Type.String()),
+    severity: literals(severities),
+  }),
+  severity: literals(severities),
+}
+
+export const inboxNotification = Type.Object(inboxMembers, { title: 'InboxNotification' })
 
 export const subscriberNotification = Type.Object(
   {
     _id: Type.String({ description: 'The id of the message, as `id`.' }),
     ...feedMembers,
     _feedId: text(),
-    id: Type.String({ description: 'The id of the message.' }),
-    subject: text(),
+    ...inboxMembers,
     body: Type.String({ description: 'What it says, as `content`.' }),
-    to: Type.Object({
-      id: Type.String(),
-      subscriberId: Type.String(),
-      firstName: text(),
-      lastName: text(),
-      avatar: text(),
-    }),
-    isRead: Type.Boolean(),
-    isSeen: Type.Boolean(),
-    isArchived: Type.Boolean(),
-    isSnoozed: Type.Boolean(),
-    snoozedUntil: moment('When it comes back to the feed.'),
-    deliveredAt: Type.Optional(Type.Array(timestamp())),
-    readAt: moment('When it was last read.'),
-    firstSeenAt: moment('When it was first seen.'),
-    archivedAt: moment('When it was archived.'),
-    avatar: text('The actor’s picture.'),
-    primaryAction: Type.Optional(inboxAction),
-    secondaryAction: Type.Optional(inboxAction),
-    channelType: literals(channels),
-    data: Type.Optional(freeObject()),
-    redirect: Type.Optional(Type.Object({ url: Type.String() })),
-    workflow: Type.Object({
-      id: Type.String(),
-      identifier: Type.String(),
-      name: Type.String(),
-      critical: Type.Boolean(),
-      tags: Type.Array(Type.String()),
-      severity: literals(severities),
-    }),
-    severity: literals(severities),
   },
   { title: 'SubscriberNotification', description: 'A feed item, with the members that inbox clients read.' },
 )

@@ -171,6 +171,18 @@ export const leveledPreference = Type.Object(
   { title: 'WorkflowPreference' },
 )
 
+export const inboxPreference = Type.Object(
+  {
+    level: literals(['global', 'template'], { description: '`template`: of one workflow.' }),
+    ...resolved,
+    overrides,
+    workflow: Type.Optional(leveledPreference.properties.workflow),
+    frequency: Type.Optional(frequency),
+    schedule: Type.Optional(schedule),
+  },
+  { title: 'InboxPreference' },
+)
+
 export const globalPreference = Type.Object({ preference: Type.Object(resolved) }, { title: 'GlobalPreference' })
 
 export const templatePreference = Type.Object(

@@ -106,7 +106,7 @@ export interface Placed {
 }
 
 export function messageOf(
-  { job, event }: { job: Job; event: Pick<TriggeredEvent, 'contextKeys' | 'test'> },
+  { job, event }: { job: Job; event: Pick<TriggeredEvent, 'contextKeys' | 'severity' | 'test'> },
   draft: MessageDraft,
   now: Date,
   placed: Placed,
@@ -128,6 +128,7 @@ export function messageOf(
     sending: placed.sending ?? null,
     error: placed.error ?? null,
     contextKeys: event.contextKeys,
+    severity: event.severity,
     isTest: event.test != null,
     deliveredAt: isInApp && placed.status === 'sent' ? now : null,
     createdAt: now,

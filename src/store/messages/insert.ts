@@ -30,6 +30,8 @@ export interface NewMessage {
   readonly sending: Sending | null
   readonly error: MessageError | null
   readonly contextKeys: readonly string[] | null
+  /** Null for `none`. */
+  readonly severity: string | null
   readonly isTest: boolean
   readonly deliveredAt: Date | null
   readonly createdAt: Date
@@ -81,6 +83,7 @@ const columns: readonly Column<NewMessage>[] = [
     writtenAs: text,
     read: (m) => m.contextKeys && arrayText(m.contextKeys),
   },
+  { name: sql`severity`, type: text, isUsuallySame: true, read: (m) => m.severity },
   { name: sql`is_test`, type: sql`boolean`, isUsuallySame: true, read: (m) => m.isTest },
   {
     name: sql`delivered_at`,

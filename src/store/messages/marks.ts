@@ -44,13 +44,21 @@ const foundColumns = sql`m.job_id as "jobId", m.first_seen_at is not null as "se
 export async function markMessages(
   tx: Tx,
   environment: Environment,
-  marking: { ids: readonly string[]; subscriberId: string; channel?: 'in_app'; mark: Mark; now: Date },
+  marking: {
+    ids: readonly string[]
+    subscriberId: string
+    channel?: 'in_app'
+    /** Only those of which this holds too, of a row called `m`. */
+    also?: Statement
+    mark: Mark
+    now: Date
+  },
 ): Promise<{ marked: MessageRow[]; found: FoundMessage[] }> {
   const channel = marking.channel === undefined ? sql`true` : sql`m.channel = ${marking.channel}`
   const held = await tx.rows<FoundMessage & { id: string }>(sql`
     select m.id, ${foundColumns} from messages m
     where m.environment_id = ${environment.id} and m.id = any(${marking.ids}::uuid[])
-      and m.subscriber_id = ${marking.subscriberId} and ${channel} and ${isListed}
+      and m.subscriber_id = ${marking.subscriberId} and ${channel} and ${isListed} and ${marking.also ?? sql`true`}
     order by m.id for no key update`)
   if (held.length === 0) return { marked: [], found: [] }
   const marked = await tx.rows<MessageRow>(sql`
@@ -67,6 +75,8 @@ export interface MarkingAll {
   readonly subscriberId: string
   /** Only those of these feeds; undefined for all. */
   readonly feedIds: readonly string[] | undefined
+  /** Only those of which this holds too, of a row called `m`; undefined for all. */
+  readonly also?: Statement | undefined
   readonly mark: Mark
   readonly now: Date
 }
@@ -107,6 +117,7 @@ async function lockOpen(
     select m.id, m.created_at, ${foundColumns} from messages m
     where m.environment_id = ${environment.id} and m.subscriber_id = ${marking.subscriberId} and ${isInFeed}
       and ${wouldChange[marking.mark]} and ${beyond} and ${inFeeds(environment, marking.feedIds)}
+      and ${marking.also ?? sql`true`}
     order by m.created_at, m.id limit ${markedAtOnceMax} for no key update of m`)
 }
 

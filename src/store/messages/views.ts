@@ -5,10 +5,12 @@ import type {
   FeedSubscriber,
   InboxAction,
   InboxNotification,
+  InboxRedirect,
   Message,
   SubscriberNotification,
 } from '../../domain/message-views.ts'
 import type { MessageCta, Severity, TemplateActor } from '../../domain/workflow.ts'
+import { linkTargets } from '../../domain/workflow.ts'
 import type { SubscriberRow } from '../subscribers.ts'
 import type { MessageOrigins } from './origins.ts'
 import type { FeedMessageRow, MessageRow } from './rows.ts'
@@ -86,7 +88,11 @@ export function subscriberNotificationOf(
   }
 }
 
-function inboxNotificationOf(subscriber: SubscriberRow, row: MessageRow, origins: MessageOrigins): InboxNotification {
+export function inboxNotificationOf(
+  subscriber: SubscriberRow,
+  row: MessageRow,
+  origins: MessageOrigins,
+): InboxNotification {
   const workflow = origins.workflows.get(row.version_id)
   const cta = row.cta ?? {}
   const severity = severityOf(row, origins)
@@ -115,7 +121,7 @@ function inboxNotificationOf(subscriber: SubscriberRow, row: MessageRow, origins
       primaryAction: inboxActionOf(cta, 'primary'),
       secondaryAction: inboxActionOf(cta, 'secondary'),
       data: row.data,
-      redirect: cta.data?.url === undefined ? undefined : { url: cta.data.url },
+      redirect: redirectOf(cta.data),
     }),
     workflow: {
       id: workflow?.id ?? '',
@@ -188,7 +194,19 @@ function summaryOf(subscriber: FeedRecipient): Omit<FeedSubscriber, '_id'> {
 function inboxActionOf(cta: MessageCta, type: 'primary' | 'secondary'): InboxAction | undefined {
   const button = cta.action?.buttons?.find((one) => one.type === type)
   if (button === undefined) return undefined
-  return { label: button.content, isCompleted: cta.action?.status === 'done' && cta.action.result?.type === type }
+  const redirect = redirectOf(button.redirect)
+  return {
+    label: button.content,
+    isCompleted: cta.action?.status === 'done' && cta.action.result?.type === type,
+    ...(redirect === undefined ? {} : { redirect }),
+  }
+}
+
+/** Only where a page may lead: never what would run as a script. */
+function redirectOf(link: MessageCta['data']): InboxRedirect | undefined {
+  const { url, target } = link ?? {}
+  if (url === undefined || !/^(?:https?:\/\/|\/(?!\/))/i.test(url)) return undefined
+  return target !== undefined && linkTargets.includes(target) ? { url, target } : { url }
 }
 
 type Given<Members> = { -readonly [Name in keyof Members]?: NonNullable<Members[Name]> }

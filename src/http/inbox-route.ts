@@ -1,0 +1,61 @@
+// A route of the inbox: opened by a subscriber's session instead of an API key.
+import type { TSchema } from 'typebox'
+import type { Answer } from '../domain/answer.ts'
+import type { Reader } from '../domain/inbox.ts'
+import type { InboxTokens } from '../manage/inbox-tokens.ts'
+import type { Documented, Sent, Service } from './route.ts'
+
+export interface InboxService extends Omit<Service, 'secretReaders'> {
+  readonly inboxTokens: InboxTokens
+  /** Counts a session that lacks its hash, or makes somebody new without one; throws the 429 where an address opens too many. */
+  countUnsigned(address: string): void
+}
+
+export interface InboxCall<Params, Query, Body> {
+  readonly reader: Reader
+  /** Where the call comes from, as far as proxies that are trusted say so. */
+  readonly address: string
+  readonly params: Params
+  readonly query: Query
+  readonly body: Body
+}
+
+interface InboxDefinition<
+  Params extends TSchema | undefined,
+  Query extends TSchema | undefined,
+  Body extends TSchema | undefined,
+> extends Documented {
+  readonly params?: Params
+  readonly query?: Query
+  readonly body?: Body
+}
+
+export interface InboxRoute extends InboxDefinition<TSchema | undefined, TSchema | undefined, TSchema | undefined> {
+  readonly opensWith: 'session' | 'nothing'
+  handle(service: InboxService, call: InboxCall<unknown, unknown, unknown>): Promise<Answer<unknown>>
+}
+
+/** For whoever has a session. */
+export function inboxRoute<
+  Params extends TSchema | undefined = undefined,
+  Query extends TSchema | undefined = undefined,
+  Body extends TSchema | undefined = undefined,
+>(
+  definition: InboxDefinition<Params, Query, Body> & {
+    handle(service: InboxService, call: InboxCall<Sent<Params>, Sent<Query>, Sent<Body>>): Promise<Answer<unknown>>
+  },
+): InboxRoute {
+  return { ...definition, opensWith: 'session' } as unknown as InboxRoute
+}
+
+/** For everybody: what opens a session. Its calls have no reader. */
+export function openRoute<Body extends TSchema>(
+  definition: InboxDefinition<undefined, undefined, Body> & {
+    handle(
+      service: InboxService,
+      call: Omit<InboxCall<undefined, undefined, Sent<Body>>, 'reader'>,
+    ): Promise<Answer<unknown>>
+  },
+): InboxRoute {
+  return { ...definition, opensWith: 'nothing' } as unknown as InboxRoute
+}

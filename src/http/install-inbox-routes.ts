@@ -1,0 +1,94 @@
+// Turns the routes of the inbox into Fastify routes: any origin, a session instead of a key, a rate limit of their own.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Reader } from '../domain/inbox.ts'
+import { Problem } from '../domain/problem.ts'
+import type { World } from '../world/world.ts'
+import type { InboxRoute, InboxService } from './inbox-route.ts'
+import { schemaOf } from './install-route.ts'
+import type { ReaderLimit } from './reader-limit.ts'
+
+/**
+ * Pages of every origin: what protects an inbox is the token, and there are no cookies. A day, for browsers that keep the
+ * answer to a preflight so long.
+ */
+const anyOrigin = { origin: '*', maxAge: 86_400 }
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    reader: Reader | undefined
+  }
+}
+
+export function installInboxRoutes(
+  app: FastifyInstance,
+  routes: readonly InboxRoute[],
+  service: InboxService,
+  limitReader: ReaderLimit,
+): void {
+  app.decorateRequest('reader', undefined)
+  const answerNotFound = (_request: FastifyRequest, reply: FastifyReply): void => reply.callNotFound()
+  // Preflights end in the hook of CORS, which looks at the route that they match.
+  app.options('/v1/inbox/*', { config: { cors: anyOrigin } }, answerNotFound)
+  for (const route of routes) installInboxRoute(app, route, service, limitReader)
+}
+
+function installInboxRoute(
+  app: FastifyInstance,
+  route: InboxRoute,
+  service: InboxService,
+  limitReader: ReaderLimit,
+): void {
+  app.route({
+    method: route.method,
+    url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    schema: schemaOf(route),
+    config: { cors: anyOrigin },
+    onRequest: async (request, reply) => {
+      if (route.opensWith === 'nothing') return
+      const reader = await readerOf(service, request.headers.authorization)
+      reply.headers(limitReader(`${reader.environment.id}/${reader.id}`))
+      request.reader = reader
+    },
+    // Public clients say that they send JSON and send nothing.
+    preValidation: async (request) => {
+      if (route.body !== undefined) request.body ??= {}
+    },
+    handler: async (request, reply) => {
+      const { params, query, body, ip: address } = request
+      const answer = await route.handle(service, { reader: request.reader as Reader, address, params, query, body })
+      reply.code(answer.status)
+      return answer.status === 204 ? reply.send() : reply.send(answer.body)
+    },
+  })
+}
+
+/** A 401 never repeats what was presented. */
+async function readerOf({ inboxTokens }: InboxService, authorization: string | undefined): Promise<Reader> {
+  const token = /^Bearer +(\S+)$/.exec(authorization ?? '')?.[1]
+  const reader = token === undefined ? undefined : await inboxTokens.read(token)
+  if (reader === undefined) throw new Problem(401, 'Unauthorized', { headers: { 'www-authenticate': 'Bearer' } })
+  return reader
+}
+
+/**
+ * So often a minute an address may fail to show a hash, or make somebody new without one. Sessions of those who are known
+ * are not counted: behind a proxy all readers have one address.
+ */
+const unsignedPerMinuteMax = 600
+const minuteMs = 60_000
+const addressesMax = 10_000
+
+export function createUnsignedLimit(world: World): (address: string) => void {
+  const opened = new Map<string, { count: number; until: number }>()
+  return (address) => {
+    const now = world.now().getTime()
+    const known = opened.get(address)
+    const window = known !== undefined && known.until > now ? known : { count: 0, until: now + minuteMs }
+    if (window !== known && opened.size >= addressesMax) opened.clear()
+    window.count += 1
+    opened.set(address, window)
+    if (window.count <= unsignedPerMinuteMax) return
+    const retryAfter = String(Math.max(1, Math.ceil((window.until - now) / 1000)))
+    throw new Problem(429, 'Too many sessions without a valid HMAC hash', { headers: { 'retry-after': retryAfter } })
+  }
+}
