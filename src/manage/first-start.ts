@@ -9,7 +9,7 @@ import type { Author, Change } from '../domain/audit.ts'
 import { recordOfApiKey } from '../domain/audit-records.ts'
 import type { Environment } from '../domain/environment.ts'
 import { electPrimary } from '../domain/integration.ts'
-import { UnsealError } from '../domain/sealed.ts'
+import { formOf, UnsealError } from '../domain/sealed.ts'
 import { platformEmail } from '../providers/email/platform-email.ts'
 import { platform } from '../providers/in-app/platform.ts'
 import { platformSms } from '../providers/sms/platform-sms.ts'
@@ -35,6 +35,7 @@ import {
   movePrimary,
   updateIntegration,
 } from '../store/integrations.ts'
+import { signingRecord } from '../store/sealed-columns.ts'
 import type { World } from '../world/world.ts'
 import { earlierOf, integrationChange } from './audit-integration.ts'
 
@@ -56,6 +57,7 @@ const firstStartLock = 7_071_956
 /** What the sealed check value says, and the name it is sealed under. */
 const checkText = 'posthorn'
 const checkScope = 'installation'
+const checkRecord = 'check'
 const signingSecretBytes = 32
 
 /** What a command needs before it can work: the installation, sealed with a key this node holds. No key is made. */
@@ -102,8 +104,14 @@ async function addFirstKey(
 async function makeInstallation(tx: Tx, world: World): Promise<void> {
   await tx.run(sql`select pg_advisory_xact_lock(${firstStartLock})`)
   const check = await findEncryptionCheck(tx)
-  if (check === undefined) await createInstallation(tx, world)
-  else refuseOtherKey(world, check)
+  if (check === undefined) {
+    world.sealer.sealIn(2)
+    await createInstallation(tx, world)
+  } else {
+    refuseOtherKey(world, check)
+    // What was sealed in the second form no older node can open: `posthorn reseal` says when there is none left.
+    world.sealer.sealIn(formOf(check) ?? 1)
+  }
 }
 
 async function createInstallation(tx: Tx, world: World): Promise<void> {
@@ -121,6 +129,7 @@ async function createInstallation(tx: Tx, world: World): Promise<void> {
       signingSecret: world.sealer.seal(
         environment.id,
         'signing-secret',
+        signingRecord(1),
         randomBytes(signingSecretBytes).toString('hex'),
       ),
       now,
@@ -182,12 +191,12 @@ async function fitBuiltInMail(tx: Tx, world: World, production: Environment, mai
 
 /** What the installation keeps to tell whether a node holds the right key. */
 export function sealedCheck(world: World): Buffer {
-  return world.sealer.seal(checkScope, 'installation', checkText)
+  return world.sealer.seal(checkScope, 'installation', checkRecord, checkText)
 }
 
 function refuseOtherKey(world: World, check: Buffer): void {
   try {
-    world.sealer.open(checkScope, 'installation', check)
+    world.sealer.open(checkScope, 'installation', checkRecord, check)
   } catch (error) {
     if (!(error instanceof UnsealError)) throw error
     throw new StartError(
