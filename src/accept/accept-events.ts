@@ -192,8 +192,7 @@ async function judgeCalls(
   const events = gathered(calls, (call) => call.events)
   const requests = gathered(events, (event) => ('request' in event ? [event.request] : []))
   const isKeyed = calls.some((call) => call.idempotency !== undefined)
-  const mayBePlain =
-    !isKeyed && requests.every(isPlain) && !repeatsTransaction(requests) && !areLarge(requests)
+  const mayBePlain = !isKeyed && requests.every(isPlain) && !repeatsTransaction(requests) && !areLarge(requests)
   const named = mayBePlain ? gathered(requests, ({ recipients, actor }) => peopleOf(recipients, actor)) : []
   const areDecidedSoon = named.length <= (decideAtOnce === undefined ? foreseenMax : decidedAtOnceMax)
   const [judged, people] = await db.together((on) =>

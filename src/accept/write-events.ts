@@ -178,8 +178,7 @@ export function preLeasedJobs(
 const smallEventLetters = 8_000
 
 const isSmall = ({ payload, overrides, bytes = 0 }: NewEvent): boolean =>
-  bytes <= smallEventLetters &&
-  JSON.stringify(payload).length + JSON.stringify(overrides).length <= smallEventLetters
+  bytes <= smallEventLetters && JSON.stringify(payload).length + JSON.stringify(overrides).length <= smallEventLetters
 
 export function triggeredEvent(row: NewEvent): TriggeredEvent {
   const { id, transactionId, payload, overrides, actorId, tenantId, contextKeys, severity, attachments } = row

@@ -67,8 +67,7 @@ export function readJsonBody(bytes: Buffer, parse: ParseJson, judgesText = false
 
 const notUtf8 = (): Problem => new Problem(400, 'The body is not valid UTF-8')
 const notJson = (): Problem => new Problem(400, 'The body is not JSON')
-const tooDeep = (depthMax: number): Problem =>
-  new Problem(400, `The body is nested more than ${depthMax} levels deep`)
+const tooDeep = (depthMax: number): Problem => new Problem(400, `The body is nested more than ${depthMax} levels deep`)
 const tooMany = (valuesMax: number): Problem =>
   new Problem(400, `The body holds more than ${valuesMax} objects, arrays and texts`)
 
@@ -109,7 +108,8 @@ export function isLargeBody(body: unknown): boolean {
 
 function refused(refusal: ScanRefusal, { depthMax, valuesMax }: { depthMax: number; valuesMax: number }): Problem {
   if (refusal === 'too deep') return tooDeep(depthMax)
-  if (refusal === 'too many blanks') return new Problem(400, `The body holds more than ${blankBytesMax} blanks in a row`)
+  if (refusal === 'too many blanks')
+    return new Problem(400, `The body holds more than ${blankBytesMax} blanks in a row`)
   return refusal === 'not JSON' ? notJson() : tooMany(valuesMax)
 }
 

@@ -5,8 +5,8 @@ import type { ContextMention, EventRequest, Recipient, TenantMention, TopicRecip
 import { contextDataBytesMax, contextsPerEventMax, eventBytesMax, excludedPerTopicMax } from '../domain/event.ts'
 import type { SubscriberFields } from '../domain/subscriber.ts'
 import { isTopicKey } from '../domain/topic.ts'
-import { readAttachments, withoutFiles } from './event-attachments.ts'
 import { eventValuesMax } from './body-parser.ts'
+import { readAttachments, withoutFiles } from './event-attachments.ts'
 import { leastBytesOf, unfitValue } from './event-value.ts'
 import { Mistakes } from './mistakes.ts'
 import { overfull } from './parse-in-turns.ts'
@@ -70,11 +70,7 @@ export interface EventSource {
   readonly isLarge?: boolean
 }
 
-export function readEvent(
-  given: unknown,
-  source: EventSource = {},
-  kind: 'named' | 'broadcast' = 'named',
-): GivenEvent {
+export function readEvent(given: unknown, source: EventSource = {}, kind: 'named' | 'broadcast' = 'named'): GivenEvent {
   const { mistakes, bytes } = checkForm(given, source, kind === 'broadcast' ? checkBroadcast : checkEvent)
   if (mistakes.length > 0) return { mistakes, ...echoedTransactionId(given) }
   const raw = given as RawEvent
@@ -128,7 +124,8 @@ const allowed = `at most ${eventBytesMax} are allowed`
 const mistaken = (...mistakes: string[]): Form => ({ mistakes })
 
 function checkForm(given: unknown, { plainBytes, isLarge }: EventSource, check: typeof checkEvent): Form {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) return mistaken('The event must be an object')
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    return mistaken('The event must be an object')
   if (given === overfull) return mistaken(`The event holds more than ${eventValuesMax} objects, arrays and texts`)
   // Before anything goes through all of it.
   if (isLarge === true && leastBytesOf(withoutFiles(given as RawEvent), farTooLargeBytes) > farTooLargeBytes) {

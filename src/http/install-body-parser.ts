@@ -21,7 +21,11 @@ export function installBodyParser(app: FastifyInstance): void {
       try {
         refuseEncodedBody(request.headers['content-encoding'])
         if (bytes.length <= smallBodyBytes) done(null, readJsonBody(bytes, parse, judgesText !== undefined))
-        else readLargeJsonBody(bytes, { parse, judgesText, takeValues: takeValues(request) }).then((body) => done(null, body), done)
+        else
+          readLargeJsonBody(bytes, { parse, judgesText, takeValues: takeValues(request) }).then(
+            (body) => done(null, body),
+            done,
+          )
       } catch (problem) {
         done(problem as Error)
       }

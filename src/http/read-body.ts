@@ -125,7 +125,10 @@ function receive(
   }
   const onData = (chunk: Buffer): void => {
     received += chunk.length
-    if (received > limitBytes) return end(tooLarge())
+    if (received > limitBytes) {
+      end(tooLarge())
+      return
+    }
     chunks.push(chunk)
     if (received <= gateBytes) return
     payload.pause()

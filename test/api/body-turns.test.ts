@@ -101,12 +101,12 @@ const hostile: Readonly<Record<string, readonly [path: string, makes: string, st
   'numbers in one event': [bulk, "'{\"events\":[{\"name\":[' + '1,'.repeat(13e6) + '1]}]}'", 201],
   'numbers in one single event': [single, "'{\"name\":[' + '1,'.repeat(13e6) + '1],\"to\":1}'", 422],
   'texts that are escaped': [bulk, "'{\"events\":[\"' + '\\\\\"'.repeat(13e6) + '\"]}'", 201],
-  'one text': [single, "'{\"name\":\"x\",\"to\":\"' + 'x'.repeat(26e6) + '\"}'", 422],
-  'blanks': [bulk, "'{\"events\":[' + ' '.repeat(26e6) + '1]}'", 400],
+  'one text': [single, '\'{"name":"x","to":"\' + \'x\'.repeat(26e6) + \'"}\'', 422],
+  blanks: [bulk, "'{\"events\":[' + ' '.repeat(26e6) + '1]}'", 400],
   'events as many as fit': [bulk, "'{\"events\":[' + '1,'.repeat(13e6) + '1]}'", 422],
   'events that are legal by a hair': [
     bulk,
-    "'{\"events\":[' + Array.from({ length: 50 }, () => '{\"name\":\"large\",\"to\":\"a\",\"payload\":{\"a\":[' + '{},'.repeat(170e3) + '1]}}').join() + ']}'",
+    '\'{"events":[\' + Array.from({ length: 50 }, () => \'{"name":"large","to":"a","payload":{"a":[\' + \'{},\'.repeat(170e3) + \'1]}}\').join() + \']}\'',
     400,
   ],
   'a file in base64': [
