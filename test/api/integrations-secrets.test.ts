@@ -61,8 +61,9 @@ test('credentials and the signing key are sealed at rest, and open in their own 
   }
   assert.doesNotMatch(row.whole, /top-secret|plain-signing-key/)
   const { sealer } = app.world
-  assert.match(sealer.open(_environmentId, 'integration-credentials', row.credentials), /top-secret/)
-  assert.throws(() => sealer.open(unknownId, 'integration-credentials', row.credentials))
+  assert.match(sealer.open(_environmentId, 'integration-credentials', _id, row.credentials), /top-secret/)
+  assert.throws(() => sealer.open(unknownId, 'integration-credentials', _id, row.credentials))
+  assert.throws(() => sealer.open(_environmentId, 'integration-credentials', unknownId, row.credentials))
 })
 
 test('credentials and configurations have a size limit', async () => {

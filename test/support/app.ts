@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { databaseClock } from '../../src/db/clock.ts'
 import type { Db } from '../../src/db/sql.ts'
+import type { BodyBudget } from '../../src/http/body-budget.ts'
 import type { RateLimits } from '../../src/http/rate-limit.ts'
 import { createServer } from '../../src/http/server.ts'
 import { ensureFirstStart } from '../../src/manage/first-start.ts'
@@ -50,6 +51,7 @@ export interface TestAppOptions {
   readonly trustedProxies?: readonly string[]
   readonly metricsKey?: string
   readonly docs?: 'on' | 'off'
+  readonly bodyBudget?: BodyBudget
   /** Share the database of another app, as a second node would. */
   readonly nodeOf?: TestApp
   /** How long the other node waits for a lock. */
@@ -84,6 +86,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     metricsKey: options.metricsKey,
     docs: options.docs ?? 'on',
     vendor: options.vendor ?? 'platform',
+    ...(options.bodyBudget === undefined ? {} : { bodyBudget: options.bodyBudget }),
     baseUrl: 'http://localhost:3000',
     queue: options.works === true ? pipeline.workers.queue : queueOf(clock),
     decideAtOnce: options.works === true ? pipeline.workers.decideAtOnce : undefined,
