@@ -92,14 +92,12 @@ for (const kind of ['plain', 'keyed']) {
 
 const hostile: Readonly<Record<string, readonly [path: string, makes: string, status: number]>> = {
   'lists of nothing': [single, "'[' + '[],'.repeat(9e6 - 1) + '[]]'", 400],
-  'objects of nothing': [bulk, "'{\"events\":[' + '{},'.repeat(9e6 - 1) + '{}]}'", 400],
   'names of their own': [
     bulk,
     "'{\"events\":[{' + Array.from({ length: 1.9e6 }, (_, i) => '\"n' + i + '\":1').join() + '}]}'",
     201,
   ],
   'numbers in one event': [bulk, "'{\"events\":[{\"name\":[' + '1,'.repeat(13e6) + '1]}]}'", 201],
-  'numbers in one single event': [single, "'{\"name\":[' + '1,'.repeat(13e6) + '1],\"to\":1}'", 422],
   'texts that are escaped': [bulk, "'{\"events\":[\"' + '\\\\\"'.repeat(13e6) + '\"]}'", 201],
   'one text': [single, '\'{"name":"x","to":"\' + \'x\'.repeat(26e6) + \'"}\'', 422],
   blanks: [bulk, "'{\"events\":[' + ' '.repeat(26e6) + '1]}'", 400],
@@ -119,7 +117,6 @@ const hostile: Readonly<Record<string, readonly [path: string, makes: string, st
     "JSON.stringify({ name: 'large', to: 'a', payload: { attachments: [{ file: Buffer.alloc(7e6, 77) }] } })",
     201,
   ],
-  'not JSON at its end': [bulk, "'{\"events\":[' + '1,'.repeat(13e6) + ']}'", 400],
 }
 
 for (const [name, [path, makes, status]] of Object.entries(hostile)) {
