@@ -13,6 +13,8 @@ export interface Sealer {
   /** `record`: the id of the row, as it is where the value is opened again. */
   seal(environmentId: string, purpose: SealPurpose, record: string, plain: string): Buffer
   open(environmentId: string, purpose: SealPurpose, record: string, sealed: Buffer): string
+  /** A keyed hash by which an address is found again without being stored. */
+  digest(environmentId: string, address: string): Buffer
   /** In which form it seals; it opens both. */
   form(): SealForm
   /** From now on. Nodes of a version before the second form cannot open that: the installation says which it is in. */
@@ -31,6 +33,7 @@ export type SealPurpose =
   | 'address-key'
   | 'api-key'
   | 'inbox-key'
+  | 'message-addresses'
 
 /** The sealed value names a key we do not hold, or was changed or moved. */
 export class UnsealError extends Error {
@@ -58,6 +61,8 @@ export function createSealer(keys: readonly [Buffer, ...Buffer[]]): Sealer {
   return {
     keyId,
     form: () => form,
+    digest: (environmentId, address) =>
+      createHmac('sha256', current).update(`posthorn address\n${environmentId}\n${address}`).digest(),
     sealIn: (wanted) => {
       form = wanted
     },

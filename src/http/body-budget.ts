@@ -24,6 +24,8 @@ const retryAfterSeconds = '5'
 
 /** Objects, arrays and texts of one body: one for every seven bytes of the largest. They take ten times the memory of their bytes. */
 export const bodyValuesMax = 4_000_000
+/** Members and elements of one body, numbers too: as many bytes as the largest body can hold as a list of numbers. */
+export const bodyMembersMax = 8_000_000
 /** A body with fewer is parsed whatever else is. */
 const manyValues = 200_000
 /** Of all bodies that are being worked on: one of the worst at a time, or many of the usual. */

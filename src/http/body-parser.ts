@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { Problem } from '../domain/problem.ts'
 import { Turn } from '../domain/turn.ts'
-import { bodyValuesMax } from './body-budget.ts'
+import { bodyMembersMax, bodyValuesMax } from './body-budget.ts'
 import type { ScanRefusal } from './json-scan.ts'
 import { blankBytesMax, scanJson } from './json-scan.ts'
 import { parseInTurns, pieceBytes } from './parse-in-turns.ts'
@@ -87,8 +87,9 @@ export async function readLargeJsonBody(bytes: Buffer, rules: LargeBodyRules): P
   const turn = new Turn()
   const depthMax = rules.judgesText === undefined ? jsonDepthMax : judgedDepthMax
   const valuesMax = rules.judgesText === 'events' ? bodyValuesMax : eventValuesMax
+  const limits = { depthMax, valuesMax, commasMax: bodyMembersMax }
   const json = withoutMark(bytes)
-  const scan = await scanJson(json, { depthMax, valuesMax, pieceBytes, partValuesMax: eventValuesMax }, turn)
+  const scan = await scanJson(json, { ...limits, pieceBytes, partValuesMax: eventValuesMax }, turn)
   if (typeof scan === 'string') throw refused(scan, { depthMax, valuesMax })
   await rules.takeValues(scan.values)
   if (rules.judgesText === undefined) return readJsonBody(bytes, rules.parse)
@@ -108,6 +109,7 @@ export function isLargeBody(body: unknown): boolean {
 
 function refused(refusal: ScanRefusal, { depthMax, valuesMax }: { depthMax: number; valuesMax: number }): Problem {
   if (refusal === 'too deep') return tooDeep(depthMax)
+  if (refusal === 'too many members') return new Problem(400, `The body holds more than ${bodyMembersMax} values`)
   if (refusal === 'too many blanks')
     return new Problem(400, `The body holds more than ${blankBytesMax} blanks in a row`)
   return refusal === 'not JSON' ? notJson() : tooMany(valuesMax)

@@ -23,6 +23,8 @@ export interface JsonScan {
 export interface ScanLimits {
   readonly depthMax: number
   readonly valuesMax: number
+  /** Commas outside of texts: members and elements of any kind, numbers included. */
+  readonly commasMax?: number
   /** A part that has more bytes is told of. */
   readonly pieceBytes: number
   /** What a part may hold: an object in the outermost value, or anything in an array there, such as one of many events. */
@@ -34,7 +36,7 @@ const memberDepth = 2
 const elementDepth = 3
 
 /** What the scan found that ends it: over a limit, or brackets that do not match. */
-export type ScanRefusal = 'too deep' | 'too many values' | 'too many blanks' | 'not JSON'
+export type ScanRefusal = 'too deep' | 'too many values' | 'too many blanks' | 'too many members' | 'not JSON'
 
 /** Bytes between two looks at the clock: some 100 µs. */
 const strideBytes = 64 * 1024
@@ -66,6 +68,7 @@ class Scan implements JsonScan {
   #isInText = false
   #textAt = 0
   #blanks = 0
+  #commas = 0
 
   constructor(bytes: Buffer, limits: ScanLimits) {
     this.#bytes = bytes
@@ -83,6 +86,7 @@ class Scan implements JsonScan {
     const { pieceBytes } = this.#limits
     let isInText = this.#isInText
     let textAt = this.#textAt
+    let commas = 0
     let at = from
     for (; at < end; at += 1) {
       const byte = bytes[at]
@@ -96,11 +100,14 @@ class Scan implements JsonScan {
         isInText = true
         textAt = at
         this.values += 1
-      } else if (byte === openBrace || byte === openBracket) this.#begin(at)
+      } else if (byte === comma) commas += 1
+      else if (byte === openBrace || byte === openBracket) this.#begin(at)
       else if (byte === closeBrace || byte === closeBracket) this.#end(at)
     }
     this.#isInText = isInText
     this.#textAt = textAt
+    this.#commas += commas
+    if (this.#commas > (this.#limits.commasMax ?? Number.POSITIVE_INFINITY)) this.refusal ??= 'too many members'
     if (this.values > this.#limits.valuesMax) this.refusal ??= 'too many values'
     return at
   }

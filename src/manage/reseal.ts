@@ -6,6 +6,7 @@ import { UnsealError } from '../domain/sealed.ts'
 import { resealApiKeys } from '../store/api-keys.ts'
 import { listEnvironments, resealLateKey, resealSigningSecret, updateEncryptionCheck } from '../store/installation.ts'
 import { resealIntegrations } from '../store/integrations.ts'
+import { resealAddresses } from '../store/messages/reseal.ts'
 import { resealSigningVersions } from '../store/signing-versions.ts'
 import { resealChannels } from '../store/subscriber-channels.ts'
 import type { World } from '../world/world.ts'
@@ -61,6 +62,10 @@ const kinds: readonly { what: string; reseal: Reseal }[] = [
   {
     what: 'subscriber channels',
     reseal: (tx, world, environment, after) => resealChannels(tx, world.sealer, environment, after, batchRows),
+  },
+  {
+    what: 'addresses of messages',
+    reseal: (tx, world, environment, after) => resealAddresses(tx, world.sealer, environment, after, batchRows),
   },
 ]
 

@@ -15,6 +15,7 @@ import { composed } from '../providers/email/smtp-mail.ts'
 import { findAttachments, listAttachments } from '../store/attachments.ts'
 import { findEvents } from '../store/events.ts'
 import { findIntegration } from '../store/integrations.ts'
+import { withWholeEnvelope } from '../store/messages/addresses.ts'
 import { outboxConditions } from '../store/messages/outbox.ts'
 import type { OutboxItem, OutboxRow } from './outbox.ts'
 import { itemWithoutAddresses, outboxColumns, outboxItems } from './outbox.ts'
@@ -55,7 +56,7 @@ export async function findOutboxMessage(
   if (kept === undefined) return undefined
   const { row, event, message } = kept
   const [[item], files] = await Promise.all([
-    outboxItems(db, environment, [row]),
+    outboxItems(db, environment, [row], seesAddresses(caller) ? sealer : undefined),
     isEmail(message) && event !== undefined && event.attachments > 0
       ? listAttachments(db, environment, { eventId: event.id, channel: 'email' })
       : [],
@@ -117,7 +118,9 @@ async function findKept(db: Sql, sealer: Sealer, caller: Caller, id: string): Pr
     findEvents(db, environment, [row.event_id]),
     findIntegration(db, sealer, environment, row.integration_id),
   ])
-  const { envelope, provider_id: providerId } = row
+  const { envelope, provider_id: providerId } = seesAddresses(caller)
+    ? withWholeEnvelope(sealer, environment, row)
+    : row
   const message = messageFor({ id: row.id, envelope, providerId, payload: event?.payload ?? {} })
   const whole = withSender(message, integration)
   return { row, event, message: seesAddresses(caller) ? whole : outboundWithoutAddresses(whole) }

@@ -1,10 +1,14 @@
 // Secrets planted where people are reached: no key that may only read finds one of them in any answer, nor does the log.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { sql } from '../../src/db/sql.ts'
+import { createSealer } from '../../src/domain/sealed.ts'
 import { routes } from '../../src/http/registry.ts'
+import { reseal } from '../../src/manage/reseal.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { VendorScript } from '../support/channel-scene.ts'
+import { testEncryptionKey } from '../support/fake-world.ts'
 import { OutboxScene } from '../support/outbox-scene.ts'
 import { createTestPipeline } from '../support/pipeline.ts'
 
@@ -47,7 +51,10 @@ before(async () => {
   vendors.does(planted.refused, 404)
   await scene.run(name, subscriberId)
   await scene.capture(true)
-  const overrides = { fcm: { deviceTokens: [planted.named] }, channels: { chat: { webhookUrl: webhook } } }
+  const overrides = {
+    fcm: { deviceTokens: [planted.named] },
+    channels: { chat: { webhookUrl: 'https://planted-too.example' } },
+  }
   const notification = await scene.run(name, subscriberId, { overrides })
   reader = (await scene.expect(201, 'POST', '/v1/environments/api-keys', { name: 'reader', scopes: ['read'] })).key
   const mail = await scene.newest({ channel: 'email' })
@@ -116,6 +123,40 @@ test('nor by simulating, nor by searching the outbox for a part of a link', asyn
   assert.ok((await search(link.slice(-20))) > 0)
   assert.equal(await search(link.slice(-20), reader), 0)
   assert.ok((await search('Stop', reader)) > 0)
+})
+
+test('nor does a table hold one of a device or a webhook, but for what an event names in its overrides', async () => {
+  const { db } = app.database
+  const tables = await db.rows<{ name: string }>(sql`
+    select c.relname as name from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'`)
+  assert.ok(tables.length > 20)
+  for (const { name } of tables) {
+    const rows = await db.rows<{ row: string }>({ text: `select t::text as row from ${name} t`, values: [] })
+    for (const secret of [planted.webhook, planted.token, planted.refused]) {
+      // As bytes it would be written in hexadecimal digits.
+      const forms = [secret, Buffer.from(secret).toString('hex')]
+      const holding = rows.filter(({ row }) => forms.some((form) => row.includes(form)))
+      assert.deepEqual(holding, [], `${secret} stands in ${name}`)
+    }
+  }
+})
+
+test('what is sealed is found in the outbox by whom it is for, also after a change of the key', async () => {
+  const found = async () => (await scene.list({ recipient: webhook })).data.length
+  assert.equal(await found(), 1)
+  const { db } = app.database
+  const changed = { ...app.world, sealer: createSealer([Buffer.alloc(32, 9), testEncryptionKey]) }
+  const told: string[] = []
+  await reseal(db, changed, (what) => told.push(what))
+  assert.ok(told.includes('addresses of messages'))
+  const rows = await db.rows<{ id: string; addresses: Buffer; address_digest: Buffer; environment_id: string }>(
+    sql`select id, addresses, address_digest, environment_id from messages where addresses is not null`,
+  )
+  assert.ok(rows.length >= 4)
+  const only = createSealer([Buffer.alloc(32, 9)])
+  for (const { id, addresses, environment_id } of rows) only.open(environment_id, 'message-addresses', id, addresses)
+  const digest = only.digest(rows[0]?.environment_id ?? '', webhook)
+  assert.ok(rows.some((row) => row.address_digest.equals(digest)))
 })
 
 test('nor does the log hold one', () => {
