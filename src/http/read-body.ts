@@ -41,7 +41,7 @@ export class BodyShare {
   }
 
   async takeValues(values: number): Promise<void> {
-    this.#keep(await this.#draws.budget.takeValues(values))
+    this.#keep(await this.#draws.budget.takeValues(this.#draws.owner, values))
   }
 
   async charge(tokens: number): Promise<void> {
