@@ -1,7 +1,7 @@
 // Reading a JSON body: UTF-8, bounded depth, no prototype poisoning, no text that a database cannot hold.
 import { isUtf8 } from 'node:buffer'
 import { Problem } from '../domain/problem.ts'
-import { Turn } from '../domain/turn.ts'
+import type { Turn } from '../domain/turn.ts'
 import { bodyValuesMax } from './body-budget.ts'
 import type { ScanRefusal } from './json-scan.ts'
 import { blankBytesMax, scanJson } from './json-scan.ts'
@@ -76,6 +76,7 @@ export interface LargeBodyRules {
   readonly judgesText: JudgedAs | undefined
   /** Waits until a body of so many values may be parsed. */
   takeValues(values: number): Promise<void>
+  readonly turn: Turn
 }
 
 /**
@@ -84,7 +85,7 @@ export interface LargeBodyRules {
  */
 export async function readLargeJsonBody(bytes: Buffer, rules: LargeBodyRules): Promise<unknown> {
   if (!isUtf8(bytes)) throw notUtf8()
-  const turn = new Turn()
+  const { turn } = rules
   const depthMax = rules.judgesText === undefined ? jsonDepthMax : judgedDepthMax
   const valuesMax = rules.judgesText === 'events' ? bodyValuesMax : eventValuesMax
   const json = withoutMark(bytes)
@@ -92,8 +93,8 @@ export async function readLargeJsonBody(bytes: Buffer, rules: LargeBodyRules): P
   if (typeof scan === 'string') throw refused(scan, { depthMax, valuesMax })
   await rules.takeValues(scan.values)
   if (rules.judgesText === undefined) return readJsonBody(bytes, rules.parse)
-  const body = await parseInTurns(json, scan, turn).catch(() => {
-    throw notJson()
+  const body = await parseInTurns(json, scan, turn).catch((error: unknown) => {
+    throw error instanceof SyntaxError ? notJson() : error
   })
   if (typeof body === 'object' && body !== null) largeBodies.add(body)
   return body
