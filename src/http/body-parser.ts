@@ -94,6 +94,7 @@ export async function readLargeJsonBody(bytes: Buffer, rules: LargeBodyRules): P
   await rules.takeValues(scan.values)
   if (rules.judgesText === undefined) return readJsonBody(bytes, rules.parse)
   const body = await parseInTurns(json, scan, turn).catch((error: unknown) => {
+    if (error instanceof RangeError) throw new Problem(400, error.message)
     throw error instanceof SyntaxError ? notJson() : error
   })
   if (typeof body === 'object' && body !== null) largeBodies.add(body)

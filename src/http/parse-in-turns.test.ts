@@ -120,3 +120,12 @@ test('depth and values are counted before anything is parsed', async () => {
   assert.equal(await scan('[1,2,{"a":"b"},[],3]', { valuesMax: 5 }).then((one) => typeof one), 'object')
   for (const text of ['[}', ']', '[', '"', '{"a']) assert.equal(await scan(text, {}), 'not JSON')
 })
+
+test('an object of more members than may be gone through at once is refused', async () => {
+  const text = `{${Array.from({ length: 300_001 }, (_, index) => `"${index.toString(36)}":1`).join()}}`
+  const bytes = Buffer.from(text)
+  const turn = new Turn()
+  const scan = await scanJson(bytes, { ...limits, pieceBytes: 65_536 }, turn)
+  assert.ok(typeof scan !== 'string')
+  await assert.rejects(parseInTurns(bytes, scan, turn), RangeError)
+})

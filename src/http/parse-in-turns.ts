@@ -18,10 +18,13 @@ const letterU = 0x75
 /** Parsed at once: a few milliseconds, whatever it holds. */
 export const pieceBytes = 64 * 1024
 
+/** Of one object: all their names are listed at once by whatever goes through them. */
+const membersMax = 300_000
+
 /** Stands where a part holds more than it may, which is not even parsed. */
 export const overfull: object = Object.freeze({})
 
-/** Throws a SyntaxError where JSON.parse would. `bytes` are UTF-8 without a byte order mark, and `scan` is of them. */
+/** Throws a SyntaxError where JSON.parse would, a RangeError for an object of too many members. `bytes` are UTF-8 without a byte order mark, and `scan` is of them. */
 export async function parseInTurns(
   bytes: Buffer,
   scan: Pick<JsonScan, 'large' | 'overfull'>,
@@ -134,6 +137,7 @@ class Elements {
 
 class Members {
   readonly #members: Record<string, unknown> = {}
+  #count = 0
 
   addAll(text: string): void {
     const members = JSON.parse(`{${text}}`) as Record<string, unknown>
@@ -142,6 +146,8 @@ class Members {
 
   /** The last of several with one name counts, and stands where the first did. */
   add(name: string, value: unknown): void {
+    this.#count += 1
+    if (this.#count > membersMax) throw new RangeError(`An object has more than ${membersMax} members`)
     if (name === '__proto__') {
       Object.defineProperty(this.#members, name, { value, enumerable: true, configurable: true, writable: true })
     } else this.#members[name] = value
