@@ -8,12 +8,11 @@ import {
   colon,
   comma,
   isBlank,
+  letterU,
   openBrace,
   openBracket,
   quote,
 } from './json-scan.ts'
-
-const letterU = 0x75
 
 /** Parsed at once: a few milliseconds, whatever it holds. */
 export const pieceBytes = 64 * 1024
