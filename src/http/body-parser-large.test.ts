@@ -26,7 +26,8 @@ const ordinary = (index: number): string =>
   })
 
 const bulkOf = (events: readonly string[]): string => `{"events":[${events.join()}]}`
-const bulk = (...more: string[]): string => bulkOf([...Array.from({ length: 99 }, (_, index) => ordinary(index)), ...more])
+const bulk = (...more: string[]): string =>
+  bulkOf([...Array.from({ length: 99 }, (_, index) => ordinary(index)), ...more])
 
 test('of an ordinary bulk only the size of its largest event is known, and that is enough', async () => {
   const text = bulk()

@@ -1,6 +1,6 @@
 // Reading a JSON body: UTF-8, bounded depth, no prototype poisoning, no text that a database cannot hold.
 import { isUtf8 } from 'node:buffer'
-import { eventBytesMax } from '../domain/event.ts'
+import { eventBytesMax, eventsPerCallMax } from '../domain/event.ts'
 import { Problem } from '../domain/problem.ts'
 import type { Turn } from '../domain/turn.ts'
 import { bodyValuesMax, mediumBodyBytes } from './body-budget.ts'
@@ -97,8 +97,9 @@ export async function readLargeJsonBody(bytes: Buffer, rules: LargeBodyRules): P
   if (typeof scan === 'string') throw refused(scan, { depthMax, valuesMax })
   await rules.takeValues(scan.values)
   if (rules.judgesText === undefined) return readJsonBody(bytes, rules.parse)
+  const listMax = rules.judgesText === 'events' ? { listMax: eventsReadMax } : {}
   const isQuick = bytes.length <= eventBytesMax && scan.values <= quickValuesMax
-  const body = await (isQuick ? parseAtOnce(json) : parseInTurns(json, scan, turn)).catch((error: unknown) => {
+  const body = await (isQuick ? parseAtOnce(json) : parseInTurns(json, scan, turn, listMax)).catch((error: unknown) => {
     if (error instanceof RangeError) throw new Problem(400, error.message)
     throw error instanceof SyntaxError ? notJson() : error
   })
@@ -109,6 +110,9 @@ export async function readLargeJsonBody(bytes: Buffer, rules: LargeBodyRules): P
   }
   return body
 }
+
+/** A bulk of more is refused by its schema, and told so whether all of it was read or not. */
+const eventsReadMax = 10 * eventsPerCallMax
 
 /** As most bulk bodies have: pieces would cost more than the few milliseconds that such a body takes. */
 const quickValuesMax = 30_000

@@ -130,7 +130,11 @@ function checkForm(given: unknown, { plainBytes, isLarge }: EventSource, check: 
   if (given === overfull) return mistaken(`The event holds more than ${eventValuesMax} objects, arrays and texts`)
   const isPlainAndFits = plainBytes !== undefined && plainBytes <= eventBytesMax
   // Before anything goes through all of it.
-  if (!isPlainAndFits && isLarge === true && leastBytesOf(withoutFiles(given as RawEvent), farTooLargeBytes) > farTooLargeBytes) {
+  if (
+    !isPlainAndFits &&
+    isLarge === true &&
+    leastBytesOf(withoutFiles(given as RawEvent), farTooLargeBytes) > farTooLargeBytes
+  ) {
     return mistaken(`The event is more than ${farTooLargeBytes} bytes large; ${allowed}`)
   }
   // First of all that may go as deep as the event does.

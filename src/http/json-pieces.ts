@@ -71,7 +71,10 @@ class PieceWriter {
 
   #goOnWithText(open: Open & { readonly text: string }): void {
     const { text, at } = open
-    if (at >= text.length) return this.#end('"')
+    if (at >= text.length) {
+      this.#end('"')
+      return
+    }
     const wanted = at + pieceCost
     // A pair of surrogates is one letter.
     const isInPair = (text.charCodeAt(wanted - 1) & 0xfc00) === 0xd800
@@ -83,7 +86,10 @@ class PieceWriter {
   /** As many at once as are small enough together. */
   #goOnWithElements(open: Open & { readonly elements: readonly unknown[] }): void {
     const { elements, at } = open
-    if (at === elements.length) return this.#end(']')
+    if (at === elements.length) {
+      this.#end(']')
+      return
+    }
     if (at > 0) this.#text += ','
     let cost = 0
     let end = at
@@ -103,7 +109,10 @@ class PieceWriter {
   /** A name, then its value, which is two steps: either may be large. */
   #goOnWithMembers(open: Open & { members: Readonly<Record<string, unknown>>; names: readonly string[] }): void {
     const { members, names, at } = open
-    if (at === 2 * names.length) return this.#end('}')
+    if (at === 2 * names.length) {
+      this.#end('}')
+      return
+    }
     const name = names[at >> 1] ?? ''
     const isName = at % 2 === 0
     open.at += 1
