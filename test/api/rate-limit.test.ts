@@ -282,6 +282,7 @@ test('a body whose length is not told costs as it comes', async () => {
   // Whoever comes again pays again for what was received before it was refused.
   assert.ok(Number(refused.headers['retry-after']) >= 3, refused.headers['retry-after'])
   await setBucket(app, 'configuration', 20)
+  app.world.advance(30_000)
   assert.equal((await send(200_000)).status, 409)
 })
 
@@ -289,12 +290,14 @@ test('a body whose length is not told costs no more than one that is announced, 
   const app = await start({ rateLimits: { trigger: 60, configuration: 1, global: 1 } })
   const port = await listen(app)
   const event = JSON.stringify({ name: 'none', to: 'somebody', payload: { text: 'x'.repeat(400_000) } })
-  for (const [events, path] of [
-    [3, '/v1/events/trigger/bulk'],
-    [12, '/v1/events/trigger/bulk'],
-  ] as const) {
+  for (const events of [3, 12]) {
     await app.database.db.run(sql`update rate_limits set tokens = 330, refilled_at = clock_timestamp()`)
-    const reply = await chunked(app, port, path, `{"events":[${Array(events).fill(event).join()}]}`)
+    const reply = await chunked(
+      app,
+      port,
+      '/v1/events/trigger/bulk',
+      `{"events":[${Array(events).fill(event).join()}]}`,
+    )
     assert.equal(reply.status, 201, `${events} events: ${reply.text.slice(0, 200)}`)
   }
 })
