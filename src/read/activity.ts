@@ -6,7 +6,7 @@ import { idsOfMessages, jobIdOf, momentOfId } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
 import { grouped } from '../domain/grouped.ts'
 import type { Message } from '../domain/message-views.ts'
-import { messageWithoutAddresses, withoutNamedAddresses } from '../domain/shown-addresses.ts'
+import { jobWithoutAddresses, messageWithoutAddresses, payloadWithoutAddress } from '../domain/shown-addresses.ts'
 import { isUuid } from '../domain/uuid-v7.ts'
 import type { WorkflowOrigin } from '../domain/workflow.ts'
 import { channelsOf } from '../domain/workflow.ts'
@@ -36,11 +36,11 @@ export function activityWithoutAddresses<Job extends ActivityJob>(activity: Acti
   const jobs = activity.jobs.map((job) => {
     const { messages } = job as Partial<Pick<DetailedJob, 'messages'>>
     return {
-      ...withoutNamedAddresses(job),
+      ...jobWithoutAddresses(job),
       ...(messages === undefined ? {} : { messages: messages.map(messageWithoutAddresses) }),
     }
   })
-  return { ...activity, jobs }
+  return { ...activity, payload: payloadWithoutAddress(activity.payload), jobs }
 }
 
 /** Newest first. The interface has no count of this list. */
@@ -73,7 +73,7 @@ export async function findActivity(
   if (row === undefined || activity === undefined) return undefined
   const messages = await findMessages(db, environment, row.event_id, activity)
   const jobs = activity.jobs.map((job) => ({ ...job, messages: messages.get(job._id) ?? [] }))
-  return { ...activity, jobs }
+  return { ...activity, payload: payloadWithoutAddress(activity.payload), jobs }
 }
 
 async function activitiesOf(
