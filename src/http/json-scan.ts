@@ -138,7 +138,7 @@ class Scan implements JsonScan {
   #lookAtName(from: number, end: number): void {
     const first = this.#bytes[from]
     if (first !== underscore && first !== letterC) return
-    const name = this.#bytes.latin1Slice(from, end)
+    const name = this.#bytes.toString('latin1', from, end)
     if (name === '__proto__' || name === 'constructor') this.isSuspicious = true
   }
 
