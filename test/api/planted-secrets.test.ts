@@ -1,6 +1,7 @@
 // Secrets planted where people are reached: no key that may only read finds one of them in any answer, nor does the log.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { sql } from '../../src/db/sql.ts'
 import { routes } from '../../src/http/registry.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
@@ -15,6 +16,7 @@ const planted = {
   token: 'planted-device-token',
   named: 'planted-device-named-by-the-event',
   refused: 'planted-device-that-is-gone',
+  chosen: 'https://hooks.slack.com/services/T0CHOSEN/B0CHOSEN/planted-by-the-payload',
 }
 
 let app: TestApp
@@ -31,6 +33,8 @@ before(async () => {
   scene = new OutboxScene(app)
   const vendors = new VendorScript(scene)
   const [chat, push] = [await vendors.chat('slack'), await vendors.firebase('planted')]
+  const configurations = { payloadWebhookHosts: ['hooks.slack.com'] }
+  await scene.expect(200, 'PUT', `/v1/integrations/${chat._id}`, { configurations })
   const subscriberId = await vendors.person(
     { integration: chat, credentials: { webhookUrl: webhook } },
     { integration: push, credentials: { deviceTokens: [planted.token, planted.refused] } },
@@ -48,10 +52,15 @@ before(async () => {
   await scene.run(name, subscriberId)
   await scene.capture(true)
   const overrides = { fcm: { deviceTokens: [planted.named] }, channels: { chat: { webhookUrl: webhook } } }
-  const notification = await scene.run(name, subscriberId, { overrides })
+  const notification = await scene.run(name, subscriberId, { overrides, payload: { webhookUrl: planted.chosen } })
   reader = (await scene.expect(201, 'POST', '/v1/environments/api-keys', { name: 'reader', scopes: ['read'] })).key
   const mail = await scene.newest({ channel: 'email' })
   link = /\/v1\/unsubscribe\/([\w-]{87})/.exec(mail.message.html)?.[1] ?? assert.fail('there is no link')
+  // As where a push is rendered in one batch with mails.
+  const title = `Stop at ${linkBase}/v1/unsubscribe/${link}`
+  await app.database.db.run(sql`
+    update messages set title = ${title}, envelope = jsonb_set(envelope::jsonb, '{title}', to_jsonb(${title}::text))
+    where channel = 'push'`)
   Object.assign(known, {
     subscriberId,
     notificationId: notification._id,
@@ -116,6 +125,46 @@ test('nor by simulating, nor by searching the outbox for a part of a link', asyn
   assert.ok((await search(link.slice(-20))) > 0)
   assert.equal(await search(link.slice(-20), reader), 0)
   assert.ok((await search('Stop', reader)) > 0)
+})
+
+/** By table and column, whatever tables there are; partitions count as their table. */
+async function columnsWith(secret: string): Promise<string[]> {
+  const { db } = app.database
+  const columns = await db.rows<{ table: string; column: string }>(sql`
+    select c.table_name as table, c.column_name as column from information_schema.columns c
+    join pg_class k on k.relname = c.table_name and not k.relispartition and k.relkind in ('r', 'p')
+    where c.table_schema = 'public' and c.data_type <> 'bytea'`)
+  const found: string[] = []
+  for (const { table, column } of columns) {
+    const text = `select 1 from "${table}" where strpos("${column}"::text, $1) > 0 limit 1`
+    if ((await db.row({ text, values: [secret] })) !== undefined) found.push(`${table}.${column}`)
+  }
+  return found.sort()
+}
+
+test('they stand in the tables where messages are made from them, and nowhere else', async () => {
+  const secretsOf: Readonly<Record<string, readonly string[]>> = {
+    'of the subscriber': [planted.webhook, planted.token],
+    'of the payload': [planted.chosen],
+    'of the overrides': [planted.named],
+    'of the mail': [link],
+  }
+  const found: Record<string, string[]> = {}
+  for (const [whose, some] of Object.entries(secretsOf)) {
+    found[whose] = [...new Set((await Promise.all(some.map(columnsWith))).flat())].sort()
+  }
+  // In clear: a message is sent, and sent again, from what its row holds, also by a node of an earlier version.
+  assert.deepEqual(found, {
+    'of the subscriber': [
+      'events.overrides',
+      'messages.device_tokens',
+      'messages.direct_webhook_url',
+      'messages.envelope',
+    ],
+    'of the payload': ['events.payload', 'messages.direct_webhook_url', 'messages.envelope'],
+    'of the overrides': ['events.overrides', 'messages.device_tokens', 'messages.envelope'],
+    'of the mail': ['messages.content', 'messages.envelope', 'messages.subject', 'messages.title'],
+  })
 })
 
 test('nor does the log hold one', () => {
