@@ -77,7 +77,7 @@ export function createSealer(keys: readonly [Buffer, ...Buffer[]]): Sealer {
     open(environmentId, purpose, record, sealed) {
       const sealedIn = formOf(sealed)
       if (sealedIn === undefined) throw new UnsealError('Not a sealed value')
-      const encryptionKey = byId.get(sealed.subarray(1, startBytes).toString('hex'))
+      const encryptionKey = byId.get(keyIdOfSealed(sealed).toString('hex'))
       if (encryptionKey === undefined) throw new UnsealError('Sealed with an encryption key this node does not hold')
       const tagAt = startBytes + (sealedIn === 1 ? nonceBytes : saltBytes)
       const random = sealed.subarray(startBytes, tagAt)
@@ -101,6 +101,9 @@ export function formOf(sealed: Buffer): SealForm | undefined {
   const randomBytesOf = form === 1 ? nonceBytes : saltBytes
   return sealed.length < startBytes + randomBytesOf + tagBytes ? undefined : form
 }
+
+/** The id of the key that a value was sealed with. */
+export const keyIdOfSealed = (sealed: Buffer): Buffer => sealed.subarray(1, startBytes)
 
 interface Place {
   readonly environmentId: string

@@ -7,7 +7,7 @@ import type { Environment } from '../domain/environment.ts'
 import { grouped } from '../domain/grouped.ts'
 import type { Message } from '../domain/message-views.ts'
 import type { Sealer } from '../domain/sealed.ts'
-import { messageWithoutAddresses, withoutNamedAddresses } from '../domain/shown-addresses.ts'
+import { jobWithoutAddresses, messageWithoutAddresses, payloadWithoutAddress } from '../domain/shown-addresses.ts'
 import { isUuid } from '../domain/uuid-v7.ts'
 import type { WorkflowOrigin } from '../domain/workflow.ts'
 import { channelsOf } from '../domain/workflow.ts'
@@ -37,11 +37,11 @@ export function activityWithoutAddresses<Job extends ActivityJob>(activity: Acti
   const jobs = activity.jobs.map((job) => {
     const { messages } = job as Partial<Pick<DetailedJob, 'messages'>>
     return {
-      ...withoutNamedAddresses(job),
+      ...jobWithoutAddresses(job),
       ...(messages === undefined ? {} : { messages: messages.map(messageWithoutAddresses) }),
     }
   })
-  return { ...activity, jobs }
+  return { ...activity, payload: payloadWithoutAddress(activity.payload), jobs }
 }
 
 /** Newest first. The interface has no count of this list. */

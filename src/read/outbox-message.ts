@@ -8,7 +8,12 @@ import type { Integration } from '../domain/integration.ts'
 import type { Envelope } from '../domain/message.ts'
 import type { Attachment, EmailMessage, OutboundMessage } from '../domain/outbound-message.ts'
 import type { Sealer } from '../domain/sealed.ts'
-import { outboundWithoutAddresses, overridesWithoutAddresses, seesAddresses } from '../domain/shown-addresses.ts'
+import {
+  outboundWithoutAddresses,
+  overridesWithoutAddresses,
+  payloadWithoutAddress,
+  seesAddresses,
+} from '../domain/shown-addresses.ts'
 import { isUuid } from '../domain/uuid-v7.ts'
 import { prepared } from '../providers/email/email-message.ts'
 import { composed } from '../providers/email/smtp-mail.ts'
@@ -63,7 +68,7 @@ export async function findOutboxMessage(
   ])
   if (item === undefined) return undefined
   const { id: _, attachments: __, ...parts } = message as EmailMessage
-  const overrides = event?.overrides ?? {}
+  const { payload, overrides } = { payload: event?.payload ?? {}, overrides: event?.overrides ?? {} }
   return {
     ...(seesAddresses(caller) ? item : itemWithoutAddresses(item)),
     message: parts as unknown as FreeObject,
@@ -74,7 +79,7 @@ export async function findOutboxMessage(
       ...(cid === null ? {} : { cid }),
       ...(disposition === null ? {} : { disposition }),
     })),
-    payload: event?.payload ?? {},
+    payload: seesAddresses(caller) ? payload : payloadWithoutAddress(payload),
     overrides: seesAddresses(caller) ? overrides : overridesWithoutAddresses(overrides),
   }
 }

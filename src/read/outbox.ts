@@ -102,6 +102,7 @@ export function itemWithoutAddresses<Item extends OutboxItem>(item: Item): Item 
     to: isSecret ? item.to.map(() => struckOut) : item.to,
     preview: textWithoutLinks(item.preview),
     ...(item.subject === undefined ? {} : { subject: textWithoutLinks(item.subject) }),
+    ...(item.title === undefined ? {} : { title: textWithoutLinks(item.title) }),
   }
 }
 
