@@ -4,7 +4,7 @@ import { isInfrastructureError } from '../db/failure.ts'
 import type { Part } from '../db/one-statement.ts'
 import { oneStatement } from '../db/one-statement.ts'
 import type { Sql } from '../db/sql.ts'
-import { gathered } from '../domain/gathered.ts'
+import { fastFlatMap } from '../domain/fast-flat-map.ts'
 import type { Job } from '../domain/job.ts'
 import { countedEvents } from '../record/count-accepted.ts'
 import type { DecideAtOnce, DecidedAtOnce, DecidedRows } from '../record/decided-at-once.ts'
@@ -65,7 +65,7 @@ function plainRows(
   const claims = claimsOf(firstOfEach(events))
   return {
     rows: events.map((event) => rowOf(event, resolved, [], now)),
-    ...firstJobs(gathered(events, (event) => notifiedOf(event, resolved))),
+    ...firstJobs(fastFlatMap(events, (event) => notifiedOf(event, resolved))),
     before: [
       ...(claims.length === 0 ? [] : [transactionClaims(environment, claims)]),
       ...(made.length === 0 ? [] : [subscriberInsertion(environment, made, now)]),
