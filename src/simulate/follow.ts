@@ -1,7 +1,7 @@
 // Follows the runs of an event to their ends in virtual time, in waves: the job of every run that is not over, decided as
 // the worker decides it, and what follows from that taken as done.
 import type { Environment } from '../domain/environment.ts'
-import type { NotificationStep } from '../domain/workflow.ts'
+import type { NotificationStep } from '../domain/workflows/workflow.ts'
 import { abandoned, decideJob, jobFactsFrom } from '../run/decide/decide-job.ts'
 import type { Facts } from '../run/decide/load-facts.ts'
 import type { PreviousStep } from '../run/decide/previous-steps.ts'

@@ -1,12 +1,12 @@
 // From what a step wants to what is written: statuses, messages, the next step, and the calls to make.
 
-import type { Decision } from '../../domain/decision.ts'
+import type { Decision } from '../../domain/delivery/decision.ts'
+import type { TriggeredEvent } from '../../domain/delivery/event.ts'
+import type { Job } from '../../domain/delivery/job.ts'
 import { messageIdOf } from '../../domain/derived-id.ts'
-import type { TriggeredEvent } from '../../domain/event.ts'
-import { detail } from '../../domain/execution-detail.ts'
-import type { Job } from '../../domain/job.ts'
-import type { MessageDraft, MessageError, MessageState, MessageStatus, Sending } from '../../domain/message.ts'
-import { activeStepFrom } from '../../domain/workflow.ts'
+import { detail } from '../../domain/insight/execution-detail.ts'
+import type { MessageDraft, MessageError, MessageState, MessageStatus, Sending } from '../../domain/messages/message.ts'
+import { activeStepFrom } from '../../domain/workflows/workflow.ts'
 import type { DeferredDecision, RestOfSteps, Settlement } from '../../record/settlement.ts'
 import { settles } from '../../record/settlement.ts'
 import type { NewMessage } from '../../store/messages/insert.ts'

@@ -1,9 +1,9 @@
 // Deleting messages: they stay for the activity that refers to them, and no list shows them.
 import type { Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
+import type { Channel } from '../../domain/delivery/integration.ts'
 import { idsOfEvent } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { Channel } from '../../domain/integration.ts'
 
 /** One statement's worth, as for marks. */
 export const deletedAtOnceMax = 5_000

@@ -2,8 +2,8 @@
 import type { Statement, Tx } from '../../db/sql.ts'
 import { allOf, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { Reader } from '../../domain/inbox.ts'
-import type { DataCondition, InboxFilter } from '../../domain/inbox-filter.ts'
+import type { Reader } from '../../domain/messages/inbox.ts'
+import type { DataCondition, InboxFilter } from '../../domain/messages/inbox-filter.ts'
 import { deletedAtOnceMax } from './delete.ts'
 import { isInFeed } from './rows.ts'
 

@@ -1,0 +1,182 @@
+// What a subscriber does with the notifications of their own inbox: marks, snoozes, buttons, deletions; one, or all that match.
+import type { Db, Tx } from '../../db/sql.ts'
+import { allOf } from '../../db/sql.ts'
+import { directLane } from '../../domain/delivery/event.ts'
+import { detail } from '../../domain/insight/execution-detail.ts'
+import type { Reader } from '../../domain/messages/inbox.ts'
+import type { InboxFilter } from '../../domain/messages/inbox-filter.ts'
+import type { ActionStatus, ButtonType, Mark } from '../../domain/messages/message-marks.ts'
+import { inboxSnoozeMistake, withAction } from '../../domain/messages/message-marks.ts'
+import type { InboxNotification } from '../../domain/messages/message-views.ts'
+import type { Problem } from '../../domain/problem.ts'
+import { badRequest, invalidField, notFound } from '../../domain/problem.ts'
+import { isUuid } from '../../domain/uuid-v7.ts'
+import { appendDetails } from '../../store/jobs/append.ts'
+import { deleteTasks, insertTasks } from '../../store/jobs/tasks.ts'
+import { endSnoozeEarly, inContexts, lockInbox, matchesFilter } from '../../store/messages/inbox.ts'
+import { lockMessage } from '../../store/messages/lock.ts'
+import { markAllMessages, markMessages, setCta } from '../../store/messages/marks.ts'
+import { findOrigins } from '../../store/messages/origins.ts'
+import type { MessageRow } from '../../store/messages/rows.ts'
+import { snoozeMessage } from '../../store/messages/snooze.ts'
+import { inboxNotificationOf } from '../../store/messages/views.ts'
+import { findSubscribersById } from '../../store/people/subscribers.ts'
+import type { World } from '../../world/world.ts'
+import { removeBatch } from './message-deletion.ts'
+import { tellFirsts } from './message-marks.ts'
+
+export async function markNotification(
+  db: Db,
+  world: World,
+  reader: Reader,
+  call: { id: string; mark: Mark },
+): Promise<InboxNotification> {
+  return db.transaction(async (tx) => {
+    const { id } = await held(tx, reader, call.id)
+    const [row] = await markThose(tx, world, reader, [id], call.mark)
+    return shown(tx, reader, row, call.id)
+  })
+}
+
+/** Those of the ids that are the reader's; the others are left out without a word. */
+export async function markNotifications(
+  db: Db,
+  world: World,
+  reader: Reader,
+  call: { ids: readonly string[]; mark: Mark },
+): Promise<void> {
+  await db.transaction((tx) => markThose(tx, world, reader, call.ids.filter(isUuid), call.mark))
+}
+
+async function markThose(
+  tx: Tx,
+  world: World,
+  { environment, id: subscriberId, contextKeys }: Reader,
+  ids: readonly string[],
+  mark: Mark,
+): Promise<MessageRow[]> {
+  const marking = {
+    ids,
+    subscriberId,
+    channel: 'in_app',
+    also: inContexts(contextKeys),
+    mark,
+    now: world.now(),
+  } as const
+  const { marked, found } = await markMessages(tx, environment, marking)
+  await tellFirsts(tx, environment, marking, found)
+  return marked
+}
+
+/** Everything in the feed that matches; what is snoozed is not in it. */
+export async function markMatching(
+  db: Db,
+  world: World,
+  reader: Reader,
+  call: { filter: InboxFilter; mark: Mark },
+): Promise<void> {
+  const { environment, id: subscriberId, contextKeys } = reader
+  const { filter, mark } = call
+  const also = allOf([inContexts(contextKeys), matchesFilter(environment, filter)])
+  const marking = { subscriberId, feedIds: undefined, also, mark, now: world.now() }
+  await db.transaction((tx) =>
+    markAllMessages(tx, environment, marking, (batch) => tellFirsts(tx, environment, marking, batch)),
+  )
+}
+
+export async function deleteNotification(db: Db, world: World, reader: Reader, id: string): Promise<void> {
+  await db.transaction(async (tx) => {
+    const row = await held(tx, reader, id)
+    await removeBatch(tx, reader.environment, [row.id], world.now())
+  })
+}
+
+export async function deleteMatching(db: Db, world: World, reader: Reader, filter: InboxFilter): Promise<void> {
+  await db.transaction(async (tx) => {
+    // What was deleted no longer matches, so this ends.
+    for (let ids = await lockInbox(tx, reader, filter); ids.length > 0; ids = await lockInbox(tx, reader, filter)) {
+      await removeBatch(tx, reader.environment, ids, world.now())
+    }
+  })
+}
+
+export async function snoozeNotification(
+  db: Db,
+  world: World,
+  reader: Reader,
+  call: { id: string; until: string },
+): Promise<InboxNotification> {
+  const now = world.now()
+  const until = new Date(call.until)
+  const mistake = inboxSnoozeMistake(until, now)
+  if (mistake !== undefined) throw invalidField('snoozeUntil', `snoozeUntil ${mistake}`, call.until)
+  const { environment, id: subscriberId } = reader
+  return db.transaction(async (tx) => {
+    const { id, first_seen_at: seenBefore } = await held(tx, reader, call.id)
+    const row = await snoozeMessage(tx, environment, { id, subscriberId, until, now })
+    const task = { id, kind: 'unsnooze', lane: directLane, dueAt: until, state: { messageId: id } } as const
+    await insertTasks(tx, environment, [task], now)
+    const details = [...(seenBefore === null ? [detail(now, 'seen')] : []), detail(now, 'snoozed')]
+    await appendDetails(tx, environment, row === undefined ? [] : [{ jobId: row.job_id, details }])
+    return shown(tx, reader, row, call.id)
+  })
+}
+
+/** Before its time: it is back where it was, as it was. */
+export async function unsnoozeNotification(
+  db: Db,
+  world: World,
+  reader: Reader,
+  messageId: string,
+): Promise<InboxNotification> {
+  return db.transaction(async (tx) => {
+    const { id, job_id: jobId } = await held(tx, reader, messageId)
+    const now = world.now()
+    if (!(await endSnoozeEarly(tx, reader.environment, { id, now }))) throw unknown(messageId)
+    await deleteTasks(tx, reader.environment, [id])
+    await appendDetails(tx, reader.environment, [{ jobId, details: [detail(now, 'unsnoozed')] }])
+    return shown(tx, reader, await held(tx, reader, messageId), messageId)
+  })
+}
+
+export async function answerAction(
+  db: Db,
+  world: World,
+  reader: Reader,
+  call: { id: string; type: ButtonType; status: ActionStatus },
+): Promise<InboxNotification> {
+  return db.transaction(async (tx) => {
+    const { id, cta: before } = await held(tx, reader, call.id)
+    const cta = withAction(before ?? {}, call)
+    if (cta === undefined) {
+      throw badRequest(`Could not perform action on the ${call.type} button because it does not exist.`)
+    }
+    const row = await setCta(tx, reader.environment, { id, cta, now: world.now() })
+    return shown(tx, reader, row, call.id)
+  })
+}
+
+/** One of the reader's own, in the contexts of their session; nobody else changes it before the transaction ends. */
+async function held(tx: Tx, { environment, id: subscriberId, contextKeys }: Reader, id: string): Promise<MessageRow> {
+  const row = isUuid(id) ? await lockMessage(tx, environment, { id, subscriberId }) : undefined
+  const isTheirs = row?.channel === 'in_app' && sameKeys(row.context_keys ?? [], contextKeys)
+  if (row === undefined || !isTheirs) throw unknown(id)
+  return row
+}
+
+/** Both are sorted. */
+const sameKeys = (one: readonly string[], other: readonly string[]): boolean =>
+  one.length === other.length && one.every((key, index) => key === other[index])
+
+async function shown(
+  tx: Tx,
+  { environment, id }: Reader,
+  row: MessageRow | undefined,
+  asked: string,
+): Promise<InboxNotification> {
+  const [subscriber] = await findSubscribersById(tx, environment, [id])
+  if (subscriber === undefined || row === undefined) throw unknown(asked)
+  return inboxNotificationOf(subscriber, row, await findOrigins(tx, environment, [row]))
+}
+
+const unknown = (id: string): Problem => notFound(`Notification with id: ${id} is not found.`)
