@@ -7,6 +7,7 @@ import type { Integration } from '../domain/integration.ts'
 import { isUuid } from '../domain/uuid-v7.ts'
 import type { Receipt } from '../providers/receipt.ts'
 import { appendDetails } from '../store/jobs/append.ts'
+import { openAddresses } from '../store/messages/addresses.ts'
 import type { ReportedMessage } from '../store/messages/receipts.ts'
 import { lockReported, writeReported } from '../store/messages/receipts.ts'
 import type { DeadToken } from '../store/subscriber-channels.ts'
@@ -69,6 +70,11 @@ export async function recordReceipts(
   return recorded
 }
 
+function deviceOf(world: World, environment: Environment, message: ReportedMessage): string | undefined {
+  const { target } = openAddresses(world.sealer, environment, message)?.envelope ?? message
+  return typeof target === 'string' ? target : undefined
+}
+
 async function write(
   tx: Tx,
   world: World,
@@ -80,8 +86,8 @@ async function write(
   const now = world.now()
   const dead = effects.flatMap(({ message, effect }): DeadToken[] => {
     const isGone = prunes && effect.news.some((receipt) => receipt.deadToken === true)
-    const { subscriberId, target } = message
-    return isGone && target !== null ? [{ subscriberId, providerId, integrationId, token: target }] : []
+    const token = isGone ? deviceOf(world, environment, message) : undefined
+    return token === undefined ? [] : [{ subscriberId: message.subscriberId, providerId, integrationId, token }]
   })
   if (dead.length > 0) await removeDeviceTokens(tx, world.sealer, environment, dead, now)
   await writeReported(
