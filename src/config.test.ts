@@ -325,11 +325,11 @@ test('a file that is not there, is empty or stands beside the value is a mistake
   const mistake = (environment: Environment): string => mistakesOf(environment).join()
   assert.match(
     mistake({ POSTHORN_API_KEY_FILE: '/nowhere/key' }),
-    /POSTHORN_API_KEY names a file that cannot be read \(ENOENT\)/,
+    /POSTHORN_API_KEY refers to a file that cannot be read \(ENOENT\)/,
   )
   assert.match(mistake({ POSTHORN_API_KEY_FILE: '/dev/null' }), /is empty/)
   const both = { POSTHORN_API_KEY: 'a-key-that-is-long-enough', POSTHORN_API_KEY_FILE: '/dev/null' }
-  assert.match(mistake(both), /must not be set beside POSTHORN_API_KEY_FILE/)
+  assert.match(mistake(both), /must not be set together with POSTHORN_API_KEY_FILE/)
   // What is no secret has no such form.
   assert.match(readConfig({ POSTHORN_ROLE_FILE: '/dev/null' }).warnings[0] ?? '', /POSTHORN_ROLE_FILE is not a setting/)
 })

@@ -103,7 +103,7 @@ export class Follower {
       if (!hasMore) return
       if (found.size >= readMax) {
         this.#reader.warn(
-          `There are more than ${readMax} notifications since ${from.toISOString()}: the oldest of them are not shown. A filter or a later --since shows all.`,
+          `There are more than ${readMax} notifications since ${from.toISOString()}: the oldest are not shown. Use a filter or a later --since to see all.`,
         )
         return
       }
@@ -195,7 +195,7 @@ export class Follower {
 
   #forget(): void {
     if (this.#open.size > openMax) {
-      this.#reader.warn(`More than ${openMax} notifications wait: the oldest of them are followed no further.`)
+      this.#reader.warn(`More than ${openMax} notifications are waiting: the oldest are no longer followed.`)
     }
     dropOldest(this.#open, openMax)
     dropOldest(this.#told, toldMax)

@@ -52,7 +52,7 @@ export async function main(args: readonly string[], host: Host = process): Promi
       host.stdout.write(usage())
       return
     }
-    host.stderr.write(`There is no command "${name}".\n\n${usage()}`)
+    host.stderr.write(`Unknown command "${name}".\n\n${usage()}`)
     host.exitCode = 2
     return
   }

@@ -30,6 +30,6 @@ test('a service that stops answering does not take the way to the redrive with i
     pause: async () => {},
   }
   await assert.rejects(redriveCommand.run(terminal, ['event', 'order-7', '--yes', '--json']), /is stopping/)
-  assert.match(notes.at(-1) ?? '', /It goes on\. `posthorn redrive show redrive-7`/)
+  assert.match(notes.at(-1) ?? '', /Started\. `posthorn redrive show redrive-7`/)
   server.close()
 })

@@ -27,12 +27,14 @@ export const startCommand: Command = {
     const running = await start(config, log, stopping.signal)
     print('')
     print(`  Posthorn is running at ${running.url}`)
-    if (config.role === 'worker') print('  This node only works: it answers /health, /ready and /metrics.')
+    if (config.role === 'worker') print('  This node is a worker only: it serves /health, /ready and /metrics.')
     else print(`  API reference          ${running.url}/docs`)
     if (config.processes > 1) print(`  Processes              ${config.processes}`)
     if (running.newKey !== undefined) {
       print(`  API key (Development)  ${running.newKey}`)
-      print('  The key is shown only this once; POSTHORN_API_KEY can fix one, `posthorn keys create` makes another.')
+      print(
+        '  The key is shown only once. Set POSTHORN_API_KEY to choose it, or create another with `posthorn keys create`.',
+      )
     }
     print('')
     log.info({ signal: await signalled }, 'Stopping')
@@ -83,7 +85,7 @@ function withRole(config: Config, args: readonly string[]): Config {
   if (first === '') return config
   const role = roles.find((one) => one === rest[0])
   if (first !== '--role' || role === undefined || rest.length > 1) {
-    throw new UsageError(`posthorn start takes --role ${roles.join('|')} at the most, not "${args.join(' ')}"`)
+    throw new UsageError(`posthorn start accepts only --role ${roles.join('|')}, not "${args.join(' ')}"`)
   }
   return { ...config, role }
 }

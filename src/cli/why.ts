@@ -56,7 +56,7 @@ async function whyOfSubscriber(client: ApiClient, { subscriber, workflow, at }: 
   const [newest] = body.data
   if (newest !== undefined) return whyOf(client, newest._id)
   throw new CommandFailed(
-    `There is no notification for ${subscriber}${at === undefined ? '' : ` at or before ${at}`}. With --workflow the reason is told.`,
+    `There is no notification for ${subscriber}${at === undefined ? '' : ` at or before ${at}`}. Add --workflow to see the reason.`,
   )
 }
 

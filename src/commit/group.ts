@@ -59,7 +59,7 @@ export function createGroup<Item, Result>(options: GroupOptions<Item, Result>): 
         queues.set(environment.id, line)
         if (line.waiting.length >= waitingMax) {
           const headers = { 'retry-after': '1' }
-          reject(new Problem(503, 'Too many calls are waiting; please try again', { headers }))
+          reject(new Problem(503, 'Too many requests are waiting; please try again', { headers }))
           return
         }
         line.waiting.push(waiting)
@@ -100,7 +100,7 @@ async function commitGroup<Item, Result>(
     for (const [index, waiting] of group.entries()) {
       const result = results[index]
       if (result instanceof Problem || result === undefined) {
-        waiting.reject(result ?? new Error('The group commit gave no result for this call'))
+        waiting.reject(result ?? new Error('The group commit returned no result for this request'))
       } else waiting.resolve(result)
     }
   } catch (error) {

@@ -36,7 +36,7 @@ test('every member that does not fit is named, all at once', () => {
     'payload.customer.email must match format "email"',
   ])
   assert.deepEqual(compiled({ ...order, additionalProperties: false })({ total: 1, other: 2 }), [
-    'payload must not have the member other',
+    'payload must not have the field other',
   ])
 })
 
@@ -95,7 +95,7 @@ test('a pattern that would never end elsewhere is matched in linear time', () =>
     const began = process.cpuUsage()
     assert.deepEqual(check(given('aaa')), [])
     const [message] = check(given(`${'a'.repeat(20_000)}!`))
-    assert.match(message ?? '', /must match pattern|must not have the member/)
+    assert.match(message ?? '', /must match pattern|must not have the field/)
     assert.ok(process.cpuUsage(began).user < 500_000)
   }
 })

@@ -258,7 +258,7 @@ async function commit(begun: Promise<unknown>, end: () => Promise<pg.QueryResult
     throw asUnavailable(error)
   })
   if (command !== 'COMMIT')
-    throw new Error('A statement of this transaction failed and its error was lost; nothing is kept')
+    throw new Error('A statement of this transaction failed and its error was ignored; the transaction was rolled back')
 }
 
 /** A serialisation conflict or a deadlock: `retrying` wants it as it is. */

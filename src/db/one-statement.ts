@@ -18,7 +18,7 @@ export interface Part {
  */
 export function oneStatement(parts: readonly Part[], answer: Statement = sql`select`): Statement {
   const [first, ...others] = parts.map(({ as, statement }) => sql`${as} as (${statement})`)
-  if (first === undefined) throw new Error('A statement has at least one part')
+  if (first === undefined) throw new Error('A statement must have at least one part')
   const all = others.reduce((before, part) => sql`${before}, ${part}`, first)
   return prepared(nameOf(parts.map((part) => part.name).join(' ')), sql`with ${all} ${answer}`)
 }

@@ -54,7 +54,7 @@ function outcomeOf(answer: OutboundAnswer, call: Asked, now: Date): CallOutcome 
   if (status >= 200 && status < 300) {
     const result = callResultOf(answer.body)
     if (result !== undefined) return { kind: 'answered', told, result }
-    const message = 'No JSON object that can be kept was answered: later steps see an empty result'
+    const message = 'The response was not a JSON object that can be stored: later steps see an empty result'
     return { kind: 'answered', told: answer.body === '' ? { status } : { ...told, message }, result: {} }
   }
   if (status >= 500 || busyStatuses.has(status)) {

@@ -84,7 +84,7 @@ test('a provider that cannot send yet is misconfigured', async () => {
 
 test('a provider that throws leaves us unsure, without its secrets', async () => {
   const outcome = await deliverBy(() => Promise.reject(new Error('lost top-secret')))
-  assert.deepEqual(outcome, { kind: 'unsure', detail: 'Vendor broke while sending: lost [redacted]' })
+  assert.deepEqual(outcome, { kind: 'unsure', detail: 'Vendor failed unexpectedly while sending: lost [redacted]' })
   const bare: Provider = { ...providerThat(undefined), send: () => Promise.reject(new Error('lost top-secret')) }
   const world = createFakeWorld()
   const worse = await deliver(world, { provider: bare, integration: integration(complete), message: email() })
@@ -103,7 +103,7 @@ test('a provider that never answers leaves us unsure after 20 seconds, and not b
   assert.equal(outcome, undefined)
   t.mock.timers.tick(1)
   await delivery
-  assert.deepEqual(outcome, { kind: 'unsure', detail: 'Vendor gave no answer within 20000 ms', down: true })
+  assert.deepEqual(outcome, { kind: 'unsure', detail: 'Vendor did not respond within 20000 ms', down: true })
 })
 
 test('words are bounded to what a detail holds', async () => {

@@ -87,7 +87,7 @@ async function inTime<Answer>(
     return typeof answer === 'boolean' ? answer : answer.then(unlessOver)
   }
   const tooLate = new Promise<Answer>((resolve) => {
-    const words = `${name} gave no answer within ${providerCallMs} ms`
+    const words = `${name} did not respond within ${providerCallMs} ms`
     timer = setTimeout(() => resolve(instead(ofDownProvider(unsure(words)))), providerCallMs)
   })
   try {
@@ -95,8 +95,8 @@ async function inTime<Answer>(
     return await Promise.race([ask(asking), tooLate])
   } catch (error) {
     // What was thrown is not told: only a provider knows what of it is secret.
-    world.log.error({ providerId: id, name: (error as Error).name }, 'A provider threw')
-    return instead(unsure(`${name} broke while sending`))
+    world.log.error({ providerId: id, name: (error as Error).name }, 'A provider threw an error')
+    return instead(unsure(`${name} failed unexpectedly while sending`))
   } finally {
     isOver = true
     clearTimeout(timer)

@@ -49,7 +49,7 @@ export function installRoute(app: FastifyInstance, route: Route, context: RouteC
       const caller = await context.authenticate(request.headers.authorization, request.ip)
       if (context.world.tracer !== undefined && route.category === 'trigger') trace(request, reply, route, context)
       if (!mayUse(caller, route.scope))
-        throw forbidden(`This API key may not do this: it needs the scope "${route.scope}"`)
+        throw forbidden(`This API key is not allowed to do this: it needs the scope "${route.scope}"`)
       const { environment } = caller
       const bytes = announcedBytes(request)
       // One that is too large is refused unread.

@@ -126,8 +126,8 @@ async function listen(server: FastifyInstance, { port, host }: Config): Promise<
     if (code === undefined) throw error
     throw new StartError(
       code === 'EADDRINUSE'
-        ? `Port ${port} on ${host} is in use by another program. Stop that one, or set PORT to another port (0 takes a free one).`
-        : `Cannot listen on port ${port} of ${host}: ${message}. Set PORT and HOST to others.`,
+        ? `Port ${port} on ${host} is in use by another program. Stop that program, or set PORT to another port (0 selects a free one).`
+        : `Cannot listen on port ${port} of ${host}: ${message}. Change PORT or HOST.`,
     )
   }
 }

@@ -109,7 +109,7 @@ export function joinMetricsBy(link: MetricsLink): JoinMetrics {
       const question = questions
       let late: NodeJS.Timeout | undefined
       return new Promise<Families>((resolve, reject) => {
-        late = setTimeout(() => reject(new Error('The metrics of all processes did not come')), allWithinMs)
+        late = setTimeout(() => reject(new Error('Not all processes returned their metrics')), allWithinMs)
         waiting.set(question, resolve)
         link.send({ kind: 'ask-metrics', question })
       }).finally(() => {

@@ -81,7 +81,7 @@ export class Supervisor {
       isLate = true
       for (const { number, child } of this.#slots) {
         if (child === undefined) continue
-        this.#parts.log.error({ process: number, pid: child.pid }, 'A process did not stop in time and is ended')
+        this.#parts.log.error({ process: number, pid: child.pid }, 'A process did not stop in time and was killed')
         child.kill()
       }
     })
@@ -108,7 +108,7 @@ export class Supervisor {
       if (this.#stopping.signal.aborted) return
       slot.delayMs = restartDelayMs(slot.delayMs, monotonicMs() - startedAtMs)
       const facts = { process: slot.number, node: nodeId, ended, againInMs: slot.delayMs }
-      log.error(failure === undefined ? facts : { ...facts, failure }, 'A process ended and is started again')
+      log.error(failure === undefined ? facts : { ...facts, failure }, 'A process ended and is being restarted')
       await sleep(slot.delayMs, this.#stopping.signal)
       this.#restarts += 1
     }

@@ -160,7 +160,7 @@ function settledRequest<Form extends CredentialForm, Kind extends Channel>(
     if ('kind' in request) return request
     return beyondRequest(definition, request) ?? definition.sign?.(request, credentials, now) ?? request
   } catch (error) {
-    return misconfigured(`The request to ${definition.name} could not be made: ${(error as Error).message}`)
+    return misconfigured(`The request to ${definition.name} could not be built: ${(error as Error).message}`)
   }
 }
 
@@ -170,7 +170,10 @@ function beyondRequest(
 ): Outcome | undefined {
   const max = limits?.requestBytesMax
   if (max === undefined || Buffer.byteLength(body) <= max) return undefined
-  return refused('bad-content', `The message makes a request of ${Buffer.byteLength(body)} bytes; ${name} takes ${max}`)
+  return refused(
+    'bad-content',
+    `The request would have ${Buffer.byteLength(body)} bytes; ${name} accepts at most ${max}`,
+  )
 }
 
 function batched<Form extends CredentialForm, Kind extends Channel>(
@@ -185,7 +188,9 @@ function batched<Form extends CredentialForm, Kind extends Channel>(
       const outcomes = good.length === 0 ? [] : await askedTogether()
       const told = outcomes.values()
       return items.map((item) =>
-        isOutcome(item) ? item : (told.next().value ?? unsure(`${definition.name} did not say what became of it`)),
+        isOutcome(item)
+          ? item
+          : (told.next().value ?? unsure(`${definition.name} did not report a result for the message`)),
       )
 
       async function askedTogether(): Promise<readonly Outcome[]> {

@@ -22,7 +22,7 @@ export interface Limits {
 export function beyondLimits(name: string, limits: Limits, message: OutboundMessage): Outcome | undefined {
   const { contentCharactersMax, segmentsMax, recipientsMax, messageBytesMax } = limits
   const tooMuch = (has: string, takes: string): Outcome =>
-    refused('bad-content', `The message has ${has}; ${name} takes ${takes}`)
+    refused('bad-content', `The message has ${has}; ${name} accepts at most ${takes}`)
   if ('html' in message) {
     const recipients = message.to.length + message.cc.length + message.bcc.length
     if (recipientsMax !== undefined && recipients > recipientsMax) {

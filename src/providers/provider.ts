@@ -59,7 +59,7 @@ export interface Evidence {
 
 /** One request for many messages. */
 export interface Batching<Form extends CredentialForm, Kind extends Channel> {
-  /** Messages in one request at the most. */
+  /** The maximum number of messages per request. */
   readonly max: number
   /** Messages with the same key may share a request; without one a message goes alone. */
   key(message: MessageOf<Kind>, credentials: CredentialsOf<Form>): string | undefined
@@ -170,7 +170,9 @@ async function sendTogether(
   const within = messages.filter((_message, index) => beyond[index] === undefined)
   const asked = within.length === 0 ? [] : await tried()
   const told = asked.values()
-  return beyond.map((refusal) => refusal ?? told.next().value ?? unsure(`${name} did not say what became of it`))
+  return beyond.map(
+    (refusal) => refusal ?? told.next().value ?? unsure(`${name} did not report a result for the message`),
+  )
 
   async function tried(): Promise<readonly Outcome[]> {
     try {
@@ -193,9 +195,9 @@ function broken(
   const { stack, message: words } = error as Error
   world.log.error(
     { providerId: id, messageId, stack: withoutSecrets(form, account, `${stack}`) },
-    'A provider broke instead of telling how sending went',
+    'A provider failed without returning an outcome',
   )
-  return withSafeWords(form, account, unsure(`${name} broke while sending: ${words}`), messageId)
+  return withSafeWords(form, account, unsure(`${name} failed unexpectedly while sending: ${words}`), messageId)
 }
 
 /** An integration's account is read once and sends many messages; its connections are pooled under the object it became. */

@@ -7,13 +7,13 @@ import { hmacSha256Hex } from './signing/signing.ts'
 
 /** Told with every form that asks for the secret. */
 export const signatureDescription =
-  'Each call carries `X-Posthorn-Signature: t=<seconds>,v1=<hex>`, the HMAC-SHA256 of `<seconds>.<body>` with this secret.'
+  'Each request carries `X-Posthorn-Signature: t=<seconds>,v1=<hex>`, the HMAC-SHA256 of `<seconds>.<body>` with this secret.'
 
 export function ofWebhookUrl(value: string): string | undefined {
-  if (!URL.canParse(value)) return 'must be an address such as https://ops.example.com/hooks'
+  if (!URL.canParse(value)) return 'must be a URL such as https://ops.example.com/hooks'
   const { protocol, username, password, hostname } = new URL(value)
   if (!/^https?:$/.test(protocol) || username !== '' || password !== '') {
-    return 'must be an http(s) address without user name and password'
+    return 'must be an http(s) URL without user name and password'
   }
   return isMetadataHost(hostname) ? 'must not be a metadata address' : undefined
 }

@@ -194,7 +194,7 @@ class WorkerLoop<Row extends Leased> implements Worker {
     if (unbegun.length > 0) {
       await this.#options.release(unbegun.map(({ row }) => row)).catch((error: Error) => {
         const facts = { error: error.message, worker: this.#options.name }
-        this.#options.log.warn(facts, 'Leases could not be given back; they will end')
+        this.#options.log.warn(facts, 'Could not release leases; they will expire')
       })
     }
     for (const { line } of unbegun) line.inFlight -= 1
@@ -278,7 +278,7 @@ class WorkerLoop<Row extends Leased> implements Worker {
     try {
       await this.#options.run(rows, reported)
     } catch (error) {
-      log.error({ err: error, worker: name, rows: open.size }, 'A batch failed; its leases will end')
+      log.error({ err: error, worker: name, rows: open.size }, 'A batch failed; its leases will expire')
       for (const held of [...open.values()]) reported.done(held.row)
     }
   }
@@ -296,7 +296,7 @@ class WorkerLoop<Row extends Leased> implements Worker {
 
   /** For draining: resolves when nothing of the group is in flight. */
   async #runToEnd(group: readonly Held<Row>[], tries: number): Promise<void> {
-    if (tries === 0) throw new Error(`The database did not answer ${drainTriesMax} times in a row`)
+    if (tries === 0) throw new Error(`The database did not respond ${drainTriesMax} times in a row`)
     let left = group.length
     await new Promise<void>((resolve, reject) => {
       const ended = (count: number): void => {
@@ -328,7 +328,7 @@ class WorkerLoop<Row extends Leased> implements Worker {
         count = claimed.length
         this.#take(this.#claimed, claimed, sinceMs)
       },
-      (error: Error) => log.warn({ error: error.message, worker: name }, 'Could not claim; will try again'),
+      (error: Error) => log.warn({ error: error.message, worker: name }, 'Could not claim jobs; will retry'),
     )
     await this.#claiming
     this.#claiming = undefined

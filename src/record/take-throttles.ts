@@ -38,7 +38,7 @@ export async function takeThrottles(
     for (const [index, decision] of group.entries())
       settlements.push(throttleSettlement(decision, before + index, window.until_at))
   }
-  if (settlements.length !== deferred.length) throw new Error('A throttle was not asked for every job')
+  if (settlements.length !== deferred.length) throw new Error('A throttle did not decide on every job')
   return settlements
 }
 

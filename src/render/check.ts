@@ -27,9 +27,9 @@ function sizeMistakes({ content, data }: StepTemplate): FoundMistake[] {
     })
   }
   if (isDeeper(data, dataDepthMax)) {
-    mistakes.push({ path: 'template.data', message: `is nested more than ${dataDepthMax} deep` })
+    mistakes.push({ path: 'template.data', message: `is nested more than ${dataDepthMax} levels deep` })
   } else if (textCount(data) > dataTextsMax) {
-    mistakes.push({ path: 'template.data', message: `holds more than ${dataTextsMax} texts` })
+    mistakes.push({ path: 'template.data', message: `contains more than ${dataTextsMax} strings` })
   }
   return mistakes
 }

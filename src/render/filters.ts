@@ -139,7 +139,7 @@ const dateFormat: FilterHandler = function (value, pattern, zone) {
 function momentFor(filter: FilterThis, given: unknown, zone: unknown) {
   const value: unknown = toValue(given)
   if (typeof zone === 'string' && zone !== '' && !isTimezone(zone)) {
-    throw new Error(`there is no time zone "${zone.slice(0, 64)}": give one such as "Europe/Berlin"`)
+    throw new Error(`unknown time zone "${zone.slice(0, 64)}": use one such as "Europe/Berlin"`)
   }
   if (typeof zone === 'string' && zone !== '') budgetOf(filter).format(zone)
   const subscriberZone = zoneOf(memberOf(subscriberOf(filter), 'timezone', budgetOf(filter)))

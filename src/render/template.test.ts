@@ -66,7 +66,7 @@ test('nothing but own members can be reached', () => {
 test('a template brings in no other and reads no file', () => {
   for (const tag of ['include', 'render', 'layout', 'block']) {
     const { message } = renderError(() => plain(`{% ${tag} "/etc/passwd" %}`))
-    assert.equal(message, `line 1, column 1: the tag "${tag}" is not available: a template cannot bring in others`)
+    assert.equal(message, `line 1, column 1: the tag "${tag}" is not available: a template cannot include others`)
   }
 })
 
@@ -81,7 +81,7 @@ test('a mistake tells field, line, column and the nearest name', () => {
     sceneRenderer.email(freshKey(), { type: 'email', subject: 's', content: 'c', ...more }, scopeWith())
   assert.deepEqual(renderError(email({ subject: 'a\n  {{ x | upcas }}' })), {
     field: 'template.subject',
-    message: 'line 2, column 3: there is no filter "upcas"; the nearest is "upcase"',
+    message: 'line 2, column 3: unknown filter "upcas"; did you mean "upcase"?',
   })
   assert.deepEqual(renderError(email({ content: [{ type: 'text', content: '{% if x %}' }] })), {
     field: 'template.content[0].content',

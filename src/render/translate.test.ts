@@ -96,13 +96,13 @@ test('a payload cannot bring translations, nor reach them', () => {
 test('texts may hold each other to a depth, and never without end', () => {
   const given = { en: { a: "a{{ 'b' | t }}", b: "b{{ 'c' | t }}", c: 'c', loop: "{{ 'loop' | t }}" } }
   assert.equal(plain("{{ 'a' | t }}{{ 'a' | t }}", speaking(given)), 'abcabc')
-  assert.match(renderError(() => plain("{{ 'loop' | t }}", speaking(given))).message, /hold each other/)
+  assert.match(renderError(() => plain("{{ 'loop' | t }}", speaking(given))).message, /include each other/)
   assert.equal(plain("{{ 'a' | t }}", speaking(given)), 'abc')
 })
 
 test('a text that never ends fails what prints it', () => {
   const given = { en: { a: '{% for i in (1..1000000) %}x{% endfor %}' } }
-  assert.match(renderError(() => plain("{{ 'a' | t }}", speaking(given))).message, /is it endless/)
+  assert.match(renderError(() => plain("{{ 'a' | t }}", speaking(given))).message, /does it loop forever/)
 })
 
 test('mistakes in texts are told by key, and single braces that name nothing are none', () => {

@@ -54,7 +54,7 @@ function namedIn(args: readonly unknown[]): Record<string, unknown> {
 
 function filledIn(run: Run, text: Program, values: Record<string, unknown>): string {
   if (run.translating >= textsWithinTextsMax) {
-    throw new Error(`texts of translations hold each other more than ${textsWithinTextsMax} deep`)
+    throw new Error(`texts of translations include each other more than ${textsWithinTextsMax} levels deep`)
   }
   run.translating += 1
   run.scopes.push(values)

@@ -32,7 +32,7 @@ export function createDecideAtOnce(stages: Stages): DecideAtOnce {
       return await decide(stages, environment, jobs, costly)
     } catch (error) {
       if (!(error instanceof NotAtHand))
-        stages.pipeline.world.log.debug({ err: error }, 'Jobs could not be decided at once')
+        stages.pipeline.world.log.debug({ err: error }, 'Could not decide jobs immediately')
       return undefined
     }
   }
@@ -109,7 +109,7 @@ function decidedAtOnce(
 
 class NotAtHand extends Error {
   constructor() {
-    super('Something must be read first')
+    super('More data must be loaded first')
     this.name = 'NotAtHand'
   }
 }

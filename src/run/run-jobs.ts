@@ -82,7 +82,7 @@ async function orAgain<Result>(
     return await work()
   } catch (error) {
     if (!isInfrastructureError(error)) throw error
-    world.log.warn({ err: error, jobs: jobs.length }, 'The database did not answer; the jobs run again soon')
+    world.log.warn({ err: error, jobs: jobs.length }, 'The database did not respond; the jobs will run again soon')
     handling.again(jobs)
     return undefined
   }
@@ -170,7 +170,10 @@ async function decideAsked(
       decideJobs(stages, environment, some, handling, answers),
     )
   } catch (error) {
-    world.log.error({ err: error, jobs: asking.length }, 'Conditions could not be asked; the leases will end')
+    world.log.error(
+      { err: error, jobs: asking.length },
+      'Could not call the webhooks of conditions; the leases will expire',
+    )
     all.forEach(handling.done)
   }
 }

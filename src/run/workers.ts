@@ -158,7 +158,7 @@ export function createWorkers(parts: WorkerParts): Workers {
       const stopping = workers.map((worker) => worker.stop())
       const waiting = [...stages.sends.stop(), ...stages.customCalls.stop()]
       await releaseLeases(db, jobQueue, clock, waiting).catch((error: Error) => {
-        world.log.warn({ error: error.message }, 'Leases could not be given back; they will end')
+        world.log.warn({ error: error.message }, 'Could not release leases; they will expire')
       })
       await Promise.all(stopping)
       await stages.calls.stop()

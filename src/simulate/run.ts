@@ -41,7 +41,7 @@ export interface StepRun {
   details: StoredDetail[]
   state: JobState | null
   messages: KeptMessage[]
-  /** Until when it waits, one after the other. */
+  /** The ends of its waits, in order. */
   readonly waits: Date[]
   window?: WindowSeen
   throttle?: ThrottleSeen

@@ -126,7 +126,7 @@ async function begin(
 ): Promise<Begun | { readonly result: TriggerResult }> {
   if ('result' in judged) return judged
   const [event] = numberEvents({ now: () => at, newId: ids }, [judged]).runnable
-  if (event === undefined) throw new Error('An event that can run was given no id')
+  if (event === undefined) throw new Error('A runnable event has no id')
   const { version } = event
   // Rendered for a version that is not saved, nothing is worth keeping.
   const own: Deciding = {
@@ -142,7 +142,7 @@ const nobody = { recipientCount: 0, recipientCountCapped: false, recipients: [],
 function momentOf(text: string): Date {
   const at = momentOfText(text)?.at
   if (at === undefined || at.getTime() < 0) {
-    throw invalidField('at', 'at must be an ISO 8601 moment from 1970 on, such as 2026-01-02T03:04:05.678Z', text)
+    throw invalidField('at', 'at must be an ISO 8601 timestamp since 1970, such as 2026-01-02T03:04:05.678Z', text)
   }
   return at
 }
@@ -169,7 +169,7 @@ function refusedOr({ acknowledged: _, ...result }: TriggerResult, event: GivenEv
   if (result.status === 'error') {
     throw invalid({ event: { messages: [...(result.error ?? [])] } }, result.error?.join('; '))
   }
-  const repeated = `The transactionId ${result.transactionId} was used before: the event would be answered as processed, and nothing would run`
+  const repeated = `The transactionId ${result.transactionId} was used before: the trigger would return processed, and nothing would run`
   const warnings = 'warnings' in event ? event.warnings : []
   return { ...result, warnings: result.status === 'processed' ? [...warnings, repeated] : warnings }
 }
@@ -250,11 +250,11 @@ function told({ definition: { steps } }: WorkflowVersion, { webhooksHold }: Assu
   const types = new Set(steps.filter(({ active }) => active).map(({ template }) => template.type))
   const isSending = [...types].some((type) => ['email', 'sms', 'push', 'chat'].includes(type))
   return [
-    ...(isSending ? ['Providers take what they are given.'] : []),
-    ...(types.has('custom') ? ['Services that custom steps call answer.'] : []),
+    ...(isSending ? ['Providers accept every message.'] : []),
+    ...(types.has('custom') ? ['Services called by custom steps respond successfully.'] : []),
     ...(text.includes('"on":"webhook"')
-      ? [`Comparisons with what webhook conditions would be answered ${webhooksHold ? 'hold' : 'do not hold'}.`]
+      ? [`Comparisons with the responses of webhook conditions ${webhooksHold ? 'pass' : 'do not pass'}.`]
       : []),
-    'Nothing else happens meanwhile: no other event, nobody reads, no preference changes.',
+    'Nothing else happens in the meantime: no other events, no messages are read, no preferences change.',
   ]
 }

@@ -183,20 +183,20 @@ function sentenceOf(why: WhyStep, run: StepRun, messages: readonly SimulatedMess
 
 function grantedSentence({ call }: StepRun, messages: readonly SimulatedMessage[]): string | undefined {
   if (call !== undefined) {
-    return `Your service would be called at ${callWithoutSecrets({ url: call.url }).url}, and is taken to answer.`
+    return `Your service would be called at ${callWithoutSecrets({ url: call.url }).url}, and is assumed to respond successfully.`
   }
-  if (messages.some(({ channel }) => channel === 'in_app')) return 'Would be put into the subscriber’s feed.'
+  if (messages.some(({ channel }) => channel === 'in_app')) return 'Would be added to the subscriber’s feed.'
   const by: SimulatedIntegration[] = []
   for (const { integration } of messages) {
     if (integration !== undefined && !by.includes(integration)) by.push(integration)
   }
   return by.length === 0
     ? undefined
-    : `Would be sent by ${by.map(({ providerId, identifier }) => `${providerId} (integration ${identifier})`).join(' and ')}.`
+    : `Would be sent through ${by.map(({ providerId, identifier }) => `${providerId} (integration ${identifier})`).join(' and ')}.`
 }
 
 const askedSentence = (asks: readonly string[]): string =>
-  `Its conditions would ask ${asks.map((url) => callWithoutSecrets({ url }).url).join(' and ')}, which is taken for granted.`
+  `Its conditions would call ${asks.map((url) => callWithoutSecrets({ url }).url).join(' and ')}, whose response is assumed.`
 
 /** What nothing is known of is undefined, and not written: an object that grows member by member costs three times as much. */
 type ToldMessage = { -readonly [Name in keyof SimulatedMessage]-?: SimulatedMessage[Name] | undefined }

@@ -22,7 +22,7 @@ export function createTurns(clock: () => number = () => performance.now(), allow
     if (computedMs > allowedMs) {
       throw invalidField(
         'limit',
-        `What the steps say takes more than ${allowedMs / 1_000} seconds to make for so many recipients: ask for fewer`,
+        `Rendering the steps for so many recipients takes more than ${allowedMs / 1_000} seconds: request fewer recipients`,
       )
     }
     await setImmediate()

@@ -104,6 +104,6 @@ function passthroughIn(bucket: OverrideFields): Passthrough {
 function queryIn(given: OverrideFields): Readonly<Record<string, string>> {
   const query = given.fields('query')
   const names = Object.keys(query.all())
-  if (names.length > queryMax) throw new RenderError(given.pathOf('query'), `has more than ${queryMax} members`)
+  if (names.length > queryMax) throw new RenderError(given.pathOf('query'), `has more than ${queryMax} fields`)
   return Object.fromEntries(names.map((name) => [name, query.text(name, queryLengthMax) ?? '']))
 }

@@ -129,7 +129,7 @@ function payloadAddress(payload: Readonly<Record<string, unknown>>): string | un
   const address = given.trim()
   const isGood = address.length <= addressLengthMax && !hasControls(address) && /^https?:\/\//i.test(address)
   if (isGood && URL.canParse(address)) return address
-  throw new RenderError('payload.webhookUrl', `must be an http(s) address of at most ${addressLengthMax} characters`)
+  throw new RenderError('payload.webhookUrl', `must be an http(s) URL of at most ${addressLengthMax} characters`)
 }
 
 function draftsOf(input: StepInput, content: string, places: readonly Place[]): MessageDraft[] {

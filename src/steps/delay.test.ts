@@ -76,7 +76,7 @@ test('a moment that is none, or says no time or no zone, fails the step and is s
     true,
   ]) {
     const told = failure({ metadata: scheduled, payload: { meeting: { at } } })
-    assert.match(told?.error ?? '', /^meeting\.at must be an ISO 8601 date and time with its zone/, JSON.stringify(at))
+    assert.match(told?.error ?? '', /^meeting\.at must be an ISO 8601 date-time with a time zone/, JSON.stringify(at))
     assert.equal(told?.value, typeof at === 'string' ? at : JSON.stringify(at))
   }
   const long = failure({ metadata: scheduled, payload: { meeting: { at: 'x'.repeat(100_000) } } })

@@ -49,7 +49,9 @@ function endOf({ now, job, step, event, subscriber }: StepInput): End {
       return dynamicEndOf({ ...question, path: metadata.dynamicKey })
     case 'timed': {
       const until = timedEndOf(metadata, now, subscriber.timezone)
-      return until === undefined ? { wrong: { error: 'metadata names no day that comes within years' } } : { until }
+      return until === undefined
+        ? { wrong: { error: 'metadata does not match any day in the coming years' } }
+        : { until }
     }
     case 'regular':
       return regularEnd(metadata, event.overrides, now)

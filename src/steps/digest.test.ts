@@ -99,7 +99,7 @@ test('a cron line closes the window by the clocks of the subscriber', () => {
   const metadata = { type: 'timed', cron: '0 8 * * *' }
   assert.equal(joined({ metadata }).dueAt.toISOString(), '2024-03-31T08:00:00.000Z')
   assert.equal(joined({ metadata, timezone: 'Europe/Berlin' }).dueAt.toISOString(), '2024-03-31T06:00:00.000Z')
-  assert.match(failure({ metadata: { type: 'timed', cron: '0 0 30 2 *' } }) ?? '', /^metadata\.cron may never come/)
+  assert.match(failure({ metadata: { type: 'timed', cron: '0 0 30 2 *' } }) ?? '', /^metadata\.cron may never occur/)
 })
 
 test('a digest that looks back and has no length gathers as long as it looks back', () => {
@@ -126,7 +126,7 @@ test('a digest that was woken closes the window it remembers', () => {
     windowId: 'window',
     details: [{ code: 'digestTriggered', at: now }],
   })
-  assert.throws(() => decide({ job: { status: 'delayed', state: null } }), /waits without a window/)
+  assert.throws(() => decide({ job: { status: 'delayed', state: null } }), /is waiting without a window/)
 })
 
 test('what can never run is told when it is saved', () => {

@@ -17,7 +17,7 @@ export const digest: Step = {
 
 function decideToClose({ now, job }: StepInput): Decision {
   const windowId = job.state?.windowId
-  if (windowId === undefined) throw new Error(`The digest of job ${job.id} waits without a window`)
+  if (windowId === undefined) throw new Error(`The digest of job ${job.id} is waiting without a window`)
   return { kind: 'closeDigest', windowId, details: [detail(now, 'digestTriggered')] }
 }
 
@@ -30,7 +30,7 @@ function decideToJoin(input: StepInput): Decision {
   const duration = !isTimed && 'duration' in override ? override.duration : undefined
   const metadata: DigestMetadata = { ...step.metadata, ...duration }
   const dueAt = digestDueAt(metadata, now, subscriber.timezone)
-  if (dueAt === undefined) return invalid(now, 'metadata names no day that comes within years')
+  if (dueAt === undefined) return invalid(now, 'metadata does not match any day in the coming years')
   const digestValue = keyValueOf(metadata.digestKey, event.payload)
   const backoffMs = backoffMsOf(step.metadata)
   return {

@@ -63,9 +63,9 @@ function contentMistakes({ content, contentType }: StepTemplate): StepMistake[] 
     return [{ path, message: 'is missing: an e-mail needs blocks or HTML' }]
   }
   if (typeof content === 'string') {
-    return contentType === 'editor' ? [{ path, message: 'must be a list of blocks where contentType is editor' }] : []
+    return contentType === 'editor' ? [{ path, message: 'must be a list of blocks if contentType is editor' }] : []
   }
-  if (contentType === 'customHtml') return [{ path, message: 'must be a text where contentType is customHtml' }]
+  if (contentType === 'customHtml') return [{ path, message: 'must be a string if contentType is customHtml' }]
   return content.flatMap((block, index) => blockMistakes(block, `${path}[${index}]`))
 }
 
@@ -76,9 +76,9 @@ function blockMistakes(block: EmailBlock, path: string): StepMistake[] {
   if (block.type !== 'text' && block.type !== 'button') {
     mistakes.push({ path: `${path}.type`, message: 'must be text or button' })
   }
-  if (typeof block.content !== 'string') mistakes.push({ path: `${path}.content`, message: 'must be a text' })
+  if (typeof block.content !== 'string') mistakes.push({ path: `${path}.content`, message: 'must be a string' })
   if (block.url !== undefined && typeof block.url !== 'string') {
-    mistakes.push({ path: `${path}.url`, message: 'must be a text' })
+    mistakes.push({ path: `${path}.url`, message: 'must be a string' })
   }
   const align = block.styles?.textAlign
   if (align !== undefined && !alignments.includes(align)) {

@@ -43,7 +43,7 @@ export class OverrideFields {
   line(name: string, lengthMax: number): string | undefined {
     const line = this.text(name, lengthMax)
     if (line !== undefined && hasControls(line)) {
-      throw new RenderError(this.pathOf(name), 'must be one line without control characters')
+      throw new RenderError(this.pathOf(name), 'must be a single line without control characters')
     }
     return line
   }

@@ -91,10 +91,10 @@ function namedTokens({ event }: StepInput, providerId: string): string[] | undef
   if (given === undefined) return undefined
   const path = bucket.pathOf('deviceTokens')
   if (!Array.isArray(given)) throw new RenderError(path, 'must be a list of device tokens')
-  if (given.length > deviceTokensMax) throw new RenderError(path, `names more than ${deviceTokensMax} devices`)
+  if (given.length > deviceTokensMax) throw new RenderError(path, `has more than ${deviceTokensMax} devices`)
   for (const [index, token] of given.entries()) {
     const isToken = typeof token === 'string' && token !== '' && token.length <= tokenLengthMax && !hasControls(token)
-    if (!isToken) throw new RenderError(`${path}[${index}]`, `must be a text of 1 to ${tokenLengthMax} characters`)
+    if (!isToken) throw new RenderError(`${path}[${index}]`, `must be a string of 1 to ${tokenLengthMax} characters`)
   }
   return tokensIn(given)
 }

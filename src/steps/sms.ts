@@ -70,7 +70,7 @@ export function payloadPhone(payload: Readonly<Record<string, unknown>>): string
   const given = Object.hasOwn(payload, 'phone') ? payload['phone'] : undefined
   const phone = typeof given === 'string' ? phoneOf(given) : undefined
   if (phone !== undefined && (phone.length > phoneLengthMax || hasControls(phone))) {
-    throw new RenderError('payload.phone', `must be a number of at most ${phoneLengthMax} characters in one line`)
+    throw new RenderError('payload.phone', `must be a number of at most ${phoneLengthMax} characters on one line`)
   }
   return phone
 }

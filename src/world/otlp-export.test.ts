@@ -79,7 +79,7 @@ test('what a collector cannot take for now is sent when it can; what comes beyon
   collector.answer = 200
   await sink.flush()
   assert.deepEqual(sink.counts(), { sent: 4_096, dropped: 904 })
-  const line = world.logged.find(({ message }) => message.includes('does not take spans'))
+  const line = world.logged.find(({ message }) => message.includes('does not accept spans'))
   assert.match(JSON.stringify(line?.facts), /it answered 503/)
 })
 

@@ -74,7 +74,7 @@ test('a read key reads, and can neither write nor see keys', async () => {
   assert.equal((await app.call('GET', '/v1/tenants', { key })).status, 200)
   const write = await app.call('POST', '/v1/tenants', { key, body: { identifier: 'by-read' } })
   assert.equal(write.status, 403)
-  assert.equal(write.body.message, 'This API key may not do this: it needs the scope "full"')
+  assert.equal(write.body.message, 'This API key is not allowed to do this: it needs the scope "full"')
   assert.equal((await app.call('GET', '/v1/tenants/by-read')).status, 404)
   assert.equal((await app.call('GET', keysPath, { key })).status, 403)
   assert.equal((await app.call('POST', keysPath, { key, body: {} })).status, 403)

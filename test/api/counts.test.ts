@@ -133,10 +133,10 @@ test('the queue tells what is due, what waits and what was buried, by lane', asy
 
 test('what cannot be counted is refused with the field and what to take instead', async () => {
   assert.deepEqual(await refused('measure=steps&groupBy=provider'), {
-    groupBy: 'groupBy must be of workflow, channel, outcome for steps',
+    groupBy: 'groupBy must be among workflow, channel, outcome for steps',
   })
   assert.deepEqual(await refused('measure=endings&outcome=sent&channel=email'), {
-    channel: 'channel cannot be asked for with endings',
+    channel: 'channel cannot be used with endings',
     outcome: 'outcome must be one of completed, failed, skipped, canceled, merged for endings',
   })
   assert.deepEqual(Object.keys(await refused('channel=delay')), ['channel'])

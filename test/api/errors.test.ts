@@ -209,7 +209,7 @@ test('a query that cannot be decoded is 400, an odd one is read as far as it goe
   for (const query of ['email=%FF', 'email=%', 'email=%zz', '%FF=1', 'other=%C3%28']) {
     const reply = await app.call('GET', `/v2/subscribers?${query}`)
     assert.equal(reply.status, 400, query)
-    assert.equal(reply.body.message, 'The query is not valid UTF-8 in percent-encoding')
+    assert.equal(reply.body.message, 'The query string is not valid percent-encoded UTF-8')
   }
   for (const query of ['&&==&', '?', '[]=1', '__proto__=1', '__proto__[]=1', 'email=%C3%BC+%2B']) {
     assert.equal((await app.call('GET', `/v2/subscribers?${query}`)).status, 200, query)

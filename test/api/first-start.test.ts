@@ -104,7 +104,8 @@ test('a configured key that returns works again, one of the other environment is
   await assert.rejects(
     ensureFirstStart(database.db, world, { development: undefined, production: 'the-first-key' }),
     (error: Error) =>
-      error instanceof StartError && /POSTHORN_API_KEY_2 names a key .* of another environment/.test(error.message),
+      error instanceof StartError &&
+      /POSTHORN_API_KEY_2 is a key .* belongs to another environment/.test(error.message),
   )
   assert.deepEqual(await valid(), [hexOf('the-first-key')])
 })
@@ -127,8 +128,7 @@ test('a configured key that was revoked by hand does not come back', async (t) =
   })
   await assert.rejects(
     ensureFirstStart(database.db, world, keys),
-    (error: Error) =>
-      error instanceof StartError && /POSTHORN_API_KEY names a key that was revoked/.test(error.message),
+    (error: Error) => error instanceof StartError && /POSTHORN_API_KEY is a key that was revoked/.test(error.message),
   )
   await ensureFirstStart(database.db, world, { ...keys, development: 'another-key-instead' })
 })
@@ -141,7 +141,7 @@ test('a node with another encryption key is refused; one that also holds the rig
   const stranger = { ...world, sealer: createSealer([other]) }
   await assert.rejects(
     ensureFirstStart(database.db, stranger, { development: 'the-key-of-a-stranger', production: undefined }),
-    (error: Error) => error instanceof StartError && /sealed with another encryption key/.test(error.message),
+    (error: Error) => error instanceof StartError && /encrypted with another key/.test(error.message),
   )
   assert.equal(await count(database, 'api_keys'), 1, 'the refused node left no key')
   await assert.rejects(ensureInstallation(database.db, stranger), StartError)
@@ -233,6 +233,6 @@ test('a mail server that is taken away changes nothing, and is warned of', async
   assert.equal(world.logged.length, 0)
   await ensureFirstStart(database.db, world, noKeys)
   assert.deepEqual(await builtInMail(database), { active: true, primary: true })
-  assert.match(world.logged[0]?.message ?? '', /kept, not sent: POSTHORN_SMTP_URL/)
+  assert.match(world.logged[0]?.message ?? '', /captured, not sent: POSTHORN_SMTP_URL/)
   assert.equal(world.logged.length, 1)
 })

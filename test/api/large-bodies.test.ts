@@ -30,7 +30,7 @@ function assertTooLarge(status: number, body: Json): void {
   assert.equal(status, 413)
   assert.equal(body.statusCode, 413)
   assert.equal(body.path, path)
-  assert.equal(body.message, 'The body is larger than this call allows')
+  assert.equal(body.message, 'The body is larger than this endpoint allows')
 }
 
 interface Sent {

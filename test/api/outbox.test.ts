@@ -243,7 +243,7 @@ test('a filter that is misspelled clears nothing and ends no wait', async () => 
     await app.call('DELETE', '/v1/outbox?recipent=nobody'),
     await scene.get('/wait?recipent=nobody&timeout=1s'),
   ]) {
-    assert.deepEqual(refusals(reply), { recipent: 'recipent is not known here' })
+    assert.deepEqual(refusals(reply), { recipent: 'recipent is not a known field' })
   }
   assert.equal((await scene.list({ recipient: person })).totalCount, 1)
 })

@@ -30,7 +30,7 @@ async function failedRun(): Promise<Json> {
 }
 
 test('a filter that cannot be meant is refused, with every member that is wrong', async () => {
-  assert.match((await refusedFilter({}))['filter'] ?? '', /at least one member/)
+  assert.match((await refusedFilter({}))['filter'] ?? '', /at least one field/)
   const said = await refusedFilter({
     workflow: 'nobody',
     providerId: 'sendgridd',
@@ -40,7 +40,7 @@ test('a filter that cannot be meant is refused, with every member that is wrong'
     transactionId: 'nobody',
   })
   assert.match(said['filter.workflow'] ?? '', /No workflow has the identifier nobody/)
-  assert.match(said['filter.providerId'] ?? '', /the nearest is sendgrid/)
+  assert.match(said['filter.providerId'] ?? '', /did you mean sendgrid/)
   assert.match(said['filter.from'] ?? '', /ISO 8601/)
   assert.match(said['filter.to'] ?? '', /since 1970/)
   assert.match(said['filter.subscriberId'] ?? '', /not found/)

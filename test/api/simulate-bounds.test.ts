@@ -46,7 +46,7 @@ test('contents beyond what an answer holds are left out, and what would be done 
   const [mail, skipped, bell] = recipients.at(-1).steps
   assert.deepEqual([mail.outcome, skipped.outcome, bell.outcome], ['run', 'skip', 'run'])
   assert.deepEqual(skipped.reasons[0].data, {})
-  assert.equal(mail.sentence, 'Would be sent by platform-email (integration platform-email).')
+  assert.equal(mail.sentence, 'Would be sent through platform-email (integration platform-email).')
 })
 
 test('moments at the ends of the calendar are moments', async () => {

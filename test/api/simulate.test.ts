@@ -104,7 +104,7 @@ test('a step that runs tells what it would say, to whom and by which integration
   const [bell, mail] = await stepsOf([inApp(), email()], { to, payload: { orderId: 7 } })
   assert.deepEqual(outcomes([bell, mail]), ['run', 'run'])
   assert.equal(bell.messages[0].content, 'Hello Ada')
-  assert.equal(bell.sentence, 'Would be put into the subscriber’s feed.')
+  assert.equal(bell.sentence, 'Would be added to the subscriber’s feed.')
   const [message] = mail.messages
   assert.deepEqual(
     [message.subject, message.email, message.integration.providerId],
@@ -112,14 +112,14 @@ test('a step that runs tells what it would say, to whom and by which integration
   )
   assert.deepEqual([message.envelope.to, message.envelope.text], [[to.email], 'Hello'])
   assert.match(message.envelope.html, /<p>Hello<\/p>/)
-  assert.equal(mail.sentence, 'Would be sent by platform-email (integration platform-email).')
+  assert.equal(mail.sentence, 'Would be sent through platform-email (integration platform-email).')
   assert.equal(mail.beginsAt, app.world.now().toISOString())
 })
 
 test('skips say why in the words of why', async () => {
   const [bell] = await stepsOf([inApp('x', { filters: [condition('gold')] })], { payload: { plan: 'tin' } })
   assert.deepEqual([bell.outcome, bell.status, codes(bell)], ['skip', 'skipped', ['conditionsFailed']])
-  assert.equal(bell.sentence, 'Skipped: its conditions did not hold: Payload plan was “tin”, asked for EQUAL “gold”.')
+  assert.equal(bell.sentence, 'Skipped: its conditions were not met: Payload plan was “tin”, expected EQUAL “gold”.')
   const [off] = await stepsOf([email()], {}, { preferenceSettings: { email: false } })
   assert.deepEqual([off.outcome, codes(off)], ['skip', ['workflowPreference']])
   const [lost] = await stepsOf([email()], { to: { subscriberId: fresh('person') } })
@@ -218,7 +218,7 @@ test('a throttle tells how many its window let through, and skips the rest of th
 test('failures let the next steps run, or cancel them where the step says so', async () => {
   const going = await stepsOf([inApp(broken), inApp('After')])
   assert.deepEqual([outcomes(going), codes(going[0])], [['fail', 'run'], ['contentFailed']])
-  assert.match(going[0].sentence, /^Failed: its content could not be made \(template.content\)/)
+  assert.match(going[0].sentence, /^Failed: its content could not be generated \(template.content\)/)
   const stopped = await stepsOf([inApp(broken, { shouldStopOnFail: true }), inApp('After')])
   assert.deepEqual([outcomes(stopped), codes(stopped[1])], [['fail', 'cancel'], ['previousFailed']])
   const delayed = await stepsOf([delay({ metadata: { type: 'scheduled', delayPath: 'sendAt' } }), inApp('After')])
@@ -226,7 +226,7 @@ test('failures let the next steps run, or cancel them where the step says so', a
   const overrides = { email: { integrationIdentifier: 'nobody' } }
   const [unsent] = await stepsOf([email()], { overrides })
   assert.deepEqual([unsent.outcome, codes(unsent).at(-1)], ['fail', 'noIntegration'])
-  assert.equal(unsent.sentence, 'The integration nobody, which was asked for, is not there or not active.')
+  assert.equal(unsent.sentence, 'The requested integration nobody does not exist or is not active.')
 })
 
 test('services of one’s own are named, not asked; what they would answer is taken as told', async () => {

@@ -93,7 +93,7 @@ test('a row that somebody holds costs its own caller a 503, told in the log, and
         impatient.call('POST', '/v2/subscribers', { body: { subscriberId: 'innocent' } }),
       ])
       assert.deepEqual([held.status, innocent.status], [503, 201])
-      assert.equal(held.body.message, 'The database took too long over this; please try again')
+      assert.equal(held.body.message, 'The database took too long to respond; please try again')
       assert.equal(held.headers['retry-after'], '1')
     })
     const line = app.world.logged.find(({ message }) => /answered with 503/.test(message)) ?? assert.fail('not logged')

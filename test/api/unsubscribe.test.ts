@@ -53,7 +53,7 @@ test('one click switches the workflow’s e-mail off, and a second one changes n
   app.world.advance(1_000)
   assert.equal((await oneClick(app, link)).status, 200)
   assert.deepEqual(await preferencesOf(subscriberId), preferences)
-  assert.match(reply.text, /You will get no more e-mail about “workflow-/)
+  assert.match(reply.text, /You will not receive any more e-mails about “workflow-/)
 })
 
 test('one click may come as a form in several parts', async () => {

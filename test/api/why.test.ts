@@ -47,7 +47,7 @@ test('a notification is told with its workflow, its subscriber and its steps', a
     subscriberId: person,
     at: notification.createdAt,
   })
-  assert.match(summary, /^The subscriber was told by in-app message\. The step “delay” \(delay\): Waits until /)
+  assert.match(summary, /^The subscriber was notified by in-app message\. The step “delay” \(delay\): Waits until /)
   const [message] = notification.jobs[0].messages
   assert.deepEqual(
     { ...steps[0], reasons: steps[0].reasons.map(({ code, data }: Json) => [code, data]) },

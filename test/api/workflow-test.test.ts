@@ -69,7 +69,7 @@ test('what is not there is 404: the workflow, or somebody who is only named', as
   assert.equal((await ask({ to: 'ada' }, 'nothing')).status, 404)
   const nobody = await ask({ to: 'nobody' })
   assert.equal(nobody.status, 404)
-  assert.match(nobody.body.message, /Subscriber nobody was not found/)
+  assert.match(nobody.body.message, /Subscriber grace was not found/)
   assert.equal((await app.call('GET', '/v2/subscribers/nobody')).status, 404)
   assert.equal((await ask({ to: 'ada' }, 'orders', { key: app.productionKey })).status, 404)
 })
@@ -81,7 +81,10 @@ test('a body that asks for what cannot be is 422, and names it', async () => {
   assert.deepEqual(Object.keys(refusals(await ask({ to: 'ada', steps: [] }))), ['steps'])
   const [, , off] = workflow.steps
   const errors = refusals(await ask({ to: 'ada', steps: [workflow.steps[0]._id, 'nothing', off._id] }))
-  assert.deepEqual(errors, { 'steps.1': 'steps.1 is no step of this workflow', 'steps.2': 'steps.2 is switched off' })
+  assert.deepEqual(errors, {
+    'steps.1': 'steps.1 is not a step of this workflow',
+    'steps.2': 'steps.2 is switched off',
+  })
   assert.deepEqual(Object.keys(refusals(await ask({ to: 'ada', skipDelays: 'soon' }))), ['skipDelays'])
   const bad = await ask({ to: { subscriberId: 'x', email: 'none' } })
   assert.equal(bad.status, 422)

@@ -92,7 +92,7 @@ test('a transaction whose failed statement was passed over in silence is an erro
       await add(tx, 'a')
       await tx.run(sql`select 1 / 0`).catch(() => {})
     }),
-    /nothing is kept/,
+    /was rolled back/,
   )
   assert.equal(await counterValue('a'), 1)
 })
@@ -303,7 +303,7 @@ test('a start waits for its database with growing pauses, says so each time, and
   const begun = performance.now()
   await assert.rejects(awaitDatabase(pool, { name: 'x at nowhere', waitMs: 1_000, log }), (error: Error) => {
     assert.ok(error instanceof UnusableDatabase)
-    assert.match(error.message, /x at nowhere did not answer within 1 s \(\d tries\): .*ENOENT/)
+    assert.match(error.message, /x at nowhere did not respond within 1 s \(\d attempts\): .*ENOENT/)
     return true
   })
   assert.ok(performance.now() - begun < 20_000)

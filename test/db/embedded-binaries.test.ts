@@ -139,7 +139,7 @@ test('a copy that a stranger put there is not run', needsRoot, async (t) => {
   const copy = join(place, 'binaries', `${platform}-${source.version}`)
   assert.ok(postgres.startsWith(copy))
   await chown(copy, 1, 1)
-  await assert.rejects(prepareBinaries(source, postgresUser, [place]), /is not ours/)
+  await assert.rejects(prepareBinaries(source, postgresUser, [place]), /belongs to another user/)
 })
 
 test('data of another major version is refused untouched, with the way to carry it over', async (t) => {

@@ -111,7 +111,7 @@ test('a holder too busy to answer holds all the same', async (t) => {
   const mute = createServer(() => undefined)
   await new Promise<void>((resolve) => mute.listen(join(directory.path, 'holder.7'), resolve))
   t.after(() => mute.close())
-  await assert.rejects(takeHold(directory, us, 'it'), /another process, which does not say its pid, holds it/)
+  await assert.rejects(takeHold(directory, us, 'it'), /another process of unknown pid holds it/)
 })
 
 test('the file a killed holder left locks nobody out', async (t) => {

@@ -45,7 +45,7 @@ test('an option that is none is told, and nothing is done', async () => {
   for (const args of [['--dryrun'], ['now'], ['--dry-run=yes']]) {
     const refused = await run(args)
     assert.equal(refused.code, 2, args.join())
-    assert.match(refused.stderr, /posthorn retention takes --dry-run and --json only/)
+    assert.match(refused.stderr, /posthorn retention accepts only --dry-run and --json/)
   }
   const wrong = await run(['--dry-run'], { POSTHORN_RETENTION_DAYS: '0' })
   assert.equal(wrong.code, 1)
@@ -77,7 +77,7 @@ test('a dry run tells partitions, rows and bytes; the run then drops just those,
   const done = await run([])
   assert.equal(done.code, 0, done.stderr)
   assert.match(done.stdout, new RegExp(`^${monthName(old)} was dropped: 4 partitions, \\d+ bytes`, 'm'))
-  assert.match(done.stdout, /^Done: 3 months dropped, 0 old ones stay/m)
+  assert.match(done.stdout, /^Done: 3 months dropped, 0 old months kept/m)
   const again = JSON.parse((await run(['--json'])).stdout)
   assert.deepEqual([again.dropped, again.kept, again.busy], [[], [], []])
 })

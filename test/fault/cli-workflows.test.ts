@@ -66,7 +66,7 @@ test('a new folder holds a workflow that works, its long text beside it, and a s
   const schema = JSON.parse(await readFile(join(files(), 'workflow.schema.json'), 'utf8'))
   assert.ok(JSON.stringify(schema).includes('contentFile'))
   const again = await run('workflows', 'new', files(), '--name', 'Order shipped')
-  assert.deepEqual([again.code, /is there already/.test(again.stderr)], [2, true])
+  assert.deepEqual([again.code, /already exists/.test(again.stderr)], [2, true])
 })
 
 test('without a terminal and without --yes nothing is changed, and the plan is shown', async () => {
@@ -148,7 +148,7 @@ test('a text is read from no link that leaves the folder, and only from a file',
   const broken = join(files(), 'broken.yaml')
   for (const [contentFile, words] of [
     ['link.txt', /broken\.yaml: link\.txt lies outside/],
-    ['order-shipped', /broken\.yaml: order-shipped is no file/],
+    ['order-shipped', /broken\.yaml: order-shipped is not a file/],
   ] as const) {
     await writeFile(broken, `name: X\nsteps: [{template: {type: sms, contentFile: ${contentFile}}}]\n`)
     const told = await run('workflows', 'diff', files())
@@ -163,8 +163,8 @@ test('a text is read from no link that leaves the folder, and only from a file',
 test('a file that holds itself, or is nested without end, is told as a mistake', async () => {
   const broken = join(files(), 'broken.yaml')
   for (const [text, words] of [
-    ['&a\nname: X\nsteps: *a\n', /broken\.yaml holds an alias of what it stands in/],
-    ['&a\nname: X\nsteps: [*a, *a]\n', /broken\.yaml holds an alias of what it stands in/],
+    ['&a\nname: X\nsteps: *a\n', /broken\.yaml contains an alias that refers to itself/],
+    ['&a\nname: X\nsteps: [*a, *a]\n', /broken\.yaml contains an alias that refers to itself/],
     [
       `name: X\nsteps: []\ndata: {a: ${'['.repeat(150)}${']'.repeat(150)}}\n`,
       /broken\.yaml is nested more than 100 deep/,
@@ -208,7 +208,7 @@ test('promote shows the same difference, takes the workflow over, and no credent
 
 test('an environment cannot be promoted to itself, and an unknown one is told', async () => {
   assert.equal((await run('promote', '--to', 'Development')).code, 2)
-  assert.match((await run('promote', '--to', 'Moon')).stderr, /There is no environment "Moon"/)
+  assert.match((await run('promote', '--to', 'Moon')).stderr, /Unknown environment "Moon"/)
   assert.equal(promoteCommand.usage.length, 1)
 })
 

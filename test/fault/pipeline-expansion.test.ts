@@ -38,7 +38,7 @@ async function killAt(options: StallOptions, name: string, begin: () => Promise<
 
 async function assertAllToldOnce(transactionId: string): Promise<void> {
   await completed(node, [transactionId])
-  const { counts, warnings } = (await progress(node, transactionId)) ?? assert.fail('it is not there')
+  const { counts, warnings } = (await progress(node, transactionId)) ?? assert.fail('it is missing')
   assert.deepEqual(
     [counts.recipients, counts.notifications, counts.byOutcome.completed, warnings],
     [size, size, size, []],

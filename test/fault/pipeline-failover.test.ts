@@ -111,6 +111,6 @@ test('a node that is frozen is taken for dead by two looks, and goes on under a 
   slow.signal('SIGCONT')
   await eventually(async () => (await heartbeatOf(slow)).epoch > before.epoch)
   await eventually(async () => (await slow.ask('GET', '/ready')).status === 200)
-  assert.match(slow.stdout(), /took this one for dead/)
+  assert.match(slow.stdout(), /considered this one dead/)
   assert.deepEqual([(await slow.stop()).code, (await quick.stop()).code], [0, 0])
 })

@@ -159,7 +159,7 @@ test('a direct address that leads to another database is refused at the start', 
       POSTHORN_DATABASE_DIRECT_URL: other.database.url,
     })
     assert.equal(code, 1)
-    assert.match(stderr, /POSTHORN_DATABASE_DIRECT_URL \(.*\) and DATABASE_URL \(.*\) lead to two databases/)
+    assert.match(stderr, /POSTHORN_DATABASE_DIRECT_URL \(.*\) and DATABASE_URL \(.*\) point to different databases/)
     assert.doesNotMatch(stderr, /\n +at /)
   } finally {
     await scene.close()

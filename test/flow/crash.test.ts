@@ -63,7 +63,7 @@ test('an e-mail that was being sent when its node ended is perhaps sent: it is r
     ['Unexpected provider error', 'Warning'],
     [`The message will be tried again at ${again}`, 'Queued'],
   ])
-  assert.match(jobs[0].executionDetails.at(-2).raw, /whether the message was sent is not known/)
+  assert.match(jobs[0].executionDetails.at(-2).raw, /it is unknown whether the message was sent/)
   assert.equal(mail.asked.length, 1)
   app.world.advance(1_000)
   await node.pipeline.work()

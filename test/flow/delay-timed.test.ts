@@ -129,5 +129,5 @@ test('what can never come is refused when it is saved', async () => {
     'steps.2.metadata.dynamicKey',
     'steps.3.metadata.cron',
   ])
-  assert.match(mistakes['steps.0.metadata.cron'] ?? '', /may never come/)
+  assert.match(mistakes['steps.0.metadata.cron'] ?? '', /may never occur/)
 })

@@ -107,7 +107,7 @@ test('a run goes on when its workflow is switched off or deleted meanwhile', asy
   assert.deepEqual(await scene.texts(person), ['After'])
 })
 
-test('somebody who was deleted meanwhile is told nothing more', async () => {
+test('somebody who was deleted in the meantime is told nothing more', async () => {
   const workflow = await scene.workflow([delay(), inApp('After'), inApp('Last')])
   const person = fresh('person')
   const { transactionId } = await scene.run(workflow, person)

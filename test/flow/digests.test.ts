@@ -196,7 +196,7 @@ test('a window whose run was buried closes with it: later events are told', asyn
   )
 })
 
-test('somebody who was deleted meanwhile is told nothing, and one of the same name begins anew', async () => {
+test('somebody who was deleted in the meantime is told nothing, and one of the same name begins anew', async () => {
   const workflow = await scene.workflow([digest(), inApp(list)])
   const person = fresh('person')
   const { transactionId } = await scene.run(workflow, person, { payload: { n: 1 } })

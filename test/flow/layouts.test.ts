@@ -100,7 +100,7 @@ test('a trigger chooses a layout, which is told, or none', async () => {
   assert.equal(sentHtml(), '<p>Hello</p>')
 })
 
-test('a layout that was deleted meanwhile is told, and the default stands in', async () => {
+test('a layout that was deleted in the meantime is told, and the default stands in', async () => {
   await layout('house', { isDefault: true })
   const gone = await layout('gone')
   const created = await scene.created([email({ layoutId: gone.identifier })])

@@ -129,7 +129,7 @@ test('a node that was taken for dead says so, is not alive for a moment, and lea
   assert.deepEqual(living.happened, ['alive', 'dead', 'alive'])
   assert.notEqual(living.node.newLease().slice(0, 18), before.slice(0, 18))
   const warned = living.world.logged.filter(({ level }) => level === 'warn')
-  assert.match(warned[0]?.message ?? '', /took this one for dead/)
+  assert.match(warned[0]?.message ?? '', /considered this one dead/)
   await living.node.stop()
 })
 

@@ -59,7 +59,7 @@ test('a message that was refused is sent again as it was, and a later step that 
   const { steps } = await redriven(failed)
   assert.deepEqual([steps.length, steps[0].way, steps[0].messages, steps[0].type], [1, 'send', 1, 'email'])
   const waiting = await whyOf(scene, failed)
-  const { by } = assertStep(waiting, 0, { status: 'running', says: /^Redriven: what had failed/, code: 'redriven' })
+  const { by } = assertStep(waiting, 0, { status: 'running', says: /^Redriven: the failed messages/, code: 'redriven' })
   assert.match(by, /^[0-9a-f-]{36}$/)
   await refused(failed, 'running', /still running/)
   await scene.work()
@@ -143,16 +143,16 @@ test('one that fails again is told so, and can be redriven again', async () => {
   await redriven(failed)
   await scene.work()
   const why = await whyOf(scene, failed)
-  assertStep(why, 0, { status: 'failed', says: /did not take the e-mail/, code: 'redriven' })
-  assertStep(why, 1, { status: 'canceled', says: /failed, and nothing was to run after that/ })
+  assertStep(why, 0, { status: 'failed', says: /rejected the e-mail/, code: 'redriven' })
+  assertStep(why, 1, { status: 'canceled', says: /failed, and the workflow stops on failure/ })
   await redriven(failed)
   await scene.rows(sql`
     update jobs set state = state || '{"redrives": 20}', status = 'failed', due_at = null
     where notification_id = ${failed._id} and step = 0`)
-  await refused(failed, 'tooOften', /as often as it may be/)
+  await refused(failed, 'tooOften', /the maximum number of times/)
 })
 
-test('a step without an integration had no message: it is decided and rendered anew', async () => {
+test('a step without an integration had no message: it is decided and rendered again', async () => {
   const failed = await scene.run(await scene.workflow([email('To {{ subscriber.firstName }}')]), await person())
   assert.deepEqual(told(failed.jobs[0]).at(-1), ['Subscriber does not have an active integration', 'Failed'])
   await mail.account('one')
@@ -197,7 +197,7 @@ test('what was perhaps sent is not failed', async () => {
   assert.deepEqual(statuses(await again(failed)), ['failed'])
   assert.equal(mail.asked.length, 2)
   await refused(failed, 'perhapsSent', /perhaps sent/)
-  assertStep(await whyOf(scene, failed), 0, { status: 'failed', says: /did not take/ })
+  assertStep(await whyOf(scene, failed), 0, { status: 'failed', says: /rejected/ })
 })
 
 test('nothing is sent to an address that came on the suppression list since', async () => {
@@ -243,7 +243,7 @@ test('a step that was buried is decided anew, and leaves the list of what was', 
     [data[0].kind, data[0]._id, data[0].notificationId, data[0].transactionId, data[0].claims],
     ['job', buried.jobs[0]._id, buried._id, transactionId, poisonousAfter],
   )
-  assert.match(data[0].reason, /ended \d times while this step ran alone/)
+  assert.match(data[0].reason, /crashed \d times while it ran only this step/)
   await redriven(buried)
   assert.equal((await scene.expect(200, 'GET', '/v1/buried')).data.length, 0)
   await scene.work()
@@ -357,7 +357,7 @@ test('a report that names the message by the id it was redriven under is still i
     Metadata: { message_id: second },
   })
   const why = await whyOf(scene, failed)
-  assertStep(why, 0, { status: 'completed', says: /arrived or went on/, code: 'receiptGood' })
+  assertStep(why, 0, { status: 'completed', says: /was delivered or forwarded/, code: 'receiptGood' })
   await postmark.remove()
   mail = new MailScript(scene)
 })

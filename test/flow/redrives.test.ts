@@ -185,7 +185,7 @@ test('what cannot be redriven is counted by reason and left as it is', async () 
   assert.deepEqual([matched, redriven, skipped], [3, 1, { running: 1, perhapsSent: 1 }])
   assert.deepEqual(statuses(await again(running)), ['failed', 'delayed', 'pending'])
   assert.deepEqual([statuses(await again(perhaps)), statuses(await again(good))], [['failed'], ['completed']])
-  assertStep(await whyOf(scene, running), 0, { status: 'failed', says: /did not take/ })
+  assertStep(await whyOf(scene, running), 0, { status: 'failed', says: /rejected/ })
 })
 
 test('a redrive that is stopped goes no further, once', async () => {
@@ -199,7 +199,7 @@ test('a redrive that is stopped goes no further, once', async () => {
   assert.deepEqual([(await shown(begun)).state, (await shown(begun)).lookedAt], ['stopped', 0])
   assert.deepEqual(statuses(await again(failed)), ['failed'])
   await scene.expect(409, 'DELETE', `/v1/redrives/${begun._id}`)
-  assertStep(await whyOf(scene, failed), 0, { status: 'failed', says: /did not take/ })
+  assertStep(await whyOf(scene, failed), 0, { status: 'failed', says: /rejected/ })
 })
 
 test('many wait in the lane of large audiences, one in its own', async () => {

@@ -32,7 +32,7 @@ describe('months that are old', () => {
   test('everything stays when retention is off, and while nothing is old enough', async () => {
     const before = await scene.tables()
     const { database, world } = scene.app
-    const warned = () => world.logged.filter(({ message }) => message.startsWith('Months are older')).length
+    const warned = () => world.logged.filter(({ message }) => message.startsWith('Some months are older')).length
     for (const days of ['off', 200] as const) await announceRetention(database.db, world, days)
     assert.equal(warned(), 0)
     await announceRetention(database.db, world, 90)
@@ -170,7 +170,7 @@ describe('what keeps a month', () => {
     const lines: string[] = []
     const { database, world } = scene.app
     await applyRetention(database.db, world, 30, { progress: (line) => void lines.push(line) })
-    assert.ok(lines.includes('2026-01 stays: a step of it is still to run'), lines.join('\n'))
+    assert.ok(lines.includes('2026-01 stays: one of its steps still has to run'), lines.join('\n'))
     assert.deepEqual((await scene.app.call('GET', '/v1/retention')).body.keptMonths, ['2026-01'])
     assert.deepEqual((await scene.tables()).slice(0, 2), ['2026_01', '2026_05'])
     await scene.until('2026-07-25')

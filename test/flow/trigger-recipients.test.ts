@@ -112,7 +112,7 @@ test('somebody named alone who is wrong is an error that says so; a list of such
     assert.equal(listed.status, 'invalid_recipients')
     assert.deepEqual(
       listed.error,
-      alone.error.map((one: string) => one.replace('to: ', 'to.0 was left out: ')),
+      alone.error.map((one: string) => one.replace('to: ', 'to.0 was ignored: ')),
     )
     const single = await scene.single({ name: hello, to })
     assert.equal(single.status, 422)
@@ -127,7 +127,7 @@ test('an event without a valid recipient is told why, ten reasons at most; an em
   ])
   assert.deepEqual([many.status, none.status], ['invalid_recipients', 'invalid_recipients'])
   assert.equal(many.error.length, 10)
-  assert.equal(many.error[0], 'to.0 was left out: must be a subscriberId, a subscriber or a topic')
+  assert.equal(many.error[0], 'to.0 was ignored: must be a subscriberId, a subscriber or a topic')
   assert.equal('error' in none, false)
 })
 
@@ -145,7 +145,7 @@ test('more mistakes than are worth telling are counted', async () => {
   const to = [fresh('person'), ...Array.from({ length: 30 }, () => '')]
   const { warnings } = await scene.progress(await scene.trigger(hello, to))
   assert.equal(warnings.length, 11)
-  assert.equal(warnings[10], '20 more recipients were left out')
+  assert.equal(warnings[10], '20 more recipients were ignored')
 })
 
 test('who is named twice is told once, by the last definition', async () => {

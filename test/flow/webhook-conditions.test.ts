@@ -117,7 +117,7 @@ test('a service that fails is asked again later, three times in all, and what it
 })
 
 test('after the last try the step fails, and the next one runs', async () => {
-  answers = [new OutboundError('not-sent', 'rules.example.com could not be connected to')]
+  answers = [new OutboundError('not-sent', 'Could not connect to rules.example.com')]
   const workflow = await scene.workflow([inApp('One', { filters: [group([webhook()])] }), inApp('Two')])
   const { transactionId } = await run(workflow)
   await scene.advance(10_000, 1_000)

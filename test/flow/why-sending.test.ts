@@ -36,7 +36,7 @@ test('a message that was taken names its provider and what that calls it', async
   const told = await ran([email('Hello')])
   const data = assertStep(told, 0, {
     status: 'completed',
-    says: /^Sent: sendgrid took the e-mail and calls it good-1\.$/,
+    says: /^Sent: sendgrid accepted the e-mail with the id good-1\.$/,
     code: 'messageSent',
   })
   assert.deepEqual(data, { id: 'good-1', providerId: 'sendgrid' })
@@ -46,7 +46,7 @@ test('a message that was taken names its provider and what that calls it', async
   )
   const [message] = told.steps[0].messages
   assert.deepEqual([message.channel, message.status, message.providerId], ['email', 'sent', 'sendgrid'])
-  assert.equal(told.summary, 'The subscriber was told by e-mail.')
+  assert.equal(told.summary, 'The subscriber was notified by e-mail.')
 })
 
 test('a busy provider is told with its answer and the moment of the next try; then what was tried before', async () => {
@@ -58,7 +58,7 @@ test('a busy provider is told with its answer and the moment of the next try; th
   assert.ok(Date.parse(nextAttemptAt) > app.world.now().getTime())
   assertStep(waiting, 0, {
     status: 'running',
-    says: new RegExp(`could not take the e-mail for now.*next try is at ${nextAttemptAt}`),
+    says: new RegExp(`could not accept the e-mail for now.*next attempt is at ${nextAttemptAt}`),
     code: 'providerBusy',
   })
   assertStep(waiting, 1, { status: 'pending', says: /Not reached yet: the step “e-mail” \(email\) is not over/ })
@@ -71,7 +71,7 @@ test('a provider that stays busy, refuses or rejects our account is told with it
   mail.answers('first', 429)
   const busy = await scene.run(await scene.workflow([email('Hello')]), somebody())
   await scene.advance(1_800_000, 10_000)
-  assertStep(await why(busy), 0, { status: 'failed', says: /sendgrid did not take the e-mail/, code: 'providerError' })
+  assertStep(await why(busy), 0, { status: 'failed', says: /sendgrid rejected the e-mail/, code: 'providerError' })
   mail.answers('first', { status: 400, body: '{"errors":[{"message":"Does not contain a valid address"}]}' })
   const refused = await ran([email('Hello', { shouldStopOnFail: true }), inApp('After')])
   assertStep(refused, 0, { status: 'failed', says: /“.*Does not contain a valid address.*”/, code: 'providerError' })
@@ -80,7 +80,7 @@ test('a provider that stays busy, refuses or rejects our account is told with it
   mail.answers('first', { status: 401, body: '{"errors":[{"message":"bad key"}]}' })
   assertStep(await ran([email('Hello')]), 0, {
     status: 'failed',
-    says: /refused our account.*bad key/,
+    says: /rejected the account.*bad key/,
     code: 'misconfigured',
   })
 })
@@ -93,7 +93,7 @@ test('a message that is held tells since when its provider is down, and when it 
   const told = await why(notification)
   assertStep(told, 0, {
     status: 'running',
-    says: /^The e-mail is held: sendgrid has been down since 20.*Z\. The next try is at 20.*Z\.$/,
+    says: /^The e-mail is held: sendgrid has been down since 20.*Z\. The next attempt is at 20.*Z\.$/,
     code: 'providerDown',
   })
 })
@@ -135,7 +135,7 @@ test('a suppressed address is told with its reason, and so is one that was only 
   const overrides = { email: { to: [`${fresh('other')}@example.org`] } }
   assertStep(await ran([email('Hello')], person, { overrides }), 0, {
     status: 'completed',
-    says: /^Sent: .* Left out, as they are on the suppression list: ada/,
+    says: /^Sent: .* Some addresses were left out because they are on the suppression list: ada/,
   })
 })
 
@@ -164,7 +164,7 @@ test('a device that is gone and a failure of all devices are told', async () => 
   const told = await ran([push], person)
   assertStep(told, 0, {
     status: 'failed',
-    says: /fcm did not take the push message, as the device is gone/,
+    says: /fcm rejected the push message because the device is no longer registered/,
     code: 'allPushFailed',
   })
   assertStep(told, 0, { status: 'failed', says: /./, code: 'deviceTokenRemoved' })
@@ -185,15 +185,15 @@ test('chat accounts that cannot be reached or do not take it are told', async ()
   await vendors.clear()
 })
 
-test('a step that was being sent when its event was called off tells how it ended, and the next one why it did not run', async () => {
+test('a step that was being sent when its event was canceled tells how it ended, and the next one why it did not run', async () => {
   await mail.account('good')
   const transactionId = fresh('transaction')
   mail.meanwhile = async () => {
     await scene.expect(200, 'DELETE', `/v1/events/trigger/${transactionId}`)
   }
   const told = await ran([email('Hello'), inApp('After')], somebody(), { transactionId })
-  assertStep(told, 0, { status: 'completed', says: /^Sent: sendgrid took/ })
-  assertStep(told, 1, { status: 'canceled', says: /called off by request/, code: 'canceled' })
+  assertStep(told, 0, { status: 'completed', says: /^Sent: sendgrid accepted/ })
+  assertStep(told, 1, { status: 'canceled', says: /canceled by request/, code: 'canceled' })
 })
 
 test('an integration that is not there is told, by name where one was asked for', async () => {
@@ -202,7 +202,7 @@ test('an integration that is not there is told, by name where one was asked for'
   const told = await ran([email('Hello')], somebody(), { overrides })
   const data = assertStep(told, 0, {
     status: 'failed',
-    says: /integration elsewhere, which was asked for/,
+    says: /requested integration elsewhere does not exist/,
     code: 'noIntegration',
   })
   assert.equal(data['integrationIdentifier'], 'elsewhere')
@@ -229,7 +229,7 @@ test('a service that is busy, refuses or answers is told for custom steps', asyn
   assertStep(await why(notification), 0, { status: 'completed', says: /answered: status 200/, code: 'callFinished' })
   assertStep(await ran([custom, inApp('After')]), 0, {
     status: 'failed',
-    says: /did not do it: status 404/,
+    says: /did not succeed: status 404/,
     code: 'callFailed',
   })
   const refused = await ran([custom, inApp('After')])
@@ -251,13 +251,13 @@ test('conditions that ask a service tell that it was silent, and that it stayed 
   const waiting = await why(notification)
   assertStep(waiting, 0, {
     status: 'queued',
-    says: /answered 503.*it is asked again\. The next try is at/,
+    says: /answered 503.*it will be called again\. The next attempt is at/,
     code: 'webhookRetried',
   })
   await scene.advance(10_000, 1_000)
   assertStep(await why(notification), 0, {
     status: 'failed',
-    says: /gave no answer, however often/,
+    says: /did not respond after all retries/,
     code: 'webhookFailed',
   })
 })
@@ -288,10 +288,10 @@ test('what the provider reports later is told after what it answered', async () 
   const told = await why(bad)
   assertStep(told, 0, {
     status: 'completed',
-    says: /was not delivered or not wanted: “No such mailbox - \(bounced\)”/,
+    says: /was not delivered or was unwanted: “No such mailbox - \(bounced\)”/,
     code: 'receiptFailed',
   })
-  assert.match(told.summary, /^The subscriber was told nothing\./)
+  assert.match(told.summary, /^The subscriber was not notified\./)
   assert.equal(told.steps[0].messages[0].status, 'error')
   await postmark.remove()
 })

@@ -91,7 +91,7 @@ test('only the steps that are asked for run, by any of their names; the others s
   const two = await run(workflow, me(), { steps: [first._id, mailStep._id] })
   assert.deepEqual(statuses(two), ['completed', 'skipped', 'completed', 'skipped'])
   const why = await scene.expect(200, 'GET', `/v1/notifications/${two._id}/why`)
-  assert.equal(why.steps[3].sentence, 'Skipped: the test was asked for other steps only.')
+  assert.equal(why.steps[3].sentence, 'Skipped: the test was limited to other steps.')
   assert.equal((await scene.progress(two.transactionId)).state, 'completed')
 })
 

@@ -23,7 +23,7 @@ function io(profile: { status: number; body?: object } | 'cut') {
     const isProfile = request.url.endsWith('/profiles')
     asked.push(isProfile ? 'profile' : 'message')
     if (!isProfile) return { status: 201, headers: new Headers(), body: '{"id":"01BX"}' }
-    if (profile === 'cut') throw new OutboundError('unsure', 'IO broke off the call')
+    if (profile === 'cut') throw new OutboundError('unsure', 'IO aborted the request')
     const text = JSON.stringify(profile.body ?? { detail: `${request.headers.get('ocp-apim-subscription-key')}` })
     return { status: profile.status, headers: new Headers(), body: text }
   }

@@ -162,7 +162,7 @@ test('whatever breaks before the request is misconfigured, after it unsure; noth
     throw new TypeError('a bug with top-secret')
   }
   const bug = await sendTo('http://127.0.0.1:9', {}, world)
-  assert.deepEqual(bug, { kind: 'unsure', detail: 'Vendor broke while sending: a bug with [redacted]' })
+  assert.deepEqual(bug, { kind: 'unsure', detail: 'Vendor failed unexpectedly while sending: a bug with [redacted]' })
   assert.equal(world.logged.filter(({ level }) => level === 'error').length, 2)
   assert.doesNotMatch(JSON.stringify(world.logged), /top-secret/)
 })

@@ -225,7 +225,7 @@ test('a recipient the server does not know is refused; when it takes the others,
   assert.match(none.kind === 'refused' ? none.detail : '', /5\.1\.1 user unknown/)
   const some = await send({ port }, { to: ['zoe@example.org', 'nobody@example.org'] })
   assert.equal(some.kind, 'sent')
-  assert.match(some.kind === 'sent' ? (some.detail ?? '') : '', /1 of 2 recipients were refused: .*user unknown/)
+  assert.match(some.kind === 'sent' ? (some.detail ?? '') : '', /1 of 2 recipients were rejected: .*user unknown/)
   assert.deepEqual(mails[0]?.recipients, ['zoe@example.org'])
   const copy = await send({ port }, { to: ['nobody@example.org'], bcc: ['archive@example.org'] })
   assert.equal(
@@ -233,7 +233,7 @@ test('a recipient the server does not know is refused; when it takes the others,
     'bad-recipient',
     'a copy does not stand for whom it was meant for',
   )
-  assert.match(copy.kind === 'refused' ? copy.detail : '', /1 of 2 recipients were refused: .*user unknown/)
+  assert.match(copy.kind === 'refused' ? copy.detail : '', /1 of 2 recipients were rejected: .*user unknown/)
 })
 
 test('an image with an id stands in the HTML, unless it is to be a file', async (t) => {

@@ -128,5 +128,5 @@ test('a server that drips its greeting for ever is left at the deadline', async 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close())
   const { port } = server.address() as AddressInfo
-  await assert.rejects(greetSmtp({ host: '127.0.0.1', port: String(port) }, 200), /did not come to an end in time/)
+  await assert.rejects(greetSmtp({ host: '127.0.0.1', port: String(port) }, 200), /did not finish in time/)
 })

@@ -179,7 +179,7 @@ async function tellsFailures(contract: ProviderContract): Promise<void> {
     ['unsure', 'unsure'],
   ] as const) {
     const fails = async (): Promise<never> => {
-      throw new OutboundError(kind, 'the vendor did not answer within 19000 ms')
+      throw new OutboundError(kind, 'the vendor did not respond within 19000 ms')
     }
     const { outcome } = await send(contract, fails)
     assert.equal(outcome.kind, expected, kind)

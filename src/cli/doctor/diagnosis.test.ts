@@ -67,7 +67,7 @@ test('a schema is this version’s, older, newer, changed or not there', () => {
   const known = [migration(1), migration(2)]
   assert.equal(schemaFinding(known, known).status, 'ok')
   const older = schemaFinding(known, [migration(1)])
-  assert.deepEqual([older.status, older.message], ['failed', 'The database lacks 0002-x.sql.'])
+  assert.deepEqual([older.status, older.message], ['failed', 'The database is missing 0002-x.sql.'])
   assert.match(older.advice ?? '', /posthorn migrate/)
   const newer = schemaFinding(known, [...known, migration(3)])
   assert.match(newer.message, /newer Posthorn: 0003-x\.sql is unknown/)
@@ -78,7 +78,7 @@ test('a schema is this version’s, older, newer, changed or not there', () => {
 
 test('ready is the database and the worker, where the node has one', () => {
   assert.equal(readyFinding({ status: 'ready', database: 'up', worker: 'up' }).status, 'ok')
-  assert.match(readyFinding({ status: 'ready', database: 'up' }).message, /no worker: another must/)
+  assert.match(readyFinding({ status: 'ready', database: 'up' }).message, /no worker: another node must/)
   assert.match(readyFinding({ status: 'not ready', database: 'up', worker: 'down' }).message, /worker .* stands still/)
   assert.equal(readyFinding({ status: 'not ready', database: 'down' }).status, 'failed')
 })
@@ -124,7 +124,7 @@ test('failures are told by their share, and with what fails most', () => {
   assert.equal(statusOf(2, 2), 'warning', 'of two messages a share says little')
   const top = { detail: 'Provider error', provider: 'sendgrid', count: 3 }
   const { message } = failuresFinding({ total: 10, series: [{ outcome: 'failed', total: 3 }] }, { data: [top] })
-  assert.equal(message, '3 of 10 messages of the last hour failed. Most often: Provider error (sendgrid, 3 times).')
+  assert.equal(message, '3 of 10 messages failed in the last hour. Most often: Provider error (sendgrid, 3 times).')
 })
 
 const integration = (identifier: string, channel: string, more: object = {}) => ({
@@ -147,7 +147,7 @@ test('integrations are told by channel, and what only captures is a warning in P
   assert.equal(found.status, 'ok')
   assert.equal(
     found.message,
-    'Active: email, sms, push. Without one: in_app, chat. Kept in the outbox: built-in, tried.',
+    'Active: email, sms, push. Channels without one: in_app, chat. Captured in the outbox: built-in, tried.',
   )
   assert.equal(integrationsFinding(all, { ...own, name: 'Production' }).status, 'warning')
   const real = [integration('mail', 'email')]
@@ -170,7 +170,7 @@ test('a month that should be gone, or is kept, is a warning', () => {
     'Everything is kept. The oldest month is 2026-02.',
   )
   const late = retentionFinding({ ...kept, nextDrop: { month: '2026-02', at: '2026-06-15T09:00:00Z' } }, now)
-  assert.match(late.message, /2026-02 should be gone since/)
+  assert.match(late.message, /2026-02 should have been dropped at/)
   assert.equal(retentionFinding({ ...kept, keptMonths: ['2025-12'] }, now).status, 'warning')
 })
 

@@ -31,7 +31,7 @@ export class CannotCheck extends Error {
 /** As it is with a key, where none was given. */
 export class NoKey extends CannotCheck {
   constructor() {
-    super('There is no API key to ask with.')
+    super('No API key is set.')
     this.name = 'NoKey'
   }
 }
@@ -61,7 +61,7 @@ async function within(timeoutMs: number, run: () => Promise<Finding>): Promise<F
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<Finding>((resolve) => {
     const tell = (): void =>
-      resolve(failed(`It took longer than ${timeoutMs / 1000} s`, 'Look again when there is less to do.'))
+      resolve(failed(`It took longer than ${timeoutMs / 1000} s`, 'Try again when the service is less busy.'))
     timer = setTimeout(tell, timeoutMs)
   })
   try {

@@ -48,7 +48,7 @@ export function askAll({ terminal, url, anybody, signal, keyHolder, database }: 
   /** Whatever the key may read: not asked of a service that does not answer at all. */
   const read = async <Body>(path: string, query: Readonly<Record<string, string>> = {}): Promise<Body> => {
     await health().catch(() => {
-      throw new CannotCheck('The service does not answer.')
+      throw new CannotCheck('The service does not respond.')
     })
     const client = await keyHolder()
     return (await client.call<Body>('GET', path, { query, signal })).body
@@ -66,7 +66,7 @@ export function askAll({ terminal, url, anybody, signal, keyHolder, database }: 
   /** A key that was refused is told once, by the check of the key. */
   const readAsKey = async <Body>(path: string, query?: Readonly<Record<string, string>>): Promise<Body> => {
     await environment().catch((error: unknown) => {
-      throw error instanceof ApiError ? new CannotCheck('The service does not let this key read.') : error
+      throw error instanceof ApiError ? new CannotCheck('The service does not allow this key to read.') : error
     })
     return read<Body>(path, query)
   }
@@ -106,7 +106,7 @@ async function askReady(
   health: () => Promise<Health>,
 ): Promise<Readonly<Record<string, unknown>>> {
   await health().catch(() => {
-    throw new CannotCheck('The service does not answer.')
+    throw new CannotCheck('The service does not respond.')
   })
   try {
     return (await client.call<Record<string, unknown>>('GET', '/ready', { signal })).body

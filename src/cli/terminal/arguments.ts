@@ -59,7 +59,7 @@ export function momentOf(option: string, text: string | undefined, now: Date): D
   const moment = ms === undefined ? momentOfText(text)?.at : new Date(now.getTime() - ms)
   if (moment !== undefined) return moment
   throw new UsageError(
-    `${option} must be a moment such as 2026-01-31T12:00:00Z, or how long ago, such as 5m, not "${text}"`,
+    `${option} must be a timestamp such as 2026-01-31T12:00:00Z, or an age such as 5m, not "${text}"`,
   )
 }
 

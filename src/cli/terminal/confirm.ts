@@ -6,7 +6,9 @@ import { UsageError } from '../command.ts'
 export async function confirmed(terminal: Terminal, question: string, isConfirmed: boolean): Promise<boolean> {
   if (isConfirmed) return true
   if (terminal.ask === undefined) {
-    throw new UsageError('Nothing was done: there is no terminal to ask on. --yes does it without asking.')
+    throw new UsageError(
+      'Nothing was done: there is no terminal to ask for confirmation. Use --yes to skip the question.',
+    )
   }
   return /^y(es)?$/i.test((await terminal.ask(`${question} [y/N] `)).trim())
 }

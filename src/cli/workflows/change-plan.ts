@@ -58,7 +58,9 @@ export async function applyPlan(
 
 async function confirmed(terminal: Terminal): Promise<boolean> {
   if (terminal.ask === undefined) {
-    throw new UsageError('Nothing was changed: there is no terminal to ask on. --yes applies it without asking.')
+    throw new UsageError(
+      'Nothing was changed: there is no terminal to ask for confirmation. Use --yes to apply the changes without asking.',
+    )
   }
   return /^y(es)?$/i.test((await terminal.ask('Apply these changes? [y/N] ')).trim())
 }

@@ -47,7 +47,7 @@ test('nothing outside the folder is read, by a name or by a link', async () => {
 })
 
 test('what is no file, too large or not there is told before it is read', async () => {
-  await assert.rejects(readBelow(folder, 'own'), told(/^own is no file/))
+  await assert.rejects(readBelow(folder, 'own'), told(/^own is not a file/))
   await assert.rejects(readBelow(folder, 'none.txt'), told(/none\.txt cannot be read \(ENOENT\)/))
   await assert.rejects(readBelow(folder, 'a\u0000b'), told(/cannot be read/))
   await writeFile(join(folder, 'huge.txt'), '')

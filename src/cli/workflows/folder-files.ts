@@ -16,14 +16,14 @@ const fileBytesMax = 2 * 1024 * 1024
 export async function readBelow(folder: string, name: string, from?: string): Promise<string> {
   const told = from === undefined ? '' : `${from}: `
   const path = resolve(folder, name)
-  const outside = new UsageError(`${told}${name} lies outside ${folder}`)
+  const outside = new UsageError(`${told}${name} is outside ${folder}`)
   if (!isBelow(resolve(folder), path)) throw outside
   return orTold(`${told}${join(folder, name)} cannot be read`, async () => {
     const real = await realpath(path)
     if (!isBelow(await realpath(folder), real)) throw outside
     // Measured before it is read: a pipe has no end, and a large file would fill the memory.
     const found = await stat(real)
-    if (!found.isFile()) throw new UsageError(`${told}${name} is no file`)
+    if (!found.isFile()) throw new UsageError(`${told}${name} is not a file`)
     if (found.size > fileBytesMax) throw new UsageError(`${told}${name} is larger than ${fileBytesMax} bytes`)
     return readFile(real, 'utf8')
   })
@@ -45,7 +45,7 @@ const isThere = (folder: string, name: string): Promise<boolean> =>
 export async function writeFiles(folder: string, files: readonly TextFile[]): Promise<void> {
   for (const { path, text } of files) {
     const file = resolve(folder, path)
-    const outside = new UsageError(`${path} lies outside ${folder}: it is not written`)
+    const outside = new UsageError(`${path} is outside ${folder}: it was not written`)
     if (!isBelow(resolve(folder), file)) throw outside
     await orTold(`${join(folder, path)} cannot be written`, async () => {
       await mkdir(dirname(file), { recursive: true })
@@ -53,7 +53,7 @@ export async function writeFiles(folder: string, files: readonly TextFile[]): Pr
       if (parent !== top && !isBelow(top, parent)) throw outside
       // Writing goes through a link, to wherever it leads.
       const there = await lstat(file).catch(() => undefined)
-      if (there?.isSymbolicLink()) throw new UsageError(`${join(folder, path)} is a link: it is not written`)
+      if (there?.isSymbolicLink()) throw new UsageError(`${join(folder, path)} is a link: it was not written`)
       await writeFile(file, text)
     })
   }

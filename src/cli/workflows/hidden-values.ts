@@ -34,7 +34,7 @@ const withoutValues = (files: readonly TextFile[], hide: Hide): TextFile[] =>
 /** Spliced into the text rather than written anew: a file that somebody wrote keeps its form and comments. */
 function documentWithout(text: string, hide: Hide): string {
   const parsed = parseDocument(text)
-  if (parsed.errors.length > 0) return '[this file is no YAML]\n'
+  if (parsed.errors.length > 0) return '[this file is not valid YAML]\n'
   let shown = text
   for (const { start, end, kind } of hiddenRanges(parsed)) {
     const source = shown.slice(start, end)

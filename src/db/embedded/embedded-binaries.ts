@@ -80,7 +80,7 @@ export async function prepareBinaries(
     try {
       if (!(await isUsable(identity, target))) await copyPackage(source.root, folder, target)
       if ((await isUsable(identity, target)) && (await isTrusted(target))) return binariesAt(source, target, true)
-      refusals.push(`${target} is not ours, or closed to user ${identity.uid}`)
+      refusals.push(`${target} belongs to another user, or is not accessible to user ${identity.uid}`)
     } catch (error) {
       if (codeOf(error) === undefined) throw error
       refusals.push((error as Error).message)
@@ -169,7 +169,7 @@ async function copyPackage(root: string, folder: string, target: string): Promis
   const aside = await mkdtemp(`${target}.new-`)
   try {
     await copyTree(join(root, 'native'), join(aside, 'native'))
-    if (!(await linkLibraries(aside))) throw new EmbeddedPostgresError(`${aside} cannot be written.`)
+    if (!(await linkLibraries(aside))) throw new EmbeddedPostgresError(`${aside} is not writable.`)
     await chmod(aside, 0o755)
     // After a power cut a complete name must not hold empty files. Node has no call for this; a failure costs only that.
     await runToEnd('/bin/sync', [], { uid: 0, gid: 0, switches: false }, syncTimeoutMs).catch(() => undefined)

@@ -96,7 +96,7 @@ async function climb(
     if (Math.max(...(await list(directory.path))) === own) return own
     await rm(join(directory.path, nameOf(own)), { force: true })
   }
-  throw new EmbeddedPostgresError(`Too many processes want ${what} at once. Start one of them again.`)
+  throw new EmbeddedPostgresError(`Too many processes are trying to open ${what} at once. Start one of them again.`)
 }
 
 function nameOf(number: number): string {
@@ -136,7 +136,7 @@ async function heldBy(pid: number | undefined, file: string, what: string): Prom
     ({ mtime }) => ` since ${mtime.toISOString()}`,
     () => '',
   )
-  const who = pid === undefined ? 'another process, which does not say its pid,' : `process ${pid}`
+  const who = pid === undefined ? 'another process of unknown pid' : `process ${pid}`
   return new EmbeddedPostgresError(
     `Posthorn is already running on ${what}: ${who} holds it${since}. Stop that one first, or choose another data directory.`,
   )

@@ -61,7 +61,7 @@ export async function chooseHome(
     if (await mayUse(identity, place, toEnter)) return homeAt(place, identity)
     throw new EmbeddedPostgresError(
       `The data in ${cluster.path} cannot be reached by user ${identity.uid}, who owns it. ` +
-        'Let that user enter every directory on the way (chmod o+x), or move the data.',
+        'Allow that user to enter every directory on the path (chmod o+x), or move the data.',
     )
   }
   const identity = await chooseIdentity(runAs, undefined)
@@ -69,7 +69,7 @@ export async function chooseHome(
     if (await mayUse(identity, await nearestExisting(place), toEnter)) return homeAt(place, identity)
   }
   throw new EmbeddedPostgresError(
-    `User ${identity.uid}, whom PostgreSQL runs as, can enter none of ${places.join(', ')}. ` +
+    `PostgreSQL runs as user ${identity.uid}, who cannot enter any of ${places.join(', ')}. ` +
       'Choose another data directory, or set DATABASE_URL to a PostgreSQL server of your own.',
   )
 }
@@ -99,8 +99,8 @@ export async function makeHome(home: Home): Promise<void> {
     const known = await unusableDirectory(dataDirectory, error)
     if (known !== undefined) throw known
     throw new EmbeddedPostgresError(
-      `Cannot make the data directory ${dataDirectory}: ${(error as Error).message}. ` +
-        'Choose one that can be written, or set DATABASE_URL to a PostgreSQL server of your own.',
+      `Cannot create the data directory ${dataDirectory}: ${(error as Error).message}. ` +
+        'Choose a writable directory, or set DATABASE_URL to a PostgreSQL server of your own.',
       { cause: error },
     )
   }

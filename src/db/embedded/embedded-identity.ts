@@ -36,14 +36,14 @@ export async function chooseIdentity(
     }
     return { uid, gid: process.getegid?.() ?? nobodyFallback, switches: false }
   }
-  if (runAs?.uid === 0) throw new EmbeddedPostgresError('PostgreSQL refuses to run as root: name another user.')
+  if (runAs?.uid === 0) throw new EmbeddedPostgresError('PostgreSQL refuses to run as root: choose another user.')
   if (!cluster) return { ...(runAs ?? (await nobody())), switches: true }
   const { owner, path } = cluster
   if (owner.uid === 0 || (runAs && runAs.uid !== owner.uid)) {
     const wanted = runAs ?? (await nobody())
     throw new EmbeddedPostgresError(
-      `The data in ${path} belongs to user ${owner.uid}, but PostgreSQL is to run as user ${wanted.uid}. ` +
-        `Hand it over with: chown -R ${wanted.uid}:${wanted.gid} ${path}`,
+      `The data in ${path} belongs to user ${owner.uid}, but PostgreSQL would run as user ${wanted.uid}. ` +
+        `Change the owner with: chown -R ${wanted.uid}:${wanted.gid} ${path}`,
     )
   }
   return { uid: owner.uid, gid: runAs?.gid ?? owner.gid, switches: true }

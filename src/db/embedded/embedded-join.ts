@@ -35,7 +35,7 @@ export async function joinEmbeddedPostgres(options: JoinOptions): Promise<Connec
     if ((await servedDirectory(connection)) === cluster) return connection
     if (performance.now() > deadline) {
       throw new EmbeddedPostgresError(
-        `A running Posthorn holds ${dataDirectory}, but its database does not answer. See that service's log.`,
+        `A running Posthorn holds ${dataDirectory}, but its database does not respond. See the log of that service.`,
       )
     }
     await sleep(pauseMs)

@@ -69,7 +69,7 @@ async function startOnDisk(options: EmbeddedOptions): Promise<EmbeddedPostgres> 
   if (home.moved || binaries.copied) {
     log.info(
       { data: home.dataDirectory, programs: binaries.postgres, user: home.identity.uid },
-      `User ${home.identity.uid}, whom PostgreSQL runs as, cannot use the project's own directories: ` +
+      `PostgreSQL runs as user ${home.identity.uid}, who cannot use the directories of the project: ` +
         `its data is in ${home.dataDirectory}, its programs are in ${binaries.postgres}`,
     )
   }
@@ -113,7 +113,7 @@ function watch(server: EmbeddedServer, first: Running, holding: Holding, log: Lo
       failures = 0
     } catch (error) {
       failures++
-      log.error({ error, failures }, 'cannot look after PostgreSQL')
+      log.error({ error, failures }, 'cannot supervise PostgreSQL')
     }
   }
   let timer: NodeJS.Timeout

@@ -98,7 +98,7 @@ async function refuseUnseenServer(server: EmbeddedServer, found: PidFile): Promi
   if (silent && !seen) return
   throw new EmbeddedPostgresError(
     `A PostgreSQL that Posthorn did not start serves ${server.home.cluster} (its pid file says ${found.pid}); ` +
-      'perhaps by hand, or in another container. Stop it first, or choose another data directory.',
+      'it may have been started manually, or in another container. Stop it first, or choose another data directory.',
   )
 }
 
@@ -111,7 +111,7 @@ async function adopt(server: EmbeddedServer, pid: number, log: Log): Promise<boo
     if (answer?.dataDirectory === home.cluster && answer.versionNumber === binaries.versionNumber) return true
   }
   if (await isOurs(server, pid)) {
-    log.info({ postgresPid: pid }, 'the PostgreSQL found running is not as it would be started now: starting it anew')
+    log.info({ postgresPid: pid }, 'the running PostgreSQL has outdated settings: restarting it')
     await stopPostmaster(server, pid)
   }
   return false
@@ -149,7 +149,7 @@ async function waitUntilReady(server: EmbeddedServer, pid: number, log: Log): Pr
     if (!(await isOurs(server, pid))) return {}
     if (!noticed && performance.now() - begun > recoveryNoticeMs) {
       noticed = true
-      log.info({ postgresPid: pid }, 'PostgreSQL is still starting: after a crash it replays its log first')
+      log.info({ postgresPid: pid }, 'PostgreSQL is still starting: after a crash it first replays its log')
     }
     const file = await readPidFile(server)
     if (file?.pid !== pid || file.status !== 'ready') return undefined
@@ -158,7 +158,7 @@ async function waitUntilReady(server: EmbeddedServer, pid: number, log: Log): Pr
     } catch (error) {
       silentSince ??= performance.now()
       if (performance.now() - silentSince < silenceMaxMs) return undefined
-      log.warn({ postgresPid: pid, error }, 'PostgreSQL runs but does not answer')
+      log.warn({ postgresPid: pid, error }, 'PostgreSQL is running but does not respond')
       return {}
     }
   }, recoveryTimeoutMs)
@@ -183,7 +183,7 @@ export async function stopPostmaster(server: EmbeddedServer, pid: number, timeou
     if (await poll(async () => ((await isOurs(server, pid)) ? undefined : true), timeoutMs)) return
   }
   throw new EmbeddedPostgresError(
-    `PostgreSQL (process ${pid}) on ${server.home.cluster} does not stop. End that process, then start Posthorn again.`,
+    `PostgreSQL (process ${pid}) on ${server.home.cluster} does not stop. Kill that process, then start Posthorn again.`,
   )
 }
 

@@ -22,7 +22,7 @@ const operandsMax = 100
 
 export class LogicTooLarge extends Error {
   constructor() {
-    super('The conditions make too much of what they are given')
+    super('The conditions produce too large a result')
     this.name = 'LogicTooLarge'
   }
 }

@@ -243,7 +243,7 @@ test('an unknown operator is a mistake wherever it stands, and the nearest is na
     mistakes.map(({ path }) => path),
     ['skip.and.1.or.0.startWith'],
   )
-  assert.match(mistakes[0]?.message ?? '', /unknown operator; the nearest is startsWith/)
+  assert.match(mistakes[0]?.message ?? '', /unknown operator; did you mean startsWith\?/)
   assert.equal(skipMistakes({ toString: [1] })[0]?.path, 'skip.toString')
   assert.equal(skipMistakes({ ['x'.repeat(999)]: [1] })[0]?.path.length, 'skip.'.length + 64)
 })

@@ -72,7 +72,7 @@ test('a template may stand in the path and the query of an address, and never in
     'https:\\\\{{ payload.host }}/',
     '//{{ payload.host }}/',
   ])
-    assert.match(told(url).join(), /^metadata\.url must name its host without a template/, url)
-  assert.match(told('ftp://api.example.com/{{ payload.id }}').join(), /must be an http or https address/)
+    assert.match(told(url).join(), /^metadata\.url must have a host without a template/, url)
+  assert.match(told('ftp://api.example.com/{{ payload.id }}').join(), /must be an http or https URL/)
   assert.match(told('https://user:pass@api.example.com/{{ payload.id }}').join(), /user name or a password/)
 })

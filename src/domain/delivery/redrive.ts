@@ -39,16 +39,16 @@ export const skipReasons = [
 export type SkipReason = (typeof skipReasons)[number]
 
 export const skipSentences: Readonly<Record<SkipReason, string>> = {
-  running: 'it is still running: wait until it is over, or cancel it',
+  running: 'it is still running: wait until it has finished, or cancel it',
   nothingFailed: 'none of its steps failed',
-  canceled: 'its event was called off',
+  canceled: 'its event was canceled',
   retracted: 'it was retracted',
   gone: 'its event is no longer kept',
-  perhapsSent: 'what failed was perhaps sent after all, and is not sent twice',
+  perhapsSent: 'the failed message may have been sent and is not sent twice',
   suppressed: 'the address is on the suppression list',
   contentGone: 'the content of its messages is no longer kept',
   filesGone: 'the files that came with its event are no longer kept',
-  tooOften: 'it was redriven as often as it may be',
+  tooOften: 'it was redriven the maximum number of times',
 }
 
 /** A job keeps a line of each: a step that fails so often needs mending elsewhere. */

@@ -76,7 +76,7 @@ function severitiesOf(given: unknown): Severity[] {
 
 function asTag(value: unknown): string {
   if (typeof value !== 'string' || value.length > textLengthMax) {
-    throw new FilterMistake(`tags must be texts of at most ${textLengthMax} characters`)
+    throw new FilterMistake(`tags must be strings of at most ${textLengthMax} characters`)
   }
   return value
 }
@@ -84,7 +84,9 @@ function asTag(value: unknown): string {
 function asScalar(value: unknown): Scalar {
   const isScalar = value === null || ['string', 'number', 'boolean'].includes(typeof value)
   if (!isScalar || (typeof value === 'string' && value.length > textLengthMax)) {
-    throw new FilterMistake(`data must hold texts of at most ${textLengthMax} characters, numbers, true, false or null`)
+    throw new FilterMistake(
+      `data must contain strings of at most ${textLengthMax} characters, numbers, true, false or null`,
+    )
   }
   return value as Scalar
 }
@@ -126,7 +128,7 @@ const valuesOf = (value: unknown): Groups<Scalar> =>
 
 function checkName(name: string): void {
   if (name === '' || /^[$.]/.test(name) || forbiddenNames.has(name) || name.length > textLengthMax) {
-    throw new FilterMistake('data has a name that cannot be asked for')
+    throw new FilterMistake('data has a name that cannot be filtered by')
   }
 }
 

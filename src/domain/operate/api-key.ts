@@ -5,7 +5,7 @@ import type { Scope } from '../environment.ts'
 export interface ApiKey {
   readonly _id: string
   readonly name: string
-  /** The last characters of the key, to recognise it by. */
+  /** The last characters of the key, to identify it. */
   readonly hint: string
   readonly scopes: readonly Scope[]
   /** Whether a sealed copy is kept, so that what was signed with the key can be checked. */

@@ -20,9 +20,9 @@ export const addedRows = (one: RowCounts, other: RowCounts): RowCounts => ({
 })
 
 /**
- * Why a month that is old enough stays. `open_jobs`: a step of it is still to run; `open_tasks`: a message of it that was put
+ * Why a month that is old enough stays. `open_jobs`: one of its steps still has to run; `open_tasks`: a message of it that was put
  * off is still to come back, or an event of it still to be expanded; `open_digests`: a step that is still to run tells of an
- * event of it, which a digest has gathered; `unsent_messages`: a message of it is still to be sent.
+ * event of it, which a digest has gathered; `unsent_messages`: one of its messages is not sent yet.
  */
 export type KeptBy = 'open_jobs' | 'open_tasks' | 'open_digests' | 'unsent_messages'
 

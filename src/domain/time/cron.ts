@@ -57,7 +57,7 @@ function valuesOf(part: string, field: Field): Values {
   const values: number[] = []
   for (const item of part.split(',')) {
     const read = itemOf(item, field)
-    if (typeof read === 'string') return { mistake: `says ${JSON.stringify(item)} for the ${field.called}: ${read}` }
+    if (typeof read === 'string') return { mistake: `has ${JSON.stringify(item)} as the ${field.called}: ${read}` }
     values.push(...read)
   }
   return { values: ascending(values) }
@@ -70,7 +70,7 @@ function itemOf(item: string, field: Field): readonly number[] | string {
   const { min, max } = field
   const match = itemForm.exec(item.toLowerCase())
   if (match === null)
-    return `it takes ${allowedOf(field)}, *, ranges such as 1-5, steps such as */2, and lists of these`
+    return `it accepts ${allowedOf(field)}, *, ranges such as 1-5, steps such as */2, and lists of these`
   const [, star, low, high, stepText] = match
   // Programs disagree on what a value with a step means: one of them runs it once, others to the end of the range.
   if (low !== undefined && high === undefined && stepText !== undefined)

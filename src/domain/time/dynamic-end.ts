@@ -24,7 +24,7 @@ export function momentEndOf(question: DynamicQuestion): DynamicEnd {
   if (value === undefined || value === null) return missing(path)
   const moment = typeof value === 'string' ? momentOfText(value.trim()) : undefined
   if (moment === undefined || !moment.hasTime || !moment.hasZone)
-    return wrong(question, value, 'must be an ISO 8601 date and time with its zone, such as 2030-01-31T09:00:00Z')
+    return wrong(question, value, 'must be an ISO 8601 date-time with a time zone, such as 2030-01-31T09:00:00Z')
   if (moment.at <= acceptedAt) return { ...wrong(question, value, 'is in the past'), isPast: true }
   if (moment.at.getTime() - now.getTime() > durationMsMax) return wrong(question, value, 'is more than a year away')
   return { until: moment.at }
@@ -43,7 +43,7 @@ export function dynamicEndOf(question: DynamicQuestion): DynamicEnd {
     return { wrong: { error: mistakes.join('; '), value: shown(value) }, isPast: false }
   }
   if (typeof value === 'string') return momentEndOf(question)
-  return wrong(question, value, 'must be an ISO 8601 date and time with its zone, or an object with amount and unit')
+  return wrong(question, value, 'must be an ISO 8601 date-time with a time zone, or an object with amount and unit')
 }
 
 const missing = (path: string) => ({ wrong: { error: `The payload has no ${path}` }, isPast: false })

@@ -17,11 +17,7 @@ export function throttleMistakes(metadata: unknown, path = 'metadata'): TimingMi
   return [
     ...(metadata['type'] === 'fixed'
       ? durationMistakes(metadata, path)
-      : requiredPathMistakes(
-          metadata['dynamicKey'],
-          `${path}.dynamicKey`,
-          'the end or the length of the window stands',
-        )),
+      : requiredPathMistakes(metadata['dynamicKey'], `${path}.dynamicKey`, 'the end or the length of the window is')),
     ...thresholdMistakes(metadata['threshold'], `${path}.threshold`),
     ...keyMistakes(metadata['throttleKey'], `${path}.throttleKey`),
   ]

@@ -101,7 +101,7 @@ test('a cron line stands for amount, unit and time, and must come every year', (
     for (const cron of ['0 9 * *', '0 0 31 2 *', '0 0 29 2 *', '99 * * * *', 5, {}])
       assert.deepEqual(paths(mistakes({ type: 'timed', cron })), ['metadata.cron'], JSON.stringify(cron))
   }
-  assert.match(delayMistakes({ type: 'timed', cron: '0 0 31 2 *' })[0]?.message ?? '', /may never come/)
+  assert.match(delayMistakes({ type: 'timed', cron: '0 0 31 2 *' })[0]?.message ?? '', /may never occur/)
 })
 
 test('a timed delay has the settings of a timed digest, a dynamic one a path', () => {

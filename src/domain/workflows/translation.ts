@@ -78,8 +78,9 @@ function mistakeOf(key: string, value: unknown, depth: number, texts: ReadonlyMa
     if (texts.has(key)) return 'is given twice, once nested and once with dots'
     return value.length > textLengthMax ? `is longer than ${textLengthMax} characters` : undefined
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'must be a text or hold texts'
-  return depth >= textsDepthMax ? `is nested more than ${textsDepthMax} deep` : undefined
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return 'must be a string or an object of strings'
+  return depth >= textsDepthMax ? `is nested more than ${textsDepthMax} levels deep` : undefined
 }
 
 /** What most callers write first; where it is missing, the oldest locale stands in. */

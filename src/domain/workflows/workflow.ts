@@ -166,7 +166,7 @@ export interface TemplateVariable {
   readonly defaultValue?: unknown
 }
 
-/** What a step says. Which members count depends on its type. */
+/** The content of a step. Which fields apply depends on its type. */
 export interface StepTemplate {
   readonly type: StepType
   readonly content?: string | readonly EmailBlock[]
@@ -182,13 +182,13 @@ export interface StepTemplate {
   readonly actor?: TemplateActor
   readonly feedId?: string | null
   readonly variables?: readonly TemplateVariable[]
-  /** In-app: custom data that goes with the message. */
+  /** In-app: custom data of the message. */
   readonly data?: Readonly<Record<string, unknown>>
   readonly name?: string
   /** E-mail: instead of the integration's own sender. */
   readonly from?: { readonly email: string; readonly name?: string }
   readonly replyTo?: string
-  /** E-mail and in-app: what payloads bring is not made safe. */
+  /** E-mail and in-app: switches off the sanitizing of values from the payload. */
   readonly disableOutputSanitization?: boolean
 }
 

@@ -29,7 +29,7 @@ ${oneClick(choices)}
 <input type="hidden" name="save" value="choices">
 ${workflow === undefined || boxes.workflow.length === 0 ? undefined : group('workflow', workflow.name, boxes.workflow)}
 ${workflow?.critical === true ? html`<p>“${workflow.name}” tells you what you need to know, so it cannot be switched off.</p>` : undefined}
-${group('everywhere', 'All notifications', boxes.everywhere, 'What is switched off here is off for everything, but for what you need to know, such as a password reset.')}
+${group('everywhere', 'All notifications', boxes.everywhere, 'Channels switched off here are off for everything except messages you need, such as a password reset.')}
 <button type="submit">Save</button>
 </form>`,
   )
@@ -37,7 +37,9 @@ ${group('everywhere', 'All notifications', boxes.everywhere, 'What is switched o
 
 function noticeOf(done: 'unsubscribed' | 'saved', name: string | undefined): string {
   if (done === 'saved') return 'Your choices are saved.'
-  return name === undefined ? 'You will get no more of these e-mails.' : `You will get no more e-mail about “${name}”.`
+  return name === undefined
+    ? 'You will not receive any more of these e-mails.'
+    : `You will not receive any more e-mails about “${name}”.`
 }
 
 /** What most people came for, without a box to find first. The field is RFC 8058's own. */

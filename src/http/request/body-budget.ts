@@ -77,5 +77,5 @@ export function createBodyBudget(world: Pick<World, 'sleep'>): BodyBudget {
 function orBusy(giveBack: (() => void) | undefined): () => void {
   if (giveBack !== undefined) return giveBack
   const headers = { 'retry-after': retryAfterSeconds }
-  throw new Problem(503, 'Too many large bodies at once; please try again', { headers })
+  throw new Problem(503, 'Too many large requests at once; please try again', { headers })
 }

@@ -58,7 +58,7 @@ export function readJsonBody(bytes: Buffer, parse: ParseJson, judgesText = false
   } catch {
     throw new Problem(
       400,
-      isJson(text) ? 'The body has a member that would change a prototype' : 'The body is not JSON',
+      isJson(text) ? 'The body has a field that would change a prototype' : 'The body is not sent as JSON',
     )
   }
   if (judgesText && depth <= jsonDepthMax && typeof body === 'object' && body !== null && !suspicious.test(text)) {
@@ -70,10 +70,10 @@ export function readJsonBody(bytes: Buffer, parse: ParseJson, judgesText = false
 }
 
 const notUtf8 = (): Problem => new Problem(400, 'The body is not valid UTF-8')
-const notJson = (): Problem => new Problem(400, 'The body is not JSON')
+const notJson = (): Problem => new Problem(400, 'The body is not sent as JSON')
 const tooDeep = (depthMax: number): Problem => new Problem(400, `The body is nested more than ${depthMax} levels deep`)
 const tooMany = (valuesMax: number): Problem =>
-  new Problem(400, `The body holds more than ${valuesMax} objects, arrays and texts`)
+  new Problem(400, `The body contains more than ${valuesMax} objects, arrays and strings`)
 
 export interface LargeBodyRules {
   readonly parse: ParseJson
@@ -137,9 +137,9 @@ export function isLargeBody(body: unknown): boolean {
 
 function refused(refusal: ScanRefusal, { depthMax, valuesMax }: { depthMax: number; valuesMax: number }): Problem {
   if (refusal === 'too deep') return tooDeep(depthMax)
-  if (refusal === 'too many members') return new Problem(400, `The body holds more than ${bodyMembersMax} values`)
-  if (refusal === 'too many blanks')
-    return new Problem(400, `The body holds more than ${blankBytesMax} blanks in a row`)
+  if (refusal === 'too many fields') return new Problem(400, `The body contains more than ${bodyMembersMax} values`)
+  if (refusal === 'too much whitespace')
+    return new Problem(400, `The body contains more than ${blankBytesMax} consecutive whitespace characters`)
   return refusal === 'not JSON' ? notJson() : tooMany(valuesMax)
 }
 

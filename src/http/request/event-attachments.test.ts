@@ -61,7 +61,7 @@ test('more files, or larger ones, than an event may bring are refused', () => {
   const many = Array.from({ length: attachmentsPerEventMax + 1 }, () => ({ file }))
   assert.match(mistakes(many)[0] ?? '', /at most 50 files/)
   const large = Buffer.alloc(attachmentsBytesMax + 1).toString('base64')
-  assert.match(mistakes([{ file: large }])[0] ?? '', /bytes large in all/)
+  assert.match(mistakes([{ file: large }])[0] ?? '', /bytes in total/)
 })
 
 test('line breaks are no part of base64, however many there are', () => {

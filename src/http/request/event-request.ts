@@ -127,7 +127,7 @@ const mistaken = (...mistakes: string[]): Form => ({ mistakes })
 function checkForm(given: unknown, { plainBytes, isLarge }: EventSource, check: typeof checkEvent): Form {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     return mistaken('The event must be an object')
-  if (given === overfull) return mistaken(`The event holds more than ${eventValuesMax} objects, arrays and texts`)
+  if (given === overfull) return mistaken(`The event contains more than ${eventValuesMax} objects, arrays and strings`)
   const isPlainAndFits = plainBytes !== undefined && plainBytes <= eventBytesMax
   // Before anything goes through all of it.
   if (
@@ -135,7 +135,7 @@ function checkForm(given: unknown, { plainBytes, isLarge }: EventSource, check: 
     isLarge === true &&
     leastBytesOf(withoutFiles(given as RawEvent), farTooLargeBytes) > farTooLargeBytes
   ) {
-    return mistaken(`The event is more than ${farTooLargeBytes} bytes large; ${allowed}`)
+    return mistaken(`The event is larger than ${farTooLargeBytes} bytes; ${allowed}`)
   }
   // First of all that may go as deep as the event does.
   const unfit = plainBytes === undefined ? unfitValue(given) : undefined
@@ -145,7 +145,7 @@ function checkForm(given: unknown, { plainBytes, isLarge }: EventSource, check: 
   // The whole event, so that nothing of it can grow without a bound: payload, overrides, recipients. Files apart.
   if (isPlainAndFits) return isLarge === true ? { mistakes: [], bytes: leastBytesOf(given, eventBytesMax) } : mistaken()
   const bytes = Buffer.byteLength(JSON.stringify(withoutFiles(given as RawEvent)))
-  return bytes <= eventBytesMax ? { mistakes: [], bytes } : mistaken(`The event is ${bytes} bytes large; ${allowed}`)
+  return bytes <= eventBytesMax ? { mistakes: [], bytes } : mistaken(`The event is ${bytes} bytes; ${allowed}`)
 }
 
 function messagesOf(errors: Readonly<Record<string, { messages: readonly string[] }>>): string[] {
@@ -171,14 +171,14 @@ function readRecipients(to: readonly unknown[]): Recipients {
   const leftOut: string[] = []
   for (const [index, element] of to.entries()) {
     const read = readRecipientOrTopic(element)
-    if (read instanceof Mistakes) leftOut.push(`to.${index} was left out: ${read.messages.join('; ')}`)
+    if (read instanceof Mistakes) leftOut.push(`to.${index} was ignored: ${read.messages.join('; ')}`)
     else if ('topicKey' in read) topics.push(read)
     // One run a subscriber; of several definitions the last one counts.
     else recipients.set(read.subscriberId, read)
   }
   const unnamed = leftOut.length - namedRecipientsMax
   const warnings = leftOut.slice(0, namedRecipientsMax)
-  if (unnamed > 0) warnings.push(`${unnamed} more recipients were left out`)
+  if (unnamed > 0) warnings.push(`${unnamed} more recipients were ignored`)
   return { recipients: [...recipients.values()], topics, warnings }
 }
 
@@ -203,7 +203,7 @@ function readTopic(element: Record<string, unknown>): TopicRecipient | Mistakes 
   const errors = checkTopic(element)
   if (errors !== undefined) return new Mistakes(messagesOf(errors))
   const { topicKey, exclude = [] } = element as { topicKey: string; exclude?: string[] }
-  if (!isTopicKey(topicKey)) return new Mistakes(['topicKey is not a key a topic can have'])
+  if (!isTopicKey(topicKey)) return new Mistakes(['topicKey is not a valid topic key'])
   return { topicKey, exclude }
 }
 

@@ -46,11 +46,11 @@ function messageOf(mistake: SchemaMistake): string {
     case 'required':
       return 'is required'
     case 'additionalProperties':
-      return 'is not known here'
+      return 'is not a known field'
     case 'enum':
       return `must be one of ${(mistake.params['allowedValues'] as unknown[]).join(', ')}`
     case 'pattern':
-      return 'is empty or contains characters that are not allowed here'
+      return 'is empty or contains characters that are not allowed'
     case 'format':
       return `must be a valid ${mistake.params['format']}`
     default:

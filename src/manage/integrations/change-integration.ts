@@ -88,7 +88,7 @@ export async function changeIntegration(
 }
 
 const changedMeanwhile = (id: string) =>
-  conflict(`Integration ${id} was changed while its provider was asked; please try again`)
+  conflict(`Integration ${id} was changed while its credentials were being verified; please try again`)
 
 /** Activates an integration and makes it its channel's primary, for every message. */
 export async function makePrimary(db: Db, world: World, caller: Caller, call: Call): Promise<Answer<Integration>> {
@@ -203,6 +203,6 @@ function statusOfIntegration(integration: Integration): IntegrationStatus {
 
 async function mustFind(tx: Tx, world: World, { environment }: Caller, id: string): Promise<Integration> {
   const found = await findIntegration(tx, world.sealer, environment, id)
-  if (found === undefined) throw new Error('The integration just changed is not there')
+  if (found === undefined) throw new Error('The integration just changed is missing')
   return found
 }

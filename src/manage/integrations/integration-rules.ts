@@ -35,7 +35,7 @@ export const identifierTaken = () => conflict('Integration with identifier alrea
 
 export function refuseOtherEnvironment(caller: Caller, environmentId: string | undefined): void {
   if (environmentId !== undefined && environmentId.toLowerCase() !== caller.environment.id) {
-    throw forbidden('This API key opens another environment than the one named by _environmentId')
+    throw forbidden('This API key belongs to another environment than _environmentId')
   }
 }
 
@@ -45,10 +45,10 @@ export function providerFor(channel: Channel, givenId: string): Provider {
   const found = providerOf(id)
   if (found?.channel === channel) return found
   const near = nearestProvider(id, channel)
-  const suggestion = near === undefined ? '' : `; the nearest of the channel ${channel} is ${near.id}`
+  const suggestion = near === undefined ? '' : `; did you mean ${near.id} (channel ${channel})?`
   const message =
     found === undefined
-      ? `providerId is not a provider we know${suggestion}`
+      ? `providerId is unknown${suggestion}`
       : `providerId is a provider of the channel ${found.channel}, not ${channel}${suggestion}`
   throw invalidField('providerId', message, givenId)
 }
@@ -75,7 +75,7 @@ export function refuseHidden(given: { credentials?: Credentials; configurations?
   const errors: FieldErrors = {}
   for (const part of ['credentials', 'configurations'] as const) {
     for (const name of hiddenNames(given[part] ?? {})) {
-      errors[`${part}.${name}`] = { messages: [`${part}.${name} is hidden where it was read: give the value itself`] }
+      errors[`${part}.${name}`] = { messages: [`${part}.${name} was read as a hidden value: give the actual value`] }
     }
   }
   if (Object.keys(errors).length > 0) throw invalid(errors)
@@ -97,7 +97,7 @@ export function refuseHiddenElsewhere(given: Credentials, stored: Credentials): 
     if (asCompared(after[key]) === asCompared(stored[key])) continue
     const path = `credentials.${key}`
     errors[path] = {
-      messages: [`${path} cannot be changed while secrets are hidden: give the secrets together with it`],
+      messages: [`${path} cannot be changed while secrets are hidden: give the secrets as well`],
     }
   }
   if (Object.keys(errors).length > 0) throw invalid(errors)
@@ -123,7 +123,7 @@ export async function askProvider(world: World, provider: Provider, credentials:
 /** At most so many in all, and one of each of our own. */
 export function refuseOneMore(integrationStatuses: readonly IntegrationStatus[], provider: Provider): void {
   if (integrationStatuses.length >= integrationsMax) {
-    throw invalidField('providerId', `providerId: an environment holds at most ${integrationsMax} integrations`)
+    throw invalidField('providerId', `providerId: an environment can have at most ${integrationsMax} integrations`)
   }
   if (provider.channel === 'in_app' && integrationStatuses.some((standing) => standing.channel === 'in_app')) {
     throw badRequest('One environment can only have one In app provider')

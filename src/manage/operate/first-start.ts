@@ -88,7 +88,7 @@ export async function ensureFirstStart(
 }
 
 /** Who changes what the settings of a start say otherwise. */
-const settingsAuthor: Author = { keyId: 'start', keyName: 'Settings of a start', address: '', requestId: null }
+const settingsAuthor: Author = { keyId: 'start', keyName: 'Startup settings', address: '', requestId: null }
 
 async function addFirstKey(
   tx: Tx,
@@ -175,7 +175,7 @@ async function fitBuiltInMail(tx: Tx, world: World, production: Environment, mai
   if (mail.active && !mailIsReal) {
     world.log.warn(
       { environment: production.name, integration: mail.identifier },
-      'E-mail of this integration is kept, not sent: POSTHORN_SMTP_URL is not set',
+      'E-mail of this integration is captured, not sent: POSTHORN_SMTP_URL is not set',
     )
   }
   const isUntouched = mail.createdAt === mail.updatedAt
@@ -201,9 +201,9 @@ function refuseOtherKey(world: World, check: Buffer): void {
   } catch (error) {
     if (!(error instanceof UnsealError)) throw error
     throw new StartError(
-      'This database was sealed with another encryption key. Set POSTHORN_ENCRYPTION_KEY to the key of the first node ' +
+      'This database was encrypted with another key. Set POSTHORN_ENCRYPTION_KEY to the key of the first node ' +
         '(its file encryption.key, or the variable it was started with). While the key is being changed, ' +
-        'POSTHORN_ENCRYPTION_KEY_PREVIOUS holds the one before.',
+        'POSTHORN_ENCRYPTION_KEY_PREVIOUS must contain the previous one.',
     )
   }
 }
@@ -223,7 +223,9 @@ async function fixKey(
   const sealedKey = sealApiKey(world.sealer, environment, { key, hash })
   const isThere = await reinstateConfiguredKey(tx, environment, { hash, sealedKey })
   if (!isThere && !(await addKey(tx, world, environment, key, { name: variable, configured: true }))) {
-    throw new StartError(`${variable} names a key that was revoked, or one of another environment; choose another one`)
+    throw new StartError(
+      `${variable} is a key that was revoked, or that belongs to another environment; choose another one`,
+    )
   }
   return keyChanges(before, await listConfiguredKeys(tx, environment, hash))
 }

@@ -70,10 +70,10 @@ export async function announceRetention(db: Db, world: World, days: RetentionDay
     const months = await listOldMonths(db, world, days)
     if (months.length === 0) return
     const words =
-      'Months are older than POSTHORN_RETENTION_DAYS: what nothing still needs of them is dropped in an hour'
-    world.log.warn({ retentionDays: days, months }, `${words}. Start with another number, or with off, to keep them`)
+      'Some months are older than POSTHORN_RETENTION_DAYS: those that are no longer needed are dropped in an hour'
+    world.log.warn({ retentionDays: days, months }, `${words}. To keep them, restart with another number, or with off`)
   } catch (error) {
-    world.log.warn({ error: (error as Error).message }, 'Old months could not be looked for; it is tried again later')
+    world.log.warn({ error: (error as Error).message }, 'Could not look for old months; will retry later')
   }
 }
 
@@ -81,8 +81,7 @@ export async function announceRetention(db: Db, world: World, days: RetentionDay
 export async function retain(db: Db, world: World, days: RetentionDays, signal?: AbortSignal): Promise<void> {
   const progress = (line: string): void => world.log.info({ retentionDays: days }, line)
   await applyRetention(db, world, days, { progress, ...(signal === undefined ? {} : { signal }) }).catch(
-    (error: Error) =>
-      world.log.warn({ error: error.message }, 'Old data could not be dropped; it is tried again later'),
+    (error: Error) => world.log.warn({ error: error.message }, 'Could not drop old data; will retry later'),
   )
 }
 
@@ -111,7 +110,7 @@ export function startHousekeeping(
         await retain(db, world, retentionDays, stopping.signal)
       }
       await sweep(db, world, stopping.signal).catch((error: Error) => {
-        world.log.warn({ error: error.message }, 'Housekeeping failed; it is tried again in a minute')
+        world.log.warn({ error: error.message }, 'Housekeeping failed; will retry in a minute')
       })
     }
   })()

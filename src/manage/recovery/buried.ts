@@ -37,4 +37,4 @@ export async function redriveBuried(
   return answer
 }
 
-const unknownBuried = (id: string) => notFound(`Nothing that was buried has the id ${id}`)
+const unknownBuried = (id: string) => notFound(`No buried step or task has the id ${id}`)

@@ -84,7 +84,7 @@ export async function redriveOne(
   return { notificationId: notification.id, steps }
 }
 
-/** Throws 404 when it is not there. */
+/** Throws 404 when it is missing. */
 export async function mendedNotification(tx: Tx, environment: Environment, id: string): Promise<MendedNotification> {
   const found = isUuid(id) ? await findMended(tx, environment, id) : undefined
   if (found === undefined) throw notFound(`Notification ${id} was not found`)
@@ -106,9 +106,9 @@ export async function redriveEvent(
     const eventId = (await findEventIds(tx, environment, [transactionId])).get(transactionId)
     const [event] = eventId === undefined ? [] : await lockEvents(tx, environment, [eventId], 'share')
     if (event === undefined) throw notFound(`No event has the transactionId ${transactionId}`)
-    if (event.isCanceled) throw refusedEvent(transactionId, 'canceled', 'it was called off')
+    if (event.isCanceled) throw refusedEvent(transactionId, 'canceled', 'it was canceled')
     if (!(await hasFailed(tx, environment, event.id))) {
-      throw refusedEvent(transactionId, 'nothingFailed', 'no step of any of its notifications failed')
+      throw refusedEvent(transactionId, 'nothingFailed', 'none of its notifications has a failed step')
     }
     return accepted(await begin(tx, world, environment, keyId, { transactionId }, { eventId: event.id }))
   })

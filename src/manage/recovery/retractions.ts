@@ -61,8 +61,8 @@ export async function cancelOne(
 const nothingLeft = (id: string, { onTheirWay }: CanceledNotification) =>
   conflict(
     onTheirWay.length === 0
-      ? `Nothing of notification ${id} is left to cancel: all its steps are over`
-      : `Nothing of notification ${id} is left to cancel: its last step is being sent this moment`,
+      ? `Nothing is left to cancel in notification ${id}: all its steps have finished`
+      : `Nothing is left to cancel in notification ${id}: its last step is being sent`,
   )
 
 const shownCanceled = ({ canceled, onTheirWay }: CanceledNotification) => ({
@@ -98,7 +98,7 @@ export async function retractOne(
     const done = await retractNotification(tx, world, environment, queue, { notification, by: keyId })
     const { canceled, onTheirWay, removed, sent, isBarred } = done
     if (canceled.length + onTheirWay.length + removed.length + sent.length === 0 && !isBarred) {
-      throw conflict(`Nothing of notification ${call.notificationId} is left to retract`)
+      throw conflict(`Nothing is left to retract in notification ${call.notificationId}`)
     }
     const messages = { removed: removed.map(shownMessage), sent: sent.map(shownMessage) }
     return ok({ notificationId: notification.id, ...shownCanceled(done), ...messages })

@@ -98,7 +98,7 @@ function mistakesIn(
   const parts = filters.flatMap(({ children, moreChildren = [] }) => [...children, ...moreChildren])
   const addresses = new Set(parts.flatMap(({ on, webhookUrl }) => (on === 'webhook' ? [webhookUrl] : [])))
   if (addresses.size <= webhooksMax) return mistakes
-  return [...mistakes, { path, message: `must not ask more than ${webhooksMax} addresses: a step waits for each` }]
+  return [...mistakes, { path, message: `must not call more than ${webhooksMax} webhooks: a step waits for each` }]
 }
 
 /** By the member that is wrong. */
@@ -137,7 +137,7 @@ function addressMistakes(address: string): string[] {
 
 /** Values are templates too; what those come to is known when they run. */
 function valueMistakes({ value, operator }: GivenFilterPart): string[] {
-  if (typeof value !== 'string') return ['must be a text']
+  if (typeof value !== 'string') return ['must be a string']
   const mistakes = templateMistakes({ type: 'in_app', subject: value }).map(({ message }) => message)
   const isBetween = operator === 'BETWEEN' || operator === 'NOT_BETWEEN'
   if (mistakes.length > 0 || !isBetween || value.includes('{{') || value.includes('{%') || isRange(value)) {

@@ -104,7 +104,7 @@ function controlled(stored: NotificationStep, controlValues: Controls, world: Wo
   refuseMistakes(mistakes.map(belowControls))
   const arranged = arrangeSteps(steps, [stored], () => world.newId(world.now()))
   const [made] = arranged.steps
-  if (made === undefined) throw new Error('A step was lost while it was arranged')
+  if (made === undefined) throw new Error('A step was lost while steps were put in order')
   refuseMistakes(stepMistakes(arranged.steps).map((mistake) => told(made.step, belowSteps(mistake))))
   return made.step
 }
@@ -256,5 +256,5 @@ function refusal({ details }: Extract<Decision, { kind: 'fail' }>, step: Notific
   const path = controlPath(step.template, field)
   const message = String(raw.message ?? raw.error ?? 'cannot be previewed with this payload')
   refuseMistakes([{ path, message }])
-  throw new Error('A mistake was not refused')
+  throw new Error('An invalid step was not rejected')
 }

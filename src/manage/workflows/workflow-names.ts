@@ -54,9 +54,8 @@ export async function refuseNames(
 }
 
 const messages = {
-  layoutId: (name: string) =>
-    `names an unknown layout, ${name}: leave it out for the default one, or say null for none`,
-  feedId: (name: string) => `names an unknown feed, ${name}: create it first, or leave it out`,
+  layoutId: (name: string) => `is an unknown layout, ${name}: omit it to use the default, or use null for none`,
+  feedId: (name: string) => `is an unknown feed, ${name}: create it first, or omit it`,
 }
 
 function namesIn({ template }: StepVariant, path: string): Named[] {

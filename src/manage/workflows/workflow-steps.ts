@@ -96,7 +96,7 @@ function repeatedNames(known: readonly Known[], path: string): Mistake[] {
     for (const name of names) seen.set(name, place)
     if (first === undefined) return []
     const member = one.given._id === undefined ? 'uuid' : '_id'
-    return [{ path: `${path}.${place}.${member}`, message: `names the same as ${path}.${first}` }]
+    return [{ path: `${path}.${place}.${member}`, message: `is the same as ${path}.${first}` }]
   })
 }
 
@@ -139,14 +139,14 @@ function orderOf(known: readonly Known[]): { order: number[]; mistakes: Mistake[
   const lost = listed.filter((place) => !order.includes(place))
   return {
     order: listed,
-    mistakes: lost.map((place) => ({ path: `steps.${place}._parentId`, message: 'goes in a circle' })),
+    mistakes: lost.map((place) => ({ path: `steps.${place}._parentId`, message: 'forms a cycle' })),
   }
 }
 
 function rivalry(parent: number, rival: number): string {
   return parent === -1
-    ? `is required: steps.${rival} is the first step already. Leave it out of all steps to run them in the order given`
-    : `names steps.${parent}, which steps.${rival} comes after already`
+    ? `is required: steps.${rival} is already the first step. Omit it in all steps to run them in the order given`
+    : `refers to steps.${parent}, which steps.${rival} already follows`
 }
 
 interface Origin<Stored> {

@@ -40,12 +40,12 @@ export async function planTest(db: Sql, environment: Environment, call: TestCall
 /** One person, and not one whom a slip of the pen would make: nobody could tell why nothing arrived. */
 async function refuseOthers(db: Sql, environment: Environment, to: unknown): Promise<void> {
   if ((to as { type?: unknown }).type === 'Topic') {
-    throw invalidField('to', 'to must be a subscriberId or a subscriber: a test goes to one person')
+    throw invalidField('to', 'to must be a subscriberId or a subscriber: a test has one recipient')
   }
   if (typeof to !== 'string') return
   const known = await findSubscriberIds(db, environment, [to.trim()])
   if (known.size === 0) {
-    throw notFound(`Subscriber ${to} was not found; give an object with its subscriberId and address to make one`)
+    throw notFound(`Subscriber ${to} was not found; give an object with subscriberId and address to create it`)
   }
 }
 
@@ -53,7 +53,7 @@ function stepsCalled(steps: readonly NotificationStep[], names: readonly string[
   const errors: FieldErrors = {}
   const found = names.flatMap((name, index) => {
     const step = stepCalled(steps, name)
-    const wrong = step === undefined ? 'is no step of this workflow' : step.active ? undefined : 'is switched off'
+    const wrong = step === undefined ? 'is not a step of this workflow' : step.active ? undefined : 'is switched off'
     if (wrong !== undefined) errors[`steps.${index}`] = { messages: [`steps.${index} ${wrong}`], value: name }
     return step ?? []
   })

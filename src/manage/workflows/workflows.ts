@@ -238,7 +238,7 @@ async function save(
 
 function identifierOf({ workflowId, identifier }: Setting): string | undefined {
   if (workflowId !== undefined && identifier !== undefined && workflowId !== identifier) {
-    throw invalidField('identifier', 'identifier must be the same as workflowId, or be left out', identifier)
+    throw invalidField('identifier', 'identifier must be the same as workflowId, or be omitted', identifier)
   }
   return workflowId ?? identifier
 }
@@ -250,7 +250,7 @@ async function refuseTaken(tx: Tx, environment: Environment, identifier: string)
 
 async function refuseOneMore(tx: Tx, environment: Environment): Promise<void> {
   if ((await countWorkflows(tx, environment, workflowsMax)) < workflowsMax) return
-  throw invalidField('name', `name: an environment holds at most ${workflowsMax} workflows`)
+  throw invalidField('name', `name: an environment can have at most ${workflowsMax} workflows`)
 }
 
 const firstApi: WorkflowApi<Workflow> = { origin: 'v1', answerOf }

@@ -24,7 +24,7 @@ export function addressOf(message: ChatMessage, rule: AddressRule): URL | Outcom
   if (!hasAddress(message)) return refused('bad-recipient', 'The subscriber has no webhookUrl')
   const url = URL.canParse(message.webhookUrl) ? new URL(message.webhookUrl) : undefined
   if (url !== undefined && fits(url, rule)) return url
-  return refused('bad-recipient', `The webhookUrl must be an address such as ${rule.example}`)
+  return refused('bad-recipient', `The webhookUrl must be a URL such as ${rule.example}`)
 }
 
 function fits(url: URL, { hosts, path, httpsOnly }: AddressRule): boolean {

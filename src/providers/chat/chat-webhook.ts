@@ -24,9 +24,9 @@ export const chatWebhook = httpProvider({
   form: {
     secretKey: optional(secret('Signing secret', { description: signatureDescription })),
     webhookUrl: optional(
-      text('Default webhook address', {
+      text('Default webhook URL', {
         description:
-          'For subscribers who have none of their own. A private address must be in POSTHORN_OUTBOUND_ALLOW.',
+          'For subscribers without their own URL. A private address must be listed in POSTHORN_OUTBOUND_ALLOW.',
         placeholder: 'https://ops.example.com/hooks/chat',
         mistake: ofWebhookUrl,
       }),

@@ -40,7 +40,7 @@ export const msteams = httpProvider({
   evidence: {
     source: 'partly',
     unsure:
-      'The error codes of workflows, and until when old connectors answer. A workflow that took a message may still fail to post it.',
+      'The error codes of workflows, and how long old connectors will work. A workflow that accepted a message may still fail to post it.',
   },
   features: ['cards'],
   // Beyond it a workflow takes the message and fails later, so that nobody is told.
@@ -52,7 +52,7 @@ export const msteams = httpProvider({
     const url = addressOf(message, addressRule)
     if (!(url instanceof URL)) return url
     const body = { ...bodyOf(message, isConnector(url)), ...settingsOf(message, ['webhookUrl']) }
-    if (Object.keys(body).length === 0) return refused('bad-content', 'The message says nothing')
+    if (Object.keys(body).length === 0) return refused('bad-content', 'The message has no content')
     return jsonRequest(url, body)
   },
 

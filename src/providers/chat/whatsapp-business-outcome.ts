@@ -91,7 +91,9 @@ export function whatsappOutcome(answer: ProviderAnswer): Outcome {
   const id = answer.id('messages.0.id')
   if (id === undefined) return unsure(words)
   const state = answer.string('messages.0.message_status')
-  return state === undefined || state === 'accepted' ? sent(id) : sent(id, `WhatsApp took it and says: ${state}`)
+  return state === undefined || state === 'accepted'
+    ? sent(id)
+    : sent(id, `WhatsApp accepted it with the status: ${state}`)
 }
 
 function failure(answer: ProviderAnswer, words: string): Outcome {

@@ -23,7 +23,7 @@ const rejections: ReadonlySet<number> = new Set([130472, 131031, 131042, 131047,
 
 export const whatsappReceipts: ReceiptReader<Account> = {
   setUp:
-    'In the Meta app, under WhatsApp → Configuration, set the callback address and the verify token, and subscribe to `messages`. Calls are signed with the app secret (`X-Hub-Signature-256`), which is the integration’s app secret or its signing key.',
+    'In the Meta app, under WhatsApp → Configuration, set the callback URL and the verify token, and subscribe to `messages`. Requests are signed with the app secret (`X-Hub-Signature-256`): set it as the app secret or the signing key of the integration.',
 
   greet({ method, query }, { account }) {
     const { token = '' } = account

@@ -23,7 +23,7 @@ const trackings: Readonly<Record<string, ReceiptStatus>> = {
 
 export const infobipEmailReceipts: ReceiptReader<object> = {
   setUp:
-    'Give this address, with `?token=` and the signing key at its end, as the report address of the integration, or as the webhook of a subscription at Infobip. Calls to it are not signed, so the key in the address is the proof.',
+    'Set this URL, with `?token=` and the signing key appended, as the report URL of the integration, or as the webhook of a subscription at Infobip. Infobip does not sign its requests, so the key in the URL authenticates them.',
   read(call) {
     const whole = jsonOf(call)
     const reports = whole.items('results')

@@ -52,7 +52,7 @@ export const mailersend = httpProvider({
       if (length > listMax[name]) {
         return refused(
           'bad-content',
-          `The message has ${length} addresses in ${name}; MailerSend takes ${listMax[name]}`,
+          `The message has ${length} addresses in ${name}; MailerSend accepts at most ${listMax[name]}`,
         )
       }
     }
@@ -127,10 +127,10 @@ function outcomeOfTaken(answer: ProviderAnswer, words: string): Outcome {
   const told = JSON.stringify(warning?.value('recipients') ?? [])
   if (warning?.string('type') === 'ALL_SUPPRESSED') {
     const isOut = /"(unsubscribed|spam_complain\w*)"/i.test(told)
-    return refused(isOut ? 'opted-out' : 'bad-recipient', `MailerSend sends to none of them any more: ${told}`)
+    return refused(isOut ? 'opted-out' : 'bad-recipient', `MailerSend no longer sends to these addresses: ${told}`)
   }
   if (id === '') return unsure(words)
-  return warning === undefined ? sent(id) : sent(id, `MailerSend does not send to some of them any more: ${told}`)
+  return warning === undefined ? sent(id) : sent(id, `MailerSend no longer sends to some of these addresses: ${told}`)
 }
 
 /** The code of a domain that is not verified. */

@@ -18,7 +18,8 @@ interface Account {
   readonly secretKey?: string
 }
 
-const setUp = 'The signing key is the account’s HTTP webhook signing key; the field Webhook signing key holds it too.'
+const setUp =
+  'The signing key is the HTTP webhook signing key of the account; the field Webhook signing key can contain it as well.'
 
 const statuses: Readonly<Record<string, ReceiptStatus>> = {
   accepted: 'queued',
@@ -31,7 +32,7 @@ const statuses: Readonly<Record<string, ReceiptStatus>> = {
 }
 
 export const mailgunReceipts: ReceiptReader<Account> = {
-  setUp: `Add this address as a webhook of the sending domain. ${setUp}`,
+  setUp: `Add this URL as a webhook of the sending domain. ${setUp}`,
   verify(call, proof) {
     if (!isShort(call)) return false
     const signature = jsonOf(call)
@@ -77,7 +78,7 @@ function isSigned(
 }
 
 export const mailgunReplies: ReplyReader<Account> = {
-  setUp: `Make a route that forwards to this address: \`forward("…")\`. ${setUp}`,
+  setUp: `Create a route that forwards to this URL: \`forward("…")\`. ${setUp}`,
   verify(call, proof) {
     const form = fieldsOf(call)
     return isSigned(textIn(form, 'timestamp'), textIn(form, 'token'), textIn(form, 'signature'), proof)

@@ -60,7 +60,7 @@ const statuses: Readonly<Record<string, ReceiptStatus>> = {
 
 const receipts: ReceiptReader<object> = {
   setUp:
-    'Set this address for each event, with the signing key as user name or password in it (`https://posthorn:KEY@…`), or as `?token=`: Mailjet signs nothing.',
+    'Set this URL for each event, with the signing key as user name or password (`https://posthorn:KEY@…`), or as `?token=`: Mailjet does not sign its requests.',
   read: (call) =>
     eventsOf(call).flatMap((event) =>
       receiptOf({
@@ -86,7 +86,7 @@ export const mailjet = httpProvider({
   channel: 'email',
   name: 'Mailjet',
   docsUrl: 'https://dev.mailjet.com/email/guides/send-api-v31/',
-  evidence: { source: 'vendor', unsure: 'That 50 messages fit into one call.' },
+  evidence: { source: 'vendor', unsure: 'That one request can contain 50 messages.' },
   form: {
     apiKey: text('API key', { mistake: ofKey }),
     secretKey: secret('Secret key', { mistake: ofVisibleAscii }),

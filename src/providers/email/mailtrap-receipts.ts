@@ -25,7 +25,7 @@ const eventsMax = 1_000
 
 export const mailtrapReceipts: ReceiptReader<{ readonly secretKey?: string }> = {
   setUp:
-    'Add this address as a webhook, and the signing secret that Mailtrap shows once as the signing key of the integration. Mailtrap signs the body of each call.',
+    'Add this URL as a webhook, and set the signing secret, which Mailtrap shows only once, as the signing key of the integration. Mailtrap signs the body of each request.',
   verify: (call, { key, account }) => hasSignedBody(call, 'mailtrap-signature', key || account.secretKey),
   read: (call) => eventsIn(call).flatMap(receiptsOf),
 }

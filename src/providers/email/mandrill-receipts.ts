@@ -24,7 +24,7 @@ const statuses: Readonly<Record<string, ReceiptStatus>> = {
 
 export const mandrillReceipts: ReceiptReader<{ readonly secretKey?: string }> = {
   setUp:
-    'Add this address as a webhook; the signing key is the key that Mandrill shows beside it (the field Webhook key holds it too). The address must be the one that Mandrill calls, to the letter: it is part of what is signed.',
+    'Add this URL as a webhook; the signing key is the key that Mandrill shows next to it (the field Webhook key can contain it as well). The URL must be exactly the one that Mandrill calls: it is part of the signature.',
   verify(call, { key, account }) {
     const secret = key || account.secretKey
     const signature = call.headers['x-mandrill-signature']

@@ -42,7 +42,7 @@ export const mandrill = httpProvider({
   docsUrl: 'https://mailchimp.com/developer/transactional/api/messages/send-new-message/',
   evidence: {
     source: 'vendor',
-    unsure: 'How many metadata a message may have; the webhook signature is known from others’ code.',
+    unsure: 'How many metadata fields a message may have; the webhook signature is known from third-party code.',
   },
   form: {
     apiKey: secret('API key', { mistake: ofVisibleAscii }),

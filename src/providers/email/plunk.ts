@@ -36,7 +36,7 @@ export const plunk = httpProvider({
   evidence: {
     source: 'partly',
     unsure:
-      'What a workflow’s webhook step posts is not documented, and installations before the rewrite know no idempotency key.',
+      'The body of a workflow’s webhook step is not documented, and installations before the rewrite do not support idempotency keys.',
   },
   form: {
     apiKey: secret('Secret key', { placeholder: 'sk_…', mistake: ofVisibleAscii }),
@@ -49,7 +49,7 @@ export const plunk = httpProvider({
   recipientMembers: ['to'],
   receipts: {
     setUp:
-      'Make a workflow at Plunk for each e-mail event with a Webhook step that posts `{"event": "email.delivery", "emailId": …, "email": …}` here, and give it the header `Authorization: Bearer` with the signing key. Plunk signs nothing.',
+      'For each e-mail event, create a workflow at Plunk with a Webhook step that posts `{"event": "email.delivery", "emailId": …, "email": …}` here, with the header `Authorization: Bearer` and the signing key. Plunk does not sign its requests.',
     read(call) {
       const event = jsonOf(call)
       return receiptOf({
@@ -71,7 +71,10 @@ export const plunk = httpProvider({
     const email = addressed(message, account)
     if ('kind' in email) return email
     if (email.attachments.length > attachmentsMax) {
-      return refused('bad-content', `The message has ${email.attachments.length} files; Plunk takes ${attachmentsMax}`)
+      return refused(
+        'bad-content',
+        `The message has ${email.attachments.length} attachments; Plunk accepts at most ${attachmentsMax}`,
+      )
     }
     const { headers, ...rest } = asked(account)
     return {

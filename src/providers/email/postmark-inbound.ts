@@ -33,7 +33,7 @@ const moments = ['DeliveredAt', 'BouncedAt', 'ReceivedAt', 'ChangedAt']
 
 export const postmarkReceipts: ReceiptReader<object> = {
   setUp:
-    'Add this address as a webhook of the message stream, with the signing key as Basic auth password, or as `?token=` of the address: Postmark signs nothing.',
+    'Add this URL as a webhook of the message stream, with the signing key as the Basic auth password, or as `?token=` in the URL: Postmark does not sign its requests.',
   read(call) {
     const event = jsonOf(call)
     return receiptOf({
@@ -57,7 +57,7 @@ function statusOf(event: Reading): ReceiptStatus | undefined {
 
 export const postmarkReplies: ReplyReader<object> = {
   setUp:
-    'Set this address as the webhook of the inbound stream, with the signing key as Basic auth password or `?token=`.',
+    'Set this URL as the webhook of the inbound stream, with the signing key as the Basic auth password or as `?token=`.',
   read: mailOf,
 }
 

@@ -23,7 +23,7 @@ const statuses: Readonly<Record<string, ReceiptStatus>> = {
 
 export const resendReceipts: ReceiptReader<{ readonly secretKey?: string }> = {
   setUp:
-    'Add this address as a webhook at Resend, and its signing secret (whsec_…) as the signing key of the integration. Resend signs each call in the way of Svix.',
+    'Add this URL as a webhook at Resend, and set its signing secret (whsec_…) as the signing key of the integration. Resend signs each request as Svix does.',
   verify: (call, { key, account, world }) => isStandardWebhook(call, key || account.secretKey, world.now()),
   read(call) {
     const event = jsonOf(call)

@@ -31,7 +31,7 @@ const statuses: Readonly<Record<string, ReceiptStatus>> = {
 
 export const sendgridReceipts: ReceiptReader<{ readonly secretKey?: string }> = {
   setUp:
-    'Add this address as an Event Webhook with Signed Event Webhook switched on; the signing key is the verification key that SendGrid shows then (the field Event webhook verification key holds it too).',
+    'Add this URL as an Event Webhook with Signed Event Webhook enabled; the signing key is the verification key that SendGrid then shows (the field Event webhook verification key can contain it as well).',
   verify({ headers, body }, { key, account, world }) {
     const signature = headers['x-twilio-email-event-webhook-signature']
     const timestamp = headers['x-twilio-email-event-webhook-timestamp']
@@ -79,7 +79,7 @@ function publicKeyOf(given: string | undefined): KeyObject | undefined {
 
 export const sendgridReplies: ReplyReader<object> = {
   setUp:
-    'Set this address, with `?token=` and the signing key, as the URL of Inbound Parse, without the raw message. SendGrid signs nothing here, so the signing key must then be a secret of your own; the verification key of events belongs into its field.',
+    'Set this URL, with `?token=` and the signing key, as the URL of Inbound Parse, without the raw message. SendGrid does not sign these requests, so the signing key must be a secret of your own; put the verification key of events into its own field.',
   // The verification key proves nothing by itself: it is meant to be public.
   verify: (call, { key }) => publicKeyOf(key) === undefined && carriesKey(call, key),
   read: mailOf,

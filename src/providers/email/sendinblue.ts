@@ -61,7 +61,7 @@ const statuses: Readonly<Record<string, ReceiptStatus>> = {
 
 const receipts: ReceiptReader<object> = {
   setUp:
-    'Add this address as a webhook with the signing key as its token (Bearer), as a Basic password or as `?token=`: Brevo signs nothing.',
+    'Add this URL as a webhook with the signing key as its Bearer token, as the Basic auth password or as `?token=`: Brevo does not sign its requests.',
   read: (call) =>
     eventsOf(call).flatMap((event) => {
       const name = (event.string('event') ?? '').replaceAll('_', '').toLowerCase()
@@ -85,7 +85,8 @@ export const sendinblue = httpProvider({
   docsUrl: 'https://developers.brevo.com/reference/send-transac-email',
   evidence: {
     source: 'vendor',
-    unsure: 'What a repeat with the same idempotency key is answered; the names of events are from observed calls.',
+    unsure:
+      'The response to a repeated request with the same idempotency key; event names are taken from observed requests.',
   },
   // By `idempotencyKey`, for half an hour.
   idempotent: true,
@@ -94,7 +95,7 @@ export const sendinblue = httpProvider({
     ...emailSender,
     ipPoolName: optional(
       text('Dedicated IP address', {
-        description: 'Brevo has no pools; an address of the account’s own can be named.',
+        description: 'Brevo has no IP pools; set a dedicated IP address of the account.',
         mistake: (value) => (isIP(value) === 0 ? 'must be an IP address' : undefined),
       }),
     ),

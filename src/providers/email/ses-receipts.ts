@@ -38,7 +38,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 
 export const sesReceipts: ReceiptReader<object> = {
   setUp:
-    'Publish the events of the configuration set to an SNS topic and subscribe this address to it (HTTPS, without raw message delivery); the signing key is the topic’s ARN. Amazon signs each call with a certificate of its own; the subscription confirms itself.',
+    'Publish the events of the configuration set to an SNS topic and subscribe this URL to it (HTTPS, without raw message delivery); the signing key is the ARN of the topic. Amazon signs each request with its own certificate; the subscription is confirmed automatically.',
   // A question is answered by `greet`; where that failed, Amazon must hear it and ask again.
   verify: async (call, proof) =>
     typeOfEnvelope(call) !== 'SubscriptionConfirmation' && (await isOurEnvelope(call, proof)),

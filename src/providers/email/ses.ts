@@ -42,7 +42,7 @@ export const ses = httpProvider({
     ...emailSender,
     token: optional(
       secret('Session token', {
-        description: 'Only for keys that are lent for a while by AWS STS.',
+        description: 'Only for temporary keys from AWS STS.',
         mistake: ofVisibleAscii,
       }),
     ),
@@ -58,7 +58,7 @@ export const ses = httpProvider({
       // The keys are good; they may only not look at the account.
       if (typeOf(answer) === 'AccessDeniedException') return good
       if (answer.status !== 200) return bad(errorWords(answer), answer.status === 403 ? 'secretKey' : undefined)
-      return answer.flag('SendingEnabled') === false ? bad('Amazon has switched sending off for this account') : good
+      return answer.flag('SendingEnabled') === false ? bad('Amazon has disabled sending for this account') : good
     },
   },
 

@@ -113,7 +113,7 @@ export async function greetSmtp(
   try {
     await new Promise<void>((resolve, reject) => {
       // The socket's own timeout starts anew with every byte, and a server may drip them for ever.
-      timer = setTimeout(() => reject(new Error('The server did not come to an end in time')), timeoutMs)
+      timer = setTimeout(() => reject(new Error('The server did not finish in time')), timeoutMs)
       connection.once('error', reject)
       connection.once('end', () => resolve())
       const leave = (error?: Error | null): void => (error ? reject(error) : connection.quit())

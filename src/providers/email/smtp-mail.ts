@@ -65,6 +65,7 @@ export async function signed(raw: Buffer, key: DkimKey): Promise<Buffer> {
   const dkim = new DKIM({ ...key, headerFieldNames })
   for await (const chunk of dkim.sign(raw) as AsyncIterable<Buffer>) chunks.push(chunk)
   const whole = Buffer.concat(chunks)
-  if (!whole.subarray(0, signatureHeader.length).equals(signatureHeader)) throw new Error('it is no key that can sign')
+  if (!whole.subarray(0, signatureHeader.length).equals(signatureHeader))
+    throw new Error('it is not a key that can sign')
   return whole
 }

@@ -154,7 +154,7 @@ class SmtpPool {
     const line = await this.#take(attempt)
     if (attempt.isOver) {
       this.#release(line)
-      throw new Error('The time was up')
+      throw new Error('The time limit was reached')
     }
     const isUsed = line.messages > 0
     const result = await this.#transmit(line, mail, attempt)
@@ -184,7 +184,7 @@ class SmtpPool {
         else
           resolve({
             kind: 'failed',
-            error: new Error(`The server replied before it had all: ${info.response}`),
+            error: new Error(`The server replied before it had received the whole message: ${info.response}`),
             mayBeTaken,
           })
       })
@@ -274,7 +274,7 @@ class SmtpPool {
 
 function tooLateError({ isWaiting }: Attempt, timeoutMs: number): Error {
   if (!isWaiting) return new Error(`The server took longer than ${timeoutMs} ms`)
-  return Object.assign(new Error(`No connection came free within ${timeoutMs} ms`), { code: noConnectionCode })
+  return Object.assign(new Error(`No connection became available within ${timeoutMs} ms`), { code: noConnectionCode })
 }
 
 /** Read only after the server has asked for it; then `mayLeave` is asked, and the server waits for as long as that takes. */
@@ -326,7 +326,7 @@ async function connect(
   const { auth, ...settings } = await smtpSettings(account, addressesOf)
   const connection = new SMTPConnection({ ...settings, socketTimeout: silenceMs })
   attempt.stop = () => connection.close()
-  if (attempt.isOver) throw new Error('The time was up')
+  if (attempt.isOver) throw new Error('The time limit was reached')
   try {
     await new Promise<void>((resolve, reject) => {
       connection.once('error', reject)

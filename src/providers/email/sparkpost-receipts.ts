@@ -29,7 +29,7 @@ const softClasses: ReadonlySet<string | undefined> = new Set(['20', '21', '22', 
 
 export const sparkpostReceipts: ReceiptReader<object> = {
   setUp:
-    'Add this address as a webhook with basic authentication: any user name, and the signing key as its password. SparkPost signs nothing.',
+    'Add this URL as a webhook with basic authentication: any user name, and the signing key as the password. SparkPost does not sign its requests.',
   read: (call) => eventsOf(call).flatMap((event) => members.flatMap((member) => receiptsOf(event, `msys.${member}`))),
 }
 

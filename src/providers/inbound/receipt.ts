@@ -60,7 +60,7 @@ export interface Proof<Account> {
 interface InboundReader<Account> {
   /** How a call proves that it is the vendor's, and how it is set up there: a sentence or two for docs/providers.md. */
   readonly setUp: string
-  /** The vendor's own signature. Left out where it signs nothing: then the call must carry the integration's key. */
+  /** The vendor's own signature. Left out where it does not sign its requests: then the call must carry the integration's key. */
   verify?(call: InboundCall, proof: Proof<Account>): boolean | Promise<boolean>
   /**
    * For a vendor that signs a word and not what it sends: the word of a call that was verified, and what a repeat of the call

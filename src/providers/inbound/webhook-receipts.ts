@@ -7,7 +7,7 @@ import type { InboundCall, ReceiptReader, ReceiptStatus } from './receipt.ts'
 import { receiptStatuses } from './receipt.ts'
 
 export const webhookReceipts: ReceiptReader<{ readonly secretKey?: string }> = {
-  setUp: `Post \`{"id", "status", "timestamp", "address", "reason"}\`, or a list of them, signed in \`X-Posthorn-Signature\` as our calls are, with the signing key or else the signing secret. \`id\` is ours or the one you answered with; the status is one of ${receiptStatuses.join(', ')}.`,
+  setUp: `Post \`{"id", "status", "timestamp", "address", "reason"}\`, or a list of them, signed in \`X-Posthorn-Signature\` like the requests of Posthorn, with the signing key or else the signing secret. \`id\` is the id of Posthorn or the one you returned; the status is one of ${receiptStatuses.join(', ')}.`,
   verify(call, { key, account, world }) {
     const secret = key || account.secretKey
     return secret !== undefined && secret !== '' && isSigned(call, secret, world.now())

@@ -116,7 +116,7 @@ async function posted(
   { endsAtMs, credentials }: { readonly endsAtMs: number; readonly credentials: object },
 ): Promise<ProviderAnswer | Outcome> {
   const timeoutMs = endsAtMs - world.now().getTime()
-  if (timeoutMs < sendMsMin) return busy('Google took so long to grant an access token that nothing was sent')
+  if (timeoutMs < sendMsMin) return busy('Nothing was sent because Google took too long to grant an access token')
   const headers = { ...request.headers, authorization: `Bearer ${token.value}` }
   return answered(world, { ...request, headers }, { timeoutMs, account: credentials, http2: true })
 }

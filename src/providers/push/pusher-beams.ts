@@ -31,7 +31,7 @@ export const pusherBeams = httpProvider({
   channel: 'push',
   name: 'Pusher Beams',
   docsUrl: 'https://pusher.com/docs/beams/reference/publish-api/',
-  evidence: { source: 'vendor', unsure: 'By which header and hash Beams signs its webhooks.' },
+  evidence: { source: 'vendor', unsure: 'The header and hash with which Beams signs its webhooks.' },
   features: ['title', 'data', 'badge', 'sound'],
   form: {
     instanceId: text('Instance ID', {
@@ -99,7 +99,7 @@ function itemOf(message: PushMessage): Item | Outcome {
   if (mistake !== undefined) return mistake
   const { target } = message
   if (target.length > userIdLengthMax) {
-    return refused('bad-recipient', `A user id has ${userIdLengthMax} characters at the most`)
+    return refused('bad-recipient', `A user id has at most ${userIdLengthMax} characters`)
   }
   return { target, content: contentOf(message) }
 }

@@ -48,7 +48,7 @@ export const africasTalking = httpProvider({
   features: ['sender per message', 'Unicode'],
   form: {
     apiKey: secret('API key', { mistake: ofVisibleAscii }),
-    user: text('Username', { description: 'Of the app; `sandbox` sends to the simulator.' }),
+    user: text('Username', { description: 'The user name of the app; `sandbox` sends to the simulator.' }),
     from: text('Sender id', { description: 'A registered sender id or short code.' }),
   },
 
@@ -90,7 +90,7 @@ export const africasTalking = httpProvider({
 
   receipts: {
     setUp:
-      'Africa’s Talking signs nothing: set this integration’s webhook address with its key as `?token=…` as the delivery reports callback of the app.',
+      'Africa’s Talking does not sign its requests: set the webhook URL of this integration, with its key as `?token=…`, as the delivery reports callback of the app.',
     read,
   },
 })

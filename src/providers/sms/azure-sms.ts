@@ -42,7 +42,7 @@ export const azureSms = httpProvider({
   idempotent: true,
   form: {
     accessKey: secret('Connection string', {
-      description: 'Of the Communication Services resource: its endpoint and one of its two keys.',
+      description: 'From the Communication Services resource: its endpoint and one of its two keys.',
       placeholder: 'endpoint=https://contoso.communication.azure.com/;accesskey=…',
       mistake: (value) => {
         const account = readConnectionString(value)
@@ -115,7 +115,7 @@ export const azureSms = httpProvider({
 
   receipts: {
     setUp:
-      'Azure signs nothing: add an Event Grid subscription in the Event Grid schema for “SMS Delivery Report Received”, with a web hook to this integration’s webhook address with its key as `?token=…`.',
+      'Azure does not sign its requests: add an Event Grid subscription in the Event Grid schema for “SMS Delivery Report Received”, with a webhook to the webhook URL of this integration, with its key as `?token=…`.',
     read: (call) => eventsOf(call).flatMap(receiptIn),
     greet(call, { key }) {
       if (!carriesKey(call, key)) return undefined

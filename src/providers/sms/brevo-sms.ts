@@ -89,7 +89,7 @@ export const brevoSms = httpProvider({
 
   receipts: {
     setUp:
-      'Brevo signs nothing: give this integration’s webhook address with its key as `?token=…` as the status callback, or add it as an SMS webhook in Brevo with the key as Bearer token or Basic password.',
+      'Brevo does not sign its requests: set the webhook URL of this integration, with its key as `?token=…`, as the status callback, or add it as an SMS webhook in Brevo with the key as Bearer token or Basic password.',
     read,
   },
 })

@@ -37,13 +37,14 @@ export const bulkSms = httpProvider({
   idempotent: true,
   form: {
     apiToken: secret('API token', {
-      description: 'The token id and its secret with a colon between them, or the basic auth value that BulkSMS shows.',
+      description: 'The token id and its secret, separated by a colon, or the basic auth value that BulkSMS shows.',
       placeholder: 'token-id:token-secret',
       mistake: ofVisibleAscii,
     }),
     from: optional(
       text('From', {
-        description: 'A name of up to 11 characters or a number; without it BulkSMS chooses one that can be answered.',
+        description:
+          'A name of up to 11 characters or a number; without it, BulkSMS chooses one that can receive replies.',
       }),
     ),
   },
@@ -80,7 +81,7 @@ export const bulkSms = httpProvider({
 
   receipts: {
     setUp:
-      'BulkSMS signs nothing: register this integration’s webhook address with its key as `?token=…` for sent messages, by `POST /v1/webhooks` or on its website.',
+      'BulkSMS does not sign its requests: register the webhook URL of this integration, with its key as `?token=…`, for sent messages, with `POST /v1/webhooks` or on its website.',
     read,
   },
 })

@@ -48,7 +48,7 @@ export const clicksend = httpProvider({
   channel: 'sms',
   name: 'ClickSend',
   docsUrl: 'https://developers.clicksend.com/docs/messaging/sms/other/send-sms',
-  evidence: { source: 'vendor', unsure: 'The vendor does not list every status code of a delivery report.' },
+  evidence: { source: 'vendor', unsure: 'The vendor does not list all status codes of delivery reports.' },
   features: ['sender per message', 'Unicode'],
   form: {
     user: text('API username'),
@@ -90,7 +90,7 @@ export const clicksend = httpProvider({
 
   receipts: {
     setUp:
-      'ClickSend signs nothing: add a rule for SMS delivery reports with the action URL, by `POST /v3/automations/sms/receipts` or on the dashboard, to this integration’s webhook address with its key as `?token=…`.',
+      'ClickSend does not sign its requests: add a rule for SMS delivery reports with the action URL, by `POST /v3/automations/sms/receipts` or on the dashboard, to the webhook URL of this integration, with its key as `?token=…`.',
     read,
   },
 })
@@ -147,9 +147,9 @@ function outcomeOfItem(item: Reading, answer: ProviderAnswer, message: SmsMessag
   if (state === undefined || state === '') return unsure(wordsOfAll(answer))
   if (state === 'SUCCESS') {
     const id = item.id('message_id')
-    return id === undefined ? unsure('ClickSend took the message and gave no id') : sent(id)
+    return id === undefined ? unsure('ClickSend accepted the message but returned no id') : sent(id)
   }
-  const words = `ClickSend did not take the message: ${state}`
+  const words = `ClickSend rejected the message: ${state}`
   if (state === 'THROTTLED') return busy(words, throttledMs)
   return outcomeOfCode(codes, state, words, answer, message) ?? refused('other', words)
 }

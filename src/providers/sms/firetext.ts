@@ -55,7 +55,7 @@ export const firetext = httpProvider({
   docsUrl: 'https://www.firetext.co.uk/docs',
   evidence: {
     source: 'partly',
-    unsure: 'The codes of receipts are from a public user of FireText, not from its pages.',
+    unsure: 'The receipt codes are from the public code of a FireText user, not from its documentation.',
   },
   features: ['sender per message', 'Unicode'],
   limits: { contentCharactersMax: 612 },
@@ -92,7 +92,7 @@ export const firetext = httpProvider({
 
   receipts: {
     setUp:
-      'FireText signs nothing: give this integration’s webhook address with its key as `?token=…` as its status callback, or for delivery receipts in FireText’s settings.',
+      'FireText does not sign its requests: set the webhook URL of this integration, with its key as `?token=…`, as its status callback, or for delivery receipts in FireText’s settings.',
     read,
   },
 })

@@ -44,13 +44,13 @@ export async function askToken(world: World, { url, name, headers }: TokenSource
     return outcomeWithoutToken(outcomeOfFailure(error))
   }
   if (answer.status < 200 || answer.status >= 300) {
-    const words = wordsOf('The token address', answer, 'message', 'error.message', 'error')
+    const words = wordsOf('The token URL', answer, 'message', 'error.message', 'error')
     return outcomeWithoutToken(outcomeOfStatus(answer, words))
   }
   const value = answer.string(`data.${name}`) ?? answer.string(name) ?? ''
   if (ofVisibleAscii(value) !== undefined) {
     // Not its body: there may be a token in it.
-    return misconfigured(`The token address answered ${answer.status} without a token under the given name`)
+    return misconfigured(`The token URL responded ${answer.status} without a token of the given name`)
   }
   return { value, endsAt: new Date(askedAt.getTime() + lifetimeMs) }
 }

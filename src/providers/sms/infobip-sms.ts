@@ -37,8 +37,8 @@ export const infobipSms = httpProvider({
   features: ['sender per message', 'Unicode'],
   form: {
     apiKey: secret('API key', { mistake: ofVisibleAscii }),
-    baseUrl: text('Base address', {
-      description: 'The account’s own, as its portal shows it.',
+    baseUrl: text('Base URL', {
+      description: 'The base URL of the account, as shown in the portal.',
       placeholder: 'https://xxxxx.api.infobip.com',
       mistake: ofBaseUrl,
     }),
@@ -76,7 +76,7 @@ export const infobipSms = httpProvider({
 
   receipts: {
     setUp:
-      'Infobip signs nothing by itself: give this integration’s webhook address with its key as `?token=…` as its status callback, or in a subscription for SMS delivery reports.',
+      'Infobip does not sign its requests by default: set the webhook URL of this integration, with its key as `?token=…`, as its status callback, or in a subscription for SMS delivery reports.',
     read,
   },
 })

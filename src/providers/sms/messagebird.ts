@@ -86,7 +86,7 @@ export const messagebird = httpProvider({
 
   receipts: {
     setUp:
-      'Give this integration’s webhook address as the status callback of the account, and MessageBird’s signing key (Developers, API settings) as the signing key: each call carries `MessageBird-Signature-JWT`.',
+      'Set the webhook URL of this integration as the status callback of the account, and MessageBird’s signing key (Developers, API settings) as the signing key: each request carries `MessageBird-Signature-JWT`.',
     verify: (call, { key, account, world }) => isSignedByMessagebird(call, key || account.secretKey || '', world.now()),
     read,
   },
@@ -104,7 +104,7 @@ function outcome(answer: ProviderAnswer, message: SmsMessage): Outcome {
   }
   const state = answer.string('recipients.items.0.status')
   if (state === 'delivery_failed' || state === 'expired') {
-    return refused('other', `MessageBird took the message and reports at once: ${state}`)
+    return refused('other', `MessageBird accepted the message and reported: ${state}`)
   }
   const id = answer.id('id')
   return id === undefined ? unsure(words) : sent(id)

@@ -20,7 +20,7 @@ const statuses: ReadonlyMap<string, ReceiptStatus> = new Map([
 
 export const nexmoReceipts: ReceiptReader<unknown> = {
   setUp:
-    'In the Vonage dashboard, give this integration’s webhook address for delivery receipts. With signed webhooks on, the integration’s signing key is the account’s signature secret, by any of Vonage’s methods; without them, put the key into the address as `?token=…`.',
+    'In the Vonage dashboard, set the webhook URL of this integration for delivery receipts. If signed webhooks are enabled, the signing key is the signature secret of the account, with any of Vonage’s methods; otherwise put the key into the URL as `?token=…`.',
   verify,
   read,
 }

@@ -29,7 +29,7 @@ export const plivo = httpProvider({
   channel: 'sms',
   name: 'Plivo',
   docsUrl: 'https://www.plivo.com/docs/messaging/api/message/send-a-message',
-  evidence: { source: 'vendor', unsure: 'Which parameter an error 400 is about, is told in words only.' },
+  evidence: { source: 'vendor', unsure: 'Errors with status 400 name the parameter only in their text.' },
   features: ['sender per message', 'Unicode'],
   form: {
     accountSid: text('Auth ID', {
@@ -74,7 +74,7 @@ export const plivo = httpProvider({
 
   receipts: {
     setUp:
-      'Plivo signs each call with the account’s auth token (`X-Plivo-Signature-V3`, or `-V2`, which covers the address alone). Give this integration’s webhook address as its status callback, or in the Plivo application.',
+      'Plivo signs each request with the auth token of the account (`X-Plivo-Signature-V3`, or `-V2`, which covers only the URL). Set the webhook URL of this integration as its status callback, or in the Plivo application.',
     verify: (call, proof) => isSignedWhole(call, proof) || isAddressSigned(call, proof),
     // Also where version 3 verifies the call: without that one, the nonce of version 2 would be good for any report.
     signedWord: (call, proof) =>

@@ -56,12 +56,12 @@ export const sinch = httpProvider({
       mistake: (value) => (/^[\w-]{1,100}$/.test(value) ? undefined : 'must be letters, digits, - and _'),
     }),
     apiToken: secret('API token', { mistake: ofVisibleAscii }),
-    region: choice('Region', ['us', 'eu', 'au', 'br', 'ca'], { description: 'Where the service plan is.' }),
+    region: choice('Region', ['us', 'eu', 'au', 'br', 'ca'], { description: 'The region of the service plan.' }),
     from: text('From', { description: 'A number, a short code or a sender name.', placeholder: '+46700000000' }),
     webhookUrl: statusCallback('Sinch'),
     secretKey: optional(
       secret('Webhook secret', {
-        description: 'Where Sinch signs the callbacks of the account, and the signing key is another.',
+        description: 'The secret of signed callbacks, if it differs from the signing key.',
       }),
     ),
   },
@@ -98,7 +98,7 @@ export const sinch = httpProvider({
 
   receipts: {
     setUp:
-      'Give this integration’s webhook address as the status callback. Where Sinch signs callbacks, its secret is the signing key; where it does not, the address must carry the key as `?token=…`.',
+      'Set the webhook URL of this integration as the status callback. If Sinch signs callbacks, its secret is the signing key; otherwise the URL must contain the key as `?token=…`.',
     verify,
     read: (call) => eventsOf(call).flatMap(receiptsOf),
   },

@@ -23,7 +23,7 @@ interface Account {
 
 export const sms77Receipts: ReceiptReader<Account> = {
   setUp:
-    'seven.io signs with the account’s signing key: give it as the integration’s signing key, or in its credentials. Make a webhook for the event `dlr` (JSON) with this integration’s webhook address.',
+    'seven.io signs with the signing key of the account: set it as the signing key of the integration, or in its credentials. Create a webhook for the event `dlr` (JSON) with the webhook URL of this integration.',
   verify,
   read,
 }

@@ -10,7 +10,7 @@ const example = 'https://posthorn.example.com/v1/webhooks/…'
 export const statusCallback = (vendor: string): FormField<string, false> => ({
   ...optional(
     text(label, {
-      description: `Where ${vendor} reports what becomes of each message: this integration’s webhook address, with its key as \`?token=…\`.`,
+      description: `Where ${vendor} sends delivery reports: the webhook URL of this integration, with its key as \`?token=…\`.`,
       placeholder: `${example}?token=…`,
       mistake: ofWebhookUrl,
     }),
@@ -23,7 +23,7 @@ export const statusCallback = (vendor: string): FormField<string, false> => ({
 export const signedStatusCallback = (vendor: string): FormField<string, false> =>
   optional(
     text(label, {
-      description: `Where ${vendor} reports what becomes of each message: this integration’s webhook address.`,
+      description: `Where ${vendor} sends delivery reports: the webhook URL of this integration.`,
       placeholder: example,
       mistake: ofWebhookUrl,
     }),

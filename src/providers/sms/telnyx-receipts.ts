@@ -23,7 +23,7 @@ interface Account {
 
 export const telnyxReceipts: ReceiptReader<Account> = {
   setUp:
-    'Telnyx signs with Ed25519: give the account’s public key (Mission Control, Keys & Credentials) as the integration’s signing key, or in its credentials. Give this integration’s webhook address in the messaging profile, or as its status callback.',
+    'Telnyx signs with Ed25519: set the public key of the account (Mission Control, Keys & Credentials) as the signing key of the integration, or in its credentials. Set the webhook URL of this integration in the messaging profile, or as its status callback.',
   verify,
   read,
 }

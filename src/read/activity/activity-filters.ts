@@ -104,7 +104,7 @@ function momentOf(parameter: string, text: string | undefined): number | undefin
   const moment = momentOfText(text)
   if (moment === undefined)
     throw badRequest(
-      `Invalid date format for parameter '${parameter}': ${text} is no ISO 8601 timestamp such as 2026-01-02T03:04:05.678Z`,
+      `Invalid date format for parameter '${parameter}': ${text} is not an ISO 8601 timestamp such as 2026-01-02T03:04:05.678Z`,
     )
   return moment.at.getTime()
 }

@@ -39,12 +39,12 @@ export function checkFilters(
     errors[field] = { messages: [`${field} ${message}`], value }
   }
   const unknown = groupBy.filter((group) => !knows(group))
-  if (unknown.length > 0) refuse('groupBy', `must be of ${facts.groups.join(', ')} for ${what}`, unknown)
+  if (unknown.length > 0) refuse('groupBy', `must be among ${facts.groups.join(', ')} for ${what}`, unknown)
   const values = { channel: facts.channels, outcome: facts.outcomes }
   for (const group of ['channel', 'provider', 'outcome'] as const) {
     const asked = filters[group] ?? []
     if (asked.length === 0) continue
-    if (!knows(group)) refuse(group, `cannot be asked for with ${what}`, asked)
+    if (!knows(group)) refuse(group, `cannot be used with ${what}`, asked)
     else if (group !== 'provider' && asked.some((value) => !values[group].includes(value))) {
       refuse(group, `must be one of ${values[group].join(', ')} for ${what}`, asked)
     }
@@ -205,5 +205,5 @@ export const hourRowsMax = 25_000
 export const tooMany = (): Error =>
   invalidField(
     'groupBy',
-    `the answer would hold more than ${countCellsMax} numbers: group by less, filter, or take a longer step`,
+    `the response would contain more than ${countCellsMax} numbers: group by less, filter, or use a longer step`,
   )

@@ -58,7 +58,7 @@ export function steppedTime(asked: AskedSteps, now: Date): SteppedTime {
     const longer = countGrains[countGrains.indexOf(step) + 1]
     throw invalidField(
       'step',
-      `step must leave at most ${countStepsMax} steps: take ${longer}, or a shorter time`,
+      `step must result in at most ${countStepsMax} steps: use ${longer}, or a shorter range`,
       asked.step,
     )
   }
@@ -106,7 +106,7 @@ function askedTime(asked: AskedTime, now: Date): { fromMs: number; toMs: number 
 function momentOf(field: string, text: string): number {
   const at = momentOfText(text)?.at
   if (at === undefined) {
-    throw invalidField(field, `${field} must be an ISO 8601 moment such as 2026-01-02T03:04:05.678Z`, text)
+    throw invalidField(field, `${field} must be an ISO 8601 timestamp such as 2026-01-02T03:04:05.678Z`, text)
   }
   return at.getTime()
 }
@@ -116,7 +116,7 @@ function refuseGone(fromMs: number, now: Date, grain: CountGrain): void {
   if (fromMs >= now.getTime() - keptMs[grain]) return
   const days = keptMs[grain] / dayMs
   const what = grain === 'minute' ? 'minutes are' : 'counts are'
-  throw invalidField('from', `from must be within the last ${days} days: ${what} kept no longer`)
+  throw invalidField('from', `from must be within the last ${days} days: ${what} not kept longer`)
 }
 
 function stepFor(fromMs: number, toMs: number, now: Date): CountGrain {

@@ -20,7 +20,7 @@ export interface InboxQuery {
   readonly limit: number
   /** The id of the last notification before the page. */
   readonly after: string | undefined
-  /** Counts without `after` only. */
+  /** Ignored if `after` is given. */
   readonly offset: number
 }
 

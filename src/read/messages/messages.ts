@@ -145,7 +145,7 @@ function refuseHeavyPage(
   )
   const bytes = events + workflows
   if (bytes <= pageBytesMax) return
-  const message = `limit must be smaller here: ${rows.length} messages with their payloads and workflows are ${bytes} characters, more than ${pageBytesMax}`
+  const message = `limit must be smaller: ${rows.length} messages with their payloads and workflows have ${bytes} characters, more than ${pageBytesMax}`
   throw invalidField('limit', message)
 }
 

@@ -124,16 +124,16 @@ const newWatch = (environment: Environment): Watch => ({
 })
 
 const closing = (): Problem =>
-  new Problem(503, 'The service is being stopped; please ask again', { headers: { 'retry-after': '1' } })
+  new Problem(503, 'The service is stopping; please try again', { headers: { 'retry-after': '1' } })
 
 function refuseOneMore(watches: ReadonlyMap<string, Watch>, environment: Environment): void {
   const headers = { 'retry-after': '1' }
   if ((watches.get(environment.id)?.waiters.size ?? 0) >= waitersPerEnvironmentMax) {
-    const words = `At most ${waitersPerEnvironmentMax} calls of an environment can wait at once; please ask again`
+    const words = `At most ${waitersPerEnvironmentMax} requests per environment can wait at once; please try again`
     throw new Problem(429, words, { headers })
   }
   const all = [...watches.values()].reduce((sum, watch) => sum + watch.waiters.size, 0)
-  if (all >= waitersMax) throw new Problem(503, 'Too many calls wait at the moment; please ask again', { headers })
+  if (all >= waitersMax) throw new Problem(503, 'Too many requests are waiting; please try again', { headers })
 }
 
 /** Looks whether anything came; only then, and for those who are new, for what each waits for. */

@@ -17,7 +17,7 @@ export interface OutboxItem {
   readonly channel: SendingChannel
   readonly capturedAt: string
   readonly transactionId: string
-  /** Absent once the subscriber is deleted. */
+  /** Absent after the subscriber has been deleted. */
   readonly subscriberId?: string
   /** The addresses it was for. */
   readonly to: readonly string[]

@@ -40,7 +40,7 @@ export async function auditPage(db: Sql, environment: Environment, query: AuditQ
 function filtersOf({ resourceKind, resourceId, action, keyId, from, to }: AuditQuery): Statement[] {
   const [first, end] = [momentOf('from', from), momentOf('to', to)]
   if (first !== undefined && end !== undefined && first >= end) {
-    throw invalidField('to', 'to must lie after from', to)
+    throw invalidField('to', 'to must be after from', to)
   }
   return [
     ...(resourceKind === undefined ? [] : [sql`resource_kind = ${resourceKind}`]),
@@ -56,7 +56,7 @@ function filtersOf({ resourceKind, resourceId, action, keyId, from, to }: AuditQ
 function momentOf(field: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined
   const moment = new Date(text)
-  if (Number.isNaN(moment.getTime())) throw invalidField(field, `${field} is not a moment`, text)
+  if (Number.isNaN(moment.getTime())) throw invalidField(field, `${field} is not a valid timestamp`, text)
   return moment
 }
 
@@ -66,7 +66,7 @@ const entriesPerPage = 100
 export const entriesPerVerificationMax = 2_000
 
 export interface Verification {
-  /** Whether all that was looked at fits. */
+  /** Whether all entries checked so far are valid. */
   readonly ok: boolean
   /** Whether the end of the log was reached. */
   readonly complete: boolean

@@ -17,10 +17,10 @@ export interface Buried {
   readonly kind: BuriedKind
   /** What went wrong. */
   readonly reason: string
-  /** How often it was begun. */
+  /** How often it was started. */
   readonly claims: number
   readonly buriedAt: string
-  /** Of a task: what it was to do. */
+  /** For a task: its kind. */
   readonly task?: string
   readonly notificationId?: string
   readonly transactionId?: string

@@ -90,16 +90,16 @@ function verdictOf(one: KnownIntegration, { at, chosen, wished, last, isOlder }:
 }
 
 const sentences: Readonly<Record<IntegrationVerdict, string>> = {
-  chosen: 'It was chosen.',
-  triedBefore: 'It was chosen first, and could not send it.',
-  madeLater: 'It was made later.',
-  anotherWished: 'The event asked for another.',
-  changedSince: 'It was changed or deleted since: what it was then is not kept.',
-  inactive: 'It was switched off.',
-  conditionsNotMet: 'Its conditions did not fit the event.',
-  conditionsOfAnother: 'The conditions of another fit the event, and such a one goes first.',
-  notPrimary: 'Another is the primary one.',
+  chosen: 'It was selected.',
+  triedBefore: 'It was selected first, but could not send.',
+  madeLater: 'It was created later.',
+  anotherWished: 'The event requested another integration.',
+  changedSince: 'It has been changed or deleted since; its earlier state is not kept.',
+  inactive: 'It was inactive.',
+  conditionsNotMet: 'Its conditions did not match the event.',
+  conditionsOfAnother: 'Another integration has conditions that match the event, which takes precedence.',
+  notPrimary: 'Another integration is the primary one.',
   anotherFirst:
-    'Another that would do as well goes first: one that really sends before one that keeps, the older before the newer.',
-  unclear: 'It was passed over; what made another go first was changed since, or is not kept.',
+    'Another suitable integration takes precedence: one that sends before one that captures, then the older one.',
+  unclear: 'It was not selected; the reason has been changed since, or is not kept.',
 }

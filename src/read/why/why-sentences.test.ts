@@ -39,7 +39,7 @@ test('conditions are told with what was found and what was asked for, and those 
   const conditions = [compared('Payload', 'a', '1', '1', true), compared('Tenant', 'plan', 'tin', 'gold', false)]
   assert.equal(
     of('conditionsFailed', { filter: { passed: false, conditions } }),
-    'Skipped: its conditions did not hold: Tenant plan was “tin”, asked for EQUAL “gold”.',
+    'Skipped: its conditions were not met: Tenant plan was “tin”, expected EQUAL “gold”.',
   )
 })
 
@@ -51,7 +51,7 @@ test('where all conditions held and the group was negated, they are told all the
 test('a rule for skipping is told by what held', () => {
   const conditions = [compared('Skip', 'payload.a', '1', '1', true), compared('Skip', 'payload.b', '1', '2', false)]
   const sentence = of('conditionsFailed', { skip: { passed: true, conditions } })
-  assert.equal(sentence, 'Skipped: its rule for skipping held: Skip payload.a was “1”, asked for EQUAL “1”.')
+  assert.equal(sentence, 'Skipped: its skip condition was true: Skip payload.a was “1”, asked for EQUAL “1”.')
 })
 
 test('of many conditions the first are told, and how many more there are', () => {
@@ -80,16 +80,13 @@ test('hours tell when they begin again and in which zone, or that they never do'
 
 test('a throttle tells its counter, its threshold and its end', () => {
   const data = { executionCount: 3, threshold: 3, throttledUntil: '2026-01-02T03:04:05.000Z' }
-  assert.match(
-    of('throttled', data),
-    /let 3 of 3 runs through, and lets none through until 2026-01-02T03:04:05.000Z\.$/,
-  )
+  assert.match(of('throttled', data), /allowed 3 of 3 runs, and allows no more until 2026-01-02T03:04:05.000Z\.$/)
   assert.match(of('throttlePassed', { ...data, executionCount: 2 }), /run 2 of 3/)
 })
 
 test('a provider’s answer is quoted, and cut where it is long', () => {
   const sentence = of('providerError', { reason: 'bad-recipient', message: 'x'.repeat(1_000) }, { providerId: 'ses' })
-  assert.match(sentence, /^ses did not take the e-mail, as the address is bad: “x+…”\.$/)
+  assert.match(sentence, /^ses rejected the e-mail because the address is invalid: “x+…”\.$/)
   assert.ok(sentence.length < 400)
   assert.equal(quoted(`${'x'.repeat(299)}😀`).isWellFormed(), true)
 })
@@ -101,14 +98,14 @@ test('suppressed addresses are told with their reason, also where others were se
     'Skipped: on the suppression list: a@example.org (bounced, since 2026-01-01T00:00:00.000Z).',
   )
   const addresses = [one, { ...one, address: 'b@example.org', reason: 'manual' }]
-  assert.match(of('suppressed', { addresses }, { words: 'Some' }), /^Left out.*a@example.org.*; b@example.org \(manual/)
+  assert.match(of('suppressed', { addresses }, { words: 'Some' }), /left out.*a@example.org.*; b@example.org \(manual/)
 })
 
 test('a merge names the notification that goes on, and when', () => {
   const data = { mergedIntoNotificationId: 'n-1', mergedIntoTransactionId: 't-1', windowEndsAt: 'then' }
   assert.equal(
     of('digestMerged', data),
-    'Merged into the digest of notification n-1 (transaction t-1), which goes on at then.',
+    'Merged into the digest of notification n-1 (transaction t-1), which continues at then.',
   )
-  assert.match(of('digestMerged', { ...data, windowClosedAt: 'now' }), /which went on at now\.$/)
+  assert.match(of('digestMerged', { ...data, windowClosedAt: 'now' }), /which continued at now\.$/)
 })

@@ -66,7 +66,7 @@ export async function whySubscriber(
 function momentOf(text: string): Date {
   const at = momentOfText(text)?.at
   if (at === undefined) {
-    throw invalidField('at', 'at must be an ISO 8601 moment such as 2026-01-02T03:04:05.678Z', text)
+    throw invalidField('at', 'at must be an ISO 8601 timestamp such as 2026-01-02T03:04:05.678Z', text)
   }
   if (at.getTime() < 0) throw invalidField('at', 'at must not be before 1970', text)
   return at
@@ -298,8 +298,8 @@ function summaryOf(steps: readonly WhyStep[]): string {
   const open = active.find(isOpen)
   const lead =
     names === ''
-      ? `The subscriber was told nothing${open === undefined ? '' : ' yet'}.`
-      : `The subscriber was told by ${names}.`
+      ? `The subscriber was not notified${open === undefined ? '' : ' yet'}.`
+      : `The subscriber was notified by ${names}.`
   const other =
     open ?? active.find((step) => (isChannel(step.type) ? !told.includes(step) : step.status !== 'completed'))
   return other === undefined ? lead : `${lead} ${capitalized(calledStep(other))}: ${other.sentence}`

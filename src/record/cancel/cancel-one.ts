@@ -14,7 +14,7 @@ import { cancelFound } from './cancel-page.ts'
 
 export interface CanceledStep {
   readonly step: NotificationStep
-  /** How it stood; `pending` where its turn had not come. */
+  /** Its status before; `pending` if it had not started. */
   readonly was: JobStatus
 }
 

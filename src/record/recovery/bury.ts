@@ -57,7 +57,7 @@ function givenUp(message: UnsentMessage): CallResult {
     id: message.id,
     state: 'done',
     status: isPerhapsSent ? 'warning' : 'error',
-    error: sendErrorOf(message.channel, 'The step failed by a fault of the service'),
+    error: sendErrorOf(message.channel, 'The step failed because of an internal error'),
     providerMessageId: null,
     sending: withoutDue(message.sending),
     nextIntegrationId: null,

@@ -22,7 +22,7 @@ export function layoutMistake(content: string): string | undefined {
     const slots = slotsIn(parse(inLiquid(content), 'html'))
     if (slots === 1) return undefined
     return slots === 0
-      ? 'has no place for the body: write {{{body}}} where it goes'
+      ? 'has no place for the body: add {{{body}}}'
       : `has ${slots} places for the body; one is allowed`
   } catch (error) {
     if (error instanceof TemplateMistake) return error.message

@@ -76,7 +76,7 @@ function compileExpression(postfix: readonly Token[], known: Filters): Evaluate 
     }
     const left = operands.pop() ?? nothing
     const operator = operators[token.operator]
-    if (operator === undefined) throw new Error(`there is no operator "${token.operator}"`)
+    if (operator === undefined) throw new Error(`unknown operator "${token.operator}"`)
     operands.push((run) => operator(left(run), right(run), run.memoryLimit))
   }
   return operands[0] ?? nothing

@@ -140,7 +140,7 @@ function answerOf(host: string, { status, body }: OutboundAnswer): WebhookAnswer
   }
   const answer = objectIn(body)
   if (answer !== undefined) return { kind: 'answered', body: answer }
-  return { kind: 'silent', words: `${host} did not answer with a JSON object of 64 KB at the most`, later: false }
+  return { kind: 'silent', words: `${host} did not respond with a JSON object of at most 64 KB`, later: false }
 }
 
 function objectIn(text: string): Answer | undefined {

@@ -37,7 +37,7 @@ export async function freeEverything(parts: LeftoverParts & { readonly heartbeat
     ...everyLease,
     ...(seenFirst && { aliveAt: seenFirst }),
   })
-  if (freed + left > 0) parts.world.log.info({ freed, left }, 'What was left in hand by an earlier start is due again')
+  if (freed + left > 0) parts.world.log.info({ freed, left }, 'Jobs left over from an earlier run are due again')
 }
 
 export async function freeLeasesOf(

@@ -88,8 +88,8 @@ async function orUnsure({ world }: Pipeline, answer: Promise<Outcome>): Promise<
   try {
     return await answer
   } catch (error) {
-    world.log.error({ err: error }, 'A call broke by a fault of ours')
-    return unsure('The call broke by a fault of ours')
+    world.log.error({ err: error }, 'A provider call failed because of an internal error')
+    return unsure('The provider call failed because of an internal error')
   }
 }
 
@@ -97,7 +97,7 @@ async function askOne(pipeline: Pipeline, { environment, facts, message }: Asked
   const { event } = facts
   const { providerId } = message.integration
   const provider = providerOf(providerId)
-  if (provider === undefined) return misconfigured(`There is no provider ${providerId}`)
+  if (provider === undefined) return misconfigured(`Unknown provider ${providerId}`)
   const integration = withOperatorMail(pipeline, message.integration)
   const mayLeave = (): boolean | Promise<boolean> =>
     message.marksLater ? leaving.mark(facts.job, message) : leaving.mayLeave([facts.job])
@@ -114,7 +114,7 @@ async function askTogether(pipeline: Pipeline, group: readonly Asked[], leaving:
   const { integration } = (group[0] as Asked).message
   const { providerId } = integration
   const provider = providerOf(providerId)
-  if (provider === undefined) return group.map(() => misconfigured(`There is no provider ${providerId}`))
+  if (provider === undefined) return group.map(() => misconfigured(`Unknown provider ${providerId}`))
   const made = await Promise.all(group.map((asked) => addressedOf(pipeline, asked, asked.message.envelope)))
   const messages = fastFlatMap(made, (message) => message ?? [])
   const mayLeave = (): boolean | Promise<boolean> => leaving.mayLeave(group.map(({ facts }) => facts.job))
@@ -125,7 +125,7 @@ async function askTogether(pipeline: Pipeline, group: readonly Asked[], leaving:
 }
 
 /** Nobody was asked. */
-const notAddressed = uncalled('The address for answers could not be made')
+const notAddressed = uncalled('The reply address could not be created')
 
 /** As the provider is given it; undefined when its address for answers could not be made, because the database is away. */
 async function addressedOf(
@@ -141,7 +141,7 @@ async function addressedOf(
     // Answers name the message itself; the vendor is asked under a name that it has not refused.
     return sending.redrives === undefined ? addressed : { ...addressed, id: repeatedIdOf(id, sending.redrives) }
   } catch (error) {
-    pipeline.world.log.warn({ err: error, messageId: id }, 'An address for answers could not be made')
+    pipeline.world.log.warn({ err: error, messageId: id }, 'Could not create a reply address')
     return undefined
   }
 }

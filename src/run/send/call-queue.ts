@@ -212,10 +212,7 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
     this.#pumping.add(key)
     setImmediate(async () => {
       const isMore = await this.#pump(key).catch((error: unknown) => {
-        this.#parts.world.log.error(
-          { err: error, calls: this.#kind.name },
-          'A queue of calls could not go on; will try again',
-        )
+        this.#parts.world.log.error({ err: error, calls: this.#kind.name }, 'A call queue failed; will retry')
         return false
       })
       this.#pumping.delete(key)
@@ -305,7 +302,7 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
       })
     } catch (error) {
       const jobs = group.length - ours.size
-      this.#parts.world.log.warn({ err: error, jobs }, 'Calls could not be begun; their leases will end')
+      this.#parts.world.log.warn({ err: error, jobs }, 'Could not start calls; their leases will expire')
     }
     return ours
   }
@@ -321,7 +318,7 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
         )
       } catch (error) {
         if (!isInfrastructureError(error) || this.#stopped) throw error
-        world.log.warn({ err: error, jobs: group.length }, 'Calls could not be begun; will try again')
+        world.log.warn({ err: error, jobs: group.length }, 'Could not start calls; will retry')
         await world.sleep(beginAgainMs)
       }
     }
@@ -335,7 +332,7 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
     for (const [index, { call, ended }] of group.entries()) {
       void this.#settle(environment, call, outcomes[index] as Promise<JobOutcome>).then(ended, (error: unknown) => {
         const facts = { err: error, jobId: this.#kind.jobOf(call).id }
-        this.#parts.world.log.error(facts, 'What came of a call could not be judged; its lease will end')
+        this.#parts.world.log.error(facts, 'Could not process the outcome of a call; its lease will expire')
         ended()
       })
     }

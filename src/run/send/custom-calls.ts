@@ -79,7 +79,7 @@ async function outcomeOf(
     const outcome = await callService(world, { call: call.decision, idempotencyKey, keys })
     return { settlement: callSettled(call, outcome, { now: world.now(), random: world.random() }), results: [] }
   } catch (error) {
-    world.log.error({ err: error, jobId }, 'A custom step could not be called; it is called again')
+    world.log.error({ err: error, jobId }, 'Could not call a custom step; will retry')
     const due = new Date(world.now().getTime() + faultAgainMs)
     // A fault of ours counts as a call, or there would be no end; a database that is away does not.
     const counted = isInfrastructureError(error) ? {} : { state: stateAfter(call.facts) }

@@ -167,7 +167,7 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
     const { pipeline, onFree } = this.#parts
     const { world, limits } = pipeline
     const { _id: integrationId, providerId } = message.integration
-    const outcome = (await answer) ?? unsure('The message was not among those that were called')
+    const outcome = (await answer) ?? unsure('The message was not part of the provider call')
     const isLastOfCall = callOfSeat(message.seat)?.seats.length === 1
     message.seat.leave()
     const now = world.now()
@@ -197,7 +197,7 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
     const doubted = new Set(dead.map(({ asked }) => asked.integrationId).filter((id) => !this.#deaths.mayPrune(id)))
     for (const integrationId of doubted) {
       const words =
-        'Most devices of an integration are said to be gone: its account is likely wrong, so no token is removed'
+        'Most devices of an integration were reported as unregistered: its account is probably misconfigured, so no token is removed'
       this.#parts.pipeline.world.log.warn({ integrationId }, words)
     }
     return calls.map((call) => (isDead(call) ? { ...call, prunes: !doubted.has(call.asked.integrationId) } : call))

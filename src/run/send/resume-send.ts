@@ -17,7 +17,7 @@ import { chooserOf } from './outgoing.ts'
 import { heldTooLong, isHeldTooLong, rested } from './resting.ts'
 import { dueOf, settleCalls, settleOutcomes } from './settle-outcomes.ts'
 
-const interrupted = 'The service ended while the provider was being asked; whether the message was sent is not known'
+const interrupted = 'The service stopped during the call to the provider; it is unknown whether the message was sent'
 
 export interface ResumeParts {
   readonly now: Date

@@ -251,7 +251,7 @@ export interface CalledOffEvent {
   readonly was_expanding: boolean
 }
 
-/** Nobody else is told of it from here on. Undefined when it is not there. */
+/** Nobody else is told of it from here on. Undefined when it is missing. */
 export async function callOffEvent(
   tx: Tx,
   environment: Environment,

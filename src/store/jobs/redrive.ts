@@ -17,7 +17,7 @@ export interface MendedNotification {
   readonly versionId: string
 }
 
-/** What its jobs' ids are made from; undefined when it is not there. */
+/** What its jobs' ids are made from; undefined when it is missing. */
 export async function findMended(
   db: Sql,
   environment: Environment,

@@ -35,7 +35,7 @@ export async function insertLayout(
 }
 
 /**
- * Changes what is given; undefined when it is not there. The moment of change always moves on, by a millisecond at least:
+ * Changes what is given; undefined when it is missing. The moment of change always moves on, by a millisecond at least:
  * what was compiled is kept under it.
  */
 export async function updateLayout(

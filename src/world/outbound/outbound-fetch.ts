@@ -92,10 +92,10 @@ function createVetting(guard: AddressGuard): (destination: Destination) => Promi
 /** Throws when the address alone shows that we will not call it. */
 function reachOf(url: URL, options: OutboundOptions, operatorReach: 'on' | 'off'): Reach {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw new OutboundError('refused-address', `Only http and https are called, not ${url.protocol}`)
+    throw new OutboundError('refused-address', `Only http and https URLs are supported, not ${url.protocol}`)
   }
   if (url.username !== '' || url.password !== '') {
-    throw new OutboundError('refused-address', `The address of ${url.hostname} must not hold a user name or password`)
+    throw new OutboundError('refused-address', `The URL of ${url.hostname} must not contain a user name or password`)
   }
   if (options.reach === 'operator') return operatorReach === 'on' ? 'operator' : 'public'
   return url.protocol === 'https:' && url.port === '' ? 'guarded' : 'listed'

@@ -92,7 +92,7 @@ class Exchange implements Dispatcher.DispatchHandlers {
 
   begin(): void {
     const { host, signal, timeoutMs } = this.#call
-    this.#timer = setTimeout(() => this.#fail(`${host} did not answer within ${timeoutMs} ms`), timeoutMs)
+    this.#timer = setTimeout(() => this.#fail(`${host} did not respond within ${timeoutMs} ms`), timeoutMs)
     if (signal?.aborted) {
       this.#giveUp()
       return
@@ -154,7 +154,7 @@ class Exchange implements Dispatcher.DispatchHandlers {
     if (isInvalid(error)) this.#fail('', couldNotBeMade(host, error))
     else
       this.#fail(
-        this.#mayHaveLeft ? `${host} broke off the call (${codeOf(error)})` : couldNotConnect(host, error),
+        this.#mayHaveLeft ? `${host} aborted the request (${codeOf(error)})` : couldNotConnect(host, error),
         error,
       )
   }
@@ -183,7 +183,7 @@ class Exchange implements Dispatcher.DispatchHandlers {
     this.#dispatch()
   }
 
-  #giveUp = (): void => this.#fail(`The call to ${this.#call.host} was given up`)
+  #giveUp = (): void => this.#fail(`The request to ${this.#call.host} was aborted`)
 
   #fail(what: string, cause?: unknown): void {
     if (this.#isOver) return

@@ -90,7 +90,7 @@ export function createHttp2Pool(host: string, connect: () => Promise<Socket>, on
     ask(waiting) {
       if (pool.line.size >= waitingMax) {
         waiting.fail(
-          new OutboundError('not-sent', `Too many calls to ${host} are waiting`, undefined, { isOurs: true }),
+          new OutboundError('not-sent', `Too many requests to ${host} are waiting`, undefined, { isOurs: true }),
         )
         return
       }
@@ -271,7 +271,7 @@ function greeted(host: string, session: ClientHttp2Session): Promise<void> {
     const fail = (why: string, cause?: unknown): void => {
       clearTimeout(timer)
       session.destroy()
-      reject(new OutboundError('not-sent', `${host} could not be connected to (${why})`, cause))
+      reject(new OutboundError('not-sent', `Could not connect to ${host} (${why})`, cause))
     }
     const timer = setTimeout(() => fail(`no HTTP/2 settings within ${connectTimeoutMs} ms`), connectTimeoutMs)
     // It stays: each call under way learns of a broken connection by its own stream.
@@ -285,4 +285,4 @@ function greeted(host: string, session: ClientHttp2Session): Promise<void> {
 }
 
 const noHttp2 = (host: string, cause?: unknown): OutboundError =>
-  new OutboundError('not-sent', `${host} does not speak HTTP/2`, cause)
+  new OutboundError('not-sent', `${host} does not support HTTP/2`, cause)

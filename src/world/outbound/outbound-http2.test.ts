@@ -137,7 +137,7 @@ test('a full connection gets a second one, up to four, and what is beyond them w
   assert.equal(waiting.length, 8)
   assert.equal(sessions.length, 4)
   const late = failure('not-sent', byHttp2(post(port, '/late'), { timeoutMs: 30 }))
-  assert.match(await late, /did not answer within 30 ms/)
+  assert.match(await late, /did not respond within 30 ms/)
   while (waiting.length > 0) {
     for (const stream of waiting.splice(0)) answers(stream)
     await new Promise((resolve) => setTimeout(resolve, 20))
@@ -348,7 +348,7 @@ test('a server that does not speak HTTP/2 is told apart, and was not sent anythi
   const noAlpn = createTlsServer({ cert, key }, (socket) => socket.on('error', () => {}))
   for (const server of [onlyHttp1, noAlpn]) {
     const port = await listenOnLoopback(t, server)
-    assert.match(await failure('not-sent', byHttp2(post(port))), /127\.0\.0\.1 does not speak HTTP\/2/)
+    assert.match(await failure('not-sent', byHttp2(post(port))), /127\.0\.0\.1 does not support HTTP\/2/)
   }
   assert.equal(calls, 0)
   const silent = createTlsServer({ cert, key, ALPNProtocols: ['h2'] }, (socket) => {

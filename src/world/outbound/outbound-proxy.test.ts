@@ -105,7 +105,7 @@ test('HTTP/2 goes through a tunnel, too', async (t) => {
   assert.equal(sessions.length, 1)
   const refusing = await startProxy(t, { statusOf: () => 403 })
   const refused = fetchBy({ https: refusing.url })(post(`https://push.example.org:${port}/`), { http2: true })
-  assert.match(await failure('not-sent', refused), /^The proxy 127\.0\.0\.1 does not connect to push\.example\.org/)
+  assert.match(await failure('not-sent', refused), /^The proxy 127\.0\.0\.1 refused to connect to push\.example\.org/)
 })
 
 test('an http address that the operator wrote down is asked of the proxy by its name, once that was vetted', async (t) => {
@@ -206,7 +206,7 @@ test('whatever goes wrong before the tunnel is up was not sent', async (t) => {
   for (const status of [302, 403, 407, 502]) {
     const proxy = await startProxy(t, { statusOf: () => status })
     const words = await failure('not-sent', ask(proxy.url.replace('://', '://me:very-secret@')))
-    assert.match(words, /^The proxy 127\.0\.0\.1 does not connect to hooks\.example\.org/)
+    assert.match(words, /^The proxy 127\.0\.0\.1 refused to connect to hooks\.example\.org/)
     assert.doesNotMatch(words, /secret/)
   }
   assert.match(await failure('not-sent', ask('http://127.0.0.1:9')), /^The proxy 127\.0\.0\.1 .*ECONNREFUSED/)

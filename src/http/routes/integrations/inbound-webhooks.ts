@@ -66,7 +66,7 @@ export async function installInboundWebhooks(
       case 'unknown':
         throw nobody()
       case 'disbelieved':
-        throw new Problem(401, 'The call does not prove that it comes from the provider')
+        throw new Problem(401, 'The request is not proven to come from the provider')
       case 'greeted':
         return reply.code(200).type(typeOf(result.answer)).send(result.answer)
       case 'taken':
@@ -101,7 +101,7 @@ async function waitForRoom(
   if (!(bytes > smallBytesMax && bytes <= bodyBytesMax)) return
   const giveBack = await budget.take(bytes)
   if (giveBack === undefined) {
-    throw new Problem(503, 'Too many large bodies at once; please try again', { headers: { 'retry-after': '10' } })
+    throw new Problem(503, 'Too many large requests at once; please try again', { headers: { 'retry-after': '10' } })
   }
   let isHeld = true
   const release = (): void => {
@@ -115,7 +115,7 @@ async function waitForRoom(
 /** Vendors that ask whether we are there want back a word of theirs, or JSON that holds it. */
 const typeOf = (answer: string): string => (answer.startsWith('{') ? 'application/json' : 'text/plain')
 
-const nobody = (): Problem => notFound('No integration takes calls at this address')
+const nobody = (): Problem => notFound('No integration receives webhooks at this address')
 
 function callOf(request: FastifyRequest, baseUrl: string): InboundCall {
   const host = header(request.headers['x-forwarded-host']) ?? request.host
