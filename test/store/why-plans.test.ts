@@ -18,7 +18,7 @@ import { addSubscribers } from '../support/topic-scene.ts'
 const eventCount = 12_000
 const batchSize = 2_000
 const few = { rows: 60, pages: 250 }
-/** An event that reached nobody is looked for among the newest two thousand. */
+/** An event without recipients is looked for among the newest two thousand. */
 const walked = { rows: 2_100, pages: 2_500 }
 
 let app: TestApp

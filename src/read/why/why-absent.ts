@@ -67,7 +67,7 @@ interface EventRow {
 
 /** Runs are pinned to versions; one that was saved more often since its last run is looked for among the newest alone. */
 const versionsAskedMax = 20
-/** An event that reached nobody is found among so many newest alone: no index leads to it. */
+/** An event without recipients is found among so many newest alone: no index leads to it. */
 const eventsLookedAtMax = 2_000
 
 /** By the notifications it became, or among the newest of all. */
