@@ -83,7 +83,7 @@ function limitsOf({
   requestBytesMax,
   perSecond,
 }: Limits): string {
-  const told = [
+  const facts = [
     contentCharactersMax && `${contentCharactersMax} characters`,
     segmentsMax && `${segmentsMax} SMS segments`,
     recipientsMax && `${recipientsMax} recipients`,
@@ -91,7 +91,7 @@ function limitsOf({
     requestBytesMax && `${requestBytesMax} bytes of request`,
     perSecond && `about ${perSecond} requests a second`,
   ].filter(Boolean)
-  return told.length === 0 ? '' : `At the most: ${told.join(', ')}.`
+  return facts.length === 0 ? '' : `At the most: ${facts.join(', ')}.`
 }
 
 function credentialsOf(provider: Provider): string {

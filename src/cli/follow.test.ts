@@ -82,11 +82,11 @@ function activityOf({ id, seconds, topics, jobs, who }: Scene['notifications'][n
 
 const sent = (): Job => ({ status: 'completed', details: ['queued', 'Message sent'] })
 const rounds = async (follower: Follower, count: number): Promise<string[]> => {
-  const told: string[] = []
+  const reported: string[] = []
   for (let round = 0; round < count; round += 1) {
-    for (const one of await follower.round()) told.push(`${one.notificationId} ${one.outcome} ${one.reason}`)
+    for (const one of await follower.round()) reported.push(`${one.notificationId} ${one.outcome} ${one.reason}`)
   }
-  return told
+  return reported
 }
 
 test('each outcome is told once, oldest first, over as many pages as there are', async () => {
@@ -195,7 +195,7 @@ test('more than can be read at once is told, and does not go on for ever', async
   const scene = new Scene()
   scene.pageSize = 50
   for (let place = 0; place < readMax + 60; place += 1) scene.add(`n${place}`, place / 1000, [sent()])
-  const told = await rounds(new Follower(scene, new Date(startedAt)), 1)
-  assert.equal(told.length, readMax)
+  const reported = await rounds(new Follower(scene, new Date(startedAt)), 1)
+  assert.equal(reported.length, readMax)
   assert.match(scene.warnings[0] ?? '', /more than 10000 notifications since 2026-01-02T03:00:00.000Z/)
 })

@@ -49,7 +49,7 @@ const batchSize = 50
 /** An address holds the ids of a batch; Node's own limit is 16 KB. */
 const batchBytesMax = 4_000
 /** Jobs whose outcome was told are remembered for as long as they can be read again. */
-const toldMax = 200_000
+const reportedMax = 200_000
 /** More recipients than that are found page by page, as the members of topics are. */
 const expandedFrom = 100
 
@@ -62,7 +62,7 @@ interface Open {
 export class Follower {
   readonly #reader: ActivityReader
   readonly #sinceAt: number
-  readonly #told = new Map<string, string>()
+  readonly #reported = new Map<string, string>()
   readonly #open = new Map<string, Open>()
   /** Notifications of large audiences that were seen. */
   readonly #known = new Map<string, true>()
@@ -170,8 +170,8 @@ export class Follower {
   #outcomeOf(activity: Activity, job: ActivityJob): StepOutcome[] {
     const own = job.executionDetails.filter((detail) => !isLater(detail))
     const mark = `${job.status} ${own.length}`
-    if (this.#told.get(job._id) === mark) return []
-    this.#told.set(job._id, mark)
+    if (this.#reported.get(job._id) === mark) return []
+    this.#reported.set(job._id, mark)
     const last = own.at(-1)
     const isRetried = job.status === 'running' && last?.status === 'Queued'
     if (!endedStatuses.has(job.status) && job.status !== 'delayed' && !isRetried) return []
@@ -198,8 +198,8 @@ export class Follower {
       this.#reader.warn(`More than ${openMax} notifications are waiting: the oldest are no longer followed.`)
     }
     dropOldest(this.#open, openMax)
-    dropOldest(this.#told, toldMax)
-    dropOldest(this.#known, toldMax)
+    dropOldest(this.#reported, reportedMax)
+    dropOldest(this.#known, reportedMax)
   }
 }
 

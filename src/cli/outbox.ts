@@ -4,7 +4,7 @@ import type { ApiClient, Query } from './api-client.ts'
 import { clientFor } from './api-client.ts'
 import type { Command, Terminal } from './command.ts'
 import { CommandFailed, UsageError } from './command.ts'
-import { countOf, durationOf, momentOf, oneOf, readOptions, serviceUsage, wrongCall } from './terminal/arguments.ts'
+import { countOf, durationOf, timestampOf, oneOf, readOptions, serviceUsage, wrongCall } from './terminal/arguments.ts'
 import { confirmed } from './terminal/confirm.ts'
 import type { OutboxItem, OutboxMessage } from './terminal/outbox-lines.ts'
 import { itemLines, messageLines } from './terminal/outbox-lines.ts'
@@ -101,8 +101,8 @@ function filterOf(values: FilterValues): Query {
     workflow: values.workflow,
     text: values.text,
     transactionId: values.transaction,
-    capturedAfter: momentOf('--after', values.after, now)?.toISOString(),
-    capturedBefore: momentOf('--before', values.before, now)?.toISOString(),
+    capturedAfter: timestampOf('--after', values.after, now)?.toISOString(),
+    capturedBefore: timestampOf('--before', values.before, now)?.toISOString(),
   }
 }
 

@@ -6,7 +6,7 @@ import type { ApiClient } from './api-client.ts'
 import { clientFor } from './api-client.ts'
 import type { Command, Terminal } from './command.ts'
 import { CommandFailed, UsageError } from './command.ts'
-import { countOf, momentOf, oneOf, readOptions, serviceUsage, wrongCall } from './terminal/arguments.ts'
+import { countOf, timestampOf, oneOf, readOptions, serviceUsage, wrongCall } from './terminal/arguments.ts'
 import { confirmed } from './terminal/confirm.ts'
 import type { DryRun, Redriven } from './terminal/redrive-lines.ts'
 import { dryRunLines, progressWords, redriveLines, redrivenLines, redrivesLines } from './terminal/redrive-lines.ts'
@@ -93,8 +93,8 @@ function filterOf(values: FilterValues): RedriveFilter {
     providerId: values.provider,
     reason: oneOf('--reason', values.reason, failureReasons),
     errorContains: values.error,
-    from: momentOf('--from', values.from, now)?.toISOString(),
-    to: momentOf('--to', values.to, now)?.toISOString(),
+    from: timestampOf('--from', values.from, now)?.toISOString(),
+    to: timestampOf('--to', values.to, now)?.toISOString(),
     subscriberId: values.subscriber,
     transactionId: values.transaction,
   }

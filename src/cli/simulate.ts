@@ -5,7 +5,7 @@ import { recipientsShownMax } from '../simulate/simulate.ts'
 import { clientFor } from './api-client.ts'
 import type { Command, Terminal } from './command.ts'
 import { CommandFailed, UsageError } from './command.ts'
-import { countOf, momentOf, readOptions, serviceUsage, wrongCall } from './terminal/arguments.ts'
+import { countOf, timestampOf, readOptions, serviceUsage, wrongCall } from './terminal/arguments.ts'
 import { tableLines, wrapped } from './terminal/table.ts'
 import { visible, visibleJson } from './terminal/visible-text.ts'
 import { readBelow } from './workflows/folder-files.ts'
@@ -47,7 +47,7 @@ export const simulateCommand: Command = {
       name: names[0] ?? workflow?.['workflowId'],
       to,
       ...(payload === undefined ? {} : { payload }),
-      ...(values.at === undefined ? {} : { at: momentOf('--at', values.at, new Date())?.toISOString() }),
+      ...(values.at === undefined ? {} : { at: timestampOf('--at', values.at, new Date())?.toISOString() }),
       ...(workflow === undefined ? {} : { workflow }),
       ...(limit === undefined ? {} : { limit }),
     }

@@ -13,7 +13,7 @@ import { isOperatorError } from './operator-error.ts'
 /** A stop that takes longer is cut short: whoever sent the signal would do it less gently. */
 const stopTimeoutMs = 30_000
 /** npm passes Ctrl-C on to a process that has heard it from the terminal already: one wish, two signals. */
-const sameWishMs = 1_000
+const sameSignalMs = 1_000
 
 export const startCommand: Command = {
   name: 'start',
@@ -96,7 +96,7 @@ function firstSignal(): Promise<string> {
     let firstAt: number | undefined
     const onSignal = (name: string): void => {
       firstAt ??= performance.now()
-      if (performance.now() - firstAt > sameWishMs) process.exit(1)
+      if (performance.now() - firstAt > sameSignalMs) process.exit(1)
       resolve(name)
     }
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, onSignal)

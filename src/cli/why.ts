@@ -4,7 +4,7 @@ import type { ApiClient } from './api-client.ts'
 import { clientFor } from './api-client.ts'
 import type { Command, Terminal } from './command.ts'
 import { CommandFailed } from './command.ts'
-import { momentOf, readOptions, serviceUsage, wrongCall } from './terminal/arguments.ts'
+import { timestampOf, readOptions, serviceUsage, wrongCall } from './terminal/arguments.ts'
 import { tableLines, wrapped } from './terminal/table.ts'
 import { visible, visibleJson } from './terminal/visible-text.ts'
 
@@ -25,7 +25,7 @@ export const whyCommand: Command = {
     const isOfSubscriber = subscriber !== undefined
     const isMixed = !isOfSubscriber && (workflow !== undefined || values.at !== undefined)
     if (more.length > 0 || (id !== undefined) === isOfSubscriber || isMixed) throw wrongCall(whyCommand)
-    const at = momentOf('--at', values.at, new Date())?.toISOString()
+    const at = timestampOf('--at', values.at, new Date())?.toISOString()
     const client = await clientFor(terminal, values)
     const found = isOfSubscriber
       ? await whyOfSubscriber(client, { subscriber, workflow, at })

@@ -8,7 +8,7 @@ import { arrayBytes, listTypesIn } from './array-bytes.ts'
 import { arrayText } from './array-text.ts'
 import { codeOf, failureOf } from './failure.ts'
 import { gatherWrites } from './gather-writes.ts'
-import { momentOfRow } from './moment-text.ts'
+import { timestampOfRow } from './timestamp-text.ts'
 import type { Db, Sql, Statement, TransactionLimits, Tx } from './sql.ts'
 import { DatabaseUnavailable } from './sql.ts'
 
@@ -58,7 +58,7 @@ export const serverKeepAlive =
 
 // int8 as a number: our counts stay far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
-pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, momentOfRow)
+pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, timestampOfRow)
 
 /** How statements are sent: through a pooler without names, and each in a transaction that sets its own timeouts. */
 interface Way {

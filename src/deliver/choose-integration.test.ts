@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FieldFilterPart, StepFilter } from '../domain/conditions/condition.ts'
 import type { Integration } from '../domain/delivery/integration.ts'
-import type { IntegrationWish } from './choose-integration.ts'
+import type { IntegrationRequest } from './choose-integration.ts'
 import { chooseIntegration } from './choose-integration.ts'
 
 const condition = (value: string): StepFilter => ({
@@ -36,14 +36,14 @@ function integration(id: string, change: Partial<Integration> = {}): Integration
 const capture = (id: string, change: Partial<Integration> = {}): Integration =>
   integration(id, { providerId: 'platform-email', ...change })
 
-function choose(integrations: readonly Integration[], wish: Partial<IntegrationWish> = {}): string | undefined {
+function choose(integrations: readonly Integration[], request: Partial<IntegrationRequest> = {}): string | undefined {
   const chosen = chooseIntegration(integrations, {
     channel: 'email',
     tried: [],
     passes: (conditions) =>
       conditions.some(({ children }) => (children[0] as FieldFilterPart | undefined)?.value === 'gold'),
     captures: ({ providerId }) => providerId === 'platform-email',
-    ...wish,
+    ...request,
   })
   return chosen?._id
 }

@@ -95,8 +95,8 @@ test('a provider that throws leaves us unsure, without its secrets', async () =>
 test('a provider that never answers leaves us unsure after 20 seconds, and not before', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   let outcome: Outcome | undefined
-  const delivery = deliverBy(() => new Promise(() => {})).then((told) => {
-    outcome = told
+  const delivery = deliverBy(() => new Promise(() => {})).then((result) => {
+    outcome = result
   })
   t.mock.timers.tick(providerCallMs - 1)
   await Promise.resolve()

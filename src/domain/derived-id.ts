@@ -72,12 +72,12 @@ export function repeatedIdOf(id: string, repeats = 0): string {
 export const ownIdOf = (id: string): string => `${id.slice(0, versionAt)}7${id.slice(versionAt + 1)}`
 
 /** The moment a UUIDv7 carries. */
-export function momentOfId(id: string): Date {
-  return new Date(momentMsOfId(id))
+export function timestampOfId(id: string): Date {
+  return new Date(timestampMsOfId(id))
 }
 
 /** The same as a number, where a Date would be made only to be read. */
-export function momentMsOfId(id: string): number {
+export function timestampMsOfId(id: string): number {
   return Number.parseInt(id.slice(0, 8), 16) * 0x10000 + Number.parseInt(id.slice(9, 13), 16)
 }
 

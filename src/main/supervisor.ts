@@ -17,7 +17,7 @@ export interface SupervisorParts {
 }
 
 /** Deaths that a new process is told of; older ones were seen by others long since. */
-const deadTold = 100
+const deadListMax = 100
 
 interface Slot {
   readonly number: number
@@ -117,7 +117,7 @@ export class Supervisor {
   /** One life of a child. */
   async #live(slot: Slot, nodeId: string, onStarted: (url: string) => void) {
     const { number } = slot
-    const child = this.#fork({ number, nodeId, dead: this.#dead.slice(-deadTold) })
+    const child = this.#fork({ number, nodeId, dead: this.#dead.slice(-deadListMax) })
     if (typeof child === 'string') return { ended: child, failure: undefined }
     let failure: string | undefined
     slot.child = child
@@ -148,7 +148,7 @@ export class Supervisor {
   /** One that stopped in order has signed off itself; that it is dead is true all the same. */
   #reportDeath(nodeId: string): void {
     this.#dead.push(nodeId)
-    if (this.#dead.length > deadTold) this.#dead.shift()
+    if (this.#dead.length > deadListMax) this.#dead.shift()
     for (const { child } of this.#slots) child?.send({ kind: 'dead', nodeId })
   }
 }

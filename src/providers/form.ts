@@ -198,8 +198,8 @@ const struckOutLengthMin = 4
 /** A provider's words with every secret of the account struck out, whichever way it was encoded. */
 export function withoutSecrets(form: CredentialForm, credentials: Credentials, words: string): string {
   const secrets = spelledSecrets(form, credentials)
-  const told = secrets.reduce((text, value) => text.replaceAll(value, struckOut), words)
-  const parts = told.split('…')
+  const redacted = secrets.reduce((text, value) => text.replaceAll(value, struckOut), words)
+  const parts = redacted.split('…')
   return parts.map((part, index) => (index === parts.length - 1 ? part : withoutBeginning(part, secrets))).join('…')
 }
 

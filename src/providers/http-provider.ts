@@ -186,11 +186,11 @@ function batched<Form extends CredentialForm, Kind extends Channel>(
       const items = messages.map((message) => batch.item(message, credentials))
       const good = messages.filter((_message, index) => !isOutcome(items[index]))
       const outcomes = good.length === 0 ? [] : await askedTogether()
-      const told = outcomes.values()
+      const remaining = outcomes.values()
       return items.map((item) =>
         isOutcome(item)
           ? item
-          : (told.next().value ?? unsure(`${definition.name} did not report a result for the message`)),
+          : (remaining.next().value ?? unsure(`${definition.name} did not report a result for the message`)),
       )
 
       async function askedTogether(): Promise<readonly Outcome[]> {

@@ -169,9 +169,9 @@ async function sendTogether(
   const beyond = messages.map((message) => limits && beyondLimits(name, limits, message))
   const within = messages.filter((_message, index) => beyond[index] === undefined)
   const asked = within.length === 0 ? [] : await tried()
-  const told = asked.values()
+  const remaining = asked.values()
   return beyond.map(
-    (refusal) => refusal ?? told.next().value ?? unsure(`${name} did not report a result for the message`),
+    (refusal) => refusal ?? remaining.next().value ?? unsure(`${name} did not report a result for the message`),
   )
 
   async function tried(): Promise<readonly Outcome[]> {

@@ -18,7 +18,7 @@ function struckOut(words: string, message: OutboundMessage): string {
     return words.replaceAll(message.target, `…${message.target.slice(-tokenShown)}`)
   }
   if (!('webhookUrl' in message) || message.webhookUrl === undefined) return words
-  return secretsOf(message.webhookUrl).reduce((told, secret) => told.replaceAll(secret, '[redacted]'), words)
+  return secretsOf(message.webhookUrl).reduce((text, secret) => text.replaceAll(secret, '[redacted]'), words)
 }
 
 /** The longest first: what lies within another must not leave the rest of it standing. */

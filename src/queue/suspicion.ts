@@ -20,4 +20,4 @@ export const isPoisonous = ({ interruptions }: { readonly interruptions: number 
   interruptions >= interruptionsBeforeSolo + soloDeathsMax
 
 /** Lanes of suspected rows: 2 for those of lane 0, 3 for those of lane 1. Each row there is claimed by itself. */
-export const suspectLanes = [2, 3] as const
+export const poisonLanes = [2, 3] as const

@@ -314,16 +314,16 @@ class WorkerLoop<Row extends Leased> implements Worker {
     const { batchMax, claimedMax, log, name, mayClaim } = this.#options
     this.#mayBeMore = true
     const { waiting, inFlight } = this.#claimed
-    const room = Math.min(this.#claimSize(), claimedMax - inFlight)
+    const capacity = Math.min(this.#claimSize(), claimedMax - inFlight)
     if (this.#claiming !== undefined || !this.#mayWork() || waiting.length >= batchMax || mayClaim?.() === false) return
     if (this.#options.claimsToRun === true && this.#runners + waiting.length > 0) return
     // Not in crumbs: with nearly everything in flight it waits until there is capacity for a batch.
-    if (room < Math.min(batchMax, claimedMax, this.#claimSize())) return
+    if (capacity < Math.min(batchMax, claimedMax, this.#claimSize())) return
     this.#mayBeMore = false
     let count = 0
     const sinceMs = performance.now()
     const lease = this.#options.newLease()
-    this.#claiming = this.#claimWith(room, lease).then(
+    this.#claiming = this.#claimWith(capacity, lease).then(
       (claimed) => {
         count = claimed.length
         this.#take(this.#claimed, claimed, sinceMs)
@@ -336,7 +336,7 @@ class WorkerLoop<Row extends Leased> implements Worker {
     // Where something was due, more may be: a backlog gets only its share while other environments have something due.
     if (count > 0) this.#mayBeMore = true
     // A full claim means there is likely more; a poke during the claim may have come too late for it.
-    if (count >= room || wasPoked) void this.#claimMore()
+    if (count >= capacity || wasPoked) void this.#claimMore()
   }
 
   /** Rows whose answer was lost first: they have waited longest. A lease is lost only where a claim was made with it. */

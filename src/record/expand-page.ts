@@ -9,7 +9,7 @@ import { countNotified, findExpandingEvent } from '../store/events/events.ts'
 import type { Task } from '../store/jobs/tasks.ts'
 import { advanceTask, finishTasks } from '../store/jobs/tasks.ts'
 import { insertCounts } from '../store/operate/counts.ts'
-import { findEverybody } from '../store/people/everybody.ts'
+import { findAllSubscribers } from '../store/people/all-subscribers.ts'
 import { findTopicMembers } from '../store/people/topic-subscriptions.ts'
 import type { World } from '../world/world.ts'
 import { countedNotifications } from './counts/count-accepted.ts'
@@ -139,7 +139,7 @@ async function writePage(
   }
   const page = { after: state.after, limit: recipientsPerPageMax }
   const members = event.is_broadcast
-    ? await findEverybody(tx, environment, page)
+    ? await findAllSubscribers(tx, environment, page)
     : await findTopicMembers(tx, environment, { topicIds: event.topic_ids ?? [], ...page })
   const excluded = new Set(event.excluded ?? [])
   const notified = members

@@ -21,11 +21,11 @@ const bracedName = /(?<!\{)\{([A-Za-z_][\w.]{0,99})\}(?!\})/g
 export const withOutputs = (text: string): string => text.replace(bracedName, '{{ $1 }}')
 
 /** Compiled texts are kept as long as nothing pushes them out: an environment has some hundred with variables. */
-const keptMax = 5_000
-const keptLengthMax = 500_000
+const cachedMax = 5_000
+const cachedLengthMax = 500_000
 
 export function registerTranslate(engine: Liquid, mode: Mode, compile: Compile): void {
-  const compiled = createKept((text) => compile(withOutputs(text)))
+  const compiled = createTemplateCache((text) => compile(withOutputs(text)))
   const translate: FilterHandler = function (value, ...args) {
     const budget = budgetOf(this)
     budget.check()
@@ -69,14 +69,14 @@ function filledIn(run: Run, text: Program, values: Record<string, unknown>): str
   }
 }
 
-function createKept(make: Compile): Compile {
+function createTemplateCache(make: Compile): Compile {
   const kept = new Map<string, Program>()
   let length = 0
   return (text) => {
     const known = kept.get(text)
     if (known !== undefined) return known
     const made = make(text)
-    if (kept.size >= keptMax || length >= keptLengthMax) {
+    if (kept.size >= cachedMax || length >= cachedLengthMax) {
       kept.clear()
       length = 0
     }

@@ -12,7 +12,7 @@ import { followerOf } from './decide/follower.ts'
 import { loadFacts } from './decide/load-facts.ts'
 import { unsubscribeLinks } from './decide/unsubscribe-headers.ts'
 import { dispatch } from './dispatch.ts'
-import { leaveSeats, markedBy } from './record-placed.ts'
+import { leaveSlots, markedBy } from './record-placed.ts'
 import type { PlacedBatch } from './send/place-batch.ts'
 import { placeBatch } from './send/place-batch.ts'
 import type { Stages } from './stages.ts'
@@ -101,7 +101,7 @@ function decidedAtOnce(
     },
     notWritten: (isUnknown) => {
       if (isUnknown) stages.unconfirmed.note({ jobs, madeAfter: followers, marked: begun.flatMap(markedBy) })
-      leaveSeats(begun)
+      leaveSlots(begun)
       stages.sends.wake()
     },
   }

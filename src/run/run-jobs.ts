@@ -66,7 +66,7 @@ async function runGroup(
   const resumed = others.filter((job) => job.status === 'running')
   const fresh = others.filter((job) => job.status !== 'running')
   // One that is suspected of ending its process runs alone: it must not wait while that counts against it.
-  if (fresh.some(({ interruptions }) => interruptions === 0)) await stages.sends.untilRoom(environment)
+  if (fresh.some(({ interruptions }) => interruptions === 0)) await stages.sends.untilCapacity(environment)
   await together(stages, environment, fresh, owned, (some) => decideJobs(stages, environment, some, owned))
   await together(stages, environment, resumed, owned, (some) => resumeSends(stages, environment, some, owned))
 }

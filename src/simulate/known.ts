@@ -68,7 +68,7 @@ const entriesAt = (steps: readonly NotificationStep[]): number =>
   steps.findIndex((step) => step.active && withEntries.has(step.template.type))
 
 /** Nobody has this id, and nobody is looked for by it. */
-const nobody = ''
+const placeholderId = ''
 const noPeople = { ids: new Map<string, string>(), warnings: new Map<string, string>() }
 
 /**
@@ -85,8 +85,8 @@ export async function loadForAll(
   if (event.request.topics.length > 0 || entriesAt(event.version.definition.steps) !== -1) return undefined
   const triggered = triggeredEvent(rowOf(event, noPeople, [], at))
   const here: Deciding = { ...deciding, db: { ...deciding.db, together: (work) => work(on) } }
-  const jobs = jobsOf(environment, event, triggered, [nobody])
-  const subscribers = new Map([[nobody, newSubscriberRow(nobody, nobody, at)]])
+  const jobs = jobsOf(environment, event, triggered, [placeholderId])
+  const subscribers = new Map([[placeholderId, newSubscriberRow(placeholderId, placeholderId, at)]])
   return loadFacts(here, environment, eachStep(jobs, event), { subscribers, tenants: tenantsOf(event) })
 }
 
@@ -107,8 +107,8 @@ export interface Knowing {
 }
 
 /** Who may not unsubscribe others is shown links of the same look that unsubscribe nobody. */
-const nobodysKeys = new SigningKeys([{ version: 1, secret: 'nobody', createdAt: new Date(0) }])
-const nobodysSecrets: SigningSecrets = { of: async () => nobodysKeys, renewed: async () => nobodysKeys }
+const placeholderKeys = new SigningKeys([{ version: 1, secret: 'nobody', createdAt: new Date(0) }])
+const nobodysSecrets: SigningSecrets = { of: async () => placeholderKeys, renewed: async () => placeholderKeys }
 
 /** What all steps of all recipients need. */
 export async function loadKnown(

@@ -36,7 +36,7 @@ function below(field: string, problem: Problem): Problem {
   const errors = problem.members['errors'] as FieldErrors | undefined
   if (problem.status !== 422 || errors === undefined) return problem
   return invalid(
-    Object.fromEntries(Object.entries(errors).map(([path, told]) => [`${field}.${path}`, told])),
+    Object.fromEntries(Object.entries(errors).map(([path, messages]) => [`${field}.${path}`, messages])),
     problem.message,
   )
 }

@@ -128,7 +128,7 @@ interface WindowRow extends Omit<JoinedWindow, 'opened'> {
 }
 
 /** So many events of an open window are told by their transaction ids. */
-const eventsToldMax = 10
+const eventsShownMax = 10
 
 async function openWindows(
   db: Sql,
@@ -145,7 +145,7 @@ async function openWindows(
         cross join lateral (select found.transaction_id from events found
           where found.environment_id = ${environment.id} and found.id = d.event_id limit 1) e
         where d.environment_id = ${environment.id} and d.window_id = w.id
-        order by d.seq limit ${eventsToldMax}) as transaction_ids
+        order by d.seq limit ${eventsShownMax}) as transaction_ids
     from ${askedFor(identities)}
     cross join lateral (select * from digest_windows found
       where found.environment_id = ${environment.id} and found.step_id = asked.step_id

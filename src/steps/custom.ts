@@ -12,7 +12,7 @@ import { detail } from '../domain/insight/execution-detail.ts'
 import { RenderError } from '../domain/workflows/rendering.ts'
 import type { CustomMetadata } from '../domain/workflows/workflow.ts'
 import { isMetadataHost } from '../world/outbound/address-guard.ts'
-import { toldMistakes } from './duration-override.ts'
+import { describeErrors } from './duration-override.ts'
 import type { Step, StepInput, StepMistake } from './step.ts'
 
 /** A payload with a hundred others that were digested; what is more is no notification. */
@@ -26,7 +26,7 @@ export const custom: Step = {
     const { now, step } = input
     const { metadata } = step
     if (!isCustomMetadata(metadata)) {
-      const raw = { error: toldMistakes(customMistakes(metadata)) }
+      const raw = { error: describeErrors(customMistakes(metadata)) }
       return { kind: 'fail', details: [detail(now, 'callFailed', { raw })], stops: true }
     }
     try {

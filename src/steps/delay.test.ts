@@ -75,9 +75,9 @@ test('a moment that is none, or says no time or no zone, fails the step and is s
     [],
     true,
   ]) {
-    const told = failure({ metadata: scheduled, payload: { meeting: { at } } })
-    assert.match(told?.error ?? '', /^meeting\.at must be an ISO 8601 date-time with a time zone/, JSON.stringify(at))
-    assert.equal(told?.value, typeof at === 'string' ? at : JSON.stringify(at))
+    const found = failure({ metadata: scheduled, payload: { meeting: { at } } })
+    assert.match(found?.error ?? '', /^meeting\.at must be an ISO 8601 date-time with a time zone/, JSON.stringify(at))
+    assert.equal(found?.value, typeof at === 'string' ? at : JSON.stringify(at))
   }
   const long = failure({ metadata: scheduled, payload: { meeting: { at: 'x'.repeat(100_000) } } })
   assert.equal(long?.value?.length, 256)
@@ -127,9 +127,9 @@ test('a timed delay ends when the clocks of the subscriber show its time', () =>
 })
 
 test('a dynamic delay takes a moment or a duration from the payload', () => {
-  const moment = decide({ metadata: dynamic, payload: { release: '2024-03-01T00:00:00Z' } })
-  assert.ok(moment.kind === 'wait')
-  assert.equal(moment.until.toISOString(), '2024-03-01T00:00:00.000Z')
+  const endsAt = decide({ metadata: dynamic, payload: { release: '2024-03-01T00:00:00Z' } })
+  assert.ok(endsAt.kind === 'wait')
+  assert.equal(endsAt.until.toISOString(), '2024-03-01T00:00:00.000Z')
   const duration = decide({ metadata: dynamic, payload: { release: { amount: 3, unit: 'hours' } } })
   assert.ok(duration.kind === 'wait')
   assert.deepEqual(duration.state, { until: '2024-02-28T13:00:00.500Z', amount: 3, unit: 'hours' })

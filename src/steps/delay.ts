@@ -1,14 +1,14 @@
 // The delay step: waits for a duration, until clocks show a time, or until a moment that the payload names.
 import type { Decision } from '../domain/delivery/decision.ts'
-import { momentOfId } from '../domain/derived-id.ts'
+import { timestampOfId } from '../domain/derived-id.ts'
 import { detail } from '../domain/insight/execution-detail.ts'
 import { timedEndOf } from '../domain/time/digest-window.ts'
 import { durationMs } from '../domain/time/duration.ts'
-import { dynamicEndOf, momentEndOf } from '../domain/time/dynamic-end.ts'
+import { dynamicEndOf, timestampEndOf } from '../domain/time/dynamic-end.ts'
 import type { Duration } from '../domain/time/timing-mistakes.ts'
 import { delayMistakes, isDelayMetadata, isDuration } from '../domain/time/timing-mistakes.ts'
 import type { DelayMetadata } from '../domain/workflows/workflow.ts'
-import { durationOverrideOf, toldMistakes } from './duration-override.ts'
+import { durationOverrideOf, describeErrors } from './duration-override.ts'
 import type { Step, StepInput } from './step.ts'
 
 export const delay: Step = {
@@ -40,11 +40,11 @@ type End =
 
 function endOf({ now, job, step, event, subscriber }: StepInput): End {
   const { metadata } = step
-  if (!isDelayMetadata(metadata)) return { wrong: { error: toldMistakes(delayMistakes(metadata)) } }
-  const question = { payload: event.payload, now, acceptedAt: momentOfId(job.eventId) }
+  if (!isDelayMetadata(metadata)) return { wrong: { error: describeErrors(delayMistakes(metadata)) } }
+  const question = { payload: event.payload, now, acceptedAt: timestampOfId(job.eventId) }
   switch (metadata.type) {
     case 'scheduled':
-      return momentEndOf({ ...question, path: metadata.delayPath })
+      return timestampEndOf({ ...question, path: metadata.delayPath })
     case 'dynamic':
       return dynamicEndOf({ ...question, path: metadata.dynamicKey })
     case 'timed': {
@@ -60,8 +60,8 @@ function endOf({ now, job, step, event, subscriber }: StepInput): End {
 
 function regularEnd(metadata: DelayMetadata, overrides: Readonly<Record<string, unknown>>, now: Date): End {
   const override = durationOverrideOf(overrides)
-  if ('mistakes' in override) return { wrong: { error: toldMistakes(override.mistakes) } }
+  if ('mistakes' in override) return { wrong: { error: describeErrors(override.mistakes) } }
   const duration = override.duration ?? metadata
-  if (!isDuration(duration)) return { wrong: { error: toldMistakes(delayMistakes(metadata)) } }
+  if (!isDuration(duration)) return { wrong: { error: describeErrors(delayMistakes(metadata)) } }
   return { until: new Date(now.getTime() + durationMs(duration.amount, duration.unit)), duration }
 }

@@ -5,7 +5,7 @@ import type { EmailMessage } from '../domain/messages/outbound-message.ts'
 import type { EmailContent, EmailFrame } from '../domain/workflows/rendering.ts'
 import { RenderError } from '../domain/workflows/rendering.ts'
 import type { EmailBlock, StepTemplate } from '../domain/workflows/workflow.ts'
-import { withProviderWishes } from './channel-overrides.ts'
+import { withProviderOverrides } from './channel-overrides.ts'
 import { orContentFailed } from './content-failed.ts'
 import { chooseFrame } from './email-layout.ts'
 import type { EmailOverrides } from './email-overrides.ts'
@@ -40,7 +40,7 @@ export const email: Step = {
         const message = { target: '', channel: 'email', content: shown, subject } as const
         return { kind: 'unreachable', message, error: noAddress, details: [...details, detail(now, 'noEmail')] }
       }
-      const envelope = withProviderWishes(input, envelopeOf(input, overrides, recipient, content), {
+      const envelope = withProviderOverrides(input, envelopeOf(input, overrides, recipient, content), {
         channel: 'email',
         members: emailMembers,
         remade: (bucket) => {

@@ -138,13 +138,13 @@ test('a node with another encryption key is refused; one that also holds the rig
   const world = createFakeWorld()
   await ensureFirstStart(database.db, world, noKeys)
   const other = Buffer.alloc(32, 9)
-  const stranger = { ...world, sealer: createSealer([other]) }
+  const otherSubscriber = { ...world, sealer: createSealer([other]) }
   await assert.rejects(
-    ensureFirstStart(database.db, stranger, { development: 'the-key-of-a-stranger', production: undefined }),
+    ensureFirstStart(database.db, otherSubscriber, { development: 'the-key-of-a-stranger', production: undefined }),
     (error: Error) => error instanceof StartError && /encrypted with another key/.test(error.message),
   )
   assert.equal(await count(database, 'api_keys'), 1, 'the refused node left no key')
-  await assert.rejects(ensureInstallation(database.db, stranger), StartError)
+  await assert.rejects(ensureInstallation(database.db, otherSubscriber), StartError)
   await ensureInstallation(database.db, { ...world, sealer: createSealer([other, testEncryptionKey]) })
 })
 

@@ -17,7 +17,7 @@ before(async () => {
 })
 after(() => app.close())
 
-const nobody = '019b7c7a-2d0e-7a3b-8f10-5a0c5d3f9e21'
+const unknownId = '019b7c7a-2d0e-7a3b-8f10-5a0c5d3f9e21'
 const statementsMax = 5
 
 const path = (subscriberId: string, workflow: string, at?: string): string =>
@@ -27,7 +27,7 @@ const ask = (subscriberId: string, workflow: string, at?: string): Promise<Json>
 const codes = (answer: Json): string[] => answer.reasons.map(({ code }: Json) => code)
 
 /** Somebody who is there before whatever follows. */
-async function somebody(): Promise<string> {
+async function newSubscriber(): Promise<string> {
   const subscriberId = fresh('person')
   await scene.subscribers(subscriberId)
   app.world.advance(1_000)
@@ -104,14 +104,14 @@ test('somebody nobody knows, and somebody who was deleted, are told as that', as
 })
 
 test('without any event that is told, and whether the workflow is off', async () => {
-  const person = await somebody()
+  const person = await newSubscriber()
   assert.deepEqual(codes(await ask(person, await scene.workflow([inApp('Hello')]))), ['noEvent'])
   const off = await scene.workflow([inApp('Hello')], { active: false })
   assert.deepEqual(codes(await ask(person, off)), ['noEvent', 'workflowInactive'])
 })
 
 test('an event that named others alone is told with its transaction', async () => {
-  const person = await somebody()
+  const person = await newSubscriber()
   const workflow = await scene.workflow([inApp('Hello')])
   const { transactionId } = await scene.run(workflow, fresh('other'))
   const answer = await ask(person, workflow)
@@ -120,7 +120,7 @@ test('an event that named others alone is told with its transaction', async () =
 })
 
 test('of an event to a topic it is told who is not in it, joined later, is excluded or is the actor', async () => {
-  const [outside, late, excluded, actor, member] = await Promise.all(Array.from({ length: 5 }, somebody))
+  const [outside, late, excluded, actor, member] = await Promise.all(Array.from({ length: 5 }, newSubscriber))
   const topicKey = fresh('topic')
   await scene.topic(topicKey, [`${excluded}`, `${actor}`, `${member}`])
   const workflow = await scene.workflow([inApp('Hello')])
@@ -146,7 +146,7 @@ test('of an event to a topic it is told who is not in it, joined later, is exclu
 })
 
 test('an event whose topic nobody knows, or that was called off before it began, is told', async () => {
-  const person = await somebody()
+  const person = await newSubscriber()
   const lost = await scene.workflow([inApp('Hello')])
   await scene.trigger(lost, [{ type: 'Topic', topicKey: 'no-such-topic' }])
   await scene.work()
@@ -167,12 +167,12 @@ test('somebody who was made after the last event is told as that first', async (
   const workflow = await scene.workflow([inApp('Hello')])
   await scene.run(workflow, fresh('other'))
   app.world.advance(1_000)
-  assert.deepEqual(codes(await ask(await somebody(), workflow)), ['subscriberCreatedLater', 'notNamed'])
+  assert.deepEqual(codes(await ask(await newSubscriber(), workflow)), ['subscriberCreatedLater', 'notNamed'])
 })
 
 test('what is not there is 404', async () => {
-  const person = await somebody()
-  for (const address of [`/v1/notifications/${nobody}/why`, path(person, 'no-such-workflow')]) {
+  const person = await newSubscriber()
+  for (const address of [`/v1/notifications/${unknownId}/why`, path(person, 'no-such-workflow')]) {
     const reply = await app.call('GET', address)
     assert.equal(reply.status, 404, reply.text)
   }
@@ -184,7 +184,7 @@ test('what is not there is 404', async () => {
 })
 
 test('what is ill-formed is 422 and names the field', async () => {
-  const person = await somebody()
+  const person = await newSubscriber()
   const workflow = await scene.workflow([inApp('Hello')])
   const wrong: [string, string][] = [
     ['/v1/notifications/not-an-id/why', 'notificationId'],
@@ -203,7 +203,7 @@ test('what is ill-formed is 422 and names the field', async () => {
 
 test(`no answer takes more than ${statementsMax} statements`, async () => {
   const { db } = app.database
-  const person = await somebody()
+  const person = await newSubscriber()
   const steps = [digest(), inApp('One'), email('Two'), delay(), inApp('Three')]
   const workflow = await scene.workflow(steps)
   await scene.run(workflow, person)

@@ -142,9 +142,9 @@ test('why tells sentences, by notification and by subscriber', async () => {
 test('why of what is not there is the service’s own answer', async () => {
   const none = await scene.run(['why', unknownId])
   assert.deepEqual([none.code, none.stdout, none.stderr], [1, '', `Notification ${unknownId} was not found\n`])
-  const nobody = await scene.run(['why', '--subscriber', 'nobody'])
-  assert.equal(nobody.code, 1)
-  assert.match(nobody.stderr, /no notification for nobody.*--workflow/)
+  const unknownPerson = await scene.run(['why', '--subscriber', 'nobody'])
+  assert.equal(unknownPerson.code, 1)
+  assert.match(unknownPerson.stderr, /no notification for nobody.*--workflow/)
   for (const args of [
     [],
     ['a', 'b'],

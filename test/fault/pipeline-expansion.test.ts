@@ -36,7 +36,7 @@ async function killAt(options: StallOptions, name: string, begin: () => Promise<
   node = await scene.start(name)
 }
 
-async function assertAllToldOnce(transactionId: string): Promise<void> {
+async function assertAllNotifiedOnce(transactionId: string): Promise<void> {
   await completed(node, [transactionId])
   const { counts, warnings } = (await progress(node, transactionId)) ?? assert.fail('it is missing')
   assert.deepEqual(
@@ -60,7 +60,7 @@ test('killed in the first page, between the pages and in the last, everybody is 
     { on: 'tasks', event: 'update', when: 'new.state is distinct from old.state', inCommit: true, at: 1 },
     'fourth',
   )
-  await assertAllToldOnce(transactionId)
+  await assertAllNotifiedOnce(transactionId)
 })
 
 test('killed at chance places of expansion and steps, everybody is told once', async (t) => {
@@ -78,5 +78,5 @@ test('killed at chance places of expansion and steps, everybody is told once', a
     await killAt({ ...random.oneOf(places), at: 1 + random.integer(4) }, `chance-${round}`, begin)
     begin = undefined
   }
-  await assertAllToldOnce('chance')
+  await assertAllNotifiedOnce('chance')
 })

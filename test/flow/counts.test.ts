@@ -30,7 +30,7 @@ after(async () => {
   for (const one of apps) await one.close()
 })
 
-const somebody = () => ({ subscriberId: fresh('person'), email: `${fresh('ada')}@example.org` })
+const newSubscriber = () => ({ subscriberId: fresh('person'), email: `${fresh('ada')}@example.org` })
 const deltas = async (): Promise<number> => (await scene.rows(sql`select count(*) as count from count_deltas`))[0].count
 const isRight = (): Promise<void> => assertRecounted(app, startedAt)
 
@@ -80,7 +80,7 @@ async function randomFlow(random: Random): Promise<void> {
   const tokens = Array.from({ length: 4 }, () => fresh('token'))
   const devices = [{ integration: push, credentials: { deviceTokens: tokens } }]
   const people: Json[] = [
-    ...Array.from({ length: 4 }, () => ({ ...somebody(), phone: '+4915112345' })),
+    ...Array.from({ length: 4 }, () => ({ ...newSubscriber(), phone: '+4915112345' })),
     { subscriberId: fresh('nobody') },
     { subscriberId: await vendors.person(...devices) },
   ]
@@ -92,7 +92,7 @@ async function randomFlow(random: Random): Promise<void> {
     for (const token of tokens) vendors.does(token, random.oneOf([200, 200, 400, 503, deadDevice, 'cut'] as const))
     const to = random.chance(0.1)
       ? [{ type: 'Topic', topicKey: 'team' }]
-      : random.oneOf([...people, { ...somebody(), phone: '+4915112345' }])
+      : random.oneOf([...people, { ...newSubscriber(), phone: '+4915112345' }])
     const event = { name: random.oneOf(workflows), to, payload: { plan: random.oneOf(['pro', 'free']) } }
     const transactionId = random.chance(0.3) ? random.oneOf(['one', 'two', 'three']) : undefined
     const results = await scene.results([
@@ -117,7 +117,7 @@ test('after a random flow every number equals a recount, before folding, in the 
   await randomFlow(createRandom(seed))
   await isRightWhileFolded()
   await scene.advance(30 * 60_000, 60_000)
-  await scene.run(await scene.workflow([inApp('Last')]), somebody())
+  await scene.run(await scene.workflow([inApp('Last')]), newSubscriber())
   await isRightWhileFolded()
 })
 
@@ -140,7 +140,7 @@ test('a step whose lease was lost counts for whoever holds it now, and once', as
     }
   })
   const node = await createTestApp({ nodeOf: app })
-  await scene.trigger(workflow, somebody())
+  await scene.trigger(workflow, newSubscriber())
   const first = scene.work()
   await asked
   mail.meanwhile = undefined
@@ -180,7 +180,7 @@ test('a message that was sent by a node that had lost its lease counts, and once
     }
   }
   for (const isAskedAgain of [false, true]) {
-    await scene.trigger(workflow, somebody())
+    await scene.trigger(workflow, newSubscriber())
     const end = await begin(app)
     app.world.advance(leaseMs + 1)
     await node.pipeline.work()
@@ -202,7 +202,7 @@ test('steps that a failure kept from running are canceled, and the notification 
   await mail.account('strict')
   mail.answers('strict', 400)
   const workflow = await scene.workflow([email('Hello', { shouldStopOnFail: true }), inApp('Never'), inApp('Nor this')])
-  await scene.run(workflow, somebody())
+  await scene.run(workflow, newSubscriber())
   assert.deepEqual(await told('steps', ['channel', 'outcome']), { 'email failed': 1, 'in_app canceled': 2 })
   assert.deepEqual(await told('endings', ['outcome']), { failed: 1 })
   await isRight()
@@ -225,7 +225,7 @@ test('a run that was merged and goes on after all ends twice: as merged, and as 
 test('what was called off counts as canceled once, also when a step of it was being sent', async () => {
   await mail.account('slow')
   const workflow = await scene.workflow([email('Hello'), inApp('Never')])
-  const transactionId = await scene.trigger(workflow, somebody())
+  const transactionId = await scene.trigger(workflow, newSubscriber())
   app.world.advance(1_000)
   mail.meanwhile = () => scene.expect(200, 'DELETE', `/v1/events/trigger/${transactionId}`)
   await scene.work()
@@ -238,7 +238,7 @@ test('failures are told by what went wrong, with a provider’s reason in our wo
   await mail.account('strict')
   mail.answers('strict', { status: 400, body: '{"errors":[{"message":"does not like you"}]}' }, 400, 401)
   const workflow = await scene.workflow([email('Hello')])
-  for (let run = 0; run < 3; run += 1) await scene.run(workflow, somebody())
+  for (let run = 0; run < 3; run += 1) await scene.run(workflow, newSubscriber())
   await scene.run(workflow, fresh('nobody'))
   const broken = await scene.workflow([{ template: { type: 'chat', content: 'Hi' } }])
   await scene.run(broken, fresh('person'))
@@ -259,7 +259,7 @@ test('a job that is buried counts once, and so does the message that is given up
   await mail.account('mute')
   mail.answers('mute', 503)
   const workflow = await scene.workflow([email('Hello')])
-  await scene.run(workflow, somebody())
+  await scene.run(workflow, newSubscriber())
   await scene.rows(sql`update messages set state = 'calling', sending = sending - 'dueAt' where state = 'ready'`)
   await scene.rows(
     sql`update jobs set interruptions = ${poisonousAfter}, due_at = ${app.world.now()} where due_at is not null`,
@@ -290,7 +290,7 @@ test('times to deliver run from the event, and are told within 9 %', async () =>
   for (const waitMs of [1, 700, 2_000, 60_000, 3_600_000]) {
     mail.meanwhile = () => void app.world.advance(waitMs)
     tookMs.push(waitMs)
-    await scene.trigger(workflow, somebody())
+    await scene.trigger(workflow, newSubscriber())
     await scene.work()
   }
   const [all] = (await scene.expect(200, 'GET', '/v1/counts/delivery-times')).data
@@ -305,7 +305,7 @@ test('times to deliver run from the event, and are told within 9 %', async () =>
 test('what an erase calls off counts as canceled once, and what was counted before stays', async () => {
   await mail.account('busy')
   mail.answers('busy', 503)
-  const person = somebody()
+  const person = newSubscriber()
   const waits = await scene.workflow([inApp('Hello'), delay(), inApp('Later')])
   await scene.run(waits, person)
   const sends = await scene.workflow([email('Hello'), inApp('After')])

@@ -180,12 +180,12 @@ test('an integration that takes no calls, another environment’s, and one that 
   const mail = await sent()
   const [, , , environmentId, integrationId] = postmark.address.split('/')
   const production = await app.call('GET', '/v1/environments/me', { key: app.productionKey })
-  const nobody = [
+  const unknownPath = [
     `/v1/webhooks/${production.body._id}/${integrationId}`,
     `/v1/webhooks/${environmentId}/${environmentId}`,
     '/v1/webhooks/nonsense/nonsense',
   ]
-  for (const address of nobody) assert.equal((await postmark.tells(delivery(mail), { address })).status, 404, address)
+  for (const address of unknownPath) assert.equal((await postmark.tells(delivery(mail), { address })).status, 404, address)
   await scene.expect(200, 'PUT', `/v1/integrations/${integrationId}`, {
     configurations: { inboundWebhookEnabled: false, inboundWebhookSigningKey: webhookKey },
   })
@@ -240,10 +240,10 @@ test('a report that is faster than our own commit is kept, and told when the mes
 })
 
 test('a stranger’s body is not read: an address that nobody has is 404, however long it is', async () => {
-  const nobody = '/v1/webhooks/01890000-0000-7000-8000-000000000000/01890000-0000-7000-8000-000000000000'
+  const unknownPath = '/v1/webhooks/01890000-0000-7000-8000-000000000000/01890000-0000-7000-8000-000000000000'
   const body = Buffer.alloc(21 * 1024 * 1024, 'x')
   const headers = { 'content-type': 'application/octet-stream' }
-  assert.equal((await app.call('POST', nobody, { body, headers, key: null })).status, 404)
+  assert.equal((await app.call('POST', unknownPath, { body, headers, key: null })).status, 404)
   assert.equal((await app.call('POST', postmark.address, { body, headers, key: null })).status, 413)
   // Whatever a large one took of memory is given back.
   for (let call = 0; call < 6; call += 1) {
@@ -290,9 +290,9 @@ test('a long list of reports is told to its end, and what is nobody’s is kept 
   })
   await scene.rows(sql`update messages set integration_id = ${made._id} where id = ${mail.messageId}`)
   const report = (guid: string) => ({ event: 'open', Message_GUID: guid, email: mail.address })
-  const strangers = Array.from({ length: 2_050 }, (_, n) => report(`stranger-${n}`))
+  const newSubscribers = Array.from({ length: 2_050 }, (_, n) => report(`stranger-${n}`))
   const address = `/v1/webhooks/${made._environmentId}/${made._id}`
-  const answer = await postmark.tells([...strangers, report(mail.providerMessageId)], { address })
+  const answer = await postmark.tells([...newSubscribers, report(mail.providerMessageId)], { address })
   assert.deepEqual(
     answer.body.map(({ id }: Json) => id),
     [mail.messageId],

@@ -111,7 +111,7 @@ test('a redrive that waited for a step to fail sees the steps that were canceled
   await app.database.db.transaction(async (tx) => {
     await tx.run(sql`update jobs set status = 'failed', lease = null, due_at = null where id = ${first}`)
     reply = redrive(failed)
-    await untilSomebodyWaits()
+    await untilOneWaits()
     await tx.run(sql`
       insert into jobs select (jsonb_populate_record(null::jobs, ${JSON.stringify(canceled.row)}::text::jsonb)).*`)
   })
@@ -121,7 +121,7 @@ test('a redrive that waited for a step to fail sees the steps that were canceled
 })
 
 /** Until a statement waits for a lock. */
-async function untilSomebodyWaits(): Promise<void> {
+async function untilOneWaits(): Promise<void> {
   for (let look = 0; look < 10_000; look += 1) {
     const waiting = await scene.rows(sql`
       select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)

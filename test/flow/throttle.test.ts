@@ -113,13 +113,13 @@ test('two nodes that ask at once are counted one after the other', async () => {
   const committed = new Promise<void>((resolve) => {
     letFirstCommit = resolve
   })
-  let tellAsked = (): void => {}
+  let reportAsked = (): void => {}
   const asked = new Promise<void>((resolve) => {
-    tellAsked = resolve
+    reportAsked = resolve
   })
   const first = db.transaction(async (tx) => {
     const rows = await askThrottles(tx, environment, [{ ...ask, count: 2 }], now)
-    tellAsked()
+    reportAsked()
     await committed
     return rows[0]?.asked
   })

@@ -222,12 +222,12 @@ test('a topic nobody knows is a warning; an event that reaches nobody is found b
   const empty = fresh('empty')
   await scene.topic(empty, [])
   const mixed = await scene.trigger(hello, [person, { type: 'Topic', topicKey: 'nobody-knows-it' }])
-  const nobody = await scene.trigger(hello, [{ type: 'Topic', topicKey: 'nobody-knows-it' }])
+  const unknownTopic = await scene.trigger(hello, [{ type: 'Topic', topicKey: 'nobody-knows-it' }])
   const emptied = await scene.trigger(hello, { type: 'Topic', topicKey: empty })
   await scene.work()
   assert.deepEqual((await scene.progress(mixed)).warnings, ['Topic nobody-knows-it was not found'])
   assert.equal((await scene.feed(person)).length, 1)
-  for (const transactionId of [nobody, emptied]) {
+  for (const transactionId of [unknownTopic, emptied]) {
     const { state, counts } = await scene.progress(transactionId)
     assert.deepEqual([state, counts.recipients], ['completed', 0])
   }

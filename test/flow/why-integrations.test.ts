@@ -21,11 +21,11 @@ beforeEach(async () => {
   mail = new MailScript(scene)
 })
 
-const somebody = () => ({ subscriberId: fresh('person'), email: `${fresh('ada')}@example.org` })
+const newSubscriber = () => ({ subscriberId: fresh('person'), email: `${fresh('ada')}@example.org` })
 const onPlan = (plan: string) => ({ conditions: [condition(plan)] })
 
 async function notified(more: object = {}, steps: readonly object[] = [email('Hello')]): Promise<Json> {
-  return scene.run(await scene.workflow(steps), somebody(), { payload: { plan: 'gold' }, ...more })
+  return scene.run(await scene.workflow(steps), newSubscriber(), { payload: { plan: 'gold' }, ...more })
 }
 
 /** What is said of each account, by the name it has here. */

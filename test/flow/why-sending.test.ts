@@ -24,11 +24,11 @@ beforeEach(async () => {
 })
 
 const why = (notification: Json): Promise<Json> => whyOf(scene, notification)
-const somebody = () => ({ subscriberId: fresh('person'), email: `${fresh('ada')}@example.org` })
+const newSubscriber = () => ({ subscriberId: fresh('person'), email: `${fresh('ada')}@example.org` })
 const sms = { template: { type: 'sms', content: 'Hi' } }
 const push = { template: { type: 'push', title: 'Hi', content: 'There' } }
 const chat = { template: { type: 'chat', content: 'Hi' } }
-const ran = async (steps: readonly object[], to: unknown = somebody(), more: object = {}): Promise<Json> =>
+const ran = async (steps: readonly object[], to: unknown = newSubscriber(), more: object = {}): Promise<Json> =>
   why(await scene.run(await scene.workflow(steps), to, more))
 
 test('a message that was taken names its provider and what that calls it', async () => {
@@ -52,7 +52,7 @@ test('a message that was taken names its provider and what that calls it', async
 test('a busy provider is told with its answer and the moment of the next try; then what was tried before', async () => {
   await mail.account('busy')
   mail.answers('busy', 503, 202)
-  const notification = await scene.run(await scene.workflow([email('Hello'), inApp('After')]), somebody())
+  const notification = await scene.run(await scene.workflow([email('Hello'), inApp('After')]), newSubscriber())
   const waiting = await why(notification)
   const { nextAttemptAt } = waiting.steps[0]
   assert.ok(Date.parse(nextAttemptAt) > app.world.now().getTime())
@@ -69,7 +69,7 @@ test('a busy provider is told with its answer and the moment of the next try; th
 test('a provider that stays busy, refuses or rejects our account is told with its own words', async () => {
   await mail.account('first')
   mail.answers('first', 429)
-  const busy = await scene.run(await scene.workflow([email('Hello')]), somebody())
+  const busy = await scene.run(await scene.workflow([email('Hello')]), newSubscriber())
   await scene.advance(1_800_000, 10_000)
   assertStep(await why(busy), 0, { status: 'failed', says: /sendgrid rejected the e-mail/, code: 'providerError' })
   mail.answers('first', { status: 400, body: '{"errors":[{"message":"Does not contain a valid address"}]}' })
@@ -88,7 +88,7 @@ test('a provider that stays busy, refuses or rejects our account is told with it
 test('a message that is held tells since when its provider is down, and when it is asked again', async () => {
   await mail.account('down')
   mail.answers('down', 503)
-  const notification = await scene.run(await scene.workflow([email('Hello')]), somebody())
+  const notification = await scene.run(await scene.workflow([email('Hello')]), newSubscriber())
   await scene.advance(600_000, 5_000)
   const told = await why(notification)
   assertStep(told, 0, {
@@ -114,7 +114,7 @@ test('when another integration takes over, both are told', async () => {
 test('a message that was perhaps sent is told as that', async () => {
   await mail.account('cut')
   mail.answers('cut', 'cut')
-  const notification = await scene.run(await scene.workflow([email('Hello')]), somebody())
+  const notification = await scene.run(await scene.workflow([email('Hello')]), newSubscriber())
   await scene.advance(3_600_000, 600_000)
   const told = await why(notification)
   assertStep(told, 0, { status: 'skipped', says: /unknown whether the e-mail was sent/, code: 'leftUnsure' })
@@ -124,7 +124,7 @@ test('a message that was perhaps sent is told as that', async () => {
 
 test('a suppressed address is told with its reason, and so is one that was only left out', async () => {
   await mail.account('good')
-  const person = somebody()
+  const person = newSubscriber()
   await scene.expect(201, 'POST', '/v1/suppressions', { channel: 'email', address: person.email, reason: 'bounced' })
   const data = assertStep(await ran([email('Hello')], person), 0, {
     status: 'skipped',
@@ -141,18 +141,18 @@ test('a suppressed address is told with its reason, and so is one that was only 
 
 test('whoever has no address, number, device or chat account is told as that', async () => {
   const vendors = new VendorScript(scene)
-  const nobody = fresh('person')
-  assertStep(await ran([email('Hello')], nobody), 0, { status: 'skipped', says: /no e-mail address/, code: 'noEmail' })
-  assertStep(await ran([sms], nobody), 0, { status: 'skipped', says: /no phone number/, code: 'noPhone' })
+  const withoutAddress = fresh('person')
+  assertStep(await ran([email('Hello')], withoutAddress), 0, { status: 'skipped', says: /no e-mail address/, code: 'noEmail' })
+  assertStep(await ran([sms], withoutAddress), 0, { status: 'skipped', says: /no phone number/, code: 'noPhone' })
   const integration = await vendors.firebase('shop')
-  assertStep(await ran([push], nobody), 0, { status: 'skipped', says: /no device/, code: 'noPushChannel' })
+  assertStep(await ran([push], withoutAddress), 0, { status: 'skipped', says: /no device/, code: 'noPushChannel' })
   const empty = await vendors.person({ integration, credentials: { deviceTokens: [] } })
   assertStep(await ran([push], empty), 0, {
     status: 'skipped',
     says: /fcm was left out: the subscriber has no device tokens/,
     code: 'noDeviceTokens',
   })
-  assertStep(await ran([chat], nobody), 0, { status: 'skipped', says: /no chat account/, code: 'noChannel' })
+  assertStep(await ran([chat], withoutAddress), 0, { status: 'skipped', says: /no chat account/, code: 'noChannel' })
   await vendors.clear()
 })
 
@@ -191,7 +191,7 @@ test('a step that was being sent when its event was canceled tells how it ended,
   mail.meanwhile = async () => {
     await scene.expect(200, 'DELETE', `/v1/events/trigger/${transactionId}`)
   }
-  const told = await ran([email('Hello'), inApp('After')], somebody(), { transactionId })
+  const told = await ran([email('Hello'), inApp('After')], newSubscriber(), { transactionId })
   assertStep(told, 0, { status: 'completed', says: /^Sent: sendgrid accepted/ })
   assertStep(told, 1, { status: 'canceled', says: /canceled by request/, code: 'canceled' })
 })
@@ -199,7 +199,7 @@ test('a step that was being sent when its event was canceled tells how it ended,
 test('an integration that is not there is told, by name where one was asked for', async () => {
   await mail.account('only')
   const overrides = { email: { integrationIdentifier: 'elsewhere' } }
-  const told = await ran([email('Hello')], somebody(), { overrides })
+  const told = await ran([email('Hello')], newSubscriber(), { overrides })
   const data = assertStep(told, 0, {
     status: 'failed',
     says: /requested integration elsewhere does not exist/,
@@ -265,7 +265,7 @@ test('conditions that ask a service tell that it was silent, and that it stayed 
 test('what the provider reports later is told after what it answered', async () => {
   const postmark = new PostmarkScript(scene)
   await postmark.account()
-  const person = somebody()
+  const person = newSubscriber()
   const workflow = await scene.workflow([email('Hello')])
   const good = await scene.run(workflow, person)
   const delivered = (await scene.message(good.transactionId)).identifier

@@ -175,10 +175,10 @@ test('what is held and gathered tells why, what it was bundled with, and what wa
 test('a throttle tells its counter to all steps that it ended', async () => {
   const throttle = { template: { type: 'throttle' }, metadata: { type: 'fixed', amount: 1, unit: 'hours' } }
   const workflow = await scene.workflow([throttle, inApp('After')])
-  const somebody = fresh('person')
-  const passed = await why(await scene.run(workflow, somebody))
+  const newSubscriber = fresh('person')
+  const passed = await why(await scene.run(workflow, newSubscriber))
   assertStep(passed, 0, { status: 'completed', says: /run 1 of 1/, code: 'throttlePassed' })
-  const ended = await why(await scene.run(workflow, somebody))
+  const ended = await why(await scene.run(workflow, newSubscriber))
   for (const place of [0, 1]) {
     const data = assertStep(ended, place, { status: 'skipped', says: /let 1 of 1 runs through/, code: 'throttled' })
     assert.deepEqual([data['executionCount'], data['threshold']], [1, 1])
@@ -280,10 +280,10 @@ test('without an in-app integration there is no feed, which is told', async () =
 
 test('a digest tells its window and how many it gathered; whoever is merged names the one that goes on', async () => {
   const workflow = await scene.workflow([digest(), inApp('All')])
-  const somebody = fresh('person')
-  const first = await scene.run(workflow, somebody)
+  const newSubscriber = fresh('person')
+  const first = await scene.run(workflow, newSubscriber)
   const until = ahead(5 * minuteMs)
-  const second = await scene.run(workflow, somebody)
+  const second = await scene.run(workflow, newSubscriber)
   const open = assertStep(await why(first), 0, {
     status: 'delayed',
     says: /^Collects events until .*, 2 so far/,

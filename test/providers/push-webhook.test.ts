@@ -108,8 +108,8 @@ test('a passthrough is signed with the rest', async (t) => {
 })
 
 test('an empty token is nobody, and a private address is not called', async (t) => {
-  const nobody = await send(t, { status: 200 }, { target: '' })
-  assert.deepEqual([kindOf(nobody.outcome), nobody.asked.length], ['refused: bad-recipient', 0])
+  const withoutTarget = await send(t, { status: 200 }, { target: '' })
+  assert.deepEqual([kindOf(withoutTarget.outcome), withoutTarget.asked.length], ['refused: bad-recipient', 0])
   for (const webhookUrl of ['http://127.0.0.1:1/x', 'https://10.0.0.1/x', 'https://localhost/x']) {
     const outcome = await sendWith({ world: guardedWorld() }, pushWebhook, pushMessage, { ...account, webhookUrl })
     assert.equal(kindOf(outcome), 'misconfigured', webhookUrl)

@@ -117,9 +117,9 @@ test('a mailbox never speaks in the clear, nor to a stranger', async (t) => {
   const here = { ...mailbox, host: '127.0.0.1', port: plain.port }
   assert.equal((await outlook365.send?.(createFakeWorld(), email(), here))?.kind, 'misconfigured')
   const office = await startOffice(t)
-  const stranger = { ...mailbox, host: '127.0.0.1', port: office.account().port }
-  assert.equal((await outlook365.send?.(createFakeWorld(), email(), stranger))?.kind, 'busy')
-  assert.equal((await outlook365.check?.(createFakeWorld(), stranger))?.kind, 'bad')
+  const otherSubscriber = { ...mailbox, host: '127.0.0.1', port: office.account().port }
+  assert.equal((await outlook365.send?.(createFakeWorld(), email(), otherSubscriber))?.kind, 'busy')
+  assert.equal((await outlook365.check?.(createFakeWorld(), otherSubscriber))?.kind, 'bad')
   assert.equal(plain.mails.length + office.mails.length, 0)
 })
 

@@ -60,9 +60,9 @@ export function runChecks<Context>(
 async function within(timeoutMs: number, run: () => Promise<Finding>): Promise<Finding> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<Finding>((resolve) => {
-    const tell = (): void =>
+    const fail = (): void =>
       resolve(failed(`It took longer than ${timeoutMs / 1000} s`, 'Try again when the service is less busy.'))
-    timer = setTimeout(tell, timeoutMs)
+    timer = setTimeout(fail, timeoutMs)
   })
   try {
     return await Promise.race([run().catch(brokenFinding), late])

@@ -169,8 +169,8 @@ export function failuresFinding({ total, series }: Counted, { data: [top] }: Top
   const most = top === undefined ? '' : ` Most often: ${top.detail} (${top.provider}, ${top.count} times).`
   const advice =
     '`posthorn tail` shows failures as they happen, `posthorn why` explains one, `posthorn redrive` sends them again.'
-  const isTelling = total >= sharedCountMin
-  if (isTelling && share >= failedShareFatal) return failed(`${said}${most}`, advice, data)
+  const isSignificant = total >= sharedCountMin
+  if (isSignificant && share >= failedShareFatal) return failed(`${said}${most}`, advice, data)
   if (share >= failedShareHigh) return warning(`${said}${most}`, advice, data)
   return ok(said, data)
 }

@@ -29,8 +29,8 @@ test('header values are not shown, however they are written', () => {
 test('values of a query are not shown, unless they are templates', () => {
   const url = 'https://x.example/?token=hush&id={{ payload.id }}&bare'
   for (const quote of ['', '"', "'"]) {
-    const told = 'https://x.example/?token=[redacted]&id={{ payload.id }}&[redacted]'
-    assert.equal(shown(step('{}', `${quote}${url}${quote}`)), step('{}', `${quote}${told}${quote}`))
+    const hidden = 'https://x.example/?token=[redacted]&id={{ payload.id }}&[redacted]'
+    assert.equal(shown(step('{}', `${quote}${url}${quote}`)), step('{}', `${quote}${hidden}${quote}`))
   }
 })
 

@@ -38,10 +38,10 @@ function documentWithout(text: string, hide: Hide): string {
   let shown = text
   for (const { start, end, kind } of hiddenRanges(parsed)) {
     const source = shown.slice(start, end)
-    const told = kind === 'header' ? hide(source) : withoutQueryValues(source, hide)
+    const hidden = kind === 'header' ? hide(source) : withoutQueryValues(source, hide)
     // The text of a block ends with the line.
-    const lineEnd = source.endsWith('\n') && !told.endsWith('\n') ? '\n' : ''
-    shown = `${shown.slice(0, start)}${told}${lineEnd}${shown.slice(end)}`
+    const lineEnd = source.endsWith('\n') && !hidden.endsWith('\n') ? '\n' : ''
+    shown = `${shown.slice(0, start)}${hidden}${lineEnd}${shown.slice(end)}`
   }
   return shown
 }
@@ -79,10 +79,10 @@ function hiddenRanges(parsed: Parsed): HiddenRange[] {
 function withoutQueryValues(source: string, hide: Hide): string {
   const [, address, query, quote] = /^([^?]*\?)(.*?)(["']?)$/s.exec(source) ?? []
   if (address === undefined || query === undefined) return source
-  const told = query.split('&').map((piece) => {
+  const hidden = query.split('&').map((piece) => {
     const start = piece.indexOf('=') + 1
     const value = piece.slice(start)
     return value === '' || value.includes('{') ? piece : `${piece.slice(0, start)}${hide(value)}`
   })
-  return `${address}${told.join('&')}${quote}`
+  return `${address}${hidden.join('&')}${quote}`
 }

@@ -1,6 +1,6 @@
 // How values are read for comparison: as a number, a moment, a boolean or text; and how they are told afterwards.
 import { canonicalJson } from '../canonical-json.ts'
-import { momentOfText } from '../time/iso-moment.ts'
+import { timestampOfText } from '../time/iso-timestamp.ts'
 
 const numberForm = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?$/
 
@@ -13,8 +13,8 @@ export function numberOf(value: unknown): number | undefined {
 
 /** Milliseconds: of an ISO 8601 text, or given as such. */
 export function dateOf(value: unknown): number | undefined {
-  const moment = typeof value === 'string' ? momentOfText(value.trim()) : undefined
-  return moment === undefined ? numberOf(value) : moment.at.getTime()
+  const timestamp = typeof value === 'string' ? timestampOfText(value.trim()) : undefined
+  return timestamp === undefined ? numberOf(value) : timestamp.at.getTime()
 }
 
 export function booleanOf(value: unknown): number | undefined {

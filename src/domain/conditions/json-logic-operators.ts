@@ -1,6 +1,6 @@
 // The operators of JSON logic that take values and give one: the standard ones, and those on texts, ranges and moments.
 import { canonicalJson } from '../canonical-json.ts'
-import { momentOfText } from '../time/iso-moment.ts'
+import { timestampOfText } from '../time/iso-timestamp.ts'
 import { booleanOf, dateOf, numberOf, textOf } from './condition-values.ts'
 
 type Values = readonly unknown[]
@@ -37,7 +37,7 @@ const equals = (one: unknown, other: unknown): boolean => equalTo(one)(other)
 
 /** For one value that is compared with many: it is read only once in each way. */
 function equalTo(one: unknown): (other: unknown) => boolean {
-  const [json, truth, number, moment] = [canonicalJson, booleanOf, numberOf, writtenMoment].map((read) =>
+  const [json, truth, number, timestamp] = [canonicalJson, booleanOf, numberOf, writtenTimestamp].map((read) =>
     once(() => read(one)),
   ) as [Reading, Reading, Reading, Reading]
   return (other) => {
@@ -46,17 +46,17 @@ function equalTo(one: unknown): (other: unknown) => boolean {
     if (types.includes('object')) return sameDefined(json(), canonicalJson(other))
     if (types.includes('boolean')) return sameDefined(truth(), booleanOf(other))
     if (types.includes('number')) return sameDefined(number(), numberOf(other))
-    return one === other || sameDefined(moment(), writtenMoment(other))
+    return one === other || sameDefined(timestamp(), writtenTimestamp(other))
   }
 }
 
 type Reading = () => string | number | undefined
 
 function once(read: Reading): Reading {
-  let kept: { readonly value: ReturnType<Reading> } | undefined
+  let cached: { readonly value: ReturnType<Reading> } | undefined
   return () => {
-    kept ??= { value: read() }
-    return kept.value
+    cached ??= { value: read() }
+    return cached.value
   }
 }
 
@@ -66,8 +66,8 @@ function identical(one: unknown, other: unknown): boolean {
   return one === other || (typeof one === 'object' && typeof other === 'object' && equals(one, other))
 }
 
-const writtenMoment = (value: unknown): number | undefined =>
-  typeof value === 'string' ? momentOfText(value.trim())?.at.getTime() : undefined
+const writtenTimestamp = (value: unknown): number | undefined =>
+  typeof value === 'string' ? timestampOfText(value.trim())?.at.getTime() : undefined
 
 /** Below, at or above zero; undefined for what cannot be put in an order, which a missing value never can. */
 function order(one: unknown, other: unknown): number | undefined {
@@ -136,7 +136,7 @@ export function isAgo(value: unknown): value is Ago {
   return typeof amount === 'number' && amount >= 0 && typeof unit === 'string' && agoUnits.includes(unit)
 }
 
-function momentAgo({ amount, unit }: Ago, now: Date): number {
+function timestampAgo({ amount, unit }: Ago, now: Date): number {
   if (unit in unitMs) return now.getTime() - amount * unitMs[unit as keyof typeof unitMs]
   const then = new Date(now)
   const day = now.getUTCDate()
@@ -154,8 +154,8 @@ const ago =
   ([value, span]: Values, now: Date): boolean => {
     const at = dateOf(value)
     if (at === undefined || !isAgo(span)) return false
-    const before = momentAgo({ ...span, amount: span.amount + 1 }, now)
-    return judge(at, momentAgo(span, now), now.getTime(), before)
+    const before = timestampAgo({ ...span, amount: span.amount + 1 }, now)
+    return judge(at, timestampAgo(span, now), now.getTime(), before)
   }
 
 const withinLast = ago((at, then, now) => at >= then && at <= now)

@@ -24,7 +24,7 @@ const bodyDepthMax = 10
 const bodyTextLengthMax = 10_000
 
 /** What every call tells; a body's own members have other names. */
-export const toldMembers = ['subscriber', 'payload', 'workflow', 'step', 'transactionId', 'notificationId'] as const
+export const reservedFields = ['subscriber', 'payload', 'workflow', 'step', 'transactionId', 'notificationId'] as const
 
 /** What the call itself says. */
 const ownHeaders: ReadonlySet<string> = new Set([
@@ -117,7 +117,7 @@ export const isHeaderValue = (value: string): boolean =>
 function bodyMistakes(body: unknown, path: string): CallMistake[] {
   if (body === undefined) return []
   if (!isObject(body)) return [{ path, message: 'must be an object: its fields are added to the body of the request' }]
-  const taken = toldMembers.filter((member) => Object.hasOwn(body, member))
+  const taken = reservedFields.filter((member) => Object.hasOwn(body, member))
   if (taken.length > 0)
     return taken.map((member) => ({
       path: `${path}.${member}`,

@@ -160,8 +160,8 @@ export interface IntegrationStatus {
 }
 
 /** Whether it can be the default choice: active, and for every message. */
-export function canBePrimary(standing: IntegrationStatus): boolean {
-  return channelsWithPrimary.has(standing.channel) && standing.active && !standing.hasConditions
+export function canBePrimary(status: IntegrationStatus): boolean {
+  return channelsWithPrimary.has(status.channel) && status.active && !status.hasConditions
 }
 
 /**
@@ -173,8 +173,8 @@ export function electPrimary(
   newcomerId?: string,
 ): string | undefined {
   const fit = integrationStatuses.filter(canBePrimary)
-  const [firstReal, ...furtherReal] = fit.filter((standing) => !isBuiltIn(standing.providerId))
-  const current = fit.find((standing) => standing.primary)
+  const [firstReal, ...furtherReal] = fit.filter((status) => !isBuiltIn(status.providerId))
+  const current = fit.find((status) => status.primary)
   if (current === undefined) return firstReal?.id ?? fit[0]?.id
   const isFirstReal = newcomerId !== undefined && firstReal?.id === newcomerId && furtherReal.length === 0
   return isBuiltIn(current.providerId) && isFirstReal ? newcomerId : current.id

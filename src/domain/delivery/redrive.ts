@@ -278,7 +278,7 @@ function contains(text: string, wanted: string): boolean {
 }
 
 /** What was mended is remembered for so long. */
-export const mendingsKeptMs = 90 * 24 * 60 * 60_000
+export const recoveriesKeptMs = 90 * 24 * 60 * 60_000
 
 /** `buried`: it met a fault of ours again and again, and is listed among what was buried. */
 export const redriveStates = ['running', 'completed', 'stopped', 'buried'] as const

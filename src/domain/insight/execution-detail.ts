@@ -1,5 +1,5 @@
 // Execution details: what happened to a job, kept in short form and worded when read.
-import { isoTextOf } from '../time/iso-moment.ts'
+import { isoTextOf } from '../time/iso-timestamp.ts'
 
 export const detailStatuses = ['Success', 'Warning', 'Failed', 'Pending', 'Queued', 'ReadConfirmation'] as const
 export type DetailStatus = (typeof detailStatuses)[number]

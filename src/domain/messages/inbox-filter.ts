@@ -32,9 +32,9 @@ const valuesMax = 200
 const textLengthMax = 256
 const forbiddenNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 const flags = ['read', 'archived', 'snoozed', 'seen'] as const
-const moments = ['createdGte', 'createdLte'] as const
+const timestamps = ['createdGte', 'createdLte'] as const
 /** The last moment that a date of JavaScript can be. */
-const momentMax = 8.64e15
+const timestampMax = 8.64e15
 
 /** What is wrong with a filter, in a sentence. */
 export class FilterMistake extends Error {}
@@ -49,10 +49,10 @@ export function readInboxFilter(given: unknown): InboxFilter {
     if (typeof value !== 'boolean') throw new FilterMistake(`${name} must be true or false`)
     filter[name] = value
   }
-  for (const name of moments) {
+  for (const name of timestamps) {
     const value = given[name]
     if (value == null) continue
-    if (typeof value !== 'number' || !(Math.abs(value) <= momentMax)) {
+    if (typeof value !== 'number' || !(Math.abs(value) <= timestampMax)) {
       throw new FilterMistake(`${name} must be a number of milliseconds since 1970`)
     }
     filter[name] = value

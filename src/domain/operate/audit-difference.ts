@@ -89,14 +89,14 @@ function bounded(side: Members): Members {
   })
   let bytes = members.reduce((sum, member) => sum + member.bytes, 0)
   // The longest first, so that as few as possible are told by their hashes alone.
-  const told = new Set<string>()
+  const shortened = new Set<string>()
   for (const member of [...members].sort((one, other) => other.bytes - one.bytes)) {
     if (bytes <= auditSideBytesMax) break
-    told.add(member.name)
+    shortened.add(member.name)
     bytes -= member.bytes
   }
   return Object.fromEntries(
-    members.map(({ name, value }) => [name, told.has(name) ? summaryOf(canonicalJson(value) ?? '') : value]),
+    members.map(({ name, value }) => [name, shortened.has(name) ? summaryOf(canonicalJson(value) ?? '') : value]),
   )
 }
 

@@ -108,17 +108,17 @@ test('a change leaves what it does not name, and null clears', () => {
 test('gathered things are told after an hour, at a time of day, or on a day of the week, by the subscriber’s clocks', () => {
   // The Saturday before Berlin's clocks go forward.
   const now = new Date('2026-03-28T08:30:00Z')
-  const told = (frequency: Parameters<typeof gatheredUntil>[0], zone: string | null) =>
+  const dueAt = (frequency: Parameters<typeof gatheredUntil>[0], zone: string | null) =>
     gatheredUntil(frequency, zone, now)?.toISOString()
-  assert.equal(told(undefined, null), undefined)
-  assert.equal(told({ type: 'instant' }, null), undefined)
-  assert.equal(told({ type: 'hourly' }, null), '2026-03-28T09:30:00.000Z')
-  assert.equal(told({ type: 'daily' }, null), '2026-03-28T09:00:00.000Z')
-  assert.equal(told({ type: 'daily' }, 'Europe/Berlin'), '2026-03-29T07:00:00.000Z')
-  assert.equal(told({ type: 'daily', atTime: '18:45' }, 'Europe/Berlin'), '2026-03-28T17:45:00.000Z')
-  assert.equal(told({ type: 'weekly' }, 'Europe/Berlin'), '2026-03-30T07:00:00.000Z')
+  assert.equal(dueAt(undefined, null), undefined)
+  assert.equal(dueAt({ type: 'instant' }, null), undefined)
+  assert.equal(dueAt({ type: 'hourly' }, null), '2026-03-28T09:30:00.000Z')
+  assert.equal(dueAt({ type: 'daily' }, null), '2026-03-28T09:00:00.000Z')
+  assert.equal(dueAt({ type: 'daily' }, 'Europe/Berlin'), '2026-03-29T07:00:00.000Z')
+  assert.equal(dueAt({ type: 'daily', atTime: '18:45' }, 'Europe/Berlin'), '2026-03-28T17:45:00.000Z')
+  assert.equal(dueAt({ type: 'weekly' }, 'Europe/Berlin'), '2026-03-30T07:00:00.000Z')
   assert.equal(
-    told({ type: 'weekly', weekDay: 'saturday', atTime: '09:00' }, 'Europe/Berlin'),
+    dueAt({ type: 'weekly', weekDay: 'saturday', atTime: '09:00' }, 'Europe/Berlin'),
     '2026-04-04T07:00:00.000Z',
   )
 })

@@ -1,6 +1,6 @@
 // Cron lines of five fields, read strictly, and when they come next by the clocks of a zone.
 import { dayMs } from './duration.ts'
-import { firstMomentAt, wallTimeAt } from './zone.ts'
+import { firstTimestampAt, wallTimeAt } from './zone.ts'
 
 /** The values that each field allows, in ascending order. */
 export interface Cron {
@@ -151,7 +151,7 @@ function firstOn(
   for (const oneHour of hours) {
     for (const oneMinute of minutes) {
       if (oneHour * 60 + oneMinute <= minutesShown) continue
-      const at = firstMomentAt({ ...day, hour: oneHour, minute: oneMinute }, zone)
+      const at = firstTimestampAt({ ...day, hour: oneHour, minute: oneMinute }, zone)
       if (at > after) return at
     }
   }

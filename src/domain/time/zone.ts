@@ -35,7 +35,7 @@ const probeMs = 24 * 60 * 60 * 1000
  * The moment at which the clocks of a zone show a time. A time that clocks skip is moved forward by what they skip; of a
  * time that they show twice it is the first. Both are what the offset before the change makes of it.
  */
-export function momentOfWall(wall: WallTime, zone: string): Date {
+export function timestampOfWall(wall: WallTime, zone: string): Date {
   const wallMs = Date.UTC(wall.year, wall.month - 1, wall.day, wall.hour, wall.minute, wall.second)
   if (zone === 'UTC') return new Date(wallMs)
   const before = wallMs - offsetMsAt(wallMs - probeMs, zone)
@@ -48,7 +48,7 @@ export function momentOfWall(wall: WallTime, zone: string): Date {
  * The first moment at which the clocks of a zone show a time or a later one: of a time that they skip, the moment at which
  * they jump past it.
  */
-export function firstMomentAt(wall: WallTime, zone: string): Date {
+export function firstTimestampAt(wall: WallTime, zone: string): Date {
   const wallMs = Date.UTC(wall.year, wall.month - 1, wall.day, wall.hour, wall.minute, wall.second)
   if (zone === 'UTC') return new Date(wallMs)
   const before = wallMs - offsetMsAt(wallMs - probeMs, zone)

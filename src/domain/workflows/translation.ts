@@ -59,7 +59,7 @@ export function flatTexts(given: Readonly<Record<string, unknown>>): {
       if (message !== undefined) mistakes.push({ key, message })
       else if (typeof value === 'string') texts.set(key, value)
       else walk(value as Readonly<Record<string, unknown>>, key, depth + 1)
-      if (mistakes.length >= mistakesToldMax) return
+      if (mistakes.length >= errorsReportedMax) return
     }
   }
   walk(given, '', 1)
@@ -70,7 +70,7 @@ export function flatTexts(given: Readonly<Record<string, unknown>>): {
 }
 
 /** Whoever sends a wrong file needs to see that, not every line of it. */
-const mistakesToldMax = 50
+const errorsReportedMax = 50
 
 function mistakeOf(key: string, value: unknown, depth: number, texts: ReadonlyMap<string, string>): string | undefined {
   if (key.length > textKeyLengthMax) return `the key is longer than ${textKeyLengthMax} characters`

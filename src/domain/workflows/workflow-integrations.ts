@@ -30,7 +30,7 @@ export function integrationStatusOf(
 }
 
 function channelStatus(channel: Channel, integrationStatuses: readonly IntegrationStatus[]): ChannelStatus {
-  const active = integrationStatuses.filter((standing) => standing.channel === channel && standing.active)
+  const active = integrationStatuses.filter((integration) => integration.channel === channel && integration.active)
   return {
     hasActiveIntegrations: active.length > 0,
     ...(channelsWithPrimary.has(channel) ? { hasPrimaryIntegrations: active.some((one) => one.primary) } : {}),

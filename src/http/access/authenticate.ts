@@ -29,7 +29,7 @@ interface Trusted {
   readonly caller: Promise<KnownCaller | undefined>
 }
 
-const nobody: Trusted['caller'] = Promise.resolve(undefined)
+const unknownCaller: Trusted['caller'] = Promise.resolve(undefined)
 
 /** `address` is where the request comes from. */
 export type Authenticate = (authorization: string | undefined, address: string) => Promise<Caller>
@@ -45,7 +45,7 @@ export function createAuthenticate(db: Sql, world: World): Authenticate {
     const now = world.now().getTime()
     const known = trusted.get(name)
     if (known !== undefined && known.until > now) return known.caller
-    if ((unknownUntil.get(name) ?? 0) > now) return nobody
+    if ((unknownUntil.get(name) ?? 0) > now) return unknownCaller
     const caller = find(hash)
     trusted.delete(name)
     trusted.set(name, { until: now + trustedForMs, caller })

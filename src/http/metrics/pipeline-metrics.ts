@@ -213,8 +213,8 @@ const labelled = (name: FamilyName, values: readonly string[]): Record<string, s
   Object.fromEntries(pipelineFamilies[name].labels.map((label, place) => [label, values[place] ?? '']))
 
 function sample(name: string, labels: readonly string[], values: readonly string[], value: number): string {
-  const told = labels.map((label, place) => `${label}="${escaped(values[place] ?? '')}"`).join(',')
-  return `${name}${told === '' ? '' : `{${told}}`} ${value}\n`
+  const labelText = labels.map((label, place) => `${label}="${escaped(values[place] ?? '')}"`).join(',')
+  return `${name}${labelText === '' ? '' : `{${labelText}}`} ${value}\n`
 }
 
 /** As the text format wants label values. */

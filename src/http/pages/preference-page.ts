@@ -18,12 +18,12 @@ const channelNames: Readonly<Record<Channel, string>> = {
 export function preferencePage(choices: Choices, done?: 'unsubscribed' | 'saved'): string {
   const { workflow, boxes } = choices
   const heading = 'Notification preferences'
-  const told = done === undefined ? undefined : noticeOf(done, workflow?.name)
-  const title = told === undefined ? heading : `${told} – ${heading}`
+  const notice = done === undefined ? undefined : noticeOf(done, workflow?.name)
+  const title = notice === undefined ? heading : `${notice} – ${heading}`
   return page(
     title,
     html`<h1>${heading}</h1>
-${told === undefined ? undefined : html`<p class="notice" role="status">${told}</p>`}
+${notice === undefined ? undefined : html`<p class="notice" role="status">${notice}</p>`}
 ${oneClick(choices)}
 <form method="post">
 <input type="hidden" name="save" value="choices">

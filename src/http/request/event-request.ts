@@ -34,7 +34,7 @@ const checkEvent = elementCheck(
   Type.Object({ ...eventMembers, to: Type.Unsafe<unknown>({ type: ['string', 'object', 'array'] }) }),
 )
 const checkBroadcast = elementCheck(Type.Object(eventMembers))
-const everybody: Recipients = { recipients: [], topics: [], warnings: [] }
+const allSubscribers: Recipients = { recipients: [], topics: [], warnings: [] }
 const checkRecipient = elementCheck(bulkSubscriber)
 const checkTenant = elementCheck(
   Type.Object({
@@ -76,7 +76,7 @@ export function readEvent(given: unknown, source: EventSource = {}, kind: 'named
   if (mistakes.length > 0) return { mistakes, ...echoedTransactionId(given) }
   const raw = given as RawEvent
   const isBroadcast = kind === 'broadcast'
-  const to = isBroadcast ? everybody : Array.isArray(raw.to) ? readRecipients(raw.to) : readSingleRecipient(raw.to)
+  const to = isBroadcast ? allSubscribers : Array.isArray(raw.to) ? readRecipients(raw.to) : readSingleRecipient(raw.to)
   const actor = raw.actor === undefined ? undefined : readRecipient(raw.actor)
   const tenant = raw.tenant === undefined ? undefined : readTenant(raw.tenant)
   const context = readContext(raw.context ?? {})
@@ -88,7 +88,7 @@ export function readEvent(given: unknown, source: EventSource = {}, kind: 'named
     context instanceof Mistakes ||
     files instanceof Mistakes
   ) {
-    return { mistakes: toldOf({ to, actor, tenant, context, payload: files }), ...echoedTransactionId(given) }
+    return { mistakes: errorsOf({ to, actor, tenant, context, payload: files }), ...echoedTransactionId(given) }
   }
   const request: EventRequest = {
     name: raw.name,
@@ -108,7 +108,7 @@ export function readEvent(given: unknown, source: EventSource = {}, kind: 'named
 }
 
 /** Each mistake under the name of its part. */
-function toldOf(parts: Readonly<Record<string, unknown>>): string[] {
+function errorsOf(parts: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(parts).flatMap(([name, part]) =>
     part instanceof Mistakes ? part.messages.map((message) => `${name}: ${message}`) : [],
   )

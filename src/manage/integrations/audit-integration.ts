@@ -72,5 +72,5 @@ export async function auditIntegrationDeletion(
 
 async function primaryIdOf(tx: Tx, environment: Environment, channel: Channel): Promise<string | undefined> {
   const integrationStatuses = await listIntegrationStatuses(tx, environment)
-  return integrationStatuses.find((standing) => standing.channel === channel && standing.primary)?.id
+  return integrationStatuses.find((status) => status.channel === channel && status.primary)?.id
 }

@@ -125,11 +125,11 @@ export function refuseOneMore(integrationStatuses: readonly IntegrationStatus[],
   if (integrationStatuses.length >= integrationsMax) {
     throw invalidField('providerId', `providerId: an environment can have at most ${integrationsMax} integrations`)
   }
-  if (provider.channel === 'in_app' && integrationStatuses.some((standing) => standing.channel === 'in_app')) {
+  if (provider.channel === 'in_app' && integrationStatuses.some((status) => status.channel === 'in_app')) {
     throw badRequest('One environment can only have one In app provider')
   }
   const isOneOnly = provider.id === 'platform-email' || provider.id === 'platform-sms'
-  if (isOneOnly && integrationStatuses.some((standing) => standing.providerId === provider.id)) {
+  if (isOneOnly && integrationStatuses.some((status) => status.providerId === provider.id)) {
     throw conflict(`Integration with provider ${provider.id} already exists in this environment`)
   }
 }
@@ -146,7 +146,7 @@ export async function settlePrimary(
   },
 ): Promise<void> {
   if (!channelsWithPrimary.has(change.channel)) return
-  const ofChannel = change.integrationStatuses.filter((standing) => standing.channel === change.channel)
+  const ofChannel = change.integrationStatuses.filter((status) => status.channel === change.channel)
   const to = electPrimary(ofChannel, change.newcomerId)
   await movePrimary(tx, environment, { channel: change.channel, to, now: change.now })
 }

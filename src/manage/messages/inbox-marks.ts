@@ -23,7 +23,7 @@ import { inboxNotificationOf } from '../../store/messages/views.ts'
 import { findSubscribersById } from '../../store/people/subscribers.ts'
 import type { World } from '../../world/world.ts'
 import { removeBatch } from './message-deletion.ts'
-import { tellFirsts } from './message-marks.ts'
+import { recordFirstMarks } from './message-marks.ts'
 
 export async function markNotification(
   db: Db,
@@ -64,7 +64,7 @@ async function markThose(
     now: world.now(),
   } as const
   const { marked, found } = await markMessages(tx, environment, marking)
-  await tellFirsts(tx, environment, marking, found)
+  await recordFirstMarks(tx, environment, marking, found)
   return marked
 }
 
@@ -80,7 +80,7 @@ export async function markMatching(
   const also = allOf([inContexts(contextKeys), matchesFilter(environment, filter)])
   const marking = { subscriberId, feedIds: undefined, also, mark, now: world.now() }
   await db.transaction((tx) =>
-    markAllMessages(tx, environment, marking, (batch) => tellFirsts(tx, environment, marking, batch)),
+    markAllMessages(tx, environment, marking, (batch) => recordFirstMarks(tx, environment, marking, batch)),
   )
 }
 

@@ -40,7 +40,7 @@ export async function markSome(
     const subscriber = await existing(tx, environment, call.subscriberId)
     const marking = { ids: call.messageIds, subscriberId: subscriber.id, mark: call.mark, now: world.now() }
     const { marked, found } = await markMessages(tx, environment, marking)
-    await tellFirsts(tx, environment, marking, found)
+    await recordFirstMarks(tx, environment, marking, found)
     const rows = new Map(marked.map((row) => [row.id, row]))
     const asked = [...new Set(call.messageIds.map((id) => id.toLowerCase()))].flatMap((id) => rows.get(id) ?? [])
     const origins = await findOrigins(tx, environment, asked)
@@ -61,8 +61,8 @@ export async function markAll(
     // A step may name its feed by id or by identifier, and so may whoever asks.
     const feedIds = call.feedIds && (await feedNames(tx, environment, call.feedIds))
     const marking = { subscriberId: subscriber.id, mark, feedIds, now: world.now() }
-    const tell = (batch: readonly FoundMessage[]) => tellFirsts(tx, environment, marking, batch)
-    return created(await markAllMessages(tx, environment, marking, tell))
+    const record = (batch: readonly FoundMessage[]) => recordFirstMarks(tx, environment, marking, batch)
+    return created(await markAllMessages(tx, environment, marking, record))
   })
 }
 
@@ -86,13 +86,13 @@ export async function markOne(
     const { marked, found } = await markMessages(tx, environment, marking)
     const [row] = marked
     if (row === undefined) throw unknownNotification(call.messageId)
-    await tellFirsts(tx, environment, marking, found)
+    await recordFirstMarks(tx, environment, marking, found)
     return ok(await notificationOf(tx, environment, subscriber, row))
   })
 }
 
 /** That a message was seen or read for the first time is a part of its job's story. */
-export async function tellFirsts(
+export async function recordFirstMarks(
   tx: Tx,
   environment: Environment,
   { mark, now }: { mark: Mark; now: Date },

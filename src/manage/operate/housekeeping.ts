@@ -4,7 +4,7 @@ import type { RetentionDays } from '../../domain/operate/retention.ts'
 import type { SweptFiles } from '../../store/events/attachments.ts'
 import { sweepAttachments } from '../../store/events/attachments.ts'
 import { sweepThrottleWindows } from '../../store/events/throttle-windows.ts'
-import { sweepSignedWords } from '../../store/integrations/inbound-tokens.ts'
+import { sweepSignedTexts } from '../../store/integrations/inbound-tokens.ts'
 import { sweepOutbox } from '../../store/messages/outbox.ts'
 import { sweepStoredAnswers } from '../../store/operate/idempotency.ts'
 import { sweepDeletedTopics } from '../../store/people/topic-subscriptions.ts'
@@ -26,7 +26,7 @@ export async function sweep(db: Db, world: World, signal?: AbortSignal): Promise
   let total = 0
   for (const sweepOnce of [
     sweepStoredAnswers,
-    sweepSignedWords,
+    sweepSignedTexts,
     sweepDeletedTopics,
     sweepThrottleWindows,
     sweepOutbox,

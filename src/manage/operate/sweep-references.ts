@@ -78,6 +78,6 @@ export async function sweepReferences(
 async function goneBefore(db: Db, environments: readonly Environment[], cutoff: Date): Promise<Date> {
   const [oldest] = await listMonths(db)
   const stray = await oldestStrayAt(db, environments)
-  const moments = [cutoff, oldest?.from ?? cutoff, stray ?? cutoff].map((moment) => moment.getTime())
-  return new Date(Math.min(...moments))
+  const timestamps = [cutoff, oldest?.from ?? cutoff, stray ?? cutoff].map((timestamp) => timestamp.getTime())
+  return new Date(Math.min(...timestamps))
 }

@@ -19,14 +19,14 @@ export async function subscribeReader(
 ): Promise<InboxSubscription> {
   const { environment, subscriberId } = reader
   const isUnnamed = isOwnIdentifier(reader, call.topic.key, call.identifier)
-  const wish = {
+  const request = {
     subscriberId,
     ...(isUnnamed ? {} : { identifier: call.identifier }),
     ...(call.name === undefined ? {} : { name: call.name }),
   }
   const answer = await subscribeToTopic(db, world, environment, {
     topic: call.topic,
-    wishes: [wish],
+    requests: [request],
     idempotency: undefined,
   })
   const [subscription] = answer.body.data

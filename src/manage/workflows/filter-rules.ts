@@ -107,21 +107,21 @@ function partMistakes(part: GivenFilterPart, earlier: readonly NotificationStep[
   if (missing.length > 0) {
     return missing.map((path) => ({ path, message: `is required for a condition on ${part.on}` }))
   }
-  const told = (path: keyof GivenFilterPart, messages: readonly string[]): FilterMistake[] =>
+  const errorsAt = (path: keyof GivenFilterPart, messages: readonly string[]): FilterMistake[] =>
     messages.map((message) => ({ path, message }))
   switch (part.on) {
     case 'isOnline':
-      return typeof part.value === 'boolean' ? [] : told('value', ['must be true or false'])
+      return typeof part.value === 'boolean' ? [] : errorsAt('value', ['must be true or false'])
     case 'isOnlineInLast':
-      return isSpan(part.value) ? [] : told('value', [`must be a number from 1 to ${spanMax}`])
+      return isSpan(part.value) ? [] : errorsAt('value', [`must be a number from 1 to ${spanMax}`])
     case 'previousStep':
       return placeOfStep(earlier, part.step ?? '') === undefined
-        ? told('step', ['must be the uuid, the _id or the slug of the name of a step before this one'])
+        ? errorsAt('step', ['must be the uuid, the _id or the slug of the name of a step before this one'])
         : []
     case 'webhook':
-      return [...told('webhookUrl', addressMistakes(part.webhookUrl ?? '')), ...told('value', valueMistakes(part))]
+      return [...errorsAt('webhookUrl', addressMistakes(part.webhookUrl ?? '')), ...errorsAt('value', valueMistakes(part))]
     default:
-      return told('value', valueMistakes(part))
+      return errorsAt('value', valueMistakes(part))
   }
 }
 

@@ -17,13 +17,13 @@ export async function refuseUnknownNames(
   tx: Tx,
   environment: Environment,
   definition: WorkflowDefinition,
-  tellPath: (path: string) => string = (path) => path,
+  shownPath: (path: string) => string = (path) => path,
 ): Promise<void> {
   const unknown = {
     layouts: (names: readonly string[]) => unknownLayouts(tx, environment, names),
     feeds: (names: readonly string[]) => unknownFeeds(tx, environment, names),
   }
-  await refuseNames(definition, unknown, tellPath)
+  await refuseNames(definition, unknown, shownPath)
 }
 
 type Unknown = (names: readonly string[]) => Promise<readonly string[]>
@@ -32,7 +32,7 @@ type Unknown = (names: readonly string[]) => Promise<readonly string[]>
 export async function refuseNames(
   { steps }: WorkflowDefinition,
   find: { layouts: Unknown; feeds: Unknown },
-  tellPath: (path: string) => string = (path) => path,
+  shownPath: (path: string) => string = (path) => path,
 ): Promise<void> {
   const named = steps.flatMap((step, place) => [
     ...namesIn(step, `steps.${place}`),
@@ -49,7 +49,7 @@ export async function refuseNames(
   refuseMistakes(
     named
       .filter(({ member, name }) => unknown[member].has(name))
-      .map(({ member, name, path }) => ({ path: tellPath(path), message: messages[member](name) })),
+      .map(({ member, name, path }) => ({ path: shownPath(path), message: messages[member](name) })),
   )
 }
 

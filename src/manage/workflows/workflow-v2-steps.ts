@@ -134,7 +134,7 @@ function lookBackMistakes({ type, cron, lookBackWindow }: Controls, path: string
 }
 
 /** Tells a mistake, found in the model, by its place in what the second api was given. */
-export function toldByControls(steps: readonly GivenStep[]): (mistake: Mistake) => Mistake {
+export function asControlErrors(steps: readonly GivenStep[]): (mistake: Mistake) => Mistake {
   return (mistake) => {
     const found = /^steps\.(\d+)\.(.*)$/s.exec(mistake.path)
     const template = steps[Number(found?.[1])]?.template

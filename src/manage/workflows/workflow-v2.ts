@@ -17,7 +17,7 @@ import type { World } from '../../world/world.ts'
 import type { WorkflowChange } from './workflow-definition.ts'
 import { changedDefinition, newDefinition } from './workflow-definition.ts'
 import type { GivenStepV2 } from './workflow-v2-steps.ts'
-import { stepsOfV2, toldByControls } from './workflow-v2-steps.ts'
+import { stepsOfV2, asControlErrors } from './workflow-v2-steps.ts'
 import type { Call, Setting, WorkflowApi } from './workflows.ts'
 import { changeBy, createBy, deleteNamed } from './workflows.ts'
 
@@ -137,5 +137,5 @@ function definitionOf(given: WholeWorkflowV2, newId: () => string, stored?: Stor
     // The first api's own.
     ...(stored?.data === undefined ? {} : { data: stored.data }),
   }
-  return newDefinition(change, newId, existing, { tell: toldByControls(steps), found: mistakes })
+  return newDefinition(change, newId, existing, { translate: asControlErrors(steps), found: mistakes })
 }

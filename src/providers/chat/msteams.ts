@@ -60,8 +60,8 @@ export const msteams = httpProvider({
     const words = wordsOf('MS Teams', answer, 'error.message', 'message')
     if (answer.status < 200 || answer.status >= 300) return failure(answer, words)
     // An old connector tells of failures within a success.
-    const told = /returned HTTP error (\d{3})\b/.exec(answer.body)?.[1]
-    if (told !== undefined) return failure({ ...answer, status: Number(told) }, words)
+    const statusText = /returned HTTP error (\d{3})\b/.exec(answer.body)?.[1]
+    if (statusText !== undefined) return failure({ ...answer, status: Number(statusText) }, words)
     const { headers } = answer
     const trace = headers.get('x-ms-workflow-run-id') ?? headers.get('x-ms-request-id') ?? headers.get('request-id')
     const isTaken = answer.body.trim() === '1' || !isConnector(new URL(message.webhookUrl ?? ''))

@@ -1,7 +1,7 @@
 // What Meta's webhook reports of WhatsApp messages, and the question it asks before the first report.
 // https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages/status
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import { jsonOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, Proof, Receipt, ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
 import type { Reading } from '../reading.ts'
 import { hmac, isSame } from '../signing/signing.ts'
@@ -54,7 +54,7 @@ function receiptsOf(report: Reading): readonly Receipt[] {
     reference: report.string('biz_opaque_callback_data'),
     providerMessageId: report.string('id'),
     address: report.id('recipient_id'),
-    at: momentOf(report.id('timestamp')),
+    at: timestampOf(report.id('timestamp')),
     words: wordsOfError(report),
     row: report.value(''),
   })

@@ -2,7 +2,7 @@
 // https://www.infobip.com/docs/api/channels/email
 
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import { jsonOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { Receipt, ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
 import type { Reading } from '../reading.ts'
 import { statusUnder } from './email-receipt.ts'
@@ -39,7 +39,7 @@ function reportOf(report: Reading): readonly Receipt[] {
     reference: report.id('callbackData'),
     providerMessageId: report.id('messageId'),
     address: report.string('to'),
-    at: momentOf(report.string('doneAt')),
+    at: timestampOf(report.string('doneAt')),
     words: report.string('smtp.response') ?? report.string('error.description') ?? report.string('error.name'),
     row: report.value(''),
   })
@@ -51,7 +51,7 @@ function trackingOf(event: Reading): readonly Receipt[] {
     reference: event.id('callbackData'),
     providerMessageId: event.id('messageId'),
     address: event.string('recipient'),
-    at: momentOf(event.id('sendDateTime')),
+    at: timestampOf(event.id('sendDateTime')),
     words: event.string('url'),
     row: event.value(''),
   })

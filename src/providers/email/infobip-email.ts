@@ -146,11 +146,11 @@ function infobipOutcome(answer: ProviderAnswer): Outcome {
   )
   const id = taken.find((one) => one !== undefined)
   const turnedDown = entries.filter(isTurnedDown)
-  const told = turnedDown.map((entry) => entry.string('status.description') ?? entry.string('status.name')).join('; ')
+  const descriptions = turnedDown.map((entry) => entry.string('status.description') ?? entry.string('status.name')).join('; ')
   if (id !== undefined)
-    return turnedDown.length === 0 ? sent(id) : sent(id, `Infobip rejected some recipients: ${told}`)
+    return turnedDown.length === 0 ? sent(id) : sent(id, `Infobip rejected some recipients: ${descriptions}`)
   const [first] = turnedDown
-  return first === undefined ? unsure(words) : outcomeOfStatusName(first.string('status.name') ?? '', told)
+  return first === undefined ? unsure(words) : outcomeOfStatusName(first.string('status.name') ?? '', descriptions)
 }
 
 /** UNDELIVERABLE and REJECTED: within a success, but for good. */
@@ -161,8 +161,8 @@ function isTurnedDown(entry: Reading): boolean {
 }
 
 /** https://www.infobip.com/docs/essentials/api-essentials/response-status-and-error-codes */
-function outcomeOfStatusName(name: string, told: string): Outcome {
-  const words = `Infobip rejected it: ${told}`
+function outcomeOfStatusName(name: string, descriptions: string): Outcome {
+  const words = `Infobip rejected it: ${descriptions}`
   switch (name) {
     case 'REJECTED_NOT_ENOUGH_CREDITS':
     case 'REJECTED_PREPAID_PACKAGE_EXPIRED':

@@ -2,14 +2,14 @@
 // https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/securing-webhooks
 
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { isShort, jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import { isShort, jsonOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, InboundMail, Proof, ReceiptReader, ReceiptStatus, ReplyReader } from '../inbound/receipt.ts'
 import { parsedJson, readingOf } from '../reading.ts'
 import { hmacSha256Hex, isSame } from '../signing/signing.ts'
 import type { FormField } from './inbound-form.ts'
 import { fieldsOf, textIn } from './inbound-form.ts'
 import { addressesIn, filesIn, headersOf, idsIn, senderIn } from './inbound-mail.ts'
-import { wasSignedWithin } from './signed-moment.ts'
+import { wasSignedWithin } from './signed-timestamp.ts'
 
 /** A call that fails is repeated for eight hours, and nobody says whether it is signed anew then. */
 const signedAgoHoursMax = 9
@@ -49,7 +49,7 @@ export const mailgunReceipts: ReceiptReader<Account> = {
       reference: event.string('user-variables.message_id'),
       providerMessageId: event.id('message.headers.message-id'),
       address: event.string('recipient'),
-      at: momentOf(event.number('timestamp') ?? event.string('timestamp')),
+      at: timestampOf(event.number('timestamp') ?? event.string('timestamp')),
       words:
         event.string('delivery-status.message') ||
         event.string('delivery-status.description') ||

@@ -7,7 +7,7 @@ import type { OutboundRequest } from '../../world/world.ts'
 import { baseAddress, choice, emailSender, ofVisibleAscii, optional, ownBaseUrl, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { eventsOf, momentOf } from '../inbound/inbound-body.ts'
+import { eventsOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
@@ -68,7 +68,7 @@ const receipts: ReceiptReader<object> = {
         reference: event.string('CustomID'),
         providerMessageId: event.id('Message_GUID'),
         address: event.string('email'),
-        at: momentOf(event.number('time') ?? event.string('time')),
+        at: timestampOf(event.number('time') ?? event.string('time')),
         words: [event.string('error'), event.string('comment')].filter(Boolean).join(': '),
         row: event.value(''),
       }),

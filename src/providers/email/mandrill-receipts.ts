@@ -2,7 +2,7 @@
 // https://mailchimp.com/developer/transactional/guides/track-respond-activity-webhooks/
 
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { formFieldsOf, formOf, isShort, momentOf } from '../inbound/inbound-body.ts'
+import { formFieldsOf, formOf, isShort, timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
 import type { Reading } from '../reading.ts'
 import { readingOfExactJson } from '../reading.ts'
@@ -57,7 +57,7 @@ function receiptIn(event: Reading) {
     reference: event.string('msg.metadata.message_id'),
     providerMessageId: event.id('_id') ?? event.id('msg._id'),
     address: event.string('msg.email'),
-    at: momentOf(event.number('ts')),
+    at: timestampOf(event.number('ts')),
     words: event.string('msg.diag') || event.string('msg.bounce_description'),
     row: event.value(''),
   })

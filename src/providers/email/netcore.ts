@@ -5,7 +5,7 @@ import { isFields } from '../../domain/merged.ts'
 import { baseAddress, choice, emailSender, ofVisibleAscii, optional, ownBaseUrl, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { eventsOf, momentOf } from '../inbound/inbound-body.ts'
+import { eventsOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { Receipt, ReceiptStatus } from '../inbound/receipt.ts'
 import { letIn } from '../negative-probe.ts'
 import { wordsOf } from '../provider-answer.ts'
@@ -162,7 +162,7 @@ function receiptsOf(event: Reading): readonly Receipt[] {
     status: isSoft ? 'deferred' : status,
     reference: event.id('X-APIHEADER'),
     address: event.string('EMAIL'),
-    at: momentOf(event.id('TIMESTAMP')),
+    at: timestampOf(event.id('TIMESTAMP')),
     words: event.string('RESPONSE') ?? event.string('BOUNCE_REASON'),
     row: event.value(''),
   })

@@ -5,7 +5,7 @@ import { misconfigured, refused, sent, unsure } from '../../domain/delivery/outc
 import { baseAddress, emailSender, ofVisibleAscii, ownBaseUrl, secret } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import { jsonOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { ReceiptStatus } from '../inbound/receipt.ts'
 import { letIn } from '../negative-probe.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
@@ -56,7 +56,7 @@ export const plunk = httpProvider({
         status: statusUnder(statuses, event.string('event')),
         providerMessageId: event.id('emailId'),
         address: event.string('email'),
-        at: momentOf(event.string('timestamp')),
+        at: timestampOf(event.string('timestamp')),
         words: event.string('reason'),
         row: event.value(''),
       })

@@ -2,7 +2,7 @@
 // https://postmarkapp.com/developer/webhooks/webhooks-overview
 
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import { jsonOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, InboundMail, ReceiptReader, ReceiptStatus, ReplyReader } from '../inbound/receipt.ts'
 import type { Reading } from '../reading.ts'
 import { addressesIn, headersOf, idsIn, senderIn } from './inbound-mail.ts'
@@ -29,7 +29,7 @@ const bounces: Readonly<Record<string, ReceiptStatus>> = {
   SpamNotification: 'complained',
 }
 
-const moments = ['DeliveredAt', 'BouncedAt', 'ReceivedAt', 'ChangedAt']
+const timestamps = ['DeliveredAt', 'BouncedAt', 'ReceivedAt', 'ChangedAt']
 
 export const postmarkReceipts: ReceiptReader<object> = {
   setUp:
@@ -41,7 +41,7 @@ export const postmarkReceipts: ReceiptReader<object> = {
       reference: event.string('Metadata.message_id'),
       providerMessageId: event.id('MessageID'),
       address: event.string('Recipient') ?? event.string('Email'),
-      at: momentOf(moments.map((name) => event.string(name)).find((moment) => moment !== undefined)),
+      at: timestampOf(timestamps.map((name) => event.string(name)).find((timestamp) => timestamp !== undefined)),
       words: event.string('Details') || event.string('Description') || event.string('SuppressionReason'),
       row: event.value(''),
     })

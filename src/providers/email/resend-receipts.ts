@@ -2,7 +2,7 @@
 // https://resend.com/docs/dashboard/webhooks/event-types
 
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import { jsonOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
 import type { Reading } from '../reading.ts'
 import { isStandardWebhook } from '../signing/standard-webhook.ts'
@@ -33,7 +33,7 @@ export const resendReceipts: ReceiptReader<{ readonly secretKey?: string }> = {
       providerMessageId: event.id('data.email_id'),
       // Whoever opened an e-mail of several recipients is not told.
       address: event.list('data.to').length === 1 ? event.string('data.to.0') : undefined,
-      at: momentOf(event.string('created_at')),
+      at: timestampOf(event.string('created_at')),
       words:
         event.string('data.bounce.message') ?? event.string('data.failed.reason') ?? event.string('data.click.link'),
       row: event.value(''),

@@ -5,13 +5,13 @@ import type { KeyObject } from 'node:crypto'
 import { createPublicKey, verify } from 'node:crypto'
 import { receiptOf } from '../inbound/delivery-report.ts'
 import { carriesKey } from '../inbound/inbound.ts'
-import { eventsOf, momentOf } from '../inbound/inbound-body.ts'
+import { eventsOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, InboundMail, ReceiptReader, ReceiptStatus, ReplyReader } from '../inbound/receipt.ts'
 import type { Reading } from '../reading.ts'
 import { readingOfJson } from '../reading.ts'
 import { bytesIn, fieldsOf, textIn } from './inbound-form.ts'
 import { addressesIn, filesIn, headersIn, idsIn, senderIn } from './inbound-mail.ts'
-import { wasSignedWithin } from './signed-moment.ts'
+import { wasSignedWithin } from './signed-timestamp.ts'
 
 /** A call that fails is repeated for a day. */
 const signedAgoHoursMax = 25
@@ -53,7 +53,7 @@ function receiptIn(event: Reading) {
     // What sending told, then a dot and SendGrid's own matters.
     providerMessageId: event.string('sg_message_id')?.split('.')[0] || undefined,
     address: event.string('email'),
-    at: momentOf(event.number('timestamp')),
+    at: timestampOf(event.number('timestamp')),
     words: event.string('reason') || event.string('response'),
     row: event.value(''),
   })

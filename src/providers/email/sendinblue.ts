@@ -8,7 +8,7 @@ import { brevoRetryAfterMsOf } from '../brevo-limit.ts'
 import { baseAddress, emailSender, ofVisibleAscii, optional, ownBaseUrl, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { eventsOf, momentOf } from '../inbound/inbound-body.ts'
+import { eventsOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
@@ -71,7 +71,7 @@ const receipts: ReceiptReader<object> = {
         providerMessageId: event.id('message-id'),
         address: event.string('email'),
         // The other moments are in the account's time zone.
-        at: momentOf(event.number('ts_epoch')),
+        at: timestampOf(event.number('ts_epoch')),
         words: event.string('reason'),
         row: event.value(''),
       })

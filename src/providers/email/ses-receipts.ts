@@ -2,7 +2,7 @@
 // https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-contents.html
 
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import { jsonOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { Receipt, ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
 import type { Reading } from '../reading.ts'
 import { readingOfExactJson } from '../reading.ts'
@@ -65,7 +65,7 @@ function receiptsOf(event: Reading): Receipt[] {
       reference: event.id('mail.tags.message_id.0'),
       providerMessageId: event.id('mail.messageId'),
       address: person.address,
-      at: momentOf(event.string(`${member}.timestamp`) ?? event.string('mail.timestamp')),
+      at: timestampOf(event.string(`${member}.timestamp`) ?? event.string('mail.timestamp')),
       words: person.words ?? (words && event.string(`${member}.${words}`)),
       row: event.value(''),
     }),

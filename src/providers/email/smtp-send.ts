@@ -86,20 +86,20 @@ export async function sendMail(
   }
   const id = messageIdOf(email)
   if (result.refusals.length === 0) return sent(id)
-  const told = result.refusals.map(wordsOfSmtp).join('; ')
-  const words = `${result.refusals.length} of ${recipients.length} recipients were rejected: ${told}`
-  return isForNobody(email.to, result.refusals) ? refused('bad-recipient', words) : sent(id, words)
+  const reasons = result.refusals.map(wordsOfSmtp).join('; ')
+  const words = `${result.refusals.length} of ${recipients.length} recipients were rejected: ${reasons}`
+  return hasNoRecipientLeft(email.to, result.refusals) ? refused('bad-recipient', words) : sent(id, words)
 }
 
 /** Whoever else got a copy: those it was written to did not, and a repeat would send the copies again. */
-function isForNobody(to: readonly string[], refusals: readonly unknown[]): boolean {
+function hasNoRecipientLeft(to: readonly string[], refusals: readonly unknown[]): boolean {
   const turnedDown = new Set(refusals.map((error) => (error as { recipient?: unknown }).recipient))
   return to.every((address) => turnedDown.has(inAscii(address)))
 }
 
 /** Where none of those it was written to are taken, but some may be later: copies alone must not go ahead of it. */
 function deferralOf(to: readonly string[], refusals: readonly unknown[]): unknown {
-  if (refusals.length === 0 || !isForNobody(to, refusals)) return undefined
+  if (refusals.length === 0 || !hasNoRecipientLeft(to, refusals)) return undefined
   const own = new Set<unknown>(to.map(inAscii))
   return refusals.find((refusal) => {
     const { recipient, responseCode } = refusal as { recipient?: unknown; responseCode?: unknown }

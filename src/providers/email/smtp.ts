@@ -101,8 +101,8 @@ export async function closeSmtpPools(): Promise<void> {
 
 function keyOf(account: SmtpAccount): string {
   const { host, port, user, password, token, secure, requireTls, ignoreTls, tlsOptions } = account
-  const told = JSON.stringify([host, port, user, password, token, secure, requireTls, ignoreTls, tlsOptions])
-  return createHash('sha256').update(told).digest('base64')
+  const accountKey = JSON.stringify([host, port, user, password, token, secure, requireTls, ignoreTls, tlsOptions])
+  return createHash('sha256').update(accountKey).digest('base64')
 }
 
 class SmtpPool {

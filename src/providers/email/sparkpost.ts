@@ -132,8 +132,8 @@ function sparkpostOutcome(answer: ProviderAnswer, message: { readonly id: string
   const turnedDown = answer.number('results.total_rejected_recipients') ?? 0
   // Some may be on their way although others make it an error: a repeat would reach them twice.
   if ((taken ?? 0) > 0 || (id !== undefined && answer.status === 200 && taken !== 0)) {
-    const told = turnedDown > 0 ? `SparkPost rejected ${turnedDown} of the recipients` : undefined
-    return sent(id ?? message.id, told)
+    const note = turnedDown > 0 ? `SparkPost rejected ${turnedDown} of the recipients` : undefined
+    return sent(id ?? message.id, note)
   }
   if (taken === 0 && turnedDown > 0 && answer.status < 500) return refused('bad-recipient', words)
   switch (answer.status) {

@@ -44,7 +44,7 @@ export function formOf(call: InboundCall): Reading {
 }
 
 /** A moment that a vendor names: seconds or milliseconds of the Unix clock, or a date. */
-export function momentOf(value: string | number | undefined): Date | undefined {
+export function timestampOf(value: string | number | undefined): Date | undefined {
   if (value === undefined || value === '') return undefined
   const number = typeof value === 'number' ? value : Number(/^\d+(\.\d+)?$/.test(value) ? value : Number.NaN)
   // Milliseconds have been larger than this since 1973, and seconds will not be before 5138.

@@ -2,7 +2,7 @@
 
 import { hmac, isRecent, isSame } from '../signing/signing.ts'
 import { receiptOf } from './delivery-report.ts'
-import { eventsOf, momentOf } from './inbound-body.ts'
+import { eventsOf, timestampOf } from './inbound-body.ts'
 import type { InboundCall, ReceiptReader, ReceiptStatus } from './receipt.ts'
 import { receiptStatuses } from './receipt.ts'
 
@@ -19,7 +19,7 @@ export const webhookReceipts: ReceiptReader<{ readonly secretKey?: string }> = {
         reference: event.string('id'),
         providerMessageId: event.id('id'),
         address: event.string('address'),
-        at: momentOf(event.number('timestamp') ?? event.string('timestamp')),
+        at: timestampOf(event.number('timestamp') ?? event.string('timestamp')),
         words: event.string('reason'),
         row: event.value(''),
       }),

@@ -88,7 +88,7 @@ function headersOf({ id, customData = {} }: PushMessage, aps: Fields, topic: str
     'apns-topic': textOr(ownTopic, topic),
     'apns-push-type': type,
     'apns-priority': textOr(priority, type === 'background' ? '5' : '10'),
-    ...(isMoment(expiry) ? { 'apns-expiration': String(expiry) } : {}),
+    ...(isTimestamp(expiry) ? { 'apns-expiration': String(expiry) } : {}),
     'apns-id': id,
     // A repeat takes the place of what the device shows already.
     ...(type === 'alert' || collapseId !== undefined ? { 'apns-collapse-id': textOr(collapseId, id) } : {}),
@@ -96,7 +96,7 @@ function headersOf({ id, customData = {} }: PushMessage, aps: Fields, topic: str
 }
 
 /** Seconds of the Unix clock; 0 is for now or never. */
-const isMoment = (value: unknown): boolean => /^\d{1,12}$/.test(String(value))
+const isTimestamp = (value: unknown): boolean => /^\d{1,12}$/.test(String(value))
 
 const textOr = (value: unknown, otherwise: string): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : otherwise

@@ -70,8 +70,8 @@ export const expo = provider({
     const mistakes = messages.map(mistakeOf)
     const good = messages.filter((_message, index) => mistakes[index] === undefined)
     const outcomes = good.length === 0 ? [] : await sentTogether(world, good, account)
-    const told = outcomes.values()
-    return mistakes.map((mistake) => mistake ?? told.next().value ?? noTicket)
+    const remaining = outcomes.values()
+    return mistakes.map((mistake) => mistake ?? remaining.next().value ?? noTicket)
   },
 
   polling: expoReceipts(`${api}/getReceipts`, headersOf),

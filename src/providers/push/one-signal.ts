@@ -183,10 +183,10 @@ function outcomeFor(answer: ProviderAnswer, { target }: PushMessage): Outcome {
     if (people.flat().includes(target)) return refused('bad-recipient', 'OneSignal does not know this external id')
     const id = answer.id('id')
     if (id !== undefined) return sent(id)
-    const told = answer.string('errors.0') ?? ''
-    if (/not subscribed/i.test(told)) return refused('opted-out', words)
+    const errorText = answer.string('errors.0') ?? ''
+    if (/not subscribed/i.test(errorText)) return refused('opted-out', words)
     // Errors and no id: nothing was created.
-    const hasErrors = told !== '' || isFields(answer.value('errors'))
+    const hasErrors = errorText !== '' || isFields(answer.value('errors'))
     return hasErrors ? refused('other', words) : unsure(words)
   }
   if (answer.status === 400 && /app_id/i.test(answer.string('errors.0') ?? '')) return misconfigured(words)

@@ -1,7 +1,7 @@
 // Pusher Beams' webhooks: to whom it could hand a message, who got it, who opened it.
 // https://pusher.com/docs/beams/reference/webhooks
 import { carriesKey } from '../inbound/inbound.ts'
-import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import { jsonOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { Receipt, ReceiptReader } from '../inbound/receipt.ts'
 import { hmac, isSame } from '../signing/signing.ts'
 
@@ -39,7 +39,7 @@ export const beamsReceipts: ReceiptReader<object> = {
     const type = event.string('metadata.event_type') ?? call.headers['webhook-event-type'] ?? ''
     const providerMessageId = event.id('payload.publish_id')
     if (providerMessageId === undefined) return []
-    const at = momentOf(event.string('metadata.created_at'))
+    const at = timestampOf(event.string('metadata.created_at'))
     const shared = { providerMessageId, ...(at === undefined ? {} : { at }), row: event.value('') }
     if (type === 'v1.PublishToUsersAttempt') {
       return attempts.flatMap(([list, status, words]) =>

@@ -198,8 +198,8 @@ function withoutSubscription(outcome: Outcome, target: string): Outcome {
   const endpoint = given.string('endpoint') ?? ''
   const path = URL.canParse(endpoint) ? new URL(endpoint).pathname : ''
   const secrets = [target, endpoint, path, given.string('keys.p256dh') ?? '', given.string('keys.auth') ?? '']
-  const told = secrets
+  const redacted = secrets
     .filter(({ length }) => length > 5)
     .reduce((words, one) => words.replaceAll(one, '…'), outcome.detail)
-  return { ...outcome, detail: told }
+  return { ...outcome, detail: redacted }
 }

@@ -9,7 +9,7 @@ import { secret, text } from '../form.ts'
 import { httpProvider } from '../http-provider.ts'
 import { receiptOf } from '../inbound/delivery-report.ts'
 import { carriesKey } from '../inbound/inbound.ts'
-import { eventsOf, momentOf } from '../inbound/inbound-body.ts'
+import { eventsOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { Receipt, ReceiptStatus } from '../inbound/receipt.ts'
 import type { Reading } from '../reading.ts'
 import { settingsOf } from '../settings.ts'
@@ -161,7 +161,7 @@ function receiptIn(event: Reading): readonly Receipt[] {
     reference: event.string('data.tag'),
     providerMessageId: event.id('data.messageId'),
     address: event.string('data.to'),
-    at: momentOf(event.string('data.receivedTimestamp')),
+    at: timestampOf(event.string('data.receivedTimestamp')),
     words: event.string('data.deliveryStatusDetails'),
     row: event.value(''),
   })

@@ -6,7 +6,7 @@ import type { SmsMessage } from '../../domain/messages/outbound-message.ts'
 import { secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { eventsOf, momentOf } from '../inbound/inbound-body.ts'
+import { eventsOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, Receipt, ReceiptStatus } from '../inbound/receipt.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
@@ -122,7 +122,7 @@ function read(call: InboundCall): readonly Receipt[] {
       reference: report.string('message.tag'),
       providerMessageId: report.id('message.id'),
       address: report.string('to'),
-      at: momentOf(report.string('time')),
+      at: timestampOf(report.string('time')),
       words: code === undefined ? description : `${description} (${code})`.trim(),
       row: report.value(''),
     })

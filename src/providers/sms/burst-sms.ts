@@ -13,7 +13,7 @@ import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
 import { basicAuth } from '../signing/signing.ts'
 import { codeTable, outcomeOfCode } from './code-meaning.ts'
-import { reportForm, utcMomentOf } from './report-form.ts'
+import { reportForm, utcTimestampOf } from './report-form.ts'
 import { formHeaders, smsForm } from './sms-form.ts'
 import { mistakeOfSms, plainSenderOf } from './sms-message.ts'
 import { digitsOf } from './sms-text.ts'
@@ -120,13 +120,13 @@ function balance(answer: ProviderAnswer): CheckResult {
 function read(call: InboundCall): readonly Receipt[] {
   const report = reportForm(call)
   const status = report.string('status') ?? ''
-  const told = statuses.get(status)
+  const known = statuses.get(status)
   return receiptOf({
-    status: told,
+    status: known,
     providerMessageId: report.id('message_id'),
     address: report.string('mobile'),
-    at: utcMomentOf(report.string('datetime')),
-    words: told === 'failed' || told === 'bounced' ? status : undefined,
+    at: utcTimestampOf(report.string('datetime')),
+    words: known === 'failed' || known === 'bounced' ? status : undefined,
     row: report.value(''),
   })
 }

@@ -46,8 +46,8 @@ function outcomeAt(answer: ProviderAnswer, index: number, message: SmsMessage): 
   if (isRead && answer.flag(`${item}.accepted`) === true && id !== undefined) return sent(id)
   const code = answer.id(`${item}.error.code`) ?? answer.id(`${item}.errorCode`) ?? answer.id('error.code')
   const words = wordsAt(answer, item, code)
-  const told = outcomeOfCode(codes, code, words, answer, message)
-  if (told !== undefined) return told
+  const knownOutcome = outcomeOfCode(codes, code, words, answer, message)
+  if (knownOutcome !== undefined) return knownOutcome
   if (status === paymentRequired) return misconfigured(words)
   if (status >= 300) return outcomeOfStatus(answer, words)
   return answer.flag(`${item}.accepted`) === false || code !== undefined ? refused('other', words) : unsure(words)

@@ -6,7 +6,7 @@ import type { OutboundRequest } from '../../world/world.ts'
 import { baseAddress, ofBaseUrl, ofVisibleAscii, optional, secret, text } from '../form.ts'
 import { httpProvider } from '../http-provider.ts'
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import { jsonOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, Receipt, ReceiptStatus } from '../inbound/receipt.ts'
 import { settingsOf } from '../settings.ts'
 import { clickatellOutcome, clickatellOutcomes } from './clickatell-outcome.ts'
@@ -154,7 +154,7 @@ function read(call: InboundCall): readonly Receipt[] {
         status,
         reference: update.string('clientMessageId'),
         providerMessageId: update.id('messageId'),
-        at: momentOf(update.number('timestamp') ?? update.string('timestamp')),
+        at: timestampOf(update.number('timestamp') ?? update.string('timestamp')),
         words: status === 'failed' || status === 'rejected' ? update.string('status') : undefined,
         row: update.value(''),
       })

@@ -7,7 +7,7 @@ import type { OutboundRequest } from '../../world/world.ts'
 import { optional, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { momentOf } from '../inbound/inbound-body.ts'
+import { timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, Receipt, ReceiptStatus } from '../inbound/receipt.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
@@ -168,7 +168,7 @@ function read(call: InboundCall): readonly Receipt[] {
     status: statusOf(report.string('status_code') ?? ''),
     reference: report.string('custom_string'),
     providerMessageId: report.id('message_id'),
-    at: momentOf(report.string('timestamp')),
+    at: timestampOf(report.string('timestamp')),
     words: report.string('error_text') || report.string('status_text'),
     row: report.value(''),
   })

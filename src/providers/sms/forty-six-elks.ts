@@ -9,7 +9,7 @@ import type { InboundCall, Receipt, ReceiptStatus } from '../inbound/receipt.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
 import { basicAuth } from '../signing/signing.ts'
-import { reportForm, utcMomentOf } from './report-form.ts'
+import { reportForm, utcTimestampOf } from './report-form.ts'
 import { formHeaders, smsForm } from './sms-form.ts'
 import { internationalOf, mistakeOfSms, senderOf } from './sms-message.ts'
 import { statusCallback } from './status-callback.ts'
@@ -87,7 +87,7 @@ function read(call: InboundCall): readonly Receipt[] {
   return receiptOf({
     status: statuses.get(report.string('status') ?? ''),
     providerMessageId: report.id('id'),
-    at: utcMomentOf(report.string('delivered')),
+    at: utcTimestampOf(report.string('delivered')),
     row: report.value(''),
   })
 }

@@ -108,7 +108,7 @@ export const genericSms = provider({
     const request = withPassthrough(requestOf(message, account), message.passthrough, recipientMembers)
     if ('kind' in request) return request
     if (account.authenticateByToken === true) return sentByToken(world, message, account, request)
-    return toldBy(await posted(world, account, request, sendTimeoutMs), message, account)
+    return outcomeFrom(await posted(world, account, request, sendTimeoutMs), message, account)
   },
 
   async check(world, account) {
@@ -150,7 +150,7 @@ async function sentByToken(
     answer = await postedWith(token)
     if (isRefusedToken(answer)) forgetToken(world, source, token)
   }
-  return withoutToken(toldBy(answer, message, account), token)
+  return withoutToken(outcomeFrom(answer, message, account), token)
 }
 
 const isRefusedToken = (answer: ProviderAnswer | Outcome): boolean => 'status' in answer && answer.status === 401
@@ -221,7 +221,7 @@ async function posted(
 }
 
 /** Any success is one; an answer without an id is told by ours. */
-function toldBy(answer: ProviderAnswer | Outcome, message: SmsMessage, { idPath }: Account): Outcome {
+function outcomeFrom(answer: ProviderAnswer | Outcome, message: SmsMessage, { idPath }: Account): Outcome {
   if ('kind' in answer) return answer
   if (answer.status >= 200 && answer.status < 300) {
     const paths = idPath === undefined ? usualIdPaths : [idPath]

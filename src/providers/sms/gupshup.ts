@@ -6,7 +6,7 @@ import type { SmsMessage } from '../../domain/messages/outbound-message.ts'
 import { optional, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { momentOf } from '../inbound/inbound-body.ts'
+import { timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, Receipt, ReceiptStatus } from '../inbound/receipt.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
@@ -128,7 +128,7 @@ function receiptsOf(report: Reading): readonly Receipt[] {
     status,
     providerMessageId: report.id('externalId'),
     address: report.id('phoneNo') ?? report.id('destAddr'),
-    at: momentOf(report.id('deliveredTS') ?? report.id('eventTs')),
+    at: timestampOf(report.id('deliveredTS') ?? report.id('eventTs')),
     words:
       status === 'failed'
         ? `${report.string('cause') ?? 'failed'}${code === undefined ? '' : ` (${code})`}`

@@ -6,7 +6,7 @@ import type { OutboundRequest } from '../../world/world.ts'
 import { baseAddress, ofBaseUrl, ofVisibleAscii, secret, text } from '../form.ts'
 import { httpProvider } from '../http-provider.ts'
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import { jsonOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, Receipt, ReceiptStatus } from '../inbound/receipt.ts'
 import { settingsOf } from '../settings.ts'
 import { infobipOutcome, infobipOutcomes } from './infobip-sms-outcome.ts'
@@ -125,7 +125,7 @@ function read(call: InboundCall): readonly Receipt[] {
         reference: report.string('callbackData'),
         providerMessageId: report.id('messageId'),
         address: report.id('to'),
-        at: momentOf(report.string('doneAt')),
+        at: timestampOf(report.string('doneAt')),
         words: status === 'failed' ? words.filter((one) => one !== undefined).join(': ') : undefined,
         row: report.value(''),
       })

@@ -7,7 +7,7 @@ import type { OutboundRequest } from '../../world/world.ts'
 import { baseAddress, flag, ofBaseUrl, ofHost, ofPort, optional, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { momentOf } from '../inbound/inbound-body.ts'
+import { timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, Receipt, ReceiptStatus } from '../inbound/receipt.ts'
 import { bad, good, unreachable } from '../provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
@@ -161,7 +161,7 @@ function read(call: InboundCall): readonly Receipt[] {
   return receiptOf({
     status: statuses.get(report.string('status') ?? ''),
     reference: report.string('id'),
-    at: momentOf(report.string('time')),
+    at: timestampOf(report.string('time')),
     words: report.string('answer'),
     row: report.value(''),
   })

@@ -6,7 +6,7 @@ import type { SmsMessage } from '../../domain/messages/outbound-message.ts'
 import { ofVisibleAscii, optional, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { momentOf } from '../inbound/inbound-body.ts'
+import { timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, Receipt, ReceiptStatus } from '../inbound/receipt.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
@@ -128,7 +128,7 @@ function read(call: InboundCall): readonly Receipt[] {
     providerMessageId: report.id('id'),
     address: report.id('recipient'),
     // A plus sign that was not written as a code is read as a space.
-    at: momentOf(report.string('statusDatetime')?.replace(/ (?=\d\d:\d\d$)/, '+')),
+    at: timestampOf(report.string('statusDatetime')?.replace(/ (?=\d\d:\d\d$)/, '+')),
     words: code === undefined ? reason : `${reason} (${code})`.trim(),
     row: report.value(''),
   })

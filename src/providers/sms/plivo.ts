@@ -10,7 +10,7 @@ import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
 import { settingsOf } from '../settings.ts'
 import { basicAuth, hmac, isSame } from '../signing/signing.ts'
-import { reportForm, utcMomentOf } from './report-form.ts'
+import { reportForm, utcTimestampOf } from './report-form.ts'
 import { internationalOf, mistakeOfSms, senderOf } from './sms-message.ts'
 import { signedStatusCallback } from './status-callback.ts'
 
@@ -163,15 +163,15 @@ function isSigned(
 function read(call: InboundCall): readonly Receipt[] {
   const report = reportForm(call)
   const status = report.string('Status') ?? ''
-  const told = statuses.get(status)
+  const known = statuses.get(status)
   const code = report.string('ErrorCode') ?? ''
   return receiptOf({
-    status: told,
+    status: known,
     // Each part of a long text is reported; the first has the id that sending told.
     providerMessageId: report.id('ParentMessageUUID') ?? report.id('MessageUUID'),
     address: report.string('To'),
-    at: utcMomentOf(report.string('DeliveryReportTime')),
-    words: told === 'failed' ? `${status}${code === '' ? '' : ` (${code})`}` : undefined,
+    at: utcTimestampOf(report.string('DeliveryReportTime')),
+    words: known === 'failed' ? `${status}${code === '' ? '' : ` (${code})`}` : undefined,
     row: report.value(''),
   })
 }

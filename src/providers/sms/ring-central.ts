@@ -9,7 +9,7 @@ import { flag, ownBaseUrl, secret, text } from '../form.ts'
 import type { HeldToken } from '../held-token.ts'
 import { outcomeOfFailure } from '../http-provider.ts'
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { momentOf } from '../inbound/inbound-body.ts'
+import { timestampOf } from '../inbound/inbound-body.ts'
 import type { Receipt, ReceiptStatus } from '../inbound/receipt.ts'
 import { withPassthrough } from '../passthrough.ts'
 import type { CheckResult } from '../provider.ts'
@@ -179,7 +179,7 @@ async function polled(
         status: statuses.get(answer.string('messageStatus') ?? ''),
         providerMessageId: id,
         address: answer.string('to.0.phoneNumber'),
-        at: momentOf(answer.string('lastModifiedTime')),
+        at: timestampOf(answer.string('lastModifiedTime')),
         words: answer.string('deliveryErrorCode'),
         row: answer.value(''),
       }),

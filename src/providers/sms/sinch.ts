@@ -7,7 +7,7 @@ import { choice, ofVisibleAscii, optional, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import { receiptOf } from '../inbound/delivery-report.ts'
 import { carriesKey } from '../inbound/inbound.ts'
-import { eventsOf, momentOf } from '../inbound/inbound-body.ts'
+import { eventsOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, Proof, Receipt, ReceiptStatus } from '../inbound/receipt.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
@@ -151,7 +151,7 @@ function receiptsOf(report: Reading): readonly Receipt[] {
       reference: report.string('client_reference'),
       providerMessageId: report.id('batch_id'),
       address: report.id('recipient'),
-      at: momentOf(report.string('at')),
+      at: timestampOf(report.string('at')),
       words: wordsOfCode(row.number('code')),
       row: report.value(''),
     }),

@@ -2,7 +2,7 @@
 // https://docs.seven.io/en/rest-api/endpoints/webhooks
 import { createHash } from 'node:crypto'
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import { jsonOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, Proof, Receipt, ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
 import { hmacSha256Hex, isRecent, isSame } from '../signing/signing.ts'
 
@@ -45,15 +45,15 @@ function read(call: InboundCall): readonly Receipt[] {
   const report = jsonOf(call)
   if (report.string('webhook_event') !== 'dlr') return []
   const status = report.string('data.status') ?? ''
-  const told = statuses.get(status)
-  const moment = report.id('data.timestamp') ?? ''
+  const known = statuses.get(status)
+  const timestamp = report.id('data.timestamp') ?? ''
   return receiptOf({
-    status: told,
+    status: known,
     reference: report.string('data.foreign_id'),
     providerMessageId: report.id('data.msg_id'),
     // A date is in a zone that it does not name.
-    at: /^\d+$/.test(moment) ? momentOf(moment) : undefined,
-    words: told === 'failed' ? status : undefined,
+    at: /^\d+$/.test(timestamp) ? timestampOf(timestamp) : undefined,
+    words: known === 'failed' ? status : undefined,
     row: report.value(''),
   })
 }

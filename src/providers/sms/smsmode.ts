@@ -12,7 +12,7 @@ import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
 import { settingsOf } from '../settings.ts'
 import { codeTable, outcomeOfCode } from './code-meaning.ts'
-import { utcMomentOf } from './report-form.ts'
+import { utcTimestampOf } from './report-form.ts'
 import { mistakeOfSms, plainSenderOf } from './sms-message.ts'
 import { digitsOf } from './sms-text.ts'
 import { statusCallback } from './status-callback.ts'
@@ -111,7 +111,7 @@ function read(call: InboundCall): readonly Receipt[] {
       reference: report.string('refClient'),
       providerMessageId: report.id('messageId'),
       address: report.id('recipient.to'),
-      at: utcMomentOf(report.string('status.deliveryDate')),
+      at: utcTimestampOf(report.string('status.deliveryDate')),
       words: report.string('status.detail'),
       row: report.value(''),
     }),

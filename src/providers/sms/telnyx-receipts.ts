@@ -2,7 +2,7 @@
 // https://developers.telnyx.com/docs/messaging/messages/receiving-webhooks
 import { createPublicKey, verify as isSignedBy } from 'node:crypto'
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import { jsonOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, Proof, Receipt, ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
 import { isRecent } from '../signing/signing.ts'
 
@@ -52,15 +52,15 @@ function read(call: InboundCall): readonly Receipt[] {
   const kind = report.string('data.event_type')
   if (kind !== 'message.sent' && kind !== 'message.finalized') return []
   const status = report.string('data.payload.to.0.status') ?? ''
-  const told = statuses.get(status)
+  const known = statuses.get(status)
   const words = report.string('data.payload.errors.0.detail') ?? report.string('data.payload.errors.0.title') ?? status
   const code = report.id('data.payload.errors.0.code')
   return receiptOf({
-    status: told,
+    status: known,
     providerMessageId: report.id('data.payload.id'),
     address: report.string('data.payload.to.0.phone_number'),
-    at: momentOf(report.string('data.occurred_at')),
-    words: told === 'failed' ? `${words}${code === undefined ? '' : ` (${code})`}` : undefined,
+    at: timestampOf(report.string('data.occurred_at')),
+    words: known === 'failed' ? `${words}${code === undefined ? '' : ` (${code})`}` : undefined,
     row: report.value(''),
   })
 }

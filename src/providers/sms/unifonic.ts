@@ -134,8 +134,8 @@ function outcome(answer: ProviderAnswer, message: SmsMessage): Outcome {
   if (answer.status === 200) return ofBody(answer, message)
   // Its filter has seen the same text to the same number: the first of them was taken.
   if (answer.status === 409) return sent(message.id, words(answer))
-  const told = outcomeOfCode(meanings, String(answer.status), words(answer), answer, message)
-  return told ?? outcomeOfStatus(answer, words(answer))
+  const knownOutcome = outcomeOfCode(meanings, String(answer.status), words(answer), answer, message)
+  return knownOutcome ?? outcomeOfStatus(answer, words(answer))
 }
 
 function ofBody(answer: ProviderAnswer, message: SmsMessage): Outcome {

@@ -1,7 +1,7 @@
 // The activity: what was triggered and what became of it, for each subscriber.
 import type { Sql } from '../../db/sql.ts'
 import { prepared, sql } from '../../db/sql.ts'
-import { idsOfMessages, jobIdOf, momentOfId } from '../../domain/derived-id.ts'
+import { idsOfMessages, jobIdOf, timestampOfId } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { grouped } from '../../domain/grouped.ts'
 import type { Activity, ActivityJob, ActivitySubscriber } from '../../domain/insight/activity.ts'
@@ -132,7 +132,7 @@ function activityOf(environment: Environment, row: ActivityRow, facts: ActivityF
   const version = facts.versions.get(row.version_id)
   if (row.transaction_id === null || version === undefined) return undefined
   const { definition } = version
-  const createdAt = momentOfId(row.id).toISOString()
+  const createdAt = timestampOfId(row.id).toISOString()
   const jobs = jobsOf(row, version, facts, createdAt)
   const digestedId = jobs.flatMap((job) => facts.jobs.get(job._id)?.state?.digestedNotificationId ?? [])[0]
   return {

@@ -43,7 +43,7 @@ export interface OutboxMessage extends OutboxItem {
   readonly overrides: FreeObject
 }
 
-interface Kept {
+interface CapturedRow {
   readonly row: OutboxRow
   readonly event: TriggeredEvent | undefined
   readonly message: OutboundMessage
@@ -57,7 +57,7 @@ export async function findOutboxMessage(
   id: string,
 ): Promise<OutboxMessage | undefined> {
   const { environment } = caller
-  const kept = await findKept(db, sealer, caller, id)
+  const kept = await findCaptured(db, sealer, caller, id)
   if (kept === undefined) return undefined
   const { row, event, message } = kept
   const [[item], files] = await Promise.all([
@@ -90,7 +90,7 @@ const nobody = 'nobody@outbox.invalid'
 /** The e-mail as it would have travelled by SMTP; undefined when it is not in the outbox, or no e-mail. */
 export async function outboxEml(db: Sql, sealer: Sealer, caller: Caller, id: string): Promise<Buffer | undefined> {
   const { environment } = caller
-  const kept = await findKept(db, sealer, caller, id)
+  const kept = await findCaptured(db, sealer, caller, id)
   if (kept === undefined || !isEmail(kept.message)) return undefined
   const { row, event, message } = kept
   const files =
@@ -105,14 +105,14 @@ export async function outboxEml(db: Sql, sealer: Sealer, caller: Caller, id: str
 
 /** The HTML of an e-mail; undefined when it is not in the outbox, or no e-mail. */
 export async function outboxHtml(db: Sql, sealer: Sealer, caller: Caller, id: string): Promise<string | undefined> {
-  const kept = await findKept(db, sealer, caller, id)
+  const kept = await findCaptured(db, sealer, caller, id)
   return kept !== undefined && isEmail(kept.message) ? kept.message.html : undefined
 }
 
 const isEmail = (message: OutboundMessage): message is EmailMessage => 'html' in message
 
 /** As this caller may see it. */
-async function findKept(db: Sql, sealer: Sealer, caller: Caller, id: string): Promise<Kept | undefined> {
+async function findCaptured(db: Sql, sealer: Sealer, caller: Caller, id: string): Promise<CapturedRow | undefined> {
   const { environment } = caller
   if (!isUuid(id)) return undefined
   const row = await db.row<OutboxRow & { envelope: Envelope }>(sql`

@@ -146,10 +146,10 @@ async function look(db: Db, watch: Watch): Promise<void> {
   watch.newestAt = arrivals[0]?.at ?? watch.newestAt
   const asking = [...waiters].filter((waiter) => hasNews || waiter.isNew)
   // Those who ask the same are answered together.
-  for (const alike of grouped(asking, ({ filter, isNew }) => JSON.stringify([filter, isNew])).values()) {
-    const { filter, isNew } = alike[0] as Waiter
+  for (const group of grouped(asking, ({ filter, isNew }) => JSON.stringify([filter, isNew])).values()) {
+    const { filter, isNew } = group[0] as Waiter
     const isFound = await isInOutbox(db, environment, isNew ? filter : within(filter, since))
-    for (const waiter of alike) {
+    for (const waiter of group) {
       waiter.isNew = false
       if (isFound) waiter.end(true)
     }

@@ -38,7 +38,7 @@ export async function auditPage(db: Sql, environment: Environment, query: AuditQ
 }
 
 function filtersOf({ resourceKind, resourceId, action, keyId, from, to }: AuditQuery): Statement[] {
-  const [first, end] = [momentOf('from', from), momentOf('to', to)]
+  const [first, end] = [timestampOf('from', from), timestampOf('to', to)]
   if (first !== undefined && end !== undefined && first >= end) {
     throw invalidField('to', 'to must be after from', to)
   }
@@ -53,11 +53,11 @@ function filtersOf({ resourceKind, resourceId, action, keyId, from, to }: AuditQ
 }
 
 /** A leap second fits the format and is yet no moment to JavaScript. */
-function momentOf(field: string, text: string | undefined): Date | undefined {
+function timestampOf(field: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined
-  const moment = new Date(text)
-  if (Number.isNaN(moment.getTime())) throw invalidField(field, `${field} is not a valid timestamp`, text)
-  return moment
+  const timestamp = new Date(text)
+  if (Number.isNaN(timestamp.getTime())) throw invalidField(field, `${field} is not a valid timestamp`, text)
+  return timestamp
 }
 
 /** Entries read at once: each may be a quarter of a megabyte. */

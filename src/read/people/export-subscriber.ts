@@ -1,7 +1,7 @@
 // Everything that is kept of one person, as lines of JSON: a page at a time, so that it takes the same memory however much it is.
 import type { Db, Sql } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
-import { idsOfMessages, jobIdOf, momentOfId } from '../../domain/derived-id.ts'
+import { idsOfMessages, jobIdOf, timestampOfId } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { grouped } from '../../domain/grouped.ts'
 import type { Envelope } from '../../domain/messages/message.ts'
@@ -197,8 +197,8 @@ async function notificationPage(
   const messages = grouped(await findMessages(db, sealer, environment, jobs), (message) => message._notificationId)
   const steps = grouped(jobs, (job) => job.notification_id)
   const lines = found.flatMap(({ id, eventId, recipient }): Line[] => {
-    const told = { _id: id, createdAt: momentOfId(id).toISOString(), recipient }
-    const line = { kind: 'notification', ...told, ...events.get(eventId), steps: (steps.get(id) ?? []).map(stepOf) }
+    const facts = { _id: id, createdAt: timestampOfId(id).toISOString(), recipient }
+    const line = { kind: 'notification', ...facts, ...events.get(eventId), steps: (steps.get(id) ?? []).map(stepOf) }
     return [line, ...(messages.get(id) ?? []).map((message): Line => ({ kind: 'message', ...message }))]
   })
   return { lines, next: found.length < notificationsPerPage ? undefined : found.at(-1)?.id }

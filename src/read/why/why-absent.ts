@@ -123,22 +123,22 @@ function reasonsOfEvent(
 ): Reason[] {
   const at = event.created_at.toISOString()
   const last = `The last event (transaction ${event.transaction_id}, ${at})`
-  const told = { transactionId: event.transaction_id, notified: event.notified }
+  const facts = { transactionId: event.transaction_id, notified: event.notified }
   const reason = (code: AbsenceCode, sentence: string, data: object = {}): Reason => ({
     code,
     at,
     sentence,
-    data: { ...told, ...data },
+    data: { ...facts, ...data },
   })
   const reasons: Reason[] = []
   const topics = event.topic_keys ?? []
   const isFannedOut = event.is_broadcast || topics.length > 0
-  const everybody = event.is_broadcast ? 'everybody' : namedTopics(topics)
+  const recipients = event.is_broadcast ? 'everybody' : namedTopics(topics)
   if (isFannedOut && event.excluded?.includes(subscriberId)) {
-    reasons.push(reason('excluded', `${last} went to ${everybody}, but \`exclude\` lists ${subscriberId}.`, { topics }))
+    reasons.push(reason('excluded', `${last} went to ${recipients}, but \`exclude\` lists ${subscriberId}.`, { topics }))
   }
   if (isFannedOut && event.actor_id === subscriber.id) {
-    reasons.push(reason('actor', `${last} went to ${everybody}, but not to its actor ${subscriberId}.`, { topics }))
+    reasons.push(reason('actor', `${last} went to ${recipients}, but not to its actor ${subscriberId}.`, { topics }))
   }
   if (event.canceled_at !== null) {
     const canceledAt = event.canceled_at.toISOString()
@@ -201,14 +201,14 @@ function topicReasons(
 
 /** It was sent to people by name, or to topics of which none was there. */
 function directReason({ notified, warnings }: EventRow, { last, subscriberId, reason }: EventWords): Reason {
-  const told = warnings === null || warnings.length === 0 ? {} : { warnings }
-  if (notified === 0 && 'warnings' in told) {
-    return reason('topicUnknown', `${last} had no recipients: ${told.warnings.join('; ')}.`, told)
+  const facts = warnings === null || warnings.length === 0 ? {} : { warnings }
+  if (notified === 0 && 'warnings' in facts) {
+    return reason('topicUnknown', `${last} had no recipients: ${facts.warnings.join('; ')}.`, facts)
   }
   return reason(
     'notNamed',
     `${last} was for ${notified} other recipients; it named neither ${subscriberId} nor a topic.`,
-    told,
+    facts,
   )
 }
 

@@ -18,7 +18,7 @@ export interface KnownIntegration {
 }
 
 /** More accounts for one channel are nobody's. */
-const integrationsToldMax = 100
+const integrationsShownMax = 100
 
 /** Of the channels on which one is chosen; entries of chat and push belong to theirs. A part of another statement. */
 export function knownIntegrations(environment: Environment): Statement {
@@ -29,14 +29,14 @@ export function knownIntegrations(environment: Environment): Statement {
       'deletedAt', i.deleted_at) order by i.id), '[]')
     from (select * from integrations found
       where found.environment_id = ${environment.id} and found.channel in ('email', 'sms')
-      order by found.id limit ${integrationsToldMax}) as i)`
+      order by found.id limit ${integrationsShownMax}) as i)`
 }
 
 /** Told only where one was looked for. */
 export function whyIntegrations(
   { type, reasons }: Pick<WhyStep, 'type' | 'reasons'>,
   known: readonly KnownIntegration[],
-  wished: string | undefined,
+  requested: string | undefined,
 ): readonly WhyIntegration[] | undefined {
   const ofChannel = known.filter(({ channel }) => channel === type)
   const looks = reasons.filter(({ code }) => code === 'providerSelected' || code === 'noIntegration')
@@ -44,7 +44,7 @@ export function whyIntegrations(
   if (first === undefined || ofChannel.length === 0) return undefined
   const chosen = looks.flatMap(chosenBy)
   const lastAt = ofChannel.findIndex(isCalled(chosen.at(-1)))
-  const then = { at: Date.parse(first.at ?? ''), chosen, wished, last: ofChannel[lastAt] }
+  const then = { at: Date.parse(first.at ?? ''), chosen, requested, last: ofChannel[lastAt] }
   return ofChannel.flatMap((one, index) => {
     // Gone before anybody looked.
     if (one.deletedAt !== null && Date.parse(one.deletedAt) <= then.at) return []
@@ -67,18 +67,18 @@ interface Then {
   readonly at: number
   /** One after the other; the last is the one that it was left to. */
   readonly chosen: readonly string[]
-  readonly wished: string | undefined
+  readonly requested: string | undefined
   readonly last: KnownIntegration | undefined
   /** Whether that one was made before the one that is judged. */
   readonly isOlder: boolean
 }
 
 /** By the rules of deliver/choose-integration.ts, as far as what is stored tells. */
-function verdictOf(one: KnownIntegration, { at, chosen, wished, last, isOlder }: Then): IntegrationVerdict {
+function verdictOf(one: KnownIntegration, { at, chosen, requested, last, isOlder }: Then): IntegrationVerdict {
   if (one.identifier === chosen.at(-1)) return 'chosen'
   if (chosen.includes(one.identifier)) return 'triedBefore'
   if (Date.parse(one.createdAt) > at) return 'madeLater'
-  if (wished !== undefined && one.identifier !== wished) return 'anotherWished'
+  if (requested !== undefined && one.identifier !== requested) return 'anotherWished'
   if (Date.parse(one.changedAt) > at || one.deletedAt !== null) return 'changedSince'
   if (!one.active) return 'inactive'
   if (last === undefined) return chosen.length === 0 && one.hasConditions ? 'conditionsNotMet' : 'unclear'

@@ -4,11 +4,11 @@ import { test } from 'node:test'
 import type { DetailCode } from '../../domain/insight/execution-detail.ts'
 import { wordings } from '../../domain/insight/execution-detail.ts'
 import { stepTypes } from '../../domain/workflows/workflow.ts'
-import type { ToldDetail } from './why-sentences.ts'
+import type { SentenceFacts } from './why-sentences.ts'
 import { quoted, sentenceOf } from './why-sentences.ts'
 
 const codes = Object.keys(wordings) as DetailCode[]
-const of = (code: DetailCode, data: object = {}, more: Partial<ToldDetail> = {}): string =>
+const of = (code: DetailCode, data: object = {}, more: Partial<SentenceFacts> = {}): string =>
   sentenceOf(code, { type: 'email', data: { ...data }, ...more })
 
 for (const code of codes) {
@@ -22,8 +22,8 @@ for (const code of codes) {
 }
 
 test('every code has a sentence of its own', () => {
-  const told = codes.map((code) => of(code, {}, { providerId: 'sendgrid' }))
-  assert.equal(new Set(told).size, codes.length)
+  const sentencesSeen = codes.map((code) => of(code, {}, { providerId: 'sendgrid' }))
+  assert.equal(new Set(sentencesSeen).size, codes.length)
 })
 
 const compared = (filter: string, field: string, actual: string, expected: string, passed: boolean) => ({

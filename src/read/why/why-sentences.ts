@@ -5,7 +5,7 @@ import type { StepType } from '../../domain/workflows/workflow.ts'
 export type Data = Readonly<Record<string, unknown>>
 
 /** What a sentence is made of. */
-export interface ToldDetail {
+export interface SentenceFacts {
   readonly type: StepType
   /** What was stored as raw, read. */
   readonly data: Data
@@ -16,7 +16,7 @@ export interface ToldDetail {
   readonly nextAttemptAt?: string | undefined
 }
 
-type Sentence = (told: ToldDetail) => string
+type Sentence = (detail: SentenceFacts) => string
 
 const always =
   (sentence: string): Sentence =>
@@ -59,8 +59,8 @@ const said = (data: Data, lead = ': '): string => {
   return parts.length === 0 ? '' : `${lead}${parts.join(', ')}`
 }
 
-const provider = ({ providerId }: ToldDetail): string => providerId ?? 'The provider'
-const untilOf = ({ data, nextAttemptAt }: ToldDetail): string =>
+const provider = ({ providerId }: SentenceFacts): string => providerId ?? 'The provider'
+const untilOf = ({ data, nextAttemptAt }: SentenceFacts): string =>
   textIn(data, 'untilDate') ?? nextAttemptAt ?? 'an unknown time'
 
 const preference =
@@ -89,7 +89,7 @@ function saidBySources(data: Data): string {
 const times = (count: unknown): string => (count === 1 ? 'once' : `${count} times`)
 
 /** More conditions than this make no sentence; all are in the data. */
-const conditionsTold = 3
+const conditionsShownMax = 3
 
 interface Compared {
   readonly filter?: unknown
@@ -100,14 +100,14 @@ interface Compared {
   readonly passed?: unknown
 }
 
-function conditionsSentence({ data }: ToldDetail): string {
+function conditionsSentence({ data }: SentenceFacts): string {
   const [evaluated, isSkipRule] = data['skip'] === undefined ? [data['filter'], false] : [data['skip'], true]
   const all = listIn(evaluated, 'conditions') as readonly Compared[]
   const deciding = all.filter(({ passed }) => passed === isSkipRule)
   // In a negated group those that held are what decided.
-  const told = deciding.length === 0 ? all : deciding
-  const shown = told.slice(0, conditionsTold).map(comparison)
-  const more = told.length > conditionsTold ? [`and ${told.length - conditionsTold} more`] : []
+  const relevant = deciding.length === 0 ? all : deciding
+  const shown = relevant.slice(0, conditionsShownMax).map(comparison)
+  const more = relevant.length > conditionsShownMax ? [`and ${relevant.length - conditionsShownMax} more`] : []
   const lead = isSkipRule ? 'Skipped: its skip condition was true' : 'Skipped: its conditions were not met'
   return shown.length === 0 ? `${lead}.` : `${lead}: ${[...shown, ...more].join('; ')}.`
 }
@@ -126,7 +126,7 @@ const heldBy: Readonly<Record<string, string>> = {
   doNotDisturb: 'the subscriber has set do not disturb',
   frequency: 'the subscriber receives this workflow as a digest',
 }
-const reasonOfHold = ({ data }: ToldDetail): string =>
+const reasonOfHold = ({ data }: SentenceFacts): string =>
   heldBy[String(data['by'])] ?? 'the subscriber wants to be notified later'
 
 /** Which notification goes on for this one. */
@@ -146,13 +146,13 @@ const windowEnd = (data: Data): string => {
 const throttleSentence: Sentence = ({ data }) =>
   `Skipped: the throttle had allowed ${data['executionCount']} of ${data['threshold']} runs, and allows no more until ${data['throttledUntil']}.`
 
-function throttlePassed({ data }: ToldDetail): string {
+function throttlePassed({ data }: SentenceFacts): string {
   const { executionCount, threshold, throttledUntil } = data
   if (executionCount === undefined) return `Allowed: the throttle’s window had ended at ${throttledUntil}.`
   return `Allowed: run ${executionCount} of ${threshold} that the throttle allows until ${throttledUntil}.`
 }
 
-function suppressedSentence({ data, words }: ToldDetail): string {
+function suppressedSentence({ data, words }: SentenceFacts): string {
   const one = textIn(data, 'address') === undefined ? [] : [data]
   const listed = [...one, ...(listIn(data, 'addresses') as readonly Data[])]
   const shown = listed.map(({ address, reason, since }) => `${address} (${reason}, since ${since})`).join('; ')
@@ -172,57 +172,57 @@ const broken =
     return `${lead}${field === undefined ? '' : ` (${field})`}${rest === '' ? '' : `: ${rest}`}.`
   }
 
-const captured = ({ isTest }: ToldDetail): string => (isTest === true ? ' It was captured instead of sent.' : '')
+const captured = ({ isTest }: SentenceFacts): string => (isTest === true ? ' It was captured instead of sent.' : '')
 const receipt =
   (lead: string): Sentence =>
-  (told) =>
-    `${provider(told)} reported that it ${lead}${told.words === undefined ? '' : `: ${quoted(told.words)}`}.`
+  (detail) =>
+    `${provider(detail)} reported that it ${lead}${detail.words === undefined ? '' : `: ${quoted(detail.words)}`}.`
 
 /** One for each code, so that none can be forgotten. */
 const sentences: Readonly<Record<DetailCode, Sentence>> = {
   queued: always('The step was queued.'),
-  providerSelected: (told) =>
-    `${provider(told)} was selected to send it${textIn(told.data, 'integrationIdentifier') === undefined ? '' : `, through the integration ${told.data['integrationIdentifier']}`}.`,
+  providerSelected: (detail) =>
+    `${provider(detail)} was selected to send it${textIn(detail.data, 'integrationIdentifier') === undefined ? '' : `, through the integration ${detail.data['integrationIdentifier']}`}.`,
   messageCreated: ({ type }) => `The ${thingOf(type)} was created.`,
-  messageSent: (told) =>
-    told.type === 'in_app'
+  messageSent: (detail) =>
+    detail.type === 'in_app'
       ? 'Sent: the message is in the subscriber’s feed.'
-      : `Sent: ${provider(told)} accepted the ${thingOf(told.type)}${textIn(told.data, 'id') === undefined ? '' : ` with the id ${told.data['id']}`}.${captured(told)}`,
-  providerError: (told) => `${provider(told)} rejected the ${thingOf(told.type)}${refusalOf(told.data)}.`,
-  providerBusy: (told) => `${provider(told)} could not accept the ${thingOf(told.type)} for now${said(told.data)}.`,
-  perhapsSent: (told) =>
-    `${provider(told)} did not confirm the ${thingOf(told.type)}${said(told.data)}: it may have been sent.`,
+      : `Sent: ${provider(detail)} accepted the ${thingOf(detail.type)}${textIn(detail.data, 'id') === undefined ? '' : ` with the id ${detail.data['id']}`}.${captured(detail)}`,
+  providerError: (detail) => `${provider(detail)} rejected the ${thingOf(detail.type)}${refusalOf(detail.data)}.`,
+  providerBusy: (detail) => `${provider(detail)} could not accept the ${thingOf(detail.type)} for now${said(detail.data)}.`,
+  perhapsSent: (detail) =>
+    `${provider(detail)} did not confirm the ${thingOf(detail.type)}${said(detail.data)}: it may have been sent.`,
   retryScheduled: ({ type, data }) =>
     `The ${thingOf(type)} will be tried again${textIn(data, 'nextAttemptAt') === undefined ? '' : ` at ${data['nextAttemptAt']}`}.`,
-  providerDown: (told) =>
-    `The ${thingOf(told.type)} is held: ${provider(told)} has been down${textIn(told.data, 'downSince') === undefined ? '' : ` since ${told.data['downSince']}`}.`,
+  providerDown: (detail) =>
+    `The ${thingOf(detail.type)} is held: ${provider(detail)} has been down${textIn(detail.data, 'downSince') === undefined ? '' : ` since ${detail.data['downSince']}`}.`,
   leftUnsure: ({ type }) =>
     `It is unknown whether the ${thingOf(type)} was sent. It is not sent again, to avoid sending it twice.`,
-  misconfigured: (told) =>
-    `${provider(told)} rejected the account${said(told.data)}: its credentials or settings are wrong.`,
+  misconfigured: (detail) =>
+    `${provider(detail)} rejected the account${said(detail.data)}: its credentials or settings are wrong.`,
   noIntegration: ({ type, data }) =>
     textIn(data, 'integrationIdentifier') === undefined
       ? `There is no active integration to send the ${thingOf(type)}.`
       : `The requested integration ${data['integrationIdentifier']} does not exist or is not active.`,
   noEmail: always('Skipped: the subscriber has no e-mail address.'),
-  noPhone: (told) =>
-    told.type === 'sms'
+  noPhone: (detail) =>
+    detail.type === 'sms'
       ? 'Skipped: the subscriber has no phone number.'
-      : `${provider(told)} was left out: the subscriber has no phone number.`,
+      : `${provider(detail)} was left out: the subscriber has no phone number.`,
   noChannel: always('Skipped: the subscriber has no chat account that an active integration could reach.'),
   noPushChannel: always('Skipped: the subscriber has no device that an active integration could reach.'),
-  noWebhookUrl: (told) => `${provider(told)} was left out: the subscriber’s chat address is missing.`,
+  noWebhookUrl: (detail) => `${provider(detail)} was left out: the subscriber’s chat address is missing.`,
   payloadAddressIgnored: always(
     'The address in the payload was ignored: the integration has no payloadWebhookHosts, so payloads cannot choose where messages go.',
   ),
-  payloadAddressRefused: (told) =>
-    `${provider(told)} was left out: the address in the payload is not on any of the integration’s payloadWebhookHosts.`,
+  payloadAddressRefused: (detail) =>
+    `${provider(detail)} was left out: the address in the payload is not on any of the integration’s payloadWebhookHosts.`,
   someChatSkipped: always('Some of the subscriber’s chat accounts were left out.'),
   allChatFailed: always('None of the chat messages was accepted.'),
-  noDeviceTokens: (told) => `${provider(told)} was left out: the subscriber has no device tokens there.`,
+  noDeviceTokens: (detail) => `${provider(detail)} was left out: the subscriber has no device tokens there.`,
   somePushSkipped: always('Some of the subscriber’s push accounts were left out.'),
-  deviceTokenRemoved: (told) =>
-    `${provider(told)} reported that a device is no longer registered: its token was removed from the subscriber.`,
+  deviceTokenRemoved: (detail) =>
+    `${provider(detail)} reported that a device is no longer registered: its token was removed from the subscriber.`,
   suppressed: suppressedSentence,
   contentFailed: broken('Failed: its content could not be generated'),
   conditionsFailed: conditionsSentence,
@@ -236,13 +236,13 @@ const sentences: Readonly<Record<DetailCode, Sentence>> = {
     typeof data['opensAt'] === 'string'
       ? `Skipped: it is outside the subscriber’s hours, which begin again at ${data['opensAt']} (time zone ${data['timezone'] ?? 'UTC'}).`
       : `Skipped: it is outside the subscriber’s hours, which never begin (time zone ${data['timezone'] ?? 'UTC'}).`,
-  scheduleExtended: (told) =>
-    `Waits until ${untilOf(told)}: it would have ended outside the subscriber’s hours (postponed ${times(told.data['scheduleExtensionsCount'])}).`,
+  scheduleExtended: (detail) =>
+    `Waits until ${untilOf(detail)}: it would have ended outside the subscriber’s hours (postponed ${times(detail.data['scheduleExtensionsCount'])}).`,
   scheduleExtensionsMax: ({ data }) =>
     `It continued outside the subscriber’s hours because it had been postponed ${times(data['scheduleExtensionsCount'])}.`,
-  held: (told) => `Held back until ${untilOf(told)}: ${reasonOfHold(told)}.`,
-  heldMerged: (told) =>
-    `Held back and combined with others by ${mergedInto(told.data)}${windowEnd(told.data)}: ${reasonOfHold(told)}.`,
+  held: (detail) => `Held back until ${untilOf(detail)}: ${reasonOfHold(detail)}.`,
+  heldMerged: (detail) =>
+    `Held back and combined with others by ${mergedInto(detail.data)}${windowEnd(detail.data)}: ${reasonOfHold(detail)}.`,
   heldReleased: ({ data }) =>
     `The messages that were held back were released${typeof data['total_count'] === 'number' ? `, ${data['total_count']} in total` : ''}.`,
   webhookRetried: ({ data }) => `The webhook of its conditions did not respond${said(data)}; it will be called again.`,
@@ -264,11 +264,11 @@ const sentences: Readonly<Record<DetailCode, Sentence>> = {
   canceled: ({ data }) =>
     `Canceled: the ${textIn(data, 'notificationId') === undefined ? 'event' : 'notification'} was canceled by request.`,
   workflowOff: always('Skipped: the tenant’s override switches the workflow off.'),
-  delayed: (told) => `Waits until ${untilOf(told)}.`,
+  delayed: (detail) => `Waits until ${untilOf(detail)}.`,
   delayFinished: always('The delay is over.'),
   delayInvalid: broken('Failed: the delay’s settings are wrong'),
-  digested: (told) =>
-    `Collects events until ${untilOf(told)}${typeof told.data['windowEvents'] === 'number' ? `, ${told.data['windowEvents']} so far` : ''}.`,
+  digested: (detail) =>
+    `Collects events until ${untilOf(detail)}${typeof detail.data['windowEvents'] === 'number' ? `, ${detail.data['windowEvents']} so far` : ''}.`,
   digestMerged: ({ data }) => `Merged into the digest of ${mergedInto(data)}${windowEnd(data)}.`,
   digestSkipped: always('Not digested: it is the first event after a quiet period and is processed at once.'),
   digestTriggered: ({ data }) => `The digest is finished and collected ${data['total_count'] ?? 'its'} events.`,
@@ -289,19 +289,19 @@ const sentences: Readonly<Record<DetailCode, Sentence>> = {
   receiptQueued: receipt('is queued'),
   receiptFailed: receipt('was not delivered or was unwanted'),
   receiptRead: receipt('was opened'),
-  replyReceived: (told) => `A reply to it arrived through ${provider(told)}.`,
+  replyReceived: (detail) => `A reply to it arrived through ${provider(detail)}.`,
   replyCalled: always('The reply was forwarded to your callback URL.'),
   replyFailed: ({ data }) => `The reply could not be forwarded to your callback URL${said(data)}.`,
   replyDomainMissing: always('Replies to it are not forwarded: no domain receives them.'),
   testLeftOut: always('Skipped: the test was limited to other steps.'),
-  testNotWaited: (told) => `Did not wait because this is a test: a real run would have waited until ${untilOf(told)}.`,
+  testNotWaited: (detail) => `Did not wait because this is a test: a real run would have waited until ${untilOf(detail)}.`,
   testNotThrottled: always('Allowed: throttles neither count nor stop tests.'),
   redriven: ({ data }) =>
     `Redriven: the failed messages are tried again (requested with the key ${data['by'] ?? 'unknown'}).`,
   retracted: retractedSentence,
 }
 
-function retractedSentence({ type, data }: ToldDetail): string {
+function retractedSentence({ type, data }: SentenceFacts): string {
   const by = ` (key ${data['by'] ?? 'unknown'})`
   if (Number(data['removed'] ?? 0) > 0) return `Retracted: the message was removed from the feed${by}.`
   if (Number(data['sent'] ?? 0) > 0)
@@ -321,4 +321,4 @@ function refusalOf(data: Data): string {
   return `${reason === undefined ? '' : ` because ${reason}`}${said(data)}`
 }
 
-export const sentenceOf = (code: DetailCode, told: ToldDetail): string => sentences[code](told)
+export const sentenceOf = (code: DetailCode, detail: SentenceFacts): string => sentences[code](detail)

@@ -5,14 +5,14 @@ import type { Channel } from '../../domain/delivery/integration.ts'
 import { channels } from '../../domain/delivery/integration.ts'
 import type { JobState, JobStatus } from '../../domain/delivery/job.ts'
 import { endedStatuses } from '../../domain/delivery/job.ts'
-import { firstIdAt, idsOfMessages, jobIdOf, momentOfId } from '../../domain/derived-id.ts'
+import { firstIdAt, idsOfMessages, jobIdOf, timestampOfId } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { grouped } from '../../domain/grouped.ts'
 import type { StoredDetail } from '../../domain/insight/execution-detail.ts'
 import type { Why, WhyAbsent, WhyMessage, WhyStep } from '../../domain/insight/why.ts'
 import type { MessageStatus } from '../../domain/messages/message.ts'
 import { invalidField, notFound } from '../../domain/problem.ts'
-import { momentOfText } from '../../domain/time/iso-moment.ts'
+import { timestampOfText } from '../../domain/time/iso-timestamp.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
 import type { StoredDefinition } from '../../store/workflows/workflows.ts'
 import { pinnedIdentifier } from '../../store/workflows/workflows.ts'
@@ -46,7 +46,7 @@ export async function whySubscriber(
   environment: Environment,
   question: SubscriberQuestion,
 ): Promise<Why | WhyAbsent> {
-  const at = question.at === undefined ? undefined : momentOf(question.at)
+  const at = question.at === undefined ? undefined : timestampOf(question.at)
   const before = at === undefined ? undefined : firstIdAt(new Date(at.getTime() + 1))
   const row = await findAsked(db, environment, question, before)
   if (row === undefined) throw notFound(`Workflow ${question.workflow} was not found`)
@@ -63,8 +63,8 @@ export async function whySubscriber(
   })
 }
 
-function momentOf(text: string): Date {
-  const at = momentOfText(text)?.at
+function timestampOf(text: string): Date {
+  const at = timestampOfText(text)?.at
   if (at === undefined) {
     throw invalidField('at', 'at must be an ISO 8601 timestamp such as 2026-01-02T03:04:05.678Z', text)
   }
@@ -140,10 +140,10 @@ async function findWhy(db: Sql, environment: Environment, id: string): Promise<W
     const before = steps.filter(({ status }) => status !== 'inactive')
     const said = messages.get(job?.id ?? '') ?? []
     const window = windowData(state ?? {}, windows.get(state?.windowId ?? ''))
-    const told = whyStepOf({ step, job: job && stepJobOf(job), messages: said.map(messageOf), window, before })
-    const wished = told.type === 'sms' ? row.wished_sms : row.wished_email
-    const integrations = whyIntegrations(told, row.integrations, wished ?? undefined)
-    steps.push(integrations === undefined ? told : { ...told, integrations })
+    const whyStep = whyStepOf({ step, job: job && stepJobOf(job), messages: said.map(messageOf), window, before })
+    const requested = whyStep.type === 'sms' ? row.wished_sms : row.wished_email
+    const integrations = whyIntegrations(whyStep, row.integrations, requested ?? undefined)
+    steps.push(integrations === undefined ? whyStep : { ...whyStep, integrations })
   }
   const subscriberId = row.subscriber_id ?? ''
   return {
@@ -151,7 +151,7 @@ async function findWhy(db: Sql, environment: Environment, id: string): Promise<W
     transactionId: row.transaction_id,
     workflow: { _id: row.workflow_id, identifier: row.identifier, name: row.definition.name },
     subscriberId,
-    at: momentOfId(row.id).toISOString(),
+    at: timestampOfId(row.id).toISOString(),
     summary: summaryOf(steps),
     steps,
   }
@@ -287,21 +287,21 @@ const isChannel = (type: string): boolean => (channels as readonly string[]).inc
 /** What the subscriber got, and the first step that did not do what it was to do. */
 function summaryOf(steps: readonly WhyStep[]): string {
   const active = steps.filter(({ status }) => status !== 'inactive')
-  const told = active.filter(
+  const notified = active.filter(
     ({ type, status, messages }) =>
       isChannel(type) &&
       status === 'completed' &&
       (messages.length === 0 ||
         messages.some((message) => message.status === 'sent' && message.retractedAt === undefined)),
   )
-  const names = [...new Set(told.map(({ type }) => thingOf(type)))].join(', ')
+  const names = [...new Set(notified.map(({ type }) => thingOf(type)))].join(', ')
   const open = active.find(isOpen)
   const lead =
     names === ''
       ? `The subscriber was not notified${open === undefined ? '' : ' yet'}.`
       : `The subscriber was notified by ${names}.`
   const other =
-    open ?? active.find((step) => (isChannel(step.type) ? !told.includes(step) : step.status !== 'completed'))
+    open ?? active.find((step) => (isChannel(step.type) ? !notified.includes(step) : step.status !== 'completed'))
   return other === undefined ? lead : `${lead} ${capitalized(calledStep(other))}: ${other.sentence}`
 }
 

@@ -38,10 +38,10 @@ export function countedCalls(
     if (results.length === 0) return []
     const { job, details } = settlement
     const asked = providersAsked(settlement, results)
-    const told = details.filter(({ code }) => ofCalls.has(code))
+    const callDetails = details.filter(({ code }) => ofCalls.has(code))
     const first = job.state?.reached === true ? -1 : results.findIndex((result) => outcomeOf(result) === 'sent')
     return results.map((result, place) => {
-      const own = told.length === results.length ? told[place] : details.at(-1)
+      const own = callDetails.length === results.length ? callDetails[place] : details.at(-1)
       return {
         jobId: job.id,
         providerId: asked[place] ?? noProvider,
@@ -104,8 +104,8 @@ const refusals: ReadonlySet<string> = new Set<RefusalReason>([
 ])
 
 /** Why a provider refused, in our words; the rest of what it said is no key. */
-function refusalIn(told: StoredDetail | undefined): string | undefined {
-  const [, reason = ''] = /^\{"reason":"([a-z-]{1,20})"/.exec(told?.raw ?? '') ?? []
+function refusalIn(callDetails: StoredDetail | undefined): string | undefined {
+  const [, reason = ''] = /^\{"reason":"([a-z-]{1,20})"/.exec(callDetails?.raw ?? '') ?? []
   return refusals.has(reason) ? reason : undefined
 }
 

@@ -50,29 +50,29 @@ export function receiptEffect(
   { _id, providerId }: Pick<Integration, '_id' | 'providerId'>,
   now: Date,
 ): ReceiptEffect {
-  const told: Record<string, string> = {}
+  const reported: Record<string, string> = {}
   const details: StoredDetail[] = []
   const suppressions: NewSuppression[] = []
   const news: Receipt[] = []
-  let standing: Standing = {}
+  let state: MessageState = {}
   for (const receipt of receipts) {
     const isOwn = isOwnAddress(message, receipt.address)
     const isBefore = message.isOthers || isOfBefore(message, receipt)
     const name = nameOf(receipt, isOwn, isBefore ? _id : undefined)
-    const known = { ...message.receipts, ...told }
+    const known = { ...message.receipts, ...reported }
     // A provider of the operator's own may report what nobody knows.
     if (name in known || !Object.hasOwn(detailCodes, receipt.status)) continue
     suppressions.push(...suppressionOf(message, receipt))
     if (name.includes(' ') && copiesIn(known) >= receiptsOfCopiesMax) continue
-    const at = momentOf(receipt, message, now)
-    if (isOwn) standing = merged(standing, standingAfter({ ...message, isOthers: isBefore }, receipt, known, at))
-    told[name] = at.toISOString()
+    const at = timestampOf(receipt, message, now)
+    if (isOwn) state = merged(state, standingAfter({ ...message, isOthers: isBefore }, receipt, known, at))
+    reported[name] = at.toISOString()
     news.push(receipt)
     const words = `${(receipt.words ?? receipt.status).slice(0, wordsMax)} - (${receipt.status})`
     details.push(detail(at, detailCodes[receipt.status], { words, providerId, raw: receipt.row }))
   }
   const isNew = news.length > 0
-  return { change: isNew ? { id: message.id, receipts: told, ...standing } : undefined, details, suppressions, news }
+  return { change: isNew ? { id: message.id, receipts: reported, ...state } : undefined, details, suppressions, news }
 }
 
 /** Each thing is told once: of the message's own recipient, of each that got a copy, and by each that had a turn. */
@@ -86,10 +86,10 @@ function isOfBefore({ id, redrives }: ReportedMessage, { messageId = '' }: Recei
   return ownIdOf(name) === id && name !== repeatedIdOf(id, redrives)
 }
 
-type Standing = Pick<ReportedChange, 'status' | 'error' | 'deliveredAt'>
+type MessageState = Pick<ReportedChange, 'status' | 'error' | 'deliveredAt'>
 
 /** A status comes with its own error, or with none. */
-function merged({ error, ...before }: Standing, after: Standing): Standing {
+function merged({ error, ...before }: MessageState, after: MessageState): MessageState {
   return { ...before, ...(error === undefined || after.status !== undefined ? {} : { error }), ...after }
 }
 
@@ -102,7 +102,7 @@ function standingAfter(
   receipt: Receipt,
   known: Readonly<Record<string, string>>,
   at: Date,
-): Standing {
+): MessageState {
   const knows = (statuses: ReadonlySet<string>): boolean => Object.keys(known).some((name) => statuses.has(name))
   if (failures.has(receipt.status)) {
     // It failed with the one that had its turn before: whoever took over tells how it went.
@@ -119,7 +119,7 @@ function standingAfter(
 }
 
 /** What the vendor says, where it can be true. */
-function momentOf({ at }: Receipt, { createdAt }: ReportedMessage, now: Date): Date {
+function timestampOf({ at }: Receipt, { createdAt }: ReportedMessage, now: Date): Date {
   return at !== undefined && at >= createdAt && at <= now ? at : now
 }
 

@@ -60,8 +60,8 @@ export async function recordReceipts(
     const early = pairs.filter((pair) => !isSettled(pair)).map(({ receipt }) => receipt)
     const effects = [...grouped(settled, ({ message }) => message.id).values()].map((all) => {
       const message = all[0]?.message as ReportedMessage
-      const told = all.map(({ receipt }) => receipt)
-      return { message, effect: receiptEffect(message, told, integration, now) }
+      const reports = all.map(({ receipt }) => receipt)
+      return { message, effect: receiptEffect(message, reports, integration, now) }
     })
     await write(tx, world, environment, integration, effects, prunes)
     await after(tx, early)

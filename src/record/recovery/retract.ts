@@ -10,12 +10,12 @@ import type { Queue } from '../../queue/queue.ts'
 import type { RetractedSoFar, RetractionRow } from '../../store/events/retractions.ts'
 import { advanceRetraction, lockRetraction } from '../../store/events/retractions.ts'
 import { appendDetails } from '../../store/jobs/append.ts'
-import type { MendedNotification } from '../../store/jobs/redrive.ts'
+import type { RecoverableNotification } from '../../store/jobs/redrive.ts'
 import { hasRedrivable, lockEvents, markHeld } from '../../store/jobs/redrive.ts'
 import type { Task } from '../../store/jobs/tasks.ts'
 import { advanceTask, deleteTasks, finishTasks } from '../../store/jobs/tasks.ts'
-import type { SaidMessage } from '../../store/messages/retract.ts'
-import { lockSaidOfEvent, lockSaidOfJobs, retractMessages } from '../../store/messages/retract.ts'
+import type { SentMessage } from '../../store/messages/retract.ts'
+import { lockRetractableOfEvent, lockRetractableOfJobs, retractMessages } from '../../store/messages/retract.ts'
 import type { World } from '../../world/world.ts'
 import type { CanceledNotification } from '../cancel/cancel-one.ts'
 import { cancelNotification, stepsOf } from '../cancel/cancel-one.ts'
@@ -23,8 +23,8 @@ import type { CancelState } from '../cancel/cancel-page.ts'
 import { cancelPage, cancelStart } from '../cancel/cancel-page.ts'
 
 export interface RetractedNotification extends CanceledNotification {
-  readonly removed: readonly SaidMessage[]
-  readonly sent: readonly SaidMessage[]
+  readonly removed: readonly SentMessage[]
+  readonly sent: readonly SentMessage[]
   /** Whether something of it had failed that nobody can redrive from here on. */
   readonly isBarred: boolean
 }
@@ -34,7 +34,7 @@ export async function retractNotification(
   world: World,
   environment: Environment,
   queue: Queue,
-  { notification, by }: { notification: MendedNotification; by: string },
+  { notification, by }: { notification: RecoverableNotification; by: string },
 ): Promise<RetractedNotification> {
   const { id, eventId } = notification
   const now = world.now()
@@ -52,22 +52,22 @@ export async function retractNotification(
     held.map((job) => job.id),
     [mark],
   )
-  const said = await lockSaidOfJobs(tx, environment, jobs)
+  const said = await lockRetractableOfJobs(tx, environment, jobs)
   const jobIds = jobs.map((job) => job.id)
   const isBarred = await hasRedrivable(tx, environment, jobIds)
   return { ...canceled, ...(await takeBack(tx, environment, { said, jobIds, by, now })), isBarred }
 }
 
 interface TakenBack {
-  readonly removed: readonly SaidMessage[]
-  readonly sent: readonly SaidMessage[]
+  readonly removed: readonly SentMessage[]
+  readonly sent: readonly SentMessage[]
 }
 
 /** Marks the jobs, also those that said nothing: none of them is redriven from here on. */
 async function takeBack(
   tx: Tx,
   environment: Environment,
-  { said, jobIds, by, now }: { said: readonly SaidMessage[]; jobIds: readonly string[]; by: string; now: Date },
+  { said, jobIds, by, now }: { said: readonly SentMessage[]; jobIds: readonly string[]; by: string; now: Date },
 ): Promise<TakenBack> {
   const removed = said.filter(({ channel }) => channel === 'in_app')
   const sent = said.filter(({ channel, status }) => channel !== 'in_app' && status !== 'error')
@@ -125,7 +125,7 @@ export async function retractPage(
     const advanced = await advanceRetraction(tx, environment, id, soFar, { isDone: false, now })
     return { retraction: advanced, next: { ...state, cancel: next ?? null } }
   }
-  const said = await lockSaidOfEvent(tx, environment, { eventId, after: state.after, limit: messagesPerPage })
+  const said = await lockRetractableOfEvent(tx, environment, { eventId, after: state.after, limit: messagesPerPage })
   const jobIds = [...new Set(said.map((message) => message.jobId))]
   const { removed, sent } = await takeBack(tx, environment, { said, jobIds, by, now })
   const isDone = said.length < messagesPerPage

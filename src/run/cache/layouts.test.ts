@@ -6,7 +6,7 @@ import type { Sql, Statement } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { StepTemplate, WorkflowVersion } from '../../domain/workflows/workflow.ts'
 import type { ConfigurationStamps } from '../../store/operate/configuration-stamps.ts'
-import { createKept, createWordings } from './layouts.ts'
+import { createCache, createWordings } from './layouts.ts'
 
 const environment = { id: 'environment-1', organizationId: 'organization-1' } as Environment
 
@@ -78,13 +78,13 @@ test('translations are asked for where a template or a layout uses the filter, o
 function keptScene(lengths: Readonly<Record<string, number>>) {
   const reads: string[] = []
   const stamps: Record<string, string> = {}
-  const kept = createKept(async (_, { id }) => {
+  const cached = createCache(async (_, { id }) => {
     reads.push(id)
     return { length: lengths[id] ?? 0 }
   }, 100)
   const ask = async (ids: string): Promise<string> => {
     reads.length = 0
-    for (const id of ids) await kept(db, { ...environment, id }, stamps[id] ?? 'first')
+    for (const id of ids) await cached(db, { ...environment, id }, stamps[id] ?? 'first')
     return reads.join('')
   }
   return { ask, stamps }

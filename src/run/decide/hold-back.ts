@@ -15,7 +15,7 @@ type HoldFacts = Pick<JobFacts, 'job' | 'step' | 'version' | 'subscriber' | 'dig
 /** What reaches somebody wherever they are. The feed waits in silence, and what only waits tells nobody. */
 const disturbing: ReadonlySet<StepType> = new Set<StepType>(['email', 'sms', 'push', 'chat', 'custom'])
 /** What a person who wants a workflow gathered does not want to get one by one. */
-const telling: ReadonlySet<StepType> = new Set<StepType>(['email', 'sms', 'push', 'chat'])
+const outOfApp: ReadonlySet<StepType> = new Set<StepType>(['email', 'sms', 'push', 'chat'])
 
 /** Undefined when it is to be said now. */
 export function heldBack(facts: HoldFacts, now: Date): Decision | undefined {
@@ -69,9 +69,9 @@ function gather({ step }: HoldFacts, by: HeldBy, key: string, dueAt: Date): Deci
 
 /** Whether the run was gathered for this person already: a digest that a step which tells something has made. */
 function isGathered({ step, version, digestStepId }: HoldFacts): boolean {
-  if (!telling.has(step.template.type)) return true
+  if (!outOfApp.has(step.template.type)) return true
   const gatheredAt = version.definition.steps.find((one) => one._id === digestStepId)
-  return gatheredAt !== undefined && telling.has(gatheredAt.template.type)
+  return gatheredAt !== undefined && outOfApp.has(gatheredAt.template.type)
 }
 
 function wantsQuiet({ doNotDisturbUntil }: SubscriberPreferences, now: Date): boolean {

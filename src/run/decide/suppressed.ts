@@ -85,8 +85,8 @@ function listable(channel: Channel, message: object): Listable[] {
 /** Everybody a draft may go to, whichever provider sends it: each may have recipients of its own. */
 function askedOf({ channel, envelope }: MessageDraft): Listable[] {
   if (envelope === undefined) return []
-  const wishes = Object.values(envelope.forProviders ?? {}).map(({ message }) => message ?? {})
-  return [envelope, ...wishes].flatMap((message) => listable(channel, message))
+  const overrides = Object.values(envelope.forProviders ?? {}).map(({ message }) => message ?? {})
+  return [envelope, ...overrides].flatMap((message) => listable(channel, message))
 }
 
 /** By channel and address. */
@@ -139,13 +139,13 @@ function withoutThose(
     const suppression = out.get(keyOf(one))
     if (suppression !== undefined) leftOut.set(keyOf(one), suppression)
   }
-  const wishes = Object.entries(before.forProviders ?? {}).map(([name, wish]) => {
-    const { message } = wish
-    return [name, message === undefined ? wish : { ...wish, message: onlyOthers(channel, message, out) }] as const
+  const overrides = Object.entries(before.forProviders ?? {}).map(([name, override]) => {
+    const { message } = override
+    return [name, message === undefined ? override : { ...override, message: onlyOthers(channel, message, out) }] as const
   })
   const envelope: Envelope = {
     ...onlyOthers(channel, before, out),
-    ...(wishes.length === 0 ? {} : { forProviders: Object.fromEntries(wishes) }),
+    ...(overrides.length === 0 ? {} : { forProviders: Object.fromEntries(overrides) }),
   }
   const { to } = asGiven(envelope, providerId) as unknown as { to: string | readonly string[] }
   const [recipient = ''] = [to].flat()
@@ -186,7 +186,7 @@ const someLeftOut = 'Some recipients were left out: their addresses are on the s
 
 /** One address as its members, several as a list. */
 function detailOf(out: readonly Suppression[], isSent: boolean, now: Date): StoredDetail {
-  const told = out.map(({ address, reason, createdAt }) => ({ address, reason, since: createdAt }))
-  const raw = told.length === 1 ? told[0] : { addresses: told }
+  const entries = out.map(({ address, reason, createdAt }) => ({ address, reason, since: createdAt }))
+  const raw = entries.length === 1 ? entries[0] : { addresses: entries }
   return detail(now, 'suppressed', isSent ? { words: someLeftOut, raw } : { raw })
 }

@@ -1,7 +1,7 @@
 // Asks providers to send messages that were begun: each by itself, or together where they share a call.
 import { deliver, deliverTogether } from '../../deliver/deliver.ts'
 import { messageFor } from '../../deliver/message-for.ts'
-import { callOfSeat } from '../../deliver/seats.ts'
+import { callOfSlot } from '../../deliver/batch-slots.ts'
 import { isCapturing } from '../../domain/delivery/integration.ts'
 import type { Job } from '../../domain/delivery/job.ts'
 import type { Outcome } from '../../domain/delivery/outcome.ts'
@@ -44,12 +44,12 @@ export function askProviders(
     messages.map((message): Asked => ({ environment, facts, message })),
   )
   const answers = new Map<BegunMessage, Promise<Outcome>>()
-  for (const seated of grouped(all, ({ message }) => callOfSeat(message.seat)).values()) {
+  for (const placed of grouped(all, ({ message }) => callOfSlot(message.slot)).values()) {
     // Each by itself: the switch may have come between two that share a call. Nobody is asked, so no account need be good.
-    for (const { message } of seated) {
+    for (const { message } of placed) {
       if (isCapturing(message.integration)) answers.set(message, Promise.resolve(captured(message.id)))
     }
-    const group = seated.filter(({ message }) => !answers.has(message))
+    const group = placed.filter(({ message }) => !answers.has(message))
     const [first] = group
     if (first === undefined) continue
     if (group.length === 1) {
@@ -58,7 +58,7 @@ export function askProviders(
     }
     const outcomes = askTogether(pipeline, group, leaving)
     for (const [index, asked] of group.entries()) {
-      const own = outcomes.then((told) => told[index] as Outcome)
+      const own = outcomes.then((results) => results[index] as Outcome)
       answers.set(asked.message, traced(pipeline, asked, group.length, orUnsure(pipeline, own)))
     }
   }
@@ -120,8 +120,8 @@ async function askTogether(pipeline: Pipeline, group: readonly Asked[], leaving:
   const mayLeave = (): boolean | Promise<boolean> => leaving.mayLeave(group.map(({ facts }) => facts.job))
   const outcomes =
     messages.length === 0 ? [] : await deliverTogether(pipeline.world, { provider, integration, messages, mayLeave })
-  const told = outcomes.values()
-  return made.map((message) => (message === undefined ? notAddressed : (told.next().value as Outcome)))
+  const results = outcomes.values()
+  return made.map((message) => (message === undefined ? notAddressed : (results.next().value as Outcome)))
 }
 
 /** Nobody was asked. */

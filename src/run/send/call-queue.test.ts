@@ -62,16 +62,16 @@ test('fan-out has its share however many slots come free at a time', async () =>
 
 test('direct messages find a quarter of the queue free, however much fan-out waits', async () => {
   const scene = callScene(8)
-  assert.deepEqual([scene.queue.room('key', 0), scene.queue.room('key', 1)], [8, 6])
+  assert.deepEqual([scene.queue.capacity('key', 0), scene.queue.capacity('key', 1)], [8, 6])
   scene.add('ABCDEFGH')
   await scene.settle()
   assert.deepEqual(scene.of('later'), ['G', 'H'])
   assert.deepEqual(scene.of('ended'), ['G', 'H'])
-  assert.deepEqual([scene.queue.room('key', 0), scene.queue.room('key', 1)], [2, 0])
+  assert.deepEqual([scene.queue.capacity('key', 0), scene.queue.capacity('key', 1)], [2, 0])
   scene.add('abc')
   await scene.settle()
   assert.deepEqual(scene.of('later'), ['G', 'H', 'c'])
-  assert.deepEqual([scene.queue.room('other', 0), scene.queue.room('other', 1)], [8, 6], 'each key has its own share')
+  assert.deepEqual([scene.queue.capacity('other', 0), scene.queue.capacity('other', 1)], [8, 6], 'each key has its own share')
 })
 
 test('one is behind others where direct messages wait, or where it is fan-out and other fan-out waits', () => {
@@ -221,7 +221,7 @@ test('stopping returns what waits and ends it; calls under way go on; what comes
   scene.add('c')
   await scene.settle()
   assert.deepEqual([scene.of('ended'), scene.of('call')], [['b', 'A', 'a', 'c'], ['a']])
-  assert.equal(scene.queue.room('key', 0), 0)
+  assert.equal(scene.queue.capacity('key', 0), 0)
 })
 
 test('a call whose answer cannot be judged ends its job as well', async () => {
@@ -279,7 +279,7 @@ function crowdedScene() {
   scene.world.sleep = (_ms, signal) =>
     new Promise((resolve) => signal?.addEventListener('abort', () => resolve(), { once: true }))
   const passed: string[] = []
-  const wait = (): void => void scene.queue.untilRoom(scene.environment).then(() => passed.push('passed'))
+  const wait = (): void => void scene.queue.untilCapacity(scene.environment).then(() => passed.push('passed'))
   return { scene, passed, wait }
 }
 

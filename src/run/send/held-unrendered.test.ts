@@ -50,7 +50,7 @@ function look({ limits = createLimits(), full = [], type = 'email', ...more }: S
   } as unknown as JobFacts
   const stages = {
     pipeline: { limits, world: { random: () => 0 }, operatorMail: undefined },
-    sends: { room: (id: string) => (full.includes(id) ? 0 : 1), turnAt: () => turnAt },
+    sends: { capacity: (id: string) => (full.includes(id) ? 0 : 1), turnAt: () => turnAt },
   } as unknown as Stages
   return heldUnrendered(stages, facts, more.at ?? now, more.probed ?? new Set())
 }

@@ -73,7 +73,7 @@ export function transactionClaims(
 const uuid = sql`uuid`
 const text = sql`text`
 const jsonb = sql`jsonb`
-const moment = sql`timestamptz`
+const timestamp = sql`timestamptz`
 
 const columns: readonly Column<NewEvent>[] = [
   { name: sql`id`, type: uuid, read: (e) => e.id },
@@ -118,8 +118,8 @@ const columns: readonly Column<NewEvent>[] = [
   { name: sql`notified`, type: sql`integer`, isUsuallySame: true, read: (e) => e.notified },
   { name: sql`is_broadcast`, type: sql`boolean`, isUsuallySame: true, read: (e) => e.isBroadcast },
   { name: sql`attachments`, type: sql`smallint`, isUsuallySame: true, read: (e) => e.attachments },
-  { name: sql`expanded_at`, type: moment, isUsuallySame: true, read: (e) => e.expandedAt },
-  { name: sql`created_at`, type: moment, isUsuallySame: true, read: (e) => e.createdAt },
+  { name: sql`expanded_at`, type: timestamp, isUsuallySame: true, read: (e) => e.expandedAt },
+  { name: sql`created_at`, type: timestamp, isUsuallySame: true, read: (e) => e.createdAt },
   { name: sql`test`, type: jsonb, isUsuallySame: true, read: (e) => (e.test ? json(e.test) : null) },
   { name: sql`traceparent`, type: text, isUsuallySame: true, read: (e) => e.traceparent ?? null },
 ]

@@ -13,7 +13,7 @@ import type {
 import { integrationsMax } from '../../domain/delivery/integration.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Sealer, SealPurpose } from '../../domain/operate/sealed.ts'
-import { isSealedOtherwise, nilId, sealedAnew } from '../operate/sealed-columns.ts'
+import { isSealedOtherwise, nilId, resealed } from '../operate/sealed-columns.ts'
 
 export interface NewIntegration {
   readonly id: string
@@ -185,7 +185,7 @@ export async function resealIntegrations(
       and (${isSealedOtherwise(sql`credentials`, sealer)} or ${isSealedOtherwise(sql`configurations`, sealer)})
     order by id limit ${limit} for update`)
   const anew = (purpose: SealPurpose, record: string, sealed: Buffer | null): Buffer | null =>
-    sealed && sealedAnew(sealer, environment, { purpose, record }, sealed)
+    sealed && resealed(sealer, environment, { purpose, record }, sealed)
   await tx.run(sql`
     update integrations i set credentials = e.credentials, configurations = e.configurations
     from unnest(${rows.map((row) => row.id)}::uuid[],

@@ -129,8 +129,8 @@ export function jobInsertions(
   settled?: Statement,
 ): Part[] {
   return kinds.flatMap((kind) => {
-    const alike = jobs.filter(kind.isOne)
-    return alike.length === 0 ? [] : [insertionOf(environment, kind, alike, insertLease, settled)]
+    const group = jobs.filter(kind.isOne)
+    return group.length === 0 ? [] : [insertionOf(environment, kind, group, insertLease, settled)]
   })
 }
 

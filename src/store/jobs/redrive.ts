@@ -10,7 +10,7 @@ import type { Environment } from '../../domain/environment.ts'
 import type { StoredDetail } from '../../domain/insight/execution-detail.ts'
 import { uncounted } from './settle.ts'
 
-export interface MendedNotification {
+export interface RecoverableNotification {
   readonly id: string
   readonly eventId: string
   readonly subscriberId: string
@@ -18,12 +18,12 @@ export interface MendedNotification {
 }
 
 /** What its jobs' ids are made from; undefined when it is missing. */
-export async function findMended(
+export async function findRecoverable(
   db: Sql,
   environment: Environment,
   id: string,
-): Promise<MendedNotification | undefined> {
-  return db.row<MendedNotification>(sql`
+): Promise<RecoverableNotification | undefined> {
+  return db.row<RecoverableNotification>(sql`
     select id, event_id as "eventId", subscriber_id as "subscriberId", version_id as "versionId" from notifications
     where environment_id = ${environment.id} and id = ${id}`)
 }
@@ -129,7 +129,7 @@ export async function reopenSteps(tx: Tx, environment: Environment, ids: readonl
     delete from jobs where environment_id = ${environment.id} and id = any(${ids}::uuid[]) and status = 'canceled'`)
 }
 
-export interface FailedJob extends MendedNotification {
+export interface FailedJob extends RecoverableNotification {
   readonly jobId: string
   readonly step: number
   readonly state: JobState | null

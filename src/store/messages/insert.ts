@@ -43,7 +43,7 @@ export interface NewMessage {
 const uuid = sql`uuid`
 const text = sql`text`
 const jsonb = sql`jsonb`
-const moment = sql`timestamptz`
+const timestamp = sql`timestamptz`
 
 const jobColumn: Column<NewMessage> = { name: sql`job_id`, type: uuid, read: (m) => m.jobId }
 const columns: readonly Column<NewMessage>[] = [
@@ -95,8 +95,8 @@ const columns: readonly Column<NewMessage>[] = [
     writtenAs: text,
     read: (m) => m.deliveredAt && arrayText([m.deliveredAt]),
   },
-  { name: sql`created_at`, type: moment, isUsuallySame: true, read: (m) => m.createdAt },
-  { name: sql`updated_at`, type: moment, isUsuallySame: true, read: (m) => m.createdAt },
+  { name: sql`created_at`, type: timestamp, isUsuallySame: true, read: (m) => m.createdAt },
+  { name: sql`updated_at`, type: timestamp, isUsuallySame: true, read: (m) => m.createdAt },
 ]
 /** Of chat and push: the others have none to seal, and are not asked. */
 const addressedColumns: readonly Column<NewMessage>[] = [
@@ -115,9 +115,9 @@ const addressedNames = namesOf(addressedColumns)
  */
 export function messageInsertions(environment: Environment, messages: readonly NewMessage[], kept?: Statement): Part[] {
   const byChannel = grouped(messages, ({ draft }) => draft.channel)
-  return [...byChannel].map(([channel, alike]) => {
+  return [...byChannel].map(([channel, group]) => {
     const isAddressed = channel === 'chat' || channel === 'push'
-    const { values, from, shape, valueIn } = rowSet(alike, isAddressed ? addressedColumns : columns)
+    const { values, from, shape, valueIn } = rowSet(group, isAddressed ? addressedColumns : columns)
     const fence =
       kept === undefined
         ? sql``

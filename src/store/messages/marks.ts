@@ -86,7 +86,7 @@ export async function markAllMessages(
   tx: Tx,
   environment: Environment,
   marking: MarkingAll,
-  tell: (batch: readonly FoundMessage[]) => Promise<void>,
+  record: (batch: readonly FoundMessage[]) => Promise<void>,
 ): Promise<number> {
   let count = 0
   let batch = await lockOpen(tx, environment, marking, undefined)
@@ -95,7 +95,7 @@ export async function markAllMessages(
     count += await tx.run(sql`
       update messages m set ${settings[marking.mark](marking.now)}
       where m.environment_id = ${environment.id} and m.id = any(${batch.map((row) => row.id)}::uuid[])`)
-    await tell(batch)
+    await record(batch)
     batch = await lockOpen(tx, environment, marking, batch.at(-1))
   }
   return count

@@ -6,7 +6,7 @@ import { idsOfEvent, idsOfMessages } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { MessageStatus } from '../../domain/messages/message.ts'
 
-export interface SaidMessage {
+export interface SentMessage {
   readonly id: string
   readonly jobId: string
   readonly channel: Channel
@@ -14,14 +14,14 @@ export interface SaidMessage {
 }
 
 /** Those that were said, held until the transaction ends; what is deleted or was never tried is none of them. */
-export async function lockSaidOfJobs(
+export async function lockRetractableOfJobs(
   tx: Tx,
   environment: Environment,
   jobs: readonly { readonly id: string; readonly eventId: string }[],
-): Promise<SaidMessage[]> {
+): Promise<SentMessage[]> {
   if (jobs.length === 0) return []
   const ranges = jobs.map((job) => idsOfMessages(job.eventId, job.id))
-  return tx.rows<SaidMessage>(sql`
+  return tx.rows<SentMessage>(sql`
     select m.id, m.job_id as "jobId", m.channel, m.status
     from unnest(${jobs.map((job) => job.id)}::uuid[], ${ranges.map((range) => range.from)}::uuid[],
                 ${ranges.map((range) => range.to)}::uuid[]) as asked (job_id, from_id, to_id)
@@ -33,14 +33,14 @@ export async function lockSaidOfJobs(
 }
 
 /** The next of an event after `after`. What a provider is being asked to send this moment counts as perhaps sent. */
-export async function lockSaidOfEvent(
+export async function lockRetractableOfEvent(
   tx: Tx,
   environment: Environment,
   { eventId, after, limit }: { eventId: string; after: string | null; limit: number },
-): Promise<SaidMessage[]> {
+): Promise<SentMessage[]> {
   const range = idsOfEvent(eventId)
   const beyond = after === null ? sql`m.id >= ${range.from}::uuid` : sql`m.id > ${after}::uuid`
-  return tx.rows<SaidMessage>(sql`
+  return tx.rows<SentMessage>(sql`
     select m.id, m.job_id as "jobId", m.channel, case when m.state = 'calling' then 'warning' else m.status end as status
     from messages m
     where m.environment_id = ${environment.id} and ${beyond} and m.id <= ${range.to}::uuid and m.event_id = ${eventId}

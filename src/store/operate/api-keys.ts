@@ -5,7 +5,7 @@ import { prepared, sql } from '../../db/sql.ts'
 import type { Caller, Environment, Scope } from '../../domain/environment.ts'
 import type { ApiKey } from '../../domain/operate/api-key.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
-import { isSealedOtherwise, nilId, sealedAnew } from './sealed-columns.ts'
+import { isSealedOtherwise, nilId, resealed } from './sealed-columns.ts'
 
 export interface NewApiKey {
   readonly id: string
@@ -149,7 +149,7 @@ export async function resealApiKeys(
       and ${isSealedOtherwise(sql`sealed_key`, sealer)}
     order by id limit ${limit} for no key update`)
   const sealed = rows.map((row) =>
-    sealedAnew(sealer, environment, { purpose: 'api-key', record: row.hash.toString('hex') }, row.sealed),
+    resealed(sealer, environment, { purpose: 'api-key', record: row.hash.toString('hex') }, row.sealed),
   )
   await tx.run(sql`
     update api_keys k set sealed_key = again.sealed

@@ -108,8 +108,8 @@ function kindsOf(jobs: readonly CountedJob[]): Kinds {
   const kinds = new Map<string, { kind: number; places: number[] }>()
   const kindOfList = new Map<readonly CountKey[], number>()
   const kindOfJob = jobs.map((job) => {
-    const alike = kindOfList.get(job.keys)
-    if (alike !== undefined) return alike
+    const same = kindOfList.get(job.keys)
+    if (same !== undefined) return same
     const places = job.keys.map((key) => {
       const text = textOf(key)
       const known = placeOfKey.get(text)

@@ -1,7 +1,7 @@
 // Old data by month: which months there are, what keeps one, taking one out, and how far that has come.
 import type { Sql, Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
-import { firstIdAt, momentOfId } from '../../domain/derived-id.ts'
+import { firstIdAt, timestampOfId } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { KeptBy, RowCounts } from '../../domain/operate/retention.ts'
 
@@ -20,7 +20,7 @@ export async function listMonths(db: Sql): Promise<Month[]> {
   )
   const months = new Map<string, Month & { partitions: { name: string; bytes: number }[] }>()
   for (const { name, from_id, to_id, bytes } of rows) {
-    const month = months.get(from_id) ?? { from: momentOfId(from_id), to: momentOfId(to_id), partitions: [] }
+    const month = months.get(from_id) ?? { from: timestampOfId(from_id), to: timestampOfId(to_id), partitions: [] }
     month.partitions.push({ name, bytes })
     months.set(from_id, month)
   }
@@ -172,7 +172,7 @@ export async function strayBound(db: Sql, environment: Environment, before: Date
          where j.environment_id = ${environment.id} and j.due_at is not null and d.event_id < ${firstIdAt(before)}
            and exists (select 1 from events_default where ${older})
          order by d.event_id limit 1)) as id`)
-  return row?.id == null ? before : momentOfId(row.id)
+  return row?.id == null ? before : timestampOfId(row.id)
 }
 
 export async function countStrays(db: Sql, environment: Environment, before: Date): Promise<RowCounts> {
@@ -208,7 +208,7 @@ export async function oldestStrayAt(db: Sql, environments: readonly Environment[
   const environmentIds = environments.map((environment) => environment.id)
   const row = await db.row<{ id: string }>(sql`
     select id from events_default where environment_id = any(${environmentIds}::uuid[]) order by id limit 1`)
-  return row && momentOfId(row.id)
+  return row && timestampOfId(row.id)
 }
 
 export interface RetentionProgress {

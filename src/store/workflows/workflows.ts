@@ -1,7 +1,7 @@
 // The workflows and workflow_versions tables: what is triggered, and what it said at one time.
 import type { Sql, Statement, Tx } from '../../db/sql.ts'
 import { json, prepared, sql, unseen } from '../../db/sql.ts'
-import { momentOfId } from '../../domain/derived-id.ts'
+import { timestampOfId } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { GivenPreferences } from '../../domain/preferences/workflow-preferences.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
@@ -145,7 +145,7 @@ export async function findTriggeredAt(
       cross join lateral (select n.id from notifications n
         where n.environment_id = ${environment.id} and n.version_id = v.id order by n.id desc limit 1) as n
       order by n.id desc limit 1) as n`)
-  return new Map(rows.map((row) => [row.id, momentOfId(row.notification_id)]))
+  return new Map(rows.map((row) => [row.id, timestampOfId(row.notification_id)]))
 }
 
 /** How many there are, counted no further than `max`. */

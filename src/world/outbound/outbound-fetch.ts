@@ -30,7 +30,7 @@ const httpsPort = 443
 const httpPort = 80
 const vettedAddressesMax = 1_000
 /** Whose connections those of no account are. */
-const everybody = {}
+const noAccount = {}
 
 export function createOutboundFetch(options: OutboundFetchOptions): World['fetch'] {
   const guard = createAddressGuard(options.allow, options.resolve)
@@ -65,7 +65,7 @@ export function createOutboundFetch(options: OutboundFetchOptions): World['fetch
     }
     // Without TLS the two sides have no way to agree on HTTP/2.
     const send = callOptions.http2 === true && isSecure ? callByHttp2 : callByHttp1
-    return send(call, destination, callOptions.account ?? everybody)
+    return send(call, destination, callOptions.account ?? noAccount)
   }
 }
 

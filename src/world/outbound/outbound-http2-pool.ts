@@ -105,7 +105,7 @@ export function createHttp2Pool(host: string, connect: () => Promise<Socket>, on
 function serve(pool: PoolState): void {
   const { line, open } = pool
   for (const waiting of line) {
-    const connection = connectionWithRoom(pool)
+    const connection = connectionWithCapacity(pool)
     if (connection === undefined) break
     line.delete(waiting)
     ask(pool, connection, waiting)
@@ -114,9 +114,9 @@ function serve(pool: PoolState): void {
   else if (open.size === 0 && !pool.isConnecting) pool.onEmpty()
 }
 
-function connectionWithRoom(pool: PoolState): Http2Connection | undefined {
+function connectionWithCapacity(pool: PoolState): Http2Connection | undefined {
   for (const connection of pool.open) {
-    if (!hasRoom(connection)) continue
+    if (!hasCapacity(connection)) continue
     if (Date.now() - connection.heardAtMs < quietMs) return connection
     doubt(pool, connection)
   }
@@ -129,7 +129,7 @@ function ask(pool: PoolState, connection: Http2Connection, waiting: Waiting): vo
   connection.streams += 1
   waiting.ask((isAllowed) => {
     connection.streams -= 1
-    if (isAllowed && hasRoom(connection)) begin(pool, connection, waiting)
+    if (isAllowed && hasCapacity(connection)) begin(pool, connection, waiting)
     else if (isAllowed) pool.line.add(waiting)
     if (!isAtOnce) serve(pool)
   })
@@ -225,7 +225,7 @@ function isEnding({ session, lastStreamId }: Http2Connection): boolean {
   return session.closed || session.destroyed || lastStreamId !== undefined
 }
 
-function hasRoom(connection: Http2Connection): boolean {
+function hasCapacity(connection: Http2Connection): boolean {
   const { session, streams, isInDoubt } = connection
   if (isInDoubt || isEnding(connection)) return false
   return streams < Math.min(streamsMax, session.remoteSettings.maxConcurrentStreams ?? streamsMax)

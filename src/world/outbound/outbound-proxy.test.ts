@@ -42,8 +42,8 @@ async function startTarget(t: TestContext): Promise<{ secure: number; plain: num
   for (const server of [secure, plain]) {
     server.on('request', (request, response) => {
       ports.add(request.socket.remotePort)
-      const { host, 'proxy-authorization': told, 'x-key': key } = request.headers
-      response.end(JSON.stringify({ host, told, key, url: request.url }))
+      const { host, 'proxy-authorization': credentials, 'x-key': key } = request.headers
+      response.end(JSON.stringify({ host, credentials, key, url: request.url }))
     })
   }
   return { secure: await listenOnLoopback(t, secure), plain: await listenOnLoopback(t, plain), ports }
@@ -120,7 +120,7 @@ test('an http address that the operator wrote down is asked of the proxy by its 
       key: 'k',
       url: '/a?b=c',
       // Our proxy hands everything on; a real one keeps it to itself.
-      told: `Basic ${Buffer.from('me:pass').toString('base64')}`,
+      credentials: `Basic ${Buffer.from('me:pass').toString('base64')}`,
     })
     await fetchBy(settings, { allow: ['relay.example.org'] })(post(url))
     assert.deepEqual(proxy.asked, [`POST ${url}`, `POST ${url}`])

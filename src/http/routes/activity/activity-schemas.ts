@@ -26,7 +26,7 @@ const contextKeyLengthMax = 1024
 
 const anyOfTexts = (maxLength: number, description: string) =>
   Type.Optional(Type.Array(Type.String({ maxLength }), { maxItems: filterValuesMax, description }))
-const moment = (description: string) => Type.Optional(Type.String({ maxLength: timestampLengthMax, description }))
+const optionalTimestamp = (description: string) => Type.Optional(Type.String({ maxLength: timestampLengthMax, description }))
 
 export const activityQuery = Type.Object({
   channels: Type.Optional(
@@ -63,8 +63,8 @@ export const activityQuery = Type.Object({
     contextKeyLengthMax,
     'Exactly these contexts, as `type:id`, in any order. An empty list matches notifications without a context.',
   ),
-  after: moment('At or after this ISO 8601 date or date-time; UTC if it has no zone.'),
-  before: moment('At or before this ISO 8601 date or date-time; UTC if it has no zone.'),
+  after: optionalTimestamp('At or after this ISO 8601 date or date-time; UTC if it has no zone.'),
+  before: optionalTimestamp('At or before this ISO 8601 date or date-time; UTC if it has no zone.'),
   ...offsetParameters(50),
 })
 

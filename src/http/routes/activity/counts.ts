@@ -11,7 +11,7 @@ import { route } from '../../route.ts'
 import { identifierText, literals, timestamp } from '../../schemas.ts'
 
 /** As long as an ISO 8601 moment can be, and some more. */
-const momentLengthMax = 64
+const timestampLengthMax = 64
 const zoneLengthMax = 64
 /** More values of one filter make a query that no address can hold. */
 const filterValuesMax = 100
@@ -19,11 +19,11 @@ const outcomes = [...new Set(Object.values(measureFacts).flatMap((facts) => fact
 
 const some = <Item extends Parameters<typeof Type.Array>[0]>(item: Item, description: string) =>
   Type.Optional(Type.Array(item, { maxItems: filterValuesMax, description }))
-const moment = (description: string) => Type.Optional(Type.String({ maxLength: momentLengthMax, description }))
+const optionalTimestamp = (description: string) => Type.Optional(Type.String({ maxLength: timestampLengthMax, description }))
 
 const time = {
-  from: moment('Start of the range: an ISO 8601 timestamp, rounded down. Default: one day before `to`.'),
-  to: moment('End of the range: an ISO 8601 timestamp, rounded up. Default: now.'),
+  from: optionalTimestamp('Start of the range: an ISO 8601 timestamp, rounded down. Default: one day before `to`.'),
+  to: optionalTimestamp('End of the range: an ISO 8601 timestamp, rounded up. Default: now.'),
 }
 const filters = {
   workflow: some(

@@ -110,7 +110,7 @@ const whyOrAbsent = Type.Object(
 )
 
 /** As long as an ISO 8601 moment can be, and some more. */
-const momentLengthMax = 64
+const timestampLengthMax = 64
 const shared = { tag: 'Activity', category: 'global', method: 'GET', scope: 'read' } as const
 
 export const whyRoutes = [
@@ -141,7 +141,7 @@ export const whyRoutes = [
       workflow: identifierText({ maxLength: 255, description: 'The workflow’s identifier.' }),
       at: Type.Optional(
         Type.String({
-          maxLength: momentLengthMax,
+          maxLength: timestampLengthMax,
           description: 'An ISO 8601 date or date-time; UTC if it has no zone. Default: now.',
         }),
       ),

@@ -132,7 +132,7 @@ const simulation = Type.Object(
 )
 
 /** As long as an ISO 8601 moment can be, and some more. */
-const momentLengthMax = 64
+const timestampLengthMax = 64
 
 const body = Type.Object(
   {
@@ -148,7 +148,7 @@ const body = Type.Object(
     context: Type.Optional(Type.Unsafe<unknown>({ description: 'As for triggering an event.' })),
     at: Type.Optional(
       Type.String({
-        maxLength: momentLengthMax,
+        maxLength: timestampLengthMax,
         description:
           'When the event is assumed to be triggered: an ISO 8601 date or date-time; UTC if it has no zone. Default: now.',
       }),

@@ -48,23 +48,23 @@ export async function installInboundWebhooks(
   /** Before the body is read: a stranger cannot make us hold megabytes for nothing. */
   const find = async (request: FastifyRequest<Target>, reply: FastifyReply): Promise<void> => {
     const { environmentId, integrationId } = request.params
-    if (!isUuid(environmentId) || !isUuid(integrationId)) throw nobody()
+    if (!isUuid(environmentId) || !isUuid(integrationId)) throw noSuchWebhook()
     const environment = (await environments.of([environmentId])).get(environmentId)
     const integration = environment && (await findIntegration(db, world.sealer, environment, integrationId))
-    if (environment === undefined || integration === undefined || !takesCalls(integration)) throw nobody()
+    if (environment === undefined || integration === undefined || !takesCalls(integration)) throw noSuchWebhook()
     targets.set(request as FastifyRequest, { environment, integration })
-    await waitForRoom(largeBodies, request, reply)
+    await waitForBodyBudget(largeBodies, request, reply)
   }
   const take = async (request: FastifyRequest<Target>, reply: FastifyReply): Promise<FastifyReply> => {
     // Some vendors look whether anybody is there before they take an address.
     if (request.method === 'HEAD') return reply.code(200).send()
     const target = targets.get(request as FastifyRequest)
-    if (target === undefined) throw nobody()
+    if (target === undefined) throw noSuchWebhook()
     const { environment, integration } = target
     const result = await acceptInbound(db, world, environment, queue, { integration, call: callOf(request, baseUrl) })
     switch (result.kind) {
       case 'unknown':
-        throw nobody()
+        throw noSuchWebhook()
       case 'disbelieved':
         throw new Problem(401, 'The request is not proven to come from the provider')
       case 'greeted':
@@ -90,7 +90,7 @@ export async function installInboundWebhooks(
 }
 
 /** Large bodies share a budget, and a vendor that finds none left calls again. What is not told in advance may be the largest. */
-async function waitForRoom(
+async function waitForBodyBudget(
   budget: ByteBudget,
   { headers }: FastifyRequest<Target>,
   reply: FastifyReply,
@@ -115,7 +115,7 @@ async function waitForRoom(
 /** Vendors that ask whether we are there want back a word of theirs, or JSON that holds it. */
 const typeOf = (answer: string): string => (answer.startsWith('{') ? 'application/json' : 'text/plain')
 
-const nobody = (): Problem => notFound('No integration receives webhooks at this address')
+const noSuchWebhook = (): Problem => notFound('No integration receives webhooks at this address')
 
 function callOf(request: FastifyRequest, baseUrl: string): InboundCall {
   const host = header(request.headers['x-forwarded-host']) ?? request.host

@@ -10,7 +10,7 @@ import { subscriber } from '../people/subscriber-schemas.ts'
 import { workflow } from '../workflows/workflow-schemas.ts'
 
 const text = (description?: string) => Type.Optional(Type.String(description === undefined ? {} : { description }))
-const moment = (description: string) => Type.Optional(timestamp({ description }))
+const optionalTimestamp = (description: string) => Type.Optional(timestamp({ description }))
 
 const button = Type.Object({
   type: literals(buttonTypes),
@@ -95,11 +95,11 @@ export const message = Type.Object(
     template: Type.Optional(workflow),
     stepId: text('The step of the workflow.'),
     deliveredAt: Type.Optional(Type.Array(timestamp(), { description: 'More than one after a snooze.' })),
-    firstSeenDate: moment('When it was first seen.'),
-    lastSeenDate: moment('When it was last seen.'),
-    lastReadDate: moment('When it was last read.'),
-    archivedAt: moment('When it was archived.'),
-    snoozedUntil: moment('When it returns to the feed.'),
+    firstSeenDate: optionalTimestamp('When it was first seen.'),
+    lastSeenDate: optionalTimestamp('When it was last seen.'),
+    lastReadDate: optionalTimestamp('When it was last read.'),
+    archivedAt: optionalTimestamp('When it was archived.'),
+    snoozedUntil: optionalTimestamp('When it returns to the feed.'),
     content: Type.Optional(content),
     subject: text(),
     email: text('The address it went to.'),
@@ -175,12 +175,12 @@ const inboxMembers = {
   isSeen: Type.Boolean(),
   isArchived: Type.Boolean(),
   isSnoozed: Type.Boolean(),
-  snoozedUntil: moment('When it returns to the feed.'),
+  snoozedUntil: optionalTimestamp('When it returns to the feed.'),
   deliveredAt: Type.Optional(Type.Array(timestamp())),
   createdAt: timestamp({ description: 'When it was created, or returned from a snooze.' }),
-  readAt: moment('When it was last read.'),
-  firstSeenAt: moment('When it was first seen.'),
-  archivedAt: moment('When it was archived.'),
+  readAt: optionalTimestamp('When it was last read.'),
+  firstSeenAt: optionalTimestamp('When it was first seen.'),
+  archivedAt: optionalTimestamp('When it was archived.'),
   avatar: text('The image of the actor.'),
   primaryAction: Type.Optional(inboxAction),
   secondaryAction: Type.Optional(inboxAction),

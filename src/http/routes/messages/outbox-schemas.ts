@@ -4,14 +4,14 @@ import { Type } from 'typebox'
 import type { OutboxFilter } from '../../../domain/messages/outbox.ts'
 import { outboxChannels } from '../../../domain/messages/outbox.ts'
 import { invalidField } from '../../../domain/problem.ts'
-import { momentOfText } from '../../../domain/time/iso-moment.ts'
+import { timestampOfText } from '../../../domain/time/iso-timestamp.ts'
 import { freeObject, identifierText, literals, timestamp } from '../../schemas.ts'
 
 /** The address of a chat's webhook is the longest that a message goes to. */
 const recipientLengthMax = 2048
 const textLengthMax = 200
 /** As long as an ISO 8601 moment can be, and some more. */
-const momentLengthMax = 64
+const timestampLengthMax = 64
 
 // Empty ones are refused: an empty filter that counted as none would let a slip clear the whole outbox.
 export const outboxFilters = {
@@ -31,10 +31,10 @@ export const outboxFilters = {
   ),
   transactionId: Type.Optional(identifierText({ maxLength: 255 })),
   capturedAfter: Type.Optional(
-    Type.String({ maxLength: momentLengthMax, description: 'ISO 8601: captured at or after this time.' }),
+    Type.String({ maxLength: timestampLengthMax, description: 'ISO 8601: captured at or after this time.' }),
   ),
   capturedBefore: Type.Optional(
-    Type.String({ maxLength: momentLengthMax, description: 'ISO 8601: captured before this time.' }),
+    Type.String({ maxLength: timestampLengthMax, description: 'ISO 8601: captured before this time.' }),
   ),
 }
 
@@ -42,8 +42,8 @@ const filters = Type.Object(outboxFilters)
 
 export function outboxFilterOf(query: Static<typeof filters>): OutboxFilter {
   const { channel, recipient, workflow, text, transactionId } = query
-  const capturedAfter = momentOf('capturedAfter', query.capturedAfter)
-  const capturedBefore = momentOf('capturedBefore', query.capturedBefore)
+  const capturedAfter = timestampOf('capturedAfter', query.capturedAfter)
+  const capturedBefore = timestampOf('capturedBefore', query.capturedBefore)
   if (capturedAfter !== undefined && capturedBefore !== undefined && capturedAfter >= capturedBefore) {
     throw invalidField('capturedBefore', 'capturedBefore must be later than capturedAfter', query.capturedBefore)
   }
@@ -58,9 +58,9 @@ export function outboxFilterOf(query: Static<typeof filters>): OutboxFilter {
   }
 }
 
-function momentOf(field: string, text: string | undefined): Date | undefined {
+function timestampOf(field: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined
-  const at = momentOfText(text)?.at
+  const at = timestampOfText(text)?.at
   if (at === undefined || at.getTime() < 0) {
     throw invalidField(field, `${field} must be an ISO 8601 timestamp such as 2026-01-02T03:04:05.678Z`, text)
   }

@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox'
 import { Type } from 'typebox'
 import { ok } from '../../../domain/answer.ts'
-import type { SubscriptionTarget, SubscriptionWish } from '../../../domain/people/topic.ts'
+import type { SubscriptionTarget, SubscriptionRequest } from '../../../domain/people/topic.ts'
 import { subscriptionsPerCallMax } from '../../../domain/people/topic.ts'
 import { notFound } from '../../../domain/problem.ts'
 import { unknownSubscriber } from '../../../manage/people/subscribers.ts'
@@ -143,7 +143,7 @@ export const topicSubscriptionRoutes = [
     body: Type.Object(
       {
         subscriberIds,
-        subscriptions: idOr<SubscriptionWish>(
+        subscriptions: idOr<SubscriptionRequest>(
           { subscriberId, identifier, name: Type.String({ maxLength: 255, description: 'A display name.' }) },
           ['subscriberId'],
         ),
@@ -159,7 +159,7 @@ export const topicSubscriptionRoutes = [
       const topic = { key: params.topicKey, ...(body.name === undefined ? {} : { name: body.name }) }
       return subscribeToTopic(db, world, caller.environment, {
         topic,
-        wishes: named<SubscriptionWish>(body),
+        requests: named<SubscriptionRequest>(body),
         idempotency,
       })
     },

@@ -86,7 +86,7 @@ const ofEvent = Type.Object({
   transactionId: Type.String({ maxLength: 255, description: 'As given in the trigger, or returned by it.' }),
 })
 
-export const mendRoutes = [
+export const recoveryRoutes = [
   route({
     ...shared,
     method: 'POST',

@@ -5,10 +5,10 @@ import { failureReasons, redriveStates } from '../../../domain/delivery/redrive.
 import { identifierText, literals, timestamp } from '../../schemas.ts'
 
 /** As long as an ISO 8601 moment can be, and some more. */
-const momentLengthMax = 64
+const timestampLengthMax = 64
 const errorLengthMax = 200
 
-const moment = (description: string) => Type.Optional(Type.String({ maxLength: momentLengthMax, description }))
+const optionalTimestamp = (description: string) => Type.Optional(Type.String({ maxLength: timestampLengthMax, description }))
 
 export const redriveFilter = Type.Object(
   {
@@ -25,8 +25,8 @@ export const redriveFilter = Type.Object(
         description: 'Text contained in the error of the failure; case-insensitive.',
       }),
     ),
-    from: moment('ISO 8601: events accepted at or after this time.'),
-    to: moment('ISO 8601: events accepted before this time.'),
+    from: optionalTimestamp('ISO 8601: events accepted at or after this time.'),
+    to: optionalTimestamp('ISO 8601: events accepted before this time.'),
     subscriberId: Type.Optional(identifierText({ maxLength: 255 })),
     transactionId: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
   },

@@ -1,9 +1,9 @@
 // Moments as text.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isoTextOf, momentOfText } from './iso-moment.ts'
+import { isoTextOf, timestampOfText } from './iso-timestamp.ts'
 
-const read = (text: string): string | undefined => momentOfText(text)?.at.toISOString()
+const read = (text: string): string | undefined => timestampOfText(text)?.at.toISOString()
 
 test('dates and times are read to the millisecond', () => {
   assert.equal(read('2024-02-29'), '2024-02-29T00:00:00.000Z')
@@ -21,13 +21,13 @@ test('an offset moves the moment, half hours included, over the end of a year to
 })
 
 test('a text without a zone is read as UTC and says so', () => {
-  assert.deepEqual(momentOfText('2024-06-01T12:00'), {
+  assert.deepEqual(timestampOfText('2024-06-01T12:00'), {
     at: new Date('2024-06-01T12:00:00Z'),
     hasTime: true,
     hasZone: false,
   })
-  assert.equal(momentOfText('2024-06-01')?.hasTime, false)
-  assert.equal(momentOfText('2024-06-01T12:00Z')?.hasZone, true)
+  assert.equal(timestampOfText('2024-06-01')?.hasTime, false)
+  assert.equal(timestampOfText('2024-06-01T12:00Z')?.hasZone, true)
 })
 
 test('what is no moment is not guessed at', () => {

@@ -1,7 +1,7 @@
 // Seats: a call that holds a slot may carry many messages, where its provider takes many at once.
 import type { Limits } from './limits.ts'
 
-export interface Seat {
+export interface BatchSlot {
   /** Gives it up: the message was sent, or will not be. The call's slot is free when the last one has left. */
   leave(): void
 }
@@ -16,67 +16,67 @@ export interface Sharing {
 /** Messages that are called together, because they were seated together. */
 export interface Call {
   readonly integrationId: string
-  readonly seats: readonly Seat[]
+  readonly slots: readonly BatchSlot[]
 }
 
-export interface Seating {
+export interface BatchPlan {
   /**
    * A seat in a call that is not full, or in a new one; none where the integration has all its calls under way, `max` at the
    * most. `bytes`: what the message adds to the call.
    */
-  take(integrationId: string, max: number, bytes: number, sharing?: Sharing): Seat | undefined
+  take(integrationId: string, max: number, bytes: number, sharing?: Sharing): BatchSlot | undefined
 }
 
 /** A request is a text in memory, here and at the vendor's; the largest that a vendor takes is ten times as much. */
 const bytesPerCallMax = 4 * 1024 * 1024
 
 interface OpenCall extends Call {
-  readonly seats: Seat[]
+  readonly slots: BatchSlot[]
   bytes: number
 }
 
-const calls = new WeakMap<Seat, OpenCall>()
+const calls = new WeakMap<BatchSlot, OpenCall>()
 
 /** For messages that begin together: nobody joins a call that was begun before. */
-export function createSeating(limits: Limits, now: Date): Seating {
+export function createBatchPlan(limits: Limits, now: Date): BatchPlan {
   const open = new Map<string, OpenCall>()
   return {
     take(integrationId, max, bytes, sharing) {
       const name = sharing && `${integrationId} ${sharing.key}`
       const shared = name === undefined ? undefined : open.get(name)
-      const hasRoom =
+      const fits =
         shared !== undefined &&
         sharing !== undefined &&
-        shared.seats.length < sharing.max &&
+        shared.slots.length < sharing.max &&
         shared.bytes + bytes <= bytesPerCallMax
-      if (hasRoom) {
+      if (fits) {
         limits.join(bytes)
-        return seatIn(shared, limits, bytes)
+        return slotIn(shared, limits, bytes)
       }
       if (!limits.take(integrationId, max, now, bytes)) return undefined
-      const call: OpenCall = { integrationId, seats: [], bytes: 0 }
+      const call: OpenCall = { integrationId, slots: [], bytes: 0 }
       if (name !== undefined) open.set(name, call)
-      return seatIn(call, limits, bytes)
+      return slotIn(call, limits, bytes)
     },
   }
 }
 
 /** The call that a seat is in; of one that left, none. */
-export const callOfSeat = (seat: Seat): Call | undefined => calls.get(seat)
+export const callOfSlot = (slot: BatchSlot): Call | undefined => calls.get(slot)
 
-function seatIn(call: OpenCall, limits: Limits, bytes: number): Seat {
-  const seat: Seat = {
+function slotIn(call: OpenCall, limits: Limits, bytes: number): BatchSlot {
+  const slot: BatchSlot = {
     leave: () => {
-      const at = call.seats.indexOf(seat)
+      const at = call.slots.indexOf(slot)
       // Twice is once: a slot that nobody held would let a call too many begin.
       if (at === -1) return
-      call.seats.splice(at, 1)
-      calls.delete(seat)
-      if (call.seats.length === 0) limits.free(call.integrationId, call.bytes)
+      call.slots.splice(at, 1)
+      calls.delete(slot)
+      if (call.slots.length === 0) limits.free(call.integrationId, call.bytes)
     },
   }
-  call.seats.push(seat)
+  call.slots.push(slot)
   call.bytes += bytes
-  calls.set(seat, call)
-  return seat
+  calls.set(slot, call)
+  return slot
 }

@@ -6,7 +6,7 @@ import type { Environment } from '../../domain/environment.ts'
 const firstId = '00000000-0000-0000-0000-000000000000'
 
 /** A page of everybody in the environment, by id, as the members of topics are found. */
-export async function findEverybody(
+export async function findAllSubscribers(
   db: Sql,
   environment: Environment,
   page: { after: string | null; limit: number },

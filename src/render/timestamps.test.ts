@@ -17,7 +17,7 @@ test('a moment is shown in the subscriber’s zone, another on request, else in 
 })
 
 test('summer time begins and ends where the zone says', () => {
-  const hour = (moment: string) => plain('{{ x | date: "%H:%M%:z" }}', { x: moment }, berlin)
+  const hour = (timestamp: string) => plain('{{ x | date: "%H:%M%:z" }}', { x: timestamp }, berlin)
   assert.equal(hour('2024-03-31T00:59:59Z'), '01:59+01:00')
   assert.equal(hour('2024-03-31T01:00:00Z'), '03:00+02:00')
   assert.equal(hour('2024-10-27T00:30:00Z'), '02:30+02:00')

@@ -4,14 +4,14 @@
 const form =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?([Zz]|[+-]\d{2}(?::?\d{2})?)?)?$/
 
-export interface IsoMoment {
+export interface IsoTimestamp {
   readonly at: Date
   readonly hasTime: boolean
   readonly hasZone: boolean
 }
 
 /** Without a zone it is read as UTC: what a text means must not depend on the machine that reads it. */
-export function momentOfText(text: string): IsoMoment | undefined {
+export function timestampOfText(text: string): IsoTimestamp | undefined {
   const match = form.exec(text)
   if (match === null) return undefined
   const part = (index: number): number => Number(match[index] ?? 0)
