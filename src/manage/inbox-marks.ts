@@ -11,6 +11,7 @@ import type { InboxNotification } from '../domain/message-views.ts'
 import type { Problem } from '../domain/problem.ts'
 import { badRequest, invalidField, notFound } from '../domain/problem.ts'
 import { isUuid } from '../domain/uuid-v7.ts'
+import { changeInboxes } from '../record/change-inboxes.ts'
 import { appendDetails } from '../store/jobs/append.ts'
 import { endSnoozeEarly, inContexts, lockInbox, matchesFilter } from '../store/messages/inbox.ts'
 import { lockMessage } from '../store/messages/lock.ts'
@@ -25,13 +26,26 @@ import type { World } from '../world/world.ts'
 import { removeBatch } from './message-deletion.ts'
 import { tellFirsts } from './message-marks.ts'
 
+/** A transaction that changes the reader's inbox. */
+function changing<Result>(
+  db: Db,
+  world: World,
+  { environment, id }: Reader,
+  work: (tx: Tx) => Promise<Result>,
+): Promise<Result> {
+  return db.transaction(async (tx) => {
+    await changeInboxes(tx, world, environment, [id])
+    return work(tx)
+  })
+}
+
 export async function markNotification(
   db: Db,
   world: World,
   reader: Reader,
   call: { id: string; mark: Mark },
 ): Promise<InboxNotification> {
-  return db.transaction(async (tx) => {
+  return changing(db, world, reader, async (tx) => {
     const { id } = await held(tx, reader, call.id)
     const [row] = await markThose(tx, world, reader, [id], call.mark)
     return shown(tx, reader, row, call.id)
@@ -45,7 +59,7 @@ export async function markNotifications(
   reader: Reader,
   call: { ids: readonly string[]; mark: Mark },
 ): Promise<void> {
-  await db.transaction((tx) => markThose(tx, world, reader, call.ids.filter(isUuid), call.mark))
+  await changing(db, world, reader, (tx) => markThose(tx, world, reader, call.ids.filter(isUuid), call.mark))
 }
 
 async function markThose(
@@ -79,20 +93,20 @@ export async function markMatching(
   const { filter, mark } = call
   const also = allOf([inContexts(contextKeys), matchesFilter(environment, filter)])
   const marking = { subscriberId, feedIds: undefined, also, mark, now: world.now() }
-  await db.transaction((tx) =>
+  await changing(db, world, reader, (tx) =>
     markAllMessages(tx, environment, marking, (batch) => tellFirsts(tx, environment, marking, batch)),
   )
 }
 
 export async function deleteNotification(db: Db, world: World, reader: Reader, id: string): Promise<void> {
-  await db.transaction(async (tx) => {
+  await changing(db, world, reader, async (tx) => {
     const row = await held(tx, reader, id)
     await removeBatch(tx, reader.environment, [row.id], world.now())
   })
 }
 
 export async function deleteMatching(db: Db, world: World, reader: Reader, filter: InboxFilter): Promise<void> {
-  await db.transaction(async (tx) => {
+  await changing(db, world, reader, async (tx) => {
     // What was deleted no longer matches, so this ends.
     for (let ids = await lockInbox(tx, reader, filter); ids.length > 0; ids = await lockInbox(tx, reader, filter)) {
       await removeBatch(tx, reader.environment, ids, world.now())
@@ -111,7 +125,7 @@ export async function snoozeNotification(
   const mistake = inboxSnoozeMistake(until, now)
   if (mistake !== undefined) throw invalidField('snoozeUntil', `snoozeUntil ${mistake}`, call.until)
   const { environment, id: subscriberId } = reader
-  return db.transaction(async (tx) => {
+  return changing(db, world, reader, async (tx) => {
     const { id, first_seen_at: seenBefore } = await held(tx, reader, call.id)
     const row = await snoozeMessage(tx, environment, { id, subscriberId, until, now })
     const task = { id, kind: 'unsnooze', lane: directLane, dueAt: until, state: { messageId: id } } as const
@@ -129,7 +143,7 @@ export async function unsnoozeNotification(
   reader: Reader,
   messageId: string,
 ): Promise<InboxNotification> {
-  return db.transaction(async (tx) => {
+  return changing(db, world, reader, async (tx) => {
     const { id, job_id: jobId } = await held(tx, reader, messageId)
     const now = world.now()
     if (!(await endSnoozeEarly(tx, reader.environment, { id, now }))) throw unknown(messageId)
@@ -145,7 +159,7 @@ export async function answerAction(
   reader: Reader,
   call: { id: string; type: ButtonType; status: ActionStatus },
 ): Promise<InboxNotification> {
-  return db.transaction(async (tx) => {
+  return changing(db, world, reader, async (tx) => {
     const { id, cta: before } = await held(tx, reader, call.id)
     const cta = withAction(before ?? {}, call)
     if (cta === undefined) {

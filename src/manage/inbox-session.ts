@@ -14,6 +14,7 @@ import type { Schedule } from '../domain/schedule.ts'
 import type { SubscriberFields } from '../domain/subscriber.ts'
 import { findSigningKeys } from '../store/api-keys.ts'
 import { insertContexts } from '../store/contexts.ts'
+import { openInbox } from '../store/inbox-changes.ts'
 import { revokeSessions } from '../store/inbox-sessions.ts'
 import { findEnvironmentIdentified } from '../store/installation.ts'
 import { listIntegrations } from '../store/integrations.ts'
@@ -95,6 +96,7 @@ async function opened(
   const row = await ensureSubscriber(tx, world, environment, request, countNew)
   await insertContexts(tx, environment, request.contexts, now)
   const schedule = await ensureSchedule(tx, world, environment, row, request.defaultSchedule)
+  await openInbox(tx, environment, row.id)
   const contextKeys = request.contexts.map(contextKeyOf).sort()
   return { reader: { environment, id: row.id, subscriberId: row.subscriber_id, contextKeys }, schedule }
 }

@@ -7,8 +7,9 @@ import type { Environment } from '../domain/environment.ts'
 import type { Channel } from '../domain/integration.ts'
 import { notFound } from '../domain/problem.ts'
 import { isUuid } from '../domain/uuid-v7.ts'
+import { changeInboxesOf } from '../record/change-inboxes.ts'
 import { findEventIds } from '../store/events.ts'
-import { deleteMessages, lockMessagesOfEvent } from '../store/messages/delete.ts'
+import { deleteMessages, findMessagesOfEvent } from '../store/messages/delete.ts'
 import { deleteTasks } from '../store/tasks.ts'
 import type { World } from '../world/world.ts'
 import { unknownMessage } from './message-marks.ts'
@@ -25,6 +26,7 @@ export async function removeMessage(
 ): Promise<Answer<{ acknowledged: true; status: 'deleted' }>> {
   return once(db, world, environment, call.idempotency, async (tx) => {
     if (!isUuid(call.messageId)) throw unknownMessage(call.messageId)
+    await changeInboxesOf(tx, world, environment, [call.messageId])
     const count = await removeBatch(tx, environment, [call.messageId], world.now())
     if (count === 0) throw unknownMessage(call.messageId)
     return ok({ acknowledged: true, status: 'deleted' })
@@ -44,9 +46,10 @@ export async function removeMessagesOfTransaction(
     let count = 0
     let after: string | undefined
     while (eventId !== undefined) {
-      const ids = await lockMessagesOfEvent(tx, environment, { id: eventId, channel: call.channel, after })
+      const ids = await findMessagesOfEvent(tx, environment, { id: eventId, channel: call.channel, after })
       after = ids.at(-1)
       if (after === undefined) break
+      await changeInboxesOf(tx, world, environment, ids)
       count += await removeBatch(tx, environment, ids, now)
     }
     if (count === 0) throw notFound('Invalid transactionId or channel')

@@ -10,6 +10,7 @@ import { actionPayloadBytesMax, firstsOf, withAction } from '../domain/message-m
 import type { Message, SubscriberNotification } from '../domain/message-views.ts'
 import { badRequest, invalidField, notFound } from '../domain/problem.ts'
 import { isUuid } from '../domain/uuid-v7.ts'
+import { changeInboxes } from '../record/change-inboxes.ts'
 import { feedNames } from '../store/feeds.ts'
 import { appendDetails } from '../store/jobs/append.ts'
 import { lockMessage } from '../store/messages/lock.ts'
@@ -38,6 +39,7 @@ export async function markSome(
 ): Promise<Answer<Message[]>> {
   return once(db, world, environment, call.idempotency, async (tx) => {
     const subscriber = await existing(tx, environment, call.subscriberId)
+    await changeInboxes(tx, world, environment, [subscriber.id])
     const marking = { ids: call.messageIds, subscriberId: subscriber.id, mark: call.mark, now: world.now() }
     const { marked, found } = await markMessages(tx, environment, marking)
     await tellFirsts(tx, environment, marking, found)
@@ -58,6 +60,7 @@ export async function markAll(
   return once(db, world, environment, call.idempotency, async (tx) => {
     const subscriber = await existing(tx, environment, call.subscriberId)
     const { mark } = call
+    await changeInboxes(tx, world, environment, [subscriber.id])
     // A step may name its feed by id or by identifier, and so may whoever asks.
     const feedIds = call.feedIds && (await feedNames(tx, environment, call.feedIds))
     const marking = { subscriberId: subscriber.id, mark, feedIds, now: world.now() }
@@ -76,6 +79,7 @@ export async function markOne(
   return once(db, world, environment, call.idempotency, async (tx) => {
     const subscriber = await existing(tx, environment, call.subscriberId)
     if (!isUuid(call.messageId)) throw unknownNotification(call.messageId)
+    await changeInboxes(tx, world, environment, [subscriber.id])
     const marking = {
       ids: [call.messageId],
       subscriberId: subscriber.id,
@@ -122,6 +126,7 @@ export async function answerButton(
   }
   return once(db, world, environment, call.idempotency, async (tx) => {
     const subscriber = await existing(tx, environment, call.subscriberId)
+    await changeInboxes(tx, world, environment, [subscriber.id])
     const found = isUuid(messageId)
       ? await lockMessage(tx, environment, { id: messageId, subscriberId: subscriber.id })
       : undefined

@@ -7,6 +7,7 @@ import { unsnoozeMessages } from '../store/messages/snooze.ts'
 import type { Task } from '../store/tasks.ts'
 import { finishTasks } from '../store/tasks.ts'
 import type { World } from '../world/world.ts'
+import { changeInboxesOf } from './change-inboxes.ts'
 
 /** The snoozes whose time has come, in one transaction with the tasks that say so. */
 export async function endDueSnoozes(
@@ -18,18 +19,20 @@ export async function endDueSnoozes(
   if (tasks.length === 0) return
   await db.transaction(async (tx) => {
     const ours = await finishTasks(tx, environment, tasks)
-    await endSnoozes(tx, environment, [...ours], world.now())
+    await endSnoozes(tx, world, environment, [...ours])
   })
 }
 
 /** How many came back. One that is not put off any more is left alone, so a task that runs twice does no harm. */
 export async function endSnoozes(
   tx: Tx,
+  world: World,
   environment: Environment,
   messageIds: readonly string[],
-  now: Date,
 ): Promise<number> {
   if (messageIds.length === 0) return 0
+  const now = world.now()
+  await changeInboxesOf(tx, world, environment, messageIds)
   const jobIds = await unsnoozeMessages(tx, environment, messageIds, now)
   const details = [detail(now, 'unsnoozed')]
   await appendDetails(

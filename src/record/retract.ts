@@ -11,7 +11,7 @@ import { appendDetails } from '../store/jobs/append.ts'
 import type { MendedNotification } from '../store/jobs/redrive.ts'
 import { hasRedrivable, lockEvents, markHeld } from '../store/jobs/redrive.ts'
 import type { SaidMessage } from '../store/messages/retract.ts'
-import { lockSaidOfEvent, lockSaidOfJobs, retractMessages } from '../store/messages/retract.ts'
+import { findSaidOfEvent, lockSaid, lockSaidOfJobs, retractMessages } from '../store/messages/retract.ts'
 import type { RetractedSoFar, RetractionRow } from '../store/retractions.ts'
 import { advanceRetraction, lockRetraction } from '../store/retractions.ts'
 import type { Task } from '../store/tasks.ts'
@@ -21,6 +21,7 @@ import type { CanceledNotification } from './cancel-one.ts'
 import { cancelNotification, stepsOf } from './cancel-one.ts'
 import type { CancelState } from './cancel-page.ts'
 import { cancelPage, cancelStart } from './cancel-page.ts'
+import { changeInboxes, changeInboxesOf } from './change-inboxes.ts'
 
 export interface RetractedNotification extends CanceledNotification {
   readonly removed: readonly SaidMessage[]
@@ -52,6 +53,7 @@ export async function retractNotification(
     held.map((job) => job.id),
     [mark],
   )
+  await changeInboxes(tx, world, environment, [notification.subscriberId])
   const said = await lockSaidOfJobs(tx, environment, jobs)
   const jobIds = jobs.map((job) => job.id)
   const isBarred = await hasRedrivable(tx, environment, jobIds)
@@ -125,15 +127,17 @@ export async function retractPage(
     const advanced = await advanceRetraction(tx, environment, id, soFar, { isDone: false, now })
     return { retraction: advanced, next: { ...state, cancel: next ?? null } }
   }
-  const said = await lockSaidOfEvent(tx, environment, { eventId, after: state.after, limit: messagesPerPage })
+  const ids = await findSaidOfEvent(tx, environment, { eventId, after: state.after, limit: messagesPerPage })
+  await changeInboxesOf(tx, world, environment, ids)
+  const said = await lockSaid(tx, environment, ids)
   const jobIds = [...new Set(said.map((message) => message.jobId))]
   const { removed, sent } = await takeBack(tx, environment, { said, jobIds, by, now })
-  const isDone = said.length < messagesPerPage
+  const isDone = ids.length < messagesPerPage
   const counted: Partial<Record<Channel, number>> = { ...retraction.sent }
   for (const { channel } of sent) counted[channel] = (counted[channel] ?? 0) + 1
   const soFar = { ...soFarOf(retraction), removed: retraction.removed + removed.length, sent: counted }
   const advanced = await advanceRetraction(tx, environment, id, soFar, { isDone, now })
-  return { retraction: advanced, next: isDone ? undefined : { ...state, after: said.at(-1)?.id ?? null } }
+  return { retraction: advanced, next: isDone ? undefined : { ...state, after: ids.at(-1) ?? null } }
 }
 
 const soFarOf = ({ canceled, removed, sent }: RetractionRow): RetractedSoFar => ({ canceled, removed, sent })

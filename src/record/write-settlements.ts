@@ -14,6 +14,7 @@ import type { Reservation } from '../queue/worker.ts'
 import type { CountedJob, KeptJobs } from '../store/counts.ts'
 import { jobCountInsertion } from '../store/counts.ts'
 import { closeWindows } from '../store/digests.ts'
+import { countedInboxes } from '../store/inbox-changes.ts'
 import type { NewJob } from '../store/jobs/insert.ts'
 import { jobInsertions, madeJobs } from '../store/jobs/insert.ts'
 import { jobSettlements, settledJobs, showDigests } from '../store/jobs/settle.ts'
@@ -22,6 +23,7 @@ import type { CallResult } from '../store/messages/sending.ts'
 import { callResults, recordedAmong } from '../store/messages/sending.ts'
 import { suppressionInsertion } from '../store/suppressions.ts'
 import type { World } from '../world/world.ts'
+import { hintAtListed } from './change-inboxes.ts'
 import type { CountedCall } from './count-settlements.ts'
 import { countedByMessage, countedJobs } from './count-settlements.ts'
 import { preLeasedJob } from './notify.ts'
@@ -69,7 +71,8 @@ export async function writeSettlements(
   const made = jobInsertions(environment, decided, insertLease, settledJobs)
   const preLeased = jobInsertions(environment, next, insertLease, settledJobs)
   const ours = idsOf(made)
-  const row = await db.row<{ ids: string | null }>(
+  const isInApp = messages.some(({ draft }) => draft.channel === 'in_app')
+  const row = await db.row<{ ids: string | null; inboxes?: string | null }>(
     oneStatement(
       [
         ...jobSettlements(environment, settled, { clock, leaseMs, now }),
@@ -82,9 +85,11 @@ export async function writeSettlements(
         ...(doubtful.length === 0 ? [] : [doubtfulCounts(environment, doubtful, now)]),
       ],
       // As one text: as rows, reading them costs more than finding them.
-      sql`select string_agg(id::text, ',') as ids from (${idsOf([...made, ...preLeased]).ids}) as ours`,
+      sql`select string_agg(id::text, ',') as ids ${isInApp ? sql`, ${countedInboxes} as inboxes` : sql``}
+          from (${idsOf([...made, ...preLeased]).ids}) as ours`,
     ),
   )
+  hintAtListed(world, environment, row?.inboxes)
   const kept = new Set(row?.ids?.split(',') ?? [])
   const mine = lease === null ? [] : next.filter((job) => kept.has(job.id))
   const events = new Map(settlements.map(({ job }) => [job.eventId, job.event]))

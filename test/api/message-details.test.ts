@@ -93,7 +93,7 @@ test('a snooze and its end are told each time, whoever ends it', async () => {
   await change(said, 'unsnooze')
   await change(said, 'unsnooze')
   await snooze()
-  await app.database.db.transaction((tx) => endSnoozes(tx, environment, [said.id], app.world.now()))
+  await app.database.db.transaction((tx) => endSnoozes(tx, app.world, environment, [said.id]))
   assert.deepEqual(await detailsOf(said), [seen, snoozed, unsnoozed, snoozed, unsnoozed])
 })
 

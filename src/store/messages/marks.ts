@@ -4,6 +4,7 @@ import { json, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Mark, MarkedBefore } from '../../domain/message-marks.ts'
 import type { MessageCta } from '../../domain/workflow.ts'
+import { changeNumber } from '../inbox-changes.ts'
 import { inFeeds } from './feeds.ts'
 import type { MessageRow } from './rows.ts'
 import { isInFeed, isListed, messageColumns } from './rows.ts'
@@ -62,7 +63,7 @@ export async function markMessages(
     order by m.id for no key update`)
   if (held.length === 0) return { marked: [], found: [] }
   const marked = await tx.rows<MessageRow>(sql`
-    update messages m set ${settings[marking.mark](marking.now)}
+    update messages m set ${settings[marking.mark](marking.now)}, change = ${changeNumber(environment)}
     where m.environment_id = ${environment.id} and m.id = any(${held.map((row) => row.id)}::uuid[])
     returning ${messageColumns}`)
   return { marked, found: held }
@@ -93,7 +94,7 @@ export async function markAllMessages(
   // What was marked no longer matches, so this ends; going on after the last saves walking over it again.
   while (batch.length > 0) {
     count += await tx.run(sql`
-      update messages m set ${settings[marking.mark](marking.now)}
+      update messages m set ${settings[marking.mark](marking.now)}, change = ${changeNumber(environment)}
       where m.environment_id = ${environment.id} and m.id = any(${batch.map((row) => row.id)}::uuid[])`)
     await tell(batch)
     batch = await lockOpen(tx, environment, marking, batch.at(-1))
@@ -128,7 +129,7 @@ export async function setCta(
   change: { id: string; cta: MessageCta; now: Date },
 ): Promise<MessageRow | undefined> {
   return tx.row<MessageRow>(sql`
-    update messages m set cta = ${json(change.cta)}::jsonb, updated_at = ${change.now}
+    update messages m set cta = ${json(change.cta)}::jsonb, updated_at = ${change.now}, change = ${changeNumber(environment)}
     where m.environment_id = ${environment.id} and m.id = ${change.id}
     returning ${messageColumns}`)
 }
