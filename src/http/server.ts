@@ -25,6 +25,8 @@ import { installDiscard } from './discard-body.ts'
 import { installDocs } from './docs.ts'
 import { installHealth } from './health.ts'
 import { createUnsignedLimit, installInboxRoutes } from './install-inbox-routes.ts'
+import type { RealtimeSources } from './install-realtime.ts'
+import { installRealtime } from './install-realtime.ts'
 import { installRoute } from './install-route.ts'
 import { installMetrics } from './metrics.ts'
 import { openApiDocument } from './openapi.ts'
@@ -70,6 +72,8 @@ export interface ServerOptions {
   /** Whether this node's worker works; left out where it has none. */
   workerIsReady?(): boolean
   poolUsage(): PoolsUsage
+  /** How this node hears that inboxes changed; left out, it finds out by polling. */
+  readonly realtime?: RealtimeSources
   /** This process, where several are one service. */
   readonly oneOf?: { readonly number: number; readonly joinMetrics: JoinMetrics } | undefined
 }
@@ -160,7 +164,9 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   const context = { ...shared, secretReaders, authenticate, checkRate, vendor, closing }
   for (const route of routes) installRoute(app, route, context)
   const inbox = { ...shared, inboxTokens: createInboxTokens(db, world), countUnsigned: createUnsignedLimit(world) }
-  installInboxRoutes(app, inboxRoutes, inbox, readerLimitOf(world, options))
+  const limitReader = readerLimitOf(world, options)
+  installInboxRoutes(app, inboxRoutes, inbox, limitReader)
+  installRealtime(app, { ...options.realtime, db, world, inboxTokens: inbox.inboxTokens, limitReader })
   await installUnsubscribe(app, db, world)
   await installInboundWebhooks(app, db, world, { queue: options.queue, baseUrl: options.baseUrl })
   return app
