@@ -7,6 +7,7 @@ import type { InboxHints } from '../realtime/hints.ts'
 import { createInboxHints } from '../realtime/hints.ts'
 import { createHub } from '../realtime/hub.ts'
 import type { World } from '../world/world.ts'
+import { installInboxSockets } from './install-inbox-sockets.ts'
 import { installInboxStream } from './install-inbox-stream.ts'
 import type { ReaderLimit } from './reader-limit.ts'
 
@@ -31,6 +32,7 @@ export function installRealtime(app: FastifyInstance, service: RealtimeService):
     hearing = service.hear?.(() => hub.sweep())
   })
   installInboxStream(app, { inboxTokens, limitReader, hub })
+  installInboxSockets(app, world, { inboxTokens, limitReader, hub })
   // Streams never end by themselves: the stop would wait for them.
   app.addHook('preClose', async () => {
     await hub.stop()

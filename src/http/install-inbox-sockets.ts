@@ -1,0 +1,137 @@
+// WebSockets of the inbox, on the port of the API: Socket.IO at /socket.io/, plain at /v1/inbox/ws.
+import type { IncomingMessage, Server } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+import type { WebSocket } from 'ws'
+import { WebSocketServer } from 'ws'
+import { Problem } from '../domain/problem.ts'
+import type { OpenedToken } from '../manage/inbox-tokens.ts'
+import { frameBytesMax } from '../realtime/limits.ts'
+import { servePartySocket } from '../realtime/party-socket.ts'
+import { serveSocketIo } from '../realtime/socket-io.ts'
+import type { World } from '../world/world.ts'
+import { anyOrigin } from './install-inbox-routes.ts'
+import type { StreamService } from './install-inbox-stream.ts'
+import { numberIn } from './install-inbox-stream.ts'
+import { serveWithoutUpgrade } from './without-upgrade.ts'
+
+const partyPath = '/v1/inbox/ws'
+const socketIoPath = '/socket.io'
+/** Sockets that have not shown a token yet. */
+const strangersMax = 1_000
+
+export function installInboxSockets(app: FastifyInstance, world: World, service: StreamService): void {
+  const sockets = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: frameBytesMax,
+  })
+  const upgrades = new Upgrades(world, service, sockets)
+  app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    if (request.headers.upgrade?.toLowerCase() !== 'websocket') {
+      serveWithoutUpgrade(app.server as Server, request, socket, head)
+      return
+    }
+    socket.on('error', () => {})
+    void upgrades.take(request, socket, head)
+  })
+  app.get(partyPath, { config: { cors: anyOrigin } }, async () => {
+    throw new Problem(426, 'Expected a WebSocket', { headers: { upgrade: 'websocket' } })
+  })
+  app.addHook('preClose', async () => upgrades.stop())
+}
+
+class Upgrades {
+  readonly #world: World
+  readonly #service: StreamService
+  readonly #sockets: WebSocketServer
+  readonly #strangers = new Set<WebSocket>()
+  #isStopped = false
+
+  constructor(world: World, service: StreamService, sockets: WebSocketServer) {
+    this.#world = world
+    this.#service = service
+    this.#sockets = sockets
+  }
+
+  async take(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    try {
+      const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')
+      const path = pathname.replace(/\/+$/, '')
+      if (this.#isStopped) throw busy()
+      if (path === socketIoPath) this.#socketIo(request, socket, head, searchParams)
+      else if (path === partyPath) await this.#party(request, socket, head, searchParams)
+      else throw new Problem(404, `Cannot ${request.method} ${pathname}`)
+    } catch (error) {
+      refuse(socket, error)
+    }
+  }
+
+  /** Who it is, is looked at once the connection stands: only so can these clients be told not to try again. */
+  #socketIo(request: IncomingMessage, socket: Duplex, head: Buffer, query: URLSearchParams): void {
+    if (query.get('EIO') !== '4') throw new Problem(400, 'Unsupported protocol version')
+    if (query.get('transport') !== 'websocket') throw new Problem(400, 'Transport unknown')
+    if (this.#strangers.size >= strangersMax) throw busy()
+    this.#sockets.handleUpgrade(request, socket, head, (opened) => {
+      this.#strangers.add(opened)
+      opened.on('close', () => this.#strangers.delete(opened))
+      const open = async (token: string): Promise<OpenedToken | string> => {
+        const session = await this.#opened(token)
+        if (typeof session === 'object') this.#strangers.delete(opened)
+        return session
+      }
+      serveSocketIo(this.#service.hub, open, query.get('token') ?? undefined, opened)
+    })
+  }
+
+  async #party(request: IncomingMessage, socket: Duplex, head: Buffer, query: URLSearchParams): Promise<void> {
+    const { hub } = this.#service
+    const session = await this.#opened(query.get('token') ?? '')
+    if (typeof session === 'string') throw new Problem(401, session)
+    const after = numberIn(query.get('offset'))
+    const joined = await hub.enter(session, after)
+    this.#sockets.handleUpgrade(request, socket, head, (opened) =>
+      servePartySocket(hub, this.#world, session, joined, after, opened),
+    )
+  }
+
+  /** The session of a token, or why there is none. Readers who connect too often are a 429, which throws. */
+  async #opened(token: string): Promise<OpenedToken | string> {
+    const opened = await this.#service.inboxTokens.open(token)
+    if (opened === undefined) return 'Unauthorized'
+    if (opened === 'expired') return 'token expired'
+    const { environment, id } = opened.reader
+    this.#service.limitReader(`${environment.id}/${id}`)
+    return opened
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    for (const stranger of this.#strangers) stranger.terminate()
+  }
+}
+
+const busy = (): Problem => new Problem(503, 'Too many connections', { headers: { 'retry-after': '60' } })
+
+const reasons: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  404: 'Not Found',
+  429: 'Too Many Requests',
+  503: 'Service Unavailable',
+}
+
+/** Before there is a WebSocket there is HTTP. */
+function refuse(socket: Duplex, error: unknown): void {
+  const problem = error instanceof Problem ? error : new Problem(503, 'Try again')
+  const { status, message, headers = {} } = problem
+  const body = JSON.stringify({ error: message })
+  const lines = Object.entries({
+    ...headers,
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}`)
+  socket.end(`HTTP/1.1 ${status} ${reasons[status] ?? 'Error'}\r\n${lines.join('\r\n')}\r\n\r\n${body}`)
+}
