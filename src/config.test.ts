@@ -178,6 +178,7 @@ const badValues: Record<string, readonly string[]> = {
   POSTHORN_RATE_LIMIT_TRIGGER: ['0', '-5', '1000001'],
   POSTHORN_RATE_LIMIT_CONFIGURATION: ['0'],
   POSTHORN_RATE_LIMIT_GLOBAL: ['0'],
+  POSTHORN_RATE_LIMIT_INBOX: ['0', '-1', 'many'],
   POSTHORN_RETENTION_DAYS: ['0', '-1', '36501', '1.5', 'never', 'OFF', '90d'],
   POSTHORN_ROLE: ['both', 'API', 'worker,api'],
   POSTHORN_SMTP_URL: [
