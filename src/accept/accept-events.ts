@@ -74,7 +74,14 @@ export function createTriggers(db: Db, world: World, queue: Queue, decideAtOnce?
     },
   )
   return {
-    bulk: (environment, call) => bulks.add(environment, call),
+    bulk: async (environment, call) => {
+      const answered = queue.callerWaits?.()
+      try {
+        return await bulks.add(environment, call)
+      } finally {
+        answered?.()
+      }
+    },
     single: (environment, { event, idempotency, traceparent }) =>
       singles.add(environment, { events: [event], idempotency, traceparent }),
     cancel: (environment, transactionId) => cancelEvent(db, world, environment, queue, transactionId),

@@ -87,12 +87,34 @@ test('however long that lasts: what a provider can do is measured again with hal
   assert.ok(Math.max(...sizes.slice(500)) <= 200, `${Math.max(...sizes.slice(500))}`)
 })
 
-test('a provider that has become slower by itself is found to be as quick as it can be, and gets its calls again', () => {
+test('a provider that has become slower by itself is seen to be no quicker with half the calls, and gets them again', () => {
+  for (const [quick, slow] of [
+    [200, 500],
+    [1, 200],
+    [20, 3_000],
+  ] as const) {
+    const window = createCallWindow()
+    run({ window, provider: fixed(quick), forMs: 5_000 })
+    const slower = run({ window, provider: fixed(slow), fromMs: 5_000, forMs: 20 * slow })
+    assert.ok(Math.min(...slower.sizes) >= 50, `${Math.min(...slower.sizes)}`)
+    assert.equal(slower.last, 500, `from ${quick} to ${slow} ms`)
+    assert.ok(slower.endings.answered > 5_000, `from ${quick} to ${slow} ms: ${slower.endings.answered} answers`)
+  }
+})
+
+test('one that was quick with few calls at a time, and becomes slow, gets more within seconds', () => {
   const window = createCallWindow()
-  run({ window, provider: fixed(200), forMs: 5_000 })
-  const slower = run({ window, provider: fixed(500), fromMs: 5_000, forMs: 100_000, stepMs: 10 })
-  assert.equal(Math.min(...slower.sizes), 50)
-  assert.equal(slower.last, 500)
+  run({ window, provider: fixed(1), forMs: 5_000, wanted: 10 })
+  const { last } = run({ window, provider: fixed(200), fromMs: 5_000, forMs: 3_000 })
+  assert.equal(last, 500)
+})
+
+test('one that was quick and then makes calls wait gets few soon', () => {
+  const window = createCallWindow()
+  run({ window, provider: fixed(20), forMs: 5_000 })
+  const { sizes } = run({ window, provider: queueing(100), fromMs: 5_000, forMs: 60_000 })
+  const settled = sizes.slice(10_000)
+  assert.ok(Math.max(...settled) <= 250, `${Math.min(...settled)} to ${Math.max(...settled)}`)
 })
 
 test('a provider that answers 429 beyond a rate is asked at about that rate, and few calls are refused', () => {
@@ -135,21 +157,22 @@ test('calls without an answer shrink it; one that fails now and then does not', 
 })
 
 test('what our own busy process adds is not taken for a slow provider', () => {
-  const window = createCallWindow()
-  const rounds = (latencyMs: number, ownMs: number, fromMs: number): number => {
-    for (let ms = fromMs; ms < fromMs + 10_000; ms += latencyMs) {
+  /** Latency grows with the calls: at 50 of them it is 60 ms. */
+  const sizeWith = (ownMs: number): number => {
+    const window = createCallWindow()
+    for (let ms = 0; ms < 10_000; ) {
       window.missed()
       const count = window.size(500)
+      const latencyMs = Math.round(count * 1.2)
       for (let one = 0; one < count; one += 1) {
         window.note({ beganAt: at(ms), ending: 'answered', ownMs }, at(ms + latencyMs))
       }
+      ms += latencyMs
     }
     return window.size(500)
   }
-  window.note({ beganAt: at(0), ending: 'slow-down' }, at(20))
-  assert.ok(rounds(20, 0, 100) > 50)
-  assert.equal(rounds(120, 0, 10_100), 50)
-  assert.ok(rounds(120, 100, 20_200) > 100)
+  assert.ok(sizeWith(0) <= 110, `${sizeWith(0)}`)
+  assert.ok(sizeWith(200) > 150, `${sizeWith(200)}`)
 })
 
 test('a minute without calls, and it begins again from what is usual', () => {

@@ -21,6 +21,10 @@ export const usualCallsMax = 50
 
 /** Answers that take half as long again as the fastest ones did: then calls wait at the provider, and more would wait longer. */
 const slowerRatio = 1.5
+/** About as slow with half the calls: then it is not ours that wait for each other there. */
+const sameRatios = { min: 0.8, max: 1.25 } as const
+/** While more calls are tried at a provider that is slow by itself: most of them must not wait there. */
+const probingRatio = 1.15
 /** Below this, beside what our own process adds, a difference means nothing. */
 const slowerMs = 20
 /** Failures within a round that count as a sign of too many calls: a provider that fails now and then is not overloaded. */
@@ -52,6 +56,10 @@ class Window implements CallWindow {
   #fastest: { readonly ms: number; readonly atMs: number } | undefined
   /** While the fastest answers are measured again, with half the calls: the size to go back to. */
   #sizeBefore: number | undefined
+  /** While it is tried whether a provider that has become much slower is quicker with half the calls: how it was with all. */
+  #trial: { readonly size: number; readonly latencyMs: number } | undefined
+  /** It is slow by itself: more calls are tried. */
+  #isProbing = false
   #round = newRound(0)
   #lastMs = 0
 
@@ -98,10 +106,31 @@ class Window implements CallWindow {
       this.#measureFastest(latencyMs, nowMs)
       return
     }
-    if (sizeBefore !== undefined) return
-    const quickMs = (this.#fastest?.ms ?? latencyMs) * slowerRatio + slowerMs + ownMs
-    if (latencyMs > quickMs) this.#makeQuick(quickMs / latencyMs, nowMs)
-    else if (wasShort) this.#grow()
+    if (sizeBefore !== undefined || this.#isSlowByItself(latencyMs, nowMs)) return
+    const ratio = this.#isProbing ? probingRatio : slowerRatio
+    const quickMs = (this.#fastest?.ms ?? latencyMs) * ratio + slowerMs + ownMs
+    if (latencyMs <= quickMs) {
+      if (wasShort) this.#grow()
+    } else if (this.#size > usualCallsMax) this.#makeQuick(quickMs / latencyMs, latencyMs, nowMs)
+    else this.#probe(latencyMs, nowMs)
+  }
+
+  /** The end of a trial. Other reasons than our calls made it slow, so as many as before do no harm. */
+  #isSlowByItself(latencyMs: number, nowMs: number): boolean {
+    const trial = this.#trial
+    this.#trial = undefined
+    const ratio = trial === undefined ? 0 : latencyMs / trial.latencyMs
+    if (trial === undefined || ratio < sameRatios.min || ratio > sameRatios.max) return false
+    this.#size = trial.size
+    this.#probe(latencyMs, nowMs)
+    return true
+  }
+
+  /** A provider that is merely slow is no reason for fewer calls than usual. Whether it takes more is tried, and soon seen. */
+  #probe(latencyMs: number, nowMs: number): void {
+    this.#fastest = { ms: latencyMs, atMs: nowMs }
+    this.#doublesBelow = Number.POSITIVE_INFINITY
+    this.#isProbing = true
   }
 
   #grow(): void {
@@ -110,15 +139,18 @@ class Window implements CallWindow {
     this.#size = Math.min(this.#max, this.#size + more)
   }
 
-  /** A provider that is merely slow is no reason for fewer calls than usual. */
-  #makeQuick(factor: number, nowMs: number): void {
-    if (this.#size > usualCallsMax) this.#resize(Math.max(usualCallsMax, this.#size * Math.max(0.5, factor)), nowMs)
+  #makeQuick(factor: number, latencyMs: number, nowMs: number): void {
+    const size = this.#size
+    this.#resize(Math.max(usualCallsMax, size * Math.max(0.5, factor)), nowMs)
+    if (factor <= 0.5) this.#trial = { size, latencyMs }
   }
 
   #resize(size: number, nowMs: number): void {
     this.#size = Math.max(1, Math.floor(size))
     this.#doublesBelow = this.#size
     this.#sizeBefore = undefined
+    this.#trial = undefined
+    this.#isProbing = false
     this.#round = newRound(nowMs)
   }
 
@@ -137,6 +169,8 @@ class Window implements CallWindow {
     this.#doublesBelow = Number.POSITIVE_INFINITY
     this.#fastest = undefined
     this.#sizeBefore = undefined
+    this.#trial = undefined
+    this.#isProbing = false
     this.#round = { ...newRound(nowMs), wasShort: this.#round.wasShort }
   }
 }

@@ -28,6 +28,23 @@ test('so many batches run at once, and the others wait their turn', async () => 
   assert.deepEqual(sizes(), [5, 5, 5, 2])
 })
 
+test('a runner that rests takes no batch; what is over gives its capacity back meanwhile', async () => {
+  const resting: (() => void)[] = []
+  const rest = () => new Promise<void>((resolve) => resting.push(resolve))
+  const { worker, claims, batches, sizes } = scripted({ runnersMax: 1, claimedMax: 10, rest })
+  worker.start()
+  await last(claims).answer(5)
+  await last(claims).answer(5)
+  await batches[0]?.settle()
+  assert.deepEqual(sizes(), [5])
+  worker.poke()
+  await turn()
+  assert.equal(last(claims).limit, 5, 'capacity for a batch is free')
+  resting[0]?.()
+  await turn()
+  assert.deepEqual(sizes(), [5, 5])
+})
+
 test('no more is in flight than may be, counting what is decided but still on its way', async () => {
   const { worker, claims, batches } = scripted({ claimedMax: 12 })
   worker.start()

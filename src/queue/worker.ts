@@ -46,6 +46,8 @@ export interface WorkerOptions<Row extends Leased> {
   mayClaim?(): boolean
   /** Reports every row. Resolves when the next batch may run; some rows may still be in flight then. */
   run(rows: readonly Row[], handling: Handling<Row>): Promise<void>
+  /** After a batch that took so long: resolves when its runner may take the next. */
+  rest?(tookMs: number): Promise<void>
   release(rows: readonly Row[]): Promise<void>
   /** Frees whatever has one of these leases: a claim, or an insert, whose answer was lost. */
   forget?(leases: readonly string[]): Promise<unknown>
@@ -243,10 +245,12 @@ class WorkerLoop<Row extends Leased> implements Worker {
   }
 
   async #runBatch(line: Line<Row>, group: readonly Held<Row>[]): Promise<void> {
+    const beganMs = performance.now()
     await this.#runGroup(group, {
       done: () => this.#over(line),
       again: (rows) => void this.#runLater(line, rows),
     })
+    await this.#options.rest?.(performance.now() - beganMs)
     this.#runners -= 1
     this.#claimLimit = Math.min(this.#claimLimit * 2, this.#options.batchMax * this.#options.runnersMax)
     this.#runWaiting()

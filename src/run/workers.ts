@@ -11,6 +11,7 @@ import type { QueueTable } from '../queue/leases.ts'
 import { forgetLeases, releaseLeases } from '../queue/leases.ts'
 import type { Queue } from '../queue/queue.ts'
 import { leaseMs } from '../queue/queue.ts'
+import { createRightOfWay } from '../queue/right-of-way.ts'
 import type { Leased, Worker, WorkerOptions } from '../queue/worker.ts'
 import { createWorker } from '../queue/worker.ts'
 import type { DecideAtOnce } from '../record/decided-at-once.ts'
@@ -105,8 +106,10 @@ export function createWorkers(parts: WorkerParts): Workers {
     table: taskQueue,
     run: (batch, handling) => runTasks(stages.pipeline, parts, batch, handling),
   }
+  const rightOfWay = createRightOfWay((ms) => world.sleep(ms))
   const jobWorker = createWorker<Job>({
     ...common(parts, jobs, () => !recorder.isBehind()),
+    rest: rightOfWay.rest,
     claim: createClaims<Job>(claimParts(parts, jobQueue)),
     name: 'jobs',
     claimedMax: jobsClaimedMax,
@@ -128,6 +131,7 @@ export function createWorkers(parts: WorkerParts): Workers {
     clock,
     leaseMs,
     reserve: (count) => jobWorker.reserve(count),
+    callerWaits: rightOfWay.enter,
     poke: () => {
       jobWorker.poke()
       taskWorker.poke()

@@ -2,7 +2,8 @@
 import type { World } from './world.ts'
 
 export interface Pause {
-  sleep(ms: number): Promise<void>
+  /** Whether it was cut short. */
+  sleep(ms: number): Promise<boolean>
   /** Ends the present pause, or the next one if there is none now. */
   wake(): void
 }
@@ -12,7 +13,9 @@ export function createPause(world: Pick<World, 'sleep'>): Pause {
   return {
     sleep: async (ms) => {
       await world.sleep(ms, waking.signal)
-      if (waking.signal.aborted) waking = new AbortController()
+      const wasCut = waking.signal.aborted
+      if (wasCut) waking = new AbortController()
+      return wasCut
     },
     wake: () => waking.abort(),
   }

@@ -147,6 +147,19 @@ test('a reported death wakes the look: what the child held is due at once', asyn
   await living.node.stop()
 })
 
+test('a process of the same machine that ends is missed sooner than the tables would tell', async () => {
+  const neighbour = scene.node()
+  await neighbour.heartbeat.beat()
+  const [job = ''] = await scene.leasedJobs(neighbour.heartbeat.leases)
+  let isGone = false
+  const living = live({ host: { facts: elsewhere, isGone: () => isGone } })
+  await eventually(async () => living.node.hasOthers())
+  assert.equal(await scene.isFree(job), false)
+  isGone = true
+  await eventually(async () => await scene.isFree(job), 4_000)
+  await living.node.stop()
+})
+
 test('hints come by a session of its own, whose loss changes nothing about the node', async () => {
   const sessions: Session[] = []
   let hints = 0

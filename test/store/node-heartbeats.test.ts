@@ -246,10 +246,13 @@ test('a process of this machine that was killed is found dead at the first look'
   await observer.heartbeat.beat()
   await observer.deaths.look()
   assert.equal(await scene.isFree(job), false, 'it runs')
+  assert.equal(observer.deaths.missesNeighbour(), false)
   child.kill('SIGKILL')
   await once(child, 'exit')
+  assert.equal(observer.deaths.missesNeighbour(), true, 'without asking the database')
   await observer.deaths.look()
   assert.equal(await scene.isFree(job), true)
+  assert.equal(observer.deaths.missesNeighbour(), false, 'what was freed is not missed again')
 })
 
 test('a reported death is acted on at the next look, though the heartbeat is young', async () => {

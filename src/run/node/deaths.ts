@@ -37,6 +37,8 @@ export class Deaths {
   readonly #options: DeathsOptions
   #seen: Sightings = new Map()
   #others = 0
+  /** Those that lived when they were last looked at. */
+  #neighbours: readonly NodeHeartbeat[] = []
   /** Nodes whose processes were seen to end. */
   readonly #reported = new Set<string>()
 
@@ -47,6 +49,11 @@ export class Deaths {
   /** How many other nodes live, as far as is known. */
   get others(): number {
     return this.#others
+  }
+
+  /** Whether a process of this machine has ended since the last look: asks the machine, not the database. */
+  missesNeighbour(): boolean {
+    return this.#neighbours.some((node) => this.#options.host.isGone(node))
   }
 
   /** Remembered beyond the next look: a registration that was under way may be committed later. */
@@ -69,6 +76,7 @@ export class Deaths {
     const { seen, dead } = judge(this.#seen, { ...times, sightings })
     this.#seen = seen
     this.#others = living.length + oldNodes.length - dead.size
+    this.#neighbours = living.filter((node) => !dead.has(keyOf(node)))
     await this.#end(
       living.filter((node) => dead.has(keyOf(node))),
       oldNodes.filter(({ id }) => dead.has(id)),

@@ -59,6 +59,9 @@ const beatEveryMs = 2_000
 /** After a heartbeat that could not be written. */
 const beatAgainMs = 500
 const lookEveryMs = 5_000
+/** A node among others asks the tables more often, and in between whether the processes on its own machine are there. */
+const glanceEveryMs = 500
+const glancesPerLook = 4
 /** A heartbeat that hangs does not keep a node from stopping. */
 const stopWaitMs = 3_000
 
@@ -191,7 +194,18 @@ class HeartbeatNode implements Node {
           world.log.warn({ error: error.message }, 'Could not look for dead nodes; will try again')
         })
       }
-      if (!this.#isStopping) await this.#betweenLooks.sleep(lookEveryMs)
+      if (!this.#isStopping) await this.#untilNextLook()
+    }
+  }
+
+  async #untilNextLook(): Promise<void> {
+    if (this.#deaths.others === 0) {
+      await this.#betweenLooks.sleep(lookEveryMs)
+      return
+    }
+    for (let glances = 0; glances < glancesPerLook; glances += 1) {
+      const wasCut = await this.#betweenLooks.sleep(glanceEveryMs)
+      if (wasCut || this.#deaths.missesNeighbour()) return
     }
   }
 
