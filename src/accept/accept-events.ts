@@ -22,7 +22,7 @@ import { cancelEvent } from './accept-cancel.ts'
 import type { GivenEvent, Judged, JudgedVersions } from './judge-events.ts'
 import { createJudgedVersions, judgeEvents } from './judge-events.ts'
 import type { Acceptance, Numbered, WrittenEvents } from './write-events.ts'
-import { isPlain, jobsAtOnce, peopleOf, writeEvents } from './write-events.ts'
+import { areLarge, isPlain, jobsAtOnce, peopleOf, writeEvents } from './write-events.ts'
 import { writePlainEvents } from './write-plain-events.ts'
 
 export interface Triggers {
@@ -199,7 +199,7 @@ async function judgeCalls(
   const events = gathered(calls, (call) => call.events)
   const requests = gathered(events, (event) => ('request' in event ? [event.request] : []))
   const isKeyed = calls.some((call) => call.idempotency !== undefined)
-  const mayBePlain = !isKeyed && requests.every(isPlain) && !repeatsTransaction(requests)
+  const mayBePlain = !isKeyed && requests.every(isPlain) && !repeatsTransaction(requests) && !areLarge(requests)
   const named = mayBePlain ? gathered(requests, ({ recipients, actor }) => peopleOf(recipients, actor)) : []
   const areDecidedSoon = named.length <= (decideAtOnce === undefined ? foreseenMax : decidedAtOnceMax)
   const [judged, people] = await db.together((on) =>

@@ -6,6 +6,7 @@ import type { Environment } from '../domain/environment.ts'
 import type { EventRequest, TriggerResult, TriggerStatus } from '../domain/event.ts'
 import { gathered } from '../domain/gathered.ts'
 import type { Tenant } from '../domain/tenant.ts'
+import { Turn } from '../domain/turn.ts'
 import type { Severity, TemplateVariable, WorkflowVersion } from '../domain/workflow.ts'
 import { activeStepFrom, severities } from '../domain/workflow.ts'
 import { findEventIds } from '../store/events.ts'
@@ -101,10 +102,12 @@ export async function judgeEvents(
     clock: new CheckClock(),
   }
   const judged: Judged[] = []
+  const turn = new Turn()
   for (const event of events) {
     judged.push(judge(event, facts))
-    // A payload that takes its time to be checked is one of many: others have their turn before the next.
+    // A payload that takes its time to be checked, or copied, is one of many: others have their turn before the next.
     if (facts.clock.isOver()) await facts.clock.nextTurn()
+    if (turn.isOver()) await turn.next()
   }
   return judged
 }

@@ -127,8 +127,11 @@ async function insertAll(
   const { notifications, jobs } = firstJobs(gathered(events, (event) => notifiedOf(event, resolved)))
   const lease = reservation?.lease ?? null
   const { clock, leaseMs } = queue
+  const [first = [], ...others] = piecesOf(rows)
+  // Before those who name them.
+  for (const piece of others) await db.run(oneStatement([eventInsertion(environment, piece)]))
   const parts = [
-    eventInsertion(environment, rows),
+    eventInsertion(environment, first),
     ...(notifications.length === 0 ? [] : [notificationInsertion(environment, notifications)]),
     ...jobInsertions(environment, jobs, { clock, leaseMs, lease, now }),
     countInsertion(environment, countedEvents(rows, notifications), now),
@@ -137,6 +140,27 @@ async function insertAll(
   const preLeased = lease === null ? [] : preLeasedJobs(environment, jobs, lease, rows)
   const expanding = rows.filter((row) => row.expandedAt === null)
   return { preLeased, leftWork: jobs.length > 0 && preLeased.length === 0, expanding }
+}
+
+/** Written at once: large events in one statement would keep all others waiting while it is made. */
+const pieceBytesMax = 1024 * 1024
+
+export const areLarge = (requests: readonly EventRequest[]): boolean =>
+  requests.reduce((sum, { bytes = 0 }) => sum + bytes, 0) > pieceBytesMax
+
+/** One piece, unless they came in large bodies. */
+function piecesOf(rows: readonly NewEvent[]): NewEvent[][] {
+  const pieces: NewEvent[][] = [[]]
+  let bytes = 0
+  for (const row of rows) {
+    bytes += row.bytes ?? 0
+    if (bytes > pieceBytesMax && pieces.at(-1)?.length !== 0) {
+      pieces.push([])
+      bytes = row.bytes ?? 0
+    }
+    pieces.at(-1)?.push(row)
+  }
+  return pieces
 }
 
 /** With their events, where those are small. */
@@ -154,8 +178,8 @@ export function preLeasedJobs(
 /** As many jobs as a node may have in hand then hold 24 MB of events at the most; larger ones are read when they are needed. */
 const smallEventLetters = 8_000
 
-const isSmall = ({ payload, overrides }: NewEvent): boolean =>
-  JSON.stringify(payload).length + JSON.stringify(overrides).length <= smallEventLetters
+const isSmall = ({ payload, overrides, bytes = 0 }: NewEvent): boolean =>
+  bytes <= smallEventLetters && JSON.stringify(payload).length + JSON.stringify(overrides).length <= smallEventLetters
 
 export function triggeredEvent(row: NewEvent): TriggeredEvent {
   const { id, transactionId, payload, overrides, actorId, tenantId, contextKeys, severity, attachments } = row
@@ -256,6 +280,7 @@ export function rowOf(event: Numbered, resolved: ResolvedRecipients, topics: rea
     expandedAt: isFannedOut ? null : now,
     test: request.test ?? null,
     traceparent: event.traceparent ?? null,
+    bytes: request.bytes,
   }
 }
 

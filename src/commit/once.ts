@@ -63,7 +63,12 @@ export async function keepAnswers(
     requestHash: idempotency.requestHash,
     status: answer.status,
     // Sealed: the answer may hold credentials.
-    answer: world.sealer.seal(environment.id, 'idempotent-answer', JSON.stringify(answer.body)),
+    answer: world.sealer.seal(
+      environment.id,
+      'idempotent-answer',
+      idempotency.scopeHash.toString('hex'),
+      JSON.stringify(answer.body),
+    ),
   }))
   await storeAnswers(tx, environment, answers, new Date(world.now().getTime() + keptForMs))
 }
@@ -79,7 +84,9 @@ function replay<Body>(
       members: { errors: {} },
     })
   }
-  const body = JSON.parse(world.sealer.open(environment.id, 'idempotent-answer', stored.answer)) as Body
+  const body = JSON.parse(
+    world.sealer.open(environment.id, 'idempotent-answer', call.scopeHash.toString('hex'), stored.answer),
+  ) as Body
   return { status: stored.status as Answer<Body>['status'], body, replayed: true }
 }
 

@@ -28,6 +28,14 @@ test('an element that is no uuid leaves the whole list to text, so that the serv
   for (const one of broken) assert.equal(arrayBytes([good, one], 'uuid'), undefined, String(one))
 })
 
+test('bytes go as they are, and what is none is left to text', () => {
+  const bytes = arrayBytes([Buffer.from('ab'), null, Buffer.alloc(0)], 'bytea')
+  assert.equal(bytes?.subarray(20).toString('hex'), '000000026162ffffffff00000000')
+  assert.equal(bytes?.readInt32BE(4), 1)
+  assert.equal(arrayBytes([Buffer.from('a')], 'bytea')?.readInt32BE(4), 0)
+  assert.equal(arrayBytes([Buffer.from('a'), 'a'], 'bytea'), undefined)
+})
+
 test('what is not text, and a list of nothing, is left to text', () => {
   assert.equal(arrayBytes([], 'text'), undefined)
   assert.equal(arrayBytes(['1', 2], 'text'), undefined)

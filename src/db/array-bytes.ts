@@ -1,7 +1,7 @@
 // Arrays as PostgreSQL sends them itself: as text every quote in a JSON is escaped here and read letter by letter there.
 
 /** The types that the hot statements give lists of, and by which number the server knows them. */
-const numberOfType = { uuid: 2950, text: 25, json: 114, jsonb: 3802 } as const
+const numberOfType = { uuid: 2950, text: 25, json: 114, jsonb: 3802, bytea: 17 } as const
 export type ListType = keyof typeof numberOfType
 
 /** Dimensions, whether there are nulls, the type; then of the one dimension its size and its first index. */
@@ -29,7 +29,23 @@ export function listTypesIn(text: string): ReadonlyMap<number, ListType> {
 /** Undefined where an element is not what its type wants: as text, the server says what it is. */
 export function arrayBytes(values: readonly unknown[], type: ListType): Buffer | undefined {
   if (values.length === 0) return undefined
+  if (type === 'bytea') return byteArray(values)
   return type === 'uuid' ? uuidArray(values) : textArray(values, type)
+}
+
+/** As text each byte would be two letters, and these read again one by one. */
+function byteArray(values: readonly unknown[]): Buffer | undefined {
+  const parts: Buffer[] = [Buffer.allocUnsafe(headBytes)]
+  for (const value of values) {
+    if (value !== null && value !== undefined && !Buffer.isBuffer(value)) return undefined
+    const length = Buffer.allocUnsafe(lengthBytes)
+    length.writeInt32BE(value?.length ?? -1)
+    parts.push(length)
+    if (value) parts.push(value)
+  }
+  const bytes = Buffer.concat(parts)
+  writeHead(bytes, 'bytea', values.length, values.includes(null) || values.includes(undefined))
+  return bytes
 }
 
 function uuidArray(values: readonly unknown[]): Buffer | undefined {

@@ -67,6 +67,8 @@ export interface EventRequest {
   readonly context: readonly ContextMention[]
   /** Set where a workflow is tested. */
   readonly test?: EventTest
+  /** How large it is as JSON, its files apart; known where it came in a large body. */
+  readonly bytes?: number
 }
 
 /** How a test of a workflow differs from a real event. */

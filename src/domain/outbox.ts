@@ -19,6 +19,8 @@ export interface OutboxFilter {
   readonly workflow?: string
   /** In subject, title, content, HTML or text, in capitals or not. */
   readonly text?: string
+  /** Links that unsubscribe are no part of the text. */
+  readonly hidesLinks?: true
   readonly transactionId?: string
   /** At this moment or after it. */
   readonly capturedAfter?: Date

@@ -1,11 +1,24 @@
-// Sealing secrets at rest: AES-256-GCM, bound to the environment and the purpose they were sealed for.
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+// Sealing secrets at rest: AES-256-GCM under a key of each value's own, bound to the environment, the purpose and the row.
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto'
+
+/**
+ * How a value is sealed. 1: under the encryption key itself, with a random nonce, bound to environment and purpose. 2: under a
+ * key that is derived for the value alone, bound to its row as well.
+ */
+export type SealForm = 1 | 2
 
 export interface Sealer {
   /** The id of the key that seals now, to find what is still sealed with an older one. */
   readonly keyId: Buffer
-  seal(environmentId: string, purpose: SealPurpose, plain: string): Buffer
-  open(environmentId: string, purpose: SealPurpose, sealed: Buffer): string
+  /** `record`: the id of the row, as it is where the value is opened again. */
+  seal(environmentId: string, purpose: SealPurpose, record: string, plain: string): Buffer
+  open(environmentId: string, purpose: SealPurpose, record: string, sealed: Buffer): string
+  /** In which form it seals; it opens both. */
+  form(): SealForm
+  /** From now on. Nodes of a version before the second form cannot open that: the installation says which it is in. */
+  sealIn(form: SealForm): void
+  /** Whether what is in another form counts as sealed otherwise, and not only what is under another key. */
+  readonly movesForms?: true
 }
 
 export type SealPurpose =
@@ -27,48 +40,92 @@ export class UnsealError extends Error {
   }
 }
 
-// Layout: 1 byte version, 4 bytes key id, 12 bytes nonce, 16 bytes tag, then the ciphertext.
-const version = 1
+// Layout: 1 byte form, 4 bytes key id, then of the first form 12 bytes nonce, of the second 16 bytes salt; 16 bytes tag, the
+// ciphertext.
 const keyIdBytes = 4
+const startBytes = 1 + keyIdBytes
 const nonceBytes = 12
+const saltBytes = 16
 const tagBytes = 16
-const headerBytes = 1 + keyIdBytes + nonceBytes + tagBytes
+const cipherKeyBytes = 32
 
-/** Seals with the first key and opens with any of them. */
+/** Seals with the first key and opens with any of them. Begins with the first form, which every version opens. */
 export function createSealer(keys: readonly [Buffer, ...Buffer[]]): Sealer {
   const byId = new Map(keys.map((key) => [keyIdOf(key).toString('hex'), key]))
   const [current] = keys
   const keyId = keyIdOf(current)
+  let form: SealForm = 1
   return {
     keyId,
-    seal(environmentId, purpose, plain) {
-      const nonce = randomBytes(nonceBytes)
-      const cipher = createCipheriv('aes-256-gcm', current, nonce)
-      cipher.setAAD(associatedData(environmentId, purpose))
-      const ciphertext = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
-      return Buffer.concat([Buffer.of(version), keyId, nonce, cipher.getAuthTag(), ciphertext])
+    form: () => form,
+    sealIn: (wanted) => {
+      form = wanted
     },
-    open(environmentId, purpose, sealed) {
-      if (sealed.length < headerBytes || sealed[0] !== version) throw new UnsealError('Not a sealed value')
-      const key = byId.get(sealed.subarray(1, 1 + keyIdBytes).toString('hex'))
-      if (key === undefined) throw new UnsealError('Sealed with an encryption key this node does not hold')
-      const nonce = sealed.subarray(1 + keyIdBytes, 1 + keyIdBytes + nonceBytes)
+    seal(environmentId, purpose, record, plain) {
+      const random = randomBytes(form === 1 ? nonceBytes : saltBytes)
+      const { key, nonce, bound } = cipherOf(form, current, random, { environmentId, purpose, record })
+      const cipher = createCipheriv('aes-256-gcm', key, nonce)
+      cipher.setAAD(bound)
+      const ciphertext = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
+      return Buffer.concat([Buffer.of(form), keyId, random, cipher.getAuthTag(), ciphertext])
+    },
+    open(environmentId, purpose, record, sealed) {
+      const sealedIn = formOf(sealed)
+      if (sealedIn === undefined) throw new UnsealError('Not a sealed value')
+      const encryptionKey = byId.get(sealed.subarray(1, startBytes).toString('hex'))
+      if (encryptionKey === undefined) throw new UnsealError('Sealed with an encryption key this node does not hold')
+      const tagAt = startBytes + (sealedIn === 1 ? nonceBytes : saltBytes)
+      const random = sealed.subarray(startBytes, tagAt)
+      const { key, nonce, bound } = cipherOf(sealedIn, encryptionKey, random, { environmentId, purpose, record })
       const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes })
-      decipher.setAAD(associatedData(environmentId, purpose))
-      decipher.setAuthTag(sealed.subarray(headerBytes - tagBytes, headerBytes))
+      decipher.setAAD(bound)
+      decipher.setAuthTag(sealed.subarray(tagAt, tagAt + tagBytes))
       try {
-        return Buffer.concat([decipher.update(sealed.subarray(headerBytes)), decipher.final()]).toString('utf8')
+        return Buffer.concat([decipher.update(sealed.subarray(tagAt + tagBytes)), decipher.final()]).toString('utf8')
       } catch {
-        throw new UnsealError('The sealed value was changed, or belongs to another environment or purpose')
+        throw new UnsealError('The sealed value was changed, or belongs to another environment, purpose or row')
       }
     },
   }
 }
 
-function keyIdOf(key: Buffer): Buffer {
-  return createHash('sha256').update('posthorn key id').update(key).digest().subarray(0, keyIdBytes)
+/** Undefined where it is no sealed value. */
+export function formOf(sealed: Buffer): SealForm | undefined {
+  const form = sealed[0]
+  if (form !== 1 && form !== 2) return undefined
+  const randomBytesOf = form === 1 ? nonceBytes : saltBytes
+  return sealed.length < startBytes + randomBytesOf + tagBytes ? undefined : form
 }
 
-function associatedData(environmentId: string, purpose: SealPurpose): Buffer {
-  return Buffer.from(`${environmentId}/${purpose}`, 'utf8')
+interface Place {
+  readonly environmentId: string
+  readonly purpose: SealPurpose
+  readonly record: string
+}
+
+interface CipherParts {
+  readonly key: Buffer
+  readonly nonce: Buffer
+  /** Authenticated with the value. */
+  readonly bound: Buffer
+}
+
+/**
+ * HKDF-Expand (RFC 5869, one block of SHA-512): the encryption key is random, so there is nothing to extract. With 128 bits of
+ * salt no two values share a key, however many there are; random nonces of 96 bits under one key would be used up.
+ */
+function cipherOf(form: SealForm, encryptionKey: Buffer, random: Buffer, place: Place): CipherParts {
+  const scope = `${place.environmentId}/${place.purpose}`
+  if (form === 1) return { key: encryptionKey, nonce: random, bound: Buffer.from(scope, 'utf8') }
+  const info = Buffer.from(`posthorn sealed value\n${scope}\n`, 'utf8')
+  const block = createHmac('sha512', encryptionKey).update(info).update(random).update(Buffer.of(1)).digest()
+  return {
+    key: block.subarray(0, cipherKeyBytes),
+    nonce: block.subarray(cipherKeyBytes, cipherKeyBytes + nonceBytes),
+    bound: Buffer.from(`${scope}/${place.record}`, 'utf8'),
+  }
+}
+
+function keyIdOf(key: Buffer): Buffer {
+  return createHash('sha256').update('posthorn key id').update(key).digest().subarray(0, keyIdBytes)
 }

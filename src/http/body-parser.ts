@@ -1,6 +1,12 @@
 // Reading a JSON body: UTF-8, bounded depth, no prototype poisoning, no text that a database cannot hold.
 import { isUtf8 } from 'node:buffer'
 import { Problem } from '../domain/problem.ts'
+import { Turn } from '../domain/turn.ts'
+import { bodyValuesMax } from './body-budget.ts'
+import type { ScanRefusal } from './json-scan.ts'
+import { blankBytesMax, scanJson } from './json-scan.ts'
+import { parseInTurns, pieceBytes } from './parse-in-turns.ts'
+import type { JudgedAs } from './route.ts'
 
 /** A longer field path is cut where it is named: a member's name can be as long as the body. */
 const namedPathMax = 200
@@ -13,6 +19,9 @@ export const jsonDepthMax = 100
  * but written with one that ends at some 4,000 levels.
  */
 export const judgedDepthMax = 1_000
+
+/** Objects, arrays and texts of one event, or of a body that is parsed and checked at once. More are more than 512 KiB in any case. */
+export const eventValuesMax = 180_000
 
 export type ParseJson = (text: string) => unknown
 
@@ -34,10 +43,10 @@ export function plainBytesOf(body: unknown): number | undefined {
  */
 export function readJsonBody(bytes: Buffer, parse: ParseJson, judgesText = false): unknown {
   if (bytes.length === 0) return undefined
-  if (!isUtf8(bytes)) throw new Problem(400, 'The body is not valid UTF-8')
+  if (!isUtf8(bytes)) throw notUtf8()
   const depthMax = judgesText ? judgedDepthMax : jsonDepthMax
   const depth = depthOf(bytes)
-  if (depth > depthMax) throw new Problem(400, `The body is nested more than ${depthMax} levels deep`)
+  if (depth > depthMax) throw tooDeep(depthMax)
   const text = bytes.toString('utf8')
   let body: unknown
   try {
@@ -54,6 +63,59 @@ export function readJsonBody(bytes: Buffer, parse: ParseJson, judgesText = false
   // NUL and lone surrogates can only come from an escape: raw ones are not JSON or not UTF-8.
   if (!judgesText && text.includes('\\u')) refuseUnstorableText(body, '')
   return body
+}
+
+const notUtf8 = (): Problem => new Problem(400, 'The body is not valid UTF-8')
+const notJson = (): Problem => new Problem(400, 'The body is not JSON')
+const tooDeep = (depthMax: number): Problem => new Problem(400, `The body is nested more than ${depthMax} levels deep`)
+const tooMany = (valuesMax: number): Problem =>
+  new Problem(400, `The body holds more than ${valuesMax} objects, arrays and texts`)
+
+export interface LargeBodyRules {
+  readonly parse: ParseJson
+  readonly judgesText: JudgedAs | undefined
+  /** Waits until a body of so many values may be parsed. */
+  takeValues(values: number): Promise<void>
+}
+
+/**
+ * A body that is not small: looked through before anything of it is parsed, and in turns. One whose elements are judged on
+ * their own may be of any size that its route allows, and is parsed in pieces; any other is not large enough to be.
+ */
+export async function readLargeJsonBody(bytes: Buffer, rules: LargeBodyRules): Promise<unknown> {
+  if (!isUtf8(bytes)) throw notUtf8()
+  const turn = new Turn()
+  const depthMax = rules.judgesText === undefined ? jsonDepthMax : judgedDepthMax
+  const valuesMax = rules.judgesText === 'events' ? bodyValuesMax : eventValuesMax
+  const json = withoutMark(bytes)
+  const scan = await scanJson(json, { depthMax, valuesMax, pieceBytes, partValuesMax: eventValuesMax }, turn)
+  if (typeof scan === 'string') throw refused(scan, { depthMax, valuesMax })
+  await rules.takeValues(scan.values)
+  if (rules.judgesText === undefined) return readJsonBody(bytes, rules.parse)
+  const body = await parseInTurns(json, scan, turn).catch(() => {
+    throw notJson()
+  })
+  if (typeof body === 'object' && body !== null) largeBodies.add(body)
+  return body
+}
+
+/** Bodies that were parsed in turns, and are to be judged in turns. */
+const largeBodies = new WeakSet<object>()
+
+export function isLargeBody(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && largeBodies.has(body)
+}
+
+function refused(refusal: ScanRefusal, { depthMax, valuesMax }: { depthMax: number; valuesMax: number }): Problem {
+  if (refusal === 'too deep') return tooDeep(depthMax)
+  if (refusal === 'too many blanks')
+    return new Problem(400, `The body holds more than ${blankBytesMax} blanks in a row`)
+  return refusal === 'not JSON' ? notJson() : tooMany(valuesMax)
+}
+
+/** The mark that some editors begin a text with. */
+function withoutMark(bytes: Buffer): Buffer {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes
 }
 
 function isJson(text: string): boolean {

@@ -1,6 +1,7 @@
 // Files in a payload: taken out and decoded, or told what to mend.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createRandom } from '../../test/support/random.ts'
 import { attachmentsBytesMax, attachmentsPerEventMax } from '../domain/event.ts'
 import { readAttachments, withoutFiles } from './event-attachments.ts'
 import { Mistakes } from './mistakes.ts'
@@ -79,4 +80,16 @@ test('files do not count towards the size of an event', () => {
   assert.deepEqual(withoutFiles(event), { name: 'x', payload: { attachments: [{ file: '', name: 'a.txt' }] } })
   const other = { name: 'x', payload: { n: 1 } }
   assert.equal(withoutFiles(other), other)
+})
+
+test('what is base64 and what is not, letter by letter', () => {
+  const random = createRandom(16)
+  const letters = 'AZaz09+/=-_ é!'
+  for (let count = 0; count < 20_000; count += 1) {
+    const file = Array.from({ length: random.integer(9) }, () => letters[random.integer(letters.length)]).join('')
+    const isGood = /^[A-Za-z0-9+/]*={0,2}$/.test(file)
+    const read = readAttachments({ attachments: [{ file }] })
+    assert.equal(!(read instanceof Mistakes), isGood, file)
+    if (!(read instanceof Mistakes)) assert.deepEqual(read.attachments[0]?.content, Buffer.from(file, 'base64'), file)
+  }
 })

@@ -67,6 +67,18 @@ export function withoutFiles<Event extends { readonly payload?: Payload }>(event
 
 const hasFile = (value: unknown): boolean => typeof value === 'object' && value !== null && Object.hasOwn(value, 'file')
 
+/** Undefined where it is not base64. Decoding leaves out what is not: a file that comes out whole had nothing of that. */
+function decoded(text: string): Buffer | undefined {
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
+  const length = text.length - padding
+  // One letter too many decodes to nothing, and so does one that is wrong.
+  if (length % 4 === 1) return base64.test(text) ? Buffer.from(text, 'base64') : undefined
+  // Letters of base64url, which would be decoded as well.
+  if (text.includes('-') || text.includes('_')) return undefined
+  const bytes = Buffer.from(text, 'base64')
+  return bytes.length === Math.floor((length * 3) / 4) ? bytes : undefined
+}
+
 const base64 = /^[A-Za-z0-9+/]*={0,2}$/
 
 function readAttachment(given: unknown, index: number): EventAttachment | string {
@@ -91,14 +103,23 @@ function readAttachment(given: unknown, index: number): EventAttachment | string
 /** Base64, or what Node's buffers become as JSON. */
 function contentOf(file: unknown): Buffer | string {
   if (typeof file === 'string') {
-    // Line breaks go first: a pattern that allows them between and after would try every way to share them.
-    const plain = file.replace(/^data:[^,]{0,200};base64,/, '').replace(/[\r\n]+/g, '')
-    return base64.test(plain) ? Buffer.from(plain, 'base64') : 'file must be base64'
+    const given = file.startsWith('data:') ? file.replace(/^data:[^,]{0,200};base64,/, '') : file
+    const hasBreaks = given.includes('\n') || given.includes('\r')
+    const plain = hasBreaks ? given.replace(/[\r\n]+/g, '') : given
+    return decoded(plain) ?? 'file must be base64'
   }
   const { type, data } = file as { type?: unknown; data?: unknown }
-  const isBytes = (value: unknown): boolean =>
-    Number.isInteger(value) && (value as number) >= 0 && (value as number) < 256
-  if (type !== 'Buffer' || !Array.isArray(data) || !data.every(isBytes))
-    return 'file must be base64, or a Buffer as JSON'
-  return Buffer.from(data as number[])
+  const bytes = type === 'Buffer' && Array.isArray(data) ? bytesOf(data) : undefined
+  return bytes ?? 'file must be base64, or a Buffer as JSON'
+}
+
+function bytesOf(data: readonly unknown[]): Buffer | undefined {
+  const bytes = Buffer.allocUnsafe(data.length)
+  for (let at = 0; at < data.length; at += 1) {
+    const value = data[at] as number
+    // Written as a byte it is another number, unless it is one.
+    bytes[at] = value
+    if (bytes[at] !== value) return undefined
+  }
+  return bytes
 }

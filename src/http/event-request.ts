@@ -5,14 +5,18 @@ import type { EventRequest, Recipient, TenantMention, TopicRecipient } from '../
 import { eventBytesMax, excludedPerTopicMax } from '../domain/event.ts'
 import type { SubscriberFields } from '../domain/subscriber.ts'
 import { isTopicKey } from '../domain/topic.ts'
+import { eventValuesMax } from './body-parser.ts'
 import { readContext } from './context-request.ts'
 import { readAttachments, withoutFiles } from './event-attachments.ts'
-import { unfitValue } from './event-value.ts'
+import { leastBytesOf, unfitValue } from './event-value.ts'
 import { Mistakes } from './mistakes.ts'
+import { overfull } from './parse-in-turns.ts'
 import { bulkSubscriber, subscriberFields } from './routes/subscriber-schemas.ts'
 import { freeObject } from './schemas.ts'
 import { elementCheck } from './validator.ts'
 
+/** Up to here it is told how large an event is; beyond it is not worth counting. */
+const farTooLargeBytes = 8 * eventBytesMax
 const transactionIdLengthMax = 255
 /** A recipient that is left out is named up to here; more are only counted. */
 const namedRecipientsMax = 10
@@ -59,9 +63,16 @@ interface RawEvent {
   readonly context?: Record<string, unknown>
 }
 
-/** `plainBytes`: the size of the body it came in, if nothing in that needs judging (see plainBytesOf). */
-export function readEvent(given: unknown, plainBytes?: number, kind: 'named' | 'broadcast' = 'named'): GivenEvent {
-  const mistakes = formMistakes(given, plainBytes, kind === 'broadcast' ? checkBroadcast : checkEvent)
+/** What is known of the body that an event came in. */
+export interface EventSource {
+  /** Its size, if nothing in it needs judging (see plainBytesOf). */
+  readonly plainBytes?: number | undefined
+  /** It may hold more than should be looked at. */
+  readonly isLarge?: boolean
+}
+
+export function readEvent(given: unknown, source: EventSource = {}, kind: 'named' | 'broadcast' = 'named'): GivenEvent {
+  const { mistakes, bytes } = checkForm(given, source, kind === 'broadcast' ? checkBroadcast : checkEvent)
   if (mistakes.length > 0) return { mistakes, ...echoedTransactionId(given) }
   const raw = given as RawEvent
   const isBroadcast = kind === 'broadcast'
@@ -91,6 +102,7 @@ export function readEvent(given: unknown, plainBytes?: number, kind: 'named' | '
     ...(raw.transactionId === undefined ? {} : { transactionId: raw.transactionId }),
     ...(actor === undefined ? {} : { actor }),
     ...(tenant === undefined ? {} : { tenant }),
+    ...(source.isLarge === true && bytes !== undefined ? { bytes } : {}),
   }
   return { request, warnings: to.warnings }
 }
@@ -102,18 +114,33 @@ function toldOf(parts: Readonly<Record<string, unknown>>): string[] {
   )
 }
 
-function formMistakes(given: unknown, plainBytes: number | undefined, check: typeof checkEvent): string[] {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) return ['The event must be an object']
-  // First of all: everything after it may go as deep as the event does.
+interface Form {
+  readonly mistakes: string[]
+  /** Where it was worth counting. */
+  readonly bytes?: number
+}
+
+const allowed = `at most ${eventBytesMax} are allowed`
+
+const mistaken = (...mistakes: string[]): Form => ({ mistakes })
+
+function checkForm(given: unknown, { plainBytes, isLarge }: EventSource, check: typeof checkEvent): Form {
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    return mistaken('The event must be an object')
+  if (given === overfull) return mistaken(`The event holds more than ${eventValuesMax} objects, arrays and texts`)
+  // Before anything goes through all of it.
+  if (isLarge === true && leastBytesOf(withoutFiles(given as RawEvent), farTooLargeBytes) > farTooLargeBytes) {
+    return mistaken(`The event is more than ${farTooLargeBytes} bytes large; ${allowed}`)
+  }
+  // First of all that may go as deep as the event does.
   const unfit = plainBytes === undefined ? unfitValue(given) : undefined
-  if (unfit !== undefined) return [unfit]
+  if (unfit !== undefined) return mistaken(unfit)
   const errors = check(given)
-  if (errors !== undefined) return messagesOf(errors)
+  if (errors !== undefined) return mistaken(...messagesOf(errors))
   // The whole event, so that nothing of it can grow without a bound: payload, overrides, recipients. Files apart.
-  if (plainBytes !== undefined && plainBytes <= eventBytesMax) return []
+  if (plainBytes !== undefined && plainBytes <= eventBytesMax) return mistaken()
   const bytes = Buffer.byteLength(JSON.stringify(withoutFiles(given as RawEvent)))
-  if (bytes <= eventBytesMax) return []
-  return [`The event is ${bytes} bytes large; at most ${eventBytesMax} are allowed`]
+  return bytes <= eventBytesMax ? { mistakes: [], bytes } : mistaken(`The event is ${bytes} bytes large; ${allowed}`)
 }
 
 function messagesOf(errors: Readonly<Record<string, { messages: readonly string[] }>>): string[] {

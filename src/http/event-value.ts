@@ -31,7 +31,10 @@ function findUnfit(value: unknown, depth: number): Unfit | undefined {
 
 function findInArray(items: readonly unknown[], depth: number): Unfit | undefined {
   for (let index = 0; index < items.length; index += 1) {
-    const unfit = findUnfit(items[index], depth + 1)
+    const item = items[index]
+    // Files may come as lists of millions of these.
+    if (typeof item === 'number' && Number.isFinite(item)) continue
+    const unfit = findUnfit(item, depth + 1)
     if (unfit !== undefined) return within(String(index), unfit)
   }
   return undefined
@@ -57,4 +60,27 @@ function findInName(name: string, member: unknown): Unfit | undefined {
 function within(name: string, unfit: Unfit): Unfit {
   unfit.path.push(name)
   return unfit
+}
+
+/** How many bytes it has at the least when it is written as JSON; counted until it is over `enough`, however deep it goes. */
+export function leastBytesOf(event: unknown, enough: number): number {
+  if (typeof event === 'number') return 2
+  const open: unknown[] = [event]
+  let bytes = 0
+  while (open.length > 0 && bytes <= enough) {
+    const value = open.pop()
+    // With the comma or the bracket after it.
+    bytes += 2
+    if (typeof value === 'string') bytes += value.length + 1
+    else if (Array.isArray(value)) {
+      // Each takes two at the least: of more than enough, these are enough.
+      for (let index = 0; index < value.length && index <= enough / 2; index += 1) open.push(value[index])
+    } else if (typeof value === 'object' && value !== null) {
+      for (const name of Object.keys(value)) {
+        bytes += name.length + 3
+        open.push((value as Readonly<Record<string, unknown>>)[name])
+      }
+    }
+  }
+  return bytes
 }

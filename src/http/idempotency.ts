@@ -2,6 +2,8 @@
 import { createHash } from 'node:crypto'
 import type { Idempotency } from '../domain/answer.ts'
 import { Problem } from '../domain/problem.ts'
+import { Turn } from '../domain/turn.ts'
+import { jsonPieces } from './json-pieces.ts'
 
 const keyLengthMax = 255
 const methods = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
@@ -15,6 +17,27 @@ export interface IdempotentRequest {
 
 /** Undefined for reads and for calls without a key: clients send one on every call, so that must cost nothing. */
 export function idempotencyOf(request: IdempotentRequest): Idempotency | undefined {
+  const keyed = keyOf(request)
+  if (keyed === undefined) return undefined
+  const { key, scopeHash, query } = keyed
+  return { key, scopeHash, requestHash: sha256(`${query}\n${JSON.stringify(request.body) ?? ''}`) }
+}
+
+/** The same of a body so large that writing it again at once would keep others waiting. */
+export async function idempotencyInTurns(request: IdempotentRequest): Promise<Idempotency | undefined> {
+  const keyed = keyOf(request)
+  if (keyed === undefined) return undefined
+  const { key, scopeHash, query } = keyed
+  const hash = createHash('sha256').update(`${query}\n`)
+  const turn = new Turn()
+  for (const piece of jsonPieces(request.body)) {
+    hash.update(piece)
+    if (turn.isOver()) await turn.next()
+  }
+  return { key, scopeHash, requestHash: hash.digest() }
+}
+
+function keyOf(request: IdempotentRequest): { key: string; scopeHash: Buffer; query: string } | undefined {
   const key = Array.isArray(request.header) ? request.header[0] : request.header
   if (key === undefined || key === '' || !methods.has(request.method)) return undefined
   if (key.length > keyLengthMax) {
@@ -26,11 +49,7 @@ export function idempotencyOf(request: IdempotentRequest): Idempotency | undefin
   const queryAt = request.url.indexOf('?')
   const path = queryAt === -1 ? request.url : request.url.slice(0, queryAt)
   const query = queryAt === -1 ? '' : request.url.slice(queryAt + 1)
-  return {
-    key,
-    scopeHash: sha256(`${request.method}\n${path.replace(/\/+$/, '')}\n${key}`),
-    requestHash: sha256(`${query}\n${JSON.stringify(request.body) ?? ''}`),
-  }
+  return { key, scopeHash: sha256(`${request.method}\n${path.replace(/\/+$/, '')}\n${key}`), query }
 }
 
 function sha256(text: string): Buffer {

@@ -7,14 +7,19 @@ import { mayUse } from '../domain/environment.ts'
 import { forbidden } from '../domain/problem.ts'
 import type { Span } from '../world/tracer.ts'
 import type { Authenticate } from './authenticate.ts'
-import { idempotencyOf } from './idempotency.ts'
+import type { BodyBudget } from './body-budget.ts'
+import { mediumBodyBytes, smallBodyBytes, tokensOfBytes } from './body-budget.ts'
+import { isLargeBody } from './body-parser.ts'
+import { idempotencyInTurns, idempotencyOf } from './idempotency.ts'
 import type { CheckRate } from './rate-limit.ts'
+import { announcedBytes, BodyShare } from './read-body.ts'
 import type { Documented, Route, Service } from './route.ts'
 import { inVendorWords } from './vendor.ts'
 
 export interface RouteContext extends Service {
   readonly authenticate: Authenticate
   readonly checkRate: CheckRate
+  readonly bodyBudget: BodyBudget
   readonly vendor: 'platform' | 'novu'
   /** Aborted when the server begins to close. */
   readonly closing: AbortSignal
@@ -31,10 +36,11 @@ export function installRoute(app: FastifyInstance, route: Route, context: RouteC
   if (!app.hasRequestDecorator('caller')) app.decorateRequest('caller', undefined)
   if (!app.hasRequestDecorator('span')) app.decorateRequest('span', undefined)
   const { writtenBy } = route
+  const limitBytes = bodyLimitOf(route)
   app.route({
     method: route.method,
     url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
+    bodyLimit: limitBytes,
     schema: schemaOf(route),
     ...(writtenBy === undefined ? {} : { serializerCompiler: () => writtenBy }),
     config: { judgesText: route.judgesText },
@@ -44,16 +50,21 @@ export function installRoute(app: FastifyInstance, route: Route, context: RouteC
       if (context.world.tracer !== undefined && route.category === 'trigger') trace(request, reply, route, context)
       if (!mayUse(caller, route.scope))
         throw forbidden(`This API key may not do this: it needs the scope "${route.scope}"`)
-      reply.headers(await context.checkRate(caller.environment, route.category, route.cost ?? 1))
+      const { environment } = caller
+      const bytes = announcedBytes(request)
+      // One that is too large is refused unread.
+      const tokens = bytes === undefined || bytes > limitBytes ? 0 : tokensOfBytes(bytes)
+      reply.headers(await context.checkRate(environment, route.category, (route.cost ?? 1) + tokens))
       request.caller = caller
+      if (bytes === undefined || bytes > smallBodyBytes) {
+        const charge = (more: number) => context.checkRate(environment, route.category, more)
+        request.bodyShare = new BodyShare({ budget: context.bodyBudget, owner: environment.id, charge }, reply)
+      }
     },
     handler: async (request, reply) => {
-      const idempotency = idempotencyOf({
-        method: request.method,
-        url: request.url,
-        header: request.headers['idempotency-key'],
-        body: request.body,
-      })
+      const { method, url, headers, body } = request
+      const keyed = { method, url, header: headers['idempotency-key'], body }
+      const idempotency = isLargeBody(body) ? await idempotencyInTurns(keyed) : idempotencyOf(keyed)
       if (idempotency !== undefined) reply.header('idempotency-key', idempotency.key)
       const caller = callerOf(request)
       const answer = await route.handle(context, {
@@ -64,7 +75,7 @@ export function installRoute(app: FastifyInstance, route: Route, context: RouteC
         },
         params: request.params,
         query: request.query,
-        body: request.body,
+        body,
         idempotency,
         untilGone: () => untilGone(reply, context.closing),
         traceparent: request.span?.traceparent,
@@ -101,6 +112,11 @@ function untilGone(reply: FastifyReply, closing: AbortSignal): AbortSignal {
   reply.raw.once('close', end)
   if (closing.aborted) end()
   return gone.signal
+}
+
+/** Most calls carry one thing; a call that takes no body may have one all the same, and it is not worth reading far. */
+function bodyLimitOf({ body, bodyLimitBytes }: Route): number {
+  return bodyLimitBytes ?? (body === undefined ? smallBodyBytes : mediumBodyBytes)
 }
 
 function callerOf(request: FastifyRequest): Caller {

@@ -38,11 +38,12 @@ export type CheckRate = (
 export function createRateLimit(db: Sql, world: World, limits: RateLimits): CheckRate {
   const slices = new Map<string, Slice>()
 
-  return async (environment, category, cost) => {
+  return async (environment, category, tokens) => {
     const perSecond = limits[category]
     const limit = perSecond * windowSeconds
-    // A bucket must be able to hold the dearest call, or that call could never be made.
+    // A bucket must be able to hold the dearest call, or that call could never be made: a large body costs all there is.
     const burst = Math.max(Math.floor(limit * burstFactor), 100)
+    const cost = Math.min(tokens, burst)
     const name = `${environment.id}/${category}`
     const slice: Slice = slices.get(name) ?? newSlice(burst)
     slices.set(name, slice)

@@ -15,6 +15,9 @@ import type { World } from '../world/world.ts'
 import type { SecretReaders } from './secret-readers.ts'
 import type { Tag } from './tags.ts'
 
+/** What the body is: one event, or `events` of which each is judged on its own. */
+export type JudgedAs = 'event' | 'events'
+
 export type RateCategory = 'trigger' | 'configuration' | 'global'
 
 /** What every handler is given. */
@@ -91,7 +94,7 @@ export interface RouteDefinition<
   readonly cost?: 1 | 20 | 100
   readonly bodyLimitBytes?: number
   /** The handler judges depth, members and text element by element; otherwise one that is unfit costs the whole call a 4xx. */
-  readonly judgesText?: true
+  readonly judgesText?: JudgedAs
   readonly params?: Params
   readonly query?: Query
   readonly body?: Body

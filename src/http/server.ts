@@ -19,11 +19,13 @@ import type { DecideAtOnce } from '../record/decided-at-once.ts'
 import { createSimulator } from '../simulate/simulate.ts'
 import type { World } from '../world/world.ts'
 import { createAuthenticate } from './authenticate.ts'
-import { readJsonBody, refuseEncodedBody, refuseUnstorableText } from './body-parser.ts'
+import type { BodyBudget } from './body-budget.ts'
+import { createBodyBudget, mediumBodyBytes } from './body-budget.ts'
 import { answerBrokenRequests, answerBrokenSocket } from './broken-request.ts'
 import { installDiscard } from './discard-body.ts'
 import { installDocs } from './docs.ts'
 import { installHealth } from './health.ts'
+import { installBodyParser } from './install-body-parser.ts'
 import { createUnsignedLimit, installInboxRoutes } from './install-inbox-routes.ts'
 import type { RealtimeSources } from './install-realtime.ts'
 import { installRealtime } from './install-realtime.ts'
@@ -31,7 +33,7 @@ import { installRoute } from './install-route.ts'
 import { installMetrics } from './metrics.ts'
 import { openApiDocument } from './openapi.ts'
 import { createProblemReply, errorBodyOf } from './problem-reply.ts'
-import { parseQuery, refuseUndecodable } from './query-parser.ts'
+import { parseQuery } from './query-parser.ts'
 import type { CheckRate, RateLimits } from './rate-limit.ts'
 import { createRateLimit } from './rate-limit.ts'
 import type { ReaderLimit } from './reader-limit.ts'
@@ -71,6 +73,8 @@ export interface ServerOptions {
   readonly healthOnly?: boolean
   /** Whether this node's worker works; left out where it has none. */
   workerIsReady?(): boolean
+  /** What all bodies share; a test may look at it. */
+  readonly bodyBudget?: BodyBudget
   poolUsage(): PoolsUsage
   /** How this node hears that inboxes changed; left out, it finds out by polling. */
   readonly realtime?: RealtimeSources
@@ -78,8 +82,6 @@ export interface ServerOptions {
   readonly oneOf?: { readonly number: number; readonly joinMetrics: JoinMetrics } | undefined
 }
 
-/** Bodies of most calls; routes that carry many items allow more. */
-const bodyLimitBytes = 1024 * 1024
 /** A request must have arrived whole by then. */
 const requestTimeoutMs = 30_000
 /** Longer than the usual proxy's own, so that the proxy and not we close an idle connection. */
@@ -109,7 +111,7 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   const answerProblem = createProblemReply(world, options.vendor)
   const app = fastify({
     logger: false,
-    bodyLimit: bodyLimitBytes,
+    bodyLimit: mediumBodyBytes,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
     forceCloseConnections: 'idle',
@@ -161,7 +163,8 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   const versions = createPinnedVersions()
   const secretReaders = createSecretReaders(db, world, options.revealSecrets ?? 'on')
   const shared = { db, world, subscriberCreations, triggers, queue, outboxWaits, retentionDays, simulator, versions }
-  const context = { ...shared, secretReaders, authenticate, checkRate, vendor, closing }
+  const bodyBudget = options.bodyBudget ?? createBodyBudget(world)
+  const context = { ...shared, secretReaders, authenticate, checkRate, vendor, closing, bodyBudget }
   for (const route of routes) installRoute(app, route, context)
   const inbox = { ...shared, inboxTokens: createInboxTokens(db, world), countUnsigned: createUnsignedLimit(world) }
   const limitReader = readerLimitOf(world, options)
@@ -195,31 +198,4 @@ function closingOf(app: FastifyInstance): AbortSignal {
 /** A caller's own request id is kept when it is fit to be logged. */
 function requestId(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' && /^[\w.:/-]{1,128}$/.test(header) ? header : undefined
-}
-
-function installBodyParser(app: FastifyInstance): void {
-  const secureParse = app.getDefaultJsonParser('error', 'error')
-  const parse = (text: string): unknown => {
-    let result: unknown
-    secureParse(undefined as never, text, (error, value) => {
-      if (error !== null) throw error
-      result = value
-    })
-    return result
-  }
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser(/^application\/([\w.-]+\+)?json(;|$)/, { parseAs: 'buffer' }, (request, bytes, done) => {
-    try {
-      refuseEncodedBody(request.headers['content-encoding'])
-      const judgesText = (request.routeOptions.config as { judgesText?: true }).judgesText === true
-      done(null, readJsonBody(bytes as Buffer, parse, judgesText))
-    } catch (error) {
-      done(error as Error)
-    }
-  })
-  app.addHook('preValidation', async (request) => {
-    refuseUndecodable(request.query)
-    refuseUnstorableText(request.params, '')
-    refuseUnstorableText(request.query, '')
-  })
 }

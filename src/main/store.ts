@@ -13,7 +13,7 @@ import { openOnePool, openPools } from '../db/pools.ts'
 import { isSameDatabase } from '../db/same-database.ts'
 import { createSealer } from '../domain/sealed.ts'
 import { StartError } from '../manage/first-start.ts'
-import { isInstalled } from '../store/installation.ts'
+import { findSealForm, isInstalled } from '../store/installation.ts'
 import { makeKeyFile, readKeyFile } from '../world/key-file.ts'
 import type { Log } from '../world/log.ts'
 import { createOtlpExport, stopWithinMs } from '../world/otlp-export.ts'
@@ -74,6 +74,7 @@ export async function openStore(config: Config, log: Log, options: OpenOptions):
     await awaitDatabase(db, { name, ...wait })
     const direct = await directWay(connection, config, db, wait)
     const sealer = createSealer(await encryptionKeys(config, dataDirectory, db))
+    sealer.sealIn(await findSealForm(db))
     const world = createWorld({ log, sealer, outbound, tracer: tracerOf(config, log) })
     return { db, pools, world, connection, pooler: config.databasePooler, direct, disconnect, close }
   } catch (error) {

@@ -10,7 +10,7 @@ import type { Author } from '../domain/audit.ts'
 import { recordOfApiKey } from '../domain/audit-records.ts'
 import type { Environment, Scope } from '../domain/environment.ts'
 import { conflict, invalidField, notFound } from '../domain/problem.ts'
-import { hasOtherFullKey, insertApiKey, revokeApiKey } from '../store/api-keys.ts'
+import { hasOtherFullKey, insertApiKey, revokeApiKey, sealApiKey } from '../store/api-keys.ts'
 import type { World } from '../world/world.ts'
 
 export interface NewKey {
@@ -36,10 +36,11 @@ export async function createApiKey(
       throw invalidField('expiresAt', 'expiresAt must lie in the future', call.key.expiresAt)
     }
     const key = newApiKey()
+    const hash = hashOfApiKey(key)
     const stored = await insertApiKey(tx, environment, {
       id: world.newId(now),
-      hash: hashOfApiKey(key),
-      sealedKey: call.key.signing === true ? world.sealer.seal(environment.id, 'api-key', key) : null,
+      hash,
+      sealedKey: call.key.signing === true ? sealApiKey(world.sealer, environment, { key, hash }) : null,
       name: call.key.name ?? 'API key',
       hint: hintOfApiKey(key),
       scopes: call.key.scopes ?? ['full'],

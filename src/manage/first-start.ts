@@ -9,7 +9,7 @@ import type { Author, Change } from '../domain/audit.ts'
 import { recordOfApiKey } from '../domain/audit-records.ts'
 import type { Environment } from '../domain/environment.ts'
 import { electPrimary } from '../domain/integration.ts'
-import { UnsealError } from '../domain/sealed.ts'
+import { formOf, UnsealError } from '../domain/sealed.ts'
 import { platformEmail } from '../providers/email/platform-email.ts'
 import { platform } from '../providers/in-app/platform.ts'
 import { platformSms } from '../providers/sms/platform-sms.ts'
@@ -19,6 +19,7 @@ import {
   listConfiguredKeys,
   reinstateConfiguredKey,
   revokeConfiguredKeysBut,
+  sealApiKey,
 } from '../store/api-keys.ts'
 import {
   findEncryptionCheck,
@@ -35,6 +36,7 @@ import {
   movePrimary,
   updateIntegration,
 } from '../store/integrations.ts'
+import { signingRecord } from '../store/sealed-columns.ts'
 import type { World } from '../world/world.ts'
 import { earlierOf, integrationChange } from './audit-integration.ts'
 
@@ -56,6 +58,7 @@ const firstStartLock = 7_071_956
 /** What the sealed check value says, and the name it is sealed under. */
 const checkText = 'posthorn'
 const checkScope = 'installation'
+const checkRecord = 'check'
 const signingSecretBytes = 32
 
 /** What a command needs before it can work: the installation, sealed with a key this node holds. No key is made. */
@@ -102,8 +105,14 @@ async function addFirstKey(
 async function makeInstallation(tx: Tx, world: World): Promise<void> {
   await tx.run(sql`select pg_advisory_xact_lock(${firstStartLock})`)
   const check = await findEncryptionCheck(tx)
-  if (check === undefined) await createInstallation(tx, world)
-  else refuseOtherKey(world, check)
+  if (check === undefined) {
+    world.sealer.sealIn(2)
+    await createInstallation(tx, world)
+  } else {
+    refuseOtherKey(world, check)
+    // What was sealed in the second form no older node can open: `posthorn reseal` says when there is none left.
+    world.sealer.sealIn(formOf(check) ?? 1)
+  }
 }
 
 async function createInstallation(tx: Tx, world: World): Promise<void> {
@@ -121,6 +130,7 @@ async function createInstallation(tx: Tx, world: World): Promise<void> {
       signingSecret: world.sealer.seal(
         environment.id,
         'signing-secret',
+        signingRecord(1),
         randomBytes(signingSecretBytes).toString('hex'),
       ),
       now,
@@ -182,12 +192,12 @@ async function fitBuiltInMail(tx: Tx, world: World, production: Environment, mai
 
 /** What the installation keeps to tell whether a node holds the right key. */
 export function sealedCheck(world: World): Buffer {
-  return world.sealer.seal(checkScope, 'installation', checkText)
+  return world.sealer.seal(checkScope, 'installation', checkRecord, checkText)
 }
 
 function refuseOtherKey(world: World, check: Buffer): void {
   try {
-    world.sealer.open(checkScope, 'installation', check)
+    world.sealer.open(checkScope, 'installation', checkRecord, check)
   } catch (error) {
     if (!(error instanceof UnsealError)) throw error
     throw new StartError(
@@ -210,7 +220,7 @@ async function fixKey(
   const hash = hashOfApiKey(key)
   const before = await listConfiguredKeys(tx, environment, hash)
   await revokeConfiguredKeysBut(tx, environment, hash, world.now())
-  const sealedKey = world.sealer.seal(environment.id, 'api-key', key)
+  const sealedKey = sealApiKey(world.sealer, environment, { key, hash })
   const isThere = await reinstateConfiguredKey(tx, environment, { hash, sealedKey })
   if (!isThere && !(await addKey(tx, world, environment, key, { name: variable, configured: true }))) {
     throw new StartError(`${variable} names a key that was revoked, or one of another environment; choose another one`)
@@ -243,12 +253,13 @@ async function addKey(
   how: { name: string; configured: boolean },
 ): Promise<ApiKey | undefined> {
   const now = world.now()
+  const hash = hashOfApiKey(key)
   return insertApiKey(tx, environment, {
     ...how,
     id: world.newId(now),
-    hash: hashOfApiKey(key),
+    hash,
     // The first key and those of the settings are what code that signs is given.
-    sealedKey: world.sealer.seal(environment.id, 'api-key', key),
+    sealedKey: sealApiKey(world.sealer, environment, { key, hash }),
     hint: hintOfApiKey(key),
     scopes: ['full'],
     expiresAt: null,

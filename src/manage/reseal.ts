@@ -1,4 +1,4 @@
-// Moves everything that is sealed to the current encryption key, a batch a transaction, beside a running service.
+// Moves everything that is sealed to the current encryption key and the current form, a batch a transaction, beside a running service.
 
 import type { Db, Tx } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
@@ -67,8 +67,11 @@ const kinds: readonly { what: string; reseal: Reseal }[] = [
 /** Returns how many values were sealed anew. Stored idempotent answers are left: they expire within a day. */
 export async function reseal(db: Db, world: World, progress: Progress): Promise<number> {
   let total = 0
+  world.sealer.sealIn(2)
   for (let round = 1; ; round += 1) {
-    const count = await resealRound(db, world, progress)
+    // A running node seals in the form that it found at its start, until the next: that is no reason to go on for ever.
+    const sealer = round === 1 ? { ...world.sealer, movesForms: true as const } : world.sealer
+    const count = await resealRound(db, { ...world, sealer }, progress)
     total += count
     if (count === 0) break
     if (round === roundsMax) {

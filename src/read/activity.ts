@@ -6,6 +6,7 @@ import { idsOfMessages, jobIdOf, momentOfId } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
 import { grouped } from '../domain/grouped.ts'
 import type { Message } from '../domain/message-views.ts'
+import { messageWithoutAddresses, withoutNamedAddresses } from '../domain/shown-addresses.ts'
 import { isUuid } from '../domain/uuid-v7.ts'
 import type { WorkflowOrigin } from '../domain/workflow.ts'
 import { channelsOf } from '../domain/workflow.ts'
@@ -28,6 +29,18 @@ import type { PinnedVersion, PinnedVersions } from './pinned-versions.ts'
 /** A job with what it said. */
 export interface DetailedJob extends ActivityJob {
   readonly messages: readonly Message[]
+}
+
+/** For callers who may not see by what people are reached. */
+export function activityWithoutAddresses<Job extends ActivityJob>(activity: Activity<Job>): Activity<Job> {
+  const jobs = activity.jobs.map((job) => {
+    const { messages } = job as Partial<Pick<DetailedJob, 'messages'>>
+    return {
+      ...withoutNamedAddresses(job),
+      ...(messages === undefined ? {} : { messages: messages.map(messageWithoutAddresses) }),
+    }
+  })
+  return { ...activity, jobs }
 }
 
 /** Newest first. The interface has no count of this list. */

@@ -6,6 +6,7 @@ import type { Channel } from '../domain/integration.ts'
 import type { Message } from '../domain/message-views.ts'
 import { invalidField } from '../domain/problem.ts'
 import type { Sealer } from '../domain/sealed.ts'
+import { messageWithoutAddresses, seesAddresses } from '../domain/shown-addresses.ts'
 import { shownTo } from '../domain/shown-secrets.ts'
 import type { Subscriber } from '../domain/subscriber.ts'
 import type { Workflow } from '../domain/workflow.ts'
@@ -102,8 +103,9 @@ async function wholeMessages(db: Sql, sealer: Sealer, caller: Caller, rows: read
   return rows.map((row) => {
     const subscriber = subscribers.get(row.subscriber_id)
     const template = templates.get(row.version_id)
+    const message = messageOf(environment, row, origins)
     return {
-      ...messageOf(environment, row, origins),
+      ...(seesAddresses(caller) ? message : messageWithoutAddresses(message)),
       ...(subscriber === undefined ? {} : { subscriber }),
       ...(template === undefined ? {} : { template }),
     }

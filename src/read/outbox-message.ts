@@ -2,12 +2,13 @@
 import type { Sql } from '../db/sql.ts'
 import { allOf, sql } from '../db/sql.ts'
 import { messageFor } from '../deliver/message-for.ts'
-import type { Environment } from '../domain/environment.ts'
+import type { Caller } from '../domain/environment.ts'
 import type { EventAttachment, TriggeredEvent } from '../domain/event.ts'
 import type { Integration } from '../domain/integration.ts'
 import type { Envelope } from '../domain/message.ts'
 import type { Attachment, EmailMessage, OutboundMessage } from '../domain/outbound-message.ts'
 import type { Sealer } from '../domain/sealed.ts'
+import { outboundWithoutAddresses, overridesWithoutAddresses, seesAddresses } from '../domain/shown-addresses.ts'
 import { isUuid } from '../domain/uuid-v7.ts'
 import { prepared } from '../providers/email/email-message.ts'
 import { composed } from '../providers/email/smtp-mail.ts'
@@ -16,7 +17,7 @@ import { findEvents } from '../store/events.ts'
 import { findIntegration } from '../store/integrations.ts'
 import { outboxConditions } from '../store/messages/outbox.ts'
 import type { OutboxItem, OutboxRow } from './outbox.ts'
-import { outboxColumns, outboxItems } from './outbox.ts'
+import { itemWithoutAddresses, outboxColumns, outboxItems } from './outbox.ts'
 
 type FreeObject = Readonly<Record<string, unknown>>
 
@@ -46,10 +47,11 @@ interface Kept {
 export async function findOutboxMessage(
   db: Sql,
   sealer: Sealer,
-  environment: Environment,
+  caller: Caller,
   id: string,
 ): Promise<OutboxMessage | undefined> {
-  const kept = await findKept(db, sealer, environment, id)
+  const { environment } = caller
+  const kept = await findKept(db, sealer, caller, id)
   if (kept === undefined) return undefined
   const { row, event, message } = kept
   const [[item], files] = await Promise.all([
@@ -60,8 +62,9 @@ export async function findOutboxMessage(
   ])
   if (item === undefined) return undefined
   const { id: _, attachments: __, ...parts } = message as EmailMessage
+  const overrides = event?.overrides ?? {}
   return {
-    ...item,
+    ...(seesAddresses(caller) ? item : itemWithoutAddresses(item)),
     message: parts as unknown as FreeObject,
     attachments: files.map(({ name, mime, bytes, cid, disposition }) => ({
       name,
@@ -71,7 +74,7 @@ export async function findOutboxMessage(
       ...(disposition === null ? {} : { disposition }),
     })),
     payload: event?.payload ?? {},
-    overrides: event?.overrides ?? {},
+    overrides: seesAddresses(caller) ? overrides : overridesWithoutAddresses(overrides),
   }
 }
 
@@ -79,13 +82,9 @@ export async function findOutboxMessage(
 const nobody = 'nobody@outbox.invalid'
 
 /** The e-mail as it would have travelled by SMTP; undefined when it is not in the outbox, or no e-mail. */
-export async function outboxEml(
-  db: Sql,
-  sealer: Sealer,
-  environment: Environment,
-  id: string,
-): Promise<Buffer | undefined> {
-  const kept = await findKept(db, sealer, environment, id)
+export async function outboxEml(db: Sql, sealer: Sealer, caller: Caller, id: string): Promise<Buffer | undefined> {
+  const { environment } = caller
+  const kept = await findKept(db, sealer, caller, id)
   if (kept === undefined || !isEmail(kept.message)) return undefined
   const { row, event, message } = kept
   const files =
@@ -99,19 +98,16 @@ export async function outboxEml(
 }
 
 /** The HTML of an e-mail; undefined when it is not in the outbox, or no e-mail. */
-export async function outboxHtml(
-  db: Sql,
-  sealer: Sealer,
-  environment: Environment,
-  id: string,
-): Promise<string | undefined> {
-  const kept = await findKept(db, sealer, environment, id)
+export async function outboxHtml(db: Sql, sealer: Sealer, caller: Caller, id: string): Promise<string | undefined> {
+  const kept = await findKept(db, sealer, caller, id)
   return kept !== undefined && isEmail(kept.message) ? kept.message.html : undefined
 }
 
 const isEmail = (message: OutboundMessage): message is EmailMessage => 'html' in message
 
-async function findKept(db: Sql, sealer: Sealer, environment: Environment, id: string): Promise<Kept | undefined> {
+/** As this caller may see it. */
+async function findKept(db: Sql, sealer: Sealer, caller: Caller, id: string): Promise<Kept | undefined> {
+  const { environment } = caller
   if (!isUuid(id)) return undefined
   const row = await db.row<OutboxRow & { envelope: Envelope }>(sql`
     select ${outboxColumns}, m.envelope from messages m
@@ -123,7 +119,8 @@ async function findKept(db: Sql, sealer: Sealer, environment: Environment, id: s
   ])
   const { envelope, provider_id: providerId } = row
   const message = messageFor({ id: row.id, envelope, providerId, payload: event?.payload ?? {} })
-  return { row, event, message: withSender(message, integration) }
+  const whole = withSender(message, integration)
+  return { row, event, message: seesAddresses(caller) ? whole : outboundWithoutAddresses(whole) }
 }
 
 /** As the account would have sent it, where the message names no sender of its own. */

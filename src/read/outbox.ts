@@ -4,6 +4,7 @@ import { sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { SendingChannel } from '../domain/outbound-message.ts'
 import type { OutboxFilter } from '../domain/outbox.ts'
+import { struckOut, textWithoutLinks } from '../domain/shown-addresses.ts'
 import { outboxConditions } from '../store/messages/outbox.ts'
 import { pinnedIdentifier } from '../store/workflows.ts'
 import type { CursorPage } from './keyset-page.ts'
@@ -85,6 +86,17 @@ export async function outboxPage(
     paging,
   )
   return { ...page, data: await outboxItems(db, environment, page.data) }
+}
+
+/** For callers who may not see by what people are reached. Addresses of mail and telephone numbers are no secrets. */
+export function itemWithoutAddresses<Item extends OutboxItem>(item: Item): Item {
+  const isSecret = item.channel === 'chat' || item.channel === 'push'
+  return {
+    ...item,
+    to: isSecret ? item.to.map(() => struckOut) : item.to,
+    preview: textWithoutLinks(item.preview),
+    ...(item.subject === undefined ? {} : { subject: textWithoutLinks(item.subject) }),
+  }
 }
 
 interface Origin {

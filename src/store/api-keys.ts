@@ -116,14 +116,23 @@ export async function hasOtherFullKey(tx: Tx, environment: Environment, id: stri
 /** More than anybody signs with; each is tried. */
 const signingKeysMax = 100
 
+/** A copy is bound to the hash of its key, which is there before the row is. */
+export function sealApiKey(
+  sealer: Sealer,
+  environment: Environment,
+  { key, hash }: { key: string; hash: Buffer },
+): Buffer {
+  return sealer.seal(environment.id, 'api-key', hash.toString('hex'), key)
+}
+
 /** The keys in clear that may sign for the environment now, newest first. */
 export async function findSigningKeys(db: Sql, sealer: Sealer, environment: Environment, now: Date): Promise<string[]> {
-  const rows = await db.rows<{ sealed: Buffer }>(sql`
-    select sealed_key as sealed from api_keys
+  const rows = await db.rows<{ hash: Buffer; sealed: Buffer }>(sql`
+    select hash, sealed_key as sealed from api_keys
     where environment_id = ${environment.id} and sealed_key is not null
       and revoked_at is null and (expires_at is null or expires_at > ${now})
     order by id desc limit ${signingKeysMax}`)
-  return rows.map(({ sealed }) => sealer.open(environment.id, 'api-key', sealed))
+  return rows.map(({ hash, sealed }) => sealer.open(environment.id, 'api-key', hash.toString('hex'), sealed))
 }
 
 /** Moves the next batch of copies to the current encryption key. */
@@ -134,12 +143,14 @@ export async function resealApiKeys(
   after: string | undefined,
   limit: number,
 ): Promise<{ count: number; last: string | undefined }> {
-  const rows = await tx.rows<{ id: string; sealed: Buffer }>(sql`
-    select id, sealed_key as sealed from api_keys
+  const rows = await tx.rows<{ id: string; hash: Buffer; sealed: Buffer }>(sql`
+    select id, hash, sealed_key as sealed from api_keys
     where environment_id = ${environment.id} and id > ${after ?? nilId}
       and ${isSealedOtherwise(sql`sealed_key`, sealer)}
     order by id limit ${limit} for no key update`)
-  const sealed = rows.map((row) => sealedAnew(sealer, environment, 'api-key', row.sealed))
+  const sealed = rows.map((row) =>
+    sealedAnew(sealer, environment, { purpose: 'api-key', record: row.hash.toString('hex') }, row.sealed),
+  )
   await tx.run(sql`
     update api_keys k set sealed_key = again.sealed
     from unnest(${rows.map((row) => row.id)}::uuid[], ${sealed}::bytea[]) as again (id, sealed)

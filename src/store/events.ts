@@ -24,6 +24,8 @@ export interface NewEvent extends TriggeredEvent {
   readonly isBroadcast: boolean
   readonly createdAt: Date
   readonly expandedAt: Date | null
+  /** As in its request. */
+  readonly bytes?: number | undefined
 }
 
 /** Claims the callers' own transaction ids; the ones that come back are new. Sorted, as every such statement: two calls then wait and do not deadlock. */

@@ -4,8 +4,9 @@ import { randomBytes } from 'node:crypto'
 import type { Sql, Tx } from '../db/sql.ts'
 import { prepared, sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
-import type { Sealer } from '../domain/sealed.ts'
-import { isSealedOtherwise, sealedAnew } from './sealed-columns.ts'
+import type { Sealer, SealForm } from '../domain/sealed.ts'
+import { formOf } from '../domain/sealed.ts'
+import { isSealedOtherwise, ownRow, sealedAnew, signingRecord } from './sealed-columns.ts'
 
 export async function findEncryptionCheck(db: Sql): Promise<Buffer | undefined> {
   const row = await db.row<{ check: Buffer }>(sql`select encryption_check as check from installation`)
@@ -16,6 +17,12 @@ export async function findEncryptionCheck(db: Sql): Promise<Buffer | undefined> 
 export async function isInstalled(db: Sql): Promise<boolean> {
   const row = await db.row<{ exists: boolean }>(sql`select to_regclass('installation') is not null as exists`)
   return row?.exists === true && (await findEncryptionCheck(db)) !== undefined
+}
+
+/** In which form values are sealed: as what the first start left, or `posthorn reseal` after it. */
+export async function findSealForm(db: Sql): Promise<SealForm> {
+  const check = (await isInstalled(db)) ? await findEncryptionCheck(db) : undefined
+  return (check && formOf(check)) ?? 1
 }
 
 export async function insertInstallation(tx: Tx, encryptionCheck: Buffer, now: Date): Promise<void> {
@@ -88,7 +95,7 @@ export async function findSigningSecret(
   const row = await db.row<{ sealed: Buffer }>(
     sql`select signing_secret as sealed from environments where id = ${environment.id}`,
   )
-  return row && sealer.open(environment.id, 'signing-secret', row.sealed)
+  return row && sealer.open(environment.id, 'signing-secret', signingRecord(1), row.sealed)
 }
 
 /** Until the transaction ends, nobody else changes what belongs to the environment as a whole. */
@@ -106,7 +113,8 @@ export async function resealSigningSecret(tx: Tx, sealer: Sealer, environment: E
     select signing_secret as sealed from environments
     where id = ${environment.id} and ${isSealedOtherwise(sql`signing_secret`, sealer)} for update`)
   if (row === undefined) return false
-  await updateSigningSecret(tx, environment, sealedAnew(sealer, environment, 'signing-secret', row.sealed))
+  const place = { purpose: 'signing-secret', record: signingRecord(1) } as const
+  await updateSigningSecret(tx, environment, sealedAnew(sealer, environment, place, row.sealed))
   return true
 }
 
@@ -132,7 +140,9 @@ export async function findLateKey(
   const row = await db.row<{ sealed: Buffer | null }>(
     prepared(purpose, sql`select ${lateKeys[purpose]} as sealed from environments where id = ${environment.id}`),
   )
-  return row?.sealed == null ? undefined : Buffer.from(sealer.open(environment.id, purpose, row.sealed), 'base64')
+  return row?.sealed == null
+    ? undefined
+    : Buffer.from(sealer.open(environment.id, purpose, ownRow, row.sealed), 'base64')
 }
 
 /** Two calls at once find the same one: the second waits for the first, and keeps its key. */
@@ -145,12 +155,12 @@ export async function ensureLateKey(
   const found = await findLateKey(tx, sealer, environment, purpose)
   if (found !== undefined) return found
   const column = lateKeys[purpose]
-  const sealed = sealer.seal(environment.id, purpose, randomBytes(lateKeyBytes).toString('base64'))
+  const sealed = sealer.seal(environment.id, purpose, ownRow, randomBytes(lateKeyBytes).toString('base64'))
   const row = await tx.row<{ sealed: Buffer }>(sql`
     update environments set ${column} = coalesce(${column}, ${sealed}::bytea) where id = ${environment.id}
     returning ${column} as sealed`)
   if (row === undefined) throw new Error('The environment of a call is missing')
-  return Buffer.from(sealer.open(environment.id, purpose, row.sealed), 'base64')
+  return Buffer.from(sealer.open(environment.id, purpose, ownRow, row.sealed), 'base64')
 }
 
 /** False when there is none, or it is sealed with the current key already. */
@@ -165,7 +175,7 @@ export async function resealLateKey(
     select ${column} as sealed from environments
     where id = ${environment.id} and ${isSealedOtherwise(column, sealer)} for update`)
   if (row === undefined) return false
-  const sealed = sealedAnew(sealer, environment, purpose, row.sealed)
+  const sealed = sealedAnew(sealer, environment, { purpose, record: ownRow }, row.sealed)
   await tx.run(sql`update environments set ${column} = ${sealed} where id = ${environment.id}`)
   return true
 }

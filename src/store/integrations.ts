@@ -48,7 +48,7 @@ export async function insertIntegration(
   environment: Environment,
   integration: NewIntegration,
 ): Promise<boolean> {
-  const { credentials, configurations } = sealed(sealer, environment, integration)
+  const { credentials, configurations } = sealed(sealer, environment, integration.id, integration)
   const count = await tx.run(sql`
     insert into integrations (environment_id, id, identifier, name, provider_id, channel, credentials, configurations,
                               conditions, active, is_primary, created_at, updated_at)
@@ -68,7 +68,7 @@ export async function updateIntegration(
   integration: Integration,
   now: Date,
 ): Promise<void> {
-  const { credentials, configurations } = sealed(sealer, environment, integration)
+  const { credentials, configurations } = sealed(sealer, environment, integration._id, integration)
   await tx.run(sql`
     update integrations set
       identifier = ${integration.identifier}, name = ${integration.name}, credentials = ${credentials},
@@ -178,13 +178,13 @@ export async function resealIntegrations(
     where environment_id = ${environment.id} and id > ${after ?? nilId}
       and (${isSealedOtherwise(sql`credentials`, sealer)} or ${isSealedOtherwise(sql`configurations`, sealer)})
     order by id limit ${limit} for update`)
-  const anew = (purpose: SealPurpose, sealed: Buffer | null): Buffer | null =>
-    sealed && sealedAnew(sealer, environment, purpose, sealed)
+  const anew = (purpose: SealPurpose, record: string, sealed: Buffer | null): Buffer | null =>
+    sealed && sealedAnew(sealer, environment, { purpose, record }, sealed)
   await tx.run(sql`
     update integrations i set credentials = e.credentials, configurations = e.configurations
     from unnest(${rows.map((row) => row.id)}::uuid[],
-                ${rows.map((row) => anew('integration-credentials', row.credentials))}::bytea[],
-                ${rows.map((row) => anew('integration-configurations', row.configurations))}::bytea[])
+                ${rows.map((row) => anew('integration-credentials', row.id, row.credentials))}::bytea[],
+                ${rows.map((row) => anew('integration-configurations', row.id, row.configurations))}::bytea[])
       as e (id, credentials, configurations)
     where i.environment_id = ${environment.id} and i.id = e.id`)
   return { count: rows.length, last: rows.at(-1)?.id }
@@ -193,22 +193,23 @@ export async function resealIntegrations(
 function sealed(
   sealer: Sealer,
   environment: Environment,
+  id: string,
   integration: { credentials: Credentials; configurations?: Configurations },
 ): { credentials: Buffer; configurations: Buffer | null } {
   const { credentials, configurations } = integration
   return {
-    credentials: sealer.seal(environment.id, 'integration-credentials', JSON.stringify(credentials)),
+    credentials: sealer.seal(environment.id, 'integration-credentials', id, JSON.stringify(credentials)),
     configurations:
       configurations === undefined
         ? null
-        : sealer.seal(environment.id, 'integration-configurations', JSON.stringify(configurations)),
+        : sealer.seal(environment.id, 'integration-configurations', id, JSON.stringify(configurations)),
   }
 }
 
 function integrationOf(sealer: Sealer, environment: Environment, row: IntegrationRow): Integration {
-  const credentials = sealer.open(environment.id, 'integration-credentials', row.credentials)
+  const credentials = sealer.open(environment.id, 'integration-credentials', row.id, row.credentials)
   const configurations =
-    row.configurations && sealer.open(environment.id, 'integration-configurations', row.configurations)
+    row.configurations && sealer.open(environment.id, 'integration-configurations', row.id, row.configurations)
   return {
     _id: row.id,
     _environmentId: environment.id,

@@ -8,11 +8,22 @@ import type { Sealer, SealPurpose } from '../domain/sealed.ts'
 /** Before every id there is. */
 export const nilId = '00000000-0000-0000-0000-000000000000'
 
-/** The key's id stands in the bytes 2 to 5 of a sealed value. Of null this is null, which no `where` takes. */
+/** What stands for the row of an environment itself, of which there is one. */
+export const ownRow = 'environment'
+/** The first secret lies with the environment, the others have rows of their own. */
+export const signingRecord = (version: number): string => `version ${version}`
+
+/** The form stands in the first byte of a sealed value, the key's id in the four after it. Of null this is null, which no `where` takes. */
 export function isSealedOtherwise(column: Statement, sealer: Sealer): Statement {
-  return sql`substring(${column} from 2 for 4) <> ${sealer.keyId}`
+  if (sealer.movesForms !== true) return sql`substring(${column} from 2 for 4) <> ${sealer.keyId}`
+  return sql`substring(${column} from 1 for 5) <> ${Buffer.concat([Buffer.of(sealer.form()), sealer.keyId])}`
 }
 
-export function sealedAnew(sealer: Sealer, environment: Environment, purpose: SealPurpose, sealed: Buffer): Buffer {
-  return sealer.seal(environment.id, purpose, sealer.open(environment.id, purpose, sealed))
+export function sealedAnew(
+  sealer: Sealer,
+  environment: Environment,
+  { purpose, record }: { purpose: SealPurpose; record: string },
+  sealed: Buffer,
+): Buffer {
+  return sealer.seal(environment.id, purpose, record, sealer.open(environment.id, purpose, record, sealed))
 }

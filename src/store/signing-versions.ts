@@ -5,7 +5,7 @@ import type { Environment } from '../domain/environment.ts'
 import type { Sealer } from '../domain/sealed.ts'
 import type { SigningVersion } from '../domain/signing-keys.ts'
 import { SigningKeys } from '../domain/signing-keys.ts'
-import { isSealedOtherwise, sealedAnew } from './sealed-columns.ts'
+import { isSealedOtherwise, sealedAnew, signingRecord } from './sealed-columns.ts'
 
 interface Row {
   readonly version: number
@@ -28,7 +28,7 @@ export async function findSigningKeys(
   return new SigningKeys(
     rows.map(({ version, sealed, created_at }) => ({
       version,
-      secret: sealer.open(environment.id, 'signing-secret', sealed),
+      secret: sealer.open(environment.id, 'signing-secret', signingRecord(version), sealed),
       createdAt: created_at,
     })),
   )
@@ -42,7 +42,7 @@ export async function insertSigningVersion(
 ): Promise<void> {
   await tx.run(sql`
     insert into signing_versions (environment_id, version, secret, created_at)
-    values (${environment.id}, ${version}, ${sealer.seal(environment.id, 'signing-secret', secret)}, ${createdAt})`)
+    values (${environment.id}, ${version}, ${sealer.seal(environment.id, 'signing-secret', signingRecord(version), secret)}, ${createdAt})`)
 }
 
 /** How many were sealed with another key. */
@@ -52,7 +52,7 @@ export async function resealSigningVersions(tx: Tx, sealer: Sealer, environment:
     where environment_id = ${environment.id} and ${isSealedOtherwise(sql`secret`, sealer)} for update`)
   for (const { version, secret } of rows) {
     await tx.run(sql`
-      update signing_versions set secret = ${sealedAnew(sealer, environment, 'signing-secret', secret)}
+      update signing_versions set secret = ${sealedAnew(sealer, environment, { purpose: 'signing-secret', record: signingRecord(version) }, secret)}
       where environment_id = ${environment.id} and version = ${version}`)
   }
   return rows.length

@@ -33,6 +33,7 @@ export async function findChannels(
   subscriberIds: readonly string[],
 ): Promise<Map<string, ChannelSettings[]>> {
   const rows = await db.rows<{
+    id: string
     subscriber_id: string
     provider_id: string
     credentials: Buffer
@@ -41,7 +42,7 @@ export async function findChannels(
   }>(
     prepared(
       'subscriber-channels-find',
-      sql`select c.subscriber_id, c.provider_id, c.credentials,
+      sql`select c.id, c.subscriber_id, c.provider_id, c.credentials,
                  coalesce(c.integration_id, latest.id) as integration_id, coalesce(own.identifier, latest.identifier) as identifier
           from subscriber_channels c
           left join integrations own on own.environment_id = c.environment_id and own.id = c.integration_id
@@ -59,7 +60,7 @@ export async function findChannels(
     const settings: ChannelSettings = {
       providerId: row.provider_id,
       ...(row.identifier === null ? {} : { integrationIdentifier: row.identifier }),
-      credentials: openCredentials(sealer, environment, row.credentials),
+      credentials: openCredentials(sealer, environment, row),
       _integrationId: row.integration_id ?? '',
     }
     found.set(row.subscriber_id, [...(found.get(row.subscriber_id) ?? []), settings])
@@ -194,9 +195,7 @@ export async function findEntries(
     select id, subscriber_id as "subscriberId", provider_id as "providerId", integration_id as "integrationId", credentials
     from subscriber_channels
     where environment_id = ${environment.id} and subscriber_id = any(${subscriberIds}::uuid[])`)
-  return new Map(
-    rows.map((row) => [placeOf(row), { ...row, credentials: openCredentials(sealer, environment, row.credentials) }]),
-  )
+  return new Map(rows.map((row) => [placeOf(row), { ...row, credentials: openCredentials(sealer, environment, row) }]))
 }
 
 async function writeEntries(
@@ -207,7 +206,7 @@ async function writeEntries(
   now: Date,
 ): Promise<void> {
   const sealed = entries.map((entry) =>
-    sealer.seal(environment.id, 'channel-credentials', JSON.stringify(entry.credentials)),
+    sealer.seal(environment.id, 'channel-credentials', entry.id, JSON.stringify(entry.credentials)),
   )
   await tx.run(sql`
     insert into subscriber_channels (environment_id, subscriber_id, id, provider_id, integration_id, credentials,
@@ -246,7 +245,9 @@ export async function resealChannels(
     where environment_id = ${environment.id} and (subscriber_id, id) > (${afterSubscriber}, ${afterId})
       and ${isSealedOtherwise(sql`credentials`, sealer)}
     order by subscriber_id, id limit ${limit} for update`)
-  const sealed = rows.map((row) => sealedAnew(sealer, environment, 'channel-credentials', row.credentials))
+  const sealed = rows.map((row) =>
+    sealedAnew(sealer, environment, { purpose: 'channel-credentials', record: row.id }, row.credentials),
+  )
   await tx.run(sql`
     update subscriber_channels c set credentials = e.credentials
     from unnest(${rows.map((row) => row.subscriberId)}::uuid[], ${rows.map((row) => row.id)}::uuid[], ${sealed}::bytea[])
@@ -256,6 +257,10 @@ export async function resealChannels(
   return { count: rows.length, last: last === undefined ? undefined : `${last.subscriberId}/${last.id}` }
 }
 
-function openCredentials(sealer: Sealer, environment: Environment, sealed: Buffer): ChannelCredentials {
-  return JSON.parse(sealer.open(environment.id, 'channel-credentials', sealed)) as ChannelCredentials
+function openCredentials(
+  sealer: Sealer,
+  environment: Environment,
+  { id, credentials }: { id: string; credentials: Buffer },
+): ChannelCredentials {
+  return JSON.parse(sealer.open(environment.id, 'channel-credentials', id, credentials)) as ChannelCredentials
 }

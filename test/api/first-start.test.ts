@@ -40,7 +40,7 @@ test('a first start makes an organization, two environments and their built-in i
       { name: 'Production', parent: 'Development' },
     ],
   )
-  const secrets = environments.map(({ id, secret }) => world.sealer.open(id, 'signing-secret', secret))
+  const secrets = environments.map(({ id, secret }) => world.sealer.open(id, 'signing-secret', 'version 1', secret))
   assert.match(secrets[0] ?? '', /^[0-9a-f]{64}$/)
   assert.notEqual(secrets[0], secrets[1])
   const integrations = await database.db.rows(sql`

@@ -61,8 +61,9 @@ test('credentials and the signing key are sealed at rest, and open in their own 
   }
   assert.doesNotMatch(row.whole, /top-secret|plain-signing-key/)
   const { sealer } = app.world
-  assert.match(sealer.open(_environmentId, 'integration-credentials', row.credentials), /top-secret/)
-  assert.throws(() => sealer.open(unknownId, 'integration-credentials', row.credentials))
+  assert.match(sealer.open(_environmentId, 'integration-credentials', _id, row.credentials), /top-secret/)
+  assert.throws(() => sealer.open(unknownId, 'integration-credentials', _id, row.credentials))
+  assert.throws(() => sealer.open(_environmentId, 'integration-credentials', unknownId, row.credentials))
 })
 
 test('credentials and configurations have a size limit', async () => {
@@ -78,13 +79,15 @@ test('an environment holds at most 500 integrations', async () => {
   const full = await createTestApp()
   try {
     const [{ _environmentId }] = (await full.call('GET', path)).body
+    const { sealer, newId, now } = full.world
+    const ids = Array.from({ length: 497 }, () => newId(now()))
+    const sealed = ids.map((id) => sealer.seal(_environmentId, 'integration-credentials', id, '{}'))
     await full.database.db.run(sql`
       insert into integrations (environment_id, id, identifier, name, provider_id, channel, credentials, conditions, active,
                                 is_primary, created_at, updated_at)
-      select environment_id, gen_random_uuid(), 'filler-' || n, name, 'slack', 'chat', credentials, '[]', false, false,
-             created_at, updated_at
-      from integrations, generate_series(1, 497) n
-      where environment_id = ${_environmentId} and provider_id = 'platform'`)
+      select ${_environmentId}, filler.id, 'filler-' || filler.id, 'Filler', 'slack', 'chat', filler.credentials, '[]', false,
+             false, now(), now()
+      from unnest(${ids}::uuid[], ${sealed}::bytea[]) as filler (id, credentials)`)
     const reply = await full.call('POST', path, { body: sendgridBody })
     assert.equal(reply.status, 422)
     assert.match(reply.text, /500/)

@@ -4,6 +4,7 @@ import { afterEach, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
 import type { TestApp, TestAppOptions, TestReply } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
+import { listen, sendRaw } from '../support/raw-socket.ts'
 
 /** One token a second: the bucket holds the smallest burst there is, 100, and hardly refills while a test runs. */
 const scarce = { trigger: 1, configuration: 1, global: 1 }
@@ -230,4 +231,51 @@ test('switched off, there are no limits, no headers and no bucket', async () => 
     [],
   )
   assert.deepEqual(await app.database.db.rows(sql`select category from rate_limits`), [])
+})
+
+/** A tenant that is so many bytes as JSON. */
+const tenantOf = (bytes: number): string => {
+  const [before, after] = ['{"identifier":"large","data":{"text":"', '"}}']
+  return `${before}${'x'.repeat(bytes - before.length - after.length)}${after}`
+}
+
+test('a body costs a token for every 8 KiB beyond the first 64, before it is read', async () => {
+  const app = await start()
+  const headers = { 'content-type': 'application/json' }
+  const send = (bytes: number) => app.call('POST', '/v1/tenants', { body: tenantOf(bytes), headers })
+  assert.equal((await send(64 * 1024)).headers['ratelimit-remaining'], '99')
+  assert.equal((await send(64 * 1024 + 1)).headers['ratelimit-remaining'], '97')
+  await setBucket(app, 'configuration', 90)
+  const large = await send(512 * 1024)
+  assert.equal(large.status, 409)
+  assert.equal(large.headers['ratelimit-remaining'], String(90 + 2 - 57))
+  const refused = await send(512 * 1024)
+  assert.equal(refused.status, 429)
+  assert.equal(refused.headers['ratelimit-remaining'], '35')
+  assert.equal((await send(1000)).status, 409, 'a small one finds tokens')
+})
+
+test('a body that is dearer than the bucket can hold costs all there is', async () => {
+  const app = await start()
+  const event = { name: 'none', to: 'somebody', payload: { text: 'x'.repeat(3 * 1024 * 1024) } }
+  const reply = await app.call('POST', '/v1/events/trigger', { body: event })
+  assert.equal(reply.status, 422)
+  assert.equal(reply.headers['ratelimit-remaining'], '0')
+  assert.equal((await app.call('POST', '/v1/events/trigger', { body: event })).status, 429)
+})
+
+test('a body whose length is not told costs as it comes', async () => {
+  const app = await start({ rateLimits: { trigger: 1, configuration: 1, global: 1 } })
+  const port = await listen(app)
+  const send = (bytes: number) => {
+    const head = `POST /v1/tenants HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: ApiKey ${app.developmentKey}\r\n`
+    const kind = 'content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n'
+    return sendRaw(port, `${head}${kind}${bytes.toString(16)}\r\n${tenantOf(bytes)}\r\n0\r\n\r\n`)
+  }
+  assert.equal((await send(1000)).status, 201)
+  await setBucket(app, 'configuration', 50)
+  const refused = await send(200_000)
+  assert.equal(refused.status, 429)
+  assert.equal(refused.body.message, 'API rate limit exceeded')
+  assert.equal((await send(1000)).status, 409)
 })

@@ -40,11 +40,12 @@ test('a key has a copy only if it is made to sign, and the copy is sealed', asyn
   const made = await app.call('POST', keysPath, { body: { name: 'Signing', signing: true } })
   assert.deepEqual([plain.body.signing, made.body.signing], [false, true])
   assert.deepEqual(await signing(development), [made.body.key, app.developmentKey])
-  const rows = await app.database.db.rows<{ sealed_key: Buffer | null }>(
-    sql`select sealed_key from api_keys where environment_id = ${development.id} and id = ${made.body._id}`,
+  const rows = await app.database.db.rows<{ hash: Buffer; sealed_key: Buffer | null }>(
+    sql`select hash, sealed_key from api_keys where environment_id = ${development.id} and id = ${made.body._id}`,
   )
   assert.equal(rows[0]?.sealed_key?.includes(made.body.key), false)
-  assert.throws(() => app.world.sealer.open(production.id, 'api-key', rows[0]?.sealed_key ?? Buffer.alloc(0)))
+  const hash = rows[0]?.hash.toString('hex') ?? ''
+  assert.throws(() => app.world.sealer.open(production.id, 'api-key', hash, rows[0]?.sealed_key ?? Buffer.alloc(0)))
   const list = await app.call('GET', keysPath)
   assert.deepEqual(
     list.body.data.slice(0, 2).map((key: { signing: boolean }) => key.signing),

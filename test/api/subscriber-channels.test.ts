@@ -199,17 +199,21 @@ test('concurrent appends lose no token', async () => {
   assert.deepEqual(body.channels[0].credentials.deviceTokens.toSorted(), tokens.toSorted())
 })
 
-test('credentials are sealed at rest, for their environment only', async () => {
+test('credentials are sealed at rest, for their environment and their row only', async () => {
   await newSubscriber('sealed')
   await put('sealed', { providerId: 'fcm', credentials: { deviceTokens: ['very-secret-token'] } })
-  const rows = await app.database.db.rows<{ credentials: Buffer; environment_id: string }>(
-    sql`select credentials, environment_id from subscriber_channels`,
+  const rows = await app.database.db.rows<{ id: string; credentials: Buffer; environment_id: string }>(
+    sql`select id, credentials, environment_id from subscriber_channels`,
   )
   assert.ok(rows.length > 0)
   for (const row of rows) {
     assert.equal(row.credentials.includes('secret'), false)
-    assert.ok(app.world.sealer.open(row.environment_id, 'channel-credentials', row.credentials))
-    assert.throws(() => app.world.sealer.open(app.world.newId(app.world.now()), 'channel-credentials', row.credentials))
+    const open = (environmentId: string, id: string) =>
+      app.world.sealer.open(environmentId, 'channel-credentials', id, row.credentials)
+    const other = app.world.newId(app.world.now())
+    assert.ok(open(row.environment_id, row.id))
+    assert.throws(() => open(other, row.id))
+    assert.throws(() => open(row.environment_id, other))
   }
 })
 

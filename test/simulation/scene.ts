@@ -117,7 +117,7 @@ async function environmentOf(db: Db, world: World, name: string): Promise<{ id: 
     if (first === undefined) throw new Error('There is no environment')
     const { organizationId } = first
     const environment = { id, organizationId, name: `${name} ${id}` }
-    const signingSecret = world.sealer.seal(id, 'signing-secret', 'ab'.repeat(32))
+    const signingSecret = world.sealer.seal(id, 'signing-secret', 'version 1', 'ab'.repeat(32))
     await insertEnvironment(tx, { ...environment, parentId: null, identifier: id, signingSecret, now })
     const hash = hashOfApiKey(key)
     const made = { id: world.newId(now), hash, hint: hintOfApiKey(key), scopes: ['full' as const], now }

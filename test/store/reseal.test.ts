@@ -6,7 +6,7 @@ import type { Environment } from '../../src/domain/environment.ts'
 import { createSealer } from '../../src/domain/sealed.ts'
 import { ensureFirstStart, StartError } from '../../src/manage/first-start.ts'
 import { reseal } from '../../src/manage/reseal.ts'
-import { listEnvironments } from '../../src/store/installation.ts'
+import { findSealForm, listEnvironments } from '../../src/store/installation.ts'
 import { findIntegration, insertIntegration } from '../../src/store/integrations.ts'
 import { findChannels, mergeChannels } from '../../src/store/subscriber-channels.ts'
 import type { TestDatabase } from '../support/database.ts'
@@ -72,9 +72,10 @@ async function sealedWith({ database: { db } }: Sealed, key: Buffer): Promise<Re
     where table_schema = 'public' and data_type = 'bytea'`)
   const found: Record<string, number> = {}
   for (const { table, column } of columns) {
-    const header = Buffer.concat([Buffer.of(1), createSealer([key]).keyId])
-    const text = `select count(*) from ${table} where substring(${column} from 1 for 5) = $1`
-    const row = await db.row<{ count: number }>({ text, values: [header] })
+    const { keyId } = createSealer([key])
+    const [first, second] = [Buffer.concat([Buffer.of(1), keyId]), Buffer.concat([Buffer.of(2), keyId])]
+    const text = `select count(*) from ${table} where substring(${column} from 1 for 5) = any(array[$1, $2]::bytea[])`
+    const row = await db.row<{ count: number }>({ text, values: [first, second] })
     if (row !== undefined && row.count > 0) found[`${table}.${column}`] = row.count
   }
   return found
@@ -149,4 +150,40 @@ test('a reseal that was cut short goes on where it was, and never lets the old k
   await assertReadable(sealed, both)
   assert.equal(await reseal(db, both, () => {}), 600 + 4)
   await assertReadable(sealed, holding(keyB))
+})
+
+/** How many channel entries are in each form. */
+const formsOf = ({ database: { db } }: Sealed) =>
+  db.rows<{ form: number; count: number }>(sql`
+    select get_byte(credentials, 0) as form, count(*) from subscriber_channels group by 1 order by 1`)
+
+test('a new installation seals each value under its own key; an older one as ever, until it is resealed', async (t) => {
+  const sealed = await sealedWithA(t)
+  const { db } = sealed.database
+  assert.deepEqual(await formsOf(sealed), [{ form: 2, count: 1_100 }])
+  // As an earlier version left it.
+  const older = createSealer([keyA])
+  const { environment } = sealed
+  await db.transaction(async (tx) => {
+    for (const { id, credentials } of await tx.rows<{ id: string; credentials: Buffer }>(
+      sql`select id, credentials from subscriber_channels limit 3`,
+    )) {
+      const plain = older.open(environment.id, 'channel-credentials', id, credentials)
+      const first = older.seal(environment.id, 'channel-credentials', id, plain)
+      await tx.run(sql`update subscriber_channels set credentials = ${first} where id = ${id}`)
+    }
+    const check = older.seal('installation', 'installation', 'check', 'posthorn')
+    await tx.run(sql`update installation set encryption_check = ${check}`)
+  })
+  const node = holding(keyA)
+  await ensureFirstStart(db, node, noKeys)
+  assert.equal(node.sealer.form(), 1, 'nodes of an earlier version may run beside it')
+  assert.equal(await findSealForm(db), 1)
+  await assertReadable(sealed, node)
+  assert.equal(await reseal(db, holding(keyA), () => {}), 3)
+  assert.deepEqual(await formsOf(sealed), [{ form: 2, count: 1_100 }])
+  assert.equal(await findSealForm(db), 2)
+  await ensureFirstStart(db, node, noKeys)
+  assert.equal(node.sealer.form(), 2)
+  await assertReadable(sealed, node)
 })

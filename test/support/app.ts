@@ -4,6 +4,7 @@ import { databaseClock } from '../../src/db/clock.ts'
 import type { Hearing } from '../../src/db/hearing.ts'
 import { openSession } from '../../src/db/session.ts'
 import type { Db } from '../../src/db/sql.ts'
+import type { BodyBudget } from '../../src/http/body-budget.ts'
 import type { RateLimits } from '../../src/http/rate-limit.ts'
 import { createServer } from '../../src/http/server.ts'
 import { ensureFirstStart } from '../../src/manage/first-start.ts'
@@ -54,6 +55,7 @@ export interface TestAppOptions {
   readonly trustedProxies?: readonly string[]
   readonly metricsKey?: string
   readonly docs?: 'on' | 'off'
+  readonly bodyBudget?: BodyBudget
   /** Share the database of another app, as a second node would. */
   readonly nodeOf?: TestApp
   /** How long the other node waits for a lock. */
@@ -99,6 +101,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     metricsKey: options.metricsKey,
     docs: options.docs ?? 'on',
     vendor: options.vendor ?? 'platform',
+    ...(options.bodyBudget === undefined ? {} : { bodyBudget: options.bodyBudget }),
     baseUrl: 'http://localhost:3000',
     queue: options.works === true ? pipeline.workers.queue : queueOf(clock),
     decideAtOnce: options.works === true ? pipeline.workers.decideAtOnce : undefined,

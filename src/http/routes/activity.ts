@@ -2,7 +2,8 @@
 import { Type } from 'typebox'
 import { ok } from '../../domain/answer.ts'
 import { notFound } from '../../domain/problem.ts'
-import { activityPage, findActivity } from '../../read/activity.ts'
+import { seesAddresses } from '../../domain/shown-addresses.ts'
+import { activityPage, activityWithoutAddresses, findActivity } from '../../read/activity.ts'
 import { route } from '../route.ts'
 import { activityDetail, activityPageReply, activityQuery } from './activity-schemas.ts'
 
@@ -20,7 +21,8 @@ export const activityRoutes = [
     replies: { 200: activityPageReply },
     handle: async ({ db, versions }, { caller, query }) => {
       const asked = { ...query, page: query.page ?? 0, limit: query.limit ?? 10 }
-      return ok(await activityPage(db, caller.environment, asked, versions))
+      const page = await activityPage(db, caller.environment, asked, versions)
+      return ok(seesAddresses(caller) ? page : { ...page, data: page.data.map(activityWithoutAddresses) })
     },
   }),
   route({
@@ -37,7 +39,7 @@ export const activityRoutes = [
     handle: async ({ db, versions }, { caller, params }) => {
       const found = await findActivity(db, caller.environment, params.notificationId, versions)
       if (found === undefined) throw notFound('Notification not found')
-      return ok(found)
+      return ok(seesAddresses(caller) ? found : activityWithoutAddresses(found))
     },
   }),
 ]

@@ -1,11 +1,14 @@
 // Triggering events: /v1/events/trigger, one or many.
 import { Type } from 'typebox'
+import type { GivenEvent } from '../../accept/judge-events.ts'
 import type { Answer } from '../../domain/answer.ts'
 import { ok } from '../../domain/answer.ts'
 import type { TriggerResult } from '../../domain/event.ts'
 import { eventsPerCallMax, triggerStatuses } from '../../domain/event.ts'
 import { invalid } from '../../domain/problem.ts'
-import { plainBytesOf } from '../body-parser.ts'
+import { Turn } from '../../domain/turn.ts'
+import { isLargeBody, plainBytesOf } from '../body-parser.ts'
+import type { EventSource } from '../event-request.ts'
 import { readEvent } from '../event-request.ts'
 import { route } from '../route.ts'
 import { freeObject, literals } from '../schemas.ts'
@@ -60,7 +63,7 @@ export const shownMembers = {
   overrides: Type.Optional(shownOverrides),
 }
 
-const shared = { tag: 'Events', category: 'trigger', scope: 'trigger', judgesText: true } as const
+const shared = { tag: 'Events', category: 'trigger', scope: 'trigger', judgesText: 'event' } as const
 
 const { to: _to, ...broadcast } = eventMembers
 const { to: _everybody, ...broadcastExample } = example
@@ -87,7 +90,7 @@ export const eventRoutes = [
     replies: { 201: triggerResult },
     errors: [413],
     handle: async ({ triggers }, { caller, body, idempotency, traceparent }) => {
-      const event = readEvent(body, plainBytesOf(body))
+      const event = readEvent(body, sourceOf(body))
       return orRefused(await triggers.single(caller.environment, { event, idempotency, traceparent }))
     },
   }),
@@ -100,6 +103,7 @@ export const eventRoutes = [
     description:
       'Each event is judged on its own: what is wrong with one costs no other. Results come in the order of the events.',
     cost: 100,
+    judgesText: 'events',
     bodyLimitBytes: bulkBodyLimitBytes,
     body: Type.Object(
       {
@@ -117,9 +121,9 @@ export const eventRoutes = [
     ),
     replies: { 201: Type.Array(triggerResult) },
     errors: [413],
-    handle: ({ triggers }, { caller, body, idempotency, traceparent }) => {
-      const plainBytes = plainBytesOf(body)
-      const events = body.events.map((given) => readEvent(given, plainBytes))
+    handle: async ({ triggers }, { caller, body, idempotency, traceparent }) => {
+      const source = sourceOf(body)
+      const events = source.isLarge ? await readInTurns(body.events, source) : readAtOnce(body.events, source)
       return triggers.bulk(caller.environment, { events, idempotency, traceparent })
     },
   }),
@@ -146,7 +150,7 @@ export const eventRoutes = [
     handle: async ({ triggers }, { caller, body, idempotency, traceparent }) =>
       orRefused(
         await triggers.single(caller.environment, {
-          event: readEvent(body, plainBytesOf(body), 'broadcast'),
+          event: readEvent(body, sourceOf(body), 'broadcast'),
           idempotency,
           traceparent,
         }),
@@ -166,6 +170,21 @@ export const eventRoutes = [
       ok(await triggers.cancel(caller.environment, params.transactionId)),
   }),
 ]
+
+const sourceOf = (body: unknown): EventSource => ({ plainBytes: plainBytesOf(body), isLarge: isLargeBody(body) })
+
+const readAtOnce = (events: readonly unknown[], source: EventSource): GivenEvent[] =>
+  events.map((given) => readEvent(given, source))
+
+async function readInTurns(events: readonly unknown[], source: EventSource): Promise<GivenEvent[]> {
+  const turn = new Turn()
+  const read: GivenEvent[] = []
+  for (const given of events) {
+    read.push(readEvent(given, source))
+    if (turn.isOver()) await turn.next()
+  }
+  return read
+}
 
 /** A single event that cannot run is the caller's to mend. */
 export function orRefused(answer: Answer<TriggerResult>): Answer<TriggerResult> {

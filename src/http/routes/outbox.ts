@@ -1,9 +1,14 @@
 // The outbox: /v1/outbox, what was kept instead of sent.
 import { Type } from 'typebox'
 import { ok } from '../../domain/answer.ts'
+import type { Caller } from '../../domain/environment.ts'
+import type { OutboxFilter } from '../../domain/outbox.ts'
 import { notFound } from '../../domain/problem.ts'
+import { seesAddresses } from '../../domain/shown-addresses.ts'
 import { clearOutbox, removeFromOutbox } from '../../manage/outbox.ts'
-import { outboxPage } from '../../read/outbox.ts'
+import type { CursorPage } from '../../read/keyset-page.ts'
+import type { OutboxItem } from '../../read/outbox.ts'
+import { itemWithoutAddresses, outboxPage } from '../../read/outbox.ts'
 import { findOutboxMessage, outboxEml, outboxHtml } from '../../read/outbox-message.ts'
 import { route } from '../route.ts'
 import { cursorPage, cursorParameters } from '../schemas.ts'
@@ -28,6 +33,13 @@ const emptyPage = { data: [], next: null, previous: null, totalCount: 0, totalCo
 const notThere = (messageId: string) => notFound(`Message ${messageId} is not in the outbox`)
 const noEmail = (messageId: string) => notFound(`There is no e-mail ${messageId} in the outbox`)
 
+const seenPage = (caller: Caller, page: CursorPage<OutboxItem>): CursorPage<OutboxItem> =>
+  seesAddresses(caller) ? page : { ...page, data: page.data.map(itemWithoutAddresses) }
+
+/** Whoever may not see a link must not find out by searching what it says. */
+const filterFor = (caller: Caller, query: Parameters<typeof outboxFilterOf>[0]): OutboxFilter =>
+  seesAddresses(caller) ? outboxFilterOf(query) : { ...outboxFilterOf(query), hidesLinks: true }
+
 export const outboxRoutes = [
   route({
     ...shared,
@@ -41,7 +53,7 @@ export const outboxRoutes = [
     query: Type.Object({ ...outboxFilters, after, before, limit }),
     replies: { 200: page },
     handle: async ({ db }, { caller, query }) =>
-      ok(await outboxPage(db, caller.environment, outboxFilterOf(query), query)),
+      ok(seenPage(caller, await outboxPage(db, caller.environment, filterFor(caller, query), query))),
   }),
   route({
     ...shared,
@@ -68,13 +80,12 @@ export const outboxRoutes = [
     ),
     replies: { 200: page },
     handle: async ({ db, outboxWaits }, { caller, query, untilGone }) => {
-      const filter = outboxFilterOf(query)
+      const filter = filterFor(caller, query)
       const how = { timeoutMs: waitMsOf(query.timeout), signal: untilGone() }
       // Nothing fits: a page and its count would look through the whole outbox twice more.
       if (!(await outboxWaits.wait(caller.environment, filter, how))) return ok(emptyPage)
-      return ok(
-        await outboxPage(db, caller.environment, filter, query.limit === undefined ? {} : { limit: query.limit }),
-      )
+      const paging = query.limit === undefined ? {} : { limit: query.limit }
+      return ok(seenPage(caller, await outboxPage(db, caller.environment, filter, paging)))
     },
   }),
   route({
@@ -89,7 +100,7 @@ export const outboxRoutes = [
     replies: { 200: outboxMessage },
     errors: [404],
     handle: async ({ db, world }, { caller, params: { messageId } }) => {
-      const found = await findOutboxMessage(db, world.sealer, caller.environment, messageId)
+      const found = await findOutboxMessage(db, world.sealer, caller, messageId)
       if (found === undefined) throw notThere(messageId)
       return ok(found)
     },
@@ -109,7 +120,7 @@ export const outboxRoutes = [
     replies: { 200: null },
     errors: [404],
     handle: async ({ db, world }, { caller, params: { messageId } }) => {
-      const eml = await outboxEml(db, world.sealer, caller.environment, messageId)
+      const eml = await outboxEml(db, world.sealer, caller, messageId)
       if (eml === undefined) throw noEmail(messageId)
       return { ...ok(eml), headers: { 'content-disposition': `attachment; filename="${messageId}.eml"` } }
     },
@@ -127,7 +138,7 @@ export const outboxRoutes = [
     replies: { 200: null },
     errors: [404],
     handle: async ({ db, world }, { caller, params: { messageId } }) => {
-      const html = await outboxHtml(db, world.sealer, caller.environment, messageId)
+      const html = await outboxHtml(db, world.sealer, caller, messageId)
       if (html === undefined) throw noEmail(messageId)
       return { ...ok(html), headers: { 'content-security-policy': htmlPolicy } }
     },

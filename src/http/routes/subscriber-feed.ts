@@ -4,6 +4,7 @@ import type { Answer } from '../../domain/answer.ts'
 import { ok } from '../../domain/answer.ts'
 import { actionStatuses, buttonTypes, markOf, marks, messagesPerMarkMax } from '../../domain/message-marks.ts'
 import { invalidField } from '../../domain/problem.ts'
+import { messageWithoutAddresses, seesAddresses } from '../../domain/shown-addresses.ts'
 import { answerButton, markAll, markSome } from '../../manage/message-marks.ts'
 import { unknownSubscriber } from '../../manage/subscribers.ts'
 import type { FeedFilter } from '../../read/feed.ts'
@@ -86,7 +87,7 @@ export const subscriberFeedRoutes = [
       }
       const page = await feedPage(db, caller.environment, params.subscriberId, asked, versions)
       if (page === undefined) throw unknownSubscriber(params.subscriberId)
-      return ok(page)
+      return ok(seesAddresses(caller) ? page : { ...page, data: page.data.map(messageWithoutAddresses) })
     },
   }),
   route({

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Job } from '../../domain/job.ts'
-import { Turn } from '../turn.ts'
+import { Turn } from '../../domain/turn.ts'
 import { decideBatch } from './decide-batch.ts'
 
 test('others have their turn where the jobs of a batch take long, and all are decided', async () => {

@@ -3,45 +3,77 @@ import type { World } from '../../world/world.ts'
 
 export interface ByteBudget {
   /** Waits for so many bytes, and returns the way to give them back; undefined when there were none in time. */
-  take(bytes: number): Promise<(() => void) | undefined>
+  take(bytes: number, owner?: string): Promise<(() => void) | undefined>
+  heldBytes(): number
 }
 
 interface Waiting {
   readonly bytes: number
+  readonly owner: string
   resolve(giveBack: (() => void) | undefined): void
 }
 
-export function createByteBudget(
-  world: Pick<World, 'sleep'>,
-  limits: { bytesMax: number; waitMs: number },
-): ByteBudget {
+export interface ByteLimits {
+  readonly bytesMax: number
+  readonly waitMs: number
+  /** What one owner may hold of it, where there are several. */
+  readonly bytesPerOwnerMax?: number
+}
+
+export function createByteBudget(world: Pick<World, 'sleep'>, limits: ByteLimits): ByteBudget {
+  const perOwnerMax = Math.min(limits.bytesPerOwnerMax ?? limits.bytesMax, limits.bytesMax)
   let left = limits.bytesMax
+  const heldBy = new Map<string, number>()
   const line: Waiting[] = []
 
-  function grant(bytes: number): () => void {
+  const heldOf = (owner: string): number => heldBy.get(owner) ?? 0
+
+  /** Of each owner the one that came first. Whose owner has enough is no reason for others to wait. */
+  function next(): Waiting | undefined {
+    const passed = new Set<string>()
+    for (const waiting of line) {
+      const hasEnough = heldOf(waiting.owner) > 0 && heldOf(waiting.owner) + waiting.bytes > perOwnerMax
+      if (!hasEnough && !passed.has(waiting.owner)) return waiting
+      passed.add(waiting.owner)
+    }
+    return undefined
+  }
+
+  function hold(owner: string, bytes: number): void {
     left -= bytes
+    const held = heldOf(owner) + bytes
+    if (held === 0) heldBy.delete(owner)
+    else heldBy.set(owner, held)
+  }
+
+  function grant({ owner, bytes }: Waiting): () => void {
+    hold(owner, bytes)
+    let isHeld = true
     return () => {
-      left += bytes
+      if (!isHeld) return
+      isHeld = false
+      hold(owner, -bytes)
       serve()
     }
   }
 
   /** In the order they came: a large one is not passed over for ever. */
   function serve(): void {
-    for (let first = line[0]; first !== undefined && first.bytes <= left; first = line[0]) {
-      line.shift()
-      first.resolve(grant(first.bytes))
+    for (let first = next(); first !== undefined && first.bytes <= left; first = next()) {
+      line.splice(line.indexOf(first), 1)
+      first.resolve(grant(first))
     }
   }
 
   return {
-    take: (wanted) => {
-      // One that is larger than all there is may go alone.
-      const bytes = Math.min(wanted, limits.bytesMax)
-      if (line.length === 0 && bytes <= left) return Promise.resolve(grant(bytes))
-      return new Promise((resolve) => {
-        const waiting: Waiting = { bytes, resolve }
+    heldBytes: () => limits.bytesMax - left,
+    take: (wanted, owner = '') =>
+      new Promise((resolve) => {
+        // One that is larger than all there is may go alone.
+        const waiting: Waiting = { bytes: Math.min(wanted, perOwnerMax), owner, resolve }
         line.push(waiting)
+        serve()
+        if (!line.includes(waiting)) return
         void world.sleep(limits.waitMs).then(() => {
           const place = line.indexOf(waiting)
           if (place === -1) return
@@ -49,7 +81,6 @@ export function createByteBudget(
           resolve(undefined)
           serve()
         })
-      })
-    },
+      }),
   }
 }

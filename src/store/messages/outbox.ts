@@ -5,6 +5,7 @@ import type { Environment } from '../../domain/environment.ts'
 import type { OutboxFilter } from '../../domain/outbox.ts'
 import { outboxKeptMs, outboxMessagesMax } from '../../domain/outbox.ts'
 import { comparedAddress } from '../../domain/suppression.ts'
+import { unsubscribePath } from '../../domain/unsubscribe-token.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
 
 /** One statement's worth, as for marks. */
@@ -24,7 +25,7 @@ export function outboxConditions(environment: Environment, filter: OutboxFilter)
     ...(transactionId === undefined ? [] : [isOfTransaction(environment, transactionId)]),
     ...(recipient === undefined ? [] : [isFor(environment, recipient)]),
     ...(workflow === undefined ? [] : [isOfWorkflow(environment, workflow)]),
-    ...(text === undefined ? [] : [says(text)]),
+    ...(text === undefined ? [] : [says(text, filter.hidesLinks)]),
   ]
 }
 
@@ -58,8 +59,10 @@ function isOfWorkflow(environment: Environment, identifier: string): Statement {
     where w.environment_id = ${environment.id} and w.identifier = ${identifier} and w.deleted_at is null))`
 }
 
-function says(text: string): Statement {
-  const within = (value: Statement): Statement => sql`strpos(lower(coalesce(${value}, '')), lower(${text})) > 0`
+function says(text: string, hidesLinks?: true): Statement {
+  const shown = (value: Statement): Statement =>
+    hidesLinks === true ? sql`regexp_replace(${value}, ${`${unsubscribePath}/[A-Za-z0-9_-]+`}, '', 'g')` : value
+  const within = (value: Statement): Statement => sql`strpos(lower(coalesce(${shown(value)}, '')), lower(${text})) > 0`
   return sql`(${within(sql`m.subject`)} or ${within(sql`m.title`)} or ${within(sql`m.content #>> '{}'`)}
     or (m.channel = 'email' and (${within(sql`m.envelope->>'text'`)} or ${within(sql`m.envelope->>'html'`)})))`
 }
