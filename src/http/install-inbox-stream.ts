@@ -24,6 +24,8 @@ export function installInboxStream(app: FastifyInstance, service: StreamService)
   const { inboxTokens, hub, limitReader } = service
   app.route({
     method: 'GET',
+    // A HEAD would follow the inbox and never be answered.
+    exposeHeadRoute: false,
     url: '/v1/inbox/stream',
     config: { cors: anyOrigin },
     handler: async (request, reply) => {
@@ -33,6 +35,7 @@ export function installInboxStream(app: FastifyInstance, service: StreamService)
       const after = lastIdIn(request)
       const joined = await hub.enter(session, after)
       reply.hijack()
+      if (reply.raw.destroyed) return
       reply.raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...streamHeaders })
       streamEvents(hub, session, joined, after, reply.raw)
     },

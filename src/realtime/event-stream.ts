@@ -11,7 +11,10 @@ import type { News } from './news.ts'
 const retryMs = 2_000
 const endMsMax = 1_000
 
-/** The headers are written already. `after` is the number that the stream was asked to go on from. */
+/**
+ * The headers are written already. `after` is the number that the stream was asked to go on from. A client that has gone
+ * meanwhile is not followed: its close came before anyone listened.
+ */
 export function streamEvents(
   hub: Hub,
   session: OpenedSession,
@@ -19,6 +22,7 @@ export function streamEvents(
   after: number | undefined,
   response: ServerResponse,
 ): void {
+  if (response.destroyed) return
   const start = isResumed && after !== undefined ? after : number
   let cut: NodeJS.Timeout | undefined
   const write = (text: string): void => {

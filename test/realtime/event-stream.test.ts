@@ -1,5 +1,6 @@
 // GET /v1/inbox/stream over real sockets: what happens is told at once, and nothing is lost between two connections.
 import assert from 'node:assert/strict'
+import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
 import type { Json, TestApp } from '../support/app.ts'
@@ -7,7 +8,7 @@ import { createTestApp } from '../support/app.ts'
 import { FlowScene } from '../support/flow-scene.ts'
 import { inboxOf } from '../support/inbox-scene.ts'
 import type { OpenStream } from '../support/stream-scene.ts'
-import { addressOf, openStream, until } from '../support/stream-scene.ts'
+import { addressOf, connectionCount, openStream, until, untilClosed } from '../support/stream-scene.ts'
 import { inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -24,11 +25,6 @@ after(() => app.close())
 
 const follow = (token: string, headers: Record<string, string> = {}, at = address): Promise<OpenStream> =>
   openStream(at, '/v1/inbox/stream', { authorization: `Bearer ${token}`, ...headers })
-
-const connectionCount = (): Promise<number> =>
-  new Promise((resolve, reject) =>
-    app.app.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
-  )
 
 const names = (stream: OpenStream): string[] => stream.events.map(({ name }) => name)
 const received = (stream: OpenStream): string[] =>
@@ -258,7 +254,7 @@ test('a reader that does not read is cut off, and goes on where it was', async (
   const slow = await follow(page.token)
   await slow.next('ready')
   slow.pause()
-  const connections = await connectionCount()
+  const connections = await connectionCount(app)
   for (let round = 0; round < 4; round += 1) {
     await scene.results(Array.from({ length: 100 }, () => ({ name: long, to: 'ola' })))
     await scene.advance(1_000)
@@ -266,7 +262,7 @@ test('a reader that does not read is cut off, and goes on where it was', async (
   await until(() => received(quick).length === 400)
   let left = connections
   const look = setInterval(async () => {
-    left = await connectionCount()
+    left = await connectionCount(app)
   }, 20)
   await until(() => left < connections).finally(() => clearInterval(look))
   quick.close()
@@ -290,4 +286,56 @@ test('more connections than a reader needs are refused, and leave room when they
     again.close()
   }
   assert.equal(status, 200)
+})
+
+/** A node on which streams that enter wait for each other, until so many do. */
+async function gatedNode(): Promise<{ node: TestApp; held(): number; letPass(): void }> {
+  let letPass = (): void => {}
+  const gate = new Promise<void>((resolve) => {
+    letPass = resolve
+  })
+  let held = 0
+  const node = await createTestApp({
+    nodeOf: app,
+    faulty: (db) => ({
+      ...db,
+      rows: async (statement) => {
+        if (statement.name === 'inbox-numbers') {
+          held += 1
+          await gate
+        }
+        return db.rows(statement)
+      },
+    }),
+  })
+  return { node, held: () => held, letPass }
+}
+
+test('clients that go away while their stream is being opened are not followed', async () => {
+  const { token } = await inboxOf(app, 'rob')
+  const { node, held, letPass } = await gatedNode()
+  const { port } = new URL(await addressOf(node))
+  const clients = Array.from({ length: 100 }, () => {
+    const client = connect(Number(port), '127.0.0.1')
+    client.write(`GET /v1/inbox/stream?token=${token} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+    return client
+  })
+  await until(() => held() === 100)
+  for (const client of clients) client.destroy()
+  await untilClosed(node)
+  letPass()
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  const stream = await follow(token, {}, `http://127.0.0.1:${port}`)
+  assert.equal(stream.status, 200)
+  stream.close()
+  await node.close()
+})
+
+test('a HEAD follows nothing', async () => {
+  const { token } = await inboxOf(app, 'sam')
+  const reply = await fetch(`${address}/v1/inbox/stream?token=${token}`, {
+    method: 'HEAD',
+    signal: AbortSignal.timeout(5_000),
+  })
+  assert.equal(reply.status, 404)
 })

@@ -14,6 +14,20 @@ export async function addressOf(app: TestApp, port = 0): Promise<string> {
   return `http://127.0.0.1:${address.port}`
 }
 
+export const connectionCount = ({ app }: TestApp): Promise<number> =>
+  new Promise((resolve, reject) =>
+    app.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
+  )
+
+/** When the server has seen that all its connections are gone. */
+export async function untilClosed(app: TestApp): Promise<void> {
+  let count = await connectionCount(app)
+  const look = setInterval(async () => {
+    count = await connectionCount(app)
+  }, 5)
+  await until(() => count === 0).finally(() => clearInterval(look))
+}
+
 export interface StreamEvent {
   readonly id: string
   readonly name: string
