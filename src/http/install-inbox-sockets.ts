@@ -19,6 +19,8 @@ const partyPath = '/v1/inbox/ws'
 const socketIoPath = '/socket.io'
 /** Sockets that have not shown a token yet. */
 const strangersMax = 1_000
+/** Refused ones read their answer within this; and whatever is left when the service stops is cut after it. */
+const lingerMsMax = 1_000
 
 export function installInboxSockets(app: FastifyInstance, world: World, service: StreamService): void {
   const sockets = new WebSocketServer({
@@ -33,7 +35,6 @@ export function installInboxSockets(app: FastifyInstance, world: World, service:
       serveWithoutUpgrade(app.server as Server, request, socket, head)
       return
     }
-    socket.on('error', () => {})
     void upgrades.take(request, socket, head)
   })
   app.get(partyPath, { config: { cors: anyOrigin } }, async () => {
@@ -47,6 +48,8 @@ class Upgrades {
   readonly #service: StreamService
   readonly #sockets: WebSocketServer
   readonly #strangers = new Set<WebSocket>()
+  /** All that were taken from the HTTP server: nobody else ends them. */
+  readonly #open = new Set<Duplex>()
   #isStopped = false
 
   constructor(world: World, service: StreamService, sockets: WebSocketServer) {
@@ -56,6 +59,9 @@ class Upgrades {
   }
 
   async take(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    this.#open.add(socket)
+    socket.on('error', () => {})
+    socket.on('close', () => this.#open.delete(socket))
     try {
       const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')
       const path = pathname.replace(/\/+$/, '')
@@ -109,6 +115,10 @@ class Upgrades {
   stop(): void {
     this.#isStopped = true
     for (const stranger of this.#strangers) stranger.terminate()
+    // Followers are told to go meanwhile.
+    setTimeout(() => {
+      for (const socket of this.#open) socket.destroy()
+    }, lingerMsMax).unref()
   }
 }
 
@@ -122,7 +132,7 @@ const reasons: Readonly<Record<number, string>> = {
   503: 'Service Unavailable',
 }
 
-/** Before there is a WebSocket there is HTTP. */
+/** Before there is a WebSocket there is HTTP. A client that does not read the answer, or does not close after it, is cut. */
 function refuse(socket: Duplex, error: unknown): void {
   const problem = error instanceof Problem ? error : new Problem(503, 'Try again')
   const { status, message, headers = {} } = problem
@@ -133,5 +143,9 @@ function refuse(socket: Duplex, error: unknown): void {
     'content-length': String(Buffer.byteLength(body)),
     connection: 'close',
   }).map(([name, value]) => `${name}: ${value}`)
-  socket.end(`HTTP/1.1 ${status} ${reasons[status] ?? 'Error'}\r\n${lines.join('\r\n')}\r\n\r\n${body}`)
+  const cut = setTimeout(() => socket.destroy(), lingerMsMax)
+  socket.on('close', () => clearTimeout(cut))
+  socket.end(`HTTP/1.1 ${status} ${reasons[status] ?? 'Error'}\r\n${lines.join('\r\n')}\r\n\r\n${body}`, () =>
+    socket.destroy(),
+  )
 }

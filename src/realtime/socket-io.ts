@@ -41,7 +41,6 @@ class Connection {
   readonly #hub: Hub
   readonly #open: Open
   readonly #token: string | undefined
-  readonly #socket: WebSocket
   readonly #line: Line
   readonly #patience: NodeJS.Timeout
   #follower: Follower | undefined
@@ -54,7 +53,6 @@ class Connection {
     this.#hub = hub
     this.#open = open
     this.#token = token
-    this.#socket = socket
     this.#patience = setTimeout(() => this.#line.close(closing.refused, 'No connect'), connectMsMax)
     this.#line = openLine(socket, {
       onText: (text) => this.#hear(text),
@@ -70,7 +68,7 @@ class Connection {
 
   #hear(text: string): void {
     if (text.startsWith(packet.connect)) void this.#connect(text)
-    else if (text === packet.close || text.startsWith(packet.disconnect)) this.#socket.close()
+    else if (text === packet.close || text.startsWith(packet.disconnect)) this.#line.close(closing.normal, '')
     // Pongs are signs of life by themselves; clients of an inbox have nothing else to say.
   }
 
@@ -84,7 +82,7 @@ class Connection {
     } catch (error) {
       if (error instanceof Problem && error.status === 401) this.#refuse(namespace, error.message)
       // Gone without a word, so that the client comes again, less and less often.
-      else this.#socket.close(closing.tooBusy, 'Try again')
+      else this.#line.close(closing.tooBusy, 'Try again')
     }
   }
 

@@ -23,7 +23,7 @@ export interface LineHandlers {
 const closeMsMax = 1_000
 
 /** Codes of RFC 6455. */
-export const closing = { goingAway: 1001, unsupported: 1003, refused: 1008, tooBusy: 1013 } as const
+export const closing = { normal: 1000, goingAway: 1001, unsupported: 1003, refused: 1008, tooBusy: 1013 } as const
 
 export function openLine(socket: WebSocket, handlers: LineHandlers): Line {
   let frames = 0

@@ -1,13 +1,14 @@
 // Plain WebSockets of the inbox, as clients with PartySocket open them.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
 import { WebSocket } from 'ws'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene } from '../support/flow-scene.ts'
 import { inboxOf } from '../support/inbox-scene.ts'
-import { addressOf, until } from '../support/stream-scene.ts'
+import { addressOf, until, untilClosed } from '../support/stream-scene.ts'
 import { inApp } from '../support/workflow-scene.ts'
 
 let app: TestApp
@@ -83,4 +84,41 @@ test('a stop of the node closes its sockets at once', async () => {
   const closed = once(socket, 'close')
   await node.close()
   assert.equal((await closed)[0], 1001)
+})
+
+/** A client that asks for a socket and never closes, whatever it is answered. */
+function stubborn(at: string, path: string): { answer(): string; destroy(): void } {
+  const socket = connect({ port: Number(new URL(at).port), host: '127.0.0.1', allowHalfOpen: true })
+  let answer = ''
+  socket.on('error', () => {})
+  socket.on('data', (chunk) => {
+    answer += String(chunk)
+  })
+  const key = 'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${key}\r\n\r\n`)
+  return { answer: () => answer, destroy: () => socket.destroy() }
+}
+
+test('a client that is refused and does not close is cut off', async () => {
+  const node = await createTestApp({ nodeOf: app })
+  const at = await addressOf(node)
+  const paths = ['/v1/inbox/ws?token=x', '/socket.io/?EIO=3', '/other']
+  const clients = [...paths, ...paths].map((path) => stubborn(at, path))
+  await until(() => clients.every((client) => client.answer().startsWith('HTTP/1.1 4')))
+  await untilClosed(node)
+  for (const client of clients) client.destroy()
+  await node.close()
+})
+
+test('clients that do not close do not hold up the stop', async () => {
+  const node = await createTestApp({ nodeOf: app })
+  const at = await addressOf(node)
+  const { token } = await inboxOf(app, 'eve')
+  const paths = ['/v1/inbox/ws?token=x', `/v1/inbox/ws?token=${token}`, '/socket.io/?EIO=4&transport=websocket']
+  const clients = paths.map((path) => stubborn(at, path))
+  await until(() => clients.every((client) => client.answer() !== ''))
+  const startedAt = performance.now()
+  await node.close()
+  assert.ok(performance.now() - startedAt < 5_000)
+  for (const client of clients) client.destroy()
 })
