@@ -278,11 +278,12 @@ class InboxHub implements Hub {
     if (found.length === 0) return
     await this.#db.transaction(async (tx) => {
       const inboxes = found.map((one) => one.subscriberId)
-      await changeInboxes(tx, this.#world, environment, inboxes)
+      const counted = await changeInboxes(tx, this.#world, environment, inboxes)
       await numberStragglers(
         tx,
         environment,
         found.map((one) => one.id),
+        counted,
       )
     })
   }

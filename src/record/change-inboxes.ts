@@ -1,6 +1,7 @@
 // Numbers a change of inboxes before it is made, so that their streams find it, and gives those a hint.
 import type { Tx } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
+import type { CountedInboxes } from '../store/inbox-changes.ts'
 import { countInboxChange } from '../store/inbox-changes.ts'
 import { findInboxesOf } from '../store/messages/changes.ts'
 import type { World } from '../world/world.ts'
@@ -11,8 +12,10 @@ export async function changeInboxes(
   world: World,
   environment: Environment,
   subscriberIds: readonly string[],
-): Promise<void> {
-  hintAt(world, environment, await countInboxChange(tx, environment, [...new Set(subscriberIds)]))
+): Promise<CountedInboxes> {
+  const counted = await countInboxChange(tx, environment, [...new Set(subscriberIds)])
+  hintAt(world, environment, [...counted.keys()])
+  return counted
 }
 
 /** The inboxes that these messages are in. */
@@ -21,8 +24,8 @@ export async function changeInboxesOf(
   world: World,
   environment: Environment,
   messageIds: readonly string[],
-): Promise<void> {
-  await changeInboxes(tx, world, environment, await findInboxesOf(tx, environment, messageIds))
+): Promise<CountedInboxes> {
+  return changeInboxes(tx, world, environment, await findInboxesOf(tx, environment, messageIds))
 }
 
 /** Perhaps before the commit: whoever follows an inbox looks more than once. */

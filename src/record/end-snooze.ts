@@ -2,6 +2,7 @@
 import type { Db, Tx } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import { detail } from '../domain/execution-detail.ts'
+import type { CountedInboxes } from '../store/inbox-changes.ts'
 import { appendDetails } from '../store/jobs/append.ts'
 import { unsnoozeMessages } from '../store/messages/snooze.ts'
 import type { Task } from '../store/tasks.ts'
@@ -18,8 +19,11 @@ export async function endDueSnoozes(
 ): Promise<void> {
   if (tasks.length === 0) return
   await db.transaction(async (tx) => {
+    // Before the tasks, as everywhere: a reader who ends a snooze holds the inbox and waits for its task.
+    const messageIds = tasks.map((task) => task.id)
+    const counted = await changeInboxesOf(tx, world, environment, messageIds)
     const ours = await finishTasks(tx, environment, tasks)
-    await endSnoozes(tx, world, environment, [...ours])
+    await endSnoozes(tx, world, environment, { messageIds: [...ours], counted })
   })
 }
 
@@ -28,12 +32,11 @@ export async function endSnoozes(
   tx: Tx,
   world: World,
   environment: Environment,
-  messageIds: readonly string[],
+  { messageIds, counted }: { messageIds: readonly string[]; counted: CountedInboxes },
 ): Promise<number> {
   if (messageIds.length === 0) return 0
   const now = world.now()
-  await changeInboxesOf(tx, world, environment, messageIds)
-  const jobIds = await unsnoozeMessages(tx, environment, messageIds, now)
+  const jobIds = await unsnoozeMessages(tx, environment, messageIds, { now, counted })
   const details = [detail(now, 'unsnoozed')]
   await appendDetails(
     tx,

@@ -7,6 +7,7 @@ import { grouped } from '../domain/grouped.ts'
 import type { Channel } from '../domain/integration.ts'
 import type { NotificationStep } from '../domain/workflow.ts'
 import type { Queue } from '../queue/queue.ts'
+import type { CountedInboxes } from '../store/inbox-changes.ts'
 import { appendDetails } from '../store/jobs/append.ts'
 import type { MendedNotification } from '../store/jobs/redrive.ts'
 import { hasRedrivable, lockEvents, markHeld } from '../store/jobs/redrive.ts'
@@ -53,11 +54,11 @@ export async function retractNotification(
     held.map((job) => job.id),
     [mark],
   )
-  await changeInboxes(tx, world, environment, [notification.subscriberId])
+  const counted = await changeInboxes(tx, world, environment, [notification.subscriberId])
   const said = await lockSaidOfJobs(tx, environment, jobs)
   const jobIds = jobs.map((job) => job.id)
   const isBarred = await hasRedrivable(tx, environment, jobIds)
-  return { ...canceled, ...(await takeBack(tx, environment, { said, jobIds, by, now })), isBarred }
+  return { ...canceled, ...(await takeBack(tx, environment, { said, jobIds, by, now, counted })), isBarred }
 }
 
 interface TakenBack {
@@ -65,11 +66,19 @@ interface TakenBack {
   readonly sent: readonly SaidMessage[]
 }
 
+interface TakingBack {
+  readonly said: readonly SaidMessage[]
+  readonly jobIds: readonly string[]
+  readonly by: string
+  readonly now: Date
+  readonly counted: CountedInboxes
+}
+
 /** Marks the jobs, also those that said nothing: none of them is redriven from here on. */
 async function takeBack(
   tx: Tx,
   environment: Environment,
-  { said, jobIds, by, now }: { said: readonly SaidMessage[]; jobIds: readonly string[]; by: string; now: Date },
+  { said, jobIds, by, now, counted }: TakingBack,
 ): Promise<TakenBack> {
   const removed = said.filter(({ channel }) => channel === 'in_app')
   const sent = said.filter(({ channel, status }) => channel !== 'in_app' && status !== 'error')
@@ -77,7 +86,7 @@ async function takeBack(
     tx,
     environment,
     removed.map((message) => message.id),
-    now,
+    { now, counted },
   )
   await deleteTasks(tx, environment, snoozed)
   const removedOf = grouped(removed, (message) => message.jobId)
@@ -128,14 +137,14 @@ export async function retractPage(
     return { retraction: advanced, next: { ...state, cancel: next ?? null } }
   }
   const ids = await findSaidOfEvent(tx, environment, { eventId, after: state.after, limit: messagesPerPage })
-  await changeInboxesOf(tx, world, environment, ids)
+  const counted = await changeInboxesOf(tx, world, environment, ids)
   const said = await lockSaid(tx, environment, ids)
   const jobIds = [...new Set(said.map((message) => message.jobId))]
-  const { removed, sent } = await takeBack(tx, environment, { said, jobIds, by, now })
+  const { removed, sent } = await takeBack(tx, environment, { said, jobIds, by, now, counted })
   const isDone = ids.length < messagesPerPage
-  const counted: Partial<Record<Channel, number>> = { ...retraction.sent }
-  for (const { channel } of sent) counted[channel] = (counted[channel] ?? 0) + 1
-  const soFar = { ...soFarOf(retraction), removed: retraction.removed + removed.length, sent: counted }
+  const sentSoFar: Partial<Record<Channel, number>> = { ...retraction.sent }
+  for (const { channel } of sent) sentSoFar[channel] = (sentSoFar[channel] ?? 0) + 1
+  const soFar = { ...soFarOf(retraction), removed: retraction.removed + removed.length, sent: sentSoFar }
   const advanced = await advanceRetraction(tx, environment, id, soFar, { isDone, now })
   return { retraction: advanced, next: isDone ? undefined : { ...state, after: ids.at(-1) ?? null } }
 }

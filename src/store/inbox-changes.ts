@@ -1,7 +1,7 @@
 // The inbox_changes table: how often the inbox of each subscriber changed who has opened it once.
 import type { Part } from '../db/one-statement.ts'
 import type { Sql, Statement, Tx } from '../db/sql.ts'
-import { prepared, sql } from '../db/sql.ts'
+import { json, prepared, sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 
 export interface InboxNumber {
@@ -53,15 +53,18 @@ const counting = (environment: Environment, subscriberIds: readonly string[]): S
   where c.environment_id = ${environment.id} and c.subscriber_id = held.subscriber_id
   returning c.subscriber_id, c.number`
 
-/** Counts up those of the inboxes that were opened once, and returns whose they are. */
+/** What the running transaction has counted inboxes up to, by subscriber. Those that nobody had opened are not in it. */
+export type CountedInboxes = ReadonlyMap<string, number>
+
+/** Counts up those of the inboxes that were opened once; they stay locked until the transaction ends. */
 export async function countInboxChange(
   tx: Tx,
   environment: Environment,
   subscriberIds: readonly string[],
-): Promise<string[]> {
-  if (subscriberIds.length === 0) return []
-  const rows = await tx.rows<{ subscriber_id: string }>(counting(environment, subscriberIds))
-  return rows.map((row) => row.subscriber_id)
+): Promise<CountedInboxes> {
+  if (subscriberIds.length === 0) return new Map()
+  const rows = await tx.rows<{ subscriber_id: string; number: number }>(counting(environment, subscriberIds))
+  return new Map(rows.map((row) => [row.subscriber_id, row.number]))
 }
 
 /** The same as a part of a statement, where others find the numbers: `subscriber_id`, `number`. */
@@ -74,6 +77,9 @@ export function inboxCounting(environment: Environment, subscriberIds: readonly 
 /** Whose inboxes were counted up, as one text; an expression of the statement that has the part. */
 export const countedInboxes = sql`(select string_agg(subscriber_id::text, ',') from ${inboxNumbers})`
 
-/** The number that the running transaction has given to the inbox of a row called `m`; null for one that nobody opened. */
-export const changeNumber = (environment: Environment): Statement => sql`(
-  select c.number from inbox_changes c where c.environment_id = ${environment.id} and c.subscriber_id = m.subscriber_id)`
+/**
+ * The number of the change of a row called `m`; null for other channels, and where nobody had opened the inbox. As it was
+ * counted: an inbox that was opened since stands at a number that its streams have passed already.
+ */
+export const changeNumber = (counted: CountedInboxes): Statement =>
+  sql`case when m.channel = 'in_app' then (${json(Object.fromEntries(counted))}::jsonb ->> m.subscriber_id::text)::bigint end`

@@ -2,6 +2,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
+import { changeInboxes } from '../../src/record/change-inboxes.ts'
+import { findEnvironments } from '../../src/store/installation.ts'
+import { findStragglers } from '../../src/store/messages/changes.ts'
+import { markMessages } from '../../src/store/messages/marks.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene } from '../support/flow-scene.ts'
@@ -145,4 +149,43 @@ test('of two changes of one inbox at once the second waits, and has the higher n
   const { number, messages } = await numbersOf(app, 'busy')
   assert.equal(number, 12)
   assert.deepEqual(messages.map(([change]) => change).sort(), [10, 11, 12, 7, 8, 9])
+})
+
+test('an inbox that is opened while a change of it is under way does not get a number that streams have passed', async () => {
+  const scene = new FlowScene(app)
+  await scene.run(await scene.workflow([inApp('Hello')]), 'late')
+  const { db } = app.database
+  const subscriber = await db.row<{ id: string; environment_id: string }>(
+    sql`select id, environment_id from subscribers where subscriber_id = 'late'`,
+  )
+  const [environment] = await findEnvironments(db, [subscriber?.environment_id ?? ''])
+  const [{ _id: id }] = await scene.feed('late')
+  assert.ok(subscriber !== undefined && environment !== undefined)
+  await db.transaction(async (tx) => {
+    const counted = await changeInboxes(tx, app.world, environment, [subscriber.id])
+    await inboxOf(app, 'late')
+    await markMessages(tx, environment, {
+      ...{ ids: [id], subscriberId: subscriber.id, mark: 'read', now: app.world.now(), counted },
+    })
+  })
+  assert.deepEqual(await numbersOf(app, 'late'), { number: 0, messages: [[null, null]] })
+  assert.deepEqual(
+    (await findStragglers(db, environment, [subscriber.id])).map((one) => one.id),
+    [id],
+  )
+})
+
+test('messages of other channels have no number', async () => {
+  const scene = new FlowScene(app)
+  await inboxOf(app, 'mailed')
+  await scene.run(await scene.workflow([inApp('Hello')]), 'mailed')
+  const copied = await app.database.db.row<{ id: string }>(sql`
+    insert into messages select (jsonb_populate_record(m, jsonb_build_object(
+      'id', gen_random_uuid(), 'channel', 'email', 'change', null, 'arrival', null))).*
+    from messages m join subscribers s on s.environment_id = m.environment_id and s.id = m.subscriber_id
+    where s.subscriber_id = 'mailed' returning id`)
+  await scene.expect(200, 'DELETE', `/v1/messages/${copied?.id}`)
+  const row = await app.database.db.row(sql`select change from messages where id = ${copied?.id}`)
+  assert.deepEqual(row, { change: null })
+  assert.equal((await numbersOf(app, 'mailed')).number, 1)
 })

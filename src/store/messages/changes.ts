@@ -2,6 +2,7 @@
 import type { Sql, Statement, Tx } from '../../db/sql.ts'
 import { prepared, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
+import type { CountedInboxes } from '../inbox-changes.ts'
 import { changeNumber } from '../inbox-changes.ts'
 import type { MessageRow } from './rows.ts'
 import { isListed, messageColumns } from './rows.ts'
@@ -98,8 +99,13 @@ export async function findStragglers(
 }
 
 /** They get the number that the transaction has taken. */
-export async function numberStragglers(tx: Tx, environment: Environment, ids: readonly string[]): Promise<void> {
+export async function numberStragglers(
+  tx: Tx,
+  environment: Environment,
+  ids: readonly string[],
+  counted: CountedInboxes,
+): Promise<void> {
   await tx.run(sql`
-    update messages m set change = ${changeNumber(environment)}, arrival = ${changeNumber(environment)}
+    update messages m set change = ${changeNumber(counted)}, arrival = ${changeNumber(counted)}
     where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.change is null`)
 }

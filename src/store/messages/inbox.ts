@@ -4,6 +4,7 @@ import { allOf, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Reader } from '../../domain/inbox.ts'
 import type { DataCondition, InboxFilter } from '../../domain/inbox-filter.ts'
+import type { CountedInboxes } from '../inbox-changes.ts'
 import { changeNumber } from '../inbox-changes.ts'
 import { deletedAtOnceMax } from './delete.ts'
 import { isInFeed } from './rows.ts'
@@ -65,10 +66,10 @@ export async function lockInbox(tx: Tx, reader: Reader, filter: InboxFilter): Pr
 export async function endSnoozeEarly(
   tx: Tx,
   environment: Environment,
-  message: { id: string; now: Date },
+  message: { id: string; now: Date; counted: CountedInboxes },
 ): Promise<boolean> {
   const count = await tx.run(sql`
-    update messages m set snoozed_until = null, updated_at = ${message.now}, change = ${changeNumber(environment)}
+    update messages m set snoozed_until = null, updated_at = ${message.now}, change = ${changeNumber(message.counted)}
     where m.environment_id = ${environment.id} and m.id = ${message.id} and m.snoozed_until is not null
       and m.deleted_at is null`)
   return count > 0

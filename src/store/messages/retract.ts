@@ -5,6 +5,7 @@ import { idsOfEvent, idsOfMessages } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Channel } from '../../domain/integration.ts'
 import type { MessageStatus } from '../../domain/message.ts'
+import type { CountedInboxes } from '../inbox-changes.ts'
 import { changeNumber } from '../inbox-changes.ts'
 
 export interface SaidMessage {
@@ -65,11 +66,11 @@ export async function retractMessages(
   tx: Tx,
   environment: Environment,
   ids: readonly string[],
-  now: Date,
+  { now, counted }: { now: Date; counted: CountedInboxes },
 ): Promise<string[]> {
   if (ids.length === 0) return []
   const rows = await tx.rows<{ id: string; wasSnoozed: boolean }>(sql`
-    update messages m set deleted_at = ${now}, retracted_at = ${now}, updated_at = ${now}, change = ${changeNumber(environment)}
+    update messages m set deleted_at = ${now}, retracted_at = ${now}, updated_at = ${now}, change = ${changeNumber(counted)}
     where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.deleted_at is null
     returning m.id, m.snoozed_until is not null as "wasSnoozed"`)
   return rows.filter((row) => row.wasSnoozed).map((row) => row.id)
