@@ -28,6 +28,8 @@ export function installInboxSockets(app: FastifyInstance, world: World, service:
     clientTracking: false,
     perMessageDeflate: false,
     maxPayload: frameBytesMax,
+    // Pings are answered where they are counted.
+    autoPong: false,
   })
   const upgrades = new Upgrades(world, service, sockets)
   app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {

@@ -27,20 +27,33 @@ export const closing = { normal: 1000, goingAway: 1001, unsupported: 1003, refus
 
 export function openLine(socket: WebSocket, handlers: LineHandlers): Line {
   let frames = 0
+  let isClosing = false
   let death: NodeJS.Timeout | undefined
   const pulse = setInterval(() => {
     frames = 0
     handlers.ping()
     death ??= setTimeout(() => socket.terminate(), pulseAnswerMs)
   }, pulseMs)
+  /** Whoever does not read is cut, and what it is sent not kept for ever: it goes on without a gap when it comes back. */
+  const isTakingIn = (): boolean => {
+    if (socket.bufferedAmount > bufferedBytesMax) socket.terminate()
+    return socket.readyState === socket.OPEN
+  }
+  /** Frames of any kind count: an answer to each waits in memory until it is read. */
+  const isAllowed = (): boolean => {
+    if (isClosing) return false
+    frames += 1
+    line.heard()
+    if (frames > framesPerPulseMax) line.close(closing.refused, 'Too many frames')
+    return !isClosing
+  }
   const line: Line = {
     send(text) {
-      if (socket.readyState === socket.OPEN) socket.send(text)
+      if (isTakingIn()) socket.send(text)
     },
     sendAll(texts) {
-      // Cut, not kept for ever: it goes on without a gap when it comes back.
-      if (socket.bufferedAmount > bufferedBytesMax) socket.terminate()
-      for (const text of texts) line.send(text)
+      if (!isTakingIn()) return
+      for (const text of texts) socket.send(text)
     },
     heard() {
       if (socket.readyState !== socket.OPEN) return
@@ -48,19 +61,23 @@ export function openLine(socket: WebSocket, handlers: LineHandlers): Line {
       death = undefined
     },
     close(code, reason) {
+      // Once: what still comes must not put the end off.
+      if (isClosing) return
+      isClosing = true
       socket.close(code, reason)
       clearTimeout(death)
       death = setTimeout(() => socket.terminate(), closeMsMax)
     },
   }
   socket.on('message', (data, isBinary) => {
-    frames += 1
-    line.heard()
-    if (frames > framesPerPulseMax) line.close(closing.refused, 'Too many frames')
-    else if (isBinary) line.close(closing.unsupported, 'Text frames only')
+    if (!isAllowed()) return
+    if (isBinary) line.close(closing.unsupported, 'Text frames only')
     else handlers.onText(String(data))
   })
-  socket.on('pong', () => line.heard())
+  socket.on('pong', () => isAllowed())
+  socket.on('ping', (data) => {
+    if (isAllowed() && isTakingIn()) socket.pong(data)
+  })
   // Broken frames and those that are too large; the close follows.
   socket.on('error', () => {})
   socket.on('close', () => {

@@ -76,6 +76,19 @@ test('a wrong token is 401 before there is a socket, and a plain request 426', a
   assert.equal(plain.status, 426)
 })
 
+test('pings of the protocol are answered, and count as frames', async () => {
+  const { socket } = join((await inboxOf(app, 'fay')).token)
+  await once(socket, 'message')
+  socket.ping('x')
+  assert.equal(String((await once(socket, 'pong'))[0]), 'x')
+  for (let count = 0; count < 150; count += 1) socket.ping()
+  assert.equal((await once(socket, 'close'))[0], 1008)
+  const silent = join((await inboxOf(app, 'fay')).token).socket
+  await once(silent, 'message')
+  for (let count = 0; count < 150; count += 1) silent.pong()
+  assert.equal((await once(silent, 'close'))[0], 1008)
+})
+
 test('a stop of the node closes its sockets at once', async () => {
   const node = await createTestApp({ nodeOf: app })
   const at = await addressOf(node)
