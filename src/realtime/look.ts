@@ -76,6 +76,8 @@ interface Step {
   readonly rows: readonly ChangedMessage[]
   /** Where followers stand once they were told. */
   readonly end: Place
+  /** More follows with the next look: how many are open is told then, once. */
+  readonly isCut: boolean
   /** Those who are behind, and those who have to be told of counts whatever changed. */
   readonly behind: readonly Follower[]
 }
@@ -92,8 +94,10 @@ function stepOf(
     isCut && last !== undefined
       ? { number: last.change, messageId: last.id }
       : { number: Math.max(number, last?.change ?? 0), messageId: lastId }
-  const behind = followers.filter(({ place, isFresh }) => isFresh || isAfter(place, end.number, end.messageId))
-  return { subscriberId, rows, end, behind }
+  const behind = followers.filter(
+    ({ place, isFresh }) => (isFresh && !isCut) || isAfter(place, end.number, end.messageId),
+  )
+  return { subscriberId, rows, end, isCut, behind }
 }
 
 const contextsOf = (subscriberId: string, contextKeys: readonly string[]): string =>
@@ -101,7 +105,7 @@ const contextsOf = (subscriberId: string, contextKeys: readonly string[]): strin
 
 async function countsFor(db: Db, environment: Environment, steps: readonly Step[]): Promise<Map<string, OpenCounts>> {
   const asked = new Map<string, { subscriberId: string; contextKeys: readonly string[] }>()
-  for (const { subscriberId, behind } of steps) {
+  for (const { subscriberId, behind } of steps.filter(({ isCut }) => !isCut)) {
     for (const { contextKeys } of behind.map((follower) => follower.reader)) {
       asked.set(contextsOf(subscriberId, contextKeys), { subscriberId, contextKeys })
     }
@@ -129,7 +133,7 @@ async function shownWith(
 }
 
 function tell(
-  { subscriberId, rows, end, behind }: Step,
+  { subscriberId, rows, end, isCut, behind }: Step,
   shown: (subscriberId: string) => ShownWith | undefined,
   counts: ReadonlyMap<string, OpenCounts>,
 ): void {
@@ -148,8 +152,9 @@ function tell(
     if (counted !== undefined && !total.has(key)) total.set(key, countsOf(counted, offsetAt(end)))
     const last = total.get(key)
     const isWorthIt = news.length > 0 || follower.isFresh || rows.length === 0
-    follower.place = end
-    follower.isFresh = false
+    follower.isFresh = isCut && (follower.isFresh || news.length > 0)
+    // One that is further on stays there.
+    if (isAfter(follower.place, end.number, end.messageId)) follower.place = end
     if (isWorthIt) follower.deliver(last === undefined ? news : [...news, last])
   }
 }

@@ -339,3 +339,29 @@ test('a HEAD follows nothing', async () => {
   })
   assert.equal(reply.status, 404)
 })
+
+test('how many are open is told once, after the last of many missed changes', async () => {
+  const page = await inboxOf(app, 'uma')
+  for (let round = 0; round < 3; round += 1) {
+    await scene.results(Array.from({ length: 70 }, () => ({ name: workflow, to: 'uma' })))
+  }
+  await scene.advance(1_000)
+  const stream = await follow(page.token, { 'last-event-id': '0' })
+  await until(() => received(stream).length === 210)
+  const { data } = await stream.next('unread_count_changed')
+  assert.deepEqual([data.unreadCount, data.hasMore], [100, true])
+  assert.equal(names(stream).filter((name) => name === 'unread_count_changed').length, 1)
+  assert.equal(names(stream).at(-2), 'unread_count_changed')
+  stream.close()
+})
+
+test('one that joins while another catches up is not told again what it has', async () => {
+  const page = await inboxOf(app, 'vic')
+  await scene.results(Array.from({ length: 80 }, () => ({ name: workflow, to: 'vic' })))
+  await scene.advance(1_000)
+  const [late, fresh] = await Promise.all([follow(page.token, { 'last-event-id': '0' }), follow(page.token)])
+  await until(() => received(late).length === 80)
+  await fresh.next('unread_count_changed')
+  assert.deepEqual(received(fresh), [])
+  for (const stream of [late, fresh]) stream.close()
+})
