@@ -10,19 +10,22 @@ import { frameBytesMax } from '../realtime/limits.ts'
 import { servePartySocket } from '../realtime/party-socket.ts'
 import { serveSocketIo } from '../realtime/socket-io.ts'
 import type { World } from '../world/world.ts'
+import { createCrowd } from './crowd.ts'
 import { anyOrigin } from './install-inbox-routes.ts'
-import type { StreamService } from './install-inbox-stream.ts'
+import type { SocketService } from './install-inbox-stream.ts'
 import { numberIn } from './install-inbox-stream.ts'
 import { serveWithoutUpgrade } from './without-upgrade.ts'
 
 const partyPath = '/v1/inbox/ws'
 const socketIoPath = '/socket.io'
-/** Sockets that have not shown a token yet. */
-const strangersMax = 1_000
+/** Sockets that have not shown a good token yet: of all addresses, and of one. */
+const strangersMax = { allMax: 1_000, eachMax: 100 }
+/** Sockets that have shown one, and have not said yet where to connect: strangers must not keep them out. */
+const knownMax = { allMax: 20_000, eachMax: 100 }
 /** Refused ones read their answer within this; and whatever is left when the service stops is cut after it. */
 const lingerMsMax = 1_000
 
-export function installInboxSockets(app: FastifyInstance, world: World, service: StreamService): void {
+export function installInboxSockets(app: FastifyInstance, world: World, service: SocketService): void {
   const sockets = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -47,14 +50,17 @@ export function installInboxSockets(app: FastifyInstance, world: World, service:
 
 class Upgrades {
   readonly #world: World
-  readonly #service: StreamService
+  readonly #service: SocketService
   readonly #sockets: WebSocketServer
-  readonly #strangers = new Set<WebSocket>()
+  readonly #strangers = createCrowd(strangersMax)
+  readonly #known = createCrowd(knownMax)
+  /** WebSockets that follow no inbox yet. */
+  readonly #waiting = new Set<WebSocket>()
   /** All that were taken from the HTTP server: nobody else ends them. */
   readonly #open = new Set<Duplex>()
   #isStopped = false
 
-  constructor(world: World, service: StreamService, sockets: WebSocketServer) {
+  constructor(world: World, service: SocketService, sockets: WebSocketServer) {
     this.#world = world
     this.#service = service
     this.#sockets = sockets
@@ -68,7 +74,7 @@ class Upgrades {
       const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')
       const path = pathname.replace(/\/+$/, '')
       if (this.#isStopped) throw busy()
-      if (path === socketIoPath) this.#socketIo(request, socket, head, searchParams)
+      if (path === socketIoPath) await this.#socketIo(request, socket, head, searchParams)
       else if (path === partyPath) await this.#party(request, socket, head, searchParams)
       else throw new Problem(404, `Cannot ${request.method} ${pathname}`)
     } catch (error) {
@@ -77,16 +83,28 @@ class Upgrades {
   }
 
   /** Who it is, is looked at once the connection stands: only so can these clients be told not to try again. */
-  #socketIo(request: IncomingMessage, socket: Duplex, head: Buffer, query: URLSearchParams): void {
+  async #socketIo(request: IncomingMessage, socket: Duplex, head: Buffer, query: URLSearchParams): Promise<void> {
     if (query.get('EIO') !== '4') throw new Problem(400, 'Unsupported protocol version')
     if (query.get('transport') !== 'websocket') throw new Problem(400, 'Transport unknown')
-    if (this.#strangers.size >= strangersMax) throw busy()
+    const shown = await this.#service.inboxTokens.open(query.get('token') ?? '')
+    // Its close came before anyone listened.
+    if (socket.destroyed) return
+    if (this.#isStopped) throw busy()
+    const leave =
+      typeof shown === 'object'
+        ? this.#known.enter(readerKey(shown))
+        : this.#strangers.enter(addressOf(request, this.#service.trustsProxies))
+    if (leave === undefined) throw busy()
+    socket.on('close', leave)
     this.#sockets.handleUpgrade(request, socket, head, (opened) => {
-      this.#strangers.add(opened)
-      opened.on('close', () => this.#strangers.delete(opened))
+      this.#waiting.add(opened)
+      opened.on('close', () => this.#waiting.delete(opened))
       const open = async (token: string): Promise<OpenedToken | string> => {
         const session = await this.#opened(token)
-        if (typeof session === 'object') this.#strangers.delete(opened)
+        if (typeof session === 'object') {
+          this.#waiting.delete(opened)
+          leave()
+        }
         return session
       }
       serveSocketIo(this.#service.hub, open, query.get('token') ?? undefined, opened)
@@ -109,19 +127,26 @@ class Upgrades {
     const opened = await this.#service.inboxTokens.open(token)
     if (opened === undefined) return 'Unauthorized'
     if (opened === 'expired') return 'token expired'
-    const { environment, id } = opened.reader
-    this.#service.limitReader(`${environment.id}/${id}`)
+    this.#service.limitReader(readerKey(opened))
     return opened
   }
 
   stop(): void {
     this.#isStopped = true
-    for (const stranger of this.#strangers) stranger.terminate()
+    for (const waiting of this.#waiting) waiting.terminate()
     // Followers are told to go meanwhile.
     setTimeout(() => {
       for (const socket of this.#open) socket.destroy()
     }, lingerMsMax).unref()
   }
+}
+
+const readerKey = ({ reader: { environment, id } }: OpenedToken): string => `${environment.id}/${id}`
+
+/** Behind proxies that are trusted, the one that the nearest of them has seen. */
+function addressOf({ headers, socket }: IncomingMessage, trustsProxies: boolean): string {
+  const forwarded = trustsProxies ? String(headers['x-forwarded-for'] ?? '') : ''
+  return forwarded.split(',').at(-1)?.trim() || (socket.remoteAddress ?? '')
 }
 
 const busy = (): Problem => new Problem(503, 'Too many connections', { headers: { 'retry-after': '60' } })

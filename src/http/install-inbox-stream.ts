@@ -13,6 +13,11 @@ export interface StreamService {
   readonly limitReader: ReaderLimit
 }
 
+export interface SocketService extends StreamService {
+  /** Whether what proxies say of an address counts. */
+  readonly trustsProxies: boolean
+}
+
 const streamHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store',

@@ -22,17 +22,18 @@ export interface RealtimeService extends RealtimeSources {
   readonly world: World
   readonly inboxTokens: InboxTokens
   readonly limitReader: ReaderLimit
+  readonly trustsProxies: boolean
 }
 
 export function installRealtime(app: FastifyInstance, service: RealtimeService): void {
-  const { db, world, inboxTokens, limitReader } = service
+  const { db, world, inboxTokens, limitReader, trustsProxies } = service
   const hints = service.hints ?? createInboxHints(db, world.newId(world.now()))
   let hearing: Hearing | undefined
   const hub = createHub(db, world, hints, () => {
     hearing = service.hear?.(() => hub.sweep())
   })
   installInboxStream(app, { inboxTokens, limitReader, hub })
-  installInboxSockets(app, world, { inboxTokens, limitReader, hub })
+  installInboxSockets(app, world, { inboxTokens, limitReader, hub, trustsProxies })
   // Streams never end by themselves: the stop would wait for them.
   app.addHook('preClose', async () => {
     await hub.stop()

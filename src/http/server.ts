@@ -169,7 +169,8 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   const inbox = { ...shared, inboxTokens: createInboxTokens(db, world), countUnsigned: createUnsignedLimit(world) }
   const limitReader = readerLimitOf(world, options)
   installInboxRoutes(app, inboxRoutes, inbox, limitReader)
-  installRealtime(app, { ...options.realtime, db, world, inboxTokens: inbox.inboxTokens, limitReader })
+  const trustsProxies = (options.trustedProxies?.length ?? 0) > 0
+  installRealtime(app, { ...options.realtime, db, world, inboxTokens: inbox.inboxTokens, limitReader, trustsProxies })
   await installUnsubscribe(app, db, world)
   await installInboundWebhooks(app, db, world, { queue: options.queue, baseUrl: options.baseUrl })
   return app

@@ -239,6 +239,22 @@ test('frames that are too large, too many, binary or broken close the connection
   await until(() => received(page).length === 1)
 })
 
+test('clients without a token leave room for those that have one', async () => {
+  const { token } = await inboxOf(app, 'mia')
+  const strangers = Array.from({ length: 100 }, () => raw(eio))
+  await Promise.all(strangers.map((socket) => once(socket, 'open')))
+  for (const given of ['', '&token=x']) {
+    const refused = raw(`${eio}${given}`)
+    refused.on('error', () => {})
+    const [, response] = await once(refused, 'unexpected-response')
+    assert.equal(response.statusCode, 503)
+    response.resume()
+  }
+  const page = join(token)
+  await until(() => page.events.length === 2)
+  for (const socket of strangers) socket.terminate()
+})
+
 test('another version, another transport and another path are refused before there is a socket', async () => {
   const refusals: [string, number][] = [
     [`${address.replace('http', 'ws')}/socket.io/?EIO=3&transport=websocket`, 400],
