@@ -2,6 +2,7 @@
 // https://html.spec.whatwg.org/multipage/server-sent-events.html
 import type { ServerResponse } from 'node:http'
 import type { Ending, Follower, OpenedSession } from './follower.ts'
+import { mayComeAgain } from './follower.ts'
 import type { Hub, Joined } from './hub.ts'
 import { bufferedBytesMax, pulseMs } from './limits.ts'
 import { lastId } from './look.ts'
@@ -59,5 +60,5 @@ const textOf = (news: News): string =>
 
 const eventText = (id: number, name: string, json: string): string => `id: ${id}\nevent: ${name}\ndata: ${json}\n\n`
 
-/** A node that stops is no end: whoever comes again goes on elsewhere. */
-const ended = (why: Ending): string => (why === 'stopping' ? '' : `event: end\ndata: ${JSON.stringify({ why })}\n\n`)
+/** A node that stops or is full is no end: whoever comes again goes on elsewhere. */
+const ended = (why: Ending): string => (mayComeAgain(why) ? '' : `event: end\ndata: ${JSON.stringify({ why })}\n\n`)

@@ -5,7 +5,10 @@ import type { Place } from '../store/messages/changes.ts'
 import type { News } from './news.ts'
 
 /** Why a stream ends from our side. */
-export type Ending = 'expired' | 'revoked' | 'stopping'
+export type Ending = 'expired' | 'revoked' | 'stopping' | 'busy'
+
+/** Whether it may come again: with another node, or later. */
+export const mayComeAgain = (why: Ending): boolean => why === 'stopping' || why === 'busy'
 
 /** A session that was checked. */
 export interface OpenedSession {

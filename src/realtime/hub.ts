@@ -38,7 +38,7 @@ export interface Joined {
 export interface Hub {
   /** Where a session's stream begins: after a number that it knows, or with what comes. Throws where it may not. */
   enter(session: OpenedSession, after: number | undefined): Promise<Joined>
-  /** From here on the follower is told. Whoever calls this calls `leave` once. */
+  /** From here on the follower is told, or it is ended at once. Whoever calls this calls `leave` once. */
   add(follower: Follower): void
   leave(follower: Follower): void
   /** Looks at everything soon: hints may have been missed. */
@@ -55,6 +55,8 @@ interface Inbox {
   number: number
   /** How many looks have found nothing since the last hint. */
   looks: number
+  /** The next one of them. */
+  again: NodeJS.Timeout | undefined
 }
 
 const keyOf = (environmentId: string, subscriberId: string): string => `${environmentId}/${subscriberId}`
@@ -89,15 +91,20 @@ class InboxHub implements Hub {
 
   async enter({ reader, generation }: OpenedSession, after: number | undefined): Promise<Joined> {
     const { environment, id } = reader
-    const followed = this.#inboxes.get(keyOf(environment.id, id))?.followers.size ?? 0
-    const isFull = this.#isStopped || this.#size >= followersMax || followed >= followersPerInboxMax
-    if (isFull) throw new Problem(503, 'Too many connections', { headers: { 'retry-after': '60' } })
+    if (this.#isStopped || this.#isFull(environment, id)) {
+      throw new Problem(503, 'Too many connections', { headers: { 'retry-after': '60' } })
+    }
     const number = await this.#numberOf(environment, id)
     if (number === undefined || number.generation !== generation) throw new Problem(401, 'Unauthorized')
     const isKnown = after !== undefined && after <= number.number
     const missed = isKnown && after < number.number ? { subscriberId: id, after } : undefined
     const count = missed && (await countChanges(this.#db, environment, missed, replayedMax + 1))
     return { isResumed: isKnown && (count ?? 0) <= replayedMax, number: number.number }
+  }
+
+  #isFull(environment: Environment, subscriberId: string): boolean {
+    const followed = this.#inboxes.get(keyOf(environment.id, subscriberId))?.followers.size ?? 0
+    return this.#size >= followersMax || followed >= followersPerInboxMax
   }
 
   /** Sessions that were opened before there were streams have no number yet. */
@@ -110,9 +117,14 @@ class InboxHub implements Hub {
 
   add(follower: Follower): void {
     const { environment, id: subscriberId } = follower.reader
+    // Others may have come since it entered.
+    if (this.#isStopped || this.#isFull(environment, subscriberId)) {
+      follower.end(this.#isStopped ? 'stopping' : 'busy')
+      return
+    }
     const key = keyOf(environment.id, subscriberId)
     const known = this.#inboxes.get(key)
-    const inbox = known ?? { environment, subscriberId, followers: new Set(), number: 0, looks: 0 }
+    const inbox = known ?? { environment, subscriberId, followers: new Set(), number: 0, looks: 0, again: undefined }
     inbox.followers.add(follower)
     this.#inboxes.set(key, inbox)
     this.#size += 1
@@ -120,8 +132,7 @@ class InboxHub implements Hub {
       this.#sweeper = setInterval(() => this.sweep(), sweepEveryMs)
       this.#onFirst()
     }
-    if (this.#isStopped) follower.end('stopping')
-    else this.#look(inbox)
+    this.#look(inbox)
   }
 
   leave(follower: Follower): void {
@@ -130,7 +141,9 @@ class InboxHub implements Hub {
     const inbox = this.#inboxes.get(key)
     if (inbox?.followers.delete(follower) !== true) return
     this.#size -= 1
-    if (inbox.followers.size === 0) this.#inboxes.delete(key)
+    if (inbox.followers.size > 0) return
+    clearTimeout(inbox.again)
+    this.#inboxes.delete(key)
   }
 
   #hinted(environmentId: string, subscriberIds: readonly string[] | 'all'): void {
@@ -138,6 +151,8 @@ class InboxHub implements Hub {
     const isMeant = subscriberIds === 'all' ? this.#inboxesOf(environmentId) : this.#among(environmentId, subscriberIds)
     for (const inbox of isMeant) {
       inbox.looks = 0
+      clearTimeout(inbox.again)
+      inbox.again = undefined
       this.#look(inbox)
     }
   }
@@ -203,17 +218,20 @@ class InboxHub implements Hub {
       const hasMoved = one.number !== undefined && one.number.number > inbox.number
       inbox.number = one.number?.number ?? inbox.number
       if (one.hasMore) this.#dirty.add(inbox)
-      else if (!hasMoved) this.#lookAgain(inbox)
+      else this.#lookAgain(inbox, hasMoved)
     }
   }
 
-  #lookAgain(inbox: Inbox): void {
+  /** Also after one that found something: that may have been an earlier change than the hint spoke of. */
+  #lookAgain(inbox: Inbox, hasMoved: boolean): void {
+    if (hasMoved) inbox.looks = Math.max(inbox.looks, 1)
     const afterMs = looksAgainAfterMs[inbox.looks]
-    if (afterMs === undefined) return
+    if (inbox.again !== undefined || afterMs === undefined) return
     inbox.looks += 1
-    this.#after(afterMs, () => {
-      if (inbox.followers.size > 0) this.#look(inbox)
-    })
+    inbox.again = setTimeout(() => {
+      inbox.again = undefined
+      if (inbox.followers.size > 0 && !this.#isStopped) this.#look(inbox)
+    }, afterMs)
   }
 
   #after(ms: number, work: () => void): void {
@@ -292,7 +310,8 @@ class InboxHub implements Hub {
     this.#isStopped = true
     clearInterval(this.#sweeper)
     for (const timer of this.#timers) clearTimeout(timer)
-    for (const { followers } of [...this.#inboxes.values()]) {
+    for (const { followers, again } of [...this.#inboxes.values()]) {
+      clearTimeout(again)
       for (const follower of [...followers]) follower.end('stopping')
     }
     await this.#working

@@ -2,6 +2,7 @@
 import type { WebSocket } from 'ws'
 import type { World } from '../world/world.ts'
 import type { Follower, OpenedSession } from './follower.ts'
+import { mayComeAgain } from './follower.ts'
 import type { Hub, Joined } from './hub.ts'
 import { lastId } from './look.ts'
 import type { News } from './news.ts'
@@ -31,7 +32,7 @@ export function servePartySocket(
       const timestamp = world.now().getTime()
       line.sendAll(news.flatMap((one) => framesOf(one, timestamp)))
     },
-    end: (why) => line.close(why === 'stopping' ? closing.goingAway : closing.refused, why),
+    end: (why) => line.close(mayComeAgain(why) ? closing.goingAway : closing.refused, why),
   }
   hub.add(follower)
 }

@@ -4,6 +4,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { WebSocket } from 'ws'
 import { Problem } from '../domain/problem.ts'
 import type { Ending, Follower, OpenedSession } from './follower.ts'
+import { mayComeAgain } from './follower.ts'
 import type { Hub, Joined } from './hub.ts'
 import { frameBytesMax, pulseAnswerMs, pulseMs } from './limits.ts'
 import { lastId } from './look.ts'
@@ -113,8 +114,9 @@ class Connection {
 
   /** After `41` the client does not come back; one that only loses its connection does, and goes on elsewhere. */
   #end(why: Ending): void {
-    if (why !== 'stopping') this.#line.send(`${packet.disconnect}${this.#namespace}`)
-    this.#line.close(why === 'stopping' ? closing.goingAway : closing.refused, why)
+    const isLost = mayComeAgain(why)
+    if (!isLost) this.#line.send(`${packet.disconnect}${this.#namespace}`)
+    this.#line.close(isLost ? closing.goingAway : closing.refused, why)
   }
 
   /** The client is told why, and does not try again by itself. */

@@ -340,6 +340,23 @@ test('a HEAD follows nothing', async () => {
   assert.equal(reply.status, 404)
 })
 
+test('of more than a reader may have at once, those that come last are ended', async () => {
+  const { token } = await inboxOf(app, 'tom')
+  const { node, held, letPass } = await gatedNode()
+  const at = await addressOf(node)
+  const opening = Promise.all(Array.from({ length: 110 }, () => follow(token, {}, at)))
+  await until(() => held() === 110)
+  letPass()
+  const streams = await opening
+  const open = () => streams.filter((stream) => !stream.isClosed).length
+  await until(() => open() <= 100)
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  assert.equal(open(), 100)
+  assert.ok(streams.every((stream) => !names(stream).includes('end')))
+  for (const stream of streams) stream.close()
+  await node.close()
+})
+
 test('how many are open is told once, after the last of many missed changes', async () => {
   const page = await inboxOf(app, 'uma')
   for (let round = 0; round < 3; round += 1) {
