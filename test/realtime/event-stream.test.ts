@@ -265,6 +265,13 @@ test('a reader that does not read is cut off, and goes on where it was', async (
     left = await connectionCount(app)
   }, 20)
   await until(() => left < connections).finally(() => clearInterval(look))
+  slow.resume()
+  await slow.closed()
+  assert.ok(received(slow).length < 400, 'it was cut off')
+  const back = await follow(page.token, { 'last-event-id': slow.events.at(-1)?.id ?? '' })
+  assert.deepEqual((await back.next('ready')).data, { isResumed: true })
+  await until(() => new Set([...received(slow), ...received(back)]).size === 400)
+  back.close()
   quick.close()
 })
 

@@ -44,8 +44,9 @@ export interface OpenStream {
   /** The first event from `from` on that is the one, when it comes. */
   next(name: string, isIt?: (event: StreamEvent) => boolean): Promise<StreamEvent>
   closed(): Promise<void>
-  /** Stops and goes on reading. */
+  /** Stops reading, and goes on. */
   pause(): void
+  resume(): void
   close(): void
 }
 
@@ -91,6 +92,7 @@ export async function openStream(
     },
     closed: () => until(() => isClosed),
     pause: () => response.pause(),
+    resume: () => response.resume(),
     close: () => response.destroy(),
   }
 }
