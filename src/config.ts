@@ -175,7 +175,8 @@ export const settings: Settings = {
   },
   rateLimitTriggerPerSecond: {
     variable: 'POSTHORN_RATE_LIMIT_TRIGGER',
-    meaning: 'Tokens a second for triggering events, in each environment. A bulk call costs 100, and a body one more for every 8 KiB beyond the first 64.',
+    meaning:
+      'Tokens a second for triggering events, in each environment. A bulk call costs 100, and a body one more for every 8 KiB beyond the first 64.',
     shownDefault: '6000',
     defaultValue: 6_000,
     read: wholeNumber(1, 1_000_000),
