@@ -1,3 +1,4 @@
+// Places for connections that are being opened: for all, and for each caller.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createCrowd } from './crowd.ts'
