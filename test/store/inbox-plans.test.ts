@@ -7,6 +7,7 @@ import type { Reader } from '../../src/domain/inbox.ts'
 import { readInboxFilter } from '../../src/domain/inbox-filter.ts'
 import { severities } from '../../src/domain/workflow.ts'
 import { inboxCounts, inboxPage } from '../../src/read/inbox.ts'
+import { lastId } from '../../src/realtime/look.ts'
 import { findInboxNumbers, openInbox } from '../../src/store/inbox-changes.ts'
 import { findChanges } from '../../src/store/messages/changes.ts'
 import { countOpen } from '../../src/store/messages/open-counts.ts'
@@ -124,7 +125,7 @@ test('what changed after a number is found by the numbers alone, and counted by 
     from (select id, row_number() over (order by id) as number from messages where subscriber_id = ${busy.id}) as numbered
     where m.environment_id = ${environment.id} and m.id = numbered.id`)
   await db.run(sql`vacuum analyze`)
-  const asked = [busy, calm].map(({ id }) => ({ subscriberId: id, after: { number: copies - 9, messageId: busy.id } }))
+  const asked = [busy, calm].map(({ id }) => ({ subscriberId: id, after: { number: copies - 9, messageId: lastId } }))
   const recording = recordStatements(db)
   const found = await findChanges(recording, environment, asked, 50)
   await countOpen(recording, environment, [
