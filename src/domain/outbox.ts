@@ -15,6 +15,8 @@ export interface OutboxFilter {
   readonly channel?: SendingChannel
   /** A subscriberId, or the address that the message was for. */
   readonly recipient?: string
+  /** The recipient as a sealed address is found by. */
+  readonly recipientDigest?: Buffer
   /** The identifier of the workflow. */
   readonly workflow?: string
   /** In subject, title, content, HTML or text, in capitals or not. */

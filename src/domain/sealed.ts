@@ -13,6 +13,8 @@ export interface Sealer {
   /** `record`: the id of the row, as it is where the value is opened again. */
   seal(environmentId: string, purpose: SealPurpose, record: string, plain: string): Buffer
   open(environmentId: string, purpose: SealPurpose, record: string, sealed: Buffer): string
+  /** A keyed hash by which an address is found again without being stored. */
+  digest(environmentId: string, address: string): Buffer
   /** In which form it seals; it opens both. */
   form(): SealForm
   /** From now on. Nodes of a version before the second form cannot open that: the installation says which it is in. */
@@ -31,6 +33,7 @@ export type SealPurpose =
   | 'address-key'
   | 'api-key'
   | 'inbox-key'
+  | 'message-addresses'
 
 /** The sealed value names a key we do not hold, or was changed or moved. */
 export class UnsealError extends Error {
@@ -58,6 +61,8 @@ export function createSealer(keys: readonly [Buffer, ...Buffer[]]): Sealer {
   return {
     keyId,
     form: () => form,
+    digest: (environmentId, address) =>
+      createHmac('sha256', current).update(`posthorn address\n${environmentId}\n${address}`).digest(),
     sealIn: (wanted) => {
       form = wanted
     },
@@ -72,7 +77,7 @@ export function createSealer(keys: readonly [Buffer, ...Buffer[]]): Sealer {
     open(environmentId, purpose, record, sealed) {
       const sealedIn = formOf(sealed)
       if (sealedIn === undefined) throw new UnsealError('Not a sealed value')
-      const encryptionKey = byId.get(sealed.subarray(1, startBytes).toString('hex'))
+      const encryptionKey = byId.get(keyIdOfSealed(sealed).toString('hex'))
       if (encryptionKey === undefined) throw new UnsealError('Sealed with an encryption key this node does not hold')
       const tagAt = startBytes + (sealedIn === 1 ? nonceBytes : saltBytes)
       const random = sealed.subarray(startBytes, tagAt)
@@ -96,6 +101,9 @@ export function formOf(sealed: Buffer): SealForm | undefined {
   const randomBytesOf = form === 1 ? nonceBytes : saltBytes
   return sealed.length < startBytes + randomBytesOf + tagBytes ? undefined : form
 }
+
+/** The id of the key that a value was sealed with. */
+export const keyIdOfSealed = (sealed: Buffer): Buffer => sealed.subarray(1, startBytes)
 
 interface Place {
   readonly environmentId: string

@@ -29,22 +29,31 @@ export function withoutLinks<Value>(value: Value): Value {
 interface Said extends Pick<Message, 'overrides' | 'cta' | 'directWebhookUrl'> {
   readonly content?: unknown
   readonly subject?: string | null
+  readonly title?: string | null
+  readonly payload: Readonly<Record<string, unknown>>
   readonly data?: unknown
   readonly deviceTokens?: readonly string[] | null
 }
 
 export function messageWithoutAddresses<Shown extends Said>(message: Shown): Shown {
-  const { content, subject, directWebhookUrl, deviceTokens, overrides, cta, data } = message
+  const { content, subject, title, directWebhookUrl, deviceTokens, payload, overrides, cta, data } = message
   return {
     ...message,
     ...(content === undefined ? {} : { content: withoutLinks(content) }),
     ...(subject === undefined ? {} : { subject: withoutLinks(subject) }),
-    ...(directWebhookUrl === undefined ? {} : { directWebhookUrl: struckOut }),
-    ...(deviceTokens ? { deviceTokens: deviceTokens.map(() => struckOut) } : {}),
+    ...(title === undefined ? {} : { title: withoutLinks(title) }),
+    ...(directWebhookUrl === undefined ? {} : { directWebhookUrl: undefined }),
+    ...(deviceTokens ? { deviceTokens: undefined } : {}),
     cta: withoutLinks(cta),
     ...(data === undefined ? {} : { data: withoutLinks(data) }),
+    payload: payloadWithoutAddress(payload),
     overrides: overridesWithoutAddresses(overrides),
   }
+}
+
+/** The one member by which a payload may say where chat goes. */
+export function payloadWithoutAddress<Payload extends object>(payload: Payload): Payload {
+  return Object.hasOwn(payload, 'webhookUrl') ? { ...payload, webhookUrl: struckOut } : payload
 }
 
 /** What an event may name in the place of what is stored. */
@@ -64,16 +73,33 @@ export function overridesWithoutAddresses<Value>(value: Value): Value {
 
 const struck = (value: unknown): unknown => (Array.isArray(value) ? value.map(() => struckOut) : struckOut)
 
-/** An item of the feed, or a job of the activity. */
-export function withoutNamedAddresses<Shown extends { readonly overrides: object }>(shown: Shown): Shown {
-  return { ...shown, overrides: overridesWithoutAddresses(shown.overrides) }
+interface Worked {
+  readonly overrides: object
+  readonly payload: object
+  readonly digest?: { readonly events: readonly object[] }
+}
+
+/** A job of the activity. */
+export function jobWithoutAddresses<Shown extends Worked>(job: Shown): Shown {
+  const { overrides, payload, digest } = job
+  return {
+    ...job,
+    overrides: overridesWithoutAddresses(overrides),
+    payload: payloadWithoutAddress(payload),
+    ...(digest === undefined ? {} : { digest: { ...digest, events: digest.events.map(payloadWithoutAddress) } }),
+  }
 }
 
 /** What a provider would have been given: of chat and push without where to, of mail without its links. */
 export function outboundWithoutAddresses<Outbound extends object>(message: Outbound): Outbound {
   const struckMembers = Object.keys(message).filter((name) => outboundNames.has(name))
+  const { payload } = message as { payload?: unknown }
   return {
     ...withoutLinks(message),
+    // That of the event, where a provider is given it.
+    ...(typeof payload === 'object' && payload !== null
+      ? { payload: payloadWithoutAddress(withoutLinks(payload)) }
+      : {}),
     ...Object.fromEntries(struckMembers.map((name) => [name, struckOut])),
   }
 }

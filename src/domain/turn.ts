@@ -6,10 +6,13 @@ const turnMsMax = 20
 
 export class Turn {
   readonly #nowMs: () => number
+  readonly #throwIfDone: (() => void) | undefined
   #beganMs: number
 
-  constructor(nowMs = () => performance.now()) {
+  /** `throwIfDone` is asked before each turn but the first: what nobody waits for any more ends there. */
+  constructor(nowMs = () => performance.now(), throwIfDone?: () => void) {
     this.#nowMs = nowMs
+    this.#throwIfDone = throwIfDone
     this.#beganMs = nowMs()
   }
 
@@ -20,5 +23,6 @@ export class Turn {
   async next(): Promise<void> {
     await setImmediate()
     this.#beganMs = this.#nowMs()
+    this.#throwIfDone?.()
   }
 }

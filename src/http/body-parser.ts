@@ -1,8 +1,9 @@
 // Reading a JSON body: UTF-8, bounded depth, no prototype poisoning, no text that a database cannot hold.
 import { isUtf8 } from 'node:buffer'
+import { eventBytesMax, eventsPerCallMax } from '../domain/event.ts'
 import { Problem } from '../domain/problem.ts'
-import { Turn } from '../domain/turn.ts'
-import { bodyValuesMax } from './body-budget.ts'
+import type { Turn } from '../domain/turn.ts'
+import { bodyMembersMax, bodyValuesMax, mediumBodyBytes } from './body-budget.ts'
 import type { ScanRefusal } from './json-scan.ts'
 import { blankBytesMax, scanJson } from './json-scan.ts'
 import { parseInTurns, pieceBytes } from './parse-in-turns.ts'
@@ -20,8 +21,11 @@ export const jsonDepthMax = 100
  */
 export const judgedDepthMax = 1_000
 
-/** Objects, arrays and texts of one event, or of a body that is parsed and checked at once. More are more than 512 KiB in any case. */
-export const eventValuesMax = 180_000
+/** None of them, an object, an array or a text, is shorter. */
+const valueBytesMin = 2
+
+/** Objects, arrays and texts of one event: more are more bytes than an event may have. */
+export const eventValuesMax = eventBytesMax / valueBytesMin
 
 export type ParseJson = (text: string) => unknown
 
@@ -30,8 +34,8 @@ const suspicious = /\\u|"__proto__"|"constructor"|[0-9][eE]|[0-9]{300}/
 const plainBodies = new WeakMap<object, number>()
 
 /**
- * How many bytes a body had in which nothing can need judging: neither depth, names, numbers nor texts. Undefined where
- * something might. Looking at each element costs a twentieth of the time it takes to accept it.
+ * How many bytes a body had in which nothing can need judging, or the largest event of a bulk: neither depth, names, numbers
+ * nor texts. Undefined where something might. Looking at each element costs a twentieth of the time it takes to accept it.
  */
 export function plainBytesOf(body: unknown): number | undefined {
   return typeof body === 'object' && body !== null ? plainBodies.get(body) : undefined
@@ -76,6 +80,7 @@ export interface LargeBodyRules {
   readonly judgesText: JudgedAs | undefined
   /** Waits until a body of so many values may be parsed. */
   takeValues(values: number): Promise<void>
+  readonly turn: Turn
 }
 
 /**
@@ -84,19 +89,43 @@ export interface LargeBodyRules {
  */
 export async function readLargeJsonBody(bytes: Buffer, rules: LargeBodyRules): Promise<unknown> {
   if (!isUtf8(bytes)) throw notUtf8()
-  const turn = new Turn()
+  const { turn } = rules
   const depthMax = rules.judgesText === undefined ? jsonDepthMax : judgedDepthMax
-  const valuesMax = rules.judgesText === 'events' ? bodyValuesMax : eventValuesMax
+  const valuesMax = valuesMaxOf(rules.judgesText)
+  const limits = { depthMax, valuesMax, commasMax: bodyMembersMax }
   const json = withoutMark(bytes)
-  const scan = await scanJson(json, { depthMax, valuesMax, pieceBytes, partValuesMax: eventValuesMax }, turn)
+  const scan = await scanJson(json, { ...limits, pieceBytes, partValuesMax: eventValuesMax }, turn)
   if (typeof scan === 'string') throw refused(scan, { depthMax, valuesMax })
   await rules.takeValues(scan.values)
   if (rules.judgesText === undefined) return readJsonBody(bytes, rules.parse)
-  const body = await parseInTurns(json, scan, turn).catch(() => {
-    throw notJson()
+  const listMax = rules.judgesText === 'events' ? { listMax: eventsReadMax } : {}
+  const isQuick = bytes.length <= eventBytesMax && scan.values <= quickValuesMax
+  const body = await (isQuick ? parseAtOnce(json) : parseInTurns(json, scan, turn, listMax)).catch((error: unknown) => {
+    if (error instanceof RangeError) throw new Problem(400, error.message)
+    throw error instanceof SyntaxError ? notJson() : error
   })
-  if (typeof body === 'object' && body !== null) largeBodies.add(body)
+  if (typeof body !== 'object' || body === null) return body
+  largeBodies.add(body)
+  if (!scan.isSuspicious && scan.depth <= jsonDepthMax) {
+    plainBodies.set(body, rules.judgesText === 'events' ? scan.elementBytes : bytes.length)
+  }
   return body
+}
+
+/** A bulk of more is refused by its schema, and told so whether all of it was read or not. */
+const eventsReadMax = 10 * eventsPerCallMax
+
+/** As most bulk bodies have: pieces would cost more than the few milliseconds that such a body takes. */
+const quickValuesMax = 30_000
+
+async function parseAtOnce(json: Buffer): Promise<unknown> {
+  return JSON.parse(json.toString('utf8'))
+}
+
+/** Bodies that are not judged in parts are of a mebibyte at most, and may be full of the smallest values. */
+function valuesMaxOf(judgesText: JudgedAs | undefined): number {
+  if (judgesText === undefined) return mediumBodyBytes / valueBytesMin
+  return judgesText === 'events' ? bodyValuesMax : eventValuesMax
 }
 
 /** Bodies that were parsed in turns, and are to be judged in turns. */
@@ -108,6 +137,7 @@ export function isLargeBody(body: unknown): boolean {
 
 function refused(refusal: ScanRefusal, { depthMax, valuesMax }: { depthMax: number; valuesMax: number }): Problem {
   if (refusal === 'too deep') return tooDeep(depthMax)
+  if (refusal === 'too many members') return new Problem(400, `The body holds more than ${bodyMembersMax} values`)
   if (refusal === 'too many blanks')
     return new Problem(400, `The body holds more than ${blankBytesMax} blanks in a row`)
   return refusal === 'not JSON' ? notJson() : tooMany(valuesMax)

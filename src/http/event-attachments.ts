@@ -73,6 +73,8 @@ function decoded(text: string): Buffer | undefined {
   const length = text.length - padding
   // One letter too many decodes to nothing, and so does one that is wrong.
   if (length % 4 === 1) return base64.test(text) ? Buffer.from(text, 'base64') : undefined
+  // Of letters beyond Latin-1 the decoder sees the lower byte only, which may be a letter of base64.
+  if (Buffer.byteLength(text) !== text.length) return undefined
   // Letters of base64url, which would be decoded as well.
   if (text.includes('-') || text.includes('_')) return undefined
   const bytes = Buffer.from(text, 'base64')

@@ -65,7 +65,7 @@ interface RawEvent {
 
 /** What is known of the body that an event came in. */
 export interface EventSource {
-  /** Its size, if nothing in it needs judging (see plainBytesOf). */
+  /** Its size, or that of the largest event in it, if nothing in it needs judging (see plainBytesOf). */
   readonly plainBytes?: number | undefined
   /** It may hold more than should be looked at. */
   readonly isLarge?: boolean
@@ -128,8 +128,13 @@ function checkForm(given: unknown, { plainBytes, isLarge }: EventSource, check: 
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     return mistaken('The event must be an object')
   if (given === overfull) return mistaken(`The event holds more than ${eventValuesMax} objects, arrays and texts`)
+  const isPlainAndFits = plainBytes !== undefined && plainBytes <= eventBytesMax
   // Before anything goes through all of it.
-  if (isLarge === true && leastBytesOf(withoutFiles(given as RawEvent), farTooLargeBytes) > farTooLargeBytes) {
+  if (
+    !isPlainAndFits &&
+    isLarge === true &&
+    leastBytesOf(withoutFiles(given as RawEvent), farTooLargeBytes) > farTooLargeBytes
+  ) {
     return mistaken(`The event is more than ${farTooLargeBytes} bytes large; ${allowed}`)
   }
   // First of all that may go as deep as the event does.
@@ -138,7 +143,7 @@ function checkForm(given: unknown, { plainBytes, isLarge }: EventSource, check: 
   const errors = check(given)
   if (errors !== undefined) return mistaken(...messagesOf(errors))
   // The whole event, so that nothing of it can grow without a bound: payload, overrides, recipients. Files apart.
-  if (plainBytes !== undefined && plainBytes <= eventBytesMax) return mistaken()
+  if (isPlainAndFits) return isLarge === true ? { mistakes: [], bytes: leastBytesOf(given, eventBytesMax) } : mistaken()
   const bytes = Buffer.byteLength(JSON.stringify(withoutFiles(given as RawEvent)))
   return bytes <= eventBytesMax ? { mistakes: [], bytes } : mistaken(`The event is ${bytes} bytes large; ${allowed}`)
 }

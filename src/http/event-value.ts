@@ -64,21 +64,21 @@ function within(name: string, unfit: Unfit): Unfit {
 
 /** How many bytes it has at the least when it is written as JSON; counted until it is over `enough`, however deep it goes. */
 export function leastBytesOf(event: unknown, enough: number): number {
-  if (typeof event === 'number') return 2
-  const open: unknown[] = [event]
+  const open: object[] = []
   let bytes = 0
-  while (open.length > 0 && bytes <= enough) {
-    const value = open.pop()
+  const count = (value: unknown): void => {
     // With the comma or the bracket after it.
-    bytes += 2
-    if (typeof value === 'string') bytes += value.length + 1
-    else if (Array.isArray(value)) {
-      // Each takes two at the least: of more than enough, these are enough.
-      for (let index = 0; index < value.length && index <= enough / 2; index += 1) open.push(value[index])
-    } else if (typeof value === 'object' && value !== null) {
+    bytes += typeof value === 'string' ? value.length + 3 : 2
+    if (typeof value === 'object' && value !== null) open.push(value)
+  }
+  count(event)
+  for (let value = open.pop(); value !== undefined && bytes <= enough; value = open.pop()) {
+    if (Array.isArray(value)) {
+      for (let index = 0; index < value.length && bytes <= enough; index += 1) count(value[index])
+    } else {
       for (const name of Object.keys(value)) {
         bytes += name.length + 3
-        open.push((value as Readonly<Record<string, unknown>>)[name])
+        count((value as Readonly<Record<string, unknown>>)[name])
       }
     }
   }

@@ -1,5 +1,6 @@
 // How bodies become values: read, looked through, parsed; and what no part of a request may hold.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { Turn } from '../domain/turn.ts'
 import { smallBodyBytes } from './body-budget.ts'
 import type { ParseJson } from './body-parser.ts'
 import { readJsonBody, readLargeJsonBody, refuseEncodedBody, refuseUnstorableText } from './body-parser.ts'
@@ -21,11 +22,7 @@ export function installBodyParser(app: FastifyInstance): void {
       try {
         refuseEncodedBody(request.headers['content-encoding'])
         if (bytes.length <= smallBodyBytes) done(null, readJsonBody(bytes, parse, judgesText !== undefined))
-        else
-          readLargeJsonBody(bytes, { parse, judgesText, takeValues: takeValues(request) }).then(
-            (body) => done(null, body),
-            done,
-          )
+        else readLarge(request, bytes, { parse, judgesText }).then((body) => done(null, body), done)
       } catch (problem) {
         done(problem as Error)
       }
@@ -38,10 +35,17 @@ export function installBodyParser(app: FastifyInstance): void {
   })
 }
 
-const takeValues =
-  (request: FastifyRequest) =>
-  async (values: number): Promise<void> =>
-    request.bodyShare?.takeValues(values)
+/** Not further than its sender waits for it. */
+async function readLarge(
+  { bodyShare: share }: FastifyRequest,
+  bytes: Buffer,
+  rules: { parse: ParseJson; judgesText: JudgedAs | undefined },
+): Promise<unknown> {
+  if (share === undefined) return readLargeJsonBody(bytes, { ...rules, takeValues: async () => {}, turn: new Turn() })
+  const turn = new Turn(undefined, () => share.throwIfOver())
+  const takeValues = (values: number): Promise<void> => share.takeValues(values)
+  return share.during(() => readLargeJsonBody(bytes, { ...rules, takeValues, turn }))
+}
 
 /** Refuses `__proto__` and `constructor.prototype`. */
 function secureParser(app: FastifyInstance): ParseJson {

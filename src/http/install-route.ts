@@ -57,33 +57,49 @@ export function installRoute(app: FastifyInstance, route: Route, context: RouteC
       reply.headers(await context.checkRate(environment, route.category, (route.cost ?? 1) + tokens))
       request.caller = caller
       if (bytes === undefined || bytes > smallBodyBytes) {
-        const charge = (more: number) => context.checkRate(environment, route.category, more)
+        const charge = (more: number, paid: number) =>
+          context.checkRate(environment, route.category, more, (route.cost ?? 1) + paid)
         request.bodyShare = new BodyShare({ budget: context.bodyBudget, owner: environment.id, charge }, reply)
       }
     },
     handler: async (request, reply) => {
-      const { method, url, headers, body } = request
-      const keyed = { method, url, header: headers['idempotency-key'], body }
-      const idempotency = isLargeBody(body) ? await idempotencyInTurns(keyed) : idempotencyOf(keyed)
-      if (idempotency !== undefined) reply.header('idempotency-key', idempotency.key)
-      const caller = callerOf(request)
-      const answer = await route.handle(context, {
-        caller,
-        // The socket's own address, unless that is a proxy which the operator trusts: a header can say anything.
-        get author() {
-          return authorOf(caller, { address: request.ip, id: request.id })
-        },
-        params: request.params,
-        query: request.query,
-        body,
-        idempotency,
-        untilGone: () => untilGone(reply, context.closing),
-        traceparent: request.span?.traceparent,
-      })
-      if (route.produces !== undefined) reply.type(route.produces)
-      return send(reply, answer, route.produces === undefined ? context.vendor : 'platform')
+      const { bodyShare: share } = request
+      const handle = () => answerTo(request, reply, route, context)
+      return send(
+        reply,
+        await (share === undefined ? handle() : share.during(handle)),
+        route.produces === undefined ? context.vendor : 'platform',
+      )
     },
   })
+}
+
+async function answerTo(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  route: Route,
+  context: RouteContext,
+): Promise<Answer<unknown>> {
+  const { method, url, headers, body } = request
+  const keyed = { method, url, header: headers['idempotency-key'], body }
+  const idempotency = isLargeBody(body) ? await idempotencyInTurns(keyed) : idempotencyOf(keyed)
+  if (idempotency !== undefined) reply.header('idempotency-key', idempotency.key)
+  const caller = callerOf(request)
+  const answer = await route.handle(context, {
+    caller,
+    // The socket's own address, unless that is a proxy which the operator trusts: a header can say anything.
+    get author() {
+      return authorOf(caller, { address: request.ip, id: request.id })
+    },
+    params: request.params,
+    query: request.query,
+    body,
+    idempotency,
+    untilGone: () => untilGone(reply, context.closing),
+    traceparent: request.span?.traceparent,
+  })
+  if (route.produces !== undefined) reply.type(route.produces)
+  return answer
 }
 
 /** From when the caller is known until the answer is out. */

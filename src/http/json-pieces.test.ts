@@ -28,3 +28,35 @@ test('the pieces of 300 values, small and large, are what is written at once', (
   }
   assert.ok(pieces > 20)
 })
+
+const nested = (value: unknown, depth: number): unknown => {
+  let nest = value
+  for (let level = 0; level < depth; level += 1) nest = level % 2 === 0 ? [nest] : { a: nest }
+  return nest
+}
+
+const many = (length: number, element: unknown): unknown[] => Array.from({ length }, () => element)
+
+const bounded: Readonly<Record<string, () => unknown>> = {
+  'below many levels': () => nested({ a: many(200_000, { b: 1 }) }, 900),
+  'on every one of many levels': () => {
+    let nest: unknown = 1
+    for (let level = 0; level < 500; level += 1) nest = { text: 'x'.repeat(2_000), nest, list: many(100, 0.1) }
+    return nest
+  },
+  'of long numbers': () => many(500_000, -1e-300 / 7),
+  'of numbers in an object': () => Object.fromEntries(many(50_000, 0).map((_, index) => [`name ${index}`, index / 7])),
+  'of a name': () => ({ ['x'.repeat(1_000_000)]: 1 }),
+  'of nothing': () => many(400_000, []),
+}
+
+for (const [name, make] of Object.entries(bounded)) {
+  test(`a large value ${name} is written in pieces that are all small`, () => {
+    const value = make()
+    const written = [...jsonPieces(value)]
+    assert.ok(written.join('') === JSON.stringify(value))
+    const largest = Math.max(...written.map((piece) => piece.length))
+    assert.ok(largest < 400_000, `${largest}`)
+    assert.ok(written.length > 5, `${written.length}`)
+  })
+}

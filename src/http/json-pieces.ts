@@ -1,59 +1,141 @@
 // Writes a large value as JSON a piece at a time. All pieces together are what JSON.stringify writes.
-import { leastBytesOf } from './event-value.ts'
 
-/** Written at once: about a millisecond. */
-const pieceBytes = 64 * 1024
-/** Of a bulk call: its events, one, the payload, its files, one, the content; and a few more. What is below is written at once. */
-const depthMax = 10
+/** In letters. Written at once: about a millisecond. */
+const pieceCost = 64 * 1024
+/** Of one value that is no text, such as a number of up to 24 letters; and of any text beside its letters. */
+const valueCost = 8
+/** What goes deeper is not written at once: so no value is counted by more of those around it than this. */
+const heightMax = 6
 
 /** Of what JSON.parse returned: nothing else is understood. */
-export function* jsonPieces(value: unknown, depth = 0): Generator<string> {
-  if (depth > depthMax || leastBytesOf(value, pieceBytes) <= pieceBytes) yield JSON.stringify(value)
-  else if (typeof value === 'string') yield* textPieces(value)
-  else if (Array.isArray(value)) yield* arrayPieces(value, depth)
-  else yield* objectPieces(value as Readonly<Record<string, unknown>>, depth)
+export function* jsonPieces(value: unknown): Generator<string> {
+  const writer = new PieceWriter(value)
+  while (!writer.isDone()) yield writer.piece()
 }
 
-function* arrayPieces(values: readonly unknown[], depth: number): Generator<string> {
-  let before = '['
-  let from = 0
-  for (let at = 0; at < values.length; ) {
-    let bytes = 0
-    for (; at < values.length && bytes <= pieceBytes; at += 1) bytes += leastBytesOf(values[at], pieceBytes)
-    yield before
-    before = ','
-    // Alone, it may be in need of pieces.
-    if (at - from === 1) yield* jsonPieces(values[from], depth + 1)
-    else {
-      // The last of them may be the large one.
-      const last = bytes > pieceBytes ? at - 1 : at
-      if (last > from) yield JSON.stringify(values.slice(from, last)).slice(1, -1)
-      at = last
+/** A text, an array or an object that is too large to be written at once. */
+type Open = { at: number } & (
+  | { readonly text: string }
+  | { readonly elements: readonly unknown[] }
+  | { readonly members: Readonly<Record<string, unknown>>; readonly names: readonly string[] }
+)
+
+/** Without recursion: a value may be deeper than a stack of generators should be. */
+class PieceWriter {
+  readonly #open: Open[] = []
+  #text = ''
+  #cost = 0
+
+  constructor(value: unknown) {
+    this.#put(value)
+  }
+
+  isDone(): boolean {
+    return this.#open.length === 0 && this.#text === ''
+  }
+
+  piece(): string {
+    for (let open = this.#open.at(-1); open !== undefined && this.#cost < pieceCost; open = this.#open.at(-1)) {
+      if ('text' in open) this.#goOnWithText(open)
+      else if ('elements' in open) this.#goOnWithElements(open)
+      else this.#goOnWithMembers(open)
     }
-    from = at
+    const text = this.#text
+    this.#text = ''
+    this.#cost = 0
+    return text
   }
-  yield ']'
-}
 
-function* objectPieces(members: Readonly<Record<string, unknown>>, depth: number): Generator<string> {
-  let before = '{'
-  for (const name of Object.keys(members)) {
-    yield `${before}${JSON.stringify(name)}:`
-    yield* jsonPieces(members[name], depth + 1)
-    before = ','
+  #put(value: unknown): void {
+    const cost = costOf(value, pieceCost, heightMax)
+    // Counting takes its time as well.
+    this.#cost += Math.min(cost, pieceCost)
+    if (cost <= pieceCost) this.#text += JSON.stringify(value)
+    else if (typeof value === 'string') this.#begin('"', { at: 0, text: value })
+    else if (Array.isArray(value)) this.#begin('[', { at: 0, elements: value })
+    else {
+      const members = value as Readonly<Record<string, unknown>>
+      this.#begin('{', { at: 0, members, names: Object.keys(members) })
+    }
   }
-  yield '}'
-}
 
-function* textPieces(text: string): Generator<string> {
-  yield '"'
-  for (let from = 0; from < text.length; ) {
-    const wanted = from + pieceBytes
+  #begin(bracket: string, open: Open): void {
+    this.#text += bracket
+    this.#open.push(open)
+  }
+
+  #end(bracket: string): void {
+    this.#text += bracket
+    this.#open.pop()
+  }
+
+  #goOnWithText(open: Open & { readonly text: string }): void {
+    const { text, at } = open
+    if (at >= text.length) {
+      this.#end('"')
+      return
+    }
+    const wanted = at + pieceCost
     // A pair of surrogates is one letter.
     const isInPair = (text.charCodeAt(wanted - 1) & 0xfc00) === 0xd800
-    const end = isInPair ? wanted + 1 : wanted
-    yield JSON.stringify(text.slice(from, end)).slice(1, -1)
-    from = end
+    open.at = isInPair ? wanted + 1 : wanted
+    this.#text += JSON.stringify(text.slice(at, open.at)).slice(1, -1)
+    this.#cost += pieceCost
   }
-  yield '"'
+
+  /** As many at once as are small enough together. */
+  #goOnWithElements(open: Open & { readonly elements: readonly unknown[] }): void {
+    const { elements, at } = open
+    if (at === elements.length) {
+      this.#end(']')
+      return
+    }
+    if (at > 0) this.#text += ','
+    let cost = 0
+    let end = at
+    for (; end < elements.length; end += 1) {
+      const more = costOf(elements[end], pieceCost - cost, heightMax)
+      if (cost + more > pieceCost) break
+      cost += more
+    }
+    open.at = Math.max(end, at + 1)
+    if (end === at) this.#put(elements[at])
+    else {
+      this.#text += JSON.stringify(elements.slice(at, end)).slice(1, -1)
+      this.#cost += end < elements.length ? pieceCost : cost
+    }
+  }
+
+  /** A name, then its value, which is two steps: either may be large. */
+  #goOnWithMembers(open: Open & { members: Readonly<Record<string, unknown>>; names: readonly string[] }): void {
+    const { members, names, at } = open
+    if (at === 2 * names.length) {
+      this.#end('}')
+      return
+    }
+    const name = names[at >> 1] ?? ''
+    const isName = at % 2 === 0
+    open.at += 1
+    if (isName && at > 0) this.#text += ','
+    if (!isName) this.#text += ':'
+    this.#put(isName ? name : members[name])
+  }
+}
+
+/** Counted until it is over `enough`, and no deeper than `height`: what is deeper is more than enough. */
+function costOf(value: unknown, enough: number, height: number): number {
+  if (typeof value === 'string') return value.length + valueCost
+  if (typeof value !== 'object' || value === null) return valueCost
+  if (height === 0) return Number.POSITIVE_INFINITY
+  let cost = valueCost
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length && cost <= enough; at += 1) cost += costOf(value[at], enough - cost, height - 1)
+    return cost
+  }
+  for (const name of Object.keys(value)) {
+    if (cost > enough) break
+    const member = (value as Readonly<Record<string, unknown>>)[name]
+    cost += name.length + valueCost + costOf(member, enough - cost, height - 1)
+  }
+  return cost
 }

@@ -15,7 +15,7 @@ async function inPieces(text: string, piece: number): Promise<unknown> {
   const turn = new Turn()
   const scan = await scanJson(bytes, { ...limits, pieceBytes: piece }, turn)
   if (typeof scan === 'string') return scan === 'not JSON' ? 'refused' : scan
-  return parseInTurns(bytes, scan, turn, piece).catch((error) => {
+  return parseInTurns(bytes, scan, turn, { piece }).catch((error) => {
     assert.ok(error instanceof SyntaxError, String(error))
     return 'refused'
   })
@@ -119,4 +119,24 @@ test('depth and values are counted before anything is parsed', async () => {
   assert.equal(await scan('[1,2,{"a":"b"},[],3]', { valuesMax: 4 }), 'too many values')
   assert.equal(await scan('[1,2,{"a":"b"},[],3]', { valuesMax: 5 }).then((one) => typeof one), 'object')
   for (const text of ['[}', ']', '[', '"', '{"a']) assert.equal(await scan(text, {}), 'not JSON')
+})
+
+test('an object of more members than may be gone through at once is refused', async () => {
+  const text = `{${Array.from({ length: 300_001 }, (_, index) => `"${index.toString(36)}":1`).join()}}`
+  const bytes = Buffer.from(text)
+  const turn = new Turn()
+  const scan = await scanJson(bytes, { ...limits, pieceBytes: 65_536 }, turn)
+  assert.ok(typeof scan !== 'string')
+  await assert.rejects(parseInTurns(bytes, scan, turn), RangeError)
+})
+
+test('a list that is longer than anybody takes is not read to its end', async () => {
+  const bytes = Buffer.from(`{"events":[${'1,'.repeat(500_000)}1],"more":[[${'1,'.repeat(100_000)}1]]}`)
+  const turn = new Turn()
+  const scan = await scanJson(bytes, { ...limits, pieceBytes: 65_536 }, turn)
+  assert.ok(typeof scan !== 'string')
+  const body = (await parseInTurns(bytes, scan, turn, { listMax: 1_000 })) as Record<string, unknown[]>
+  const [events, more] = [body['events'] ?? [], body['more'] ?? []]
+  assert.ok(events.length > 1_000 && events.length < 50_000, `${events.length}`)
+  assert.equal((more[0] as unknown[]).length, 100_001, 'what lies deeper is read')
 })

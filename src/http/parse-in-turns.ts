@@ -8,32 +8,46 @@ import {
   colon,
   comma,
   isBlank,
+  letterU,
   openBrace,
   openBracket,
   quote,
 } from './json-scan.ts'
 
-const letterU = 0x75
-
 /** Parsed at once: a few milliseconds, whatever it holds. */
 export const pieceBytes = 64 * 1024
+
+/** The elements of the outermost value's members. */
+const listDepth = 2
+/** Memory for so many, and letters of so long a text, are worth a turn of their own. */
+const hugeListMin = 1_000_000
+const hugeTextMin = 4_000_000
+
+/** Of one object: all their names are listed at once by whatever goes through them. */
+const membersMax = 300_000
 
 /** Stands where a part holds more than it may, which is not even parsed. */
 export const overfull: object = Object.freeze({})
 
-/** Throws a SyntaxError where JSON.parse would. `bytes` are UTF-8 without a byte order mark, and `scan` is of them. */
+export interface ParseOptions {
+  readonly piece?: number
+  /** A list in the outermost value that is longer ends here: for whoever refuses it for its length in any case. */
+  readonly listMax?: number
+}
+
+/** Throws a SyntaxError where JSON.parse would, a RangeError for an object of too many members. `bytes` are UTF-8 without a byte order mark, and `scan` is of them. */
 export async function parseInTurns(
   bytes: Buffer,
   scan: Pick<JsonScan, 'large' | 'overfull'>,
   turn: Turn,
-  piece = pieceBytes,
+  { piece = pieceBytes, listMax = Number.POSITIVE_INFINITY }: ParseOptions = {},
 ): Promise<unknown> {
   const from = afterBlanks(bytes, 0)
   const end = scan.large.get(from)
   // A number, or something small.
   if (end === undefined) return JSON.parse(bytes.toString('utf8'))
-  const parsing: Parsing = { bytes, large: scan.large, overfull: scan.overfull, turn, piece }
-  const value = await largeValue(parsing, from, end)
+  const parsing: Parsing = { bytes, large: scan.large, overfull: scan.overfull, turn, piece, listMax }
+  const value = await largeValue(parsing, from, end, 1)
   if (afterBlanks(bytes, end + 1) < bytes.length) throw notJson()
   return value
 }
@@ -44,16 +58,18 @@ interface Parsing {
   readonly overfull: ReadonlySet<number>
   readonly turn: Turn
   readonly piece: number
+  readonly listMax: number
 }
 
 const notJson = (): SyntaxError => new SyntaxError('The text is not JSON')
 
 /** From its opening byte to its closing one. What is large in it has its own pieces; the rest of it is parsed a piece at a time. */
-async function largeValue(parsing: Parsing, from: number, end: number): Promise<unknown> {
+async function largeValue(parsing: Parsing, from: number, end: number, depth: number): Promise<unknown> {
   const { bytes, large, turn, piece } = parsing
   if (bytes[from] === quote) return largeText(parsing, from, end)
   if (parsing.overfull.has(from)) return overfull
   const target = bytes[from] === openBrace ? new Members() : new Elements()
+  const countMax = target instanceof Elements && depth === listDepth ? parsing.listMax : Number.POSITIVE_INFINITY
   /** Where the members begin that are to be parsed next, and end so far. */
   let begunAt = -1
   let endedAt = -1
@@ -74,12 +90,12 @@ async function largeValue(parsing: Parsing, from: number, end: number): Promise<
       if (at - begunAt > piece) await parsePiece()
     } else {
       await parsePiece()
-      const value = await largeValue(parsing, valueAt, valueEnd)
+      const value = await largeValue(parsing, valueAt, valueEnd, depth + 1)
       if (target instanceof Members) target.add(JSON.parse(name?.text ?? ''), value)
       else target.add(value)
       at = afterBlanks(bytes, valueEnd + 1)
     }
-    if (at >= end) break
+    if (at >= end || target.count > countMax) break
     // A comma leads to another member: none may be the last.
     if (bytes[at] !== comma) throw notJson()
     at = afterBlanks(bytes, at + 1)
@@ -98,7 +114,10 @@ async function largeText({ bytes, turn, piece }: Parsing, from: number, end: num
     at = next
     if (turn.isOver()) await turn.next()
   }
-  return parts.join('')
+  if (end - from > hugeTextMin) await turn.next()
+  const text = parts.join('')
+  if (end - from > hugeTextMin) await turn.next()
+  return text
 }
 
 function endOfTextPiece(bytes: Buffer, from: number, wanted: number, end: number): number {
@@ -112,17 +131,26 @@ function endOfTextPiece(bytes: Buffer, from: number, wanted: number, end: number
 /** Kept as they come, and put together at the end: an array that grows to millions is copied again and again. */
 class Elements {
   readonly #parts: unknown[][] = []
+  count = 0
 
   addAll(text: string): void {
-    this.#parts.push(JSON.parse(`[${text}]`))
+    this.#addPart(JSON.parse(`[${text}]`))
   }
 
   add(one: unknown): void {
-    this.#parts.push([one])
+    this.#addPart([one])
+  }
+
+  #addPart(part: unknown[]): void {
+    this.#parts.push(part)
+    this.count += part.length
   }
 
   async value(turn: Turn): Promise<unknown[]> {
-    const all = new Array(this.#parts.reduce((sum, part) => sum + part.length, 0))
+    const isHuge = this.count > hugeListMin
+    if (isHuge) await turn.next()
+    const all = new Array(this.count)
+    if (isHuge) await turn.next()
     let at = 0
     for (const part of this.#parts) {
       for (let index = 0; index < part.length; index += 1, at += 1) all[at] = part[index]
@@ -134,6 +162,7 @@ class Elements {
 
 class Members {
   readonly #members: Record<string, unknown> = {}
+  count = 0
 
   addAll(text: string): void {
     const members = JSON.parse(`{${text}}`) as Record<string, unknown>
@@ -142,6 +171,8 @@ class Members {
 
   /** The last of several with one name counts, and stands where the first did. */
   add(name: string, value: unknown): void {
+    this.count += 1
+    if (this.count > membersMax) throw new RangeError(`An object has more than ${membersMax} members`)
     if (name === '__proto__') {
       Object.defineProperty(this.#members, name, { value, enumerable: true, configurable: true, writable: true })
     } else this.#members[name] = value

@@ -32,18 +32,20 @@ export type CheckRate = (
   environment: Environment,
   category: RateCategory,
   cost: number,
+  /** What this call has taken before: all of it together is never more than a bucket holds. */
+  paid?: number,
 ) => Promise<Record<string, string>>
 
 /** Takes the call's tokens and returns the RateLimit headers, or throws the 429. */
 export function createRateLimit(db: Sql, world: World, limits: RateLimits): CheckRate {
   const slices = new Map<string, Slice>()
 
-  return async (environment, category, tokens) => {
+  return async (environment, category, tokens, paid = 0) => {
     const perSecond = limits[category]
     const limit = perSecond * windowSeconds
     // A bucket must be able to hold the dearest call, or that call could never be made: a large body costs all there is.
     const burst = Math.max(Math.floor(limit * burstFactor), 100)
-    const cost = Math.min(tokens, burst)
+    const cost = Math.min(paid + tokens, burst) - Math.min(paid, burst)
     const name = `${environment.id}/${category}`
     const slice: Slice = slices.get(name) ?? newSlice(burst)
     slices.set(name, slice)
@@ -70,7 +72,9 @@ export function createRateLimit(db: Sql, world: World, limits: RateLimits): Chec
 
     const allowed = slice.tokens >= cost
     if (allowed) slice.tokens -= cost
-    const waitMs = allowed ? 0 : Math.max(0, (slice.emptyUntil.get(cost) ?? 0) - world.now().getTime())
+    // Whoever comes again pays all of it again.
+    const againMs = (Math.min(paid, burst) / perSecond) * 1000
+    const waitMs = allowed ? 0 : againMs + Math.max(0, (slice.emptyUntil.get(cost) ?? 0) - world.now().getTime())
     const remaining = slice.tokens + slice.left
     const headers = {
       'ratelimit-limit': String(limit),

@@ -16,24 +16,26 @@ declare module 'fastify' {
 export interface BodyDraws {
   readonly budget: BodyBudget
   readonly owner: string
-  /** Takes tokens of the rate limit, or throws the 429. */
-  charge(tokens: number): Promise<unknown>
+  /** Takes tokens of the rate limit beyond those paid for this call, or throws the 429. */
+  charge(tokens: number, paid: number): Promise<unknown>
 }
 
-/** What one body holds until it is answered. */
+/** What one body holds until it is answered, and until nothing works on it any more. */
 export class BodyShare {
   readonly #draws: BodyDraws
   readonly #giveBacks = new Set<() => void>()
+  #charged = 0
   #isOver = false
+  #working = 0
 
   constructor(draws: BodyDraws, reply: FastifyReply) {
     this.#draws = draws
-    const release = (): void => {
+    const end = (): void => {
       this.#isOver = true
-      for (const giveBack of this.#giveBacks) giveBack()
+      this.#releaseIfIdle()
     }
     // Either comes, whether it was answered or cut.
-    reply.raw.once('finish', release).once('close', release)
+    reply.raw.once('finish', end).once('close', end)
   }
 
   async takeBytes(bytes: number): Promise<() => void> {
@@ -41,17 +43,43 @@ export class BodyShare {
   }
 
   async takeValues(values: number): Promise<void> {
-    this.#keep(await this.#draws.budget.takeValues(values))
+    this.#keep(await this.#draws.budget.takeValues(this.#draws.owner, values))
   }
 
-  async charge(tokens: number): Promise<void> {
-    if (tokens > 0) await this.#draws.charge(tokens)
+  /** For so many bytes in all; what was charged before counts. */
+  async chargeFor(bytes: number): Promise<void> {
+    const more = tokensOfBytes(bytes) - this.#charged
+    if (more <= 0) return
+    await this.#draws.charge(more, this.#charged)
+    this.#charged += more
+  }
+
+  /** Nothing is given back while this goes on, though its sender may be gone: memory is taken all the same. */
+  async during<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.throwIfOver()
+    this.#working += 1
+    try {
+      return await work()
+    } finally {
+      this.#working -= 1
+      this.#releaseIfIdle()
+    }
+  }
+
+  /** Nobody waits for what would come of it. */
+  throwIfOver(): void {
+    if (this.#isOver) throw new Problem(400, 'The connection was closed before the body was read')
+  }
+
+  #releaseIfIdle(): void {
+    if (!this.#isOver || this.#working > 0) return
+    for (const giveBack of this.#giveBacks) giveBack()
   }
 
   /** Its sender may have gone while it waited. */
   #keep(giveBack: () => void): () => void {
-    if (this.#isOver) giveBack()
     this.#giveBacks.add(giveBack)
+    this.#releaseIfIdle()
     return giveBack
   }
 }
@@ -81,13 +109,16 @@ export function readBody(
   }
 }
 
-/** Asked before more bytes than the gate are kept; returns the next gate. The stream rests meanwhile. */
+/** Asked when more bytes have come than the gate lets through; returns the next gate. The stream rests meanwhile. */
 interface Gate {
   readonly firstBytes: number
   pass(received: number): Promise<number>
 }
 
-/** Begins as a small body does, and takes tokens and memory as it grows. */
+/** Paid for at once: often enough that who cannot pay is refused soon. */
+const chargedBytes = 512 * 1024
+
+/** Begins as a small body does, and takes tokens and memory as it grows: in the end as many tokens as if it had been announced. */
 function receiveUnannounced(
   { raw, bodyShare: share }: FastifyRequest,
   limitBytes: number,
@@ -97,14 +128,15 @@ function receiveUnannounced(
   let giveBack: (() => void) | undefined
   const pass = async (received: number): Promise<number> => {
     if (share === undefined) return limitBytes
-    // Two steps and no more: whoever waits for the second holds little meanwhile.
-    const next = Math.min(received > mediumBodyBytes ? limitBytes : mediumBodyBytes, limitBytes)
-    await share.charge(tokensOfBytes(next) - tokensOfBytes(granted))
-    const before = giveBack
-    giveBack = await share.takeBytes(next)
-    before?.()
-    granted = next
-    return next
+    await share.chargeFor(received)
+    if (received > granted) {
+      const before = giveBack
+      // Two steps and no more: whoever waits for the second holds little meanwhile.
+      granted = Math.min(received > mediumBodyBytes ? limitBytes : mediumBodyBytes, limitBytes)
+      giveBack = await share.takeBytes(granted)
+      before?.()
+    }
+    return Math.min(granted, received + chargedBytes)
   }
   receive(raw, limitBytes, undefined, done, { firstBytes: smallBodyBytes, pass })
 }
@@ -140,7 +172,8 @@ function receive(
   const onEnd = (): void => {
     if (announced !== undefined && announced !== received) {
       end(new Problem(400, 'The body does not have the length its header says'))
-    } else end(undefined, Buffer.concat(chunks, received))
+    } else if (gate === undefined || received <= gate.firstBytes) end(undefined, Buffer.concat(chunks, received))
+    else gate.pass(received).then(() => end(undefined, Buffer.concat(chunks, received)), end)
   }
   const onError = (error: Error): void => end(Object.assign(error, { statusCode: 400 }))
   payload.on('data', onData).on('end', onEnd).on('error', onError)

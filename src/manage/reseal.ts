@@ -2,10 +2,17 @@
 
 import type { Db, Tx } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
-import { UnsealError } from '../domain/sealed.ts'
+import { keyIdOfSealed, UnsealError } from '../domain/sealed.ts'
 import { resealApiKeys } from '../store/api-keys.ts'
-import { listEnvironments, resealLateKey, resealSigningSecret, updateEncryptionCheck } from '../store/installation.ts'
+import {
+  findEncryptionCheck,
+  listEnvironments,
+  resealLateKey,
+  resealSigningSecret,
+  updateEncryptionCheck,
+} from '../store/installation.ts'
 import { resealIntegrations } from '../store/integrations.ts'
+import { resealAddresses } from '../store/messages/reseal.ts'
 import { resealSigningVersions } from '../store/signing-versions.ts'
 import { resealChannels } from '../store/subscriber-channels.ts'
 import type { World } from '../world/world.ts'
@@ -62,12 +69,18 @@ const kinds: readonly { what: string; reseal: Reseal }[] = [
     what: 'subscriber channels',
     reseal: (tx, world, environment, after) => resealChannels(tx, world.sealer, environment, after, batchRows),
   },
+  {
+    what: 'addresses of messages',
+    reseal: (tx, world, environment, after) => resealAddresses(tx, world.sealer, environment, after, batchRows),
+  },
 ]
 
 /** Returns how many values were sealed anew. Stored idempotent answers are left: they expire within a day. */
 export async function reseal(db: Db, world: World, progress: Progress): Promise<number> {
   let total = 0
   world.sealer.sealIn(2)
+  // Where only the form changes: an older version, which cannot open what follows, is refused from the first row on.
+  if (await isCheckOfThisKey(db, world)) await db.transaction((tx) => updateEncryptionCheck(tx, sealedCheck(world)))
   for (let round = 1; ; round += 1) {
     // A running node seals in the form that it found at its start, until the next: that is no reason to go on for ever.
     const sealer = round === 1 ? { ...world.sealer, movesForms: true as const } : world.sealer
@@ -80,9 +93,14 @@ export async function reseal(db: Db, world: World, progress: Progress): Promise<
       )
     }
   }
-  // Last: from here on a node that holds only the previous key is refused.
+  // Last, where the key changes: from here on a node that holds only the previous key is refused.
   await db.transaction((tx) => updateEncryptionCheck(tx, sealedCheck(world)))
   return total
+}
+
+async function isCheckOfThisKey(db: Db, world: World): Promise<boolean> {
+  const check = await findEncryptionCheck(db)
+  return check !== undefined && keyIdOfSealed(check).equals(world.sealer.keyId)
 }
 
 async function resealRound(db: Db, world: World, progress: Progress): Promise<number> {

@@ -6,7 +6,8 @@ import { idsOfMessages, jobIdOf, momentOfId } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
 import { grouped } from '../domain/grouped.ts'
 import type { Message } from '../domain/message-views.ts'
-import { messageWithoutAddresses, withoutNamedAddresses } from '../domain/shown-addresses.ts'
+import type { Sealer } from '../domain/sealed.ts'
+import { jobWithoutAddresses, messageWithoutAddresses, payloadWithoutAddress } from '../domain/shown-addresses.ts'
 import { isUuid } from '../domain/uuid-v7.ts'
 import type { WorkflowOrigin } from '../domain/workflow.ts'
 import { channelsOf } from '../domain/workflow.ts'
@@ -36,11 +37,11 @@ export function activityWithoutAddresses<Job extends ActivityJob>(activity: Acti
   const jobs = activity.jobs.map((job) => {
     const { messages } = job as Partial<Pick<DetailedJob, 'messages'>>
     return {
-      ...withoutNamedAddresses(job),
+      ...jobWithoutAddresses(job),
       ...(messages === undefined ? {} : { messages: messages.map(messageWithoutAddresses) }),
     }
   })
-  return { ...activity, jobs }
+  return { ...activity, payload: payloadWithoutAddress(activity.payload), jobs }
 }
 
 /** Newest first. The interface has no count of this list. */
@@ -64,6 +65,8 @@ export async function findActivity(
   environment: Environment,
   id: string,
   versions: PinnedVersions,
+  /** For callers who see where messages went. */
+  sealer?: Sealer,
 ): Promise<Activity<DetailedJob> | undefined> {
   if (!isUuid(id)) return undefined
   const found = sql`
@@ -71,7 +74,7 @@ export async function findActivity(
   const row = await db.row<ActivityRow>(prepared('activity-one', completed(environment, found)))
   const [activity] = row === undefined ? [] : await activitiesOf(db, environment, [row], versions)
   if (row === undefined || activity === undefined) return undefined
-  const messages = await findMessages(db, environment, row.event_id, activity)
+  const messages = await findMessages(db, environment, row.event_id, activity, sealer)
   const jobs = activity.jobs.map((job) => ({ ...job, messages: messages.get(job._id) ?? [] }))
   return { ...activity, jobs }
 }
@@ -92,6 +95,7 @@ async function findMessages(
   environment: Environment,
   eventId: string,
   activity: Activity,
+  sealer: Sealer | undefined,
 ): Promise<Map<string, Message[]>> {
   const jobIds = activity.jobs.map((job) => job._id)
   const ranges = jobIds.map((jobId) => idsOfMessages(eventId, jobId))
@@ -111,7 +115,7 @@ async function findMessages(
   )
   const origins = await findOrigins(db, environment, rows)
   return grouped(
-    rows.map((row) => messageOf(environment, row, origins)),
+    rows.map((row) => messageOf(environment, row, origins, sealer)),
     (message) => message._jobId,
   )
 }

@@ -4,10 +4,12 @@ import { sql } from '../db/sql.ts'
 import { idsOfMessages, jobIdOf, momentOfId } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
 import { grouped } from '../domain/grouped.ts'
+import type { Envelope } from '../domain/message.ts'
 import type { Sealer } from '../domain/sealed.ts'
 import type { SuppressionChannel } from '../domain/suppression.ts'
 import { comparedAddress } from '../domain/suppression.ts'
 import { stepsPerWorkflowMax } from '../domain/workflow.ts'
+import { openAddresses } from '../store/messages/addresses.ts'
 import { findNotificationsOf } from '../store/notifications.ts'
 import { findChannels } from '../store/subscriber-channels.ts'
 import type { SubscriberRow } from '../store/subscribers.ts'
@@ -83,7 +85,7 @@ async function* pagesOf(
   const suppressed = await findSuppressedOrHidden(db, sealer, environment, addresses)
   yield suppressed.map((suppression) => ({ kind: 'suppression', ...suppression }))
   yield* walked((after) => digestPage(db, environment, ids, after))
-  yield* walked((after) => notificationPage(db, environment, ids, after))
+  yield* walked((after) => notificationPage(db, environment, ids, after, sealer))
 }
 
 interface Page {
@@ -179,6 +181,7 @@ async function notificationPage(
   environment: Environment,
   subscriberIds: readonly string[],
   after: string | null,
+  sealer: Sealer,
 ): Promise<Page> {
   const found = await findNotificationsOf(db, environment, { subscriberIds, after, limit: notificationsPerPage })
   if (found.length === 0) return { lines: [], next: undefined }
@@ -191,7 +194,7 @@ async function notificationPage(
     ),
     findSteps(db, environment, jobIds),
   ])
-  const messages = grouped(await findMessages(db, environment, jobs), (message) => message._notificationId)
+  const messages = grouped(await findMessages(db, sealer, environment, jobs), (message) => message._notificationId)
   const steps = grouped(jobs, (job) => job.notification_id)
   const lines = found.flatMap(({ id, eventId, recipient }): Line[] => {
     const told = { _id: id, createdAt: momentOfId(id).toISOString(), recipient }
@@ -241,15 +244,16 @@ const stepOf = ({ id, step, status, state, details, updated_at }: StepRow) => ({
 /** As they lie there, but for what is nobody's data: who sends for the environment, and the queue's own book. */
 async function findMessages(
   db: Sql,
+  sealer: Sealer,
   environment: Environment,
   jobs: readonly StepRow[],
-): Promise<({ _notificationId: string } & Record<string, unknown>)[]> {
+): Promise<MessageLine[]> {
   const ranges = jobs.map((job) => idsOfMessages(job.event_id, job.id))
-  return db.rows(sql`
+  const rows = await db.rows<MessageLine & { _id: string; addresses: Buffer | null; envelope: Envelope }>(sql`
     select m.id as "_id", m.notification_id as "_notificationId", m.job_id as "_stepId", m.channel, m.status, m.provider_id as "providerId",
            m.provider_message_id as "providerMessageId", m.error_text as "errorText", m.subject, m.title, m.content,
            m.email, m.phone, m.direct_webhook_url as "directWebhookUrl", m.device_tokens as "deviceTokens",
-           m.envelope, m.cta, m.actor, m.data, m.is_test as "isTest", m.seen, m.read, m.archived, m.receipts,
+           m.envelope, m.addresses, m.cta, m.actor, m.data, m.is_test as "isTest", m.seen, m.read, m.archived, m.receipts,
            m.first_seen_at as "firstSeenAt", m.last_seen_at as "lastSeenAt", m.last_read_at as "lastReadAt",
            m.archived_at as "archivedAt", m.snoozed_until as "snoozedUntil", m.delivered_at as "deliveredAt",
            m.created_at as "createdAt", m.updated_at as "updatedAt", m.deleted_at as "deletedAt"
@@ -260,4 +264,12 @@ async function findMessages(
       where found.environment_id = ${environment.id} and found.id between asked.from_id and asked.to_id
         and found.job_id = asked.job_id) as m
     order by m.id`)
+  return rows.map(({ addresses, ...row }) => {
+    const opened = openAddresses(sealer, environment, { id: row._id, addresses })
+    if (opened === undefined) return row
+    const { directWebhookUrl = null, deviceTokens = null } = opened
+    return { ...row, directWebhookUrl, deviceTokens, envelope: { ...row.envelope, ...opened.envelope } }
+  })
 }
+
+type MessageLine = { readonly _notificationId: string } & Readonly<Record<string, unknown>>

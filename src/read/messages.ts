@@ -103,7 +103,7 @@ async function wholeMessages(db: Sql, sealer: Sealer, caller: Caller, rows: read
   return rows.map((row) => {
     const subscriber = subscribers.get(row.subscriber_id)
     const template = templates.get(row.version_id)
-    const message = messageOf(environment, row, origins)
+    const message = messageOf(environment, row, origins, seesAddresses(caller) ? sealer : undefined)
     return {
       ...(seesAddresses(caller) ? message : messageWithoutAddresses(message)),
       ...(subscriber === undefined ? {} : { subscriber }),

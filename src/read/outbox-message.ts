@@ -8,13 +8,19 @@ import type { Integration } from '../domain/integration.ts'
 import type { Envelope } from '../domain/message.ts'
 import type { Attachment, EmailMessage, OutboundMessage } from '../domain/outbound-message.ts'
 import type { Sealer } from '../domain/sealed.ts'
-import { outboundWithoutAddresses, overridesWithoutAddresses, seesAddresses } from '../domain/shown-addresses.ts'
+import {
+  outboundWithoutAddresses,
+  overridesWithoutAddresses,
+  payloadWithoutAddress,
+  seesAddresses,
+} from '../domain/shown-addresses.ts'
 import { isUuid } from '../domain/uuid-v7.ts'
 import { prepared } from '../providers/email/email-message.ts'
 import { composed } from '../providers/email/smtp-mail.ts'
 import { findAttachments, listAttachments } from '../store/attachments.ts'
 import { findEvents } from '../store/events.ts'
 import { findIntegration } from '../store/integrations.ts'
+import { withWholeEnvelope } from '../store/messages/addresses.ts'
 import { outboxConditions } from '../store/messages/outbox.ts'
 import type { OutboxItem, OutboxRow } from './outbox.ts'
 import { itemWithoutAddresses, outboxColumns, outboxItems } from './outbox.ts'
@@ -55,14 +61,14 @@ export async function findOutboxMessage(
   if (kept === undefined) return undefined
   const { row, event, message } = kept
   const [[item], files] = await Promise.all([
-    outboxItems(db, environment, [row]),
+    outboxItems(db, environment, [row], seesAddresses(caller) ? sealer : undefined),
     isEmail(message) && event !== undefined && event.attachments > 0
       ? listAttachments(db, environment, { eventId: event.id, channel: 'email' })
       : [],
   ])
   if (item === undefined) return undefined
   const { id: _, attachments: __, ...parts } = message as EmailMessage
-  const overrides = event?.overrides ?? {}
+  const { payload, overrides } = { payload: event?.payload ?? {}, overrides: event?.overrides ?? {} }
   return {
     ...(seesAddresses(caller) ? item : itemWithoutAddresses(item)),
     message: parts as unknown as FreeObject,
@@ -73,7 +79,7 @@ export async function findOutboxMessage(
       ...(cid === null ? {} : { cid }),
       ...(disposition === null ? {} : { disposition }),
     })),
-    payload: event?.payload ?? {},
+    payload: seesAddresses(caller) ? payload : payloadWithoutAddress(payload),
     overrides: seesAddresses(caller) ? overrides : overridesWithoutAddresses(overrides),
   }
 }
@@ -117,7 +123,9 @@ async function findKept(db: Sql, sealer: Sealer, caller: Caller, id: string): Pr
     findEvents(db, environment, [row.event_id]),
     findIntegration(db, sealer, environment, row.integration_id),
   ])
-  const { envelope, provider_id: providerId } = row
+  const { envelope, provider_id: providerId } = seesAddresses(caller)
+    ? withWholeEnvelope(sealer, environment, row)
+    : row
   const message = messageFor({ id: row.id, envelope, providerId, payload: event?.payload ?? {} })
   const whole = withSender(message, integration)
   return { row, event, message: seesAddresses(caller) ? whole : outboundWithoutAddresses(whole) }

@@ -4,7 +4,9 @@ import { sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { SendingChannel } from '../domain/outbound-message.ts'
 import type { OutboxFilter } from '../domain/outbox.ts'
+import type { Sealer } from '../domain/sealed.ts'
 import { struckOut, textWithoutLinks } from '../domain/shown-addresses.ts'
+import { addressIn, openAddresses } from '../store/messages/addresses.ts'
 import { outboxConditions } from '../store/messages/outbox.ts'
 import { pinnedIdentifier } from '../store/workflows.ts'
 import type { CursorPage } from './keyset-page.ts'
@@ -55,11 +57,13 @@ export interface OutboxRow {
   readonly title: string | null
   readonly to: (string | null)[] | null
   readonly preview: string | null
+  /** Sealed: whom it was for. */
+  readonly addresses: Buffer | null
 }
 
 /** Of a row called `m`. */
 export const outboxColumns = sql`m.id, m.channel, m.event_id, m.notification_id, m.job_id, m.subscriber_id, m.version_id,
-  m.integration_id, m.provider_id, m.outbox_at, m.subject, m.title,
+  m.integration_id, m.provider_id, m.outbox_at, m.subject, m.title, m.addresses,
   case m.channel
     when 'email' then m.envelope->'to'
     when 'sms' then json_build_array(m.envelope->>'to')
@@ -72,6 +76,8 @@ export async function outboxPage(
   environment: Environment,
   filter: OutboxFilter,
   paging: OutboxPaging,
+  /** For callers who see where messages went. */
+  sealer?: Sealer,
 ): Promise<CursorPage<OutboxItem>> {
   const page = await keysetPage<OutboxRow>(
     db,
@@ -85,7 +91,7 @@ export async function outboxPage(
     },
     paging,
   )
-  return { ...page, data: await outboxItems(db, environment, page.data) }
+  return { ...page, data: await outboxItems(db, environment, page.data, sealer) }
 }
 
 /** For callers who may not see by what people are reached. Addresses of mail and telephone numbers are no secrets. */
@@ -96,6 +102,7 @@ export function itemWithoutAddresses<Item extends OutboxItem>(item: Item): Item 
     to: isSecret ? item.to.map(() => struckOut) : item.to,
     preview: textWithoutLinks(item.preview),
     ...(item.subject === undefined ? {} : { subject: textWithoutLinks(item.subject) }),
+    ...(item.title === undefined ? {} : { title: textWithoutLinks(item.title) }),
   }
 }
 
@@ -115,6 +122,7 @@ export async function outboxItems(
   db: Sql,
   environment: Environment,
   rows: readonly OutboxRow[],
+  sealer?: Sealer,
 ): Promise<OutboxItem[]> {
   if (rows.length === 0) return []
   const origins = await db.rows<Origin>(sql`
@@ -135,7 +143,16 @@ export async function outboxItems(
     left join lateral (select found.identifier, found.name from integrations found
       where found.environment_id = ${environment.id} and found.id = asked.integration_id limit 1) as i on true`)
   const byId = new Map(origins.map((origin) => [origin.id, origin]))
-  return rows.map((row) => itemOf(row, byId.get(row.id)))
+  return rows.map((row) => ({
+    ...itemOf(row, byId.get(row.id)),
+    ...(row.addresses === null ? {} : { to: sealedTo(environment, row, sealer) }),
+  }))
+}
+
+function sealedTo(environment: Environment, row: OutboxRow, sealer: Sealer | undefined): string[] {
+  if (sealer === undefined) return [struckOut]
+  const address = addressIn(openAddresses(sealer, environment, row)?.envelope ?? {})
+  return address === undefined ? (row.to ?? []).filter((one) => one !== null) : [address]
 }
 
 function itemOf(row: OutboxRow, origin: Origin | undefined): OutboxItem {

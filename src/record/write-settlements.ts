@@ -18,6 +18,7 @@ import { countedInboxes } from '../store/inbox-changes.ts'
 import type { NewJob } from '../store/jobs/insert.ts'
 import { jobInsertions, madeJobs } from '../store/jobs/insert.ts'
 import { jobSettlements, settledJobs, showDigests } from '../store/jobs/settle.ts'
+import { withSealedAddresses } from '../store/messages/addresses.ts'
 import { messageInsertions } from '../store/messages/insert.ts'
 import type { CallResult } from '../store/messages/sending.ts'
 import { callResults, recordedAmong } from '../store/messages/sending.ts'
@@ -60,7 +61,9 @@ export async function writeSettlements(
   const now = world.now()
   const { clock, leaseMs } = queue
   const lease = reservation?.lease ?? null
-  const messages = gathered(settlements, (settlement) => settlement.messages)
+  const messages = gathered(settlements, (settlement) => settlement.messages).map((message) =>
+    withSealedAddresses(world.sealer, environment, message),
+  )
   const next = nextJobs(settlements, madeAfter)
   const over = gathered(settlements, (settlement) => endedJobsOf(settlement, madeAfter))
   const counted = countedJobs(settlements, over, calls, now)

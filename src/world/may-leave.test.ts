@@ -194,7 +194,7 @@ test('HTTP/1: a connection that breaks while the answer is awaited was not sent'
       allow = resolve
     })
   }
-  await failure('not-sent', call('/never', { mayLeave }))
+  await failure('not-sent', call('/never', { mayLeave, timeoutMs: 1_000 }))
   allow(true)
   assert.equal(bytes, 0)
 })

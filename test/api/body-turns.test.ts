@@ -9,11 +9,11 @@ import { FlowScene } from '../support/flow-scene.ts'
 import { listen } from '../support/raw-socket.ts'
 import type { SentReply } from '../support/sender.ts'
 import { sendBody } from '../support/sender.ts'
-import { watchTurns } from '../support/turn-cpu.ts'
+import { cpuMsOf, watchTurns } from '../support/turn-cpu.ts'
 
 const mebibyte = 1024 * 1024
-/** Of the processor, in one turn. */
-const turnMsMax = 100
+/** Each is several times what one turn may take, when it is worked on at once. */
+const largeBytes = 5_000_000
 
 let app: TestApp
 let url: string
@@ -44,12 +44,34 @@ after(() => app.close())
 const bulk = '/v1/events/trigger/bulk'
 const single = '/v1/events/trigger'
 
-/** What the body is, and the dearest turn while it is answered. */
-async function sent(path: string, makes: string, more: object = {}): Promise<SentReply & { turnMs: number }> {
+interface Watched extends SentReply {
+  /** The dearest turn while it was answered, as a share of what one turn may take. */
+  readonly share: number
+}
+
+/** Parsed ten times, it takes a usual processor about a tenth of a second. */
+const yardstick = JSON.stringify(
+  Array.from({ length: 9_000 }, (_, index) => ({
+    id: index,
+    name: `Row ${index}`,
+    price: index / 7,
+    tags: ['a', 'b'],
+  })),
+)
+
+/** Measured beside the turns and by the same clock: whatever slows them down slows this down too. */
+const turnMsMax = (): number =>
+  cpuMsOf(() => {
+    for (let count = 0; count < 10; count += 1) JSON.parse(yardstick)
+  })
+
+async function sent(path: string, makes: string, more: object = {}): Promise<Watched> {
+  const before = turnMsMax()
   const turns = watchTurns()
   try {
     const reply = await sendBody({ url: `${url}${path}`, key: app.developmentKey, makes, ...more })
-    return { ...reply, turnMs: turns.worstMs() }
+    const worstMs = turns.worstMs()
+    return { ...reply, share: worstMs / Math.max(before, turnMsMax()) }
   } finally {
     turns.stop()
   }
@@ -57,80 +79,102 @@ async function sent(path: string, makes: string, more: object = {}): Promise<Sen
 
 const smallEvent = `JSON.stringify({ name: 'large', to: 'a' })`
 
-/** A hundred events of rows as reports have them: 21 MB in all. */
+/** A hundred events of rows as reports have them: 5 MB in all. */
 const legal = `(() => {
   const row = (index) => ({ id: index, name: 'Row ' + index, price: index / 7, isOpen: index % 2 === 0, tags: ['a', 'b' + index] })
-  const rows = Array.from({ length: 2600 }, (_, index) => row(index))
+  const rows = Array.from({ length: 650 }, (_, index) => row(index))
   const events = Array.from({ length: 100 }, (_, index) => ({ name: 'large', to: 'person-' + index, payload: { rows } }))
   return JSON.stringify({ events })
 })()`
 
 /** The garbage collector may have its own turn within one of ours: the best of three tells what the work takes. */
-async function bestOf(attempts: number, send: () => Promise<SentReply & { turnMs: number }>) {
+async function bestOf(attempts: number, send: () => Promise<Watched>): Promise<Watched> {
   let best = await send()
-  for (let tried = 1; tried < attempts && best.turnMs > turnMsMax; tried += 1) {
+  for (let tried = 1; tried < attempts && best.share >= 1; tried += 1) {
     const next = await send()
-    if (next.turnMs < best.turnMs) best = next
+    if (next.share < best.share) best = next
   }
   return best
 }
 
 for (const kind of ['plain', 'keyed']) {
-  test(`a legal bulk of 21 MB, ${kind}, is accepted in turns`, async () => {
+  test(`a legal bulk of 5 MB, ${kind}, is accepted in turns`, async () => {
     let keys = 0
     const reply = await bestOf(3, () => {
       keys += 1
       return sent(bulk, legal, kind === 'plain' ? {} : { headers: { 'idempotency-key': `large-${keys}` } })
     })
-    assert.ok(reply.bytes > 20_000_000, `${reply.bytes}`)
+    assert.ok(reply.bytes > largeBytes, `${reply.bytes}`)
     assert.equal(reply.status, 201)
     assert.equal(reply.body.length, 100)
     assert.deepEqual(new Set(reply.body.map((one: Json) => one.status)), new Set(['processed']))
-    assert.ok(reply.turnMs < turnMsMax, `${reply.turnMs} ms`)
+    assert.ok(reply.share < 1, `${reply.share} of what a turn may take`)
   })
 }
 
-const hostile: Readonly<Record<string, readonly [path: string, makes: string, status: number]>> = {
-  'lists of nothing': [single, "'[' + '[],'.repeat(9e6 - 1) + '[]]'", 400],
+const hostile: Readonly<Record<string, readonly [path: string, makes: string, status: number, keyed?: 'keyed']>> = {
+  'lists of nothing': [single, "'[' + '[],'.repeat(3e6 - 1) + '[]]'", 400],
   'names of their own': [
     bulk,
-    "'{\"events\":[{' + Array.from({ length: 1.9e6 }, (_, i) => '\"n' + i + '\":1').join() + '}]}'",
+    "'{\"events\":[{' + Array.from({ length: 0.6e6 }, (_, i) => '\"n' + i + '\":1').join() + '}]}'",
     201,
   ],
-  'numbers in one event': [bulk, "'{\"events\":[{\"name\":[' + '1,'.repeat(13e6) + '1]}]}'", 201],
-  'texts that are escaped': [bulk, "'{\"events\":[\"' + '\\\\\"'.repeat(13e6) + '\"]}'", 201],
-  'one text': [single, '\'{"name":"x","to":"\' + \'x\'.repeat(26e6) + \'"}\'', 422],
-  blanks: [bulk, "'{\"events\":[' + ' '.repeat(26e6) + '1]}'", 400],
-  'events as many as fit': [bulk, "'{\"events\":[' + '1,'.repeat(13e6) + '1]}'", 422],
+  'numbers in one event': [bulk, "'{\"events\":[{\"name\":[' + '1,'.repeat(4e6) + '1]}]}'", 201],
+  'more numbers in one event': [bulk, "'{\"events\":[{\"name\":[' + '1,'.repeat(8.1e6) + '1]}]}'", 400],
+  'texts that are escaped': [bulk, "'{\"events\":[\"' + '\\\\\"'.repeat(4e6) + '\"]}'", 201],
+  'one text': [single, '\'{"name":"x","to":"\' + \'x\'.repeat(8e6) + \'"}\'', 422],
+  blanks: [bulk, "'{\"events\":[' + ' '.repeat(8e6) + '1]}'", 400],
+  'events as many as fit': [bulk, "'{\"events\":[' + '1,'.repeat(4e6) + '1]}'", 422],
   'events that are legal by a hair': [
     bulk,
-    '\'{"events":[\' + Array.from({ length: 50 }, () => \'{"name":"large","to":"a","payload":{"a":[\' + \'{},\'.repeat(170e3) + \'1]}}\').join() + \']}\'',
+    '\'{"events":[\' + Array.from({ length: 25 }, () => \'{"name":"large","to":"a","payload":{"a":[\' + \'{},\'.repeat(170e3) + \'1]}}\').join() + \']}\'',
     400,
+  ],
+  'numbers that are hashed': [
+    bulk,
+    "'{\"events\":[{\"name\":[' + '0.12345678901234567,'.repeat(4e5) + '1]}]}'",
+    201,
+    'keyed',
+  ],
+  'what lies deep and is hashed': [
+    bulk,
+    "'{\"events\":[' + '['.repeat(50) + '{\"a\":[' + '12345,'.repeat(1.3e6) + '1]}' + ']'.repeat(50) + ']}'",
+    201,
+    'keyed',
   ],
   'a file in base64': [
     single,
-    "JSON.stringify({ name: 'large', to: 'a', payload: { attachments: [{ file: Buffer.alloc(17e6, 7).toString('base64') }] } })",
+    "JSON.stringify({ name: 'large', to: 'a', payload: { attachments: [{ file: Buffer.alloc(9e6, 7).toString('base64') }] } })",
     201,
   ],
   'a file as a Buffer': [
     single,
-    "JSON.stringify({ name: 'large', to: 'a', payload: { attachments: [{ file: Buffer.alloc(7e6, 77) }] } })",
+    "JSON.stringify({ name: 'large', to: 'a', payload: { attachments: [{ file: Buffer.alloc(3e6, 77) }] } })",
     201,
   ],
 }
 
-for (const [name, [path, makes, status]] of Object.entries(hostile)) {
+for (const [name, [path, makes, status, keyed]] of Object.entries(hostile)) {
   test(`${name}: answered in turns`, async () => {
-    const reply = await bestOf(3, () => sent(path, makes))
+    let keys = 0
+    const reply = await bestOf(3, () => {
+      keys += 1
+      return sent(path, makes, keyed === undefined ? {} : { headers: { 'idempotency-key': `${name} ${keys}` } })
+    })
     assert.equal(reply.status, status, JSON.stringify(reply.body).slice(0, 300))
-    assert.ok(reply.bytes > 20_000_000, `${reply.bytes}`)
-    assert.ok(reply.turnMs < turnMsMax, `${reply.turnMs} ms`)
+    assert.ok(reply.bytes > largeBytes, `${reply.bytes}`)
+    assert.ok(reply.share < 1, `${reply.share} of what a turn may take`)
   })
 }
 
+/** Large, and soon judged. */
+const idle = '\'{"name":"x","to":"\' + \'x\'.repeat(26e6) + \'"}\''
+
 test('five at once stay within what bodies may hold, and a small one does not wait for them', async () => {
   worstHeldBytes = 0
-  const large = Promise.all(Array.from({ length: 5 }, () => sent(bulk, legal)))
+  const large = Promise.all(
+    Array.from({ length: 5 }, () => sendBody({ url: `${url}${single}`, key: app.developmentKey, makes: idle })),
+  )
   let isOver = false
   void large.then(() => {
     isOver = true
@@ -140,7 +184,7 @@ test('five at once stay within what bodies may hold, and a small one does not wa
   assert.equal(small.status, 201)
   assert.equal(isOver, false, 'the large ones are still under way')
   for (const { status, headers } of await large) {
-    assert.ok(status === 201 || (status === 503 && headers['retry-after'] === '5'), `${status}`)
+    assert.ok(status === 422 || (status === 503 && headers['retry-after'] === '5'), `${status}`)
   }
   assert.ok(worstHeldBytes > 40 * mebibyte && worstHeldBytes <= 52 * mebibyte, `${worstHeldBytes}`)
   assert.equal(budget.heldBytes(), 0)

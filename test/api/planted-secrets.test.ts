@@ -1,10 +1,14 @@
 // Secrets planted where people are reached: no key that may only read finds one of them in any answer, nor does the log.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { sql } from '../../src/db/sql.ts'
+import { createSealer } from '../../src/domain/sealed.ts'
 import { routes } from '../../src/http/registry.ts'
+import { reseal } from '../../src/manage/reseal.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { VendorScript } from '../support/channel-scene.ts'
+import { testEncryptionKey } from '../support/fake-world.ts'
 import { OutboxScene } from '../support/outbox-scene.ts'
 import { createTestPipeline } from '../support/pipeline.ts'
 
@@ -15,6 +19,7 @@ const planted = {
   token: 'planted-device-token',
   named: 'planted-device-named-by-the-event',
   refused: 'planted-device-that-is-gone',
+  chosen: 'https://hooks.slack.com/services/T0CHOSEN/B0CHOSEN/planted-by-the-payload',
 }
 
 let app: TestApp
@@ -31,6 +36,8 @@ before(async () => {
   scene = new OutboxScene(app)
   const vendors = new VendorScript(scene)
   const [chat, push] = [await vendors.chat('slack'), await vendors.firebase('planted')]
+  const configurations = { payloadWebhookHosts: ['hooks.slack.com'] }
+  await scene.expect(200, 'PUT', `/v1/integrations/${chat._id}`, { configurations })
   const subscriberId = await vendors.person(
     { integration: chat, credentials: { webhookUrl: webhook } },
     { integration: push, credentials: { deviceTokens: [planted.token, planted.refused] } },
@@ -47,11 +54,19 @@ before(async () => {
   vendors.does(planted.refused, 404)
   await scene.run(name, subscriberId)
   await scene.capture(true)
-  const overrides = { fcm: { deviceTokens: [planted.named] }, channels: { chat: { webhookUrl: webhook } } }
-  const notification = await scene.run(name, subscriberId, { overrides })
+  const overrides = {
+    fcm: { deviceTokens: [planted.named] },
+    channels: { chat: { webhookUrl: 'https://planted-too.example' } },
+  }
+  const notification = await scene.run(name, subscriberId, { overrides, payload: { webhookUrl: planted.chosen } })
   reader = (await scene.expect(201, 'POST', '/v1/environments/api-keys', { name: 'reader', scopes: ['read'] })).key
   const mail = await scene.newest({ channel: 'email' })
   link = /\/v1\/unsubscribe\/([\w-]{87})/.exec(mail.message.html)?.[1] ?? assert.fail('there is no link')
+  // As where a push is rendered in one batch with mails.
+  const title = `Stop at ${linkBase}/v1/unsubscribe/${link}`
+  await app.database.db.run(sql`
+    update messages set title = ${title}, envelope = jsonb_set(envelope::jsonb, '{title}', to_jsonb(${title}::text))
+    where channel = 'push'`)
   Object.assign(known, {
     subscriberId,
     notificationId: notification._id,
@@ -80,6 +95,8 @@ test('a full key sees all of them, as ever', async () => {
   const outbox = await Promise.all(data.map((one: Json) => scene.expect(200, 'GET', `/v1/outbox/${one._id}`)))
   const whole = messages + JSON.stringify(outbox)
   for (const secret of secrets()) assert.ok(whole.includes(secret), secret)
+  const activity = await scene.expect(200, 'GET', `/v1/notifications/${known['notificationId']}`)
+  assert.equal(activity.payload.webhookUrl, planted.chosen)
 })
 
 test('a key that may only read finds none of them in any answer', async () => {
@@ -116,6 +133,75 @@ test('nor by simulating, nor by searching the outbox for a part of a link', asyn
   assert.ok((await search(link.slice(-20))) > 0)
   assert.equal(await search(link.slice(-20), reader), 0)
   assert.ok((await search('Stop', reader)) > 0)
+})
+
+test('nor does a table hold one of a device or a webhook, but for what an event names in its overrides', async () => {
+  const { db } = app.database
+  const tables = await db.rows<{ name: string }>(sql`
+    select c.relname as name from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'`)
+  assert.ok(tables.length > 20)
+  for (const { name } of tables) {
+    const rows = await db.rows<{ row: string }>({ text: `select t::text as row from ${name} t`, values: [] })
+    for (const secret of [planted.webhook, planted.token, planted.refused]) {
+      // As bytes it would be written in hexadecimal digits.
+      const forms = [secret, Buffer.from(secret).toString('hex')]
+      const holding = rows.filter(({ row }) => forms.some((form) => row.includes(form)))
+      assert.deepEqual(holding, [], `${secret} stands in ${name}`)
+    }
+  }
+})
+
+test('what is sealed is found in the outbox by whom it is for, also after a change of the key', async () => {
+  const found = async () => (await scene.list({ recipient: planted.chosen })).data.length
+  assert.equal(await found(), 1)
+  const { db } = app.database
+  const changed = { ...app.world, sealer: createSealer([Buffer.alloc(32, 9), testEncryptionKey]) }
+  const told: string[] = []
+  await reseal(db, changed, (what) => told.push(what))
+  assert.ok(told.includes('addresses of messages'))
+  const rows = await db.rows<{ id: string; addresses: Buffer; address_digest: Buffer; environment_id: string }>(
+    sql`select id, addresses, address_digest, environment_id from messages where addresses is not null`,
+  )
+  assert.ok(rows.length >= 4)
+  const only = createSealer([Buffer.alloc(32, 9)])
+  for (const { id, addresses, environment_id } of rows) only.open(environment_id, 'message-addresses', id, addresses)
+  const digest = only.digest(rows[0]?.environment_id ?? '', planted.chosen)
+  assert.ok(rows.some((row) => row.address_digest.equals(digest)))
+})
+
+/** By table and column, whatever tables there are; partitions count as their table. */
+async function columnsWith(secret: string): Promise<string[]> {
+  const { db } = app.database
+  const columns = await db.rows<{ table: string; column: string }>(sql`
+    select c.table_name as table, c.column_name as column from information_schema.columns c
+    join pg_class k on k.relname = c.table_name and not k.relispartition and k.relkind in ('r', 'p')
+    where c.table_schema = 'public' and c.data_type <> 'bytea'`)
+  const found: string[] = []
+  for (const { table, column } of columns) {
+    const text = `select 1 from "${table}" where strpos("${column}"::text, $1) > 0 limit 1`
+    if ((await db.row({ text, values: [secret] })) !== undefined) found.push(`${table}.${column}`)
+  }
+  return found.sort()
+}
+
+test('they stand in the tables where an event or a mail brought them, and nowhere else', async () => {
+  const secretsOf: Readonly<Record<string, readonly string[]>> = {
+    'of the subscriber': [planted.webhook, planted.token],
+    'of the payload': [planted.chosen],
+    'of the overrides': [planted.named],
+    'of the mail': [link],
+  }
+  const found: Record<string, string[]> = {}
+  for (const [whose, some] of Object.entries(secretsOf)) {
+    found[whose] = [...new Set((await Promise.all(some.map(columnsWith))).flat())].sort()
+  }
+  // In clear: what an event itself brought, and what a mail says.
+  assert.deepEqual(found, {
+    'of the subscriber': [],
+    'of the payload': ['events.payload'],
+    'of the overrides': ['events.overrides'],
+    'of the mail': ['messages.content', 'messages.envelope', 'messages.subject', 'messages.title'],
+  })
 })
 
 test('nor does the log hold one', () => {

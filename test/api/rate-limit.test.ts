@@ -264,18 +264,40 @@ test('a body that is dearer than the bucket can hold costs all there is', async 
   assert.equal((await app.call('POST', '/v1/events/trigger', { body: event })).status, 429)
 })
 
+const chunked = (app: TestApp, port: number, path: string, body: string): Promise<TestReply> => {
+  const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: ApiKey ${app.developmentKey}\r\n`
+  const kind = 'content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n'
+  return sendRaw(port, `${head}${kind}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`)
+}
+
 test('a body whose length is not told costs as it comes', async () => {
   const app = await start({ rateLimits: { trigger: 1, configuration: 1, global: 1 } })
   const port = await listen(app)
-  const send = (bytes: number) => {
-    const head = `POST /v1/tenants HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: ApiKey ${app.developmentKey}\r\n`
-    const kind = 'content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n'
-    return sendRaw(port, `${head}${kind}${bytes.toString(16)}\r\n${tenantOf(bytes)}\r\n0\r\n\r\n`)
-  }
+  const send = (bytes: number) => chunked(app, port, '/v1/tenants', tenantOf(bytes))
   assert.equal((await send(1000)).status, 201)
-  await setBucket(app, 'configuration', 50)
+  await setBucket(app, 'configuration', 10)
   const refused = await send(200_000)
   assert.equal(refused.status, 429)
   assert.equal(refused.body.message, 'API rate limit exceeded')
-  assert.equal((await send(1000)).status, 409)
+  // Whoever comes again pays again for what was received before it was refused.
+  assert.ok(Number(refused.headers['retry-after']) >= 3, String(refused.headers['retry-after']))
+  await setBucket(app, 'configuration', 20)
+  app.world.advance(30_000)
+  assert.equal((await send(200_000)).status, 409)
+})
+
+test('a body whose length is not told costs no more than one that is announced, and never more than a bucket holds', async () => {
+  const app = await start({ rateLimits: { trigger: 60, configuration: 1, global: 1 } })
+  const port = await listen(app)
+  const event = JSON.stringify({ name: 'none', to: 'somebody', payload: { text: 'x'.repeat(400_000) } })
+  for (const events of [3, 12]) {
+    await app.database.db.run(sql`update rate_limits set tokens = 330, refilled_at = clock_timestamp()`)
+    const reply = await chunked(
+      app,
+      port,
+      '/v1/events/trigger/bulk',
+      `{"events":[${Array(events).fill(event).join()}]}`,
+    )
+    assert.equal(reply.status, 201, `${events} events: ${reply.text.slice(0, 200)}`)
+  }
 })

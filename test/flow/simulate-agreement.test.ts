@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { json, sql } from '../../src/db/sql.ts'
 import { idsOfEvent } from '../../src/domain/derived-id.ts'
 import { grouped } from '../../src/domain/grouped.ts'
+import { withWholeEnvelope } from '../../src/store/messages/addresses.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene, fresh } from '../support/flow-scene.ts'
@@ -174,9 +175,12 @@ async function realRuns(transactionId: string): Promise<Map<string, Json[]>> {
     cross join lateral (select subscriber_id from subscribers
       where environment_id = ${event.environment_id} and id = j.subscriber_id limit 1) s
     where j.environment_id = ${event.environment_id} and j.id between ${from} and ${to} and j.event_id = ${event.id}`)
-  const messages = await scene.rows(sql`
+  const rows = await scene.rows(sql`
     select * from messages
     where environment_id = ${event.environment_id} and id between ${from} and ${to} and event_id = ${event.id}`)
+  // Of chat and push it is sealed whom they are for.
+  const { sealer } = app.world
+  const messages = rows.map((row: Json) => withWholeEnvelope(sealer, { ...event, id: event.environment_id }, row))
   const said = grouped(messages, ({ job_id: jobId }) => jobId)
   const told = jobs.map((job) => ({ ...job, messages: said.get(job.id) ?? [] }))
   return grouped(told, ({ subscriber_id: subscriberId }) => subscriberId)

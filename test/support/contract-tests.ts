@@ -56,7 +56,7 @@ export function holdToContract(
   rule('an answer that is empty, HTML, huge or broken never throws and is never repeated blindly', () =>
     bearsStrangeAnswers(contract),
   )
-  rule('2,000 fuzzed answers never throw', () => bearsFuzz(contract))
+  rule('fuzzed answers never throw', () => bearsFuzz(contract))
   rule('no secret is told, whatever the vendor repeats', () => keepsSecrets(contract))
   rule('what it says arrives whole: Unicode, quotes, a thousand characters', () => carriesContent(contract))
   rule('a passthrough adds to the request, and not to the recipients', () => takesPassthrough(contract))
@@ -211,7 +211,7 @@ async function bearsFuzz(contract: ProviderContract): Promise<void> {
     ...contract.errors.map(([, one]) => one),
     ...(contract.successes ?? []).map(([, one]) => one),
   ]
-  for (const fuzzed of fuzzedAnswers(samples, 2_000)) {
+  for (const fuzzed of fuzzedAnswers(samples, contract.signs === true ? 300 : 2_000)) {
     const { outcome, logged } = await send(contract, fuzzed)
     assert.doesNotMatch(logged, /broke instead/, JSON.stringify(fuzzed))
     assert.match(outcome.kind, /^(sent|refused|misconfigured|busy|unsure)$/)

@@ -61,6 +61,8 @@ export interface ProviderContract {
   readonly callsRecipient?: true
   /** Where a bare status means something else than usual: 401 misconfigured, 429 and 500 busy. */
   readonly statuses?: Readonly<Record<number, OutcomeKind>>
+  /** Signs each request with a private key, which takes far longer than all else: fewer answers are fuzzed. */
+  readonly signs?: true
   /** A success needs no body: an empty or strange one is one too. */
   readonly bodyIsIgnored?: true
   /** Parts of a request that differ each time, such as a random signature: struck out of the golden file. */

@@ -36,8 +36,9 @@ export const activityRoutes = [
     }),
     replies: { 200: activityDetail },
     errors: [404],
-    handle: async ({ db, versions }, { caller, params }) => {
-      const found = await findActivity(db, caller.environment, params.notificationId, versions)
+    handle: async ({ db, world, versions }, { caller, params }) => {
+      const sealer = seesAddresses(caller) ? world.sealer : undefined
+      const found = await findActivity(db, caller.environment, params.notificationId, versions, sealer)
       if (found === undefined) throw notFound('Notification not found')
       return ok(seesAddresses(caller) ? found : activityWithoutAddresses(found))
     },

@@ -90,7 +90,7 @@ export const eventRoutes = [
     replies: { 201: triggerResult },
     errors: [413],
     handle: async ({ triggers }, { caller, body, idempotency, traceparent }) => {
-      const event = readEvent(body, sourceOf(body))
+      const event = await readOne(body)
       return orRefused(await triggers.single(caller.environment, { event, idempotency, traceparent }))
     },
   }),
@@ -147,14 +147,10 @@ export const eventRoutes = [
     shownBody: Type.Object(shownBroadcast, { title: 'BroadcastEvent', examples: [broadcastExample] }),
     replies: { 201: triggerResult },
     errors: [413],
-    handle: async ({ triggers }, { caller, body, idempotency, traceparent }) =>
-      orRefused(
-        await triggers.single(caller.environment, {
-          event: readEvent(body, sourceOf(body), 'broadcast'),
-          idempotency,
-          traceparent,
-        }),
-      ),
+    handle: async ({ triggers }, { caller, body, idempotency, traceparent }) => {
+      const event = await readOne(body, 'broadcast')
+      return orRefused(await triggers.single(caller.environment, { event, idempotency, traceparent }))
+    },
   }),
   route({
     ...shared,
@@ -172,6 +168,15 @@ export const eventRoutes = [
 ]
 
 const sourceOf = (body: unknown): EventSource => ({ plainBytes: plainBytesOf(body), isLarge: isLargeBody(body) })
+
+/** A file that was decoded and one that is written are two turns. */
+async function readOne(body: unknown, kind: 'named' | 'broadcast' = 'named'): Promise<GivenEvent> {
+  const source = sourceOf(body)
+  const turn = new Turn()
+  const event = readEvent(body, source, kind)
+  if (source.isLarge === true && turn.isOver()) await turn.next()
+  return event
+}
 
 const readAtOnce = (events: readonly unknown[], source: EventSource): GivenEvent[] =>
   events.map((given) => readEvent(given, source))

@@ -4,12 +4,14 @@ import { ok } from '../../domain/answer.ts'
 import type { Caller } from '../../domain/environment.ts'
 import type { OutboxFilter } from '../../domain/outbox.ts'
 import { notFound } from '../../domain/problem.ts'
+import type { Sealer } from '../../domain/sealed.ts'
 import { seesAddresses } from '../../domain/shown-addresses.ts'
 import { clearOutbox, removeFromOutbox } from '../../manage/outbox.ts'
 import type { CursorPage } from '../../read/keyset-page.ts'
 import type { OutboxItem } from '../../read/outbox.ts'
 import { itemWithoutAddresses, outboxPage } from '../../read/outbox.ts'
 import { findOutboxMessage, outboxEml, outboxHtml } from '../../read/outbox-message.ts'
+import type { World } from '../../world/world.ts'
 import { route } from '../route.ts'
 import { cursorPage, cursorParameters } from '../schemas.ts'
 import { outboxFilterOf, outboxFilters, outboxItem, outboxMessage, waitMsOf } from './outbox-schemas.ts'
@@ -37,8 +39,18 @@ const seenPage = (caller: Caller, page: CursorPage<OutboxItem>): CursorPage<Outb
   seesAddresses(caller) ? page : { ...page, data: page.data.map(itemWithoutAddresses) }
 
 /** Whoever may not see a link must not find out by searching what it says. */
-const filterFor = (caller: Caller, query: Parameters<typeof outboxFilterOf>[0]): OutboxFilter =>
-  seesAddresses(caller) ? outboxFilterOf(query) : { ...outboxFilterOf(query), hidesLinks: true }
+function filterFor(sealer: Sealer, caller: Caller, query: Parameters<typeof outboxFilterOf>[0]): OutboxFilter {
+  const filter = outboxFilterOf(query)
+  const { recipient } = filter
+  return {
+    ...filter,
+    ...(recipient === undefined ? {} : { recipientDigest: sealer.digest(caller.environment.id, recipient) }),
+    ...(seesAddresses(caller) ? {} : { hidesLinks: true as const }),
+  }
+}
+
+const sealerFor = (world: World, caller: Caller): Sealer | undefined =>
+  seesAddresses(caller) ? world.sealer : undefined
 
 export const outboxRoutes = [
   route({
@@ -52,8 +64,11 @@ export const outboxRoutes = [
     scope: 'read',
     query: Type.Object({ ...outboxFilters, after, before, limit }),
     replies: { 200: page },
-    handle: async ({ db }, { caller, query }) =>
-      ok(seenPage(caller, await outboxPage(db, caller.environment, filterFor(caller, query), query))),
+    handle: async ({ db, world }, { caller, query }) => {
+      const filter = filterFor(world.sealer, caller, query)
+      const page = await outboxPage(db, caller.environment, filter, query, sealerFor(world, caller))
+      return ok(seenPage(caller, page))
+    },
   }),
   route({
     ...shared,
@@ -79,13 +94,14 @@ export const outboxRoutes = [
       nothingElse,
     ),
     replies: { 200: page },
-    handle: async ({ db, outboxWaits }, { caller, query, untilGone }) => {
-      const filter = filterFor(caller, query)
+    handle: async ({ db, world, outboxWaits }, { caller, query, untilGone }) => {
+      const filter = filterFor(world.sealer, caller, query)
       const how = { timeoutMs: waitMsOf(query.timeout), signal: untilGone() }
       // Nothing fits: a page and its count would look through the whole outbox twice more.
       if (!(await outboxWaits.wait(caller.environment, filter, how))) return ok(emptyPage)
       const paging = query.limit === undefined ? {} : { limit: query.limit }
-      return ok(seenPage(caller, await outboxPage(db, caller.environment, filter, paging)))
+      const page = await outboxPage(db, caller.environment, filter, paging, sealerFor(world, caller))
+      return ok(seenPage(caller, page))
     },
   }),
   route({
@@ -160,7 +176,7 @@ export const outboxRoutes = [
       ),
     },
     handle: ({ db, world }, { caller, query, idempotency }) =>
-      clearOutbox(db, world, caller.environment, { filter: outboxFilterOf(query), idempotency }),
+      clearOutbox(db, world, caller.environment, { filter: filterFor(world.sealer, caller, query), idempotency }),
   }),
   route({
     ...shared,

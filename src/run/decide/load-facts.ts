@@ -18,6 +18,7 @@ import { findContexts } from '../../store/contexts.ts'
 import type { DigestFacts } from '../../store/digests.ts'
 import { findDigests } from '../../store/digests.ts'
 import { findEvents } from '../../store/events.ts'
+import { withWholeEnvelope } from '../../store/messages/addresses.ts'
 import type { UnsentMessage } from '../../store/messages/sending.ts'
 import { findUnsent } from '../../store/messages/sending.ts'
 import { findChannels } from '../../store/subscriber-channels.ts'
@@ -100,7 +101,9 @@ async function readFacts(
       ),
     findDigests(db, environment, unique(jobs.map((job) => job.digestId)), digestPayloadsMax),
     foreseen?.at(-1)?.stamps ?? readStamps(db, environment),
-    findUnsent(db, environment, resumed),
+    findUnsent(db, environment, resumed).then((found) =>
+      found.map((message) => withWholeEnvelope(world.sealer, environment, message)),
+    ),
     channelsFor(db, world.sealer, environment, jobs, versions),
     tried === undefined ? findPreviousSteps(db, environment, jobs, versions) : noSteps,
   ])

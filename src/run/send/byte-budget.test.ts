@@ -78,3 +78,14 @@ test('one owner has its share, in order, and is no reason for others to wait', a
   assert.equal(await settledNow(third), true)
   assert.equal(budget.heldBytes(), 5)
 })
+
+test('one that is larger than its owner’s share counts whole, and is the only one of its owner', async () => {
+  const budget = createByteBudget(clock(), { bytesMax: 10, bytesPerOwnerMax: 6, waitMs: 1 })
+  const large = await budget.take(8, 'a')
+  assert.equal(budget.heldBytes(), 8)
+  const more = budget.take(1, 'a')
+  assert.equal(await settledNow(more), false)
+  assert.ok(await budget.take(2, 'b'))
+  large?.()
+  assert.equal(await settledNow(more), true)
+})

@@ -69,8 +69,8 @@ export function createByteBudget(world: Pick<World, 'sleep'>, limits: ByteLimits
     heldBytes: () => limits.bytesMax - left,
     take: (wanted, owner = '') =>
       new Promise((resolve) => {
-        // One that is larger than all there is may go alone.
-        const waiting: Waiting = { bytes: Math.min(wanted, perOwnerMax), owner, resolve }
+        // One that is larger than all there is may go alone; one that is larger than its owner's share, as the owner's only one.
+        const waiting: Waiting = { bytes: Math.min(wanted, limits.bytesMax), owner, resolve }
         line.push(waiting)
         serve()
         if (!line.includes(waiting)) return

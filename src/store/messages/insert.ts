@@ -36,6 +36,9 @@ export interface NewMessage {
   readonly isTest: boolean
   readonly deliveredAt: Date | null
   readonly createdAt: Date
+  /** Sealed, in the place of what the draft leaves out then. */
+  readonly addresses?: Buffer
+  readonly addressDigest?: Buffer | null
 }
 
 const uuid = sql`uuid`
@@ -97,7 +100,15 @@ const columns: readonly Column<NewMessage>[] = [
   { name: sql`created_at`, type: moment, isUsuallySame: true, read: (m) => m.createdAt },
   { name: sql`updated_at`, type: moment, isUsuallySame: true, read: (m) => m.createdAt },
 ]
-const names = listed(columns.map((column) => column.name))
+/** Of chat and push: the others have none to seal, and are not asked. */
+const addressedColumns: readonly Column<NewMessage>[] = [
+  ...columns,
+  { name: sql`addresses`, type: sql`bytea`, read: (m) => m.addresses ?? null },
+  { name: sql`address_digest`, type: sql`bytea`, read: (m) => m.addressDigest ?? null },
+]
+const namesOf = (all: readonly Column<NewMessage>[]): Statement => listed(all.map((column) => column.name))
+const names = namesOf(columns)
+const addressedNames = namesOf(addressedColumns)
 
 /**
  * Written with the settling of their job, which only its lease's holder can do: those of a job that is not among `kept` are
@@ -107,7 +118,8 @@ const names = listed(columns.map((column) => column.name))
 export function messageInsertions(environment: Environment, messages: readonly NewMessage[], kept?: Statement): Part[] {
   const byChannel = grouped(messages, ({ draft }) => draft.channel)
   return [...byChannel].flatMap(([channel, alike]) => {
-    const { values, from, shape, valueIn } = rowSet(alike, columns)
+    const isAddressed = channel === 'chat' || channel === 'push'
+    const { values, from, shape, valueIn } = rowSet(alike, isAddressed ? addressedColumns : columns)
     const fence =
       kept === undefined
         ? sql``
@@ -115,7 +127,8 @@ export function messageInsertions(environment: Environment, messages: readonly N
     const part = { as: insertionNames[channel], name: `${channel}-${kept === undefined ? 'new-' : ''}${shape}` }
     if (channel !== 'in_app') {
       const statement = sql`
-        insert into messages (environment_id, ${names}) select ${environment.id}::uuid, ${values} from ${from} ${fence}`
+        insert into messages (environment_id, ${isAddressed ? addressedNames : names})
+        select ${environment.id}::uuid, ${values} from ${from} ${fence}`
       return [{ ...part, statement }]
     }
     // Those of inboxes that somebody has opened are numbered.

@@ -23,7 +23,7 @@ export function outboxConditions(environment: Environment, filter: OutboxFilter)
     ...(capturedBefore === undefined ? [] : [sql`m.outbox_at < ${capturedBefore}`]),
     ...(channel === undefined ? [] : [sql`m.channel = ${channel}`]),
     ...(transactionId === undefined ? [] : [isOfTransaction(environment, transactionId)]),
-    ...(recipient === undefined ? [] : [isFor(environment, recipient)]),
+    ...(recipient === undefined ? [] : [isFor(environment, recipient, filter.recipientDigest)]),
     ...(workflow === undefined ? [] : [isOfWorkflow(environment, workflow)]),
     ...(text === undefined ? [] : [says(text, filter.hidesLinks)]),
   ]
@@ -40,7 +40,7 @@ function isOfTransaction(environment: Environment, transactionId: string): State
 }
 
 /** Envelopes are opened for chat and push alone: those of e-mails are large, and their address has a column. */
-function isFor(environment: Environment, recipient: string): Statement {
+function isFor(environment: Environment, recipient: string, digest: Buffer | undefined): Statement {
   const numbers = [recipient, comparedAddress('sms', recipient)]
   return sql`(
     m.subscriber_id = (select s.id from subscribers s
@@ -49,7 +49,8 @@ function isFor(environment: Environment, recipient: string): Statement {
       when 'email' then lower(m.email) = lower(${recipient})
       when 'sms' then m.phone = any(${numbers})
       when 'push' then m.envelope->>'target' = ${recipient}
-      else ${recipient} in (m.envelope->>'webhookUrl', m.envelope->>'channel', m.envelope->>'phone') end)`
+      else ${recipient} in (m.envelope->>'webhookUrl', m.envelope->>'channel', m.envelope->>'phone') end
+    or (m.channel in ('chat', 'push') and m.address_digest = ${digest ?? null}::bytea))`
 }
 
 function isOfWorkflow(environment: Environment, identifier: string): Statement {

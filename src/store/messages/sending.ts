@@ -17,6 +17,8 @@ export interface UnsentMessage {
   readonly integrationId: string
   readonly sending: Sending
   readonly envelope: Envelope
+  /** Sealed: what its envelope lacks. */
+  readonly addresses: Buffer | null
 }
 
 /** The messages of these jobs that are not done. */
@@ -29,7 +31,7 @@ export async function findUnsent(
   const ranges = jobs.map((job) => idsOfMessages(job.eventId, job.id))
   return db.rows<UnsentMessage>(sql`
     select m.id, m.job_id as "jobId", m.channel, m.state, m.provider_id as "providerId",
-           m.integration_id as "integrationId", m.sending, m.envelope
+           m.integration_id as "integrationId", m.sending, m.envelope, m.addresses
     from unnest(${jobs.map((job) => job.id)}::uuid[], ${ranges.map((range) => range.from)}::uuid[],
                 ${ranges.map((range) => range.to)}::uuid[]) as asked (job_id, from_id, to_id)
     cross join lateral (

@@ -10,17 +10,25 @@ import type {
   SocketMessage,
   SubscriberNotification,
 } from '../../domain/message-views.ts'
+import type { Sealer } from '../../domain/sealed.ts'
 import type { MessageCta, Severity, TemplateActor } from '../../domain/workflow.ts'
 import { linkTargets } from '../../domain/workflow.ts'
 import type { SubscriberRow } from '../subscribers.ts'
+import { openAddresses } from './addresses.ts'
 import type { MessageOrigins } from './origins.ts'
 import type { FeedMessageRow, MessageRow } from './rows.ts'
 
 const noActor: TemplateActor = { type: 'none', data: null }
 
-/** The Message of the interface, without its subscriber and its workflow. */
-export function messageOf(environment: Environment, row: MessageRow, origins: MessageOrigins): Message {
+/** The Message of the interface, without its subscriber and its workflow. `sealer`: for callers who see where it went. */
+export function messageOf(
+  environment: Environment,
+  row: MessageRow,
+  origins: MessageOrigins,
+  sealer?: Sealer,
+): Message {
   const step = stepOf(row, origins)
+  const opened = sealer && openAddresses(sealer, environment, row)
   return {
     ...sharedMembers(environment, row, origins),
     _messageTemplateId: step?.templateId ?? null,
@@ -37,8 +45,8 @@ export function messageOf(environment: Environment, row: MessageRow, origins: Me
       title: row.title,
       email: row.email,
       phone: row.phone,
-      directWebhookUrl: row.direct_webhook_url,
-      deviceTokens: row.device_tokens,
+      directWebhookUrl: opened?.directWebhookUrl ?? row.direct_webhook_url,
+      deviceTokens: opened?.deviceTokens ?? row.device_tokens,
       providerId: row.provider_id,
       identifier: row.provider_message_id,
       errorId: row.error_id,

@@ -18,6 +18,7 @@ const account = {
 const id = '0197f3a0-0000-7000-8000-000000000003'
 
 export const contract: ProviderContract = {
+  signs: true,
   provider: apns,
   account,
   message: {

@@ -20,6 +20,7 @@ const failure = (status: number, message: string, ...details: object[]): Contrac
 const notToken = 'The registration token is not a valid FCM registration token'
 
 export const contract: ProviderContract = {
+  signs: true,
   provider: fcm,
   account: {
     serviceAccount: JSON.stringify({

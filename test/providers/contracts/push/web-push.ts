@@ -20,6 +20,7 @@ function openedWorld(world: World): World {
 }
 
 export const contract: ProviderContract = {
+  signs: true,
   provider: {
     ...webPush,
     send: async (world, message, account) => {
