@@ -9,7 +9,7 @@ import { created } from '../domain/answer.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { EventRequest, TriggerResult } from '../domain/event.ts'
 import { directLane } from '../domain/event.ts'
-import { gathered } from '../domain/gathered.ts'
+import { fastFlatMap } from '../domain/fast-flat-map.ts'
 import type { Job } from '../domain/job.ts'
 import type { Problem } from '../domain/problem.ts'
 import type { Queue } from '../queue/queue.ts'
@@ -134,7 +134,7 @@ async function acceptTogether<Body>(
     return numberEvents(world, judged.slice(taken - events.length, taken), traceparent)
   })
   const answers = numbered.map(({ results }) => created(shape.bodyOf(results)))
-  const all = gathered(numbered, (one) => one.runnable)
+  const all = fastFlatMap(numbered, (one) => one.runnable)
   let repeats: readonly (Answer<Body> | Problem | undefined)[] = []
   const result = await withRoom(accepting, environment, all, async (acceptance) => {
     const written = people && (await unlessOutrun(() => writePlainEvents(db, acceptance, all, people, decideAtOnce)))
@@ -142,7 +142,7 @@ async function acceptTogether<Body>(
     return db.transaction(async (tx) => {
       const earlier = await answeredBefore<Body>(tx, world, environment, calls)
       repeats = earlier
-      const fresh = gathered(numbered, (one, index) => (earlier[index] === undefined ? one.runnable : []))
+      const fresh = fastFlatMap(numbered, (one, index) => (earlier[index] === undefined ? one.runnable : []))
       const written = await writeEvents(tx, world, acceptance, fresh)
       const kept = calls.flatMap(({ idempotency }, index) => {
         const answer = answers[index]
@@ -172,9 +172,9 @@ async function unlessOutrun<Result>(work: () => Promise<Result>): Promise<Result
 function countAccepted({ meter }: World, calls: readonly NumberedCall[]): void {
   const seen = new Set<string>()
   const isFirst = ({ transactionId }: Numbered): boolean => seen.size < seen.add(transactionId).size
-  const run = gathered(calls, ({ runnable }) => runnable).filter(isFirst)
+  const run = fastFlatMap(calls, ({ runnable }) => runnable).filter(isFirst)
   let processed = 0
-  for (const { status } of gathered(calls, ({ results }) => results)) {
+  for (const { status } of fastFlatMap(calls, ({ results }) => results)) {
     if (status === 'processed') processed += 1
     else meter.countEvents(status, 1)
   }
@@ -196,11 +196,11 @@ async function judgeCalls(
   environment: Environment,
   calls: readonly TriggerCall[],
 ): Promise<JudgedCalls> {
-  const events = gathered(calls, (call) => call.events)
-  const requests = gathered(events, (event) => ('request' in event ? [event.request] : []))
+  const events = fastFlatMap(calls, (call) => call.events)
+  const requests = fastFlatMap(events, (event) => ('request' in event ? [event.request] : []))
   const isKeyed = calls.some((call) => call.idempotency !== undefined)
   const mayBePlain = !isKeyed && requests.every(isPlain) && !repeatsTransaction(requests) && !areLarge(requests)
-  const named = mayBePlain ? gathered(requests, ({ recipients, actor }) => peopleOf(recipients, actor)) : []
+  const named = mayBePlain ? fastFlatMap(requests, ({ recipients, actor }) => peopleOf(recipients, actor)) : []
   const areDecidedSoon = named.length <= (decideAtOnce === undefined ? foreseenMax : decidedAtOnceMax)
   const [judged, people] = await db.together((on) =>
     Promise.all([

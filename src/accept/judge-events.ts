@@ -4,7 +4,7 @@ import { compilePayloadSchema } from '../commit/payload-schema.ts'
 import type { Sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { EventRequest, TriggerResult, TriggerStatus } from '../domain/event.ts'
-import { gathered } from '../domain/gathered.ts'
+import { fastFlatMap } from '../domain/fast-flat-map.ts'
 import type { Tenant } from '../domain/tenant.ts'
 import { Turn } from '../domain/turn.ts'
 import type { Severity, TemplateVariable, WorkflowVersion } from '../domain/workflow.ts'
@@ -79,10 +79,10 @@ export async function judgeEvents(
   events: readonly GivenEvent[],
   tried?: TriedWorkflow,
 ): Promise<Judged[]> {
-  const requests = gathered(events, (event) => ('request' in event ? [event.request] : []))
+  const requests = fastFlatMap(events, (event) => ('request' in event ? [event.request] : []))
   const names = tried === undefined ? [...new Set(requests.map((request) => request.name))] : []
-  const tenantNames = [...new Set(gathered(requests, (request) => request.tenant?.identifier ?? []))]
-  const transactionIds = [...new Set(gathered(requests, (request) => request.transactionId ?? []))]
+  const tenantNames = [...new Set(fastFlatMap(requests, (request) => request.tenant?.identifier ?? []))]
+  const transactionIds = [...new Set(fastFlatMap(requests, (request) => request.transactionId ?? []))]
   const [workflows, tenants, accepted] = await Promise.all([
     names.length === 0 ? [] : findWorkflowsByIdentifier(db, environment, names),
     findTenants(db, environment, { identifiers: tenantNames }),

@@ -12,7 +12,7 @@ import type {
   TriggeredEvent,
 } from '../domain/event.ts'
 import { contextKeyOf, directLane, fanOutLane, recipientAsGiven, recipientsAtOnceMax } from '../domain/event.ts'
-import { gathered } from '../domain/gathered.ts'
+import { fastFlatMap } from '../domain/fast-flat-map.ts'
 import type { Job } from '../domain/job.ts'
 import { Problem } from '../domain/problem.ts'
 import type { Topic } from '../domain/topic.ts'
@@ -97,15 +97,15 @@ export async function writeEvents(
   const { environment, now } = acceptance
   const events = await firstOfTheirTransaction(tx, environment, given)
   if (events.length === 0) return { preLeased: [], leftWork: false }
-  const people = gathered(events, ({ request }) => peopleOf(request.recipients, request.actor))
+  const people = fastFlatMap(events, ({ request }) => peopleOf(request.recipients, request.actor))
   const resolved = await resolveRecipients(tx, world, environment, people, resolveChannels)
   await insertContexts(tx, environment, distinctContexts(events), now)
   await updateTenants(tx, environment, tenantChanges(events), now)
   const topics = await findTopics(tx, environment, [
-    ...new Set(gathered(events, ({ request }) => request.topics.map((topic) => topic.topicKey))),
+    ...new Set(fastFlatMap(events, ({ request }) => request.topics.map((topic) => topic.topicKey))),
   ])
   const written = await insertAll(tx, acceptance, events, { resolved, topics })
-  await insertAttachments(tx, environment, gathered(events, attachmentsOf), now)
+  await insertAttachments(tx, environment, fastFlatMap(events, attachmentsOf), now)
   await insertTasks(
     tx,
     environment,
@@ -124,7 +124,7 @@ async function insertAll(
 ): Promise<WrittenEvents & { expanding: readonly NewEvent[] }> {
   if (events.length === 0) return { preLeased: [], leftWork: false, expanding: [] }
   const rows = events.map((event) => rowOf(event, resolved, topics, now))
-  const { notifications, jobs } = firstJobs(gathered(events, (event) => notifiedOf(event, resolved)))
+  const { notifications, jobs } = firstJobs(fastFlatMap(events, (event) => notifiedOf(event, resolved)))
   const lease = reservation?.lease ?? null
   const { clock, leaseMs } = queue
   const [first = [], ...others] = piecesOf(rows)
@@ -272,7 +272,7 @@ export function rowOf(event: Numbered, resolved: ResolvedRecipients, topics: rea
     lane: isFannedOut ? fanOutLane : directLane,
     recipients: expands ? request.recipients : null,
     topics: known.map((topic) => ({ id: topic._id, key: topic.key })),
-    excluded: known.length === 0 ? [] : [...new Set(gathered(request.topics, (topic) => topic.exclude))],
+    excluded: known.length === 0 ? [] : [...new Set(fastFlatMap(request.topics, (topic) => topic.exclude))],
     warnings: warningsOf(event, known, resolved),
     notified: named.length,
     isBroadcast: request.isBroadcast,

@@ -5,7 +5,7 @@ import type { Part } from '../db/one-statement.ts'
 import { oneStatement } from '../db/one-statement.ts'
 import type { Sql } from '../db/sql.ts'
 import { sql } from '../db/sql.ts'
-import { gathered } from '../domain/gathered.ts'
+import { fastFlatMap } from '../domain/fast-flat-map.ts'
 import type { Job } from '../domain/job.ts'
 import { hintAtListed } from '../record/change-inboxes.ts'
 import { countedEvents } from '../record/count-accepted.ts'
@@ -68,7 +68,7 @@ function plainRows(
   const claims = claimsOf(firstOfEach(events))
   return {
     rows: events.map((event) => rowOf(event, resolved, [], now)),
-    ...firstJobs(gathered(events, (event) => notifiedOf(event, resolved))),
+    ...firstJobs(fastFlatMap(events, (event) => notifiedOf(event, resolved))),
     before: [
       ...(claims.length === 0 ? [] : [transactionClaims(environment, claims)]),
       ...(made.length === 0 ? [] : [subscriberInsertion(environment, made, now)]),

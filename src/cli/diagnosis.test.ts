@@ -5,7 +5,7 @@ import type { Migration } from '../db/migrate.ts'
 import { CannotCheck, ok, runChecks, warning, worstOf } from './diagnosis.ts'
 import { schemaFinding } from './doctor-database.ts'
 import { freeFinding, nodeFinding } from './doctor-machine.ts'
-import { isLocal } from './doctor-patient.ts'
+import { isLocal } from './doctor-probes.ts'
 import {
   clockFinding,
   failuresFinding,

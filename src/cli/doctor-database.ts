@@ -12,8 +12,8 @@ import { sql } from '../db/sql.ts'
 import type { Log } from '../world/log.ts'
 import type { Check, Finding } from './diagnosis.ts'
 import { CannotCheck, failed, ok, warning } from './diagnosis.ts'
-import type { Patient } from './doctor-patient.ts'
-import { isLocal } from './doctor-patient.ts'
+import type { DoctorProbes } from './doctor-probes.ts'
+import { isLocal } from './doctor-probes.ts'
 
 const waitMs = 3_000
 const statementTimeoutMs = 5_000
@@ -84,7 +84,7 @@ async function connectionOf(config: Config, url: string): Promise<{ connection: 
   return { connection: joined, name: 'that is embedded' }
 }
 
-export const databaseCheck: Check<Patient> = {
+export const databaseCheck: Check<DoctorProbes> = {
   name: 'database',
   run: async ({ database }) => {
     const { name, version } = await database()
@@ -92,7 +92,7 @@ export const databaseCheck: Check<Patient> = {
   },
 }
 
-export const schemaCheck: Check<Patient> = {
+export const schemaCheck: Check<DoctorProbes> = {
   name: 'schema',
   run: async ({ database }) => {
     const { applied } = await database().catch(() => {

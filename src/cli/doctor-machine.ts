@@ -6,8 +6,8 @@ import { join, resolve } from 'node:path'
 import { readKeyFile } from '../world/key-file.ts'
 import type { Check, Finding } from './diagnosis.ts'
 import { failed, ok, warning } from './diagnosis.ts'
-import type { Patient } from './doctor-patient.ts'
-import { isLocal } from './doctor-patient.ts'
+import type { DoctorProbes } from './doctor-probes.ts'
+import { isLocal } from './doctor-probes.ts'
 
 /** As package.json and scripts/node-version.mjs have it. */
 const nodeNeeded = [20, 19] as const
@@ -17,7 +17,7 @@ const freeBytesLow = 2048 * megabyte
 /** PostgreSQL stops when nothing is left: its log alone takes some of it. */
 const freeBytesMin = 256 * megabyte
 
-export const nodeCheck: Check<Patient> = {
+export const nodeCheck: Check<DoctorProbes> = {
   name: 'node',
   run: () => nodeFinding(process.versions.node),
 }
@@ -32,7 +32,7 @@ export function nodeFinding(version: string): Finding {
   })
 }
 
-export const settingsCheck: Check<Patient> = {
+export const settingsCheck: Check<DoctorProbes> = {
   name: 'settings',
   run: ({ terminal }) => {
     const { mistakes, warnings } = terminal.settings
@@ -43,7 +43,7 @@ export const settingsCheck: Check<Patient> = {
   },
 }
 
-export const dataDirectoryCheck: Check<Patient> = {
+export const dataDirectoryCheck: Check<DoctorProbes> = {
   name: 'data directory',
   run: async ({ terminal: { config }, url }) => {
     const path = resolve(config.dataDirectory)
@@ -74,7 +74,7 @@ export function freeFinding(path: string, freeBytes: number): Finding {
   return ok(said, data)
 }
 
-export const encryptionKeyCheck: Check<Patient> = {
+export const encryptionKeyCheck: Check<DoctorProbes> = {
   name: 'encryption key',
   run: async ({ terminal: { config }, url }) => {
     if (config.encryptionKey !== undefined) return ok('POSTHORN_ENCRYPTION_KEY is set. Keep a copy elsewhere.')
@@ -95,7 +95,7 @@ export const encryptionKeyCheck: Check<Patient> = {
   },
 }
 
-export const transportCheck: Check<Patient> = {
+export const transportCheck: Check<DoctorProbes> = {
   name: 'transport',
   run: ({ url }) => {
     if (url.startsWith('https:')) return ok('The service is asked over TLS.')

@@ -3,7 +3,7 @@ import { channels } from '../domain/integration.ts'
 import { ApiError } from './api-client.ts'
 import type { Check, Finding } from './diagnosis.ts'
 import { CannotCheck, failed, NoKey, ok, warning } from './diagnosis.ts'
-import type { OwnEnvironment, Patient, QueueCounts } from './doctor-patient.ts'
+import type { OwnEnvironment, DoctorProbes, QueueCounts } from './doctor-probes.ts'
 
 const secondMs = 1_000
 /** A header tells whole seconds, and the way takes its time: less says nothing. */
@@ -18,7 +18,7 @@ const failedShareFatal = 0.5
 const sharedCountMin = 10
 const hourMs = 3_600 * secondMs
 
-export const serviceCheck: Check<Patient> = {
+export const serviceCheck: Check<DoctorProbes> = {
   name: 'service',
   run: async ({ health, url }) => {
     const { tookMs } = await health()
@@ -26,7 +26,7 @@ export const serviceCheck: Check<Patient> = {
   },
 }
 
-export const readyCheck: Check<Patient> = {
+export const readyCheck: Check<DoctorProbes> = {
   name: 'ready',
   run: async ({ ready }) => readyFinding(await ready()),
 }
@@ -43,7 +43,7 @@ export function readyFinding({ status, database, worker }: Readonly<Record<strin
   return ok('The service reaches its database, and its worker works.', data)
 }
 
-export const clockCheck: Check<Patient> = {
+export const clockCheck: Check<DoctorProbes> = {
   name: 'clock',
   run: async ({ health, database }) => {
     const service = await health().then(
@@ -87,7 +87,7 @@ export function clockFinding(ahead: {
   return spread > clockFailed ? failed(message, advice, data) : warning(message, advice, data)
 }
 
-export const keyCheck: Check<Patient> = {
+export const keyCheck: Check<DoctorProbes> = {
   name: 'API key',
   run: async ({ environment }) => {
     try {
@@ -111,7 +111,7 @@ export const keyCheck: Check<Patient> = {
   },
 }
 
-export const queueCheck: Check<Patient> = {
+export const queueCheck: Check<DoctorProbes> = {
   name: 'queue',
   run: async ({ queue }) => queueFinding(await queue()),
 }
@@ -128,7 +128,7 @@ export function queueFinding({ lanes }: QueueCounts): Finding {
   return oldestMs > queueLate ? warning(said, advice, data) : ok(said, data)
 }
 
-export const buriedCheck: Check<Patient> = {
+export const buriedCheck: Check<DoctorProbes> = {
   name: 'buried',
   run: async ({ queue }) => {
     const { buried } = await queue()
@@ -151,7 +151,7 @@ interface TopFailures {
   readonly data: readonly { readonly detail: string; readonly provider: string; readonly count: number }[]
 }
 
-export const failuresCheck: Check<Patient> = {
+export const failuresCheck: Check<DoctorProbes> = {
   name: 'failures',
   run: async ({ read }) => {
     const from = new Date(Date.now() - hourMs).toISOString()
@@ -184,7 +184,7 @@ export interface ListedIntegration {
   readonly configurations?: { readonly capture?: boolean }
 }
 
-export const integrationsCheck: Check<Patient> = {
+export const integrationsCheck: Check<DoctorProbes> = {
   name: 'integrations',
   run: async ({ read, environment }) =>
     integrationsFinding(await read<ListedIntegration[]>('/v1/integrations'), await environment()),
@@ -230,7 +230,7 @@ interface Retention {
   readonly keptMonths: readonly string[]
 }
 
-export const retentionCheck: Check<Patient> = {
+export const retentionCheck: Check<DoctorProbes> = {
   name: 'retention',
   run: async ({ read }) => retentionFinding(await read<Retention>('/v1/retention'), Date.now()),
 }

@@ -8,8 +8,8 @@ import type { Check, Checked } from './diagnosis.ts'
 import { NoKey, runChecks, worstOf } from './diagnosis.ts'
 import { databaseCheck, lookAtDatabase, schemaCheck } from './doctor-database.ts'
 import { dataDirectoryCheck, encryptionKeyCheck, nodeCheck, settingsCheck, transportCheck } from './doctor-machine.ts'
-import type { Patient } from './doctor-patient.ts'
-import { askAll } from './doctor-patient.ts'
+import type { DoctorProbes } from './doctor-probes.ts'
+import { askAll } from './doctor-probes.ts'
 import {
   buriedCheck,
   clockCheck,
@@ -27,7 +27,7 @@ import { visible, visibleJson } from './visible-text.ts'
 /** Longer than any of them takes when all is well, short enough to wait for. */
 const checkTimeoutMs = 10_000
 
-const checks: readonly Check<Patient>[] = [
+const checks: readonly Check<DoctorProbes>[] = [
   nodeCheck,
   settingsCheck,
   dataDirectoryCheck,

@@ -8,7 +8,7 @@ import type { WorkflowChange } from '../manage/workflow-definition.ts'
 import { newDefinition } from '../manage/workflow-definition.ts'
 import type { Document, DocumentNames } from '../manage/workflow-document.ts'
 import { documentOf } from '../manage/workflow-document.ts'
-import type { Face } from '../manage/workflows.ts'
+import type { WorkflowApi } from '../manage/workflows.ts'
 import { changeBy, createBy, removeWorkflow } from '../manage/workflows.ts'
 import { allFeeds, allLayouts, allWorkflows } from '../read/documents.ts'
 import { commandAuthor } from './author.ts'
@@ -24,7 +24,7 @@ function callerOf(environment: Environment): Caller {
   return { environment, keyId, keyName, scopes: ['full'] }
 }
 
-const filesFace: Face<null> = { origin: 'external', answerOf: async () => null }
+const filesApi: WorkflowApi<null> = { origin: 'external', answerOf: async () => null }
 
 export async function namesIn({ db }: Store, environment: Environment): Promise<DocumentNames> {
   const [layouts, feeds] = [await allLayouts(db, environment), await allFeeds(db, environment)]
@@ -77,8 +77,8 @@ function changeOf(
   const shown = comparable(stored === undefined ? [] : filesOf(documentOf(stored, names)), filesOf(after))
   const call = { workflow: { ...given, active }, author: commandAuthor(), idempotency: undefined }
   return plannedChange(`workflow ${identifier}`, shown.before, shown.after, async () => {
-    if (stored === undefined) await createBy(filesFace, db, world, callerOf(environment), call, () => definition)
-    else await changeBy(filesFace, db, world, callerOf(environment), { ...call, id: stored._id }, () => definition)
+    if (stored === undefined) await createBy(filesApi, db, world, callerOf(environment), call, () => definition)
+    else await changeBy(filesApi, db, world, callerOf(environment), { ...call, id: stored._id }, () => definition)
   })
 }
 

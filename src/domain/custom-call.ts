@@ -181,8 +181,8 @@ export function nextCallAt(
   const waits = callWaitsMs.slice(Math.max(0, calls - 1))
   // Full jitter, as for messages; a service that asks for more patience gets what is left of it.
   const jitteredMs = Math.round((waits[0] ?? 0) * random)
-  const patienceMs = waits.reduce((sum, ms) => sum + ms, 0)
-  return new Date(now.getTime() + Math.max(jitteredMs, Math.min(retryAfterMs, patienceMs)))
+  const retryAfterMaxMs = waits.reduce((sum, ms) => sum + ms, 0)
+  return new Date(now.getTime() + Math.max(jitteredMs, Math.min(retryAfterMs, retryAfterMaxMs)))
 }
 
 /** What later steps see must fit into a row that is read with every look at the job. */

@@ -1,10 +1,10 @@
 // Who is primary, and how names become identifiers.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Standing } from './integration.ts'
+import type { IntegrationStatus } from './integration.ts'
 import { electPrimary, knownConfigurations, knownCredentials, slugOf } from './integration.ts'
 
-const standing = (id: string, change: Partial<Standing> = {}): Standing => ({
+const standing = (id: string, change: Partial<IntegrationStatus> = {}): IntegrationStatus => ({
   id,
   providerId: 'sendgrid',
   channel: 'email',
@@ -13,7 +13,7 @@ const standing = (id: string, change: Partial<Standing> = {}): Standing => ({
   hasConditions: false,
   ...change,
 })
-const builtIn = (change: Partial<Standing> = {}) => standing('built-in', { providerId: 'platform-email', ...change })
+const builtIn = (change: Partial<IntegrationStatus> = {}) => standing('built-in', { providerId: 'platform-email', ...change })
 
 test('a primary that is still fit stays, whoever comes', () => {
   assert.equal(electPrimary([standing('a', { primary: true }), standing('b')], 'b'), 'a')

@@ -150,7 +150,7 @@ export function isCapturing({ configurations }: { readonly configurations?: Conf
 }
 
 /** What decides who is primary. */
-export interface Standing {
+export interface IntegrationStatus {
   readonly id: string
   readonly providerId: string
   readonly channel: Channel
@@ -160,16 +160,16 @@ export interface Standing {
 }
 
 /** Whether it can be the default choice: active, and for every message. */
-export function canBePrimary(standing: Standing): boolean {
+export function canBePrimary(standing: IntegrationStatus): boolean {
   return channelsWithPrimary.has(standing.channel) && standing.active && !standing.hasConditions
 }
 
 /**
- * Who of one channel is primary. `standings` are oldest first; `newcomerId` is the one that has just become fit for it.
+ * Who of one channel is primary. `integrationStatuses` are oldest first; `newcomerId` is the one that has just become fit for it.
  * A built-in gives way only to the first real provider: one that was chosen by hand beside real ones stays.
  */
-export function electPrimary(standings: readonly Standing[], newcomerId?: string): string | undefined {
-  const fit = standings.filter(canBePrimary)
+export function electPrimary(integrationStatuses: readonly IntegrationStatus[], newcomerId?: string): string | undefined {
+  const fit = integrationStatuses.filter(canBePrimary)
   const [firstReal, ...furtherReal] = fit.filter((standing) => !isBuiltIn(standing.providerId))
   const current = fit.find((standing) => standing.primary)
   if (current === undefined) return firstReal?.id ?? fit[0]?.id

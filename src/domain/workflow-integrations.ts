@@ -1,5 +1,5 @@
 // Whether a workflow's steps have somebody to send for them: its integrations' status.
-import type { Channel, Standing } from './integration.ts'
+import type { Channel, IntegrationStatus } from './integration.ts'
 import { channels, channelsWithPrimary } from './integration.ts'
 import type { NotificationStep } from './workflow.ts'
 
@@ -19,18 +19,18 @@ export interface WorkflowIntegrationStatus {
 
 export function integrationStatusOf(
   steps: readonly NotificationStep[],
-  standings: readonly Standing[],
+  integrationStatuses: readonly IntegrationStatus[],
 ): WorkflowIntegrationStatus {
   const used = channels.filter((channel) => steps.some((step) => step.template.type === channel))
-  const statuses = used.map((channel) => [channel, channelStatus(channel, standings)] as const)
+  const statuses = used.map((channel) => [channel, channelStatus(channel, integrationStatuses)] as const)
   return {
     hasActiveIntegrations: statuses.every(([, status]) => status.hasActiveIntegrations),
     channels: Object.fromEntries(statuses),
   }
 }
 
-function channelStatus(channel: Channel, standings: readonly Standing[]): ChannelStatus {
-  const active = standings.filter((standing) => standing.channel === channel && standing.active)
+function channelStatus(channel: Channel, integrationStatuses: readonly IntegrationStatus[]): ChannelStatus {
+  const active = integrationStatuses.filter((standing) => standing.channel === channel && standing.active)
   return {
     hasActiveIntegrations: active.length > 0,
     ...(channelsWithPrimary.has(channel) ? { hasPrimaryIntegrations: active.some((one) => one.primary) } : {}),

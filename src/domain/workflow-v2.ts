@@ -1,5 +1,5 @@
 // A workflow in the shape of the second face, out of the one model.
-import type { Channel, Standing } from './integration.ts'
+import type { Channel, IntegrationStatus } from './integration.ts'
 import { channels } from './integration.ts'
 import { slugFor } from './slug.ts'
 import { controlsOf } from './step-controls.ts'
@@ -115,7 +115,7 @@ export interface StoredWorkflow {
   readonly triggered_at?: Date | null
 }
 
-export function workflowV2Of(row: StoredWorkflow, standings: readonly Standing[]): WorkflowV2 {
+export function workflowV2Of(row: StoredWorkflow, integrationStatuses: readonly IntegrationStatus[]): WorkflowV2 {
   const { definition } = row
   return {
     ...headOf(row),
@@ -126,15 +126,15 @@ export function workflowV2Of(row: StoredWorkflow, standings: readonly Standing[]
     ...(definition.payloadSchema === undefined ? {} : { payloadSchema: definition.payloadSchema }),
     validatePayload: definition.validatePayload ?? true,
     issues: {},
-    steps: stepsV2Of(row, standings),
+    steps: stepsV2Of(row, integrationStatuses),
   }
 }
 
-export function stepsV2Of(row: StoredWorkflow, standings: readonly Standing[]): StepV2[] {
-  return row.definition.steps.map((step, place) => stepV2Of(row, step, place, standings))
+export function stepsV2Of(row: StoredWorkflow, integrationStatuses: readonly IntegrationStatus[]): StepV2[] {
+  return row.definition.steps.map((step, place) => stepV2Of(row, step, place, integrationStatuses))
 }
 
-export function listedV2Of(row: StoredWorkflow, standings: readonly Standing[]): ListedWorkflowV2 {
+export function listedV2Of(row: StoredWorkflow, integrationStatuses: readonly IntegrationStatus[]): ListedWorkflowV2 {
   const { steps } = row.definition
   return {
     ...headOf(row),
@@ -142,7 +142,7 @@ export function listedV2Of(row: StoredWorkflow, standings: readonly Standing[]):
     steps: steps.map((step) => ({
       slug: slugFor('st', nameOf(step), step._id),
       type: step.template.type,
-      ...issuesOf(step, standings),
+      ...issuesOf(step, integrationStatuses),
     })),
   }
 }
@@ -167,7 +167,7 @@ function headOf(row: StoredWorkflow) {
 /** The second face wants a name; the first may have none. */
 const nameOf = ({ name, uuid }: StepVariant): string => name ?? uuid
 
-function stepV2Of(row: StoredWorkflow, step: NotificationStep, place: number, standings: readonly Standing[]): StepV2 {
+function stepV2Of(row: StoredWorkflow, step: NotificationStep, place: number, integrationStatuses: readonly IntegrationStatus[]): StepV2 {
   const controlValues = controlsOf(step)
   return {
     _id: step._id,
@@ -181,7 +181,7 @@ function stepV2Of(row: StoredWorkflow, step: NotificationStep, place: number, st
     controlValues,
     controls: { values: controlValues },
     variables: variablesOf(row.definition, place),
-    ...issuesOf(step, standings),
+    ...issuesOf(step, integrationStatuses),
     ...(step.active ? {} : { active: false }),
     ...(step.shouldStopOnFail ? { shouldStopOnFail: true } : {}),
     ...(step.filters.length === 0 ? {} : { filters: step.filters }),
@@ -190,9 +190,9 @@ function stepV2Of(row: StoredWorkflow, step: NotificationStep, place: number, st
   }
 }
 
-function issuesOf({ template: { type } }: NotificationStep, standings: readonly Standing[]): { issues?: StepIssues } {
+function issuesOf({ template: { type } }: NotificationStep, integrationStatuses: readonly IntegrationStatus[]): { issues?: StepIssues } {
   const isChannel = channels.some((channel: Channel) => channel === type)
-  if (!isChannel || standings.some((one) => one.channel === type && one.active)) return {}
+  if (!isChannel || integrationStatuses.some((one) => one.channel === type && one.active)) return {}
   const message = `There is no active integration for ${type}: until there is one, this step cannot send`
   return { issues: { integration: { [type]: [{ issueType: 'MISSING_INTEGRATION', severity: 'warning', message }] } } }
 }

@@ -76,7 +76,7 @@ export function readEvent(given: unknown, source: EventSource = {}, kind: 'named
   if (mistakes.length > 0) return { mistakes, ...echoedTransactionId(given) }
   const raw = given as RawEvent
   const isBroadcast = kind === 'broadcast'
-  const to = isBroadcast ? everybody : Array.isArray(raw.to) ? readRecipients(raw.to) : readOnly(raw.to)
+  const to = isBroadcast ? everybody : Array.isArray(raw.to) ? readRecipients(raw.to) : readSingleRecipient(raw.to)
   const actor = raw.actor === undefined ? undefined : readRecipient(raw.actor)
   const tenant = raw.tenant === undefined ? undefined : readTenant(raw.tenant)
   const context = readContext(raw.context ?? {})
@@ -183,7 +183,7 @@ function readRecipients(to: readonly unknown[]): Recipients {
 }
 
 /** Somebody named alone: there is nobody else for whom the event could run without them. */
-function readOnly(to: unknown): Recipients | Mistakes {
+function readSingleRecipient(to: unknown): Recipients | Mistakes {
   const read = readRecipientOrTopic(to)
   if (read instanceof Mistakes) return read
   return 'topicKey' in read

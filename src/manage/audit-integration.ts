@@ -5,7 +5,7 @@ import type { AuditAction, Author, Change } from '../domain/audit.ts'
 import { recordOfIntegration, recordOfPrimary } from '../domain/audit-records.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Channel, Integration } from '../domain/integration.ts'
-import { listStandings } from '../store/integrations.ts'
+import { listIntegrationStatuses } from '../store/integrations.ts'
 import type { World } from '../world/world.ts'
 
 /** As it was before the change. The integrations must be locked. */
@@ -71,6 +71,6 @@ export async function auditIntegrationDeletion(
 }
 
 async function primaryIdOf(tx: Tx, environment: Environment, channel: Channel): Promise<string | undefined> {
-  const standings = await listStandings(tx, environment)
-  return standings.find((standing) => standing.channel === channel && standing.primary)?.id
+  const integrationStatuses = await listIntegrationStatuses(tx, environment)
+  return integrationStatuses.find((standing) => standing.channel === channel && standing.primary)?.id
 }

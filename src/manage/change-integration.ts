@@ -7,7 +7,7 @@ import type { Author } from '../domain/audit.ts'
 import { arrangedFilter } from '../domain/condition.ts'
 import type { Caller } from '../domain/environment.ts'
 import { unhidden } from '../domain/hidden-secrets.ts'
-import type { Integration, Standing } from '../domain/integration.ts'
+import type { Integration, IntegrationStatus } from '../domain/integration.ts'
 import {
   canBePrimary,
   changedConfigurations,
@@ -21,7 +21,7 @@ import {
   findIntegration,
   isIdentifierTaken,
   listIntegrations,
-  listStandings,
+  listIntegrationStatuses,
   lockIntegrations,
   movePrimary,
   updateIntegration,
@@ -122,15 +122,15 @@ export async function removeIntegration(
   const { environment } = caller
   return once(db, world, environment, call.idempotency, async (tx) => {
     await lockIntegrations(tx, environment)
-    const standings = await listStandings(tx, environment)
-    const removed = standings.find((standing) => standing.id === call.id.toLowerCase())
+    const integrationStatuses = await listIntegrationStatuses(tx, environment)
+    const removed = integrationStatuses.find((standing) => standing.id === call.id.toLowerCase())
     const stored = await findIntegration(tx, world.sealer, environment, call.id)
     if (removed === undefined || stored === undefined) throw unknownIntegration(call.id)
     const before = await earlierOf(tx, environment, stored)
     const now = world.now()
     await deleteIntegration(tx, environment, { id: removed.id, deletedBy: caller.keyId, now })
-    const left = standings.filter((standing) => standing !== removed)
-    await settlePrimary(tx, environment, { channel: removed.channel, standings: left, now })
+    const left = integrationStatuses.filter((standing) => standing !== removed)
+    await settlePrimary(tx, environment, { channel: removed.channel, integrationStatuses: left, now })
     await auditIntegrationDeletion(tx, world, environment, call.author, stored, before)
     return ok(await listIntegrations(tx, world.sealer, environment, { activeOnly: false }))
   })
@@ -186,18 +186,18 @@ async function settleAfterChange(
   stored: Integration,
   after: Integration,
 ): Promise<void> {
-  const wasFit = canBePrimary(standingOf(stored))
-  const isFit = canBePrimary(standingOf(after))
+  const wasFit = canBePrimary(statusOfIntegration(stored))
+  const isFit = canBePrimary(statusOfIntegration(after))
   if (wasFit === isFit) return
   await settlePrimary(tx, environment, {
     channel: after.channel,
-    standings: await listStandings(tx, environment),
+    integrationStatuses: await listIntegrationStatuses(tx, environment),
     newcomerId: isFit ? after._id : undefined,
     now: world.now(),
   })
 }
 
-function standingOf(integration: Integration): Standing {
+function statusOfIntegration(integration: Integration): IntegrationStatus {
   return { ...integration, id: integration._id, hasConditions: integration.conditions.length > 0 }
 }
 

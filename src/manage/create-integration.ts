@@ -7,11 +7,11 @@ import type { Author } from '../domain/audit.ts'
 import type { StepFilter } from '../domain/condition.ts'
 import { arrangedFilter } from '../domain/condition.ts'
 import type { Caller } from '../domain/environment.ts'
-import type { Channel, Configurations, Credentials, Integration, Standing } from '../domain/integration.ts'
+import type { Channel, Configurations, Credentials, Integration, IntegrationStatus } from '../domain/integration.ts'
 import { canBePrimary, isCapturing, knownConfigurations, knownCredentials, slugOf } from '../domain/integration.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { NewIntegration } from '../store/integrations.ts'
-import { findIntegration, insertIntegration, listStandings, lockIntegrations } from '../store/integrations.ts'
+import { findIntegration, insertIntegration, listIntegrationStatuses, lockIntegrations } from '../store/integrations.ts'
 import type { World } from '../world/world.ts'
 import { answeredBefore } from './answered-before.ts'
 import type { Earlier } from './audit-integration.ts'
@@ -104,13 +104,13 @@ async function addIntegration(
   integration: NewIntegration,
 ): Promise<Integration> {
   await lockIntegrations(tx, environment)
-  const standings = await listStandings(tx, environment)
-  refuseOneMore(standings, provider)
+  const integrationStatuses = await listIntegrationStatuses(tx, environment)
+  refuseOneMore(integrationStatuses, provider)
   if (!(await insertIntegration(tx, world.sealer, environment, integration))) throw identifierTaken()
-  const added: Standing = { ...integration, hasConditions: integration.conditions.length > 0 }
+  const added: IntegrationStatus = { ...integration, hasConditions: integration.conditions.length > 0 }
   await settlePrimary(tx, environment, {
     channel: integration.channel,
-    standings: [...standings, added],
+    integrationStatuses: [...integrationStatuses, added],
     newcomerId: canBePrimary(added) ? added.id : undefined,
     now: integration.now,
   })

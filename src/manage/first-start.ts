@@ -31,7 +31,7 @@ import {
 import {
   insertIntegration,
   listIntegrations,
-  listStandings,
+  listIntegrationStatuses,
   lockIntegrations,
   movePrimary,
   updateIntegration,
@@ -183,7 +183,7 @@ async function fitBuiltInMail(tx: Tx, world: World, production: Environment, mai
   const before = await earlierOf(tx, production, mail)
   const now = world.now()
   await updateIntegration(tx, world.sealer, production, { ...mail, active: true }, now)
-  const ofChannel = (await listStandings(tx, production)).filter(({ channel }) => channel === mail.channel)
+  const ofChannel = (await listIntegrationStatuses(tx, production)).filter(({ channel }) => channel === mail.channel)
   const primaryId = electPrimary(ofChannel)
   await movePrimary(tx, production, { channel: mail.channel, to: primaryId, now })
   const after = { ...mail, active: true, primary: primaryId === mail._id }

@@ -9,7 +9,7 @@ import type {
   CredentialKey,
   Credentials,
   Integration,
-  Standing,
+  IntegrationStatus,
 } from '../domain/integration.ts'
 import {
   channelsWithPrimary,
@@ -121,15 +121,15 @@ export async function askProvider(world: World, provider: Provider, credentials:
 }
 
 /** At most so many in all, and one of each of our own. */
-export function refuseOneMore(standings: readonly Standing[], provider: Provider): void {
-  if (standings.length >= integrationsMax) {
+export function refuseOneMore(integrationStatuses: readonly IntegrationStatus[], provider: Provider): void {
+  if (integrationStatuses.length >= integrationsMax) {
     throw invalidField('providerId', `providerId: an environment holds at most ${integrationsMax} integrations`)
   }
-  if (provider.channel === 'in_app' && standings.some((standing) => standing.channel === 'in_app')) {
+  if (provider.channel === 'in_app' && integrationStatuses.some((standing) => standing.channel === 'in_app')) {
     throw badRequest('One environment can only have one In app provider')
   }
   const isOneOnly = provider.id === 'platform-email' || provider.id === 'platform-sms'
-  if (isOneOnly && standings.some((standing) => standing.providerId === provider.id)) {
+  if (isOneOnly && integrationStatuses.some((standing) => standing.providerId === provider.id)) {
     throw conflict(`Integration with provider ${provider.id} already exists in this environment`)
   }
 }
@@ -138,10 +138,10 @@ export function refuseOneMore(standings: readonly Standing[], provider: Provider
 export async function settlePrimary(
   tx: Tx,
   environment: Environment,
-  change: { channel: Channel; standings: readonly Standing[]; newcomerId?: string | undefined; now: Date },
+  change: { channel: Channel; integrationStatuses: readonly IntegrationStatus[]; newcomerId?: string | undefined; now: Date },
 ): Promise<void> {
   if (!channelsWithPrimary.has(change.channel)) return
-  const ofChannel = change.standings.filter((standing) => standing.channel === change.channel)
+  const ofChannel = change.integrationStatuses.filter((standing) => standing.channel === change.channel)
   const to = electPrimary(ofChannel, change.newcomerId)
   await movePrimary(tx, environment, { channel: change.channel, to, now: change.now })
 }

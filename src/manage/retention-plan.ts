@@ -64,7 +64,7 @@ export async function planRetention(db: Db, world: World, days: RetentionDays): 
   for (const month of await oldMonths(db, cutoff)) {
     const keptBy = (await judge(db, environments, month)) ?? null
     const rows = keptBy === null ? await countMonth(db, environments, month) : null
-    months.push({ ...factsOf(month), rows, keptBy })
+    months.push({ ...monthFactsFrom(month), rows, keptBy })
   }
   let strays = noRows
   for (const environment of environments) {
@@ -90,7 +90,7 @@ export async function oldMonths(db: Sql, cutoff: Date): Promise<Month[]> {
   return (await listMonths(db)).filter((month) => month.to <= cutoff)
 }
 
-export const factsOf = (month: Month): Pick<OldMonth, 'month' | 'bytes' | 'partitions'> => ({
+export const monthFactsFrom = (month: Month): Pick<OldMonth, 'month' | 'bytes' | 'partitions'> => ({
   month: monthName(month.from),
   bytes: month.partitions.reduce((sum, partition) => sum + partition.bytes, 0),
   partitions: month.partitions.map((partition) => partition.name),

@@ -20,7 +20,7 @@ import {
 } from '../store/retention.ts'
 import type { World } from '../world/world.ts'
 import type { OldMonth } from './retention-plan.ts'
-import { factsOf, judge, keptWords, oldLeftovers, oldMonths, unhurried } from './retention-plan.ts'
+import { monthFactsFrom, judge, keptWords, oldLeftovers, oldMonths, unhurried } from './retention-plan.ts'
 import { sweepReferences } from './sweep-references.ts'
 
 export interface RetentionResult {
@@ -100,7 +100,7 @@ async function applyAlone(turn: Turn, days: RetentionDays): Promise<RetentionRes
     const end = await endOf(turn, month)
     if (end === 'stopped' || end === 'gone') continue
     const keptBy = end === 'out' || end === 'busy' ? null : end
-    const old = { ...factsOf(month), rows: null, keptBy }
+    const old = { ...monthFactsFrom(month), rows: null, keptBy }
     if (end === 'out') dropped.push(old)
     else if (end === 'busy') busy.push(old)
     else kept.push(old)

@@ -28,7 +28,7 @@ export interface WorkflowChange {
   readonly validatePayload?: boolean
   readonly isTranslationEnabled?: boolean
   readonly data?: Readonly<Record<string, unknown>> | null
-  /** Of the second face, beside the settings they come to. */
+  /** Of the second api, beside the settings they come to. */
   readonly preferences?: GivenPreferences
   readonly notificationGroupId?: string
   readonly steps?: readonly GivenStep[]
@@ -46,10 +46,10 @@ const nothingSaid: Omit<StoredDefinition, 'name'> = {
   subscriberVariables: [],
 }
 
-/** How mistakes are told: by the places of the first face, unless another one has its own. */
+/** How mistakes are told: by the places of the first api, unless another one has its own. */
 interface Telling {
   tell(mistake: Mistake): Mistake
-  /** Those that were found before, in words of the other face already. */
+  /** Those that were found before, in words of the other api already. */
   readonly found: readonly Mistake[]
 }
 const asTheyAre: Telling = { tell: (mistake) => mistake, found: [] }

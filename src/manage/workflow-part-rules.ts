@@ -3,7 +3,7 @@ import type { RunnableStepType, StepTemplate, StepVariant } from '../domain/work
 import { isPrivateHost } from '../world/address-guard.ts'
 import type { GivenStep, GivenVariant, Mistake } from './workflow-steps.ts'
 
-/** What the second face says otherwise. */
+/** What the second api says otherwise. */
 const laterMembers = ['controlValues'] as const
 
 /** Members that mean something to the caller and nothing to us. Others that are unknown are passed over, as everywhere. */

@@ -1,4 +1,4 @@
-// The steps of a workflow as the second face sends them, made into steps of the one model; and the places of their mistakes.
+// The steps of a workflow as the second api sends them, made into steps of the one model; and the places of their mistakes.
 import { slugOf } from '../domain/integration.ts'
 import type { Controls } from '../domain/step-controls.ts'
 import { controlMembers, controlPath, foreignControls, isControlled, partsOfControls } from '../domain/step-controls.ts'
@@ -13,7 +13,7 @@ export interface GivenStepV2 {
   readonly controlValues?: Controls | null
 }
 
-/** `existing` are the steps that are there already: what the second face cannot say of them stays with them. */
+/** `existing` are the steps that are there already: what the second api cannot say of them stays with them. */
 export function stepsOfV2(
   given: readonly GivenStepV2[],
   existing: readonly NotificationStep[],
@@ -74,7 +74,7 @@ const givenVariantOf = ({
   ...(metadata === undefined ? {} : { metadata: metadata as unknown as GivenMetadata }),
 })
 
-/** What the first face alone can say, as long as the second does not say otherwise. */
+/** What the first api alone can say, as long as the second does not say otherwise. */
 function keptTemplateOf(before: StepTemplate, now: Partial<StepTemplate>): Partial<StepTemplate> {
   const { feedId, variables, name, actor, cta } = before
   const isPicture = actor?.type === 'system_custom'
@@ -127,7 +127,7 @@ function lookBackMistakes({ type, cron, lookBackWindow }: Controls, path: string
   return [{ path: `${path}.lookBackWindow`, message: 'must be left out: a timed digest looks back at nothing' }]
 }
 
-/** Tells a mistake, found in the model, by its place in what the second face was given. */
+/** Tells a mistake, found in the model, by its place in what the second api was given. */
 export function toldByControls(steps: readonly GivenStep[]): (mistake: Mistake) => Mistake {
   return (mistake) => {
     const found = /^steps\.(\d+)\.(.*)$/s.exec(mistake.path)

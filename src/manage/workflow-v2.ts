@@ -1,4 +1,4 @@
-// Workflows by the second face: create, replace, change, delete. The model, its rules and its versions are the first one's.
+// Workflows by the second api: create, replace, change, delete. The model, its rules and its versions are the first one's.
 import { once } from '../commit/once.ts'
 import type { Db, Sql } from '../db/sql.ts'
 import type { Answer } from '../domain/answer.ts'
@@ -10,7 +10,7 @@ import type { GivenPreferences } from '../domain/workflow-preferences.ts'
 import { settingsOfPreferences } from '../domain/workflow-preferences.ts'
 import type { WorkflowV2 } from '../domain/workflow-v2.ts'
 import { workflowV2Of } from '../domain/workflow-v2.ts'
-import { listStandings } from '../store/integrations.ts'
+import { listIntegrationStatuses } from '../store/integrations.ts'
 import type { StoredDefinition } from '../store/workflows.ts'
 import { findTriggeredAt, findWorkflow } from '../store/workflows.ts'
 import type { World } from '../world/world.ts'
@@ -18,7 +18,7 @@ import type { WorkflowChange } from './workflow-definition.ts'
 import { changedDefinition, newDefinition } from './workflow-definition.ts'
 import type { GivenStepV2 } from './workflow-v2-steps.ts'
 import { stepsOfV2, toldByControls } from './workflow-v2-steps.ts'
-import type { Call, Face, Setting } from './workflows.ts'
+import type { Call, WorkflowApi, Setting } from './workflows.ts'
 import { changeBy, createBy, deleteNamed } from './workflows.ts'
 
 /** What a caller may say of a workflow; null clears. */
@@ -44,12 +44,12 @@ export async function createWorkflowV2(
   caller: Caller,
   call: Call & { workflow: WholeWorkflowV2 & { workflowId: string } },
 ): Promise<Answer<WorkflowV2>> {
-  return createBy(secondFace, db, world, caller, { ...call, workflow: settingOf(call.workflow) }, (newId) =>
+  return createBy(secondApi, db, world, caller, { ...call, workflow: settingOf(call.workflow) }, (newId) =>
     definitionOf(call.workflow, newId),
   )
 }
 
-/** All that the second face can say is given anew; the identifier and whether it is active stay unless given. */
+/** All that the second api can say is given anew; the identifier and whether it is active stay unless given. */
 export async function replaceWorkflowV2(
   db: Db,
   world: World,
@@ -58,7 +58,7 @@ export async function replaceWorkflowV2(
 ): Promise<Answer<WorkflowV2>> {
   const id = await idOf(db, caller.environment, call.id)
   const workflow = settingOf(call.workflow)
-  return changeBy(secondFace, db, world, caller, { ...call, id, workflow }, (stored, newId) =>
+  return changeBy(secondApi, db, world, caller, { ...call, id, workflow }, (stored, newId) =>
     definitionOf(call.workflow, newId, stored.definition),
   )
 }
@@ -72,7 +72,7 @@ export async function changeWorkflowV2(
   const id = await idOf(db, caller.environment, call.id)
   const { active, name } = call.workflow
   const workflow = active === undefined ? {} : { active }
-  return changeBy(secondFace, db, world, caller, { ...call, id, workflow }, (stored, newId) =>
+  return changeBy(secondApi, db, world, caller, { ...call, id, workflow }, (stored, newId) =>
     changedDefinition(stored.definition, { ...saidOf(call.workflow), ...(name === undefined ? {} : { name }) }, newId),
   )
 }
@@ -99,21 +99,21 @@ async function idOf(db: Sql, environment: Environment, name: string): Promise<st
   return (await findWorkflow(db, environment, name))?.id ?? slugged
 }
 
-const secondFace: Face<WorkflowV2> = {
+const secondApi: WorkflowApi<WorkflowV2> = {
   origin: 'v2',
   pathOf: (path) => path.replace(/^(steps\.\d+)\.template\.layoutId$/, '$1.controlValues.layoutId'),
   answerOf: async (tx, environment, id) => {
     const row = await findWorkflow(tx, environment, id)
     if (row === undefined) throw new Error('A workflow was lost while it was locked')
-    const [triggered, standings] = [
+    const [triggered, integrationStatuses] = [
       await findTriggeredAt(tx, environment, [row.id]),
-      await listStandings(tx, environment),
+      await listIntegrationStatuses(tx, environment),
     ]
-    return workflowV2Of({ ...row, triggered_at: triggered.get(row.id) ?? null }, standings)
+    return workflowV2Of({ ...row, triggered_at: triggered.get(row.id) ?? null }, integrationStatuses)
   },
 }
 
-/** The members that the schema has checked: what else a body holds is ignored, and must not be taken for the first face's. */
+/** The members that the schema has checked: what else a body holds is ignored, and must not be taken for the first api's. */
 const saidMembers = ['description', 'tags', 'payloadSchema', 'validatePayload', 'isTranslationEnabled'] as const
 
 function saidOf(given: WorkflowV2Change): Pick<WorkflowChange, (typeof saidMembers)[number]> {
@@ -134,7 +134,7 @@ function definitionOf(given: WholeWorkflowV2, newId: () => string, stored?: Stor
     ...(severity === undefined ? {} : { severity }),
     steps,
     ...(preferences === undefined ? {} : { preferences, ...settingsOfPreferences(preferences) }),
-    // The first face's own.
+    // The first api's own.
     ...(stored?.data === undefined ? {} : { data: stored.data }),
   }
   return newDefinition(change, newId, existing, { tell: toldByControls(steps), found: mistakes })

@@ -12,7 +12,7 @@ import { slugOf } from '../domain/integration.ts'
 import { invalidField } from '../domain/problem.ts'
 import type { Workflow, WorkflowOrigin } from '../domain/workflow.ts'
 import { integrationStatusOf } from '../domain/workflow-integrations.ts'
-import { listStandings } from '../store/integrations.ts'
+import { listIntegrationStatuses } from '../store/integrations.ts'
 import type { StoredDefinition, WorkflowRow } from '../store/workflows.ts'
 import {
   countWorkflows,
@@ -38,9 +38,9 @@ export interface Call {
 }
 
 /** A way to author workflows: who is said to have made them, and how they are answered. */
-export interface Face<Body> {
+export interface WorkflowApi<Body> {
   readonly origin: WorkflowOrigin
-  /** Where it has what the first face has at a path; the same place by default. */
+  /** Where it has what the first api has at a path; the same place by default. */
   readonly pathOf?: (path: string) => string
   answerOf(tx: Tx, environment: Environment, id: string): Promise<Body>
 }
@@ -54,11 +54,11 @@ export async function createWorkflow(
   caller: Caller,
   call: Call & { workflow: WorkflowChange & { name: string } },
 ): Promise<Answer<Workflow>> {
-  return createBy(firstFace, db, world, caller, call, (newId) => newDefinition(call.workflow, newId))
+  return createBy(firstApi, db, world, caller, call, (newId) => newDefinition(call.workflow, newId))
 }
 
 export async function createBy<Body>(
-  face: Face<Body>,
+  api: WorkflowApi<Body>,
   db: Db,
   world: World,
   caller: Caller,
@@ -71,14 +71,14 @@ export async function createBy<Body>(
   const definition = definitionOf(() => world.newId(now))
   return once(db, world, environment, call.idempotency, async (tx) => {
     await refuseOneMore(tx, environment)
-    await refuseUnknownNames(tx, environment, definition, face.pathOf)
+    await refuseUnknownNames(tx, environment, definition, api.pathOf)
     const id = world.newId(now)
     const workflow = {
       id,
       active: given.active ?? false,
       groupId: (await groupFor(tx, world, environment, given.notificationGroupId))._id,
       versionId: world.newId(now),
-      origin: face.origin,
+      origin: api.origin,
       definition,
       createdBy: caller.keyId,
       now,
@@ -99,7 +99,7 @@ export async function createBy<Body>(
       action: 'create',
       after,
     })
-    return created(await face.answerOf(tx, environment, id))
+    return created(await api.answerOf(tx, environment, id))
   })
 }
 
@@ -118,7 +118,7 @@ export async function replaceWorkflow(
   caller: Caller,
   call: Call & { id: string; workflow: WorkflowChange & { name: string } },
 ): Promise<Answer<Workflow>> {
-  return changeBy(firstFace, db, world, caller, call, (stored, newId) =>
+  return changeBy(firstApi, db, world, caller, call, (stored, newId) =>
     newDefinition(call.workflow, newId, stored.definition.steps),
   )
 }
@@ -129,7 +129,7 @@ export async function changeWorkflow(
   caller: Caller,
   call: Call & { id: string; workflow: WorkflowChange },
 ): Promise<Answer<Workflow>> {
-  return changeBy(firstFace, db, world, caller, call, (stored, newId) =>
+  return changeBy(firstApi, db, world, caller, call, (stored, newId) =>
     changedDefinition(stored.definition, call.workflow, newId),
   )
 }
@@ -162,7 +162,7 @@ export async function deleteNamed(
 }
 
 export async function changeBy<Body>(
-  face: Face<Body>,
+  api: WorkflowApi<Body>,
   db: Db,
   world: World,
   { environment }: Caller,
@@ -183,13 +183,13 @@ export async function changeBy<Body>(
     const definition = definitionOf(stored, () => world.newId(now))
     // What was stored before is not judged again.
     if (canonicalJson(definition.steps) !== canonicalJson(stored.definition.steps)) {
-      await refuseUnknownNames(tx, environment, definition, face.pathOf)
+      await refuseUnknownNames(tx, environment, definition, api.pathOf)
     }
     const wanted: Wanted = {
       identifier: identifier ?? stored.identifier,
       active: given.active ?? stored.active,
       groupId,
-      origin: face.origin,
+      origin: api.origin,
       definition,
     }
     await save(tx, world, environment, stored, wanted)
@@ -201,7 +201,7 @@ export async function changeBy<Body>(
       before: recordOfWorkflow({ ...stored, groupId: stored.group_id }),
       after: recordOfWorkflow(wanted),
     })
-    return ok(await face.answerOf(tx, environment, stored.id))
+    return ok(await api.answerOf(tx, environment, stored.id))
   })
 }
 
@@ -253,11 +253,11 @@ async function refuseOneMore(tx: Tx, environment: Environment): Promise<void> {
   throw invalidField('name', `name: an environment holds at most ${workflowsMax} workflows`)
 }
 
-const firstFace: Face<Workflow> = { origin: 'v1', answerOf }
+const firstApi: WorkflowApi<Workflow> = { origin: 'v1', answerOf }
 
 async function answerOf(tx: Tx, environment: Environment, id: string): Promise<Workflow> {
-  const [row, standings] = [await findWorkflow(tx, environment, id), await listStandings(tx, environment)]
+  const [row, integrationStatuses] = [await findWorkflow(tx, environment, id), await listIntegrationStatuses(tx, environment)]
   if (row === undefined) throw new Error('A workflow was lost while it was locked')
   const workflow = workflowOf(environment, row)
-  return { ...workflow, workflowIntegrationStatus: integrationStatusOf(workflow.steps, standings) }
+  return { ...workflow, workflowIntegrationStatus: integrationStatusOf(workflow.steps, integrationStatuses) }
 }

@@ -4,9 +4,9 @@ import { prepared, sql } from '../db/sql.ts'
 import { jobIdOf } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { StoredDetail } from '../domain/execution-detail.ts'
-import type { Standing } from '../domain/integration.ts'
+import type { IntegrationStatus } from '../domain/integration.ts'
 import type { JobState, JobStatus } from '../domain/job.ts'
-import { listStandings } from '../store/integrations.ts'
+import { listIntegrationStatuses } from '../store/integrations.ts'
 import type { NotificationRow } from './activity-rows.ts'
 import type { PinnedVersion, PinnedVersions } from './pinned-versions.ts'
 
@@ -25,7 +25,7 @@ export interface ActivityFacts {
   readonly jobs: ReadonlyMap<string, JobRow>
   /** The payloads of digests, by window. */
   readonly digests: ReadonlyMap<string, readonly Record<string, unknown>[]>
-  readonly standings: readonly Standing[]
+  readonly integrationStatuses: readonly IntegrationStatus[]
 }
 
 export async function findActivityFacts(
@@ -38,18 +38,18 @@ export async function findActivityFacts(
   const pinned = await versions.of(db, environment, ids)
   const jobIds = jobIdsOf(notifications, pinned)
   const jobs = await findJobs(db, environment, jobIds)
-  const [digests, standings] = await Promise.all([
+  const [digests, integrationStatuses] = await Promise.all([
     findDigests(db, environment, distinct(jobs.flatMap((job) => job.state?.windowId ?? []))),
     // Who would send is asked only where nobody has.
     jobs.length === jobIds.length && jobs.every((job) => job.state?.providerId !== undefined)
       ? []
-      : listStandings(db, environment),
+      : listIntegrationStatuses(db, environment),
   ])
   return {
     versions: pinned,
     jobs: byId(jobs),
     digests: new Map(digests.map((digest) => [digest.window_id, digest.payloads])),
-    standings,
+    integrationStatuses,
   }
 }
 

@@ -7,7 +7,7 @@ import type {
   ActivityVariant,
 } from '../domain/activity.ts'
 import { cronExpressionOf } from '../domain/digest-window.ts'
-import type { Channel, Standing } from '../domain/integration.ts'
+import type { Channel, IntegrationStatus } from '../domain/integration.ts'
 import { channels } from '../domain/integration.ts'
 import type { JobState } from '../domain/job.ts'
 import { stepWithoutSecrets } from '../domain/shown-secrets.ts'
@@ -25,11 +25,11 @@ export interface JobFacts {
   readonly row: JobRow | undefined
   readonly event: Pick<ActivityRow, 'payload' | 'overrides' | 'is_test'>
   readonly createdAt: string
-  readonly standings: readonly Standing[]
+  readonly integrationStatuses: readonly IntegrationStatus[]
   readonly digests: ReadonlyMap<string, readonly Record<string, unknown>[]>
 }
 
-export function activityJobOf({ id, step, shown, row, event, createdAt, standings, digests }: JobFacts): ActivityJob {
+export function activityJobOf({ id, step, shown, row, event, createdAt, integrationStatuses, digests }: JobFacts): ActivityJob {
   const { type } = step.template
   const events = digests.get(row?.state?.windowId ?? '') ?? []
   const digest = type === 'digest' ? digestOf(step.metadata, row?.state ?? {}, events) : undefined
@@ -41,7 +41,7 @@ export function activityJobOf({ id, step, shown, row, event, createdAt, standing
     step: shown,
     payload: event.payload,
     overrides: event.overrides,
-    providerId: row?.state?.providerId ?? wouldBeProvider(type, standings),
+    providerId: row?.state?.providerId ?? wouldBeProvider(type, integrationStatuses),
     status: row?.status ?? 'pending',
     updatedAt: row?.updated_at.toISOString() ?? createdAt,
     ...(type === 'digest' || type === 'delay' ? { scheduleExtensionsCount: row?.state?.scheduleExtensions ?? 0 } : {}),
@@ -101,9 +101,9 @@ function variantOf(step: StepVariant): ActivityVariant {
 }
 
 /** Who would send if it were decided now: the interface wants a provider of every job. */
-function wouldBeProvider(type: StepType, standings: readonly Standing[]): string {
+function wouldBeProvider(type: StepType, integrationStatuses: readonly IntegrationStatus[]): string {
   if (type === 'in_app' || !isChannel(type)) return 'platform'
-  const active = standings.filter((standing) => standing.channel === type && standing.active)
+  const active = integrationStatuses.filter((standing) => standing.channel === type && standing.active)
   return (active.find((standing) => standing.primary) ?? active[0])?.providerId ?? withoutIntegration[type]
 }
 

@@ -161,14 +161,14 @@ function activityOf(environment: Environment, row: ActivityRow, facts: ActivityF
 function jobsOf(
   row: ActivityRow,
   version: PinnedVersion,
-  { jobs, standings, digests }: ActivityFacts,
+  { jobs, integrationStatuses, digests }: ActivityFacts,
   createdAt: string,
 ): ActivityJob[] {
   return version.definition.steps.flatMap((step, index) => {
     if (!step.active) return []
     const id = jobIdOf(row.event_id, row.id, index)
     const shown = version.ofActivities[index] ?? activityStepOf(step)
-    return [activityJobOf({ id, step, shown, row: jobs.get(id), event: row, createdAt, standings, digests })]
+    return [activityJobOf({ id, step, shown, row: jobs.get(id), event: row, createdAt, integrationStatuses, digests })]
   })
 }
 

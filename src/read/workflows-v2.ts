@@ -6,7 +6,7 @@ import { shownTo } from '../domain/shown-secrets.ts'
 import { idOfSlug } from '../domain/slug.ts'
 import type { ListedWorkflowV2, StepV2, WorkflowV2 } from '../domain/workflow-v2.ts'
 import { listedV2Of, stepsV2Of, workflowV2Of } from '../domain/workflow-v2.ts'
-import { listStandings } from '../store/integrations.ts'
+import { listIntegrationStatuses } from '../store/integrations.ts'
 import type { WorkflowRow } from '../store/workflows.ts'
 import { findTriggeredAt, findWorkflow, joinedToWorkflows, workflowColumns } from '../store/workflows.ts'
 import { cappedCount } from './offset-page.ts'
@@ -41,12 +41,12 @@ export async function workflowV2For(db: Sql, caller: Caller, name: string): Prom
   const { environment } = caller
   const row = await findWorkflowV2(db, environment, name)
   if (row === undefined) return undefined
-  const [triggered, standings] = await Promise.all([
+  const [triggered, integrationStatuses] = await Promise.all([
     findTriggeredAt(db, environment, [row.id]),
-    listStandings(db, environment),
+    listIntegrationStatuses(db, environment),
   ])
   const shown = { ...row, definition: shownTo(caller, row.definition) }
-  return workflowV2Of({ ...shown, triggered_at: triggered.get(row.id) ?? null }, standings)
+  return workflowV2Of({ ...shown, triggered_at: triggered.get(row.id) ?? null }, integrationStatuses)
 }
 
 /** By id, stepId or slug; as this caller may see it. */
@@ -60,7 +60,7 @@ export async function stepV2For(
   if (row === undefined) return 'no workflow'
   const slugged = idOfSlug('st', stepId)
   const shown = { ...row, definition: shownTo(caller, row.definition) }
-  const steps = stepsV2Of(shown, await listStandings(db, environment))
+  const steps = stepsV2Of(shown, await listIntegrationStatuses(db, environment))
   return (
     steps.find((step) => step._id === stepId || step.stepId === stepId) ??
     steps.find((step) => step._id === slugged) ??
@@ -75,9 +75,9 @@ export async function workflowsV2Page(
 ): Promise<{ workflows: ListedWorkflowV2[]; totalCount: number }> {
   const from = sql`from workflows
     where environment_id = ${environment.id} and deleted_at is null and ${workflowFilterOf(query)} and ${standingOf(query)}`
-  const [rows, standings, { totalCount }] = await Promise.all([
+  const [rows, integrationStatuses, { totalCount }] = await Promise.all([
     findRows(db, environment, query, from),
-    listStandings(db, environment),
+    listIntegrationStatuses(db, environment),
     cappedCount(db, from),
   ])
   const triggered = await findTriggeredAt(
@@ -86,7 +86,7 @@ export async function workflowsV2Page(
     rows.map((row) => row.id),
   )
   return {
-    workflows: rows.map((row) => listedV2Of({ ...row, triggered_at: triggered.get(row.id) ?? null }, standings)),
+    workflows: rows.map((row) => listedV2Of({ ...row, triggered_at: triggered.get(row.id) ?? null }, integrationStatuses)),
     totalCount,
   }
 }

@@ -2,11 +2,11 @@
 import type { Sql, Statement } from '../db/sql.ts'
 import { allOf, sql } from '../db/sql.ts'
 import type { Caller, Environment } from '../domain/environment.ts'
-import type { Standing } from '../domain/integration.ts'
+import type { IntegrationStatus } from '../domain/integration.ts'
 import { shownTo } from '../domain/shown-secrets.ts'
 import type { Workflow } from '../domain/workflow.ts'
 import { integrationStatusOf } from '../domain/workflow-integrations.ts'
-import { listStandings } from '../store/integrations.ts'
+import { listIntegrationStatuses } from '../store/integrations.ts'
 import type { WorkflowRow } from '../store/workflows.ts'
 import { findWorkflow, joinedToWorkflows, workflowColumns, workflowOf } from '../store/workflows.ts'
 import type { Contains } from './contains.ts'
@@ -40,7 +40,7 @@ export async function retrieveWorkflow(
   idOrIdentifier: string,
 ): Promise<Workflow | undefined> {
   const row = await findWorkflow(db, environment, idOrIdentifier)
-  return row && answerOf(environment, row, await listStandings(db, environment))
+  return row && answerOf(environment, row, await listIntegrationStatuses(db, environment))
 }
 
 /** Whole, with their secrets. */
@@ -49,16 +49,16 @@ export async function workflowsPage(
   environment: Environment,
   query: WorkflowQuery,
 ): Promise<OffsetPage<Workflow>> {
-  const [rows, standings, count] = await Promise.all([
+  const [rows, integrationStatuses, count] = await Promise.all([
     findRows(db, environment, query),
-    listStandings(db, environment),
+    listIntegrationStatuses(db, environment),
     cappedCount(
       db,
       sql`from workflows where environment_id = ${environment.id} and deleted_at is null and ${workflowFilterOf(query)}`,
     ),
   ])
   return offsetPage(
-    rows.map((row) => answerOf(environment, row, standings)),
+    rows.map((row) => answerOf(environment, row, integrationStatuses)),
     query,
     count,
   )
@@ -92,7 +92,7 @@ function searchOf(query: string): Statement[] {
   return [name.indexed, sql`(${name.condition} or ${identifier.condition})`]
 }
 
-function answerOf(environment: Environment, row: WorkflowRow, standings: readonly Standing[]): Workflow {
+function answerOf(environment: Environment, row: WorkflowRow, integrationStatuses: readonly IntegrationStatus[]): Workflow {
   const workflow = workflowOf(environment, row)
-  return { ...workflow, workflowIntegrationStatus: integrationStatusOf(workflow.steps, standings) }
+  return { ...workflow, workflowIntegrationStatus: integrationStatusOf(workflow.steps, integrationStatuses) }
 }

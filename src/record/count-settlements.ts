@@ -2,7 +2,7 @@
 import { deliveryBucketOf } from '../domain/counts.ts'
 import type { DetailCode, StoredDetail } from '../domain/execution-detail.ts'
 import { wordings } from '../domain/execution-detail.ts'
-import { gathered } from '../domain/gathered.ts'
+import { fastFlatMap } from '../domain/fast-flat-map.ts'
 import type { Job } from '../domain/job.ts'
 import { endedStatuses } from '../domain/job.ts'
 import type { RefusalReason } from '../domain/outcome.ts'
@@ -33,7 +33,7 @@ export function countedCalls(
   outcomes: readonly { readonly settlement: Settlement; readonly results: readonly CallResult[] }[],
   now: Date,
 ): CountedCall[] {
-  return gathered(outcomes, ({ settlement, results: all }) => {
+  return fastFlatMap(outcomes, ({ settlement, results: all }) => {
     const results = reported(all)
     if (results.length === 0) return []
     const { job, details } = settlement
@@ -62,7 +62,7 @@ export function countedByMessage(settlements: readonly Settlement[], calls: read
   const doubtful = calls.filter((call) => call.ofMessage !== undefined)
   if (doubtful.length === 0) return []
   const jobs = new Map(settlements.map(({ job }) => [job.id, job]))
-  return gathered(doubtful, (call) => {
+  return fastFlatMap(doubtful, (call) => {
     const job = jobs.get(call.jobId)
     return job === undefined || call.ofMessage === undefined
       ? []
@@ -75,10 +75,10 @@ export function countedLate(
   outcomes: readonly { readonly settlement: Settlement; readonly results: readonly CallResult[] }[],
   now: Date,
 ): CountedJob[] {
-  return gathered(outcomes, (outcome) => {
+  return fastFlatMap(outcomes, (outcome) => {
     const { versionId, step } = outcome.settlement.job
     const calls = countedCalls([outcome], now)
-    return gathered(reported(outcome.results), ({ id, status }, place) => {
+    return fastFlatMap(reported(outcome.results), ({ id, status }, place) => {
       const call = calls[place]
       return status !== 'sent' || call === undefined ? [] : { id, keys: callKeys({ versionId, step }, call) }
     })
@@ -199,7 +199,7 @@ const isKind = (one: Kind, other: Kind): boolean =>
 function keysOf(settlement: Settlement, calls: readonly CountedCall[], now: Date): CountKey[] {
   const { job, status, messages, next, rest, details } = settlement
   const of = { versionId: job.versionId, step: job.step }
-  const keys = gathered(calls, (call) => (call.ofMessage === undefined ? callKeys(of, call) : []))
+  const keys = fastFlatMap(calls, (call) => (call.ofMessage === undefined ? callKeys(of, call) : []))
   for (const { state, status: said, providerId, error } of messages) {
     if (state !== 'done') continue
     const outcome = said === 'sent' ? 'sent' : 'failed'

@@ -1,7 +1,7 @@
 // Jobs that are decided before their events are written: their rows are made as what they have come to.
 import type { Part } from '../db/one-statement.ts'
 import type { Environment } from '../domain/environment.ts'
-import { gathered } from '../domain/gathered.ts'
+import { fastFlatMap } from '../domain/fast-flat-map.ts'
 import type { Job } from '../domain/job.ts'
 import type { CountedJob, CountedKey } from '../store/counts.ts'
 import type { InsertLease, NewJob } from '../store/jobs/insert.ts'
@@ -47,9 +47,9 @@ export function decidedRows(
   insertLease: InsertLease,
 ): DecidedRows {
   const newJobs = new Map([...jobs.map(({ id }) => [id, id] as const), ...madeAfter])
-  const over = gathered(settlements, (settlement) => endedJobsOf(settlement))
+  const over = fastFlatMap(settlements, (settlement) => endedJobsOf(settlement))
   const next = nextJobs(settlements, madeAfter)
-  const messages = gathered(settlements, (settlement) => settlement.messages)
+  const messages = fastFlatMap(settlements, (settlement) => settlement.messages)
   return {
     parts: [
       ...jobInsertions(environment, [...decidedJobs(settlements, newJobs), ...over, ...next], insertLease),

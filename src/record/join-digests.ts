@@ -8,28 +8,28 @@ import type { DigestIdentity, JoinedWindow } from '../store/digests.ts'
 import { gatherEvents, joinWindows, noteBackoffs } from '../store/digests.ts'
 import { findEventOrder } from '../store/events.ts'
 import type { World } from '../world/world.ts'
-import type { DigestWish, Settlement } from './settlement.ts'
+import type { DeferredDigest, Settlement } from './settlement.ts'
 import { settles } from './settlement.ts'
 
-/** Turns wishes into settlements. The jobs are held: nobody else settles them meanwhile. */
+/** Turns deferred into settlements. The jobs are held: nobody else settles them meanwhile. */
 export async function joinDigests(
   tx: Tx,
   world: World,
   environment: Environment,
-  wishes: readonly DigestWish[],
+  deferred: readonly DeferredDigest[],
 ): Promise<Settlement[]> {
-  if (wishes.length === 0) return []
+  if (deferred.length === 0) return []
   const now = world.now()
   // In the order the events were accepted: the first of a window speaks for the others.
-  const order = await findEventOrder(tx, environment, [...new Set(wishes.map((wish) => wish.job.eventId))])
-  const seqOf = ({ job }: DigestWish): number => order.get(job.eventId) ?? 0
-  const ordered = [...wishes].sort((a, b) => seqOf(a) - seqOf(b))
+  const order = await findEventOrder(tx, environment, [...new Set(deferred.map((decision) => decision.job.eventId))])
+  const seqOf = ({ job }: DeferredDigest): number => order.get(job.eventId) ?? 0
+  const ordered = [...deferred].sort((a, b) => seqOf(a) - seqOf(b))
   const passing = await firstAfterSilence(tx, environment, ordered, now)
-  const joining = groupByIdentity(ordered.filter((wish) => !passing.has(wish)))
+  const joining = groupByIdentity(ordered.filter((decision) => !passing.has(decision)))
   const windows = await joinWindows(
     tx,
     environment,
-    [...joining.values()].map(({ identity, wishes: [first, ...others] }) => ({
+    [...joining.values()].map(({ identity, deferred: [first, ...others] }) => ({
       ...identity,
       id: world.newId(now),
       workflowId: first.workflowId,
@@ -43,16 +43,16 @@ export async function joinDigests(
   const byIdentity = new Map(windows.map((window) => [identityKey(identityOfRow(window)), window]))
   const settlements = [...passing].map(passes)
   const gathered = []
-  for (const [key, { wishes: group }] of joining) {
+  for (const [key, { deferred: group }] of joining) {
     const window = byIdentity.get(key)
     if (window === undefined) throw new Error('A digest window was neither opened nor joined')
-    for (const [index, wish] of group.entries()) {
-      settlements.push(window.opened && index === 0 ? opens(wish, window) : joins(wish, window))
+    for (const [index, decision] of group.entries()) {
+      settlements.push(window.opened && index === 0 ? opens(decision, window) : joins(decision, window))
       gathered.push({
         windowId: window.id,
-        eventId: wish.job.eventId,
-        seq: seqOf(wish),
-        carriedWindowId: wish.job.digestId,
+        eventId: decision.job.eventId,
+        seq: seqOf(decision),
+        carriedWindowId: decision.job.digestId,
       })
     }
   }
@@ -60,43 +60,43 @@ export async function joinDigests(
   return settlements
 }
 
-export function opens(wish: DigestWish, window: JoinedWindow): Settlement {
+export function opens(decision: DeferredDigest, window: JoinedWindow): Settlement {
   const until = window.due_at.toISOString()
-  const { held } = wish.join
-  const delay = Math.max(0, window.due_at.getTime() - wish.now.getTime())
-  return settles(wish.job, 'delayed', {
+  const { held } = decision.join
+  const delay = Math.max(0, window.due_at.getTime() - decision.now.getTime())
+  return settles(decision.job, 'delayed', {
     due: window.due_at,
-    state: { windowId: window.id, until, ...stateOf(wish) },
+    state: { windowId: window.id, until, ...stateOf(decision) },
     details: [
-      ...wish.join.details,
+      ...decision.join.details,
       held === undefined
-        ? detail(wish.now, 'digested', { raw: { delay, untilDate: until } })
-        : detail(wish.now, 'held', { raw: { by: held.by, delay, untilDate: until } }),
+        ? detail(decision.now, 'digested', { raw: { delay, untilDate: until } })
+        : detail(decision.now, 'held', { raw: { by: held.by, delay, untilDate: until } }),
     ],
   })
 }
 
-export function joins(wish: DigestWish, window: JoinedWindow): Settlement {
-  const { held } = wish.join
+export function joins(decision: DeferredDigest, window: JoinedWindow): Settlement {
+  const { held } = decision.join
   const details = [
-    held === undefined ? detail(wish.now, 'digestMerged') : detail(wish.now, 'heldMerged', { raw: { by: held.by } }),
+    held === undefined ? detail(decision.now, 'digestMerged') : detail(decision.now, 'heldMerged', { raw: { by: held.by } }),
   ]
-  return settles(wish.job, 'merged', {
-    state: { windowId: window.id, digestedNotificationId: window.notification_id, ...stateOf(wish) },
-    details: [...wish.join.details, ...details],
-    rest: wish.laterSteps.length === 0 ? null : { steps: wish.laterSteps, status: 'merged', details },
+  return settles(decision.job, 'merged', {
+    state: { windowId: window.id, digestedNotificationId: window.notification_id, ...stateOf(decision) },
+    details: [...decision.join.details, ...details],
+    rest: decision.laterSteps.length === 0 ? null : { steps: decision.laterSteps, status: 'merged', details },
   })
 }
 
-export function passes(wish: DigestWish): Settlement {
-  return settles(wish.job, 'skipped', {
-    state: { backoffFirst: true, ...stateOf(wish) },
-    details: [...wish.join.details, detail(wish.now, 'digestSkipped')],
-    next: wish.nextStep === null ? null : { step: wish.nextStep, digestId: wish.job.digestId },
+export function passes(decision: DeferredDigest): Settlement {
+  return settles(decision.job, 'skipped', {
+    state: { backoffFirst: true, ...stateOf(decision) },
+    details: [...decision.join.details, detail(decision.now, 'digestSkipped')],
+    next: decision.nextStep === null ? null : { step: decision.nextStep, digestId: decision.job.digestId },
   })
 }
 
-const stateOf = ({ join: { digestValue, held } }: DigestWish): JobState => ({
+const stateOf = ({ join: { digestValue, held } }: DeferredDigest): JobState => ({
   ...(digestValue === undefined ? {} : { digestValue }),
   ...(held === undefined ? {} : { heldBy: held.by }),
 })
@@ -105,55 +105,55 @@ const stateOf = ({ join: { digestValue, held } }: DigestWish): JobState => ({
 async function firstAfterSilence(
   tx: Tx,
   environment: Environment,
-  ordered: readonly DigestWish[],
+  ordered: readonly DeferredDigest[],
   now: Date,
-): Promise<Set<DigestWish>> {
-  const groups = groupByIdentity(ordered.filter((wish) => wish.join.backoffMs !== undefined))
+): Promise<Set<DeferredDigest>> {
+  const groups = groupByIdentity(ordered.filter((decision) => decision.join.backoffMs !== undefined))
   const noted = await noteBackoffs(
     tx,
     environment,
     [...groups.values()].map((group) => group.identity),
     now,
   )
-  const first = new Set<DigestWish>()
+  const first = new Set<DeferredDigest>()
   for (const row of noted) {
-    const wish = groups.get(identityKey(identityOfRow(row)))?.wishes[0]
-    if (wish === undefined) continue
-    if (endsSilence(wish, row.previous_at, now)) first.add(wish)
+    const decision = groups.get(identityKey(identityOfRow(row)))?.deferred[0]
+    if (decision === undefined) continue
+    if (endsSilence(decision, row.previous_at, now)) first.add(decision)
   }
   return first
 }
 
 /** `previousAt`: when its identity last heard of something; null for never. */
-export function endsSilence({ join }: DigestWish, previousAt: Date | null, now: Date): boolean {
+export function endsSilence({ join }: DeferredDigest, previousAt: Date | null, now: Date): boolean {
   return previousAt === null || previousAt.getTime() < now.getTime() - (join.backoffMs ?? 0)
 }
 
 interface IdentityGroup {
   readonly identity: DigestIdentity
-  readonly wishes: [DigestWish, ...DigestWish[]]
+  readonly deferred: [DeferredDigest, ...DeferredDigest[]]
 }
 
-function groupByIdentity(wishes: readonly DigestWish[]): Map<string, IdentityGroup> {
+function groupByIdentity(deferred: readonly DeferredDigest[]): Map<string, IdentityGroup> {
   const groups = new Map<string, IdentityGroup>()
-  for (const wish of wishes) {
-    const identity = identityOf(wish)
+  for (const decision of deferred) {
+    const identity = identityOf(decision)
     const key = identityKey(identity)
     const group = groups.get(key)
-    if (group === undefined) groups.set(key, { identity, wishes: [wish] })
-    else group.wishes.push(wish)
+    if (group === undefined) groups.set(key, { identity, deferred: [decision] })
+    else group.deferred.push(decision)
   }
   return groups
 }
 
-export function identityOf(wish: DigestWish): DigestIdentity {
-  const { digestValue, held, apart } = wish.join
+export function identityOf(decision: DeferredDigest): DigestIdentity {
+  const { digestValue, held, apart } = decision.join
   // No value of a digest key makes the text of a held one, or of a test's: those begin with an equals sign.
   const value = digestValue === undefined ? '' : `=${digestValue}`
   const keyHash = createHash('sha256')
     .update(apart === undefined ? (held === undefined ? value : `held ${held.key}`) : `test ${apart}`)
     .digest()
-  return { stepId: wish.join.stepId, subscriberId: wish.job.subscriberId, keyHash }
+  return { stepId: decision.join.stepId, subscriberId: decision.job.subscriberId, keyHash }
 }
 
 export function identityOfRow(row: { step_id: string; subscriber_id: string; key_hash: Buffer }): DigestIdentity {

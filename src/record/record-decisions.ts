@@ -7,7 +7,7 @@ import { holdJobs } from '../store/jobs/settle.ts'
 import type { World } from '../world/world.ts'
 import { countWritten } from './count-messages.ts'
 import { joinDigests } from './join-digests.ts'
-import type { MadeAfter, Settlement, Wish } from './settlement.ts'
+import type { MadeAfter, Settlement, DeferredDecision } from './settlement.ts'
 import { takeThrottles } from './take-throttles.ts'
 import type { Written } from './write-settlements.ts'
 import { writeClosing, writeSettlements } from './write-settlements.ts'
@@ -15,7 +15,7 @@ import { writeClosing, writeSettlements } from './write-settlements.ts'
 export interface Decided {
   readonly settlements: readonly Settlement[]
   readonly madeAfter?: MadeAfter
-  readonly wishes: readonly Wish[]
+  readonly deferred: readonly DeferredDecision[]
 }
 
 /** Returns the ids of the jobs that were still ours. Next steps are handed to this node's worker if it has room. */
@@ -26,8 +26,8 @@ export async function recordDecisions(
   queue: Queue,
   decided: Decided,
 ): Promise<ReadonlySet<string>> {
-  const { settlements, wishes, madeAfter } = decided
-  const nextCount = settlements.filter(({ next }) => next !== null).length - (madeAfter?.size ?? 0) + wishes.length
+  const { settlements, deferred, madeAfter } = decided
+  const nextCount = settlements.filter(({ next }) => next !== null).length - (madeAfter?.size ?? 0) + deferred.length
   const reservation = nextCount === 0 ? undefined : queue.reserve(nextCount)
   let written: Written = { kept: new Set(), preLeased: [] }
   try {
@@ -47,9 +47,9 @@ async function write(
   world: World,
   environment: Environment,
   queue: Queue,
-  { settlements, wishes, ...parts }: Decided & { reservation: Reservation | undefined },
+  { settlements, deferred, ...parts }: Decided & { reservation: Reservation | undefined },
 ): Promise<Written> {
-  if (wishes.length === 0 && settlements.every((settlement) => settlement.closes === null)) {
+  if (deferred.length === 0 && settlements.every((settlement) => settlement.closes === null)) {
     return writeSettlements(db, world, environment, queue, { settlements, ...parts })
   }
   return db.transaction(async (tx) => {
@@ -59,20 +59,20 @@ async function write(
     const held = await holdJobs(
       tx,
       environment,
-      [...wishes, ...closing].map(({ job }) => job),
+      [...deferred, ...closing].map(({ job }) => job),
     )
-    const ours = wishes.filter((wish) => held.has(wish.job.id))
+    const ours = deferred.filter((decision) => held.has(decision.job.id))
     const joined = await joinDigests(
       tx,
       world,
       environment,
-      ours.filter((wish) => 'join' in wish),
+      ours.filter((decision) => 'join' in decision),
     )
     const throttled = await takeThrottles(
       tx,
       world,
       environment,
-      ours.filter((wish) => 'take' in wish),
+      ours.filter((decision) => 'take' in decision),
     )
     const all = [...settlements, ...joined, ...throttled]
     return writeClosing(tx, world, environment, queue, { settlements: all, ...parts })

@@ -2,7 +2,7 @@
 import { oneStatement } from '../db/one-statement.ts'
 import type { Sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
-import { gathered } from '../domain/gathered.ts'
+import { fastFlatMap } from '../domain/fast-flat-map.ts'
 import { jobCountInsertion } from '../store/counts.ts'
 import { lateJobs } from '../store/jobs/late-sent.ts'
 import { lateSent, sentLate } from '../store/messages/late-sent.ts'
@@ -16,14 +16,14 @@ export async function recordLateSent(
   lost: readonly JobOutcome[],
   now: Date,
 ): Promise<ReadonlySet<string>> {
-  const known = gathered(lost, onlySent)
+  const known = fastFlatMap(lost, onlySent)
   if (known.length === 0) return new Set()
   const jobs = known.map(({ settlement: { job, details }, results }) => ({
     id: job.id,
     messageIds: results.map(({ id }) => id),
     details: details.filter(({ code }) => code === 'messageSent'),
   }))
-  const results = gathered(known, (outcome) => outcome.results)
+  const results = fastFlatMap(known, (outcome) => outcome.results)
   const counted = jobCountInsertion(environment, countedLate(lost, now), { name: 'late', ids: sentLate }, now)
   const parts = [lateJobs(environment, jobs), lateSent(environment, results, now), counted]
   const rows = await db.rows<{ id: string }>(oneStatement(parts, sentLate))

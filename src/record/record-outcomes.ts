@@ -1,7 +1,7 @@
 // One statement for the outcomes of calls: messages, their jobs, and the steps after them.
 import type { Db, Sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
-import { gathered } from '../domain/gathered.ts'
+import { fastFlatMap } from '../domain/fast-flat-map.ts'
 import type { NewSuppression } from '../domain/suppression.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { CallResult } from '../store/messages/sending.ts'
@@ -38,14 +38,14 @@ export async function recordOutcomes(
 ): Promise<void> {
   const nextCount = outcomes.filter(({ settlement }) => settlement.next !== null).length
   const reservation = nextCount === 0 ? undefined : queue.reserve(nextCount)
-  const dead = gathered(outcomes, ({ deadTokens }) => deadTokens ?? [])
-  const polls = gathered(outcomes, (outcome) => outcome.polls ?? [])
+  const dead = fastFlatMap(outcomes, ({ deadTokens }) => deadTokens ?? [])
+  const polls = fastFlatMap(outcomes, (outcome) => outcome.polls ?? [])
   const write = (place: Sql): Promise<Written> =>
     writeSettlements(place, world, environment, queue, {
       settlements: outcomes.map(({ settlement }) => settlement),
-      results: gathered(outcomes, ({ results }) => results),
+      results: fastFlatMap(outcomes, ({ results }) => results),
       calls: countedCalls(outcomes, world.now()),
-      suppressions: gathered(outcomes, ({ suppressions }) => suppressions ?? []),
+      suppressions: fastFlatMap(outcomes, ({ suppressions }) => suppressions ?? []),
       reservation,
     })
   let written: Written = { kept: new Set(), preLeased: [] }

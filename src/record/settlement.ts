@@ -39,7 +39,7 @@ export interface RestOfSteps {
 }
 
 /** A job that wants to join a digest: whether it opens, joins or passes is known only in the transaction. */
-export interface DigestWish {
+export interface DeferredDigest {
   readonly job: Job
   readonly join: JoinDigest
   readonly workflowId: string
@@ -50,7 +50,7 @@ export interface DigestWish {
 }
 
 /** A job that asks a throttle: whether it goes on is known only in the transaction. */
-export interface ThrottleWish {
+export interface DeferredThrottle {
   readonly job: Job
   readonly take: TakeThrottle
   readonly now: Date
@@ -59,7 +59,7 @@ export interface ThrottleWish {
 }
 
 /** What can only be decided where it is written. */
-export type Wish = DigestWish | ThrottleWish
+export type DeferredDecision = DeferredDigest | DeferredThrottle
 
 export const settles = (
   job: Job,

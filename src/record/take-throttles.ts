@@ -9,24 +9,24 @@ import { findEventOrder } from '../store/events.ts'
 import type { AskedWindow, ThrottleIdentity } from '../store/throttle-windows.ts'
 import { askThrottles } from '../store/throttle-windows.ts'
 import type { World } from '../world/world.ts'
-import type { Settlement, ThrottleWish } from './settlement.ts'
+import type { Settlement, DeferredThrottle } from './settlement.ts'
 import { settles } from './settlement.ts'
 
-/** Turns wishes into settlements. The jobs are held: nobody else settles them meanwhile. */
+/** Turns deferred into settlements. The jobs are held: nobody else settles them meanwhile. */
 export async function takeThrottles(
   tx: Tx,
   world: World,
   environment: Environment,
-  wishes: readonly ThrottleWish[],
+  deferred: readonly DeferredThrottle[],
 ): Promise<Settlement[]> {
-  if (wishes.length === 0) return []
-  const ordered = await inEventOrder(tx, environment, wishes)
-  const groups = grouped(ordered, (wish) => throttleKey(throttleIdentityOf(wish)))
+  if (deferred.length === 0) return []
+  const ordered = await inEventOrder(tx, environment, deferred)
+  const groups = grouped(ordered, (decision) => throttleKey(throttleIdentityOf(decision)))
   const windows = await askThrottles(
     tx,
     environment,
     [...groups.values()].map((group) => {
-      const first = group[0] as ThrottleWish
+      const first = group[0] as DeferredThrottle
       return { ...throttleIdentityOf(first), count: group.length, until: first.take.until }
     }),
     world.now(),
@@ -35,10 +35,10 @@ export async function takeThrottles(
   for (const window of windows) {
     const group = groups.get(throttleKey(throttleIdentityOfRow(window))) ?? []
     const before = window.asked - group.length
-    for (const [index, wish] of group.entries())
-      settlements.push(throttleSettlement(wish, before + index, window.until_at))
+    for (const [index, decision] of group.entries())
+      settlements.push(throttleSettlement(decision, before + index, window.until_at))
   }
-  if (settlements.length !== wishes.length) throw new Error('A throttle was not asked for every job')
+  if (settlements.length !== deferred.length) throw new Error('A throttle was not asked for every job')
   return settlements
 }
 
@@ -46,18 +46,18 @@ export async function takeThrottles(
 async function inEventOrder(
   tx: Tx,
   environment: Environment,
-  wishes: readonly ThrottleWish[],
-): Promise<readonly ThrottleWish[]> {
-  const identities = new Set(wishes.map((wish) => throttleKey(throttleIdentityOf(wish))))
-  if (identities.size === wishes.length) return wishes
-  const order = await findEventOrder(tx, environment, [...new Set(wishes.map((wish) => wish.job.eventId))])
-  const seqOf = ({ job }: ThrottleWish): number => order.get(job.eventId) ?? 0
-  return [...wishes].sort((a, b) => seqOf(a) - seqOf(b))
+  deferred: readonly DeferredThrottle[],
+): Promise<readonly DeferredThrottle[]> {
+  const identities = new Set(deferred.map((decision) => throttleKey(throttleIdentityOf(decision))))
+  if (identities.size === deferred.length) return deferred
+  const order = await findEventOrder(tx, environment, [...new Set(deferred.map((decision) => decision.job.eventId))])
+  const seqOf = ({ job }: DeferredThrottle): number => order.get(job.eventId) ?? 0
+  return [...deferred].sort((a, b) => seqOf(a) - seqOf(b))
 }
 
 /** `before`: how many asked in the window before this one. */
-export function throttleSettlement(wish: ThrottleWish, before: number, untilAt: Date): Settlement {
-  const { job, take, now, nextStep, laterSteps } = wish
+export function throttleSettlement(decision: DeferredThrottle, before: number, untilAt: Date): Settlement {
+  const { job, take, now, nextStep, laterSteps } = decision
   const { threshold } = take
   const throttledUntil = untilAt.toISOString()
   const executionCount = Math.min(before, threshold)
@@ -82,7 +82,7 @@ export function throttleSettlement(wish: ThrottleWish, before: number, untilAt: 
   })
 }
 
-export function throttleIdentityOf({ job, take }: ThrottleWish): ThrottleIdentity {
+export function throttleIdentityOf({ job, take }: DeferredThrottle): ThrottleIdentity {
   const keyHash = createHash('sha256')
     .update(take.throttleValue === undefined ? '' : `=${take.throttleValue}`)
     .digest()

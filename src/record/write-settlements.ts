@@ -6,7 +6,7 @@ import { sql } from '../db/sql.ts'
 import { jobIdOf } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
 import { detail } from '../domain/execution-detail.ts'
-import { gathered } from '../domain/gathered.ts'
+import { fastFlatMap } from '../domain/fast-flat-map.ts'
 import type { Job } from '../domain/job.ts'
 import type { NewSuppression } from '../domain/suppression.ts'
 import type { Queue } from '../queue/queue.ts'
@@ -61,11 +61,11 @@ export async function writeSettlements(
   const now = world.now()
   const { clock, leaseMs } = queue
   const lease = reservation?.lease ?? null
-  const messages = gathered(settlements, (settlement) => settlement.messages).map((message) =>
+  const messages = fastFlatMap(settlements, (settlement) => settlement.messages).map((message) =>
     withSealedAddresses(world.sealer, environment, message),
   )
   const next = nextJobs(settlements, madeAfter)
-  const over = gathered(settlements, (settlement) => endedJobsOf(settlement, madeAfter))
+  const over = fastFlatMap(settlements, (settlement) => endedJobsOf(settlement, madeAfter))
   const counted = countedJobs(settlements, over, calls, now)
   const doubtful = countedByMessage(settlements, calls)
   const insertLease = { clock, leaseMs, lease, now }
@@ -123,7 +123,7 @@ export async function writeClosing(
   { settlements, ...parts }: SettlingParts,
 ): Promise<Written> {
   const now = world.now()
-  const closing = gathered(settlements, (settlement) => settlement.closes ?? [])
+  const closing = fastFlatMap(settlements, (settlement) => settlement.closes ?? [])
   const closed = await closeWindows(tx, environment, closing, now)
   const counted = settlements.map((settlement) => withDigestCount(settlement, closed, now))
   const written = await writeSettlements(tx, world, environment, queue, { ...parts, settlements: counted })

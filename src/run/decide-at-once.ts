@@ -57,7 +57,7 @@ async function decide(
   const now = world.now()
   const parts = { environment, facts, links, renderer, now, stages, answers: new Map(), tracing: undefined }
   const decided = await costly.timed(environment, () => decideBatch(parts, jobs))
-  if (decided.wishes.length + decided.asking.length + decided.calls.length > 0) return undefined
+  if (decided.deferred.length + decided.asking.length + decided.calls.length > 0) return undefined
   // As if each came after itself: it has no row yet, and one that waits for a slot is written as well.
   const madeAfter = new Map([...jobs.map(({ id }) => [id, id] as const), ...decided.madeAfter])
   const placed = placeBatch(

@@ -37,7 +37,7 @@ function scene(kept: readonly number[] | Error) {
     messages: [{ id: `message of ${job.id}`, marksLater, seat: { leave: () => void left.push(job.id) } }],
   })
   const record = (batch: object, jobs: readonly Job[]) => {
-    const empty = { settlements: [], wishes: [], madeAfter: new Map(), begun: [], waiting: [], calls: [] }
+    const empty = { settlements: [], deferred: [], madeAfter: new Map(), begun: [], waiting: [], calls: [] }
     return recordPlaced(stages, environment, jobs, { ...empty, ...batch } as unknown as PlacedBatch)
   }
   return { left, noted, record, begunOf, woken: () => woken }

@@ -22,11 +22,11 @@ export async function recordPlaced(
   { pipeline: { db, world, queue }, sends, unconfirmed }: Stages,
   environment: Environment,
   jobs: readonly Job[],
-  { settlements, wishes, madeAfter, begun, waiting, calls }: PlacedBatch,
+  { settlements, deferred, madeAfter, begun, waiting, calls }: PlacedBatch,
 ): Promise<RecordedBatch> {
   let ours: ReadonlySet<string>
   try {
-    ours = await recordDecisions(db, world, environment, queue, { settlements, wishes, madeAfter })
+    ours = await recordDecisions(db, world, environment, queue, { settlements, deferred, madeAfter })
   } catch (error) {
     if (isInfrastructureError(error)) unconfirmed.note({ jobs, madeAfter, marked: begun.flatMap(markedBy) })
     leaveSeats(begun)

@@ -160,7 +160,7 @@ async function decideAsked(
     const answers = await orAgain(stages, all, handling, async () => {
       const asked = await askWebhooks(stages.pipeline, environment, asking)
       const { settlements } = asked
-      if (settlements.length > 0) await recordDecisions(db, world, environment, queue, { settlements, wishes: [] })
+      if (settlements.length > 0) await recordDecisions(db, world, environment, queue, { settlements, deferred: [] })
       for (const { job } of settlements) handling.done(job)
       return asked.answers
     })

@@ -11,7 +11,7 @@ import type { Stages } from './stages.ts'
 
 /** Whoever cancels does it by itself within this time, and says how much it was; its task begins then. */
 const cancelMsMax = 15_000
-const lookAgainMs = 2_000
+const requeueAfterMs = 2_000
 
 /** Ends or postpones them, and returns the others. Events that came with their jobs were written a moment ago, and are not asked. */
 export async function withoutCanceled(
@@ -26,7 +26,7 @@ export async function withoutCanceled(
   const over = new Set(canceled.map(({ id }) => id))
   const now = world.now()
   const isFresh = ({ eventId }: Job): boolean => isBeingCanceled(events.get(eventId), now)
-  const due = new Date(now.getTime() + lookAgainMs)
+  const due = new Date(now.getTime() + requeueAfterMs)
   const settlements = canceled.filter(isFresh).map((job) => settles(job, job.status, { due }))
   await writeSettlements(db, world, environment, queue, { settlements, reservation: undefined })
   const left = canceled.filter((job) => !isFresh(job))

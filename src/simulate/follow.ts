@@ -15,14 +15,14 @@ import type { PendingCall } from '../run/send/custom-calls.ts'
 import { callSettled } from '../run/send/custom-calls.ts'
 import { outgoingOf, withoutIntegration } from '../run/send/place-sends.ts'
 import { begunSettlement } from '../run/send/settle-begun.ts'
-import { settlementOf } from '../run/send/settle-outcomes.ts'
+import { settleCalls } from '../run/send/settle-outcomes.ts'
 import type { Room } from './room.ts'
 import { contentLengthMax, keptDetail, roughLengthOf } from './room.ts'
 import type { Run } from './run.ts'
 import { settle, stepRunOf } from './run.ts'
 import type { Turns } from './turns.ts'
-import type { WindowParts, Wishing } from './windows.ts'
-import { settleWishes } from './windows.ts'
+import type { WindowParts, DeferredRun } from './windows.ts'
+import { settleDeferred } from './windows.ts'
 
 /** What is taken for granted of others. */
 export interface Assumptions {
@@ -64,14 +64,14 @@ interface Sending {
 
 async function followWave(following: Following, runs: readonly Run[]): Promise<void> {
   const { deciding, environment, windows, turns } = following
-  const wishing: Wishing[] = []
+  const deferredRuns: DeferredRun[] = []
   let sends: Sending[] = []
   let length = 0
   turns.begin()
   for (const run of runs) {
     const over = turns.over()
     if (over !== undefined) await over
-    const send = decideRun(following, run, wishing)
+    const send = decideRun(following, run, deferredRuns)
     if (send === undefined) continue
     sends.push({ run, send })
     length += send.decision.messages.reduce((sum, draft) => sum + roughLengthOf(draft), 0)
@@ -82,8 +82,8 @@ async function followWave(following: Following, runs: readonly Run[]): Promise<v
     length = 0
   }
   await sendAll(following, sends)
-  if (wishing.length === 0) return
-  const settled = await deciding.db.together((db) => settleWishes(db, environment, wishing, windows))
+  if (deferredRuns.length === 0) return
+  const settled = await deciding.db.together((db) => settleDeferred(db, environment, deferredRuns, windows))
   for (const { run, settlement } of settled) settle(following, run, settlement)
 }
 
@@ -103,8 +103,8 @@ async function sendAll(following: Following, sends: readonly Sending[]): Promise
   }
 }
 
-/** What is to be sent for it, where something is; what it wishes for is added to the others' wishes. */
-function decideRun(following: Following, run: Run, wishing: Wishing[]): Send | undefined {
+/** What is to be sent for it, where something is; what it deferred for is added to the others' deferred. */
+function decideRun(following: Following, run: Run, deferredRuns: DeferredRun[]): Send | undefined {
   const { deciding, environment, links, assumptions, clock } = following
   const { job, now } = run
   if (job === undefined) return undefined
@@ -126,7 +126,7 @@ function decideRun(following: Following, run: Run, wishing: Wishing[]): Send | u
   if ('send' in decided) return decided.send
   if ('call' in decided) callNow(following, run, decided.call)
   else if ('status' in decided.settled) settle(following, run, decided.settled)
-  else wishing.push({ run, wish: decided.settled })
+  else deferredRuns.push({ run, decision: decided.settled })
   return undefined
 }
 
@@ -171,7 +171,7 @@ function sendNow(following: Following, run: Run, { facts, decision }: Send): voi
   // No provider took it, so there is nothing to report of it.
   const { state } = begun
   const taken = { details: [], state: state ?? {}, isReached: true, isLeftUnsure: false, again: [], now }
-  settle(following, run, settlementOf(facts, taken))
+  settle(following, run, settleCalls(facts, taken))
 }
 
 function callNow(following: Following, run: Run, call: PendingCall): void {

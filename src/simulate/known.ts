@@ -18,7 +18,7 @@ import { unsubscribeLinks } from '../run/decide/unsubscribe-headers.ts'
 import type { Deciding } from '../run/pipeline.ts'
 import type { ContextRow } from '../store/contexts.ts'
 import type { People } from './people.ts'
-import { stranger, withBrought } from './people.ts'
+import { newSubscriberRow, withBrought } from './people.ts'
 
 /** An event that would run, numbered. */
 export interface NumberedEvent extends Runnable {
@@ -86,7 +86,7 @@ export async function loadForAll(
   const triggered = triggeredEvent(rowOf(event, noPeople, [], at))
   const here: Deciding = { ...deciding, db: { ...deciding.db, together: (work) => work(on) } }
   const jobs = jobsOf(environment, event, triggered, [nobody])
-  const subscribers = new Map([[nobody, stranger(nobody, nobody, at)]])
+  const subscribers = new Map([[nobody, newSubscriberRow(nobody, nobody, at)]])
   return loadFacts(here, environment, eachStep(jobs, event), { subscribers, tenants: tenantsOf(event) })
 }
 

@@ -49,7 +49,7 @@ export async function findPeople(
   const ids = new Map<string, string>()
   const rows = new Map<string, SubscriberRow>()
   for (const { subscriberId, fields } of recipients) {
-    const row = withFields(stored.get(subscriberId) ?? stranger(newId(), subscriberId, now), fields)
+    const row = withFields(stored.get(subscriberId) ?? newSubscriberRow(newId(), subscriberId, now), fields)
     ids.set(subscriberId, row.id)
     rows.set(row.id, row)
   }
@@ -65,7 +65,7 @@ export async function findPeople(
 }
 
 /** Somebody of whom nothing is known. */
-export const stranger = (id: string, subscriberId: string, now: Date): SubscriberRow => ({
+export const newSubscriberRow = (id: string, subscriberId: string, now: Date): SubscriberRow => ({
   id,
   subscriber_id: subscriberId,
   first_name: null,

@@ -63,7 +63,7 @@ function whyOf(
   before: readonly WhyStep[],
 ): WhyStep {
   const told = last.get(place)
-  if (told !== undefined && fareAlike(told.run, run) && areSame(told.before, before)) return told.why
+  if (told !== undefined && haveSameResult(told.run, run) && areSame(told.before, before)) return told.why
   const why = whyStepOf({
     step: version.definition.steps[place] as NotificationStep,
     job: run && { status: run.status, details: run.details, nextAttemptAt: run.waits.at(-1)?.toISOString() },
@@ -76,7 +76,7 @@ function whyOf(
 }
 
 /** In all that why is told of. */
-function fareAlike(one: StepRun | undefined, other: StepRun | undefined): boolean {
+function haveSameResult(one: StepRun | undefined, other: StepRun | undefined): boolean {
   if (one === undefined || other === undefined) return one === other
   return (
     one.status === other.status &&

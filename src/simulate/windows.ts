@@ -3,16 +3,16 @@ import type { Sql } from '../db/sql.ts'
 import { sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import { endsSilence, identityKey, identityOf, identityOfRow, joins, opens, passes } from '../record/join-digests.ts'
-import type { DigestWish, Settlement, ThrottleWish, Wish } from '../record/settlement.ts'
+import type { DeferredDigest, Settlement, DeferredThrottle, DeferredDecision } from '../record/settlement.ts'
 import { throttleIdentityOf, throttleIdentityOfRow, throttleKey, throttleSettlement } from '../record/take-throttles.ts'
 import type { DigestIdentity, JoinedWindow } from '../store/digests.ts'
 import type { ThrottleIdentity } from '../store/throttle-windows.ts'
 import type { Run, WindowSeen } from './run.ts'
 import { stepRunOf } from './run.ts'
 
-export interface Wishing<Kind extends Wish = Wish> {
+export interface DeferredRun<Kind extends DeferredDecision = DeferredDecision> {
   readonly run: Run
-  readonly wish: Kind
+  readonly decision: Kind
 }
 
 export interface Settled {
@@ -28,32 +28,32 @@ export interface WindowParts {
   newId(at: Date): string
 }
 
-/** At most three statements, however many wish. */
-export async function settleWishes(
+/** At most three statements, however many decision. */
+export async function settleDeferred(
   db: Sql,
   environment: Environment,
-  wishing: readonly Wishing[],
+  deferredRuns: readonly DeferredRun[],
   parts: WindowParts,
 ): Promise<Settled[]> {
-  const joining = wishing.filter((one): one is Wishing<DigestWish> => 'join' in one.wish)
-  const taking = wishing.filter((one): one is Wishing<ThrottleWish> => 'take' in one.wish)
-  const backing = joining.filter(({ wish }) => wish.join.backoffMs !== undefined)
+  const joining = deferredRuns.filter((one): one is DeferredRun<DeferredDigest> => 'join' in one.decision)
+  const taking = deferredRuns.filter((one): one is DeferredRun<DeferredThrottle> => 'take' in one.decision)
+  const backing = joining.filter(({ decision }) => decision.join.backoffMs !== undefined)
   const [heard, windows, throttles] = parts.isSaved
     ? await Promise.all([
         lastHeard(
           db,
           environment,
-          backing.map(({ wish }) => identityOf(wish)),
+          backing.map(({ decision }) => identityOf(decision)),
         ),
         openWindows(
           db,
           environment,
-          joining.map(({ wish }) => identityOf(wish)),
+          joining.map(({ decision }) => identityOf(decision)),
         ),
         openThrottles(
           db,
           environment,
-          taking.map(({ wish }) => throttleIdentityOf(wish)),
+          taking.map(({ decision }) => throttleIdentityOf(decision)),
         ),
       ])
     : [new Map<string, Date>(), new Map<string, WindowRow>(), new Map<string, ThrottleRow>()]
@@ -69,34 +69,34 @@ interface OpenDigests {
   readonly parts: WindowParts
 }
 
-function joined({ run, wish }: Wishing<DigestWish>, { heard, windows, parts }: OpenDigests): Settled {
-  const identity = identityOf(wish)
+function joined({ run, decision }: DeferredRun<DeferredDigest>, { heard, windows, parts }: OpenDigests): Settled {
+  const identity = identityOf(decision)
   const key = identityKey(identity)
-  if (wish.join.backoffMs !== undefined && endsSilence(wish, heard.get(key) ?? null, wish.now)) {
-    return { run, settlement: passes(wish) }
+  if (decision.join.backoffMs !== undefined && endsSilence(decision, heard.get(key) ?? null, decision.now)) {
+    return { run, settlement: passes(decision) }
   }
-  const step = stepRunOf(run, wish.job.step)
+  const step = stepRunOf(run, decision.job.step)
   const open = windows.get(key)
-  if (open !== undefined && (open.open_until > wish.now || wish.now <= parts.trueNow)) {
+  if (open !== undefined && (open.open_until > decision.now || decision.now <= parts.trueNow)) {
     step.window = seenOf(open)
-    return { run, settlement: joins(wish, open) }
+    return { run, settlement: joins(decision, open) }
   }
   const window: JoinedWindow = {
-    id: parts.newId(wish.now),
+    id: parts.newId(decision.now),
     step_id: identity.stepId,
     subscriber_id: identity.subscriberId,
     key_hash: identity.keyHash,
     notification_id: run.notificationId,
-    due_at: wish.join.dueAt,
+    due_at: decision.join.dueAt,
     opened: true,
   }
   // The events of a digest before this one come along.
-  const carried = run.gathered.get(wish.job.digestId ?? '')
-  const payloads = carried?.payloads ?? [{ ...(wish.job.event?.payload ?? {}) }]
+  const carried = run.gathered.get(decision.job.digestId ?? '')
+  const payloads = carried?.payloads ?? [{ ...(decision.job.event?.payload ?? {}) }]
   const total = carried?.total ?? 1
   run.gathered.set(window.id, { window_id: window.id, step_id: identity.stepId, total, payloads })
   step.window = { opened: true, until: window.due_at, events: total, transactionIds: [] }
-  return { run, settlement: opens(wish, window) }
+  return { run, settlement: opens(decision, window) }
 }
 
 const seenOf = (row: WindowRow): WindowSeen => ({
@@ -108,13 +108,13 @@ const seenOf = (row: WindowRow): WindowSeen => ({
   transactionIds: row.transaction_ids,
 })
 
-function taken({ run, wish }: Wishing<ThrottleWish>, throttles: ReadonlyMap<string, ThrottleRow>): Settled {
-  const row = throttles.get(throttleKey(throttleIdentityOf(wish)))
-  const open = row !== undefined && row.until_at > wish.now ? row : undefined
-  const until = open?.until_at ?? wish.take.until
-  const settlement = throttleSettlement(wish, open?.asked ?? 0, until)
-  const { threshold } = wish.take
-  stepRunOf(run, wish.job.step).throttle = { count: settlement.state?.throttleCount ?? 0, threshold, until }
+function taken({ run, decision }: DeferredRun<DeferredThrottle>, throttles: ReadonlyMap<string, ThrottleRow>): Settled {
+  const row = throttles.get(throttleKey(throttleIdentityOf(decision)))
+  const open = row !== undefined && row.until_at > decision.now ? row : undefined
+  const until = open?.until_at ?? decision.take.until
+  const settlement = throttleSettlement(decision, open?.asked ?? 0, until)
+  const { threshold } = decision.take
+  stepRunOf(run, decision.job.step).throttle = { count: settlement.state?.throttleCount ?? 0, threshold, until }
   return { run, settlement }
 }
 

@@ -6,7 +6,7 @@ import { sql } from '../db/sql.ts'
 import type { CountMeasure, StoredGrain } from '../domain/counts.ts'
 import { dayMs, hoursPerDay, keptMs, minuteMs } from '../domain/counts.ts'
 import type { Environment } from '../domain/environment.ts'
-import { gathered } from '../domain/gathered.ts'
+import { fastFlatMap } from '../domain/fast-flat-map.ts'
 
 /** `deliveries`: times to deliver, by bucket. `failures`: what went wrong, by code. */
 export type StoredMeasure = CountMeasure | 'deliveries' | 'failures'
@@ -76,7 +76,7 @@ export function jobCountInsertion(
 ): Part {
   const { keys, kinds, kindOfJob } = kindsOf(jobs)
   const common = commonest(kindOfJob)
-  const others = gathered(jobs, ({ id }, place) =>
+  const others = fastFlatMap(jobs, ({ id }, place) =>
     kindOfJob[place] === common ? [] : [{ id, kind: kindOfJob[place] }],
   )
   const said = [...kinds.values()].flatMap(({ kind, places }) => places.map((place) => ({ kind, place })))

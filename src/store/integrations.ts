@@ -4,7 +4,7 @@ import type { Sql, Tx } from '../db/sql.ts'
 import { json, prepared, sql } from '../db/sql.ts'
 import type { StepFilter } from '../domain/condition.ts'
 import type { Environment } from '../domain/environment.ts'
-import type { Channel, Configurations, Credentials, Integration, Standing } from '../domain/integration.ts'
+import type { Channel, Configurations, Credentials, Integration, IntegrationStatus } from '../domain/integration.ts'
 import { integrationsMax } from '../domain/integration.ts'
 import type { Sealer, SealPurpose } from '../domain/sealed.ts'
 import { isSealedOtherwise, nilId, sealedAnew } from './sealed-columns.ts'
@@ -115,8 +115,8 @@ export async function lockIntegrations(tx: Tx, environment: Environment): Promis
 }
 
 /** All that are not deleted, oldest first, without opening anything sealed. */
-export async function listStandings(db: Sql, environment: Environment): Promise<Standing[]> {
-  return db.rows<Standing>(
+export async function listIntegrationStatuses(db: Sql, environment: Environment): Promise<IntegrationStatus[]> {
+  return db.rows<IntegrationStatus>(
     prepared(
       'integrations-standings',
       sql`select id, provider_id as "providerId", channel, active, is_primary as "primary",

@@ -80,13 +80,13 @@ async function makePlans(): Promise<Plan[]> {
 
 async function makePeople(): Promise<Person[]> {
   const zones = ['America/New_York', 'Europe/Berlin', 'Australia/Lord_Howe', 'Asia/Kolkata']
-  const wishes = [schedules['office'], schedules['nights'], schedules['office'], undefined]
+  const deferred = [schedules['office'], schedules['nights'], schedules['office'], undefined]
   return Promise.all(
     zones.map(async (timezone, index) => {
       const subscriberId = fresh('person')
       const email = `${subscriberId}@example.org`
       await scene.expect(201, 'POST', '/v2/subscribers', { subscriberId, email, timezone })
-      const schedule = wishes[index]
+      const schedule = deferred[index]
       if (schedule !== undefined) {
         await scene.expect(200, 'PATCH', `/v2/subscribers/${subscriberId}/preferences`, { schedule })
       }

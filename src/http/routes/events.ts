@@ -91,7 +91,7 @@ export const eventRoutes = [
     errors: [413],
     handle: async ({ triggers }, { caller, body, idempotency, traceparent }) => {
       const event = await readOne(body)
-      return orRefused(await triggers.single(caller.environment, { event, idempotency, traceparent }))
+      return throwIfRejected(await triggers.single(caller.environment, { event, idempotency, traceparent }))
     },
   }),
   route({
@@ -149,7 +149,7 @@ export const eventRoutes = [
     errors: [413],
     handle: async ({ triggers }, { caller, body, idempotency, traceparent }) => {
       const event = await readOne(body, 'broadcast')
-      return orRefused(await triggers.single(caller.environment, { event, idempotency, traceparent }))
+      return throwIfRejected(await triggers.single(caller.environment, { event, idempotency, traceparent }))
     },
   }),
   route({
@@ -192,7 +192,7 @@ async function readInTurns(events: readonly unknown[], source: EventSource): Pro
 }
 
 /** A single event that cannot run is the caller's to mend. */
-export function orRefused(answer: Answer<TriggerResult>): Answer<TriggerResult> {
+export function throwIfRejected(answer: Answer<TriggerResult>): Answer<TriggerResult> {
   if (answer.body.status !== 'error') return answer
   throw invalid({ event: { messages: [...(answer.body.error ?? [])] } }, answer.body.error?.join('; '))
 }

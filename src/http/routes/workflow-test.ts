@@ -8,7 +8,7 @@ import { planTest } from '../../manage/workflow-test.ts'
 import { readEvent } from '../event-request.ts'
 import { route } from '../route.ts'
 import { freeObject } from '../schemas.ts'
-import { eventMembers, orRefused, triggerResult } from './events.ts'
+import { eventMembers, throwIfRejected, triggerResult } from './events.ts'
 import { stepPreview } from './workflow-v2-schemas.ts'
 
 const workflowId = Type.String({ minLength: 1, maxLength: 255, description: 'The `_id` or the trigger identifier.' })
@@ -80,7 +80,7 @@ export const workflowTestRoutes = [
       const { steps, skipDelays, ...given } = body
       const plan = await planTest(db, caller.environment, { ...params, ...body })
       const event = asTest(readEvent({ ...given, name: plan.name, payload: plan.payload }), plan.test)
-      return orRefused(await triggers.single(caller.environment, { event, idempotency, traceparent }))
+      return throwIfRejected(await triggers.single(caller.environment, { event, idempotency, traceparent }))
     },
   }),
   route({

@@ -2,7 +2,7 @@
 import type { Environment } from '../../domain/environment.ts'
 import type { Job } from '../../domain/job.ts'
 import { Turn } from '../../domain/turn.ts'
-import type { Settlement, Wish } from '../../record/settlement.ts'
+import type { Settlement, DeferredDecision } from '../../record/settlement.ts'
 import type { PendingCall } from '../send/custom-calls.ts'
 import { heldUnrendered } from '../send/held-unrendered.ts'
 import type { Stages } from '../stages.ts'
@@ -17,7 +17,7 @@ import { mustAsk, withAnswers } from './webhook-answers.ts'
 
 export interface DecidedBatch {
   readonly settlements: Settlement[]
-  readonly wishes: Wish[]
+  readonly deferred: DeferredDecision[]
   readonly sends: Send[]
   readonly calls: PendingCall[]
   /** These ask the customer's own service first. */
@@ -38,7 +38,7 @@ export async function decideBatch(parts: BatchParts, jobs: readonly Job[], turn 
   const { facts, links, answers, tracing, now } = parts
   const batch: DecidedBatch = {
     settlements: [],
-    wishes: [],
+    deferred: [],
     sends: [],
     calls: [],
     asking: [],
@@ -72,11 +72,11 @@ export async function decideBatch(parts: BatchParts, jobs: readonly Job[], turn 
   return batch
 }
 
-function sort({ sends, calls, settlements, wishes }: DecidedBatch, decided: DecidedJob): void {
+function sort({ sends, calls, settlements, deferred }: DecidedBatch, decided: DecidedJob): void {
   if ('send' in decided) sends.push(decided.send)
   else if ('call' in decided) calls.push(decided.call)
   else if ('status' in decided.settled) settlements.push(decided.settled)
-  else wishes.push(decided.settled)
+  else deferred.push(decided.settled)
 }
 
 /** What comes of the job after this one; undefined where it has its own turn, as most have. */
@@ -92,7 +92,7 @@ function decideFollower(
   if (found === undefined || mustAsk(found, stages.pipeline)) return undefined
   const traced = withSpan(tracing, found) as JobFacts
   const next = orUndecided(() => decideJob(parts, traced))
-  // A call or a wish is for a job that is there.
+  // A call or a decision is for a job that is there.
   const isForLater = next === undefined || 'call' in next || ('settled' in next && !('status' in next.settled))
   if (isForLater) {
     tracing?.forget(job)

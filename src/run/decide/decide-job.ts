@@ -3,7 +3,7 @@ import type { Environment } from '../../domain/environment.ts'
 import { detail } from '../../domain/execution-detail.ts'
 import type { Job } from '../../domain/job.ts'
 import type { Renderer } from '../../domain/rendering.ts'
-import type { Settlement, Wish } from '../../record/settlement.ts'
+import type { Settlement, DeferredDecision } from '../../record/settlement.ts'
 import { settles } from '../../record/settlement.ts'
 import type { PendingCall } from '../send/custom-calls.ts'
 import { decide } from './decide.ts'
@@ -11,7 +11,7 @@ import type { JobFacts } from './job-facts.ts'
 import type { Facts } from './load-facts.ts'
 import { scopeOf } from './scope.ts'
 import type { SettledDecision } from './settle-decision.ts'
-import { laterSteps, settlementOf } from './settle-decision.ts'
+import { laterSteps, settleDecision } from './settle-decision.ts'
 import type { Send } from './suppressed.ts'
 import type { UnsubscribeLinks } from './unsubscribe-headers.ts'
 import { withUnsubscribeHeaders } from './unsubscribe-headers.ts'
@@ -25,7 +25,7 @@ export interface DecidingParts {
 }
 
 export type DecidedJob =
-  | { readonly settled: Settlement | Wish }
+  | { readonly settled: Settlement | DeferredDecision }
   | { readonly send: Send }
   | { readonly call: PendingCall }
 
@@ -34,7 +34,7 @@ export function decideJob({ environment, facts, links, renderer, now }: Deciding
   const decision = decide(job, renderer, now)
   if (decision.kind === 'send') return { send: { facts: job, decision: withUnsubscribeHeaders(links, job, decision) } }
   if (decision.kind === 'callOut') return { call: { environment, facts: job, decision } }
-  return { settled: settlementOf(job, inAppAllowed(facts, decision, now), now) }
+  return { settled: settleDecision(job, inAppAllowed(facts, decision, now), now) }
 }
 
 /** Undefined when the subscriber was deleted. Anything else that is missing is a fault of ours. */

@@ -3,7 +3,7 @@ import type { Sql } from '../../db/sql.ts'
 import type { ChannelSettings } from '../../domain/channel-settings.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { TriggeredEvent } from '../../domain/event.ts'
-import { gathered } from '../../domain/gathered.ts'
+import { fastFlatMap } from '../../domain/fast-flat-map.ts'
 import { grouped } from '../../domain/grouped.ts'
 import type { Integration } from '../../domain/integration.ts'
 import type { Job } from '../../domain/job.ts'
@@ -107,7 +107,7 @@ async function readFacts(
     channelsFor(db, world.sealer, environment, jobs, versions),
     tried === undefined ? findPreviousSteps(db, environment, jobs, versions) : noSteps,
   ])
-  const events = [...read, ...new Set(gathered(jobs, (job) => job.event ?? []))]
+  const events = [...read, ...new Set(fastFlatMap(jobs, (job) => job.event ?? []))]
   const [integrations, wording, actors, tenants, contexts, tenantOverrides] = await Promise.all([
     opened.active(db, environment, stamps),
     wordings.for(db, environment, jobs, versions, stamps),
@@ -125,7 +125,7 @@ async function readFacts(
         tried?.tenants,
       ),
     }),
-    findContexts(db, environment, unique(gathered(events, (event) => event.contextKeys ?? []))),
+    findContexts(db, environment, unique(fastFlatMap(events, (event) => event.contextKeys ?? []))),
     findWorkflowOverrides(db, environment, unique(events.map((event) => event.tenantId))),
   ])
   return {

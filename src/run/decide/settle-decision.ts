@@ -7,7 +7,7 @@ import { detail } from '../../domain/execution-detail.ts'
 import type { Job } from '../../domain/job.ts'
 import type { MessageDraft, MessageError, MessageState, MessageStatus, Sending } from '../../domain/message.ts'
 import { activeStepFrom } from '../../domain/workflow.ts'
-import type { RestOfSteps, Settlement, Wish } from '../../record/settlement.ts'
+import type { RestOfSteps, Settlement, DeferredDecision } from '../../record/settlement.ts'
 import { settles } from '../../record/settlement.ts'
 import type { NewMessage } from '../../store/messages/insert.ts'
 import type { JobFacts } from './job-facts.ts'
@@ -15,7 +15,7 @@ import type { JobFacts } from './job-facts.ts'
 /** Everything but what calls out: that needs an integration or a slot first. */
 export type SettledDecision = Exclude<Decision, { kind: 'send' | 'callOut' }>
 
-export function settlementOf(facts: JobFacts, decision: SettledDecision, now: Date): Settlement | Wish {
+export function settleDecision(facts: JobFacts, decision: SettledDecision, now: Date): Settlement | DeferredDecision {
   const { job } = facts
   switch (decision.kind) {
     case 'deliver':

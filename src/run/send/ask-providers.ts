@@ -4,7 +4,7 @@ import { messageFor } from '../../deliver/message-for.ts'
 import { callOfSeat } from '../../deliver/seats.ts'
 import { repeatedIdOf } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
-import { gathered } from '../../domain/gathered.ts'
+import { fastFlatMap } from '../../domain/fast-flat-map.ts'
 import { grouped } from '../../domain/grouped.ts'
 import { isCapturing } from '../../domain/integration.ts'
 import type { Job } from '../../domain/job.ts'
@@ -40,7 +40,7 @@ export function askProviders(
   outgoing: readonly Outgoing<BegunMessage>[],
   leaving: Leaving,
 ): ReadonlyMap<BegunMessage, Promise<Outcome>> {
-  const all = gathered(outgoing, ({ environment, facts, messages }) =>
+  const all = fastFlatMap(outgoing, ({ environment, facts, messages }) =>
     messages.map((message): Asked => ({ environment, facts, message })),
   )
   const answers = new Map<BegunMessage, Promise<Outcome>>()
@@ -116,7 +116,7 @@ async function askTogether(pipeline: Pipeline, group: readonly Asked[], leaving:
   const provider = providerOf(providerId)
   if (provider === undefined) return group.map(() => misconfigured(`There is no provider ${providerId}`))
   const made = await Promise.all(group.map((asked) => addressedOf(pipeline, asked, asked.message.envelope)))
-  const messages = gathered(made, (message) => message ?? [])
+  const messages = fastFlatMap(made, (message) => message ?? [])
   const mayLeave = (): boolean | Promise<boolean> => leaving.mayLeave(group.map(({ facts }) => facts.job))
   const outcomes =
     messages.length === 0 ? [] : await deliverTogether(pipeline.world, { provider, integration, messages, mayLeave })

@@ -54,7 +54,7 @@ export function createCustomCalls(parts: CustomCallParts): CallKind<PendingCall,
     together: (calls) => [calls],
     begin: (environment, calls) => {
       const settlements = calls.map(callBegun)
-      return recordDecisions(outcomesDb, world, environment, queue, { settlements, wishes: [] })
+      return recordDecisions(outcomesDb, world, environment, queue, { settlements, deferred: [] })
     },
     call: (_environment, calls) => calls.map((call) => outcomeOf(parts, call, keyOf(call))),
     rests: () => false,

@@ -48,7 +48,7 @@ function place(decided: Partial<DecidedBatch>, sends: readonly Send[], { isAlive
     sends: { room: () => 100, isBehindOthers: () => false, turnAt: () => now },
     rates: { mayTake: () => true, take: () => {} },
   } as unknown as Stages
-  const empty = { settlements: [], wishes: [], sends: [], calls: [], asking: [], madeAfter: new Map() }
+  const empty = { settlements: [], deferred: [], sends: [], calls: [], asking: [], madeAfter: new Map() }
   const left = { sends, skipped: [settles(jobOf(90), 'skipped', {})] }
   const placed = placeBatch(stages, {} as Environment, facts, { ...empty, ...decided } as DecidedBatch, left, now)
   return { ...placed, written: placed.settlements.map(({ job, status, due }) => [job.id, status, due]) }

@@ -1,6 +1,6 @@
 // Places what a batch decided: what is written now, which calls begin with it, and which wait.
 import type { Environment } from '../../domain/environment.ts'
-import type { MadeAfter, Settlement, Wish } from '../../record/settlement.ts'
+import type { MadeAfter, Settlement, DeferredDecision } from '../../record/settlement.ts'
 import { settles } from '../../record/settlement.ts'
 import type { DecidedBatch } from '../decide/decide-batch.ts'
 import type { Facts } from '../decide/load-facts.ts'
@@ -12,7 +12,7 @@ import { placeSends } from './place-sends.ts'
 
 export interface PlacedBatch {
   readonly settlements: readonly Settlement[]
-  readonly wishes: readonly Wish[]
+  readonly deferred: readonly DeferredDecision[]
   readonly madeAfter: MadeAfter
   /** These hold slots, and are marked with the decision. */
   readonly begun: readonly Outgoing<BegunMessage>[]
@@ -25,7 +25,7 @@ export function placeBatch(
   stages: Stages,
   environment: Environment,
   facts: Facts,
-  { settlements, wishes, madeAfter, calls }: DecidedBatch,
+  { settlements, deferred, madeAfter, calls }: DecidedBatch,
   left: SendsLeft,
   now: Date,
 ): PlacedBatch {
@@ -40,7 +40,7 @@ export function placeBatch(
       ...waitingFollowers(madeAfter, placed.waiting, placed.settlements),
       ...clearedCalls(calls),
     ],
-    wishes,
+    deferred,
     madeAfter,
     begun: placed.begun,
     waiting: placed.waiting,

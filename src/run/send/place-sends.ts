@@ -4,7 +4,7 @@ import type { SendDecision } from '../../domain/decision.ts'
 import { messageIdOf } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { detail } from '../../domain/execution-detail.ts'
-import { gathered } from '../../domain/gathered.ts'
+import { fastFlatMap } from '../../domain/fast-flat-map.ts'
 import type { Channel } from '../../domain/integration.ts'
 import type { Envelope } from '../../domain/message.ts'
 import { notYetSent } from '../../domain/message.ts'
@@ -124,7 +124,7 @@ export function outgoingOf(
   job: JobFacts,
   decision: SendDecision,
 ): Outgoing {
-  const messages = gathered(withDistinctTargets(job.job, decision.messages), (draft): OutgoingMessage[] => {
+  const messages = fastFlatMap(withDistinctTargets(job.job, decision.messages), (draft): OutgoingMessage[] => {
     const choose = chooserOf(deciding, facts, job, draft)
     const integration = rested(deciding.limits, choose, choose([]), [], now)
     if (integration === undefined) return []

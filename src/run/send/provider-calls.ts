@@ -106,7 +106,7 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
     }
     const now = world.now()
     const settlements = calls.map((outgoing) => begunSettlement(outgoing, now))
-    return recordDecisions(outcomesDb, world, environment, queue, { settlements, wishes: [] })
+    return recordDecisions(outcomesDb, world, environment, queue, { settlements, deferred: [] })
   }
 
   call(environment: Environment, calls: readonly Outgoing<BegunMessage>[]): readonly Promise<JobOutcome>[] {

@@ -15,7 +15,7 @@ import type { Pipeline } from '../pipeline.ts'
 import type { Called, Choose, Outgoing, OutgoingMessage } from './outgoing.ts'
 import { chooserOf } from './outgoing.ts'
 import { heldTooLong, isHeldTooLong, rested } from './resting.ts'
-import { dueOf, settlementOf, settleOutcomes } from './settle-outcomes.ts'
+import { dueOf, settleCalls, settleOutcomes } from './settle-outcomes.ts'
 
 const interrupted = 'The service ended while the provider was being asked; whether the message was sent is not known'
 
@@ -149,7 +149,7 @@ function givenUp(job: JobFacts, { messages, left, code, words }: GivenUp, now: D
       ? [detail(now, code)]
       : messages.map(({ providerId }) => detail(now, code, { providerId, raw: { message: words } }))
   return {
-    settlement: settlementOf(job, {
+    settlement: settleCalls(job, {
       details,
       state: job.job.state ?? {},
       isReached: false,

@@ -4,7 +4,7 @@ import type { OutcomeSituation } from '../../domain/after-outcome.ts'
 import { afterOutcome } from '../../domain/after-outcome.ts'
 import type { StoredDetail } from '../../domain/execution-detail.ts'
 import { detail } from '../../domain/execution-detail.ts'
-import { gathered } from '../../domain/gathered.ts'
+import { fastFlatMap } from '../../domain/fast-flat-map.ts'
 import type { Integration } from '../../domain/integration.ts'
 import type { JobState } from '../../domain/job.ts'
 import type { Sending } from '../../domain/message.ts'
@@ -49,7 +49,7 @@ export function settleOutcomes(
 ): JobOutcome {
   const { now } = parts
   const judged = calls.map((call) => judge(facts, call, parts))
-  const dead = gathered(calls, (call) => deadTokenOf(facts, call) ?? [])
+  const dead = fastFlatMap(calls, (call) => deadTokenOf(facts, call) ?? [])
   const results = judged.map((one) => one.result)
   const removed = dead.map(({ providerId, token }) =>
     detail(now, 'deviceTokenRemoved', { providerId, raw: { deviceToken: token } }),
@@ -62,16 +62,16 @@ export function settleOutcomes(
       ? {}
       : { downSince: heldUntil.downSince.toISOString(), heldSince: now.toISOString() }),
   }
-  const settlement = settlementOf(facts, {
-    details: [...gathered(judged, (one) => one.details), ...removed],
+  const settlement = settleCalls(facts, {
+    details: [...fastFlatMap(judged, (one) => one.details), ...removed],
     state,
     isReached: results.some((result) => result.state === 'done' && result.status === 'sent'),
     isLeftUnsure: judged.some((one) => one.isLeftUnsure),
-    again: [...gathered(judged, (one) => one.again ?? []), ...later.map(({ sending }) => dueOf(sending, now))],
+    again: [...fastFlatMap(judged, (one) => one.again ?? []), ...later.map(({ sending }) => dueOf(sending, now))],
     now,
   })
-  const suppressions = gathered(calls, optedOut)
-  const polls = gathered(calls, (call) => awaited(call, now))
+  const suppressions = fastFlatMap(calls, optedOut)
+  const polls = fastFlatMap(calls, (call) => awaited(call, now))
   return {
     settlement,
     results,
@@ -92,7 +92,7 @@ function awaited({ message, asked: { integrationId, providerId }, outcome }: Cal
 export const dueOf = ({ dueAt }: Sending, now: Date): Date => (dueAt === undefined ? now : new Date(dueAt))
 
 /** Goes on at the first time of `again`; without any it is over. */
-export function settlementOf(facts: JobFacts, judgement: Judgement): Settlement {
+export function settleCalls(facts: JobFacts, judgement: Judgement): Settlement {
   const { details, again, now } = judgement
   const [first] = again.length < 2 ? again : [...again].sort((a, b) => a.getTime() - b.getTime())
   const isReached = judgement.isReached || judgement.state.reached === true

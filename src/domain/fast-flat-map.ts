@@ -1,7 +1,7 @@
 // Gathering what each item of a list brings, for what is done for every message.
 
 /** As flatMap, which asks for a constructor and defines its elements one by one: it takes seven times as long. */
-export function gathered<Item, Found>(
+export function fastFlatMap<Item, Found>(
   items: readonly Item[],
   of: (item: Item, place: number) => Found | readonly Found[],
 ): Found[] {

@@ -22,7 +22,7 @@ export interface OwnEnvironment {
   readonly mayDoEverything: boolean
 }
 
-export interface Patient {
+export interface DoctorProbes {
   readonly terminal: Terminal
   readonly url: string
   health(): Promise<Health>
@@ -34,7 +34,7 @@ export interface Patient {
   database(): Promise<DatabaseFacts>
 }
 
-export interface Ways {
+export interface ProbeSources {
   readonly terminal: Terminal
   readonly url: string
   readonly anybody: ApiClient
@@ -43,7 +43,7 @@ export interface Ways {
   database(): Promise<DatabaseFacts>
 }
 
-export function askAll({ terminal, url, anybody, signal, keyHolder, database }: Ways): Patient {
+export function askAll({ terminal, url, anybody, signal, keyHolder, database }: ProbeSources): DoctorProbes {
   const health = once(() => askHealth(anybody, signal))
   /** Whatever the key may read: not asked of a service that does not answer at all. */
   const read = async <Body>(path: string, query: Readonly<Record<string, string>> = {}): Promise<Body> => {
