@@ -14,6 +14,8 @@ test('a lower floor, the own room and its sub-folders, packages and node are all
   const sources = sample({
     'src/http/routes/x.ts':
       "import { a } from '../route.ts'\nimport b from 'fastify'\nimport { c } from '../../domain/problem.ts'",
+    'src/store/people/x.ts':
+      "import { a } from '../events/a.ts'\nimport type { B } from '../../domain/people/b.ts'\nimport { c } from '../../db/c.ts'",
     'src/domain/x.ts': "import { createHash } from 'node:crypto'\nimport type { Y } from './y.ts'",
     'src/world/world.ts': "import type { Sealer } from '../domain/sealed.ts'",
     'src/cli/start.ts': "import { start } from '../main.ts'",
@@ -26,6 +28,11 @@ test('a lower floor, the own room and its sub-folders, packages and node are all
 const refused: Readonly<Record<string, [file: string, text: string]>> = {
   'an import upwards': ['src/store/x.ts', "import { a } from '../manage/a.ts'"],
   'an import sideways': ['src/manage/x.ts', "import { a } from '../read/a.ts'"],
+  'an import upwards from a sub-folder': ['src/store/people/x.ts', "import { a } from '../../manage/people/a.ts'"],
+  'an import sideways into a sub-folder of the same name': [
+    'src/manage/people/x.ts',
+    "import { a } from '../../read/people/a.ts'",
+  ],
   'a type import upwards': ['src/read/x.ts', "import type { A } from '../http/route.ts'"],
   'an import over several lines': ['src/db/x.ts', "import {\n  a,\n  b,\n} from '../store/a.ts'"],
   'an export from above': ['src/db/x.ts', "export { a } from '../store/a.ts'"],

@@ -100,11 +100,14 @@ for (const statement of writing) {
   })
 }
 
-test('the files of one folder of the store may share a table, those of two may not', () => {
+test('the files of the folder named after a table may share it, those of any other folder may not', () => {
   const text = 'tx.run(sql`update things set a = 1`)'
   const one = { 'src/store/things/a.ts': text, 'src/store/things/b.ts': text }
   assert.equal(writerBreaches(sample(one), known).length, 0)
   assert.equal(writerBreaches(sample({ ...one, 'src/store/parts/c.ts': text }), known).length, 1)
+  assert.equal(writerBreaches(sample({ 'src/store/people/a.ts': text }), known).length, 0)
+  const two = { 'src/store/people/a.ts': text, 'src/store/people/b.ts': text }
+  assert.equal(writerBreaches(sample(two), known).length, 1)
 })
 
 test('locks, conflicts, comments, reads and tables of nobody are no writes', () => {
