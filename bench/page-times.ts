@@ -1,7 +1,7 @@
 // Times page queries at two sizes of a database, interleaved: the same relative places in both.
 import type { Database } from '../src/db/connect.ts'
 import { connect } from '../src/db/connect.ts'
-import { startEmbeddedPostgres } from '../src/db/embedded-postgres.ts'
+import { startEmbeddedPostgres } from '../src/db/embedded/embedded-postgres.ts'
 import { migrate, readMigrations } from '../src/db/migrate.ts'
 import type { Sql } from '../src/db/sql.ts'
 import type { Environment } from '../src/domain/environment.ts'

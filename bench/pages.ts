@@ -1,11 +1,11 @@
 // Page queries of the feed, the messages and the events at 10,000 and 1,000,000 rows.
 import type { Sql } from '../src/db/sql.ts'
 import type { Caller } from '../src/domain/environment.ts'
-import { createSealer } from '../src/domain/sealed.ts'
-import { activityPage } from '../src/read/activity.ts'
-import { feedPage } from '../src/read/feed.ts'
-import { messagesPage } from '../src/read/messages.ts'
-import { createPinnedVersions } from '../src/read/pinned-versions.ts'
+import { createSealer } from '../src/domain/operate/sealed.ts'
+import { activityPage } from '../src/read/activity/activity.ts'
+import { createPinnedVersions } from '../src/read/activity/pinned-versions.ts'
+import { feedPage } from '../src/read/messages/feed.ts'
+import { messagesPage } from '../src/read/messages/messages.ts'
 import {
   eventIdOfRow,
   fillActivity,

@@ -1,8 +1,8 @@
 // A database server of the bench's own, with a database for each side of a comparison.
 import type { Connection, Database } from '../src/db/connect.ts'
 import { connect } from '../src/db/connect.ts'
-import type { EmbeddedPostgres } from '../src/db/embedded-postgres.ts'
-import { startEmbeddedPostgres } from '../src/db/embedded-postgres.ts'
+import type { EmbeddedPostgres } from '../src/db/embedded/embedded-postgres.ts'
+import { startEmbeddedPostgres } from '../src/db/embedded/embedded-postgres.ts'
 import { sql } from '../src/db/sql.ts'
 import { silentLog } from '../src/world/log.ts'
 import type { Process } from './service.ts'

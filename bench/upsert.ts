@@ -1,6 +1,6 @@
 // Subscriber upserts over HTTP, 64 clients: the service against a bare Fastify running the same statements.
 import { connect } from '../src/db/connect.ts'
-import { startEmbeddedPostgres } from '../src/db/embedded-postgres.ts'
+import { startEmbeddedPostgres } from '../src/db/embedded/embedded-postgres.ts'
 import { sql } from '../src/db/sql.ts'
 import { silentLog } from '../src/world/log.ts'
 import { type Load, runLoad } from './load.ts'

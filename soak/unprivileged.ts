@@ -3,8 +3,8 @@ import type { ChildProcess } from 'node:child_process'
 import { execFile, spawn } from 'node:child_process'
 import { chownSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { promisify } from 'node:util'
-import type { Identity } from '../src/db/embedded-identity.ts'
-import { chooseIdentity } from '../src/db/embedded-identity.ts'
+import type { Identity } from '../src/db/embedded/embedded-identity.ts'
+import { chooseIdentity } from '../src/db/embedded/embedded-identity.ts'
 
 const run = promisify(execFile)
 const environment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TZ: 'UTC' }

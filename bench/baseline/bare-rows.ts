@@ -4,7 +4,7 @@ import pg from 'pg'
 import { connect } from '../../src/db/connect.ts'
 import { migrate, readMigrations } from '../../src/db/migrate.ts'
 import { createIdSource } from '../../src/domain/uuid-v7.ts'
-import { attachPartition, listMissingPartitions } from '../../src/store/partitions.ts'
+import { attachPartition, listMissingPartitions } from '../../src/store/operate/partitions.ts'
 import { silentLog } from '../../src/world/log.ts'
 
 const connection = JSON.parse(process.env['BENCH_CONNECTION'] ?? '{}')

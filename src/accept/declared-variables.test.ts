@@ -1,7 +1,12 @@
 // Variables that templates declare: which count, where defaults go, and what is missed.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { NotificationStep, StepVariant, TemplateVariable, WorkflowDefinition } from '../domain/workflow.ts'
+import type {
+  NotificationStep,
+  StepVariant,
+  TemplateVariable,
+  WorkflowDefinition,
+} from '../domain/workflows/workflow.ts'
 import { declaredVariables, variableMistakes, withDefaults } from './declared-variables.ts'
 
 const variantOf = (name: string, active: boolean): StepVariant => ({

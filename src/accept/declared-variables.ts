@@ -1,6 +1,6 @@
 // The variables that templates declare: the defaults of what a payload lacks, and what it must hold.
 import { payloadValueAt } from '../domain/path.ts'
-import type { TemplateVariable, WorkflowDefinition } from '../domain/workflow.ts'
+import type { TemplateVariable, WorkflowDefinition } from '../domain/workflows/workflow.ts'
 
 /** Of what can run only: an inactive step or variant asks nothing of a payload. */
 export function declaredVariables({ steps }: WorkflowDefinition): TemplateVariable[] {

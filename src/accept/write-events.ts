@@ -2,7 +2,6 @@
 import { channelChanges } from '../commit/channel-changes.ts'
 import { oneStatement } from '../db/one-statement.ts'
 import type { Sql, Tx } from '../db/sql.ts'
-import type { Environment } from '../domain/environment.ts'
 import type {
   ContextMention,
   EventRequest,
@@ -10,31 +9,38 @@ import type {
   TenantMention,
   TopicRecipient,
   TriggeredEvent,
-} from '../domain/event.ts'
-import { contextKeyOf, directLane, fanOutLane, recipientAsGiven, recipientsAtOnceMax } from '../domain/event.ts'
+} from '../domain/delivery/event.ts'
+import {
+  contextKeyOf,
+  directLane,
+  fanOutLane,
+  recipientAsGiven,
+  recipientsAtOnceMax,
+} from '../domain/delivery/event.ts'
+import type { Job } from '../domain/delivery/job.ts'
+import type { Environment } from '../domain/environment.ts'
 import { fastFlatMap } from '../domain/fast-flat-map.ts'
-import type { Job } from '../domain/job.ts'
+import type { Topic } from '../domain/people/topic.ts'
 import { Problem } from '../domain/problem.ts'
-import type { Topic } from '../domain/topic.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { Reservation } from '../queue/worker.ts'
-import { countedEvents } from '../record/count-accepted.ts'
+import { countedEvents } from '../record/counts/count-accepted.ts'
 import type { Notified, PreLeasedJob } from '../record/notify.ts'
 import { firstJobs, preLeasedJob } from '../record/notify.ts'
 import type { ForeseenPeople, ResolveChannels, ResolvedRecipients } from '../record/resolve-recipients.ts'
 import { channelWarnings, resolveRecipients } from '../record/resolve-recipients.ts'
-import type { NewAttachment } from '../store/attachments.ts'
-import { insertAttachments } from '../store/attachments.ts'
-import { insertContexts } from '../store/contexts.ts'
-import { countInsertion } from '../store/counts.ts'
-import type { NewEvent } from '../store/events.ts'
-import { claimTransactions, eventInsertion } from '../store/events.ts'
+import type { NewAttachment } from '../store/events/attachments.ts'
+import { insertAttachments } from '../store/events/attachments.ts'
+import type { NewEvent } from '../store/events/events.ts'
+import { claimTransactions, eventInsertion } from '../store/events/events.ts'
+import { notificationInsertion } from '../store/events/notifications.ts'
 import type { NewJob } from '../store/jobs/insert.ts'
 import { jobInsertions } from '../store/jobs/insert.ts'
-import { notificationInsertion } from '../store/notifications.ts'
-import { insertTasks } from '../store/tasks.ts'
-import { updateTenants } from '../store/tenants.ts'
-import { findTopics } from '../store/topics.ts'
+import { insertTasks } from '../store/jobs/tasks.ts'
+import { countInsertion } from '../store/operate/counts.ts'
+import { insertContexts } from '../store/people/contexts.ts'
+import { updateTenants } from '../store/people/tenants.ts'
+import { findTopics } from '../store/people/topics.ts'
 import type { World } from '../world/world.ts'
 import type { Runnable } from './judge-events.ts'
 

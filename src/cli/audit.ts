@@ -1,15 +1,15 @@
 // posthorn audit: shows the audit log of an environment, and checks that it is whole.
 import { parseArgs } from 'node:util'
-import type { AuditAction, AuditEntry, ResourceKind } from '../domain/audit.ts'
-import { auditActions, resourceKinds } from '../domain/audit.ts'
 import type { Environment } from '../domain/environment.ts'
+import type { AuditAction, AuditEntry, ResourceKind } from '../domain/operate/audit.ts'
+import { auditActions, resourceKinds } from '../domain/operate/audit.ts'
 import { conflict } from '../domain/problem.ts'
 import type { Store } from '../main/store.ts'
-import type { AuditQuery, Verification } from '../read/audit.ts'
-import { auditPage, verifyAudit } from '../read/audit.ts'
+import type { AuditQuery, Verification } from '../read/operate/audit.ts'
+import { auditPage, verifyAudit } from '../read/operate/audit.ts'
 import type { Command, Terminal } from './command.ts'
 import { UsageError } from './command.ts'
-import { visible } from './visible-text.ts'
+import { visible } from './terminal/visible-text.ts'
 import { environmentNamed, withStore } from './with-store.ts'
 
 const entriesListed = 20

@@ -1,15 +1,20 @@
 // posthorn doctor: looks whether everything is as it should be, and tells what to do where it is not.
 import { silentLog } from '../world/log.ts'
 import { createClient, keyFor, serviceUrl } from './api-client.ts'
-import { readOptions, serviceUsage, wrongCall } from './arguments.ts'
 import type { Command, Terminal } from './command.ts'
 import { CommandFailed } from './command.ts'
-import type { Check, Checked } from './diagnosis.ts'
-import { NoKey, runChecks, worstOf } from './diagnosis.ts'
-import { databaseCheck, lookAtDatabase, schemaCheck } from './doctor-database.ts'
-import { dataDirectoryCheck, encryptionKeyCheck, nodeCheck, settingsCheck, transportCheck } from './doctor-machine.ts'
-import type { DoctorProbes } from './doctor-probes.ts'
-import { askAll } from './doctor-probes.ts'
+import type { Check, Checked } from './doctor/diagnosis.ts'
+import { NoKey, runChecks, worstOf } from './doctor/diagnosis.ts'
+import { databaseCheck, lookAtDatabase, schemaCheck } from './doctor/doctor-database.ts'
+import {
+  dataDirectoryCheck,
+  encryptionKeyCheck,
+  nodeCheck,
+  settingsCheck,
+  transportCheck,
+} from './doctor/doctor-machine.ts'
+import type { DoctorProbes } from './doctor/doctor-probes.ts'
+import { askAll } from './doctor/doctor-probes.ts'
 import {
   buriedCheck,
   clockCheck,
@@ -20,9 +25,10 @@ import {
   readyCheck,
   retentionCheck,
   serviceCheck,
-} from './doctor-service.ts'
-import { wrapped } from './table.ts'
-import { visible, visibleJson } from './visible-text.ts'
+} from './doctor/doctor-service.ts'
+import { readOptions, serviceUsage, wrongCall } from './terminal/arguments.ts'
+import { wrapped } from './terminal/table.ts'
+import { visible, visibleJson } from './terminal/visible-text.ts'
 
 /** Longer than any of them takes when all is well, short enough to wait for. */
 const checkTimeoutMs = 10_000

@@ -1,7 +1,7 @@
 // Following the activity: every outcome once, whatever comes late, waits long, or fails in between.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Activity, ActivityJob } from '../domain/activity.ts'
+import type { Activity, ActivityJob } from '../domain/insight/activity.ts'
 import type { ActivityReader } from './follow.ts'
 import { Follower, readMax } from './follow.ts'
 

@@ -1,8 +1,8 @@
 // Follows the activity by reading its list again and again: what became of each step, each outcome once, none left out.
-import type { Activity, ActivityJob, EventProgress } from '../domain/activity.ts'
-import { wordings } from '../domain/execution-detail.ts'
-import type { JobStatus } from '../domain/job.ts'
-import { endedStatuses } from '../domain/job.ts'
+import type { JobStatus } from '../domain/delivery/job.ts'
+import { endedStatuses } from '../domain/delivery/job.ts'
+import type { Activity, ActivityJob, EventProgress } from '../domain/insight/activity.ts'
+import { wordings } from '../domain/insight/execution-detail.ts'
 
 /** One step of a notification, and what has just become of it. */
 export interface StepOutcome {

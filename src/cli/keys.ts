@@ -1,17 +1,17 @@
 // posthorn keys: makes, lists and revokes API keys.
 import { parseArgs } from 'node:util'
-import type { ApiKey } from '../domain/api-key.ts'
 import type { Environment, Scope } from '../domain/environment.ts'
 import { scopes } from '../domain/environment.ts'
+import type { ApiKey } from '../domain/operate/api-key.ts'
 import { isUuid } from '../domain/uuid-v7.ts'
 import type { Store } from '../main/store.ts'
-import type { NewKey } from '../manage/api-keys.ts'
-import { createApiKey, removeApiKey } from '../manage/api-keys.ts'
-import { listApiKeys } from '../store/api-keys.ts'
+import type { NewKey } from '../manage/operate/api-keys.ts'
+import { createApiKey, removeApiKey } from '../manage/operate/api-keys.ts'
+import { listApiKeys } from '../store/operate/api-keys.ts'
 import { commandAuthor } from './author.ts'
 import type { Command, Terminal } from './command.ts'
 import { UsageError } from './command.ts'
-import { visible } from './visible-text.ts'
+import { visible } from './terminal/visible-text.ts'
 import { environmentNamed, withStore } from './with-store.ts'
 
 const keysListedMax = 1_000

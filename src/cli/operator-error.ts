@@ -1,12 +1,12 @@
 // Errors that the operator can act on: they are told in a sentence, without a stack.
 import { ConfigError } from '../config.ts'
 import { UnusableDatabase } from '../db/await-database.ts'
-import { EmbeddedPostgresError } from '../db/embedded-error.ts'
+import { EmbeddedPostgresError } from '../db/embedded/embedded-error.ts'
 import { MigrationError } from '../db/migrate.ts'
 import { DatabaseUnavailable } from '../db/sql.ts'
 import { Problem } from '../domain/problem.ts'
 import { StopError } from '../main/several.ts'
-import { StartError } from '../manage/first-start.ts'
+import { StartError } from '../manage/operate/first-start.ts'
 import { KeyFileError } from '../world/key-file.ts'
 import { CommandFailed, UsageError } from './command.ts'
 

@@ -1,14 +1,14 @@
 // posthorn outbox: shows what was kept instead of sent, waits for it, saves it, and clears it.
-import { outboxChannels } from '../domain/outbox.ts'
+import { outboxChannels } from '../domain/messages/outbox.ts'
 import type { ApiClient, Query } from './api-client.ts'
 import { clientFor } from './api-client.ts'
-import { countOf, durationOf, momentOf, oneOf, readOptions, serviceUsage, wrongCall } from './arguments.ts'
 import type { Command, Terminal } from './command.ts'
 import { CommandFailed, UsageError } from './command.ts'
-import { confirmed } from './confirm.ts'
-import type { OutboxItem, OutboxMessage } from './outbox-lines.ts'
-import { itemLines, messageLines } from './outbox-lines.ts'
-import { visibleJson, visibleLines } from './visible-text.ts'
+import { countOf, durationOf, momentOf, oneOf, readOptions, serviceUsage, wrongCall } from './terminal/arguments.ts'
+import { confirmed } from './terminal/confirm.ts'
+import type { OutboxItem, OutboxMessage } from './terminal/outbox-lines.ts'
+import { itemLines, messageLines } from './terminal/outbox-lines.ts'
+import { visibleJson, visibleLines } from './terminal/visible-text.ts'
 
 const listedMax = 1_000
 const pageSize = 100

@@ -5,8 +5,6 @@ import { auditCommand } from './audit.ts'
 import type { Command } from './command.ts'
 import { UsageError } from './command.ts'
 import { doctorCommand } from './doctor.ts'
-import type { Host } from './host.ts'
-import { settingsOf, terminalOf } from './host.ts'
 import { keysCommand } from './keys.ts'
 import { migrateCommand } from './migrate.ts'
 import { isOperatorError } from './operator-error.ts'
@@ -19,7 +17,9 @@ import { signingCommand } from './signing.ts'
 import { simulateCommand } from './simulate.ts'
 import { startCommand } from './start.ts'
 import { tailCommand } from './tail.ts'
-import { visibleLines } from './visible-text.ts'
+import type { Host } from './terminal/host.ts'
+import { settingsOf, terminalOf } from './terminal/host.ts'
+import { visibleLines } from './terminal/visible-text.ts'
 import { whyCommand } from './why.ts'
 import { workflowsCommand } from './workflows.ts'
 
@@ -41,7 +41,7 @@ const commands: readonly Command[] = [
   redriveCommand,
 ]
 
-export type { Host } from './host.ts'
+export type { Host } from './terminal/host.ts'
 
 /** Runs one command and sets the exit code; what the operator can mend is told in a sentence, without a stack. */
 export async function main(args: readonly string[], host: Host = process): Promise<void> {

@@ -1,7 +1,7 @@
 // posthorn reseal: moves everything sealed with POSTHORN_ENCRYPTION_KEY_PREVIOUS to the current encryption key.
 import { migrateStore, openStore } from '../main/store.ts'
-import { ensureInstallation } from '../manage/first-start.ts'
-import { reseal } from '../manage/reseal.ts'
+import { ensureInstallation } from '../manage/operate/first-start.ts'
+import { reseal } from '../manage/operate/reseal.ts'
 import type { Command } from './command.ts'
 import { refuseArguments } from './command.ts'
 

@@ -1,10 +1,10 @@
 // posthorn retention: shows what is old enough to go and what keeps the rest, and drops it.
 import { parseArgs } from 'node:util'
-import { noRows } from '../domain/retention.ts'
-import type { RetentionResult } from '../manage/retention.ts'
-import { applyRetention } from '../manage/retention.ts'
-import type { OldMonth, RetentionPlan } from '../manage/retention-plan.ts'
-import { keptWords, planRetention } from '../manage/retention-plan.ts'
+import { noRows } from '../domain/operate/retention.ts'
+import type { RetentionResult } from '../manage/operate/retention.ts'
+import { applyRetention } from '../manage/operate/retention.ts'
+import type { OldMonth, RetentionPlan } from '../manage/operate/retention-plan.ts'
+import { keptWords, planRetention } from '../manage/operate/retention-plan.ts'
 
 import type { Command } from './command.ts'
 import { UsageError } from './command.ts'

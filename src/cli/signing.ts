@@ -1,10 +1,10 @@
 // posthorn signing: shows and rotates what calls to customers' own services are signed with.
 import { parseArgs } from 'node:util'
 import type { Environment } from '../domain/environment.ts'
-import { callKeyOf, overlapDays, signsUntil } from '../domain/signing-keys.ts'
+import { callKeyOf, overlapDays, signsUntil } from '../domain/operate/signing-keys.ts'
 import type { Store } from '../main/store.ts'
-import { rotateSigning } from '../manage/signing.ts'
-import { findSigningKeys } from '../store/signing-versions.ts'
+import { rotateSigning } from '../manage/operate/signing.ts'
+import { findSigningKeys } from '../store/operate/signing-versions.ts'
 import { commandAuthor } from './author.ts'
 import type { Command, Terminal } from './command.ts'
 import { UsageError } from './command.ts'

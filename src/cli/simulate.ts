@@ -1,15 +1,15 @@
 // posthorn simulate: shows what an event would do for whom, without doing it.
 import { basename, dirname } from 'node:path'
-import type { SimulatedMessage, SimulatedRecipient, SimulatedStep, Simulation } from '../domain/simulation.ts'
+import type { SimulatedMessage, SimulatedRecipient, SimulatedStep, Simulation } from '../domain/insight/simulation.ts'
 import { recipientsShownMax } from '../simulate/simulate.ts'
 import { clientFor } from './api-client.ts'
-import { countOf, momentOf, readOptions, serviceUsage, wrongCall } from './arguments.ts'
 import type { Command, Terminal } from './command.ts'
 import { CommandFailed, UsageError } from './command.ts'
-import { readBelow } from './folder-files.ts'
-import { tableLines, wrapped } from './table.ts'
-import { visible, visibleJson } from './visible-text.ts'
-import { readWorkflow } from './workflow-files.ts'
+import { countOf, momentOf, readOptions, serviceUsage, wrongCall } from './terminal/arguments.ts'
+import { tableLines, wrapped } from './terminal/table.ts'
+import { visible, visibleJson } from './terminal/visible-text.ts'
+import { readBelow } from './workflows/folder-files.ts'
+import { readWorkflow } from './workflows/workflow-files.ts'
 
 /** More than the API takes of a payload. */
 const payloadBytesMax = 1024 * 1024

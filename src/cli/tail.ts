@@ -1,14 +1,14 @@
 // posthorn tail: follows what becomes of notifications, a line a step, until it is stopped.
-import type { Activity, EventProgress } from '../domain/activity.ts'
-import type { StepType } from '../domain/workflow.ts'
-import { stepTypes } from '../domain/workflow.ts'
+import type { Activity, EventProgress } from '../domain/insight/activity.ts'
+import type { StepType } from '../domain/workflows/workflow.ts'
+import { stepTypes } from '../domain/workflows/workflow.ts'
 import type { ApiClient, Query } from './api-client.ts'
 import { ApiError, clientFor } from './api-client.ts'
-import { countOf, momentOf, oneOf, readOptions, serviceUsage, wrongCall } from './arguments.ts'
 import type { Command, Terminal } from './command.ts'
 import type { ActivityReader, StepOutcome } from './follow.ts'
 import { Follower } from './follow.ts'
-import { visible, visibleJson } from './visible-text.ts'
+import { countOf, momentOf, oneOf, readOptions, serviceUsage, wrongCall } from './terminal/arguments.ts'
+import { visible, visibleJson } from './terminal/visible-text.ts'
 
 const roundMs = 1_000
 /** A service that is started anew is waited for: so many rounds without an answer, and it is given up. */

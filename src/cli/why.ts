@@ -1,12 +1,12 @@
 // posthorn why: tells in sentences what became of a notification, or why somebody was not told.
-import type { Why, WhyAbsent } from '../domain/why.ts'
+import type { Why, WhyAbsent } from '../domain/insight/why.ts'
 import type { ApiClient } from './api-client.ts'
 import { clientFor } from './api-client.ts'
-import { momentOf, readOptions, serviceUsage, wrongCall } from './arguments.ts'
 import type { Command, Terminal } from './command.ts'
 import { CommandFailed } from './command.ts'
-import { tableLines, wrapped } from './table.ts'
-import { visible, visibleJson } from './visible-text.ts'
+import { momentOf, readOptions, serviceUsage, wrongCall } from './terminal/arguments.ts'
+import { tableLines, wrapped } from './terminal/table.ts'
+import { visible, visibleJson } from './terminal/visible-text.ts'
 
 export const whyCommand: Command = {
   name: 'why',

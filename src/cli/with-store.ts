@@ -2,8 +2,8 @@
 import type { Environment } from '../domain/environment.ts'
 import type { Store } from '../main/store.ts'
 import { migrateStore, openStore } from '../main/store.ts'
-import { ensureInstallation } from '../manage/first-start.ts'
-import { listEnvironments } from '../store/installation.ts'
+import { ensureInstallation } from '../manage/operate/first-start.ts'
+import { listEnvironments } from '../store/operate/installation.ts'
 import type { Terminal } from './command.ts'
 import { UsageError } from './command.ts'
 

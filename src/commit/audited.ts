@@ -1,10 +1,10 @@
 // Writes changes of the configuration to the audit log, in the transaction that makes them.
 import type { Tx } from '../db/sql.ts'
-import type { AuditEntry, AuditFacts, Author, Change } from '../domain/audit.ts'
-import { chained } from '../domain/audit.ts'
-import { differenceOf } from '../domain/audit-difference.ts'
 import type { Environment } from '../domain/environment.ts'
-import { findAuditHead, insertAuditEntries, lockAuditLog } from '../store/audit-log.ts'
+import type { AuditEntry, AuditFacts, Author, Change } from '../domain/operate/audit.ts'
+import { chained } from '../domain/operate/audit.ts'
+import { differenceOf } from '../domain/operate/audit-difference.ts'
+import { findAuditHead, insertAuditEntries, lockAuditLog } from '../store/operate/audit-log.ts'
 import type { World } from '../world/world.ts'
 
 /** Called last in its transaction: it takes the lock of the log, after which nothing may be waited for. */

@@ -2,11 +2,11 @@
 
 import type { Sql } from '../db/sql.ts'
 import { sql } from '../db/sql.ts'
-import type { ChannelCredentials } from '../domain/channel-settings.ts'
+import { platformWord } from '../domain/delivery/vendor.ts'
 import type { Environment } from '../domain/environment.ts'
+import type { ChannelCredentials } from '../domain/people/channel-settings.ts'
 import { notFound, Problem } from '../domain/problem.ts'
-import { platformWord } from '../domain/vendor.ts'
-import type { ChannelChange } from '../store/subscriber-channels.ts'
+import type { ChannelChange } from '../store/people/subscriber-channels.ts'
 
 export interface ChannelInput {
   readonly providerId: string

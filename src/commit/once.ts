@@ -4,8 +4,8 @@ import type { Db, Tx } from '../db/sql.ts'
 import type { Answer, Idempotency } from '../domain/answer.ts'
 import type { Environment } from '../domain/environment.ts'
 import { Problem } from '../domain/problem.ts'
-import type { StoredAnswer } from '../store/idempotency.ts'
-import { findStoredAnswers, storeAnswers, tryIdempotencyLocks } from '../store/idempotency.ts'
+import type { StoredAnswer } from '../store/operate/idempotency.ts'
+import { findStoredAnswers, storeAnswers, tryIdempotencyLocks } from '../store/operate/idempotency.ts'
 import type { World } from '../world/world.ts'
 
 /** How long a repeat gets the stored answer. */

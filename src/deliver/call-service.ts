@@ -1,12 +1,12 @@
 // Calls a customer's own service for a custom step: once, signed, guarded; whatever comes of it is told without secrets.
-import type { CallResult } from '../domain/custom-call.ts'
-import { callResultOf } from '../domain/custom-call.ts'
-import type { CallOut } from '../domain/decision.ts'
-import type { CallKey } from '../domain/signing-keys.ts'
-import { signedCall } from '../providers/call-signature.ts'
+import type { CallResult } from '../domain/delivery/custom-call.ts'
+import { callResultOf } from '../domain/delivery/custom-call.ts'
+import type { CallOut } from '../domain/delivery/decision.ts'
+import type { CallKey } from '../domain/operate/signing-keys.ts'
 import { answerOf, retryAfterMsOf } from '../providers/provider-answer.ts'
+import { signedCall } from '../providers/signing/call-signature.ts'
 import { storable } from '../providers/words.ts'
-import { OutboundError } from '../world/outbound-error.ts'
+import { OutboundError } from '../world/outbound/outbound-error.ts'
 import type { OutboundAnswer, World } from '../world/world.ts'
 
 export type CallOutcome =

@@ -1,8 +1,8 @@
 // Which integration a message goes to, and where next.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { FieldFilterPart, StepFilter } from '../domain/condition.ts'
-import type { Integration } from '../domain/integration.ts'
+import type { FieldFilterPart, StepFilter } from '../domain/conditions/condition.ts'
+import type { Integration } from '../domain/delivery/integration.ts'
 import type { IntegrationWish } from './choose-integration.ts'
 import { chooseIntegration } from './choose-integration.ts'
 

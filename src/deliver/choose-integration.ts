@@ -1,6 +1,6 @@
 // Which integration of a channel a message goes to, and to which next when that one cannot.
-import type { StepFilter } from '../domain/condition.ts'
-import type { Channel, Integration } from '../domain/integration.ts'
+import type { StepFilter } from '../domain/conditions/condition.ts'
+import type { Channel, Integration } from '../domain/delivery/integration.ts'
 
 export interface IntegrationWish {
   readonly channel: Channel

@@ -1,13 +1,13 @@
 // Delivers one message: one provider, once, within a bound; whatever comes of it is an Outcome.
+import type { Integration } from '../domain/delivery/integration.ts'
+import type { Outcome } from '../domain/delivery/outcome.ts'
+import { misconfigured, ofDownProvider, unsure } from '../domain/delivery/outcome.ts'
 import { grouped } from '../domain/grouped.ts'
-import type { Integration } from '../domain/integration.ts'
-import type { OutboundMessage } from '../domain/outbound-message.ts'
-import type { Outcome } from '../domain/outcome.ts'
-import { misconfigured, ofDownProvider, unsure } from '../domain/outcome.ts'
+import type { OutboundMessage } from '../domain/messages/outbound-message.ts'
 import { formMistakes } from '../providers/form.ts'
 import type { Provider } from '../providers/provider.ts'
-import type { MayLeave } from '../world/may-leave.ts'
-import { leavingWorld } from '../world/may-leave.ts'
+import type { MayLeave } from '../world/outbound/may-leave.ts'
+import { leavingWorld } from '../world/outbound/may-leave.ts'
 import type { World } from '../world/world.ts'
 
 /** A third of a lease: time enough is left to record what came of the call. */

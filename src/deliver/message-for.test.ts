@@ -1,7 +1,7 @@
 // The message as one provider is given it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Envelope } from '../domain/message.ts'
+import type { Envelope } from '../domain/messages/message.ts'
 import { messageFor } from './message-for.ts'
 
 const sms: Envelope = {

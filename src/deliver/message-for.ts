@@ -1,8 +1,8 @@
 // The message as one provider is given it: with what the event wants otherwise of that provider.
 import { merged } from '../domain/merged.ts'
-import type { Envelope } from '../domain/message.ts'
-import type { EmailMessage, OutboundMessage } from '../domain/outbound-message.ts'
-import { emailCopy } from '../domain/outbound-message.ts'
+import type { Envelope } from '../domain/messages/message.ts'
+import type { EmailMessage, OutboundMessage } from '../domain/messages/outbound-message.ts'
+import { emailCopy } from '../domain/messages/outbound-message.ts'
 
 export interface Addressed {
   readonly id: string

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Idempotency } from '../domain/answer.ts'
 import { Problem } from '../domain/problem.ts'
 import { Turn } from '../domain/turn.ts'
-import { jsonPieces } from './json-pieces.ts'
+import { jsonPieces } from './request/json-pieces.ts'
 
 const keyLengthMax = 255
 const methods = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])

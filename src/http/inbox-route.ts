@@ -1,8 +1,8 @@
 // A route of the inbox: opened by a subscriber's session instead of an API key.
 import type { TSchema } from 'typebox'
 import type { Answer } from '../domain/answer.ts'
-import type { Reader } from '../domain/inbox.ts'
-import type { InboxTokens } from '../manage/inbox-tokens.ts'
+import type { Reader } from '../domain/messages/inbox.ts'
+import type { InboxTokens } from '../manage/messages/inbox-tokens.ts'
 import type { Documented, Sent, Service } from './route.ts'
 
 export interface InboxService extends Omit<Service, 'secretReaders'> {

@@ -1,11 +1,11 @@
 // Turns the routes of the inbox into Fastify routes: any origin, a session instead of a key, a rate limit of their own.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Reader } from '../domain/inbox.ts'
+import type { Reader } from '../domain/messages/inbox.ts'
 import { Problem } from '../domain/problem.ts'
 import type { World } from '../world/world.ts'
+import type { ReaderLimit } from './access/reader-limit.ts'
 import type { InboxRoute, InboxService } from './inbox-route.ts'
 import { schemaOf } from './install-route.ts'
-import type { ReaderLimit } from './reader-limit.ts'
 
 /**
  * Pages of every origin: what protects an inbox is the token, and there are no cookies. A day, for browsers that keep the

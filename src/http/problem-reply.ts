@@ -5,8 +5,8 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { DatabaseUnavailable } from '../db/sql.ts'
 import { invalid, Problem } from '../domain/problem.ts'
 import type { World } from '../world/world.ts'
-import type { SchemaMistake } from './field-errors.ts'
-import { fieldErrorsOf } from './field-errors.ts'
+import type { SchemaMistake } from './request/field-errors.ts'
+import { fieldErrorsOf } from './request/field-errors.ts'
 import { inVendorWords } from './vendor.ts'
 
 export function errorBodyOf(world: World, path: string, status: number, message: string, members: object = {}): object {

@@ -1,5 +1,5 @@
 // POSTHORN_VENDOR=novu: the built-in ids of an answer, written for clients with closed enums.
-import { novuWord } from '../domain/vendor.ts'
+import { novuWord } from '../domain/delivery/vendor.ts'
 
 /** Members that hold an id of ours; everything else is left alone. */
 const idMembers = new Set(['providerId', 'origin'])

@@ -1,6 +1,6 @@
 // What a service of several processes says between its parent and its children.
 import type { Connection } from '../db/connect.ts'
-import type { MetricFamily } from '../http/shared-metrics.ts'
+import type { MetricFamily } from '../http/metrics/shared-metrics.ts'
 
 /** What a child is started with; the settings it reads itself. */
 export interface Orders {

@@ -1,7 +1,7 @@
 // What comes before a service takes its first request: the operator's providers, the database, its schema, the first key.
 import type { Config } from '../config.ts'
-import { ensureFirstStart, StartError } from '../manage/first-start.ts'
-import { preparePartitions } from '../manage/partitions.ts'
+import { ensureFirstStart, StartError } from '../manage/operate/first-start.ts'
+import { preparePartitions } from '../manage/operate/partitions.ts'
 import { BadProviderFile, loadOwnProviders } from '../providers/own-providers.ts'
 import type { Log } from '../world/log.ts'
 import type { Store } from './store.ts'

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { MetricFamily } from '../http/shared-metrics.ts'
-import { textOf } from '../http/shared-metrics.ts'
+import type { MetricFamily } from '../http/metrics/shared-metrics.ts'
+import { textOf } from '../http/metrics/shared-metrics.ts'
 import type { Child, ToChild, ToParent } from './child-messages.ts'
 import { joinMetricsBy, ServiceMetrics } from './service-metrics.ts'
 

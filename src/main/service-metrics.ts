@@ -1,6 +1,6 @@
 // The metrics of all processes, gathered by their parent: whichever is asked answers for the whole service.
-import type { JoinMetrics, MetricFamily } from '../http/shared-metrics.ts'
-import { addedUp, countsOf } from '../http/shared-metrics.ts'
+import type { JoinMetrics, MetricFamily } from '../http/metrics/shared-metrics.ts'
+import { addedUp, countsOf } from '../http/metrics/shared-metrics.ts'
 import type { Child, ToChild, ToParent } from './child-messages.ts'
 
 type Families = readonly MetricFamily[]

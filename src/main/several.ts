@@ -1,6 +1,6 @@
 // A service of several processes: the parent holds the database and the port, the children do the work.
 import type { Config } from '../config.ts'
-import { StartError } from '../manage/first-start.ts'
+import { StartError } from '../manage/operate/first-start.ts'
 import { freeLeftovers } from '../run/start-worker.ts'
 import { fork, freePort, mayFork } from './cluster.ts'
 import type { Serving } from './serve.ts'

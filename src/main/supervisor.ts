@@ -1,5 +1,5 @@
 // Looks after the processes of one service: starts them, starts again whichever ends, and stops them together.
-import { StartError } from '../manage/first-start.ts'
+import { StartError } from '../manage/operate/first-start.ts'
 import type { Log } from '../world/log.ts'
 import type { Child, Orders, ToParent } from './child-messages.ts'
 import { restartDelayMs } from './restart-delay.ts'

@@ -1,9 +1,9 @@
 // The credentials form of a provider: what an account needs, what is well-formed, and what is secret.
 
-import { hiddenAs } from '../domain/hidden-secrets.ts'
-import type { CredentialKey, Credentials } from '../domain/integration.ts'
+import { hiddenAs } from '../domain/delivery/hidden-secrets.ts'
+import type { CredentialKey, Credentials } from '../domain/delivery/integration.ts'
 import type { FieldErrors } from '../domain/problem.ts'
-import { isMetadataHost } from '../world/address-guard.ts'
+import { isMetadataHost } from '../world/outbound/address-guard.ts'
 
 export type FieldKind = 'string' | 'secret' | 'boolean' | 'object'
 

@@ -1,7 +1,7 @@
 // Tokens that are asked for before sending: one an account, shared by all that send with it, for as long as it lasts.
-import type { Outcome } from '../domain/outcome.ts'
-import { certainlyNotSent, misconfigured } from '../domain/outcome.ts'
-import { originOf } from '../world/may-leave.ts'
+import type { Outcome } from '../domain/delivery/outcome.ts'
+import { certainlyNotSent, misconfigured } from '../domain/delivery/outcome.ts'
+import { originOf } from '../world/outbound/may-leave.ts'
 import type { World } from '../world/world.ts'
 
 export interface HeldToken {

@@ -1,7 +1,6 @@
 // A provider that is one request and the reading of its answer.
-import type { Channel, CredentialKey } from '../domain/integration.ts'
-import type { OutboundMessage } from '../domain/outbound-message.ts'
-import type { Outcome } from '../domain/outcome.ts'
+import type { Channel, CredentialKey } from '../domain/delivery/integration.ts'
+import type { Outcome } from '../domain/delivery/outcome.ts'
 import {
   busy,
   misconfigured,
@@ -11,8 +10,9 @@ import {
   uncalled,
   unsure,
   withheld,
-} from '../domain/outcome.ts'
-import { OutboundError } from '../world/outbound-error.ts'
+} from '../domain/delivery/outcome.ts'
+import type { OutboundMessage } from '../domain/messages/outbound-message.ts'
+import { OutboundError } from '../world/outbound/outbound-error.ts'
 import type { OutboundOptions, OutboundRequest, World } from '../world/world.ts'
 import type { CredentialForm, CredentialsOf } from './form.ts'
 import type { Limits } from './limits.ts'

@@ -1,6 +1,5 @@
 // What a provider of the operator's own is made of: everything that ours are, handed to its file when it is loaded.
-import { busy, misconfigured, refused, sent, unsure } from '../domain/outcome.ts'
-import { signedForAws } from './aws-signature.ts'
+import { busy, misconfigured, refused, sent, unsure } from '../domain/delivery/outcome.ts'
 import { addressed } from './email/email-message.ts'
 import { mailbox } from './email/mailbox.ts'
 import {
@@ -21,11 +20,12 @@ import {
   text,
 } from './form.ts'
 import { httpProvider, outcomeOfFailure, outcomeOfStatus } from './http-provider.ts'
-import { eventsOf, formOf, jsonOf, momentOf } from './inbound-body.ts'
+import { eventsOf, formOf, jsonOf, momentOf } from './inbound/inbound-body.ts'
 import { bad, good, provider, unreachable } from './provider.ts'
 import { answerOf, retryAfterMsOf, wordsOf } from './provider-answer.ts'
 import { settingsOf } from './settings.ts'
-import { basicAuth, hmac, isRecent, isSame } from './signing.ts'
+import { signedForAws } from './signing/aws-signature.ts'
+import { basicAuth, hmac, isRecent, isSame } from './signing/signing.ts'
 import { mistakeOfSms, senderOf } from './sms/sms-message.ts'
 import { digitsOf, isGsm, segmentsOf } from './sms/sms-text.ts'
 

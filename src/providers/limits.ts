@@ -1,7 +1,7 @@
 // What a vendor takes at the most, as data: a message beyond it is refused before anybody is asked.
-import type { OutboundMessage } from '../domain/outbound-message.ts'
-import type { Outcome } from '../domain/outcome.ts'
-import { refused } from '../domain/outcome.ts'
+import type { Outcome } from '../domain/delivery/outcome.ts'
+import { refused } from '../domain/delivery/outcome.ts'
+import type { OutboundMessage } from '../domain/messages/outbound-message.ts'
 import { segmentsOf } from './sms/sms-text.ts'
 
 export interface Limits {

@@ -1,5 +1,5 @@
 // A look at an account of a vendor that has nothing harmless to ask for: a message without anything in it, which it refuses.
-import type { CredentialKey } from '../domain/integration.ts'
+import type { CredentialKey } from '../domain/delivery/integration.ts'
 import type { CheckResult } from './provider.ts'
 import { bad, good } from './provider.ts'
 import type { ProviderAnswer } from './provider-answer.ts'

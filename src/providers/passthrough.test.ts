@@ -1,7 +1,7 @@
 // Passthroughs: what is merged into a request, and what is refused.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Passthrough } from '../domain/outbound-message.ts'
+import type { Passthrough } from '../domain/messages/outbound-message.ts'
 import type { OutboundRequest } from '../world/world.ts'
 import { withPassthrough } from './passthrough.ts'
 

@@ -1,9 +1,9 @@
 // A passthrough: what a caller adds to the request of one provider, merged into it after the provider made it.
+import type { Outcome } from '../domain/delivery/outcome.ts'
+import { refused } from '../domain/delivery/outcome.ts'
 import type { Fields } from '../domain/merged.ts'
 import { isFields, merged } from '../domain/merged.ts'
-import type { Passthrough } from '../domain/outbound-message.ts'
-import type { Outcome } from '../domain/outcome.ts'
-import { refused } from '../domain/outcome.ts'
+import type { Passthrough } from '../domain/messages/outbound-message.ts'
 import type { OutboundRequest } from '../world/world.ts'
 import type { FormPart } from './multipart.ts'
 import { multipart } from './multipart.ts'

@@ -1,15 +1,15 @@
 // A provider: code that knows one vendor's wire.
-import type { Channel, CredentialKey, Credentials } from '../domain/integration.ts'
-import type { MessageByChannel, OutboundMessage, SendingChannel } from '../domain/outbound-message.ts'
-import type { Outcome } from '../domain/outcome.ts'
-import { unsure } from '../domain/outcome.ts'
-import { OutboundError } from '../world/outbound-error.ts'
+import type { Channel, CredentialKey, Credentials } from '../domain/delivery/integration.ts'
+import type { Outcome } from '../domain/delivery/outcome.ts'
+import { unsure } from '../domain/delivery/outcome.ts'
+import type { MessageByChannel, OutboundMessage, SendingChannel } from '../domain/messages/outbound-message.ts'
+import { OutboundError } from '../world/outbound/outbound-error.ts'
 import type { World } from '../world/world.ts'
 import type { CredentialForm, CredentialsOf } from './form.ts'
 import { withoutSecrets } from './form.ts'
+import type { Polling, ReceiptReader, ReplyReader } from './inbound/receipt.ts'
 import type { Limits } from './limits.ts'
 import { beyondLimits } from './limits.ts'
-import type { Polling, ReceiptReader, ReplyReader } from './receipt.ts'
 import { detailBytesMax, providerMessageIdBytesMax, storable } from './words.ts'
 
 /** Whether an account is good, in the provider's own words when it is not. */

@@ -1,6 +1,6 @@
 // Words that repeat nothing of where a message went: a webhook's address and a device token are the recipient's secrets.
-import type { OutboundMessage } from '../domain/outbound-message.ts'
-import type { Outcome } from '../domain/outcome.ts'
+import type { Outcome } from '../domain/delivery/outcome.ts'
+import type { OutboundMessage } from '../domain/messages/outbound-message.ts'
 
 /** Shorter pieces of an address are no secrets, and striking them out would leave nothing readable. */
 const struckOutLengthMin = 6

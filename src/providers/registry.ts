@@ -1,5 +1,5 @@
 // Every provider, by name.
-import type { Channel } from '../domain/integration.ts'
+import type { Channel } from '../domain/delivery/integration.ts'
 import { nearest } from '../domain/nearest.ts'
 import { chatWebhook } from './chat/chat-webhook.ts'
 import { discord } from './chat/discord.ts'

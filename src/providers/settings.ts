@@ -1,5 +1,5 @@
 // The caller's own settings for one vendor's request, without what the message itself decides.
-import type { OutboundMessage } from '../domain/outbound-message.ts'
+import type { OutboundMessage } from '../domain/messages/outbound-message.ts'
 
 /** What the caller wants in the vendor's own request, without what the message itself says: names compared in small letters. */
 export function settingsOf(

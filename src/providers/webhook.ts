@@ -1,9 +1,9 @@
 // What the providers that call an address of the customer's own share: its form, its signature, a look whether it is there.
-import { isMetadataHost } from '../world/address-guard.ts'
+import { isMetadataHost } from '../world/outbound/address-guard.ts'
 import type { OutboundRequest, World } from '../world/world.ts'
 import type { CheckResult } from './provider.ts'
 import { bad, good, unreachable } from './provider.ts'
-import { hmacSha256Hex } from './signing.ts'
+import { hmacSha256Hex } from './signing/signing.ts'
 
 /** Told with every form that asks for the secret. */
 export const signatureDescription =

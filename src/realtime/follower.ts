@@ -1,7 +1,7 @@
 // Somebody who follows an inbox: a connection of one of the protocols, as the hub sees it.
-import type { Reader } from '../domain/inbox.ts'
-import type { InboxNumber } from '../store/inbox-changes.ts'
+import type { Reader } from '../domain/messages/inbox.ts'
 import type { Place } from '../store/messages/changes.ts'
+import type { InboxNumber } from '../store/messages/inbox-changes.ts'
 import type { News } from './news.ts'
 
 /** Why a stream ends from our side. */

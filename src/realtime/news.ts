@@ -1,11 +1,11 @@
 // What a stream is told: notifications that came, changed or went, and how many are open.
 import type { Environment } from '../domain/environment.ts'
-import { inboxCountMax } from '../domain/inbox.ts'
+import { inboxCountMax } from '../domain/messages/inbox.ts'
 import type { ChangedMessage, Place } from '../store/messages/changes.ts'
 import type { OpenCounts } from '../store/messages/open-counts.ts'
 import type { MessageOrigins } from '../store/messages/origins.ts'
 import { inboxNotificationOf, socketMessageOf } from '../store/messages/views.ts'
-import type { SubscriberRow } from '../store/subscribers.ts'
+import type { SubscriberRow } from '../store/people/subscribers.ts'
 
 /** One event of a stream. Its texts are made once, however many connections it goes to. */
 export interface News {

@@ -1,9 +1,9 @@
 // Numbers a change of inboxes before it is made, so that their streams find it, and gives those a hint.
 import type { Tx } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
-import type { CountedInboxes } from '../store/inbox-changes.ts'
-import { countInboxChange } from '../store/inbox-changes.ts'
 import { findInboxesOf } from '../store/messages/changes.ts'
+import type { CountedInboxes } from '../store/messages/inbox-changes.ts'
+import { countInboxChange } from '../store/messages/inbox-changes.ts'
 import type { World } from '../world/world.ts'
 
 /** To be called before the first message is locked: whoever changes messages has the number of their inbox first. */

@@ -1,12 +1,12 @@
 // The end of a snooze: the message is back at the top of the feed, unread.
 import type { Db, Tx } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
-import { detail } from '../domain/execution-detail.ts'
-import type { CountedInboxes } from '../store/inbox-changes.ts'
+import { detail } from '../domain/insight/execution-detail.ts'
 import { appendDetails } from '../store/jobs/append.ts'
+import type { Task } from '../store/jobs/tasks.ts'
+import { finishTasks } from '../store/jobs/tasks.ts'
+import type { CountedInboxes } from '../store/messages/inbox-changes.ts'
 import { unsnoozeMessages } from '../store/messages/snooze.ts'
-import type { Task } from '../store/tasks.ts'
-import { finishTasks } from '../store/tasks.ts'
 import type { World } from '../world/world.ts'
 import { changeInboxesOf } from './change-inboxes.ts'
 

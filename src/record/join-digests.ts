@@ -1,12 +1,12 @@
 // Digests are read, modified and written at once: who opens a window, who joins one, who passes.
 import { createHash } from 'node:crypto'
 import type { Tx } from '../db/sql.ts'
+import type { JobState } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
-import { detail } from '../domain/execution-detail.ts'
-import type { JobState } from '../domain/job.ts'
-import type { DigestIdentity, JoinedWindow } from '../store/digests.ts'
-import { gatherEvents, joinWindows, noteBackoffs } from '../store/digests.ts'
-import { findEventOrder } from '../store/events.ts'
+import { detail } from '../domain/insight/execution-detail.ts'
+import type { DigestIdentity, JoinedWindow } from '../store/events/digests.ts'
+import { gatherEvents, joinWindows, noteBackoffs } from '../store/events/digests.ts'
+import { findEventOrder } from '../store/events/events.ts'
 import type { World } from '../world/world.ts'
 import type { DeferredDigest, Settlement } from './settlement.ts'
 import { settles } from './settlement.ts'
@@ -79,7 +79,9 @@ export function opens(decision: DeferredDigest, window: JoinedWindow): Settlemen
 export function joins(decision: DeferredDigest, window: JoinedWindow): Settlement {
   const { held } = decision.join
   const details = [
-    held === undefined ? detail(decision.now, 'digestMerged') : detail(decision.now, 'heldMerged', { raw: { by: held.by } }),
+    held === undefined
+      ? detail(decision.now, 'digestMerged')
+      : detail(decision.now, 'heldMerged', { raw: { by: held.by } }),
   ]
   return settles(decision.job, 'merged', {
     state: { windowId: window.id, digestedNotificationId: window.notification_id, ...stateOf(decision) },

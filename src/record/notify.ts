@@ -1,17 +1,17 @@
 // Notifications and their first jobs, for the recipients of events.
 import { oneStatement } from '../db/one-statement.ts'
 import type { Tx } from '../db/sql.ts'
+import type { TriggeredEvent } from '../domain/delivery/event.ts'
+import type { Job } from '../domain/delivery/job.ts'
 import { jobIdOf, notificationIdOf } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
-import type { TriggeredEvent } from '../domain/event.ts'
-import type { Job } from '../domain/job.ts'
 import type { Queue } from '../queue/queue.ts'
-import type { ConfigurationStamps } from '../store/configuration-stamps.ts'
+import type { NewNotification } from '../store/events/notifications.ts'
+import { insertMissingNotifications } from '../store/events/notifications.ts'
 import type { NewJob } from '../store/jobs/insert.ts'
 import { jobInsertions } from '../store/jobs/insert.ts'
-import type { NewNotification } from '../store/notifications.ts'
-import { insertMissingNotifications } from '../store/notifications.ts'
-import type { RecipientRow } from '../store/subscribers.ts'
+import type { ConfigurationStamps } from '../store/operate/configuration-stamps.ts'
+import type { RecipientRow } from '../store/people/subscribers.ts'
 
 export interface Notified {
   readonly eventId: string

@@ -1,8 +1,8 @@
 // Device tokens that are gone leave the subscribers' entries with the outcome that said so.
 import type { Db, Sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
-import type { DeadToken } from '../store/subscriber-channels.ts'
-import { removeDeviceTokens } from '../store/subscriber-channels.ts'
+import type { DeadToken } from '../store/people/subscriber-channels.ts'
+import { removeDeviceTokens } from '../store/people/subscriber-channels.ts'
 import type { World } from '../world/world.ts'
 
 /**

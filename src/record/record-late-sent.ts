@@ -3,10 +3,10 @@ import { oneStatement } from '../db/one-statement.ts'
 import type { Sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import { fastFlatMap } from '../domain/fast-flat-map.ts'
-import { jobCountInsertion } from '../store/counts.ts'
 import { lateJobs } from '../store/jobs/late-sent.ts'
 import { lateSent, sentLate } from '../store/messages/late-sent.ts'
-import { countedLate } from './count-settlements.ts'
+import { jobCountInsertion } from '../store/operate/counts.ts'
+import { countedLate } from './counts/count-settlements.ts'
 import type { JobOutcome } from './record-outcomes.ts'
 
 /** Whoever holds such a job finds its message done. Returns the ids of those that were not settled before. */

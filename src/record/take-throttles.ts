@@ -1,15 +1,15 @@
 // Throttles are read, modified and written at once: who is let through, and who is not.
 import { createHash } from 'node:crypto'
 import type { Tx } from '../db/sql.ts'
+import type { JobState } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
-import { detail } from '../domain/execution-detail.ts'
 import { grouped } from '../domain/grouped.ts'
-import type { JobState } from '../domain/job.ts'
-import { findEventOrder } from '../store/events.ts'
-import type { AskedWindow, ThrottleIdentity } from '../store/throttle-windows.ts'
-import { askThrottles } from '../store/throttle-windows.ts'
+import { detail } from '../domain/insight/execution-detail.ts'
+import { findEventOrder } from '../store/events/events.ts'
+import type { AskedWindow, ThrottleIdentity } from '../store/events/throttle-windows.ts'
+import { askThrottles } from '../store/events/throttle-windows.ts'
 import type { World } from '../world/world.ts'
-import type { Settlement, DeferredThrottle } from './settlement.ts'
+import type { DeferredThrottle, Settlement } from './settlement.ts'
 import { settles } from './settlement.ts'
 
 /** Turns deferred into settlements. The jobs are held: nobody else settles them meanwhile. */

@@ -1,6 +1,6 @@
 // What is wrong with the texts of a template, told when a workflow is saved: each by field, line and column.
-import { RenderError } from '../domain/rendering.ts'
-import type { StepTemplate } from '../domain/workflow.ts'
+import { RenderError } from '../domain/workflows/rendering.ts'
+import type { StepTemplate } from '../domain/workflows/workflow.ts'
 import { blocksMax, dataDepthMax, dataTextsMax } from './limits.ts'
 import { parse, TemplateMistake } from './parse.ts'
 import { safeAddress } from './plain-text.ts'

@@ -1,6 +1,6 @@
 // The filters of templates that are our own, or stand in the place of one of LiquidJS that a hostile template could abuse.
 import { toValue } from 'liquidjs'
-import { isLocale, isTimezone } from '../domain/subscriber.ts'
+import { isLocale, isTimezone } from '../domain/people/subscriber.ts'
 import type { Budget } from './limits.ts'
 import { formatted, localeOf, momentOf, stepsOf, strftime, zoneOf } from './moments.ts'
 import { escapeHtml, jsonOf, memberOf, memberWeight, numberOf, pathOf, print, SafeText, valueAt } from './values.ts'

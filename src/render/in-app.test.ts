@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { freshKey, renderError, sceneRenderer, scopeWith } from '../../test/support/render-scene.ts'
-import type { StepTemplate } from '../domain/workflow.ts'
+import type { StepTemplate } from '../domain/workflows/workflow.ts'
 
 const inApp = (more: Partial<StepTemplate>, payload = {}) =>
   sceneRenderer.inApp(freshKey(), { type: 'in_app', content: 'Hello', ...more }, scopeWith(payload))

@@ -1,7 +1,13 @@
 // In-app messages out of templates: sanitised content, plain subject and buttons, links that are safe, data with its texts rendered.
-import type { InAppContent, TemplateScope } from '../domain/rendering.ts'
-import { RenderError } from '../domain/rendering.ts'
-import type { LinkTarget, MessageButton, MessageCta, StepTemplate, TemplateActor } from '../domain/workflow.ts'
+import type { InAppContent, TemplateScope } from '../domain/workflows/rendering.ts'
+import { RenderError } from '../domain/workflows/rendering.ts'
+import type {
+  LinkTarget,
+  MessageButton,
+  MessageCta,
+  StepTemplate,
+  TemplateActor,
+} from '../domain/workflows/workflow.ts'
 import type { Budget } from './limits.ts'
 import { dataDepthMax, dataTextsMax, inAppLengthMax, subjectLengthMax } from './limits.ts'
 import { oneLine, safeAddress } from './plain-text.ts'

@@ -1,7 +1,7 @@
 // Compiled templates that are kept.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { StepTemplate } from '../domain/workflow.ts'
+import type { StepTemplate } from '../domain/workflows/workflow.ts'
 import { KeptTemplates } from './kept-templates.ts'
 
 function counting(limits: { count: number; length: number }) {

@@ -1,5 +1,5 @@
 // Compiled templates by key: the ones used last, bounded by their number and by the text they were made of.
-import type { StepTemplate } from '../domain/workflow.ts'
+import type { StepTemplate } from '../domain/workflows/workflow.ts'
 
 /** Steps in use at a time; a busy environment has some hundred. */
 const keptMax = 5_000

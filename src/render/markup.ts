@@ -1,5 +1,5 @@
 // How much markup there is: parsers of HTML look for an unmatched end among all that is open.
-import { RenderError } from '../domain/rendering.ts'
+import { RenderError } from '../domain/workflows/rendering.ts'
 import { markupDepthMax, markupMax } from './limits.ts'
 
 /** So few can do no harm, however they are nested, and are not looked at: nearly every message. */

@@ -1,5 +1,5 @@
 // Dates in templates: reading what a payload holds, and showing it in a zone and a language.
-import { isLocale, isTimezone } from '../domain/subscriber.ts'
+import { isLocale, isTimezone } from '../domain/people/subscriber.ts'
 
 /** A moment as somebody's calendar and clock show it. */
 export interface Moment {

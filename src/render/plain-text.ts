@@ -1,5 +1,5 @@
 // Short plain texts that come out of templates: one line, no control characters, a link that is safe to follow.
-import { RenderError } from '../domain/rendering.ts'
+import { RenderError } from '../domain/workflows/rendering.ts'
 import { addressLengthMax } from './limits.ts'
 
 /** Words of ASCII with a blank between two each, as most subjects are: nothing below would change it. */

@@ -1,6 +1,6 @@
 // Declared defaults: what a template's variables are when the payload does not hold them.
-import type { TemplateScope } from '../domain/rendering.ts'
-import type { StepTemplate } from '../domain/workflow.ts'
+import type { TemplateScope } from '../domain/workflows/rendering.ts'
+import type { StepTemplate } from '../domain/workflows/workflow.ts'
 
 /** Names that are never members of the payload. */
 export const scopeRoots: ReadonlySet<string> = new Set([

@@ -1,6 +1,6 @@
 // A template, compiled once and rendered many times.
-import type { TemplateScope } from '../domain/rendering.ts'
-import { RenderError } from '../domain/rendering.ts'
+import type { TemplateScope } from '../domain/workflows/rendering.ts'
+import { RenderError } from '../domain/workflows/rendering.ts'
 import type { Mode } from './engine.ts'
 import type { Budget } from './limits.ts'
 import { compileProgram } from './liquid/program.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { freshKey, renderError, sceneRenderer, scopeWith } from '../../test/support/render-scene.ts'
-import type { StepTemplate } from '../domain/workflow.ts'
+import type { StepTemplate } from '../domain/workflows/workflow.ts'
 
 const rendered = (template: StepTemplate, payload: Record<string, unknown> = {}) =>
   sceneRenderer.text(freshKey(), template, scopeWith(payload))

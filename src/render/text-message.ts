@@ -1,7 +1,7 @@
 // Messages of plain text out of templates: SMS, chat and push, which show every character as it is.
-import type { TemplateScope, TextContent } from '../domain/rendering.ts'
-import { RenderError } from '../domain/rendering.ts'
-import type { StepTemplate } from '../domain/workflow.ts'
+import type { TemplateScope, TextContent } from '../domain/workflows/rendering.ts'
+import { RenderError } from '../domain/workflows/rendering.ts'
+import type { StepTemplate } from '../domain/workflows/workflow.ts'
 import type { Budget } from './limits.ts'
 import { subjectLengthMax, textLengthsMax } from './limits.ts'
 import { oneLine } from './plain-text.ts'

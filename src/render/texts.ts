@@ -1,5 +1,5 @@
 // The texts of a step's template, each with its place: what is checked when a workflow is saved, and read for its variables.
-import type { StepTemplate } from '../domain/workflow.ts'
+import type { StepTemplate } from '../domain/workflows/workflow.ts'
 import type { Mode } from './engine.ts'
 import { dataDepthMax } from './limits.ts'
 

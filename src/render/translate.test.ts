@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { freshKey, renderError, sceneRenderer, scopeWith } from '../../test/support/render-scene.ts'
-import type { TemplateScope } from '../domain/rendering.ts'
-import { flatTexts, translations, translationsOf } from '../domain/translation.ts'
+import type { TemplateScope } from '../domain/workflows/rendering.ts'
+import { flatTexts, translations, translationsOf } from '../domain/workflows/translation.ts'
 import { textMistakes } from './translation-check.ts'
 
 type Given = Readonly<Record<string, Readonly<Record<string, unknown>>>>

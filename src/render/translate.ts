@@ -1,7 +1,7 @@
 // The filter `t`: a text by its key, in the language of whoever is told, with its variables filled in.
 import type { Liquid } from 'liquidjs'
-import type { Translations } from '../domain/translation.ts'
-import { translations } from '../domain/translation.ts'
+import type { Translations } from '../domain/workflows/translation.ts'
+import { translations } from '../domain/workflows/translation.ts'
 import type { Mode } from './engine.ts'
 import { register } from './engine.ts'
 import type { FilterHandler, FilterThis } from './filters.ts'

@@ -1,5 +1,5 @@
 // What is wrong with the texts of a translation, told when they are saved: each by key, line and column.
-import type { TextMistake } from '../domain/translation.ts'
+import type { TextMistake } from '../domain/workflows/translation.ts'
 import { parse, TemplateMistake } from './parse.ts'
 import { withOutputs } from './translate.ts'
 

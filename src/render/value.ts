@@ -1,6 +1,6 @@
 // A single value that is a template, such as what a condition compares with.
-import type { TemplateScope } from '../domain/rendering.ts'
-import { RenderError } from '../domain/rendering.ts'
+import type { TemplateScope } from '../domain/workflows/rendering.ts'
+import { RenderError } from '../domain/workflows/rendering.ts'
 import type { Budget } from './limits.ts'
 import { valueLengthMax } from './limits.ts'
 import { compile } from './template.ts'

@@ -1,7 +1,7 @@
 // The variables that templates name, found without running them.
 import type { VariableSegments } from 'liquidjs'
 import { analyzeSync } from 'liquidjs'
-import type { StepTemplate } from '../domain/workflow.ts'
+import type { StepTemplate } from '../domain/workflows/workflow.ts'
 import { parse, TemplateMistake } from './parse.ts'
 import { scopeRoots } from './template-defaults.ts'
 import { textsOf } from './texts.ts'

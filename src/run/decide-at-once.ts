@@ -1,8 +1,8 @@
 // Decides jobs before their events are written, where all that is needed for it is at hand.
 import type { Db, Sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
-import type { StepType, WorkflowVersion } from '../domain/workflow.ts'
-import { countWritten } from '../record/count-messages.ts'
+import type { StepType, WorkflowVersion } from '../domain/workflows/workflow.ts'
+import { countWritten } from '../record/counts/count-messages.ts'
 import type { DecideAtOnce, DecidedAtOnce } from '../record/decided-at-once.ts'
 import type { PreLeasedJob } from '../record/notify.ts'
 import type { Costly } from './costly.ts'

@@ -1,8 +1,8 @@
 // Dispatching: every job is reported once, when nothing of it is in flight any more.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
-import type { Job } from '../domain/job.ts'
 import { dispatch } from './dispatch.ts'
 import type { Queued } from './send/call-queue.ts'
 import type { Stages } from './stages.ts'

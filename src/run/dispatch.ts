@@ -1,6 +1,6 @@
 // Lets calls go that were recorded as begun, queues those that wait, and reports what is over.
+import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
-import type { Job } from '../domain/job.ts'
 import type { Handling } from '../queue/worker.ts'
 import type { RecordedBatch } from './record-placed.ts'
 import type { Queued } from './send/call-queue.ts'

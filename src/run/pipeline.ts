@@ -1,8 +1,8 @@
 // What running needs, wired once: the database, the world, the queue, and what is kept between batches.
 import type { Db } from '../db/sql.ts'
 import type { Limits } from '../deliver/limits.ts'
-import type { Credentials } from '../domain/integration.ts'
-import type { Renderer } from '../domain/rendering.ts'
+import type { Credentials } from '../domain/delivery/integration.ts'
+import type { Renderer } from '../domain/workflows/rendering.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { World } from '../world/world.ts'
 import type { Environments } from './cache/environments.ts'

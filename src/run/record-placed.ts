@@ -1,7 +1,7 @@
 // Records a placed batch in one transaction, and keeps only what was still ours.
 import { isInfrastructureError } from '../db/failure.ts'
+import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
-import type { Job } from '../domain/job.ts'
 import { recordDecisions } from '../record/record-decisions.ts'
 import type { BegunMessage, Outgoing } from './send/outgoing.ts'
 import type { PlacedBatch } from './send/place-batch.ts'

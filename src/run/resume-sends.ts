@@ -1,7 +1,7 @@
 // Jobs whose messages were on their way, or wait to be sent again: refused, settled, or placed once more.
+import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
-import { detail } from '../domain/execution-detail.ts'
-import type { Job } from '../domain/job.ts'
+import { detail } from '../domain/insight/execution-detail.ts'
 import type { Handling } from '../queue/worker.ts'
 import type { LeftUnsent } from '../record/leave-unsent.ts'
 import { leaveUnsent } from '../record/leave-unsent.ts'

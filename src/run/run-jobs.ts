@@ -1,9 +1,9 @@
 // Runs a batch of jobs: load, decide, place, record, dispatch. Each stage takes what the one before it returned.
 import { isInfrastructureError } from '../db/failure.ts'
 import { bisect } from '../domain/bisect.ts'
+import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
 import { grouped } from '../domain/grouped.ts'
-import type { Job } from '../domain/job.ts'
 import { isPoisonous } from '../queue/suspicion.ts'
 import type { Handling } from '../queue/worker.ts'
 import { recordDecisions } from '../record/record-decisions.ts'

@@ -1,6 +1,6 @@
 // Spans for the steps of a batch whose events are traced: one a job, and one for what was written of it.
-import { fanOutLane } from '../domain/event.ts'
-import type { Job } from '../domain/job.ts'
+import { fanOutLane } from '../domain/delivery/event.ts'
+import type { Job } from '../domain/delivery/job.ts'
 import type { Mark, Span, Tracer } from '../world/tracer.ts'
 import type { DecidedJob } from './decide/decide-job.ts'
 import type { JobFacts } from './decide/job-facts.ts'

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Sql, Statement } from '../db/sql.ts'
+import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
-import type { Job } from '../domain/job.ts'
 import { createUnconfirmed } from './unconfirmed.ts'
 
 const environment = { id: '01890000-0000-7000-8000-000000000001' } as unknown as Environment

@@ -1,7 +1,7 @@
 // Writes whose commit is unknown, because the database stopped answering: the jobs are read again before anything is decided.
 import type { Sql } from '../db/sql.ts'
+import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
-import type { Job } from '../domain/job.ts'
 import { findLeased } from '../store/jobs/lease.ts'
 
 export interface Unconfirmed {

@@ -1,9 +1,9 @@
 // Jobs of events that were canceled, which the cancel itself has not come to yet: nothing of them is decided any more.
+import type { TriggeredEvent } from '../domain/delivery/event.ts'
+import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
-import type { TriggeredEvent } from '../domain/event.ts'
 import { grouped } from '../domain/grouped.ts'
-import type { Job } from '../domain/job.ts'
-import { cancelClaimed } from '../record/cancel-claimed.ts'
+import { cancelClaimed } from '../record/cancel/cancel-claimed.ts'
 import { settles } from '../record/settlement.ts'
 import { writeSettlements } from '../record/write-settlements.ts'
 import type { Facts } from './decide/load-facts.ts'

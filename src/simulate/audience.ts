@@ -1,12 +1,12 @@
 // Who would be told of an event: the people it names, then the members of its topics, each once; and who is left out.
 import type { Sql } from '../db/sql.ts'
 import { sql } from '../db/sql.ts'
+import type { EventRequest } from '../domain/delivery/event.ts'
+import { recipientsPerPageMax } from '../domain/delivery/event.ts'
 import type { Environment } from '../domain/environment.ts'
-import type { EventRequest } from '../domain/event.ts'
-import { recipientsPerPageMax } from '../domain/event.ts'
-import type { Topic } from '../domain/topic.ts'
-import { findSubscriberIds } from '../store/subscribers.ts'
-import { findTopicMembers } from '../store/topic-subscriptions.ts'
+import type { Topic } from '../domain/people/topic.ts'
+import { findSubscriberIds } from '../store/people/subscribers.ts'
+import { findTopicMembers } from '../store/people/topic-subscriptions.ts'
 import type { People } from './people.ts'
 
 export interface Member {

@@ -1,7 +1,7 @@
 // Follows the runs of an event to their ends in virtual time, in waves: the job of every run that is not over, decided as
 // the worker decides it, and what follows from that taken as done.
 import type { Environment } from '../domain/environment.ts'
-import type { NotificationStep } from '../domain/workflow.ts'
+import type { NotificationStep } from '../domain/workflows/workflow.ts'
 import { abandoned, decideJob, jobFactsFrom } from '../run/decide/decide-job.ts'
 import type { Facts } from '../run/decide/load-facts.ts'
 import type { PreviousStep } from '../run/decide/previous-steps.ts'
@@ -21,7 +21,7 @@ import { contentLengthMax, keptDetail, roughLengthOf } from './room.ts'
 import type { Run } from './run.ts'
 import { settle, stepRunOf } from './run.ts'
 import type { Turns } from './turns.ts'
-import type { WindowParts, DeferredRun } from './windows.ts'
+import type { DeferredRun, WindowParts } from './windows.ts'
 import { settleDeferred } from './windows.ts'
 
 /** What is taken for granted of others. */

@@ -1,18 +1,18 @@
 // Whom an event names, as they would be once it was accepted: found, with what the event says of them, and nothing written.
 import { resolveChannels } from '../accept/write-events.ts'
 import type { Sql } from '../db/sql.ts'
-import type { ChannelSettings } from '../domain/channel-settings.ts'
+import type { Recipient } from '../domain/delivery/event.ts'
+import type { Integration } from '../domain/delivery/integration.ts'
 import type { Environment } from '../domain/environment.ts'
-import type { Recipient } from '../domain/event.ts'
 import { grouped } from '../domain/grouped.ts'
-import type { Integration } from '../domain/integration.ts'
-import type { Sealer } from '../domain/sealed.ts'
-import type { SubscriberFields } from '../domain/subscriber.ts'
+import type { Sealer } from '../domain/operate/sealed.ts'
+import type { ChannelSettings } from '../domain/people/channel-settings.ts'
+import type { SubscriberFields } from '../domain/people/subscriber.ts'
 import { mergedRecipients } from '../record/resolve-recipients.ts'
-import type { ChannelChange, Entry } from '../store/subscriber-channels.ts'
-import { findEntries, mergeEntries } from '../store/subscriber-channels.ts'
-import type { SubscriberRow } from '../store/subscribers.ts'
-import { findSubscriberRows } from '../store/subscribers.ts'
+import type { ChannelChange, Entry } from '../store/people/subscriber-channels.ts'
+import { findEntries, mergeEntries } from '../store/people/subscriber-channels.ts'
+import type { SubscriberRow } from '../store/people/subscribers.ts'
+import { findSubscriberRows } from '../store/people/subscribers.ts'
 
 export interface People {
   /** Internal ids by subscriberId. */

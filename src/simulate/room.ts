@@ -1,6 +1,6 @@
 // What an answer may hold of contents: what goes beyond it is let go as soon as it was made, so that it takes no memory either.
-import type { StoredDetail } from '../domain/execution-detail.ts'
-import type { MessageDraft } from '../domain/message.ts'
+import type { StoredDetail } from '../domain/insight/execution-detail.ts'
+import type { MessageDraft } from '../domain/messages/message.ts'
 import type { NewMessage } from '../store/messages/insert.ts'
 
 /** What is left, in characters. */

@@ -1,14 +1,14 @@
 // One recipient's run as far as it was followed: the job whose turn it is, the moment it is at, and what became of each step.
 
-import type { CallOut } from '../domain/decision.ts'
+import type { CallOut } from '../domain/delivery/decision.ts'
+import type { Job, JobState, JobStatus } from '../domain/delivery/job.ts'
 import { momentOfId } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
-import type { StoredDetail } from '../domain/execution-detail.ts'
-import type { Job, JobState, JobStatus } from '../domain/job.ts'
+import type { StoredDetail } from '../domain/insight/execution-detail.ts'
 import { preLeasedJob } from '../record/notify.ts'
 import type { Settlement } from '../record/settlement.ts'
 import { endedJobsOf, isReleased, nextJobs, withDigestCount } from '../record/write-settlements.ts'
-import type { DigestFacts } from '../store/digests.ts'
+import type { DigestFacts } from '../store/events/digests.ts'
 import type { Member } from './audience.ts'
 import type { KeptMessage, Room } from './room.ts'
 import { keptDetail, keptMessage } from './room.ts'

@@ -1,22 +1,22 @@
 // What was found of a run, as callers are told: each step with its outcome, in the words of why, and what would be said.
 import { messageFor } from '../deliver/message-for.ts'
-import type { DetailCode, StoredDetail } from '../domain/execution-detail.ts'
-import type { Integration } from '../domain/integration.ts'
-import { isoTextOf } from '../domain/iso-moment.ts'
-import type { JobStatus } from '../domain/job.ts'
-import type { MessageDraft } from '../domain/message.ts'
-import { callWithoutSecrets } from '../domain/shown-secrets.ts'
+import type { Integration } from '../domain/delivery/integration.ts'
+import type { JobStatus } from '../domain/delivery/job.ts'
+import type { DetailCode, StoredDetail } from '../domain/insight/execution-detail.ts'
 import type {
   SimulatedIntegration,
   SimulatedMessage,
   SimulatedOutcome,
   SimulatedRecipient,
   SimulatedStep,
-} from '../domain/simulation.ts'
-import type { WhyStep } from '../domain/why.ts'
-import type { NotificationStep, WorkflowVersion } from '../domain/workflow.ts'
-import type { Data } from '../read/why-sentences.ts'
-import { whyStepOf } from '../read/why-step.ts'
+} from '../domain/insight/simulation.ts'
+import type { WhyStep } from '../domain/insight/why.ts'
+import type { MessageDraft } from '../domain/messages/message.ts'
+import { isoTextOf } from '../domain/time/iso-moment.ts'
+import { callWithoutSecrets } from '../domain/workflows/shown-secrets.ts'
+import type { NotificationStep, WorkflowVersion } from '../domain/workflows/workflow.ts'
+import type { Data } from '../read/why/why-sentences.ts'
+import { whyStepOf } from '../read/why/why-step.ts'
 import type { NewMessage } from '../store/messages/insert.ts'
 import type { KeptMessage } from './room.ts'
 import type { Run, StepRun, WindowSeen } from './run.ts'

@@ -2,14 +2,14 @@
 import type { TriedWorkflow } from '../accept/judge-events.ts'
 import type { Sql } from '../db/sql.ts'
 import { sql } from '../db/sql.ts'
+import { slugOf } from '../domain/delivery/integration.ts'
 import type { Environment } from '../domain/environment.ts'
-import { slugOf } from '../domain/integration.ts'
 import type { FieldErrors } from '../domain/problem.ts'
 import { invalid, Problem } from '../domain/problem.ts'
 import { isUuid } from '../domain/uuid-v7.ts'
-import type { WorkflowChange } from '../manage/workflow-definition.ts'
-import { newDefinition } from '../manage/workflow-definition.ts'
-import { refuseNames } from '../manage/workflow-names.ts'
+import type { WorkflowChange } from '../manage/workflows/workflow-definition.ts'
+import { newDefinition } from '../manage/workflows/workflow-definition.ts'
+import { refuseNames } from '../manage/workflows/workflow-names.ts'
 
 /** Active unless it says otherwise: who tries it wants to see it run. */
 export async function tryWorkflow(

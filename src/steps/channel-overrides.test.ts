@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { stepInput } from '../../test/support/render-scene.ts'
-import type { ForProvider } from '../domain/message.ts'
-import { RenderError } from '../domain/rendering.ts'
+import type { ForProvider } from '../domain/messages/message.ts'
+import { RenderError } from '../domain/workflows/rendering.ts'
 import { withProviderWishes } from './channel-overrides.ts'
 
 const integrations = ['sendgrid', 'ses'].map(

@@ -1,7 +1,7 @@
 // A step whose content cannot be made: the step fails, and the detail says which field to mend.
-import type { Decision } from '../domain/decision.ts'
-import { detail } from '../domain/execution-detail.ts'
-import { RenderError } from '../domain/rendering.ts'
+import type { Decision } from '../domain/delivery/decision.ts'
+import { detail } from '../domain/insight/execution-detail.ts'
+import { RenderError } from '../domain/workflows/rendering.ts'
 
 /** Runs what may meet a RenderError; any other error is a bug and goes on. */
 export function orContentFailed(now: Date, decide: () => Decision): Decision {

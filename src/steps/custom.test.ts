@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { TimingScene } from '../../test/support/timing-step-scene.ts'
 import { timingInput, timingStep } from '../../test/support/timing-step-scene.ts'
 import { valueAt } from '../domain/path.ts'
-import { RenderError } from '../domain/rendering.ts'
+import { RenderError } from '../domain/workflows/rendering.ts'
 import { custom } from './custom.ts'
 
 const now = '2024-05-10T10:00:00.000Z'

@@ -6,12 +6,12 @@ import {
   isHeaderValue,
   urlMistake,
   withTexts,
-} from '../domain/custom-call.ts'
-import type { CallOut, Decision } from '../domain/decision.ts'
-import { detail } from '../domain/execution-detail.ts'
-import { RenderError } from '../domain/rendering.ts'
-import type { CustomMetadata } from '../domain/workflow.ts'
-import { isMetadataHost } from '../world/address-guard.ts'
+} from '../domain/delivery/custom-call.ts'
+import type { CallOut, Decision } from '../domain/delivery/decision.ts'
+import { detail } from '../domain/insight/execution-detail.ts'
+import { RenderError } from '../domain/workflows/rendering.ts'
+import type { CustomMetadata } from '../domain/workflows/workflow.ts'
+import { isMetadataHost } from '../world/outbound/address-guard.ts'
 import { toldMistakes } from './duration-override.ts'
 import type { Step, StepInput, StepMistake } from './step.ts'
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TimingScene } from '../../test/support/timing-step-scene.ts'
 import { timingInput, timingStep } from '../../test/support/timing-step-scene.ts'
-import type { JoinDigest } from '../domain/decision.ts'
+import type { JoinDigest } from '../domain/delivery/decision.ts'
 import { digest } from './digest.ts'
 
 const now = '2024-03-30T12:00:00.000Z'

@@ -1,6 +1,6 @@
 // The duration a trigger asks for instead of a step's own: `overrides.delay`.
-import type { Duration, TimingMistake } from '../domain/timing-mistakes.ts'
-import { durationMistakes, isDuration } from '../domain/timing-mistakes.ts'
+import type { Duration, TimingMistake } from '../domain/time/timing-mistakes.ts'
+import { durationMistakes, isDuration } from '../domain/time/timing-mistakes.ts'
 
 export type DurationOverride = { readonly duration?: Duration } | { readonly mistakes: readonly TimingMistake[] }
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sceneNow, stepWith } from '../../test/support/render-scene.ts'
-import type { Layout } from '../domain/layout.ts'
-import { emailLayoutsOf } from '../domain/layout.ts'
-import type { EmailFrame } from '../domain/rendering.ts'
+import type { Layout } from '../domain/workflows/layout.ts'
+import { emailLayoutsOf } from '../domain/workflows/layout.ts'
+import type { EmailFrame } from '../domain/workflows/rendering.ts'
 import { chooseFrame } from './email-layout.ts'
 
 const layout = (identifier: string, isDefault = false): Layout => ({

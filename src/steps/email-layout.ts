@@ -1,8 +1,8 @@
 // Which layout an e-mail is put into: the trigger's word, then the template's, then the environment's default.
-import type { StoredDetail } from '../domain/execution-detail.ts'
-import { detail } from '../domain/execution-detail.ts'
-import type { EmailFrame, EmailLayouts } from '../domain/rendering.ts'
-import type { NotificationStep } from '../domain/workflow.ts'
+import type { StoredDetail } from '../domain/insight/execution-detail.ts'
+import { detail } from '../domain/insight/execution-detail.ts'
+import type { EmailFrame, EmailLayouts } from '../domain/workflows/rendering.ts'
+import type { NotificationStep } from '../domain/workflows/workflow.ts'
 
 export interface ChosenFrame {
   readonly frame: EmailFrame

@@ -1,6 +1,6 @@
 // What a trigger may say of its e-mails: `overrides.email`, checked member by member so that no header can be smuggled in.
-import { RenderError } from '../domain/rendering.ts'
-import { isEmail } from '../domain/subscriber.ts'
+import { isEmail } from '../domain/people/subscriber.ts'
+import { RenderError } from '../domain/workflows/rendering.ts'
 import { headersIn, headerValueLengthMax } from './header-overrides.ts'
 import type { OverrideFields } from './override-fields.ts'
 import { optional } from './override-fields.ts'

@@ -1,6 +1,6 @@
 // Who an e-mail is from and where answers go, where the step itself says so.
-import { isEmail } from '../domain/subscriber.ts'
-import type { StepTemplate } from '../domain/workflow.ts'
+import { isEmail } from '../domain/people/subscriber.ts'
+import type { StepTemplate } from '../domain/workflows/workflow.ts'
 import { emailAddress } from './email-overrides.ts'
 import { optional } from './override-fields.ts'
 import type { StepInput, StepMistake } from './step.ts'

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sceneNow, stepInput, stepWith } from '../../test/support/render-scene.ts'
-import type { Decision } from '../domain/decision.ts'
-import type { EmailMessage } from '../domain/outbound-message.ts'
-import type { StepTemplate } from '../domain/workflow.ts'
+import type { Decision } from '../domain/delivery/decision.ts'
+import type { EmailMessage } from '../domain/messages/outbound-message.ts'
+import type { StepTemplate } from '../domain/workflows/workflow.ts'
 import { email } from './email.ts'
 
 const at = sceneNow.toISOString()

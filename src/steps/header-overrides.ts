@@ -1,5 +1,5 @@
 // Headers that a trigger adds to a mail or to a provider's request: names that are names, values that are one line.
-import { RenderError } from '../domain/rendering.ts'
+import { RenderError } from '../domain/workflows/rendering.ts'
 import type { OverrideFields } from './override-fields.ts'
 import { hasControls } from './override-fields.ts'
 

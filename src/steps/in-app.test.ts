@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sceneNow, stepInput, stepWith } from '../../test/support/render-scene.ts'
-import type { StepTemplate } from '../domain/workflow.ts'
+import type { StepTemplate } from '../domain/workflows/workflow.ts'
 import { inApp } from './in-app.ts'
 
 const at = sceneNow.toISOString()

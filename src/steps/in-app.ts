@@ -1,5 +1,5 @@
 // The in-app step: a message that is delivered by being written.
-import { detail } from '../domain/execution-detail.ts'
+import { detail } from '../domain/insight/execution-detail.ts'
 import { orContentFailed } from './content-failed.ts'
 import type { Step, StepMistake } from './step.ts'
 

@@ -1,7 +1,7 @@
 // Reads what a trigger overrides, member by member: a mistake is told by its path, and nothing smuggles a line in.
 import type { Fields } from '../domain/merged.ts'
 import { isFields } from '../domain/merged.ts'
-import { RenderError } from '../domain/rendering.ts'
+import { RenderError } from '../domain/workflows/rendering.ts'
 
 export class OverrideFields {
   readonly path: string

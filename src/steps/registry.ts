@@ -1,5 +1,5 @@
 // Every step type that can run, by name.
-import type { RunnableStepType, StepType } from '../domain/workflow.ts'
+import type { RunnableStepType, StepType } from '../domain/workflows/workflow.ts'
 import { chat } from './chat.ts'
 import { custom } from './custom.ts'
 import { delay } from './delay.ts'

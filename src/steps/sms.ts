@@ -1,6 +1,6 @@
 // The sms step: one message to a number, with what the trigger overrides.
-import { detail } from '../domain/execution-detail.ts'
-import { RenderError } from '../domain/rendering.ts'
+import { detail } from '../domain/insight/execution-detail.ts'
+import { RenderError } from '../domain/workflows/rendering.ts'
 import { withProviderWishes } from './channel-overrides.ts'
 import { orContentFailed } from './content-failed.ts'
 import type { OverrideFields } from './override-fields.ts'

@@ -1,10 +1,10 @@
 // A step type: what is wrong with its settings when they are saved, and what it wants when its turn comes.
-import type { ChannelSettings } from '../domain/channel-settings.ts'
-import type { Decision } from '../domain/decision.ts'
-import type { Configurations, Integration } from '../domain/integration.ts'
-import type { Job } from '../domain/job.ts'
-import type { EmailLayouts, Renderer, TemplateScope } from '../domain/rendering.ts'
-import type { NotificationStep, RunnableStepType, WorkflowVersion } from '../domain/workflow.ts'
+import type { Decision } from '../domain/delivery/decision.ts'
+import type { Configurations, Integration } from '../domain/delivery/integration.ts'
+import type { Job } from '../domain/delivery/job.ts'
+import type { ChannelSettings } from '../domain/people/channel-settings.ts'
+import type { EmailLayouts, Renderer, TemplateScope } from '../domain/workflows/rendering.ts'
+import type { NotificationStep, RunnableStepType, WorkflowVersion } from '../domain/workflows/workflow.ts'
 
 /** What a step may know of an account: never what opens it. */
 export type ActiveIntegration = Pick<Integration, '_id' | 'identifier' | 'providerId' | 'channel'> & {

@@ -1,7 +1,7 @@
 // What SMS, chat and push have in common: a plain text, and ids that travel with it.
-import type { TextContent } from '../domain/rendering.ts'
-import { RenderError } from '../domain/rendering.ts'
-import type { StepTemplate } from '../domain/workflow.ts'
+import type { TextContent } from '../domain/workflows/rendering.ts'
+import { RenderError } from '../domain/workflows/rendering.ts'
+import type { StepTemplate } from '../domain/workflows/workflow.ts'
 import type { StepInput, StepMistake } from './step.ts'
 
 export function textMistakes({ content }: StepTemplate, what: string): StepMistake[] {

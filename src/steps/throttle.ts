@@ -1,8 +1,8 @@
 // The throttle step: lets so many runs of a window through, and ends the others.
-import type { Decision } from '../domain/decision.ts'
+import type { Decision } from '../domain/delivery/decision.ts'
 import { momentOfId } from '../domain/derived-id.ts'
-import { detail } from '../domain/execution-detail.ts'
-import { isThrottleMetadata, throttleEndOf, throttleMistakes } from '../domain/throttle-window.ts'
+import { detail } from '../domain/insight/execution-detail.ts'
+import { isThrottleMetadata, throttleEndOf, throttleMistakes } from '../domain/time/throttle-window.ts'
 import { toldMistakes } from './duration-override.ts'
 import { keyValueOf } from './key-value.ts'
 import type { Step, StepInput } from './step.ts'

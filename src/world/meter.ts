@@ -1,6 +1,6 @@
 // The meter: what the pipeline has done since this process started, as plain counts that cost next to nothing to keep.
-import type { TriggerStatus } from '../domain/event.ts'
-import type { Channel } from '../domain/integration.ts'
+import type { TriggerStatus } from '../domain/delivery/event.ts'
+import type { Channel } from '../domain/delivery/integration.ts'
 
 /**
  * How one go at a message ended. `retried`: it is tried again, by the same integration or by the next. `unsure`: it was

@@ -1,11 +1,11 @@
 // The World as it is: the wall clock, random ids, the network and the process's log.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Sealer } from '../domain/sealed.ts'
+import type { Sealer } from '../domain/operate/sealed.ts'
 import { createIdSource } from '../domain/uuid-v7.ts'
 import type { Log } from './log.ts'
 import { createMeter } from './meter.ts'
-import type { OutboundFetchOptions } from './outbound-fetch.ts'
-import { createAccountAddresses, createOutboundFetch } from './outbound-fetch.ts'
+import type { OutboundFetchOptions } from './outbound/outbound-fetch.ts'
+import { createAccountAddresses, createOutboundFetch } from './outbound/outbound-fetch.ts'
 import type { Tracer } from './tracer.ts'
 import type { World } from './world.ts'
 

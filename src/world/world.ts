@@ -1,9 +1,9 @@
 // The World: everything Posthorn cannot compute by itself (time, ids, the network, the log).
-import type { Sealer } from '../domain/sealed.ts'
-import type { ResolvedAddress } from './address-guard.ts'
+import type { Sealer } from '../domain/operate/sealed.ts'
 import type { Log } from './log.ts'
-import type { MayLeave } from './may-leave.ts'
 import type { Meter } from './meter.ts'
+import type { ResolvedAddress } from './outbound/address-guard.ts'
+import type { MayLeave } from './outbound/may-leave.ts'
 import type { Tracer } from './tracer.ts'
 
 export interface World {

@@ -1,8 +1,8 @@
 // Bodies as large as a route takes: none of them keeps the others waiting, whatever it holds.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { BodyBudget } from '../../src/http/body-budget.ts'
-import { createBodyBudget } from '../../src/http/body-budget.ts'
+import type { BodyBudget } from '../../src/http/request/body-budget.ts'
+import { createBodyBudget } from '../../src/http/request/body-budget.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene } from '../support/flow-scene.ts'

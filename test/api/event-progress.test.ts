@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
-import type { JobStatus } from '../../src/domain/job.ts'
+import type { JobStatus } from '../../src/domain/delivery/job.ts'
 import type { SceneEvent, SceneJob, SceneWorkflow } from '../support/activity-scene.ts'
 import { ActivityScene, stepOf, told } from '../support/activity-scene.ts'
 import type { Json, TestApp } from '../support/app.ts'

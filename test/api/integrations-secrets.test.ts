@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
-import { createApiKey } from '../../src/manage/api-keys.ts'
+import { createApiKey } from '../../src/manage/operate/api-keys.ts'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { createIntegration, sendgridBody } from '../support/integration-scene.ts'

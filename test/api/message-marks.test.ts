@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
-import { marks } from '../../src/domain/message-marks.ts'
+import { marks } from '../../src/domain/messages/message-marks.ts'
 import { stepOf } from '../support/activity-scene.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'

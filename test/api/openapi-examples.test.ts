@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
-import { exampleOf } from '../../src/http/example.ts'
-import { openApiDocument } from '../../src/http/openapi.ts'
+import { exampleOf } from '../../src/http/openapi/example.ts'
+import { openApiDocument } from '../../src/http/openapi/openapi.ts'
+import { tags } from '../../src/http/openapi/tags.ts'
 import { documentedRoutes, routes } from '../../src/http/registry.ts'
-import { tags } from '../../src/http/tags.ts'
 import type { Json } from '../support/app.ts'
 
 const document: Json = JSON.parse(JSON.stringify(openApiDocument(documentedRoutes, 'http://localhost:3000')))

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
-import { sweep } from '../../src/manage/housekeeping.ts'
+import { sweep } from '../../src/manage/operate/housekeeping.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { mailStep, OutboxScene } from '../support/outbox-scene.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { routes } from '../../src/http/registry.ts'
-import { bulkSubscriber } from '../../src/http/routes/subscriber-schemas.ts'
+import { bulkSubscriber } from '../../src/http/routes/people/subscriber-schemas.ts'
 
 function patternsOf(schema: unknown): string[] {
   if (typeof schema !== 'object' || schema === null) return []

@@ -1,7 +1,7 @@
 // The catalogue of providers over the API.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { channels, credentialFlags, credentialObjects, credentialTexts } from '../../src/domain/integration.ts'
+import { channels, credentialFlags, credentialObjects, credentialTexts } from '../../src/domain/delivery/integration.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
-import { exportLines, findExport } from '../../src/read/export-subscriber.ts'
+import { exportLines, findExport } from '../../src/read/people/export-subscriber.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { marker, PersonScene } from '../support/person-scene.ts'

@@ -1,7 +1,7 @@
 // The suppression list over the API: listing, adding one or many, removing; and what is refused.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { suppress } from '../../src/store/suppressions.ts'
+import { suppress } from '../../src/store/people/suppressions.ts'
 import type { Json, TestApp, TestReply } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { environmentOf } from '../support/topic-scene.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
-import { writeCursor } from '../../src/read/cursor.ts'
+import { writeCursor } from '../../src/read/page/cursor.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { addSubscribers, environmentOf } from '../support/topic-scene.ts'

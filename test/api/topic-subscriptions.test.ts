@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
-import { deleteSubscriptionsOfSubscriber } from '../../src/store/topic-subscriptions.ts'
+import { deleteSubscriptionsOfSubscriber } from '../../src/store/people/topic-subscriptions.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { addSubscribers, environmentOf } from '../support/topic-scene.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
-import { writeUnsubscribeToken } from '../../src/domain/unsubscribe-token.ts'
+import { writeUnsubscribeToken } from '../../src/domain/preferences/unsubscribe-token.ts'
 import type { Json, TestApp, TestReply } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene, fresh } from '../support/flow-scene.ts'

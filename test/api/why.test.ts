@@ -1,8 +1,8 @@
 // Why over the API: the shape of the answer, what is not there or ill-formed, and why somebody has no notification.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { whyNotification, whySubscriber } from '../../src/read/why.ts'
-import { listEnvironments } from '../../src/store/installation.ts'
+import { whyNotification, whySubscriber } from '../../src/read/why/why.ts'
+import { listEnvironments } from '../../src/store/operate/installation.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene, fresh } from '../support/flow-scene.ts'

@@ -1,7 +1,7 @@
 // Workflows over the API: keys that may only read see no header values and no queries of addresses, wherever steps are shown.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createApiKey } from '../../src/manage/api-keys.ts'
+import { createApiKey } from '../../src/manage/operate/api-keys.ts'
 import type { Json, TestApp, TestReply } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene } from '../support/flow-scene.ts'

@@ -1,8 +1,8 @@
 // Whatever is said in the second face reads as it was said: random workflows, saved, read, and saved as they were read.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { channels } from '../../src/domain/integration.ts'
-import { linkTargets, severities, timeUnits } from '../../src/domain/workflow.ts'
+import { channels } from '../../src/domain/delivery/integration.ts'
+import { linkTargets, severities, timeUnits } from '../../src/domain/workflows/workflow.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import type { Random } from '../support/random.ts'

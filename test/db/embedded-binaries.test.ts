@@ -4,9 +4,9 @@ import { spawn } from 'node:child_process'
 import { chmod, chown, lstat, mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { findPackage, prepareBinaries, whyUnsupported } from '../../src/db/embedded-binaries.ts'
-import type { Identity } from '../../src/db/embedded-identity.ts'
-import { EmbeddedPostgresError } from '../../src/db/embedded-postgres.ts'
+import { findPackage, prepareBinaries, whyUnsupported } from '../../src/db/embedded/embedded-binaries.ts'
+import type { Identity } from '../../src/db/embedded/embedded-identity.ts'
+import { EmbeddedPostgresError } from '../../src/db/embedded/embedded-postgres.ts'
 import {
   asUser,
   copyOfPackage,

@@ -5,10 +5,10 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, type TestContext, test } from 'node:test'
-import { findPackage, prepareBinaries } from '../../src/db/embedded-binaries.ts'
-import { chooseHome } from '../../src/db/embedded-home.ts'
-import { stopPostmaster } from '../../src/db/embedded-postmaster.ts'
-import { inspectProcess } from '../../src/db/embedded-process.ts'
+import { findPackage, prepareBinaries } from '../../src/db/embedded/embedded-binaries.ts'
+import { chooseHome } from '../../src/db/embedded/embedded-home.ts'
+import { stopPostmaster } from '../../src/db/embedded/embedded-postmaster.ts'
+import { inspectProcess } from '../../src/db/embedded/embedded-process.ts'
 import {
   eventually,
   isRoot,

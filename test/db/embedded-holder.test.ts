@@ -6,9 +6,9 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { type Holding, numbersIn, takeHold } from '../../src/db/embedded-holder.ts'
-import type { Identity } from '../../src/db/embedded-identity.ts'
-import { EmbeddedPostgresError } from '../../src/db/embedded-postgres.ts'
+import { type Holding, numbersIn, takeHold } from '../../src/db/embedded/embedded-holder.ts'
+import type { Identity } from '../../src/db/embedded/embedded-identity.ts'
+import { EmbeddedPostgresError } from '../../src/db/embedded/embedded-postgres.ts'
 import { type Child, openScene, query, type Scene } from '../support/embedded-scene.ts'
 
 const us: Identity = { uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0, switches: false }

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { chmod, chown, lchown, lstat, mkdir, readdir, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
-import { chooseHome, shortNameOf, stateDirectories } from '../../src/db/embedded-home.ts'
-import { EmbeddedPostgresError } from '../../src/db/embedded-postgres.ts'
+import { chooseHome, shortNameOf, stateDirectories } from '../../src/db/embedded/embedded-home.ts'
+import { EmbeddedPostgresError } from '../../src/db/embedded/embedded-postgres.ts'
 import {
   copyOfPackage,
   eventually,

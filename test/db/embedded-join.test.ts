@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { test } from 'node:test'
-import { joinEmbeddedPostgres } from '../../src/db/embedded-join.ts'
+import { joinEmbeddedPostgres } from '../../src/db/embedded/embedded-join.ts'
 import { openScene, query, startedOf } from '../support/embedded-scene.ts'
 
 test('where nothing was ever started there is nothing to join, and nothing is made', async (t) => {

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { chown, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { chooseHome, makeHome } from '../../src/db/embedded-home.ts'
-import { boundLogFile } from '../../src/db/embedded-log-file.ts'
-import { EmbeddedPostgresError } from '../../src/db/embedded-postgres.ts'
-import { inspectProcess } from '../../src/db/embedded-process.ts'
+import { chooseHome, makeHome } from '../../src/db/embedded/embedded-home.ts'
+import { boundLogFile } from '../../src/db/embedded/embedded-log-file.ts'
+import { EmbeddedPostgresError } from '../../src/db/embedded/embedded-postgres.ts'
+import { inspectProcess } from '../../src/db/embedded/embedded-process.ts'
 import {
   asUser,
   eventually,

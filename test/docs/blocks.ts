@@ -5,7 +5,7 @@ export interface Block {
   readonly line: number
   readonly language: string
   readonly text: string
-  /** The file that the paragraph before it names, where that ends with a colon: `src/domain/label.ts`: */
+  /** The file that the paragraph before it names, where that ends with a colon: `src/domain/people/label.ts`: */
   readonly path?: string
   /** `<!-- not run: … -->` above it. */
   readonly notRun?: string

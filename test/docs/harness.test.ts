@@ -17,7 +17,7 @@ test('blocks are found with their marks, their files and what they follow', () =
   const page = [
     '<!-- not run: needs a mail server -->\n```sh\nfalse\n```',
     '<!-- in the background -->\n```sh\nnpm start\n```\n\n```json\n{}\n```',
-    '1. The noun, `src/domain/label.ts`:\n\n   ```ts\n   // A label.\n   ```',
+    '1. The noun, `src/domain/people/label.ts`:\n\n   ```ts\n   // A label.\n   ```',
     'In `src/a.ts`, without a colon.\n\n```ts\nx\n```',
   ].join('\n\n')
   const found = blocksOf('a.md', page).map(({ language, notRun, background, path, follows }) => [
@@ -30,7 +30,7 @@ test('blocks are found with their marks, their files and what they follow', () =
     ['sh', 'needs a mail server', false, false],
     ['sh', '', true, true],
     ['json', '', false, true],
-    ['ts', 'src/domain/label.ts', false, false],
+    ['ts', 'src/domain/people/label.ts', false, false],
     ['ts', '', false, false],
   ])
   assert.throws(() => blocksOf('a.md', '```sh\nnever closed'), /never closed/)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
-import type { Renderer } from '../../src/domain/rendering.ts'
+import type { Renderer } from '../../src/domain/workflows/rendering.ts'
 import { createRenderer } from '../../src/render/renderer.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
-import { applyRetention } from '../../src/manage/retention.ts'
+import { applyRetention } from '../../src/manage/operate/retention.ts'
 import type { RetentionScene } from '../support/retention-scene.ts'
 import { createScene } from '../support/retention-scene.ts'
 import { delay, digest, inApp } from '../support/workflow-scene.ts'

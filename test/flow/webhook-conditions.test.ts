@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, beforeEach, test } from 'node:test'
-import { OutboundError } from '../../src/world/outbound-error.ts'
+import { OutboundError } from '../../src/world/outbound/outbound-error.ts'
 import type { OutboundOptions } from '../../src/world/world.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'

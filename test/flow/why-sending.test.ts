@@ -1,7 +1,7 @@
 // Why, asked of messages: who was to send them, what was answered, what is tried again, and what was reported later.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { OutboundError } from '../../src/world/outbound-error.ts'
+import { OutboundError } from '../../src/world/outbound/outbound-error.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { deadDevice, VendorScript } from '../support/channel-scene.ts'

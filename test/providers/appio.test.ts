@@ -1,10 +1,10 @@
 // App IO: nobody is written to before IO said that they may be, and nothing that IO would refuse.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { PushMessage } from '../../src/domain/outbound-message.ts'
+import type { PushMessage } from '../../src/domain/messages/outbound-message.ts'
 import { formMistakes } from '../../src/providers/form.ts'
 import { appio } from '../../src/providers/push/appio.ts'
-import { OutboundError } from '../../src/world/outbound-error.ts'
+import { OutboundError } from '../../src/world/outbound/outbound-error.ts'
 import { createFakeWorld } from '../support/fake-world.ts'
 import { kindOf, pushMessage, sendWith } from '../support/provider-scene.ts'
 

@@ -1,9 +1,9 @@
 // Braze: what becomes of a message before it is sent, when its recipients are looked up.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { EmailMessage } from '../../src/domain/outbound-message.ts'
+import type { EmailMessage } from '../../src/domain/messages/outbound-message.ts'
 import { braze } from '../../src/providers/email/braze.ts'
-import { OutboundError } from '../../src/world/outbound-error.ts'
+import { OutboundError } from '../../src/world/outbound/outbound-error.ts'
 import { createFakeWorld } from '../support/fake-world.ts'
 import { email } from '../support/outbound-scene.ts'
 import { kindOf } from '../support/provider-scene.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
-import type { ChatMessage } from '../../src/domain/outbound-message.ts'
+import type { ChatMessage } from '../../src/domain/messages/outbound-message.ts'
 import { getstream } from '../../src/providers/chat/getstream.ts'
 import { msteams } from '../../src/providers/chat/msteams.ts'
 import { rocketChat } from '../../src/providers/chat/rocket-chat.ts'

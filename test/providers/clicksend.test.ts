@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { clicksend } from '../../src/providers/sms/clicksend.ts'
-import { answerBytesMax } from '../../src/world/outbound-call.ts'
+import { answerBytesMax } from '../../src/world/outbound/outbound-call.ts'
 import { smsMessage } from '../support/provider-scene.ts'
 
 const keyOf = (more: object) => clicksend.batching?.key({ ...smsMessage, ...more }, {})

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { expo } from '../../src/providers/push/expo.ts'
-import { OutboundError } from '../../src/world/outbound-error.ts'
+import { OutboundError } from '../../src/world/outbound/outbound-error.ts'
 import { createFakeWorld } from '../support/fake-world.ts'
 import { kindOf, pushMessage } from '../support/provider-scene.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHash, createHmac } from 'node:crypto'
 import { test } from 'node:test'
-import { isBelieved } from '../../src/providers/inbound.ts'
+import { isBelieved } from '../../src/providers/inbound/inbound.ts'
 import { nexmoReceipts } from '../../src/providers/sms/nexmo-receipts.ts'
 import { createFakeWorld } from '../support/fake-world.ts'
 import { inboundCallOf } from '../support/provider-contract.ts'

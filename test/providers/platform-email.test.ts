@@ -1,8 +1,8 @@
 // The built-in e-mail: kept, or sent through the operator's mail server.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { EmailMessage } from '../../src/domain/outbound-message.ts'
-import type { Outcome } from '../../src/domain/outcome.ts'
+import type { Outcome } from '../../src/domain/delivery/outcome.ts'
+import type { EmailMessage } from '../../src/domain/messages/outbound-message.ts'
 import { hasMailServer, platformEmail } from '../../src/providers/email/platform-email.ts'
 import { closeSmtpPools } from '../../src/providers/email/smtp.ts'
 import { createFakeWorld } from '../support/fake-world.ts'

@@ -1,8 +1,8 @@
 // Plivo: its status callbacks, and whether they are Plivo's, against a known signature.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isBelieved, receiptsIn } from '../../src/providers/inbound.ts'
-import type { InboundCall } from '../../src/providers/receipt.ts'
+import { isBelieved, receiptsIn } from '../../src/providers/inbound/inbound.ts'
+import type { InboundCall } from '../../src/providers/inbound/receipt.ts'
 import { plivo } from '../../src/providers/sms/plivo.ts'
 import { strangeAnswers } from '../support/contract-answers.ts'
 import { createFakeWorld } from '../support/fake-world.ts'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
 import { sendgrid } from '../../src/providers/email/sendgrid.ts'
-import { isBelieved, mailIn } from '../../src/providers/inbound.ts'
+import { isBelieved, mailIn } from '../../src/providers/inbound/inbound.ts'
 import { createFakeWorld } from '../support/fake-world.ts'
 import { inboundCallOf } from '../support/provider-contract.ts'
 

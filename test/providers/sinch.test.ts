@@ -1,7 +1,7 @@
 // Sinch: an account whose callbacks are not signed proves them by the key.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isBelieved } from '../../src/providers/inbound.ts'
+import { isBelieved } from '../../src/providers/inbound/inbound.ts'
 import { sinch } from '../../src/providers/sms/sinch.ts'
 import { createFakeWorld } from '../support/fake-world.ts'
 import { inboundCallOf } from '../support/provider-contract.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { test } from 'node:test'
-import type { ChatMessage } from '../../src/domain/outbound-message.ts'
+import type { ChatMessage } from '../../src/domain/messages/outbound-message.ts'
 import { slack } from '../../src/providers/chat/slack.ts'
 import { formMistakes } from '../../src/providers/form.ts'
 import type { VendorAnswer } from '../support/provider-scene.ts'

@@ -1,7 +1,7 @@
 // SMS Central: what is kept of a receipt.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { receiptsIn } from '../../src/providers/inbound.ts'
+import { receiptsIn } from '../../src/providers/inbound/inbound.ts'
 import { smsCentral } from '../../src/providers/sms/sms-central.ts'
 import { inboundCallOf } from '../support/provider-contract.ts'
 

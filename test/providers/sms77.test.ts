@@ -1,7 +1,7 @@
 // seven.io: the signature of its reports, against a known one.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isBelieved } from '../../src/providers/inbound.ts'
+import { isBelieved } from '../../src/providers/inbound/inbound.ts'
 import { sevenSignature, sms77Receipts } from '../../src/providers/sms/sms77-receipts.ts'
 import { createFakeWorld } from '../support/fake-world.ts'
 import { inboundCallOf } from '../support/provider-contract.ts'

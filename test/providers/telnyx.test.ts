@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createPrivateKey, sign } from 'node:crypto'
 import { test } from 'node:test'
-import { isBelieved } from '../../src/providers/inbound.ts'
+import { isBelieved } from '../../src/providers/inbound/inbound.ts'
 import { ofPublicKey, telnyxReceipts } from '../../src/providers/sms/telnyx-receipts.ts'
 import { createFakeWorld } from '../support/fake-world.ts'
 import { inboundCallOf } from '../support/provider-contract.ts'

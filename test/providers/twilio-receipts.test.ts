@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { createHash, createHmac } from 'node:crypto'
 import { test } from 'node:test'
-import { isBelieved } from '../../src/providers/inbound.ts'
-import type { InboundCall } from '../../src/providers/receipt.ts'
+import { isBelieved } from '../../src/providers/inbound/inbound.ts'
+import type { InboundCall } from '../../src/providers/inbound/receipt.ts'
 import { twilioReceipts } from '../../src/providers/sms/twilio-receipts.ts'
 import { createFakeWorld } from '../support/fake-world.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createECDH, createPublicKey, verify } from 'node:crypto'
 import { test } from 'node:test'
-import type { PushMessage } from '../../src/domain/outbound-message.ts'
+import type { PushMessage } from '../../src/domain/messages/outbound-message.ts'
 import { formMistakes } from '../../src/providers/form.ts'
 import { webPush } from '../../src/providers/push/web-push.ts'
 import { browserKeysOf, encrypted } from '../../src/providers/push/web-push-encryption.ts'

@@ -1,9 +1,9 @@
 // The SMTP provider without its sockets: it asks when the message is about to leave, long after it was given a connection.
-import type { OutboundMessage } from '../../src/domain/outbound-message.ts'
-import type { Outcome } from '../../src/domain/outcome.ts'
-import { busy, sent, unsure, withheld } from '../../src/domain/outcome.ts'
+import type { Outcome } from '../../src/domain/delivery/outcome.ts'
+import { busy, sent, unsure, withheld } from '../../src/domain/delivery/outcome.ts'
+import type { OutboundMessage } from '../../src/domain/messages/outbound-message.ts'
 import { providerOf } from '../../src/providers/registry.ts'
-import { OutboundError } from '../../src/world/outbound-error.ts'
+import { OutboundError } from '../../src/world/outbound/outbound-error.ts'
 import type { World } from '../../src/world/world.ts'
 
 /** In this process the registry's provider sends by `world.fetch`, which asks as the real one does. */

@@ -1,6 +1,6 @@
 // The simulated providers: they answer, refuse, are busy, cut, time out and answer garbage as the seed says.
-import { whenAnswered } from '../../src/world/may-leave.ts'
-import { OutboundError } from '../../src/world/outbound-error.ts'
+import { whenAnswered } from '../../src/world/outbound/may-leave.ts'
+import { OutboundError } from '../../src/world/outbound/outbound-error.ts'
 import type { OutboundAnswer, OutboundOptions, OutboundRequest } from '../../src/world/world.ts'
 import type { Json } from '../support/app.ts'
 import type { Account, Learned, Ledger, ProviderCall } from './ledger.ts'

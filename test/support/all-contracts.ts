@@ -1,7 +1,7 @@
 // The contracts of a channel: one file a provider, and none without one.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { SendingChannel } from '../../src/domain/outbound-message.ts'
+import type { SendingChannel } from '../../src/domain/messages/outbound-message.ts'
 import { providers } from '../../src/providers/registry.ts'
 import { contractIds, contractOf } from './contract-files.ts'
 import { holdToContract } from './contract-tests.ts'

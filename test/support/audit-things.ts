@@ -1,6 +1,6 @@
 // What the tests of the audit log make before they change it, and what entries must say.
 import assert from 'node:assert/strict'
-import type { AuditAction, ResourceKind } from '../../src/domain/audit.ts'
+import type { AuditAction, ResourceKind } from '../../src/domain/operate/audit.ts'
 import type { Json, TestApp } from './app.ts'
 import type { Call } from './audit-scene.ts'
 import { must } from './audit-scene.ts'

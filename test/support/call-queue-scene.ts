@@ -1,7 +1,7 @@
 // A call queue whose slots, marks and calls are answered by the test.
 import { setImmediate as turn } from 'node:timers/promises'
+import type { Job } from '../../src/domain/delivery/job.ts'
 import type { Environment } from '../../src/domain/environment.ts'
-import type { Job } from '../../src/domain/job.ts'
 import type { JobOutcome } from '../../src/record/record-outcomes.ts'
 import { settles } from '../../src/record/settlement.ts'
 import type { CallKind, CallQueue } from '../../src/run/send/call-queue.ts'

@@ -1,7 +1,7 @@
 // SMS, push and chat accounts whose vendors are a script, and subscribers who can be reached by them.
 import { generateKeyPairSync } from 'node:crypto'
 import { sql } from '../../src/db/sql.ts'
-import { OutboundError } from '../../src/world/outbound-error.ts'
+import { OutboundError } from '../../src/world/outbound/outbound-error.ts'
 import type { OutboundAnswer } from '../../src/world/world.ts'
 import type { Json } from './app.ts'
 import type { FlowScene } from './flow-scene.ts'

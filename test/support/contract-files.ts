@@ -1,7 +1,7 @@
 // The files that hold the providers' contracts: which there are, and what one of them says.
 import { readdir } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
-import type { SendingChannel } from '../../src/domain/outbound-message.ts'
+import type { SendingChannel } from '../../src/domain/messages/outbound-message.ts'
 import type { ProviderContract } from './provider-contract.ts'
 
 /** As this file: .ts when a test is run by hand, .js where the tests were compiled. */

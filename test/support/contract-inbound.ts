@@ -1,8 +1,8 @@
 // The half of a contract that is about calls from outside: receipts and answers to e-mails.
 import assert from 'node:assert/strict'
-import type { Credentials } from '../../src/domain/integration.ts'
-import { isBelieved, mailIn, receiptsIn } from '../../src/providers/inbound.ts'
-import type { InboundCall, Proof } from '../../src/providers/receipt.ts'
+import type { Credentials } from '../../src/domain/delivery/integration.ts'
+import { isBelieved, mailIn, receiptsIn } from '../../src/providers/inbound/inbound.ts'
+import type { InboundCall, Proof } from '../../src/providers/inbound/receipt.ts'
 import { strangeAnswers } from './contract-answers.ts'
 import { answerOf, askedOf } from './contract-world.ts'
 import { createFakeWorld } from './fake-world.ts'

@@ -1,7 +1,7 @@
 // Part of every provider's contract: what is asked before a message leaves.
 import assert from 'node:assert/strict'
-import type { Outcome } from '../../src/domain/outcome.ts'
-import { leavingWorld } from '../../src/world/may-leave.ts'
+import type { Outcome } from '../../src/domain/delivery/outcome.ts'
+import { leavingWorld } from '../../src/world/outbound/may-leave.ts'
 import type { World } from '../../src/world/world.ts'
 import { scriptedWorld } from './contract-world.ts'
 import type { AskedRequest, ContractAnswer, ProviderContract } from './provider-contract.ts'

@@ -1,9 +1,9 @@
 // A network that is a script, for the contracts of providers: what was asked, and what came of it.
 import assert from 'node:assert/strict'
-import type { Credentials } from '../../src/domain/integration.ts'
-import type { OutboundMessage } from '../../src/domain/outbound-message.ts'
-import type { Outcome } from '../../src/domain/outcome.ts'
-import { OutboundError } from '../../src/world/outbound-error.ts'
+import type { Credentials } from '../../src/domain/delivery/integration.ts'
+import type { Outcome } from '../../src/domain/delivery/outcome.ts'
+import type { OutboundMessage } from '../../src/domain/messages/outbound-message.ts'
+import { OutboundError } from '../../src/world/outbound/outbound-error.ts'
 import type { OutboundAnswer, OutboundRequest } from '../../src/world/world.ts'
 import { createFakeWorld } from './fake-world.ts'
 import type { AskedRequest, ContractAnswer, ProviderContract } from './provider-contract.ts'

@@ -1,6 +1,6 @@
 // A process of its own that starts the embedded PostgreSQL, says how that went, and stops it when its input ends.
 
-import { type EmbeddedOptions, startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts'
+import { type EmbeddedOptions, startEmbeddedPostgres } from '../../src/db/embedded/embedded-postgres.ts'
 import { silentLog } from '../../src/world/log.ts'
 import type { ChildOrder, ChildReport } from './embedded-scene.ts'
 

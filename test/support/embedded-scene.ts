@@ -23,9 +23,13 @@ import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { type Identity, mayUse, toEnter, toRead } from '../../src/db/embedded-identity.ts'
-import { type EmbeddedOptions, type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts'
-import { inspectProcess } from '../../src/db/embedded-process.ts'
+import { type Identity, mayUse, toEnter, toRead } from '../../src/db/embedded/embedded-identity.ts'
+import {
+  type EmbeddedOptions,
+  type EmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '../../src/db/embedded/embedded-postgres.ts'
+import { inspectProcess } from '../../src/db/embedded/embedded-process.ts'
 import { type Log, silentLog } from '../../src/world/log.ts'
 import { projectRoot } from './project-root.ts'
 

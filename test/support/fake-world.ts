@@ -1,10 +1,10 @@
 // A World for tests: time moves when told, and the network is a script.
-import { createSealer } from '../../src/domain/sealed.ts'
+import { createSealer } from '../../src/domain/operate/sealed.ts'
 import { createIdSource } from '../../src/domain/uuid-v7.ts'
 import type { Log } from '../../src/world/log.ts'
-import { whenAnswered } from '../../src/world/may-leave.ts'
 import { createMeter } from '../../src/world/meter.ts'
-import { OutboundError } from '../../src/world/outbound-error.ts'
+import { whenAnswered } from '../../src/world/outbound/may-leave.ts'
+import { OutboundError } from '../../src/world/outbound/outbound-error.ts'
 import type { Tracer } from '../../src/world/tracer.ts'
 import type { OutboundAnswer, OutboundOptions, World } from '../../src/world/world.ts'
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { Statement } from '../../src/db/sql.ts'
 import { sql } from '../../src/db/sql.ts'
 import { interruptionsBeforeSolo, soloDeathsMax } from '../../src/queue/suspicion.ts'
-import { OutboundError } from '../../src/world/outbound-error.ts'
+import { OutboundError } from '../../src/world/outbound/outbound-error.ts'
 import type { OutboundAnswer } from '../../src/world/world.ts'
 import type { Json, TestApp, TestReply } from './app.ts'
 

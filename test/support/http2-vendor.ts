@@ -1,7 +1,7 @@
 // A push vendor that speaks HTTP/2 on this machine: what it was asked, by which connection, and how it answers.
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import type { TestContext } from 'node:test'
-import { createOutboundFetch } from '../../src/world/outbound-fetch.ts'
+import { createOutboundFetch } from '../../src/world/outbound/outbound-fetch.ts'
 import type { World } from '../../src/world/world.ts'
 import type { FakeWorld } from './fake-world.ts'
 import { createFakeWorld } from './fake-world.ts'

@@ -4,7 +4,7 @@ import type { RequestListener } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
-import { createOutboundFetch } from '../../src/world/outbound-fetch.ts'
+import { createOutboundFetch } from '../../src/world/outbound/outbound-fetch.ts'
 import type { Json, TestApp } from './app.ts'
 import type { FakeWorld } from './fake-world.ts'
 

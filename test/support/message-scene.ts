@@ -1,6 +1,6 @@
 // What tests of messages start from: a workflow, people, and messages said to them, put straight into the tables.
-import type { MessageDraft } from '../../src/domain/message.ts'
-import type { NewEvent } from '../../src/store/events.ts'
+import type { MessageDraft } from '../../src/domain/messages/message.ts'
+import type { NewEvent } from '../../src/store/events/events.ts'
 import type { NewMessage } from '../../src/store/messages/insert.ts'
 import type { SceneNotification, SceneWorkflow } from './activity-scene.ts'
 import { ActivityScene, stepOf } from './activity-scene.ts'

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { SMTPServerOptions } from 'smtp-server'
 import { SMTPServer } from 'smtp-server'
-import type { EmailMessage } from '../../src/domain/outbound-message.ts'
+import type { EmailMessage } from '../../src/domain/messages/outbound-message.ts'
 
 export const emailMessage: EmailMessage = {
   id: '0197f3a0-0000-7000-8000-000000000001',

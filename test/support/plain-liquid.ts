@@ -1,7 +1,7 @@
 // Templates rendered by LiquidJS itself, without our compiler: what compiled ones are compared with.
 import type { Template as Parsed } from 'liquidjs'
 import { CaptureTag, Context, toValueSync } from 'liquidjs'
-import type { TemplateScope } from '../../src/domain/rendering.ts'
+import type { TemplateScope } from '../../src/domain/workflows/rendering.ts'
 import type { Mode } from '../../src/render/engine.ts'
 import { engines } from '../../src/render/engine.ts'
 import type { Budget } from '../../src/render/limits.ts'

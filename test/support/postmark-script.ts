@@ -1,6 +1,6 @@
 // A Postmark account whose vendor is a script: what it was sent, single or many at once, and the calls it makes to us.
 import assert from 'node:assert/strict'
-import { OutboundError } from '../../src/world/outbound-error.ts'
+import { OutboundError } from '../../src/world/outbound/outbound-error.ts'
 import type { OutboundAnswer } from '../../src/world/world.ts'
 import type { Json, TestReply } from './app.ts'
 import { type FlowScene, fresh } from './flow-scene.ts'

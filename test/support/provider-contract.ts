@@ -1,8 +1,8 @@
 // The contract of a provider: what one file says of a vendor's wire, and the tests that hold the provider to it.
-import type { Credentials } from '../../src/domain/integration.ts'
-import type { OutboundMessage } from '../../src/domain/outbound-message.ts'
+import type { Credentials } from '../../src/domain/delivery/integration.ts'
+import type { OutboundMessage } from '../../src/domain/messages/outbound-message.ts'
+import type { InboundCall, InboundMail, Receipt } from '../../src/providers/inbound/receipt.ts'
 import type { Provider } from '../../src/providers/provider.ts'
-import type { InboundCall, InboundMail, Receipt } from '../../src/providers/receipt.ts'
 import type { OutboundRequest } from '../../src/world/world.ts'
 
 export interface ContractAnswer {

@@ -1,10 +1,15 @@
 // Sending through a provider to a vendor on this machine, and what the vendor saw.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { TestContext } from 'node:test'
-import type { ChatMessage, OutboundMessage, PushMessage, SmsMessage } from '../../src/domain/outbound-message.ts'
-import type { Outcome } from '../../src/domain/outcome.ts'
+import type { Outcome } from '../../src/domain/delivery/outcome.ts'
+import type {
+  ChatMessage,
+  OutboundMessage,
+  PushMessage,
+  SmsMessage,
+} from '../../src/domain/messages/outbound-message.ts'
 import type { Provider } from '../../src/providers/provider.ts'
-import { createOutboundFetch } from '../../src/world/outbound-fetch.ts'
+import { createOutboundFetch } from '../../src/world/outbound/outbound-fetch.ts'
 import type { FakeWorld } from './fake-world.ts'
 import { createFakeWorld } from './fake-world.ts'
 import { openNetwork, startVendor } from './integration-scene.ts'

@@ -1,7 +1,7 @@
 // What rendering needs in tests: a scope of variables, a step around a template, and the moment that is now.
-import type { Renderer, TemplateScope } from '../../src/domain/rendering.ts'
-import { RenderError } from '../../src/domain/rendering.ts'
-import type { NotificationStep, StepTemplate } from '../../src/domain/workflow.ts'
+import type { Renderer, TemplateScope } from '../../src/domain/workflows/rendering.ts'
+import { RenderError } from '../../src/domain/workflows/rendering.ts'
+import type { NotificationStep, StepTemplate } from '../../src/domain/workflows/workflow.ts'
 import { createRenderer } from '../../src/render/renderer.ts'
 import type { StepInput } from '../../src/steps/step.ts'
 

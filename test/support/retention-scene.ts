@@ -1,9 +1,9 @@
 // What tests of retention start from: a service whose time goes by in months, with partitions made on the way.
 import { sql } from '../../src/db/sql.ts'
-import type { RetentionDays } from '../../src/domain/retention.ts'
-import { preparePartitions } from '../../src/manage/partitions.ts'
-import type { RetentionResult } from '../../src/manage/retention.ts'
-import { applyRetention } from '../../src/manage/retention.ts'
+import type { RetentionDays } from '../../src/domain/operate/retention.ts'
+import { preparePartitions } from '../../src/manage/operate/partitions.ts'
+import type { RetentionResult } from '../../src/manage/operate/retention.ts'
+import { applyRetention } from '../../src/manage/operate/retention.ts'
 import type { TestApp } from './app.ts'
 import { createTestApp } from './app.ts'
 import { FlowScene } from './flow-scene.ts'

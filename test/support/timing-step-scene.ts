@@ -1,8 +1,8 @@
 // What a step without a message of its own is given when its turn comes: delay, digest, throttle, custom.
-import type { Job } from '../../src/domain/job.ts'
-import type { Renderer } from '../../src/domain/rendering.ts'
+import type { Job } from '../../src/domain/delivery/job.ts'
 import { createIdSource } from '../../src/domain/uuid-v7.ts'
-import type { NotificationStep } from '../../src/domain/workflow.ts'
+import type { Renderer } from '../../src/domain/workflows/rendering.ts'
+import type { NotificationStep } from '../../src/domain/workflows/workflow.ts'
 import type { StepInput } from '../../src/steps/step.ts'
 
 const newId = createIdSource()

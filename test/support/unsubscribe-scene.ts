@@ -1,7 +1,7 @@
 // What tests of unsubscribe links start from: tokens as the service signs them, and a page as a reader of HTML sees it.
 import assert from 'node:assert/strict'
-import { writeUnsubscribeToken } from '../../src/domain/unsubscribe-token.ts'
-import { findSigningKeys } from '../../src/store/signing-versions.ts'
+import { writeUnsubscribeToken } from '../../src/domain/preferences/unsubscribe-token.ts'
+import { findSigningKeys } from '../../src/store/operate/signing-versions.ts'
 import type { TestApp, TestReply } from './app.ts'
 import { environmentOf } from './topic-scene.ts'
 

@@ -1,8 +1,8 @@
 // The page on which a recipient chooses what they are told, and on which channels; and the pages for links that do not work.
-import type { Channel } from '../../domain/integration.ts'
-import { channels } from '../../domain/integration.ts'
-import type { Box, Ticks } from '../../domain/preference-boxes.ts'
-import type { Choices } from '../../manage/unsubscribe.ts'
+import type { Channel } from '../../domain/delivery/integration.ts'
+import { channels } from '../../domain/delivery/integration.ts'
+import type { Box, Ticks } from '../../domain/preferences/preference-boxes.ts'
+import type { Choices } from '../../manage/people/unsubscribe.ts'
 import type { Html } from './page.ts'
 import { html, page } from './page.ts'
 

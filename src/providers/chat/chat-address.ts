@@ -1,7 +1,7 @@
 // Where a chat message goes when that is an address of its recipient's own.
-import type { ChatMessage } from '../../domain/outbound-message.ts'
-import type { Outcome } from '../../domain/outcome.ts'
-import { refused } from '../../domain/outcome.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { refused } from '../../domain/delivery/outcome.ts'
+import type { ChatMessage } from '../../domain/messages/outbound-message.ts'
 import { ofWebhookUrl } from '../webhook.ts'
 
 /** An empty one is as good as none. */

@@ -1,6 +1,6 @@
 // A chat message made ready for any vendor: what it says, as JSON.
-import type { Outcome } from '../../domain/outcome.ts'
-import { refused } from '../../domain/outcome.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { refused } from '../../domain/delivery/outcome.ts'
 import type { OutboundRequest } from '../../world/world.ts'
 
 /** A refusal where none of these members of a body says anything. */

@@ -1,6 +1,6 @@
 // Chat by webhook: the message goes as JSON to an address of the subscriber's or the customer's own, signed where there is a secret.
-import type { ChatMessage } from '../../domain/outbound-message.ts'
-import { misconfigured, refused, sent } from '../../domain/outcome.ts'
+import { misconfigured, refused, sent } from '../../domain/delivery/outcome.ts'
+import type { ChatMessage } from '../../domain/messages/outbound-message.ts'
 import { optional, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import { good } from '../provider.ts'

@@ -1,7 +1,7 @@
 // Discord: an incoming webhook whose address belongs to the subscriber.
 // https://docs.discord.com/developers/resources/webhook#execute-webhook
-import type { Outcome } from '../../domain/outcome.ts'
-import { busy, refused, sent, unsure } from '../../domain/outcome.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { busy, refused, sent, unsure } from '../../domain/delivery/outcome.ts'
 import { httpProvider } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { retryAfterMsOf, wordsOf } from '../provider-answer.ts'

@@ -1,7 +1,7 @@
 // Grafana OnCall and IRM: a formatted webhook that raises an alert; its address belongs to the subscriber.
 // https://grafana.com/docs/oncall/latest/configure/integrations/references/webhook/
-import type { ChatMessage } from '../../domain/outbound-message.ts'
-import { busy, refused, sent, unsure } from '../../domain/outcome.ts'
+import { busy, refused, sent, unsure } from '../../domain/delivery/outcome.ts'
+import type { ChatMessage } from '../../domain/messages/outbound-message.ts'
 import { optional, text } from '../form.ts'
 import { httpProvider } from '../http-provider.ts'
 import { retryAfterMsOf, wordsOf } from '../provider-answer.ts'

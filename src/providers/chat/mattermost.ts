@@ -1,7 +1,7 @@
 // Mattermost: an incoming webhook whose address belongs to the subscriber.
 // https://developers.mattermost.com/integrate/webhooks/incoming/
-import type { Outcome } from '../../domain/outcome.ts'
-import { busy, refused, sent } from '../../domain/outcome.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { busy, refused, sent } from '../../domain/delivery/outcome.ts'
 import { httpProvider } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { retryAfterMsOf, wordsOf } from '../provider-answer.ts'

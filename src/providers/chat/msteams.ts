@@ -1,11 +1,11 @@
 // Microsoft Teams: a workflow of Power Automate, or an old Office 365 connector, whose address belongs to the subscriber.
 // https://support.microsoft.com/office/create-incoming-webhooks-with-workflows-for-microsoft-teams-8ae491c7-0394-4861-ba59-055e33f75498
 // https://learn.microsoft.com/en-us/microsoftteams/platform/webhooks-and-connectors/how-to/add-incoming-webhook
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { refused, sent, unsure } from '../../domain/delivery/outcome.ts'
 import type { Fields } from '../../domain/merged.ts'
 import { isFields } from '../../domain/merged.ts'
-import type { ChatMessage } from '../../domain/outbound-message.ts'
-import type { Outcome } from '../../domain/outcome.ts'
-import { refused, sent, unsure } from '../../domain/outcome.ts'
+import type { ChatMessage } from '../../domain/messages/outbound-message.ts'
 import { httpProvider } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'

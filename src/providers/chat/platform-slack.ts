@@ -1,6 +1,6 @@
 // Our own Slack app: its bot posts to the channel of each subscriber.
 // https://docs.slack.dev/reference/methods/chat.postMessage
-import { refused } from '../../domain/outcome.ts'
+import { refused } from '../../domain/delivery/outcome.ts'
 import { httpProvider } from '../http-provider.ts'
 import { mistakeOfSilence } from './chat-message.ts'
 import {

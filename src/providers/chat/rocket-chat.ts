@@ -1,10 +1,10 @@
 // Rocket.Chat: a user's token posts to a room of the account's workspace, or to an incoming webhook of any.
 // https://developer.rocket.chat/apidocs/send-message
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { refused } from '../../domain/delivery/outcome.ts'
 import type { Fields } from '../../domain/merged.ts'
 import { isFields, merged } from '../../domain/merged.ts'
-import type { ChatMessage } from '../../domain/outbound-message.ts'
-import type { Outcome } from '../../domain/outcome.ts'
-import { refused } from '../../domain/outcome.ts'
+import type { ChatMessage } from '../../domain/messages/outbound-message.ts'
 import type { OutboundRequest, World } from '../../world/world.ts'
 import { baseAddress, ofBaseUrl, ofVisibleAscii, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'

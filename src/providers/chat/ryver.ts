@@ -1,6 +1,6 @@
 // Ryver: an incoming webhook whose address belongs to the subscriber.
 // https://api.ryver.com/ryvhooks_simple_incoming.html
-import { refused, sent } from '../../domain/outcome.ts'
+import { refused, sent } from '../../domain/delivery/outcome.ts'
 import { httpProvider } from '../http-provider.ts'
 import { wordsOf } from '../provider-answer.ts'
 import { settingsOf } from '../settings.ts'

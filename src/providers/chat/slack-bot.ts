@@ -1,6 +1,6 @@
 // A Slack bot: posts to a channel through the Web API. What Slack with a bot token and our own Slack app share.
 // https://docs.slack.dev/reference/methods/chat.postMessage
-import type { ChatMessage } from '../../domain/outbound-message.ts'
+import type { ChatMessage } from '../../domain/messages/outbound-message.ts'
 import type { OutboundRequest, World } from '../../world/world.ts'
 import { baseAddress, ofBaseUrl, ofVisibleAscii, optional, secret, text } from '../form.ts'
 import type { CheckResult } from '../provider.ts'

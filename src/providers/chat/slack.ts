@@ -1,7 +1,7 @@
 // Slack: an incoming webhook whose address belongs to the subscriber, or a bot that posts to a channel.
 // https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
 // https://docs.slack.dev/reference/methods/chat.postMessage
-import { refused } from '../../domain/outcome.ts'
+import { refused } from '../../domain/delivery/outcome.ts'
 import { flag, optional, secret, text } from '../form.ts'
 import { httpProvider } from '../http-provider.ts'
 import { good } from '../provider.ts'

@@ -1,7 +1,7 @@
 // Telegram: a bot that writes to the chat of each subscriber.
 // https://core.telegram.org/bots/api#sendmessage
-import type { Outcome } from '../../domain/outcome.ts'
-import { busy, misconfigured, refused, sent, unsure } from '../../domain/outcome.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { busy, misconfigured, refused, sent, unsure } from '../../domain/delivery/outcome.ts'
 import { baseAddress, optional, ownBaseUrl, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import { bad, good } from '../provider.ts'

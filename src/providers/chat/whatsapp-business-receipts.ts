@@ -1,10 +1,10 @@
 // What Meta's webhook reports of WhatsApp messages, and the question it asks before the first report.
 // https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages/status
-import { receiptOf } from '../delivery-report.ts'
-import { jsonOf, momentOf } from '../inbound-body.ts'
+import { receiptOf } from '../inbound/delivery-report.ts'
+import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import type { InboundCall, Proof, Receipt, ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
 import type { Reading } from '../reading.ts'
-import type { InboundCall, Proof, Receipt, ReceiptReader, ReceiptStatus } from '../receipt.ts'
-import { hmac, isSame } from '../signing.ts'
+import { hmac, isSame } from '../signing/signing.ts'
 
 interface Account {
   readonly secretKey?: string

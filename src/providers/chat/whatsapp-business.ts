@@ -1,14 +1,14 @@
 // WhatsApp Business Platform, the Cloud API: texts within the service window, and templates at any time.
 // https://developers.facebook.com/documentation/business-messaging/whatsapp
+import { refused } from '../../domain/delivery/outcome.ts'
 import { isFields, merged } from '../../domain/merged.ts'
-import type { ChatMessage } from '../../domain/outbound-message.ts'
-import { refused } from '../../domain/outcome.ts'
+import type { ChatMessage } from '../../domain/messages/outbound-message.ts'
 import type { OutboundRequest } from '../../world/world.ts'
 import { ofVisibleAscii, optional, secret, text } from '../form.ts'
 import { httpProvider } from '../http-provider.ts'
 import { bad, good } from '../provider.ts'
 import { settingsOf } from '../settings.ts'
-import { hmacSha256Hex } from '../signing.ts'
+import { hmacSha256Hex } from '../signing/signing.ts'
 import { digitsOf } from '../sms/sms-text.ts'
 import { jsonRequest, mistakeOfSilence } from './chat-message.ts'
 import { isUnknownNumberId, isUnknownToken, whatsappOutcome, whatsappWords } from './whatsapp-business-outcome.ts'

@@ -1,7 +1,7 @@
 // Zulip: an incoming webhook of the kind that takes Slack's messages; its address belongs to the subscriber.
 // https://zulip.com/integrations/doc/slack_incoming
-import type { Outcome } from '../../domain/outcome.ts'
-import { busy, refused, sent, unsure } from '../../domain/outcome.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { busy, refused, sent, unsure } from '../../domain/delivery/outcome.ts'
 import { httpProvider } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { retryAfterMsOf, wordsOf } from '../provider-answer.ts'

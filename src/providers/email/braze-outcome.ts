@@ -1,6 +1,6 @@
 // What Braze's answers mean: whether a user was found, and whether the message was taken.
-import type { Outcome } from '../../domain/outcome.ts'
-import { busy, certainlyNotSent, misconfigured, refused, sent, unsure } from '../../domain/outcome.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { busy, certainlyNotSent, misconfigured, refused, sent, unsure } from '../../domain/delivery/outcome.ts'
 import { outcomeOfStatus } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { resetMsOf, retryAfterMsOf, wordsOf } from '../provider-answer.ts'

@@ -1,10 +1,10 @@
 // Braze, "Send messages immediately": to users of its own, who are looked up by their addresses first.
 // https://www.braze.com/docs/api/endpoints/messaging/send_messages/post_send_messages/
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { certainlyNotSent, refused } from '../../domain/delivery/outcome.ts'
 import { isFields } from '../../domain/merged.ts'
-import type { EmailMessage } from '../../domain/outbound-message.ts'
-import type { Outcome } from '../../domain/outcome.ts'
-import { certainlyNotSent, refused } from '../../domain/outcome.ts'
-import { OutboundError } from '../../world/outbound-error.ts'
+import type { EmailMessage } from '../../domain/messages/outbound-message.ts'
+import { OutboundError } from '../../world/outbound/outbound-error.ts'
 import type { World } from '../../world/world.ts'
 import { baseAddress, emailSender, ofBaseUrl, ofVisibleAscii, secret, text } from '../form.ts'
 import { outcomeOfFailure } from '../http-provider.ts'

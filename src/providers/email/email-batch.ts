@@ -1,5 +1,5 @@
 // Which e-mails may share a request, for vendors that take many at once.
-import type { EmailMessage } from '../../domain/outbound-message.ts'
+import type { EmailMessage } from '../../domain/messages/outbound-message.ts'
 
 /**
  * Those with the same settings: one that the vendor would not have may cost all that stand beside it. What was added to the

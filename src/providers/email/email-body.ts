@@ -1,5 +1,5 @@
 // What the JSON bodies of e-mail vendors have in common.
-import type { EmailMessage } from '../../domain/outbound-message.ts'
+import type { EmailMessage } from '../../domain/messages/outbound-message.ts'
 import type { AddressedEmail } from './email-message.ts'
 
 /** Without members that say nothing: many vendors refuse an empty list or an empty text. */

@@ -1,8 +1,8 @@
 // An e-mail made ready for any vendor: who it is from, each recipient once, and nothing in it that could forge a header.
-import type { EmailMessage } from '../../domain/outbound-message.ts'
-import { emailCopy } from '../../domain/outbound-message.ts'
-import type { Outcome } from '../../domain/outcome.ts'
-import { misconfigured, refused } from '../../domain/outcome.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { misconfigured, refused } from '../../domain/delivery/outcome.ts'
+import type { EmailMessage } from '../../domain/messages/outbound-message.ts'
+import { emailCopy } from '../../domain/messages/outbound-message.ts'
 import { ofEmailAddress, ofOneLine } from '../form.ts'
 import type { Feature } from '../provider.ts'
 

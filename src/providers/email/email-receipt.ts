@@ -1,5 +1,5 @@
 // Vendors' words for what became of an e-mail.
-import type { ReceiptStatus } from '../receipt.ts'
+import type { ReceiptStatus } from '../inbound/receipt.ts'
 
 /** The status under a vendor's word for it; a word that is none of its own, such as `constructor`, has none. */
 export function statusUnder(

@@ -1,13 +1,13 @@
 // E-mail by webhook: the message goes as signed JSON to an address of the customer's own, which sends it on.
-import type { EmailMessage } from '../../domain/outbound-message.ts'
-import type { Outcome } from '../../domain/outcome.ts'
-import { misconfigured, refused, sent } from '../../domain/outcome.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { misconfigured, refused, sent } from '../../domain/delivery/outcome.ts'
+import type { EmailMessage } from '../../domain/messages/outbound-message.ts'
 import { ofEmailAddress, ofVisibleAscii, optional, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
+import { webhookReceipts } from '../inbound/webhook-receipts.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
 import { checkWebhook, ofWebhookUrl, signatureDescription, signed, webhookRequest } from '../webhook.ts'
-import { webhookReceipts } from '../webhook-receipts.ts'
 import { prepared, wholeEmail } from './email-message.ts'
 
 /** Headers that a static one must not stand in for. */

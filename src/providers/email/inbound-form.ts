@@ -1,6 +1,6 @@
 // A form with files as vendors post it, read more patiently than RFC 7578 asks: a file's name may be beyond ASCII in any way.
-import { formFieldsOf } from '../inbound-body.ts'
-import type { InboundCall } from '../receipt.ts'
+import { formFieldsOf } from '../inbound/inbound-body.ts'
+import type { InboundCall } from '../inbound/receipt.ts'
 
 export interface FormField {
   readonly name: string

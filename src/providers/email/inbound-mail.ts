@@ -1,6 +1,6 @@
 // Pieces of a mail that a vendor hands on: addresses, headers, files.
 import { ofEmailAddress } from '../form.ts'
-import type { InboundMail } from '../receipt.ts'
+import type { InboundMail } from '../inbound/receipt.ts'
 import type { FormField } from './inbound-form.ts'
 
 type Headers = InboundMail['headers']

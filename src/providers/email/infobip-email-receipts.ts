@@ -1,10 +1,10 @@
 // What Infobip reports of e-mails: deliveries in lists, opens and clicks one by one.
 // https://www.infobip.com/docs/api/channels/email
 
-import { receiptOf } from '../delivery-report.ts'
-import { jsonOf, momentOf } from '../inbound-body.ts'
+import { receiptOf } from '../inbound/delivery-report.ts'
+import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import type { Receipt, ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
 import type { Reading } from '../reading.ts'
-import type { Receipt, ReceiptReader, ReceiptStatus } from '../receipt.ts'
 import { statusUnder } from './email-receipt.ts'
 
 const groups: Readonly<Record<string, ReceiptStatus>> = {

@@ -1,8 +1,8 @@
 // Infobip, "Send fully featured email" (v3, a form with files).
 // https://www.infobip.com/docs/api/channels/email
-import type { EmailMessage } from '../../domain/outbound-message.ts'
-import type { Outcome } from '../../domain/outcome.ts'
-import { misconfigured, refused, sent, unsure } from '../../domain/outcome.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { misconfigured, refused, sent, unsure } from '../../domain/delivery/outcome.ts'
+import type { EmailMessage } from '../../domain/messages/outbound-message.ts'
 import { baseAddress, emailSender, ofBaseUrl, ofVisibleAscii, optional, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import type { FormPart } from '../multipart.ts'

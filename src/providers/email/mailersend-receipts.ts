@@ -1,10 +1,10 @@
 // What MailerSend reports of e-mails.
 // https://developers.mailersend.com/api/v1/webhooks
 import { isUuid } from '../../domain/uuid-v7.ts'
-import { hasSignedBody } from '../body-signature.ts'
-import { receiptOf } from '../delivery-report.ts'
-import { isShort, jsonOf, momentOf } from '../inbound-body.ts'
-import type { ReceiptReader, ReceiptStatus } from '../receipt.ts'
+import { receiptOf } from '../inbound/delivery-report.ts'
+import { isShort, jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import type { ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
+import { hasSignedBody } from '../signing/body-signature.ts'
 import { statusUnder } from './email-receipt.ts'
 
 const statuses: Readonly<Record<string, ReceiptStatus>> = {

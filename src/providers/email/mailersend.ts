@@ -1,8 +1,8 @@
 // MailerSend, "Send an email".
 // https://developers.mailersend.com/api/v1/email
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { busy, misconfigured, refused, sent, unsure } from '../../domain/delivery/outcome.ts'
 import { isFields } from '../../domain/merged.ts'
-import type { Outcome } from '../../domain/outcome.ts'
-import { busy, misconfigured, refused, sent, unsure } from '../../domain/outcome.ts'
 import { baseAddress, emailSender, ofVisibleAscii, optional, ownBaseUrl, secret } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'

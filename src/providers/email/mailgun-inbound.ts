@@ -1,11 +1,11 @@
 // What Mailgun calls us for: events of a message, and mails that a route forwards.
 // https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/securing-webhooks
 
-import { receiptOf } from '../delivery-report.ts'
-import { isShort, jsonOf, momentOf } from '../inbound-body.ts'
+import { receiptOf } from '../inbound/delivery-report.ts'
+import { isShort, jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import type { InboundCall, InboundMail, Proof, ReceiptReader, ReceiptStatus, ReplyReader } from '../inbound/receipt.ts'
 import { parsedJson, readingOf } from '../reading.ts'
-import type { InboundCall, InboundMail, Proof, ReceiptReader, ReceiptStatus, ReplyReader } from '../receipt.ts'
-import { hmacSha256Hex, isSame } from '../signing.ts'
+import { hmacSha256Hex, isSame } from '../signing/signing.ts'
 import type { FormField } from './inbound-form.ts'
 import { fieldsOf, textIn } from './inbound-form.ts'
 import { addressesIn, filesIn, headersOf, idsIn, senderIn } from './inbound-mail.ts'

@@ -1,7 +1,7 @@
 // Mailgun, "Send an email" of the Messages API.
 // https://documentation.mailgun.com/docs/mailgun/api-reference/openapi-final/messages
-import type { Outcome } from '../../domain/outcome.ts'
-import { misconfigured, refused, sent, unsure } from '../../domain/outcome.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { misconfigured, refused, sent, unsure } from '../../domain/delivery/outcome.ts'
 import type { World } from '../../world/world.ts'
 import { baseAddress, choice, emailSender, ofVisibleAscii, optional, ownBaseUrl, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
@@ -11,7 +11,7 @@ import { bad, good, unreachable } from '../provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { answerOf, wordsOf } from '../provider-answer.ts'
 import { settingsOf } from '../settings.ts'
-import { basicAuth } from '../signing.ts'
+import { basicAuth } from '../signing/signing.ts'
 import { isInline, variablesOf } from './email-body.ts'
 import type { AddressedEmail } from './email-message.ts'
 import { addressed, wholeEmail } from './email-message.ts'

@@ -1,11 +1,11 @@
 // What Mailtrap reports of e-mails.
 // https://docs.mailtrap.io/email-api-smtp/advanced/webhooks
-import { hasSignedBody } from '../body-signature.ts'
-import { receiptOf } from '../delivery-report.ts'
-import { jsonOf, momentOf } from '../inbound-body.ts'
+import { receiptOf } from '../inbound/delivery-report.ts'
+import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import type { InboundCall, Receipt, ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
 import type { Reading } from '../reading.ts'
 import { readingOfExactJson } from '../reading.ts'
-import type { InboundCall, Receipt, ReceiptReader, ReceiptStatus } from '../receipt.ts'
+import { hasSignedBody } from '../signing/body-signature.ts'
 import { statusUnder } from './email-receipt.ts'
 
 const statuses: Readonly<Record<string, ReceiptStatus>> = {

@@ -1,8 +1,8 @@
 // What Mandrill's answers mean. The HTTP status says little: a bad key has long been answered with 500.
 // https://mailchimp.com/developer/transactional/api/messages/send-new-message/
-import type { EmailMessage } from '../../domain/outbound-message.ts'
-import type { Outcome, RefusalReason } from '../../domain/outcome.ts'
-import { busy, misconfigured, refused, sent, unsure } from '../../domain/outcome.ts'
+import type { Outcome, RefusalReason } from '../../domain/delivery/outcome.ts'
+import { busy, misconfigured, refused, sent, unsure } from '../../domain/delivery/outcome.ts'
+import type { EmailMessage } from '../../domain/messages/outbound-message.ts'
 import { outcomeOfStatus } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { retryAfterMsOf, wordsOf } from '../provider-answer.ts'

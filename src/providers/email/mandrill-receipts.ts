@@ -1,12 +1,12 @@
 // What Mandrill reports of messages: a form with a list of events, signed with the address that it is posted to.
 // https://mailchimp.com/developer/transactional/guides/track-respond-activity-webhooks/
 
-import { receiptOf } from '../delivery-report.ts'
-import { formFieldsOf, formOf, isShort, momentOf } from '../inbound-body.ts'
+import { receiptOf } from '../inbound/delivery-report.ts'
+import { formFieldsOf, formOf, isShort, momentOf } from '../inbound/inbound-body.ts'
+import type { InboundCall, ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
 import type { Reading } from '../reading.ts'
 import { readingOfExactJson } from '../reading.ts'
-import type { InboundCall, ReceiptReader, ReceiptStatus } from '../receipt.ts'
-import { hmac, isSame } from '../signing.ts'
+import { hmac, isSame } from '../signing/signing.ts'
 
 const statuses: Readonly<Record<string, ReceiptStatus>> = {
   send: 'sent',

@@ -1,7 +1,7 @@
 // Mandrill (Mailchimp Transactional), "Send new message".
 // https://mailchimp.com/developer/transactional/api/messages/send-new-message/
 import { isFields } from '../../domain/merged.ts'
-import type { EmailMessage } from '../../domain/outbound-message.ts'
+import type { EmailMessage } from '../../domain/messages/outbound-message.ts'
 import type { OutboundRequest } from '../../world/world.ts'
 import { baseAddress, emailSender, ofVisibleAscii, optional, ownBaseUrl, secret, text } from '../form.ts'
 import { httpProvider } from '../http-provider.ts'

@@ -1,8 +1,8 @@
 // The built-in e-mail: kept to be looked at, or sent through the operator's mail server where there is one.
 
-import type { Credentials } from '../../domain/integration.ts'
-import type { EmailMessage } from '../../domain/outbound-message.ts'
-import { captured, misconfigured } from '../../domain/outcome.ts'
+import type { Credentials } from '../../domain/delivery/integration.ts'
+import { captured, misconfigured } from '../../domain/delivery/outcome.ts'
+import type { EmailMessage } from '../../domain/messages/outbound-message.ts'
 import { formMistakes } from '../form.ts'
 import { provider } from '../provider.ts'
 import { domainOf } from './email-message.ts'

@@ -1,10 +1,10 @@
 // What Postmark calls us for: what became of a message, and mails to an inbound address. It signs neither.
 // https://postmarkapp.com/developer/webhooks/webhooks-overview
 
-import { receiptOf } from '../delivery-report.ts'
-import { jsonOf, momentOf } from '../inbound-body.ts'
+import { receiptOf } from '../inbound/delivery-report.ts'
+import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import type { InboundCall, InboundMail, ReceiptReader, ReceiptStatus, ReplyReader } from '../inbound/receipt.ts'
 import type { Reading } from '../reading.ts'
-import type { InboundCall, InboundMail, ReceiptReader, ReceiptStatus, ReplyReader } from '../receipt.ts'
 import { addressesIn, headersOf, idsIn, senderIn } from './inbound-mail.ts'
 
 const records: Readonly<Record<string, ReceiptStatus>> = {

@@ -1,8 +1,8 @@
 // What Postmark's error codes mean. They look like HTTP statuses and are none.
 // https://postmarkapp.com/developer/api/overview#error-codes
-import type { EmailMessage } from '../../domain/outbound-message.ts'
-import type { Outcome, RefusalReason } from '../../domain/outcome.ts'
-import { busy, misconfigured, refused, sent, unsure } from '../../domain/outcome.ts'
+import type { Outcome, RefusalReason } from '../../domain/delivery/outcome.ts'
+import { busy, misconfigured, refused, sent, unsure } from '../../domain/delivery/outcome.ts'
+import type { EmailMessage } from '../../domain/messages/outbound-message.ts'
 import { outcomeOfStatus } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { retryAfterMsOf, wordsOf } from '../provider-answer.ts'

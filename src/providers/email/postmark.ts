@@ -1,6 +1,6 @@
 // Postmark, "Send a single email" and "Send batch emails".
 // https://postmarkapp.com/developer/api/email-api
-import type { EmailMessage } from '../../domain/outbound-message.ts'
+import type { EmailMessage } from '../../domain/messages/outbound-message.ts'
 import type { OutboundRequest } from '../../world/world.ts'
 import { baseAddress, emailSender, ofVisibleAscii, optional, ownBaseUrl, secret, text } from '../form.ts'
 import { httpProvider } from '../http-provider.ts'

@@ -1,11 +1,11 @@
 // What Resend reports of e-mails.
 // https://resend.com/docs/dashboard/webhooks/event-types
 
-import { receiptOf } from '../delivery-report.ts'
-import { jsonOf, momentOf } from '../inbound-body.ts'
+import { receiptOf } from '../inbound/delivery-report.ts'
+import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import type { ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
 import type { Reading } from '../reading.ts'
-import type { ReceiptReader, ReceiptStatus } from '../receipt.ts'
-import { isStandardWebhook } from '../standard-webhook.ts'
+import { isStandardWebhook } from '../signing/standard-webhook.ts'
 import { statusUnder } from './email-receipt.ts'
 
 const statuses: Readonly<Record<string, ReceiptStatus>> = {

@@ -1,9 +1,9 @@
 // Resend, "Send Email" and "Send Batch Emails".
 // https://resend.com/docs/api-reference/emails/send-email
 import { createHash } from 'node:crypto'
-import type { EmailMessage } from '../../domain/outbound-message.ts'
-import type { Outcome } from '../../domain/outcome.ts'
-import { busy, misconfigured, refused, sent, unsure } from '../../domain/outcome.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { busy, misconfigured, refused, sent, unsure } from '../../domain/delivery/outcome.ts'
+import type { EmailMessage } from '../../domain/messages/outbound-message.ts'
 import { baseAddress, emailSender, ofVisibleAscii, optional, ownBaseUrl, secret } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import { bad, good } from '../provider.ts'

@@ -1,10 +1,10 @@
 // SendGrid, "Mail Send" of the v3 API.
 // https://www.twilio.com/docs/sendgrid/api-reference/mail-send/mail-send
+import type { RefusalReason } from '../../domain/delivery/outcome.ts'
+import { busy, refused, sent } from '../../domain/delivery/outcome.ts'
 import type { Fields } from '../../domain/merged.ts'
 import { isFields } from '../../domain/merged.ts'
-import type { EmailMessage } from '../../domain/outbound-message.ts'
-import type { RefusalReason } from '../../domain/outcome.ts'
-import { busy, refused, sent } from '../../domain/outcome.ts'
+import type { EmailMessage } from '../../domain/messages/outbound-message.ts'
 import { baseAddress, choice, emailSender, ofVisibleAscii, optional, ownBaseUrl, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import { bad, good } from '../provider.ts'

@@ -1,11 +1,11 @@
 // What Amazon SES reports of e-mails, by way of an SNS topic.
 // https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-contents.html
 
-import { receiptOf } from '../delivery-report.ts'
-import { jsonOf, momentOf } from '../inbound-body.ts'
+import { receiptOf } from '../inbound/delivery-report.ts'
+import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import type { Receipt, ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
 import type { Reading } from '../reading.ts'
 import { readingOfExactJson } from '../reading.ts'
-import type { Receipt, ReceiptReader, ReceiptStatus } from '../receipt.ts'
 import { confirmSubscription, isOurEnvelope, typeOfEnvelope } from './sns-envelope.ts'
 
 interface Kind {

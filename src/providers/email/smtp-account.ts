@@ -1,8 +1,8 @@
 // SMTP to a host the operator wrote down: the connection's settings, and proof that the host takes our name and password.
 import { isIP } from 'node:net'
 import SMTPConnection from 'nodemailer/lib/smtp-connection/index.js'
-import { kindOfAddress } from '../../world/address.ts'
-import { createAddressGuard, plainHost } from '../../world/address-guard.ts'
+import { kindOfAddress } from '../../world/outbound/address.ts'
+import { createAddressGuard, plainHost } from '../../world/outbound/address-guard.ts'
 import type { World } from '../../world/world.ts'
 
 export interface SmtpAccount {

@@ -1,7 +1,7 @@
 // What failures of a mail server mean, where no server has to be asked to find out.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { OutboundError } from '../../world/outbound-error.ts'
+import { OutboundError } from '../../world/outbound/outbound-error.ts'
 import { noConnectionCode, outcomeOfSmtpFailure } from './smtp-outcome.ts'
 
 const failure = (facts: object): Error => Object.assign(new Error('said\nso'), facts)

@@ -1,7 +1,7 @@
 // What a mail server's refusal, or its silence, means for the message.
-import type { Outcome } from '../../domain/outcome.ts'
-import { busy, misconfigured, ofDownProvider, ofRecipient, refused, unsure } from '../../domain/outcome.ts'
-import { OutboundError } from '../../world/outbound-error.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { busy, misconfigured, ofDownProvider, ofRecipient, refused, unsure } from '../../domain/delivery/outcome.ts'
+import { OutboundError } from '../../world/outbound/outbound-error.ts'
 import { outcomeOfFailure } from '../http-provider.ts'
 
 /** What nodemailer tells of a failure. */

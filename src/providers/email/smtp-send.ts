@@ -1,7 +1,7 @@
 // Sending by SMTP, and the look at an account: what the kinds of mail servers share.
-import type { EmailMessage } from '../../domain/outbound-message.ts'
-import type { Outcome } from '../../domain/outcome.ts'
-import { misconfigured, refused, sent, withheld } from '../../domain/outcome.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { misconfigured, refused, sent, withheld } from '../../domain/delivery/outcome.ts'
+import type { EmailMessage } from '../../domain/messages/outbound-message.ts'
 import type { World } from '../../world/world.ts'
 import { emailSender, flag, object, ofHost, ofPort, optional, secret, text } from '../form.ts'
 import type { CheckResult } from '../provider.ts'

@@ -2,11 +2,11 @@
 // https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html
 import { verify, X509Certificate } from 'node:crypto'
 import type { World } from '../../world/world.ts'
-import { carriesKey } from '../inbound.ts'
-import { isShort, jsonOf } from '../inbound-body.ts'
+import { carriesKey } from '../inbound/inbound.ts'
+import { isShort, jsonOf } from '../inbound/inbound-body.ts'
+import type { InboundCall } from '../inbound/receipt.ts'
 import type { Reading } from '../reading.ts'
-import type { InboundCall } from '../receipt.ts'
-import { isSame } from '../signing.ts'
+import { isSame } from '../signing/signing.ts'
 
 /**
  * Certificates and confirmations come from Amazon alone; anything else would let a caller choose whom we believe. What

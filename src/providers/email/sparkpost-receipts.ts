@@ -1,10 +1,10 @@
 // What SparkPost reports of e-mails.
 // https://developers.sparkpost.com/api/events/
 
-import { receiptOf } from '../delivery-report.ts'
-import { eventsOf, momentOf } from '../inbound-body.ts'
+import { receiptOf } from '../inbound/delivery-report.ts'
+import { eventsOf, momentOf } from '../inbound/inbound-body.ts'
+import type { Receipt, ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
 import type { Reading } from '../reading.ts'
-import type { Receipt, ReceiptReader, ReceiptStatus } from '../receipt.ts'
 import { statusUnder } from './email-receipt.ts'
 
 const statuses: Readonly<Record<string, ReceiptStatus>> = {

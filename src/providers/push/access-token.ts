@@ -1,7 +1,7 @@
 // Access tokens of service accounts: one an account, shared by all that send with it, and asked anew before it ends.
-import type { Outcome } from '../../domain/outcome.ts'
-import { busy, certainlyNotSent, misconfigured } from '../../domain/outcome.ts'
-import { OutboundError } from '../../world/outbound-error.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { busy, certainlyNotSent, misconfigured } from '../../domain/delivery/outcome.ts'
+import { OutboundError } from '../../world/outbound/outbound-error.ts'
 import type { World } from '../../world/world.ts'
 import { outcomeOfFailure, outcomeOfStatus } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'

@@ -1,6 +1,6 @@
 // One call to a push service: its answer, or what it means that there is none.
-import type { Outcome } from '../../domain/outcome.ts'
-import { OutboundError } from '../../world/outbound-error.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { OutboundError } from '../../world/outbound/outbound-error.ts'
 import type { OutboundOptions, OutboundRequest, World } from '../../world/world.ts'
 import { outcomeOfFailure } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'

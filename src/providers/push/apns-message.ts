@@ -1,10 +1,10 @@
 // A push message as Apple takes it, whether the caller's settings are written as its wire has them or as node libraries do.
 // https://developer.apple.com/documentation/usernotifications/generating-a-remote-notification
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { refused } from '../../domain/delivery/outcome.ts'
 import type { Fields } from '../../domain/merged.ts'
 import { isFields, merged } from '../../domain/merged.ts'
-import type { PushMessage } from '../../domain/outbound-message.ts'
-import type { Outcome } from '../../domain/outcome.ts'
-import { refused } from '../../domain/outcome.ts'
+import type { PushMessage } from '../../domain/messages/outbound-message.ts'
 import { kebabCase } from './letter-case.ts'
 import { filled, pushSettings } from './push-message.ts'
 

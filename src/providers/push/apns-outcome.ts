@@ -1,8 +1,8 @@
 // What the answers of Apple's push service mean.
 // https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns
-import type { PushMessage } from '../../domain/outbound-message.ts'
-import type { Outcome } from '../../domain/outcome.ts'
-import { busy, misconfigured, refused, sent } from '../../domain/outcome.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { busy, misconfigured, refused, sent } from '../../domain/delivery/outcome.ts'
+import type { PushMessage } from '../../domain/messages/outbound-message.ts'
 import { outcomeOfStatus } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { retryAfterMsOf, wordsOf } from '../provider-answer.ts'

@@ -1,8 +1,8 @@
 // Apple Push Notification service: one device a request, many requests at once by one HTTP/2 connection.
 // https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns
-import type { Outcome } from '../../domain/outcome.ts'
-import { misconfigured, refused } from '../../domain/outcome.ts'
-import { http2CallsMax } from '../../world/outbound-http2-pool.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { misconfigured, refused } from '../../domain/delivery/outcome.ts'
+import { http2CallsMax } from '../../world/outbound/outbound-http2-pool.ts'
 import type { OutboundRequest, World } from '../../world/world.ts'
 import { flag, secret, text } from '../form.ts'
 import { ofAnswer } from '../http-provider.ts'

@@ -1,10 +1,10 @@
 // IO, the app of Italy's public services: whether the citizen may be written to, then the message.
 // https://docs.pagopa.it/io-guida-tecnica/
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { busy, certainlyNotSent, misconfigured, refused, sent, unsure } from '../../domain/delivery/outcome.ts'
 import type { Fields } from '../../domain/merged.ts'
 import { merged } from '../../domain/merged.ts'
-import type { PushMessage } from '../../domain/outbound-message.ts'
-import type { Outcome } from '../../domain/outcome.ts'
-import { busy, certainlyNotSent, misconfigured, refused, sent, unsure } from '../../domain/outcome.ts'
+import type { PushMessage } from '../../domain/messages/outbound-message.ts'
 import type { OutboundRequest, World } from '../../world/world.ts'
 import { baseAddress, ofVisibleAscii, optional, secret, text } from '../form.ts'
 import { outcomeOfStatus } from '../http-provider.ts'

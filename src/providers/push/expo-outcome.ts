@@ -1,8 +1,8 @@
 // What Expo's answers mean: a ticket a message, or an error for the whole request.
 // https://docs.expo.dev/push-notifications/sending-notifications/#errors
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { busy, misconfigured, refused, sent, unsure } from '../../domain/delivery/outcome.ts'
 import { isFields } from '../../domain/merged.ts'
-import type { Outcome } from '../../domain/outcome.ts'
-import { busy, misconfigured, refused, sent, unsure } from '../../domain/outcome.ts'
 import { outcomeOfStatus } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { retryAfterMsOf, wordsOf } from '../provider-answer.ts'

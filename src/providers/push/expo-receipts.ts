@@ -1,10 +1,10 @@
 // Expo's receipts: what Apple and Google said to the messages that Expo handed them.
 // https://docs.expo.dev/push-notifications/sending-notifications/#check-push-receipts-for-errors
-import { OutboundError } from '../../world/outbound-error.ts'
+import { OutboundError } from '../../world/outbound/outbound-error.ts'
 import type { World } from '../../world/world.ts'
+import type { Polling, Receipt } from '../inbound/receipt.ts'
 import { answerOf } from '../provider-answer.ts'
 import { readingOf } from '../reading.ts'
-import type { Polling, Receipt } from '../receipt.ts'
 import { errorWords } from './expo-outcome.ts'
 
 const minuteMs = 60_000

@@ -1,10 +1,10 @@
 // Expo's push service: up to a hundred messages a request, and receipts that must be asked for.
 // https://docs.expo.dev/push-notifications/sending-notifications/
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { busy, refused, unsure } from '../../domain/delivery/outcome.ts'
 import type { Fields } from '../../domain/merged.ts'
 import { merged } from '../../domain/merged.ts'
-import type { PushMessage } from '../../domain/outbound-message.ts'
-import type { Outcome } from '../../domain/outcome.ts'
-import { busy, refused, unsure } from '../../domain/outcome.ts'
+import type { PushMessage } from '../../domain/messages/outbound-message.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
 import type { OutboundRequest, World } from '../../world/world.ts'
 import { ofVisibleAscii, secret } from '../form.ts'

@@ -1,7 +1,7 @@
 // Firebase's message: what a caller's settings become on the wire.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { PushMessage } from '../../domain/outbound-message.ts'
+import type { PushMessage } from '../../domain/messages/outbound-message.ts'
 import { fcmMessage } from './fcm-message.ts'
 
 const plain: PushMessage = {

@@ -1,10 +1,10 @@
 // A push message as Firebase takes it, whether the caller's settings are written as its wire has them or as its libraries do.
 // https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { refused } from '../../domain/delivery/outcome.ts'
 import type { Fields } from '../../domain/merged.ts'
 import { isFields } from '../../domain/merged.ts'
-import type { PushMessage } from '../../domain/outbound-message.ts'
-import type { Outcome } from '../../domain/outcome.ts'
-import { refused } from '../../domain/outcome.ts'
+import type { PushMessage } from '../../domain/messages/outbound-message.ts'
 import { kebabCase, snakeCase } from './letter-case.ts'
 import { texts } from './push-message.ts'
 

@@ -1,7 +1,7 @@
 // What Firebase's answers mean.
 // https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode
-import type { Outcome } from '../../domain/outcome.ts'
-import { busy, misconfigured, refused, sent, unsure } from '../../domain/outcome.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { busy, misconfigured, refused, sent, unsure } from '../../domain/delivery/outcome.ts'
 import { outcomeOfStatus } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { retryAfterMsOf, wordsOf } from '../provider-answer.ts'

@@ -1,8 +1,8 @@
 // Firebase Cloud Messaging, the HTTP v1 API.
 // https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages/send
-import type { Outcome } from '../../domain/outcome.ts'
-import { busy, misconfigured } from '../../domain/outcome.ts'
-import { http2CallsMax } from '../../world/outbound-http2-pool.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { busy, misconfigured } from '../../domain/delivery/outcome.ts'
+import { http2CallsMax } from '../../world/outbound/outbound-http2-pool.ts'
 import type { OutboundRequest, World } from '../../world/world.ts'
 import { secret } from '../form.ts'
 import { ofAnswer } from '../http-provider.ts'

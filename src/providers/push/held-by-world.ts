@@ -1,5 +1,5 @@
 // What is made once for an account and used by all that send with it: kept by world, so that nothing outlives it.
-import { originOf } from '../../world/may-leave.ts'
+import { originOf } from '../../world/outbound/may-leave.ts'
 import type { World } from '../../world/world.ts'
 
 /** Each is a few kilobytes; one that was dropped is made again. */

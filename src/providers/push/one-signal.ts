@@ -1,11 +1,11 @@
 // OneSignal, "Create notification": one request for all devices that are told the same.
 // https://documentation.onesignal.com/reference/push-notification
 import { createHash } from 'node:crypto'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { misconfigured, refused, sent, unsure } from '../../domain/delivery/outcome.ts'
 import type { Fields } from '../../domain/merged.ts'
 import { isFields, merged } from '../../domain/merged.ts'
-import type { PushMessage } from '../../domain/outbound-message.ts'
-import type { Outcome } from '../../domain/outcome.ts'
-import { misconfigured, refused, sent, unsure } from '../../domain/outcome.ts'
+import type { PushMessage } from '../../domain/messages/outbound-message.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
 import type { OutboundRequest } from '../../world/world.ts'
 import { ofVisibleAscii, secret, text } from '../form.ts'

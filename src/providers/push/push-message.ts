@@ -1,9 +1,9 @@
 // A push message made ready for any vendor: to which device, with what beside its text, and together with which others.
 import { createHash } from 'node:crypto'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { refused } from '../../domain/delivery/outcome.ts'
 import type { Fields } from '../../domain/merged.ts'
-import type { PushMessage } from '../../domain/outbound-message.ts'
-import type { Outcome } from '../../domain/outcome.ts'
-import { refused } from '../../domain/outcome.ts'
+import type { PushMessage } from '../../domain/messages/outbound-message.ts'
 import { settingsOf } from '../settings.ts'
 
 /** Which devices and which account: never the vendor's to know, and never the settings' to say. */

@@ -1,7 +1,7 @@
 // Push by webhook: the message goes as signed JSON to an address of the customer's own, which reaches the device.
-import type { PushMessage } from '../../domain/outbound-message.ts'
-import type { Outcome } from '../../domain/outcome.ts'
-import { misconfigured, refused, sent } from '../../domain/outcome.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { misconfigured, refused, sent } from '../../domain/delivery/outcome.ts'
+import type { PushMessage } from '../../domain/messages/outbound-message.ts'
 import { secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'

@@ -1,9 +1,9 @@
 // Pusher Beams' webhooks: to whom it could hand a message, who got it, who opened it.
 // https://pusher.com/docs/beams/reference/webhooks
-import { carriesKey } from '../inbound.ts'
-import { jsonOf, momentOf } from '../inbound-body.ts'
-import type { Receipt, ReceiptReader } from '../receipt.ts'
-import { hmac, isSame } from '../signing.ts'
+import { carriesKey } from '../inbound/inbound.ts'
+import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import type { Receipt, ReceiptReader } from '../inbound/receipt.ts'
+import { hmac, isSame } from '../signing/signing.ts'
 
 /** Hex digits of a digest, and the hash that makes as many. */
 const hashes = { 40: 'sha1', 64: 'sha256' } as const

@@ -1,10 +1,10 @@
 // Pusher Beams, publishing to authenticated users: one request for all users that are told the same.
 // https://pusher.com/docs/beams/reference/publish-api/
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { misconfigured, refused, sent, unsure } from '../../domain/delivery/outcome.ts'
 import type { Fields } from '../../domain/merged.ts'
 import { isFields, merged } from '../../domain/merged.ts'
-import type { PushMessage } from '../../domain/outbound-message.ts'
-import type { Outcome } from '../../domain/outcome.ts'
-import { misconfigured, refused, sent, unsure } from '../../domain/outcome.ts'
+import type { PushMessage } from '../../domain/messages/outbound-message.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
 import type { OutboundRequest } from '../../world/world.ts'
 import { ofVisibleAscii, secret, text } from '../form.ts'

@@ -1,11 +1,11 @@
 // Web push to browsers, by whichever push service each of them subscribed at: encrypted, and signed for with VAPID.
 // https://www.rfc-editor.org/rfc/rfc8030
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { busy, misconfigured, ofRecipient, refused, sent } from '../../domain/delivery/outcome.ts'
 import type { Fields } from '../../domain/merged.ts'
 import { merged } from '../../domain/merged.ts'
-import type { PushMessage } from '../../domain/outbound-message.ts'
-import type { Outcome } from '../../domain/outcome.ts'
-import { busy, misconfigured, ofRecipient, refused, sent } from '../../domain/outcome.ts'
-import { OutboundError } from '../../world/outbound-error.ts'
+import type { PushMessage } from '../../domain/messages/outbound-message.ts'
+import { OutboundError } from '../../world/outbound/outbound-error.ts'
 import type { OutboundRequest, World } from '../../world/world.ts'
 import { ofEmailAddress, secret, text } from '../form.ts'
 import { outcomeOfFailure, outcomeOfStatus } from '../http-provider.ts'

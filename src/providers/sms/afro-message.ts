@@ -1,13 +1,13 @@
 // AfroMessage, "Send a message".
 // https://afromessage.com/developers
-import type { Outcome } from '../../domain/outcome.ts'
-import { refused, sent, unsure } from '../../domain/outcome.ts'
-import { receiptOf } from '../delivery-report.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { refused, sent, unsure } from '../../domain/delivery/outcome.ts'
 import { ofVisibleAscii, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
+import { receiptOf } from '../inbound/delivery-report.ts'
+import type { InboundCall, Receipt, ReceiptStatus } from '../inbound/receipt.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
-import type { InboundCall, Receipt, ReceiptStatus } from '../receipt.ts'
 import { settingsOf } from '../settings.ts'
 import { reportForm } from './report-form.ts'
 import { internationalOf, mistakeOfSms } from './sms-message.ts'

@@ -2,7 +2,7 @@
 // https://learn.microsoft.com/azure/communication-services/tutorials/hmac-header-tutorial
 import { createHash } from 'node:crypto'
 import type { OutboundRequest } from '../../world/world.ts'
-import { hmac } from '../signing.ts'
+import { hmac } from '../signing/signing.ts'
 
 export interface AzureAccount {
   /** Without a slash at its end. */

@@ -1,13 +1,13 @@
 // Clickatell, the One API, "Send messages"; and its older REST API, for the keys that belong to it.
 // https://guides.clickatell.com/clickatell-chat-commerce-platform/developer/channels/whatsapp-and-sms-one-api/api-reference/messages/send-messages
-import type { SmsMessage } from '../../domain/outbound-message.ts'
-import type { Outcome } from '../../domain/outcome.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import type { SmsMessage } from '../../domain/messages/outbound-message.ts'
 import type { OutboundRequest } from '../../world/world.ts'
-import { receiptOf } from '../delivery-report.ts'
 import { baseAddress, ofBaseUrl, ofVisibleAscii, optional, secret, text } from '../form.ts'
 import { httpProvider } from '../http-provider.ts'
-import { jsonOf, momentOf } from '../inbound-body.ts'
-import type { InboundCall, Receipt, ReceiptStatus } from '../receipt.ts'
+import { receiptOf } from '../inbound/delivery-report.ts'
+import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import type { InboundCall, Receipt, ReceiptStatus } from '../inbound/receipt.ts'
 import { settingsOf } from '../settings.ts'
 import { clickatellOutcome, clickatellOutcomes } from './clickatell-outcome.ts'
 import { mistakeOfSms, plainSenderOf } from './sms-message.ts'

@@ -1,7 +1,7 @@
 // What a vendor's error codes mean, as data: a table of codes, and the outcome of one of them.
-import type { SmsMessage } from '../../domain/outbound-message.ts'
-import type { Outcome, RefusalReason } from '../../domain/outcome.ts'
-import { busy, misconfigured, refused } from '../../domain/outcome.ts'
+import type { Outcome, RefusalReason } from '../../domain/delivery/outcome.ts'
+import { busy, misconfigured, refused } from '../../domain/delivery/outcome.ts'
+import type { SmsMessage } from '../../domain/messages/outbound-message.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { retryAfterMsOf } from '../provider-answer.ts'
 

@@ -1,7 +1,7 @@
 // Eazy, the SMS channel of its messaging API, "Send message".
 // https://developers.eazy.im/
-import type { Outcome } from '../../domain/outcome.ts'
-import { sent, unsure } from '../../domain/outcome.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { sent, unsure } from '../../domain/delivery/outcome.ts'
 import { ofVisibleAscii, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'

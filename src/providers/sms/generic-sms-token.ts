@@ -1,7 +1,7 @@
 // The token that some receivers of the SMS webhook want: exchanged for the account's keys, and sent as a header.
-import type { Outcome } from '../../domain/outcome.ts'
-import { misconfigured } from '../../domain/outcome.ts'
-import { OutboundError } from '../../world/outbound-error.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { misconfigured } from '../../domain/delivery/outcome.ts'
+import { OutboundError } from '../../world/outbound/outbound-error.ts'
 import type { World } from '../../world/world.ts'
 import { ofVisibleAscii } from '../form.ts'
 import type { HeldToken } from '../held-token.ts'

@@ -1,9 +1,9 @@
 // SMS by webhook: the message goes as JSON to an address of the customer's own, which sends it on.
 // https://docs.novu.co/platform/integrations/sms/sms-webhook
-import type { SmsMessage } from '../../domain/outbound-message.ts'
-import type { Outcome } from '../../domain/outcome.ts'
-import { busy, misconfigured, sent } from '../../domain/outcome.ts'
-import { OutboundError } from '../../world/outbound-error.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { busy, misconfigured, sent } from '../../domain/delivery/outcome.ts'
+import type { SmsMessage } from '../../domain/messages/outbound-message.ts'
+import { OutboundError } from '../../world/outbound/outbound-error.ts'
 import type { OutboundRequest, World } from '../../world/world.ts'
 import { flag, ofVisibleAscii, optional, secret, text } from '../form.ts'
 import type { HeldToken } from '../held-token.ts'

@@ -1,8 +1,8 @@
 // What Infobip's answers mean: for one message, and for each of many.
 // https://www.infobip.com/docs/essentials/api-essentials/response-status-and-error-codes
-import type { SmsMessage } from '../../domain/outbound-message.ts'
-import type { Outcome } from '../../domain/outcome.ts'
-import { busy, refused, sent, unsure } from '../../domain/outcome.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { busy, refused, sent, unsure } from '../../domain/delivery/outcome.ts'
+import type { SmsMessage } from '../../domain/messages/outbound-message.ts'
 import { outcomeOfStatus } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'

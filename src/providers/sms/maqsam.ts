@@ -1,14 +1,14 @@
 // Maqsam, "Send SMS" of its v2 API.
 // https://portal.maqsam.com/docs/v2/sms
-import type { Outcome } from '../../domain/outcome.ts'
-import { refused, sent, unsure } from '../../domain/outcome.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { refused, sent, unsure } from '../../domain/delivery/outcome.ts'
 import { secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import { bad, good } from '../provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
 import { settingsOf } from '../settings.ts'
-import { basicAuth } from '../signing.ts'
+import { basicAuth } from '../signing/signing.ts'
 import { internationalOf, mistakeOfSms, senderOf } from './sms-message.ts'
 
 const api = 'https://api.maqsam.com'

@@ -1,10 +1,10 @@
 // MessageBird's signature of a call: a JWT that holds the hash of the address and of the body.
 // https://developers.messagebird.com/api/#verifying-http-requests
 import { createHash, createHmac } from 'node:crypto'
+import type { InboundCall } from '../inbound/receipt.ts'
 import type { Reading } from '../reading.ts'
 import { readingOfJson } from '../reading.ts'
-import type { InboundCall } from '../receipt.ts'
-import { isSame } from '../signing.ts'
+import { isSame } from '../signing/signing.ts'
 
 /** The header names one; any other, above all `none`, is not believed. */
 const digests: ReadonlyMap<string, string> = new Map([

@@ -1,8 +1,8 @@
 // Mobishastra, the JSON API: a list of messages, each with the account that sends it.
 // https://telkosh.com/mobishastra/
-import type { SmsMessage } from '../../domain/outbound-message.ts'
-import type { Outcome } from '../../domain/outcome.ts'
-import { refused, sent, unsure } from '../../domain/outcome.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { refused, sent, unsure } from '../../domain/delivery/outcome.ts'
+import type { SmsMessage } from '../../domain/messages/outbound-message.ts'
 import type { OutboundRequest } from '../../world/world.ts'
 import { baseAddress, ofBaseUrl, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'

@@ -1,12 +1,12 @@
 // Vonage's delivery receipts: whether they are Vonage's, and what they report.
 // https://developer.vonage.com/en/getting-started/concepts/signing-messages
 import { createHash } from 'node:crypto'
-import { receiptOf } from '../delivery-report.ts'
-import { carriesKey } from '../inbound.ts'
-import { isShort, jsonOf } from '../inbound-body.ts'
+import { receiptOf } from '../inbound/delivery-report.ts'
+import { carriesKey } from '../inbound/inbound.ts'
+import { isShort, jsonOf } from '../inbound/inbound-body.ts'
+import type { InboundCall, Proof, Receipt, ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
 import type { Reading } from '../reading.ts'
-import type { InboundCall, Proof, Receipt, ReceiptReader, ReceiptStatus } from '../receipt.ts'
-import { hmac, isRecent, isSame } from '../signing.ts'
+import { hmac, isRecent, isSame } from '../signing/signing.ts'
 import { reportForm, utcMomentOf } from './report-form.ts'
 
 const statuses: ReadonlyMap<string, ReceiptStatus> = new Map([

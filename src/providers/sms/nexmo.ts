@@ -1,13 +1,13 @@
 // Vonage SMS API, once Nexmo, "Send an SMS".
 // https://developer.vonage.com/en/api/sms
-import type { SmsMessage } from '../../domain/outbound-message.ts'
-import type { Outcome } from '../../domain/outcome.ts'
-import { refused, sent, unsure } from '../../domain/outcome.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { refused, sent, unsure } from '../../domain/delivery/outcome.ts'
+import type { SmsMessage } from '../../domain/messages/outbound-message.ts'
 import { secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
-import { basicAuth } from '../signing.ts'
+import { basicAuth } from '../signing/signing.ts'
 import { codeTable, outcomeOfCode } from './code-meaning.ts'
 import { nexmoReceipts } from './nexmo-receipts.ts'
 import { formHeaders, smsForm } from './sms-form.ts'

@@ -1,5 +1,5 @@
 // The built-in SMS: messages are kept to be looked at, without an account anywhere.
-import { captured, refused } from '../../domain/outcome.ts'
+import { captured, refused } from '../../domain/delivery/outcome.ts'
 import { provider } from '../provider.ts'
 
 export const platformSms = provider({

@@ -1,8 +1,8 @@
 // A report that comes as a form, or as the query of a call: without the secrets that came along with it.
-import { formOf, momentOf } from '../inbound-body.ts'
+import { formOf, momentOf } from '../inbound/inbound-body.ts'
+import type { InboundCall } from '../inbound/receipt.ts'
 import type { Reading } from '../reading.ts'
 import { readingOf } from '../reading.ts'
-import type { InboundCall } from '../receipt.ts'
 
 /** The integration's key, where it stands in the address. */
 const keyNames: ReadonlySet<string> = new Set(['token', 'key'])

@@ -1,8 +1,8 @@
 // What RingCentral's answer means; codes are told in `errors`, with the parameter that is wrong where it is one.
 // https://developers.ringcentral.com/guide/basics/errors
-import type { SmsMessage } from '../../domain/outbound-message.ts'
-import type { Outcome } from '../../domain/outcome.ts'
-import { busy, misconfigured, refused, sent, unsure } from '../../domain/outcome.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { busy, misconfigured, refused, sent, unsure } from '../../domain/delivery/outcome.ts'
+import type { SmsMessage } from '../../domain/messages/outbound-message.ts'
 import { outcomeOfStatus } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { retryAfterMsOf, wordsOf } from '../provider-answer.ts'

@@ -1,8 +1,8 @@
 // RingCentral's access tokens: one an account, shared by all that send with it, and asked anew before it ends.
 // https://developers.ringcentral.com/guide/authentication/jwt-flow
-import type { Outcome } from '../../domain/outcome.ts'
-import { busy } from '../../domain/outcome.ts'
-import { OutboundError } from '../../world/outbound-error.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { busy } from '../../domain/delivery/outcome.ts'
+import { OutboundError } from '../../world/outbound/outbound-error.ts'
 import type { World } from '../../world/world.ts'
 import { baseAddress } from '../form.ts'
 import type { HeldToken } from '../held-token.ts'
@@ -10,7 +10,7 @@ import { createHeldTokens, outcomeWithoutToken } from '../held-token.ts'
 import { outcomeOfFailure, outcomeOfStatus } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { answerOf, wordsOf } from '../provider-answer.ts'
-import { basicAuth } from '../signing.ts'
+import { basicAuth } from '../signing/signing.ts'
 
 export interface RingCentralAccount {
   readonly clientId: string

@@ -1,7 +1,7 @@
 // Sendchamp, "Send SMS".
 // https://sendchamp.readme.io/reference/send-sms-api
-import type { Outcome } from '../../domain/outcome.ts'
-import { refused, sent, unsure } from '../../domain/outcome.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { refused, sent, unsure } from '../../domain/delivery/outcome.ts'
 import { baseAddress, choice, ofBaseUrl, ofVisibleAscii, optional, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'

@@ -1,6 +1,6 @@
 // The body of a request that is a form: what the message decides, what is usual, and what the caller wants instead of the usual.
 import type { Fields } from '../../domain/merged.ts'
-import type { SmsMessage } from '../../domain/outbound-message.ts'
+import type { SmsMessage } from '../../domain/messages/outbound-message.ts'
 import { settingsOf } from '../settings.ts'
 
 /**

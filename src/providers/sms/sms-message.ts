@@ -1,7 +1,7 @@
 // An SMS made ready for any vendor: to whom, from whom, and that it says something.
-import type { SmsMessage } from '../../domain/outbound-message.ts'
-import type { Outcome } from '../../domain/outcome.ts'
-import { refused } from '../../domain/outcome.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { refused } from '../../domain/delivery/outcome.ts'
+import type { SmsMessage } from '../../domain/messages/outbound-message.ts'
 import { digitsOf } from './sms-text.ts'
 
 /** An Outcome when it cannot be sent as it is: nobody to go to, nothing to say. */

@@ -1,10 +1,10 @@
 // The delivery reports of seven.io: whether they are seven.io's, and what they report.
 // https://docs.seven.io/en/rest-api/endpoints/webhooks
 import { createHash } from 'node:crypto'
-import { receiptOf } from '../delivery-report.ts'
-import { jsonOf, momentOf } from '../inbound-body.ts'
-import type { InboundCall, Proof, Receipt, ReceiptReader, ReceiptStatus } from '../receipt.ts'
-import { hmacSha256Hex, isRecent, isSame } from '../signing.ts'
+import { receiptOf } from '../inbound/delivery-report.ts'
+import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import type { InboundCall, Proof, Receipt, ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
+import { hmacSha256Hex, isRecent, isSame } from '../signing/signing.ts'
 
 const statuses: ReadonlyMap<string, ReceiptStatus> = new Map([
   ['DELIVERED', 'delivered'],

@@ -1,10 +1,9 @@
 // Amazon SNS, "Publish" to a phone number.
 // https://docs.aws.amazon.com/sns/latest/api/API_Publish.html
-import type { SmsMessage } from '../../domain/outbound-message.ts'
-import type { Outcome } from '../../domain/outcome.ts'
-import { sent, unsure } from '../../domain/outcome.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { sent, unsure } from '../../domain/delivery/outcome.ts'
+import type { SmsMessage } from '../../domain/messages/outbound-message.ts'
 import type { OutboundRequest } from '../../world/world.ts'
-import { signedForAws } from '../aws-signature.ts'
 import { ofVisibleAscii, optional, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import type { CheckResult } from '../provider.ts'
@@ -13,6 +12,7 @@ import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
 import { xmlText } from '../reading.ts'
 import { settingsOf } from '../settings.ts'
+import { signedForAws } from '../signing/aws-signature.ts'
 import { codeTable, outcomeOfCode } from './code-meaning.ts'
 import { internationalOf, mistakeOfSms, senderOf } from './sms-message.ts'
 

@@ -1,10 +1,10 @@
 // Telnyx's message webhooks: whether they are Telnyx's, and what they report.
 // https://developers.telnyx.com/docs/messaging/messages/receiving-webhooks
 import { createPublicKey, verify as isSignedBy } from 'node:crypto'
-import { receiptOf } from '../delivery-report.ts'
-import { jsonOf, momentOf } from '../inbound-body.ts'
-import type { InboundCall, Proof, Receipt, ReceiptReader, ReceiptStatus } from '../receipt.ts'
-import { isRecent } from '../signing.ts'
+import { receiptOf } from '../inbound/delivery-report.ts'
+import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import type { InboundCall, Proof, Receipt, ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
+import { isRecent } from '../signing/signing.ts'
 
 const statuses: ReadonlyMap<string, ReceiptStatus> = new Map([
   ['delivered', 'delivered'],

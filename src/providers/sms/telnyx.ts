@@ -1,8 +1,8 @@
 // Telnyx, "Send a message".
 // https://developers.telnyx.com/api/messaging/send-message
-import type { SmsMessage } from '../../domain/outbound-message.ts'
-import type { Outcome } from '../../domain/outcome.ts'
-import { refused, sent, unsure } from '../../domain/outcome.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { refused, sent, unsure } from '../../domain/delivery/outcome.ts'
+import type { SmsMessage } from '../../domain/messages/outbound-message.ts'
 import { ofVisibleAscii, optional, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'

@@ -1,10 +1,10 @@
 // Twilio's status callbacks: whether they are Twilio's, and what they report.
 // https://www.twilio.com/docs/usage/security#validating-requests
 import { createHash } from 'node:crypto'
-import { receiptOf } from '../delivery-report.ts'
-import { formFieldsOf, isShort } from '../inbound-body.ts'
-import type { InboundCall, Proof, Receipt, ReceiptReader, ReceiptStatus } from '../receipt.ts'
-import { hmac, isSame } from '../signing.ts'
+import { receiptOf } from '../inbound/delivery-report.ts'
+import { formFieldsOf, isShort } from '../inbound/inbound-body.ts'
+import type { InboundCall, Proof, Receipt, ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
+import { hmac, isSame } from '../signing/signing.ts'
 import { reportForm } from './report-form.ts'
 
 const statuses: ReadonlyMap<string, ReceiptStatus> = new Map([

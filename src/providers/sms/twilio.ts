@@ -1,14 +1,14 @@
 // Twilio Programmable Messaging, "Create a Message".
 // https://www.twilio.com/docs/messaging/api/message-resource#create-a-message-resource
-import type { SmsMessage } from '../../domain/outbound-message.ts'
-import { refused } from '../../domain/outcome.ts'
+import { refused } from '../../domain/delivery/outcome.ts'
+import type { SmsMessage } from '../../domain/messages/outbound-message.ts'
 import { baseAddress, optional, ownBaseUrl, secret, text } from '../form.ts'
 import { httpProvider } from '../http-provider.ts'
 import type { CheckResult } from '../provider.ts'
 import { bad, good } from '../provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
-import { basicAuth } from '../signing.ts'
+import { basicAuth } from '../signing/signing.ts'
 import { signedStatusCallback } from './status-callback.ts'
 import { twilioOutcome } from './twilio-outcome.ts'
 import { twilioReceipts } from './twilio-receipts.ts'

@@ -5,7 +5,7 @@ import { renderPlainly } from '../../../test/support/plain-liquid.ts'
 import { createRandom, fuzzSeed } from '../../../test/support/random.ts'
 import { randomPayload, randomTemplate } from '../../../test/support/random-templates.ts'
 import { sceneNow, scopeWith } from '../../../test/support/render-scene.ts'
-import { RenderError } from '../../domain/rendering.ts'
+import { RenderError } from '../../domain/workflows/rendering.ts'
 import { Budget } from '../limits.ts'
 import { compile } from '../template.ts'
 

@@ -1,6 +1,6 @@
 // One rendering of a compiled template: its variables, what came out so far, and what it may still cost.
 import { Drop } from 'liquidjs'
-import type { TemplateScope } from '../../domain/rendering.ts'
+import type { TemplateScope } from '../../domain/workflows/rendering.ts'
 import type { Budget } from '../limits.ts'
 import type { TextRun } from '../text/text-run.ts'
 import { print } from '../values.ts'

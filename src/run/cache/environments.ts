@@ -1,7 +1,7 @@
 // Environments by id, kept: they never change.
 import type { Sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
-import { findEnvironments } from '../../store/installation.ts'
+import { findEnvironments } from '../../store/operate/installation.ts'
 
 export interface Environments {
   of(ids: readonly string[]): Promise<Map<string, Environment>>

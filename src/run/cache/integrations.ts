@@ -1,10 +1,10 @@
 // The active integrations of an environment, opened once a version: their secrets are not unsealed for every batch.
 import type { Sql } from '../../db/sql.ts'
+import type { Integration } from '../../domain/delivery/integration.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { Integration } from '../../domain/integration.ts'
-import type { Sealer } from '../../domain/sealed.ts'
-import type { ConfigurationStamps } from '../../store/configuration-stamps.ts'
-import { listIntegrations } from '../../store/integrations.ts'
+import type { Sealer } from '../../domain/operate/sealed.ts'
+import { listIntegrations } from '../../store/integrations/integrations.ts'
+import type { ConfigurationStamps } from '../../store/operate/configuration-stamps.ts'
 
 export interface Integrations {
   active(db: Sql, environment: Environment, stamps: ConfigurationStamps): Promise<readonly Integration[]>

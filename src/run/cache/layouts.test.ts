@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import { stepInput, stepWith } from '../../../test/support/render-scene.ts'
 import type { Sql, Statement } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { StepTemplate, WorkflowVersion } from '../../domain/workflow.ts'
-import type { ConfigurationStamps } from '../../store/configuration-stamps.ts'
+import type { StepTemplate, WorkflowVersion } from '../../domain/workflows/workflow.ts'
+import type { ConfigurationStamps } from '../../store/operate/configuration-stamps.ts'
 import { createKept, createWordings } from './layouts.ts'
 
 const environment = { id: 'environment-1', organizationId: 'organization-1' } as Environment

@@ -1,15 +1,15 @@
 // The layouts and translations of an environment, kept until their stamp changes: asked for only where a batch needs them.
 import type { Sql } from '../../db/sql.ts'
+import type { Job } from '../../domain/delivery/job.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { Job } from '../../domain/job.ts'
-import { emailLayoutsOf, layoutLengthMax, layoutsMax } from '../../domain/layout.ts'
-import type { EmailLayouts } from '../../domain/rendering.ts'
-import type { Translations } from '../../domain/translation.ts'
-import { flatTexts, textsLengthMax, translationsOf, usesTranslations } from '../../domain/translation.ts'
-import type { WorkflowVersion } from '../../domain/workflow.ts'
-import type { ConfigurationStamps } from '../../store/configuration-stamps.ts'
-import { listLayouts } from '../../store/layouts.ts'
-import { listTranslations } from '../../store/translations.ts'
+import { emailLayoutsOf, layoutLengthMax, layoutsMax } from '../../domain/workflows/layout.ts'
+import type { EmailLayouts } from '../../domain/workflows/rendering.ts'
+import type { Translations } from '../../domain/workflows/translation.ts'
+import { flatTexts, textsLengthMax, translationsOf, usesTranslations } from '../../domain/workflows/translation.ts'
+import type { WorkflowVersion } from '../../domain/workflows/workflow.ts'
+import type { ConfigurationStamps } from '../../store/operate/configuration-stamps.ts'
+import { listLayouts } from '../../store/workflows/layouts.ts'
+import { listTranslations } from '../../store/workflows/translations.ts'
 
 export interface Wording {
   readonly layouts: EmailLayouts | undefined

@@ -1,8 +1,8 @@
 // What environments sign with, opened once each and kept for a while: a rotation on another node is seen soon.
 import type { Sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { SigningKeys } from '../../domain/signing-keys.ts'
-import { findSigningKeys } from '../../store/signing-versions.ts'
+import type { SigningKeys } from '../../domain/operate/signing-keys.ts'
+import { findSigningKeys } from '../../store/operate/signing-versions.ts'
 import type { World } from '../../world/world.ts'
 
 export interface SigningSecrets {

@@ -1,8 +1,8 @@
 // Workflow versions by id, kept up to a bound: they never change.
 import type { Sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { WorkflowVersion } from '../../domain/workflow.ts'
-import { findVersions } from '../../store/workflows.ts'
+import type { WorkflowVersion } from '../../domain/workflows/workflow.ts'
+import { findVersions } from '../../store/workflows/workflows.ts'
 
 export interface Versions {
   of(db: Sql, environment: Environment, ids: readonly string[]): Promise<ReadonlyMap<string, WorkflowVersion>>

@@ -1,7 +1,7 @@
 // A batch that takes its time to be decided: requests and heartbeats have their turn in between.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Job } from '../../domain/job.ts'
+import type { Job } from '../../domain/delivery/job.ts'
 import { Turn } from '../../domain/turn.ts'
 import { decideBatch } from './decide-batch.ts'
 

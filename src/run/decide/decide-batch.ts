@@ -1,8 +1,8 @@
 // All jobs of a batch, decided: sorted by what becomes of each, and with each the step that follows it at once.
+import type { Job } from '../../domain/delivery/job.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { Job } from '../../domain/job.ts'
 import { Turn } from '../../domain/turn.ts'
-import type { Settlement, DeferredDecision } from '../../record/settlement.ts'
+import type { DeferredDecision, Settlement } from '../../record/settlement.ts'
 import type { PendingCall } from '../send/custom-calls.ts'
 import { heldUnrendered } from '../send/held-unrendered.ts'
 import type { Stages } from '../stages.ts'

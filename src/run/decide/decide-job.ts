@@ -1,9 +1,9 @@
 // One job of a batch, from what is known of it to what is to be written, sent or asked for it; nothing of that is done here.
+import type { Job } from '../../domain/delivery/job.ts'
 import type { Environment } from '../../domain/environment.ts'
-import { detail } from '../../domain/execution-detail.ts'
-import type { Job } from '../../domain/job.ts'
-import type { Renderer } from '../../domain/rendering.ts'
-import type { Settlement, DeferredDecision } from '../../record/settlement.ts'
+import { detail } from '../../domain/insight/execution-detail.ts'
+import type { Renderer } from '../../domain/workflows/rendering.ts'
+import type { DeferredDecision, Settlement } from '../../record/settlement.ts'
 import { settles } from '../../record/settlement.ts'
 import type { PendingCall } from '../send/custom-calls.ts'
 import { decide } from './decide.ts'

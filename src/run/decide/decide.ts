@@ -1,11 +1,11 @@
 // Asks a job's conditions, preferences and step type what should happen. Pure: everything it looks at was loaded before.
 
-import type { Decision } from '../../domain/decision.ts'
-import type { StoredDetail } from '../../domain/execution-detail.ts'
-import { detail } from '../../domain/execution-detail.ts'
-import type { Job } from '../../domain/job.ts'
-import type { Renderer } from '../../domain/rendering.ts'
-import type { NotificationStep, StepVariant } from '../../domain/workflow.ts'
+import type { Decision } from '../../domain/delivery/decision.ts'
+import type { Job } from '../../domain/delivery/job.ts'
+import type { StoredDetail } from '../../domain/insight/execution-detail.ts'
+import { detail } from '../../domain/insight/execution-detail.ts'
+import type { Renderer } from '../../domain/workflows/rendering.ts'
+import type { NotificationStep, StepVariant } from '../../domain/workflows/workflow.ts'
 import { stepOf } from '../../steps/registry.ts'
 import { extensionDetails, heldBack, heldOn } from './hold-back.ts'
 import type { JobFacts } from './job-facts.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { messageIdOf } from '../../domain/derived-id.ts'
-import type { MessageDraft } from '../../domain/message.ts'
+import type { MessageDraft } from '../../domain/messages/message.ts'
 import { withDistinctTargets } from './distinct-targets.ts'
 
 const job = { eventId: '0197f3a0-0000-7000-8000-0000000000a1', id: '0197f3a0-0000-70a1-8000-0000000000b2' }

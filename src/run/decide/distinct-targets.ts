@@ -1,7 +1,7 @@
 // The messages of one job told apart: each target has an id of its own.
+import type { Job } from '../../domain/delivery/job.ts'
 import { messageIdOf } from '../../domain/derived-id.ts'
-import type { Job } from '../../domain/job.ts'
-import type { MessageDraft } from '../../domain/message.ts'
+import type { MessageDraft } from '../../domain/messages/message.ts'
 
 /** Ids of a job's messages differ in 24 bits: of a hundred devices two share one now and then, and one must step aside. */
 export function withDistinctTargets(

@@ -1,8 +1,8 @@
 // The step after one that is over as soon as it is decided: decided and written with it, which saves it a turn of its own.
+import type { Job } from '../../domain/delivery/job.ts'
 import { jobIdOf } from '../../domain/derived-id.ts'
-import type { Job } from '../../domain/job.ts'
-import type { StepType, WorkflowVersion } from '../../domain/workflow.ts'
-import { activeStepFrom } from '../../domain/workflow.ts'
+import type { StepType, WorkflowVersion } from '../../domain/workflows/workflow.ts'
+import { activeStepFrom } from '../../domain/workflows/workflow.ts'
 import { needsOf } from './step-needs.ts'
 
 /** What these decide depends on nothing but what is loaded before; the others wait, or call, or ask the database where they are written. */

@@ -1,13 +1,13 @@
 // Whether somebody wants to hear of this later: outside their hours, while they want no disturbance, or gathered.
-import type { Decision } from '../../domain/decision.ts'
-import type { StoredDetail } from '../../domain/execution-detail.ts'
-import { detail } from '../../domain/execution-detail.ts'
-import type { HeldBy } from '../../domain/job.ts'
-import type { SubscriberPreferences } from '../../domain/preference.ts'
-import { choiceFor, gatheredUntil } from '../../domain/preference.ts'
-import type { OutsideWay } from '../../domain/schedule.ts'
-import { nextOpening } from '../../domain/schedule.ts'
-import type { StepType } from '../../domain/workflow.ts'
+import type { Decision } from '../../domain/delivery/decision.ts'
+import type { HeldBy } from '../../domain/delivery/job.ts'
+import type { StoredDetail } from '../../domain/insight/execution-detail.ts'
+import { detail } from '../../domain/insight/execution-detail.ts'
+import type { SubscriberPreferences } from '../../domain/preferences/preference.ts'
+import { choiceFor, gatheredUntil } from '../../domain/preferences/preference.ts'
+import type { OutsideWay } from '../../domain/preferences/schedule.ts'
+import { nextOpening } from '../../domain/preferences/schedule.ts'
+import type { StepType } from '../../domain/workflows/workflow.ts'
 import type { JobFacts } from './job-facts.ts'
 
 type HoldFacts = Pick<JobFacts, 'job' | 'step' | 'version' | 'subscriber' | 'digestStepId'>

@@ -1,5 +1,5 @@
 // Messages that were made and are not to be sent any more: called off while a provider was asked, or no longer wanted.
-import { detail } from '../../domain/execution-detail.ts'
+import { detail } from '../../domain/insight/execution-detail.ts'
 import type { Settlement } from '../../record/settlement.ts'
 import { settles } from '../../record/settlement.ts'
 import type { UnsentMessage } from '../../store/messages/sending.ts'

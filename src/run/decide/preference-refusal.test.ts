@@ -1,9 +1,9 @@
 // Whether a step is refused by preferences: who said so, and what each source said, stand in the detail.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { SubscriberPreferences } from '../../domain/preference.ts'
-import type { StepType } from '../../domain/workflow.ts'
-import type { WorkflowOverride } from '../../domain/workflow-override.ts'
+import type { SubscriberPreferences } from '../../domain/preferences/preference.ts'
+import type { StepType } from '../../domain/workflows/workflow.ts'
+import type { WorkflowOverride } from '../../domain/workflows/workflow-override.ts'
 import type { JobFacts } from './job-facts.ts'
 import { preferenceRefusal } from './preference-refusal.ts'
 

@@ -1,12 +1,12 @@
 // Whether somebody does not want to hear of this on this channel, and who said so.
-import type { Decision } from '../../domain/decision.ts'
-import type { DetailCode } from '../../domain/execution-detail.ts'
-import { detail } from '../../domain/execution-detail.ts'
-import type { Channel } from '../../domain/integration.ts'
-import { channels } from '../../domain/integration.ts'
-import type { PreferenceSource, PreferenceSources, Switches } from '../../domain/preference.ts'
-import { choiceFor, resolveChannel } from '../../domain/preference.ts'
-import type { StepType } from '../../domain/workflow.ts'
+import type { Decision } from '../../domain/delivery/decision.ts'
+import type { Channel } from '../../domain/delivery/integration.ts'
+import { channels } from '../../domain/delivery/integration.ts'
+import type { DetailCode } from '../../domain/insight/execution-detail.ts'
+import { detail } from '../../domain/insight/execution-detail.ts'
+import type { PreferenceSource, PreferenceSources, Switches } from '../../domain/preferences/preference.ts'
+import { choiceFor, resolveChannel } from '../../domain/preferences/preference.ts'
+import type { StepType } from '../../domain/workflows/workflow.ts'
 import type { JobFacts } from './job-facts.ts'
 
 const codes: Readonly<Record<PreferenceSource, DetailCode>> = {

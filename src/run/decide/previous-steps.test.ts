@@ -1,7 +1,7 @@
 // Earlier steps as conditions, rules and templates see them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { NotificationStep } from '../../domain/workflow.ts'
+import type { NotificationStep } from '../../domain/workflows/workflow.ts'
 import type { PreviousStep } from './previous-steps.ts'
 import { messagesOfStep, stepsScope } from './previous-steps.ts'
 import { needsOf } from './step-needs.ts'

@@ -1,14 +1,14 @@
 // What became of the earlier steps of a run, for conditions and templates that ask.
 import type { Sql } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
-import type { EarlierMessage } from '../../domain/condition-evaluation.ts'
+import type { EarlierMessage } from '../../domain/conditions/condition-evaluation.ts'
+import type { Job, JobState, JobStatus } from '../../domain/delivery/job.ts'
 import { idsOfMessages, jobIdOf } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { grouped } from '../../domain/grouped.ts'
-import type { Job, JobState, JobStatus } from '../../domain/job.ts'
-import { namesOfStep, placeOfStep } from '../../domain/step-names.ts'
-import type { NotificationStep, WorkflowVersion } from '../../domain/workflow.ts'
-import type { DigestFacts } from '../../store/digests.ts'
+import { namesOfStep, placeOfStep } from '../../domain/workflows/step-names.ts'
+import type { NotificationStep, WorkflowVersion } from '../../domain/workflows/workflow.ts'
+import type { DigestFacts } from '../../store/events/digests.ts'
 import { needsOf } from './step-needs.ts'
 
 export interface PreviousStep {

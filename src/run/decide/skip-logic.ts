@@ -1,7 +1,7 @@
 // The second face's conditions: JSON logic that says when a step is skipped.
-import type { Decision } from '../../domain/decision.ts'
-import { detail } from '../../domain/execution-detail.ts'
-import { evaluateLogic } from '../../domain/json-logic.ts'
+import { evaluateLogic } from '../../domain/conditions/json-logic.ts'
+import type { Decision } from '../../domain/delivery/decision.ts'
+import { detail } from '../../domain/insight/execution-detail.ts'
 import type { JobFacts } from './job-facts.ts'
 import { brokenCondition } from './step-conditions.ts'
 

@@ -1,6 +1,6 @@
 // What a step's conditions and templates ask beyond the usual: found once a version, so that others cost nothing.
-import { partsOf } from '../../domain/condition.ts'
-import type { NotificationStep } from '../../domain/workflow.ts'
+import { partsOf } from '../../domain/conditions/condition.ts'
+import type { NotificationStep } from '../../domain/workflows/workflow.ts'
 
 export interface StepNeeds {
   /** What became of the steps before it. */

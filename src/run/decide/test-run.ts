@@ -1,8 +1,8 @@
 // What a test of a workflow does otherwise than a real run: it may leave steps out, it need not wait, and what it gathers
 // or lets through touches nothing of real runs.
-import type { Decision } from '../../domain/decision.ts'
-import type { StoredDetail } from '../../domain/execution-detail.ts'
-import { detail } from '../../domain/execution-detail.ts'
+import type { Decision } from '../../domain/delivery/decision.ts'
+import type { StoredDetail } from '../../domain/insight/execution-detail.ts'
+import { detail } from '../../domain/insight/execution-detail.ts'
 import type { JobFacts } from './job-facts.ts'
 
 type TestFacts = Pick<JobFacts, 'event' | 'step'>

@@ -1,11 +1,11 @@
 // Unsubscribe links: for the templates of e-mails, and as the headers with which mail programs offer one click (RFC 8058).
-import type { SendDecision } from '../../domain/decision.ts'
+import type { SendDecision } from '../../domain/delivery/decision.ts'
+import type { Job } from '../../domain/delivery/job.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { Job } from '../../domain/job.ts'
-import type { Envelope, ForProvider, MessageDraft } from '../../domain/message.ts'
-import type { EmailMessage } from '../../domain/outbound-message.ts'
-import { unsubscribeUrlOf, writeUnsubscribeToken } from '../../domain/unsubscribe-token.ts'
-import type { WorkflowVersion } from '../../domain/workflow.ts'
+import type { Envelope, ForProvider, MessageDraft } from '../../domain/messages/message.ts'
+import type { EmailMessage } from '../../domain/messages/outbound-message.ts'
+import { unsubscribeUrlOf, writeUnsubscribeToken } from '../../domain/preferences/unsubscribe-token.ts'
+import type { WorkflowVersion } from '../../domain/workflows/workflow.ts'
 import type { Deciding } from '../pipeline.ts'
 import type { JobFacts } from './job-facts.ts'
 

@@ -3,8 +3,15 @@ import type { Clock } from '../../db/clock.ts'
 import type { Db, Sql } from '../../db/sql.ts'
 import { leasesOfNode } from '../../queue/lease-source.ts'
 import type { DeadNode, QueueTable } from '../../queue/leases.ts'
-import type { NodeHeartbeat, NodeIdentity, OldNode } from '../../store/nodes.ts'
-import { endHeartbeats, endOldNodes, forgetEnded, listHeartbeats, listOldNodes, lockEnded } from '../../store/nodes.ts'
+import type { NodeHeartbeat, NodeIdentity, OldNode } from '../../store/operate/nodes.ts'
+import {
+  endHeartbeats,
+  endOldNodes,
+  forgetEnded,
+  listHeartbeats,
+  listOldNodes,
+  lockEnded,
+} from '../../store/operate/nodes.ts'
 import type { World } from '../../world/world.ts'
 import type { Heartbeat } from './heartbeat.ts'
 import type { HostProcess } from './host-process.ts'

@@ -2,8 +2,8 @@
 import type { Db } from '../../db/sql.ts'
 import type { LeaseSource } from '../../queue/lease-source.ts'
 import { createLeaseSource } from '../../queue/lease-source.ts'
-import type { BeatAnswer, HostFacts, NodeIdentity } from '../../store/nodes.ts'
-import { endAllOthers, registerNode, writeBeat } from '../../store/nodes.ts'
+import type { BeatAnswer, HostFacts, NodeIdentity } from '../../store/operate/nodes.ts'
+import { endAllOthers, registerNode, writeBeat } from '../../store/operate/nodes.ts'
 import type { World } from '../../world/world.ts'
 import { createSkewReport, skewOf } from './clock-skew.ts'
 

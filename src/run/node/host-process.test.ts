@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import type { HostFacts } from '../../store/nodes.ts'
+import type { HostFacts } from '../../store/operate/nodes.ts'
 import { hostProcess, parseStat } from './host-process.ts'
 
 const { facts, isGone } = hostProcess()

@@ -1,7 +1,7 @@
 // This process on its machine, and whether another process of the same machine has ended.
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
-import type { HostFacts } from '../../store/nodes.ts'
+import type { HostFacts } from '../../store/operate/nodes.ts'
 
 export interface HostProcess {
   readonly facts: HostFacts

@@ -5,7 +5,7 @@ import { everyLease } from '../../queue/lease-source.ts'
 import type { DeadNode, QueueTable } from '../../queue/leases.ts'
 import { freeLeases } from '../../queue/leases.ts'
 import { leaseMs } from '../../queue/queue.ts'
-import { endAllOthers, listHeartbeats } from '../../store/nodes.ts'
+import { endAllOthers, listHeartbeats } from '../../store/operate/nodes.ts'
 import type { World } from '../../world/world.ts'
 
 export interface Freed {

@@ -1,11 +1,11 @@
 // Files that go out with an e-mail: read when it is sent, a bounded amount at once, and never kept with the message.
+import type { TriggeredEvent } from '../../domain/delivery/event.ts'
+import type { Outcome } from '../../domain/delivery/outcome.ts'
+import { uncalled } from '../../domain/delivery/outcome.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { TriggeredEvent } from '../../domain/event.ts'
-import type { Envelope } from '../../domain/message.ts'
-import type { Attachment } from '../../domain/outbound-message.ts'
-import type { Outcome } from '../../domain/outcome.ts'
-import { uncalled } from '../../domain/outcome.ts'
-import { attachmentBytes, findAttachments } from '../../store/attachments.ts'
+import type { Envelope } from '../../domain/messages/message.ts'
+import type { Attachment } from '../../domain/messages/outbound-message.ts'
+import { attachmentBytes, findAttachments } from '../../store/events/attachments.ts'
 import type { Pipeline } from '../pipeline.ts'
 
 /** As bytes, as text and in the request a file takes some six times its size. */

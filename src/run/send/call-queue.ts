@@ -1,9 +1,9 @@
 // Calls to services outside: who waits for a slot, in which order, and what is written before and after each call.
 import { isInfrastructureError } from '../../db/failure.ts'
 import { bisect } from '../../domain/bisect.ts'
+import { fanOutLane } from '../../domain/delivery/event.ts'
+import type { Job } from '../../domain/delivery/job.ts'
 import type { Environment } from '../../domain/environment.ts'
-import { fanOutLane } from '../../domain/event.ts'
-import type { Job } from '../../domain/job.ts'
 import type { JobOutcome } from '../../record/record-outcomes.ts'
 import type { Settlement } from '../../record/settlement.ts'
 import type { World } from '../../world/world.ts'

@@ -1,10 +1,10 @@
 // Calls at once by accounts that take few, such as mail servers: all nodes together make no more than the account takes.
 import type { Db } from '../../db/sql.ts'
-import { shareMs, shareOut } from '../../domain/call-share.ts'
+import { shareMs, shareOut } from '../../domain/delivery/call-share.ts'
+import type { Integration } from '../../domain/delivery/integration.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { Integration } from '../../domain/integration.ts'
 import { providerOf } from '../../providers/registry.ts'
-import { lockShares, writeShares } from '../../store/call-shares.ts'
+import { lockShares, writeShares } from '../../store/integrations/call-shares.ts'
 
 export interface CallShares {
   /** How many calls this node may have under way, of the `max` that the account takes. What it has not, it asks for. */

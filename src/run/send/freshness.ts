@@ -1,7 +1,7 @@
 // Whether a mark is fresh enough to act on: a process that was frozen, or cut off, looks at its lease before it sends.
 import type { Db } from '../../db/sql.ts'
+import type { Job } from '../../domain/delivery/job.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { Job } from '../../domain/job.ts'
 import type { Queue } from '../../queue/queue.ts'
 import { extendLeases } from '../../store/jobs/lease.ts'
 

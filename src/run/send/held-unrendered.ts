@@ -1,7 +1,7 @@
 // Jobs whose message could not leave now: they come back before anything is rendered for them.
-import type { Channel, Integration } from '../../domain/integration.ts'
-import { isCapturing } from '../../domain/integration.ts'
-import type { StepType } from '../../domain/workflow.ts'
+import type { Channel, Integration } from '../../domain/delivery/integration.ts'
+import { isCapturing } from '../../domain/delivery/integration.ts'
+import type { StepType } from '../../domain/workflows/workflow.ts'
 import type { Settlement } from '../../record/settlement.ts'
 import { settles } from '../../record/settlement.ts'
 import type { JobFacts } from '../decide/job-facts.ts'

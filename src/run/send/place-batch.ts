@@ -1,6 +1,6 @@
 // Places what a batch decided: what is written now, which calls begin with it, and which wait.
 import type { Environment } from '../../domain/environment.ts'
-import type { MadeAfter, Settlement, DeferredDecision } from '../../record/settlement.ts'
+import type { DeferredDecision, MadeAfter, Settlement } from '../../record/settlement.ts'
 import { settles } from '../../record/settlement.ts'
 import type { DecidedBatch } from '../decide/decide-batch.ts'
 import type { Facts } from '../decide/load-facts.ts'

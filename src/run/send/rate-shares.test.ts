@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Sql } from '../../db/sql.ts'
+import type { Integration } from '../../domain/delivery/integration.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { Integration } from '../../domain/integration.ts'
 import { createRateShares } from './rate-shares.ts'
 
 const environment = { id: '01890000-0000-7000-8000-000000000001' } as unknown as Environment

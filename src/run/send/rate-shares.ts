@@ -1,8 +1,8 @@
 // What all nodes share of an integration: its `maxPerSecond`, drawn from the database in slices, and its calls at once.
 import type { Sql } from '../../db/sql.ts'
+import type { Integration } from '../../domain/delivery/integration.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { Integration } from '../../domain/integration.ts'
-import { drawTokens } from '../../store/rate-limits.ts'
+import { drawTokens } from '../../store/operate/rate-limits.ts'
 import type { CallShares } from './call-shares.ts'
 
 export interface RateShares {

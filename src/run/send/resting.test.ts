@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Limits } from '../../deliver/limits.ts'
 import { createLimits } from '../../deliver/limits.ts'
-import type { Integration } from '../../domain/integration.ts'
-import type { Job, JobState } from '../../domain/job.ts'
+import type { Integration } from '../../domain/delivery/integration.ts'
+import type { Job, JobState } from '../../domain/delivery/job.ts'
 import { afterRest, held, released, rested } from './resting.ts'
 
 const now = new Date('2024-02-29T10:00:00.000Z')

@@ -1,6 +1,6 @@
 // A send that has its slot: written as begun before the provider is asked.
-import type { StoredDetail } from '../../domain/execution-detail.ts'
-import type { Integration } from '../../domain/integration.ts'
+import type { Integration } from '../../domain/delivery/integration.ts'
+import type { StoredDetail } from '../../domain/insight/execution-detail.ts'
 import type { Settlement } from '../../record/settlement.ts'
 import { settles } from '../../record/settlement.ts'
 import type { NewMessage } from '../../store/messages/insert.ts'

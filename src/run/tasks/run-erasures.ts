@@ -1,9 +1,9 @@
 // Runs a privacy erase, a page at a time, until it is done or has to wait.
 import type { Environment } from '../../domain/environment.ts'
-import type { ErasureState } from '../../domain/erasure.ts'
-import { erasePage } from '../../record/erase-page.ts'
-import type { Task } from '../../store/tasks.ts'
-import { leaveTask } from '../../store/tasks.ts'
+import type { ErasureState } from '../../domain/people/erasure.ts'
+import { erasePage } from '../../record/erase/erase-page.ts'
+import type { Task } from '../../store/jobs/tasks.ts'
+import { leaveTask } from '../../store/jobs/tasks.ts'
 import type { Pipeline } from '../pipeline.ts'
 
 /** It makes way for the others after so many pages: a second's work or so. */

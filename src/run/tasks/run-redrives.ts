@@ -1,10 +1,10 @@
 // Runs the mending of many: a page a transaction, until it is done, stopped, or others should have their turn.
 import type { Environment } from '../../domain/environment.ts'
-import { redriveNextPage } from '../../record/redrive-page.ts'
-import type { RetractState } from '../../record/retract.ts'
-import { retractNextPage } from '../../record/retract.ts'
-import type { Task } from '../../store/tasks.ts'
-import { leaveTask } from '../../store/tasks.ts'
+import { redriveNextPage } from '../../record/recovery/redrive-page.ts'
+import type { RetractState } from '../../record/recovery/retract.ts'
+import { retractNextPage } from '../../record/recovery/retract.ts'
+import type { Task } from '../../store/jobs/tasks.ts'
+import { leaveTask } from '../../store/jobs/tasks.ts'
 import type { Pipeline } from '../pipeline.ts'
 
 interface Stopping {

@@ -2,8 +2,8 @@
 import type { Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { DetailCode, StoredDetail } from '../../domain/execution-detail.ts'
 import { grouped } from '../../domain/grouped.ts'
+import type { DetailCode, StoredDetail } from '../../domain/insight/execution-detail.ts'
 
 export interface AppendedDetails {
   readonly jobId: string

@@ -2,10 +2,10 @@
 import type { Clock } from '../../db/clock.ts'
 import type { Sql, Statement, Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
+import type { JobState, JobStatus } from '../../domain/delivery/job.ts'
 import { idsOfEvent } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { StoredDetail } from '../../domain/execution-detail.ts'
-import type { JobState, JobStatus } from '../../domain/job.ts'
+import type { StoredDetail } from '../../domain/insight/execution-detail.ts'
 import { cleared } from './settle.ts'
 
 export interface CancelableJob {

@@ -2,8 +2,8 @@
 import type { Clock } from '../../db/clock.ts'
 import type { Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
+import type { JobStatus } from '../../domain/delivery/job.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { JobStatus } from '../../domain/job.ts'
 
 export interface ErasableJob {
   readonly id: string

@@ -6,9 +6,9 @@ import type { Column } from '../../db/row-set.ts'
 import { listed, rowSet } from '../../db/row-set.ts'
 import type { Statement } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
+import type { JobState, JobStatus } from '../../domain/delivery/job.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { StoredDetail } from '../../domain/execution-detail.ts'
-import type { JobState, JobStatus } from '../../domain/job.ts'
+import type { StoredDetail } from '../../domain/insight/execution-detail.ts'
 
 export interface NewJob {
   /** Derived from notification and step. */

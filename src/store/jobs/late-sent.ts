@@ -2,7 +2,7 @@
 import type { Part } from '../../db/one-statement.ts'
 import { json, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { StoredDetail } from '../../domain/execution-detail.ts'
+import type { StoredDetail } from '../../domain/insight/execution-detail.ts'
 
 export interface LateJob {
   readonly id: string

@@ -4,8 +4,8 @@ import type { Clock } from '../../db/clock.ts'
 import { dueAfter } from '../../db/due.ts'
 import type { Sql } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
+import type { Job } from '../../domain/delivery/job.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { Job } from '../../domain/job.ts'
 import { jobQueue } from './queue-table.ts'
 
 type Held = Pick<Job, 'id' | 'lease'>

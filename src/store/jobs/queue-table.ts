@@ -1,7 +1,7 @@
 // The jobs table as a queue.
 import { sql } from '../../db/sql.ts'
 
-/** Under the names of `Job` in domain/job.ts. */
+/** Under the names of `Job` in domain/delivery/job.ts. */
 export const jobQueue = {
   name: 'jobs',
   table: sql`jobs`,

@@ -3,11 +3,11 @@
 import { dueNow } from '../../db/due.ts'
 import type { Sql, Tx } from '../../db/sql.ts'
 import { allOf, json, sql } from '../../db/sql.ts'
+import type { JobState, JobStatus } from '../../domain/delivery/job.ts'
+import type { MendableJob, RedriveBounds } from '../../domain/delivery/redrive.ts'
 import { idsOfEvent } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { StoredDetail } from '../../domain/execution-detail.ts'
-import type { JobState, JobStatus } from '../../domain/job.ts'
-import type { MendableJob, RedriveBounds } from '../../domain/redrive.ts'
+import type { StoredDetail } from '../../domain/insight/execution-detail.ts'
 import { uncounted } from './settle.ts'
 
 export interface MendedNotification {

@@ -5,9 +5,9 @@ import type { Part } from '../../db/one-statement.ts'
 import { placeIn } from '../../db/row-set.ts'
 import type { Sql, Statement, Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
+import type { JobState, JobStatus } from '../../domain/delivery/job.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { StoredDetail } from '../../domain/execution-detail.ts'
-import type { JobState, JobStatus } from '../../domain/job.ts'
+import type { StoredDetail } from '../../domain/insight/execution-detail.ts'
 
 export interface JobSettlement {
   readonly id: string

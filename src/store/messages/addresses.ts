@@ -1,8 +1,8 @@
 // Where chat and push messages go to, sealed: whoever reads the table finds nobody's device and no webhook.
+import type { Channel } from '../../domain/delivery/integration.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { Channel } from '../../domain/integration.ts'
-import type { Envelope } from '../../domain/message.ts'
-import type { Sealer } from '../../domain/sealed.ts'
+import type { Envelope } from '../../domain/messages/message.ts'
+import type { Sealer } from '../../domain/operate/sealed.ts'
 import type { NewMessage } from './insert.ts'
 
 /** As much of a message as is sealed. */

@@ -2,8 +2,8 @@
 import type { Sql, Statement, Tx } from '../../db/sql.ts'
 import { prepared, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { CountedInboxes } from '../inbox-changes.ts'
-import { changeNumber } from '../inbox-changes.ts'
+import type { CountedInboxes } from './inbox-changes.ts'
+import { changeNumber } from './inbox-changes.ts'
 import type { MessageRow } from './rows.ts'
 import { isListed, messageColumns } from './rows.ts'
 

@@ -1,11 +1,11 @@
 // Deleting messages: they stay for the activity that refers to them, and no list shows them.
 import type { Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
+import type { Channel } from '../../domain/delivery/integration.ts'
 import { idsOfEvent } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { Channel } from '../../domain/integration.ts'
-import type { CountedInboxes } from '../inbox-changes.ts'
-import { changeNumber } from '../inbox-changes.ts'
+import type { CountedInboxes } from './inbox-changes.ts'
+import { changeNumber } from './inbox-changes.ts'
 
 /** One transaction's worth: so long their inboxes are held, and messages to them wait. */
 export const deletedAtOnceMax = 500

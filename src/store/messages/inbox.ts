@@ -2,11 +2,11 @@
 import type { Statement, Tx } from '../../db/sql.ts'
 import { allOf, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { Reader } from '../../domain/inbox.ts'
-import type { DataCondition, InboxFilter } from '../../domain/inbox-filter.ts'
-import type { CountedInboxes } from '../inbox-changes.ts'
-import { changeNumber } from '../inbox-changes.ts'
+import type { Reader } from '../../domain/messages/inbox.ts'
+import type { DataCondition, InboxFilter } from '../../domain/messages/inbox-filter.ts'
 import { deletedAtOnceMax } from './delete.ts'
+import type { CountedInboxes } from './inbox-changes.ts'
+import { changeNumber } from './inbox-changes.ts'
 import { isInFeed } from './rows.ts'
 
 /** Of a row called `m`: its contexts are exactly these. They are stored sorted, and none as null. */

@@ -6,11 +6,11 @@ import type { Column } from '../../db/row-set.ts'
 import { listed, rowSet } from '../../db/row-set.ts'
 import type { Statement } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
+import type { Channel } from '../../domain/delivery/integration.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { grouped } from '../../domain/grouped.ts'
-import type { Channel } from '../../domain/integration.ts'
-import type { MessageDraft, MessageError, MessageState, MessageStatus, Sending } from '../../domain/message.ts'
-import { inboxCounting, inboxNumbers } from '../inbox-changes.ts'
+import type { MessageDraft, MessageError, MessageState, MessageStatus, Sending } from '../../domain/messages/message.ts'
+import { inboxCounting, inboxNumbers } from './inbox-changes.ts'
 
 export interface NewMessage {
   /** Derived from the job and the draft's target. */

@@ -3,7 +3,7 @@ import { arrayText } from '../../db/array-text.ts'
 import type { Sql } from '../../db/sql.ts'
 import { prepared, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
-import { inboxCountMax } from '../../domain/inbox.ts'
+import { inboxCountMax } from '../../domain/messages/inbox.ts'
 import { isInFeed } from './rows.ts'
 
 export interface OpenCounts {

@@ -1,11 +1,11 @@
 // What messages take from elsewhere: their events, the workflows that made them, and the actors' faces.
 import type { Sql, Statement } from '../../db/sql.ts'
 import { prepared, sql } from '../../db/sql.ts'
+import type { TriggeredEvent } from '../../domain/delivery/event.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { TriggeredEvent } from '../../domain/event.ts'
-import { findEvents } from '../events.ts'
-import { findSubscribersById } from '../subscribers.ts'
-import { pinnedIdentifier } from '../workflows.ts'
+import { findEvents } from '../events/events.ts'
+import { findSubscribersById } from '../people/subscribers.ts'
+import { pinnedIdentifier } from '../workflows/workflows.ts'
 import type { MessageRow } from './rows.ts'
 
 /** The version a message was made by, in short. */

@@ -2,10 +2,10 @@
 import type { Sql, Statement, Tx } from '../../db/sql.ts'
 import { allOf, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { OutboxFilter } from '../../domain/outbox.ts'
-import { outboxKeptMs, outboxMessagesMax } from '../../domain/outbox.ts'
-import { comparedAddress } from '../../domain/suppression.ts'
-import { unsubscribePath } from '../../domain/unsubscribe-token.ts'
+import type { OutboxFilter } from '../../domain/messages/outbox.ts'
+import { outboxKeptMs, outboxMessagesMax } from '../../domain/messages/outbox.ts'
+import { comparedAddress } from '../../domain/people/suppression.ts'
+import { unsubscribePath } from '../../domain/preferences/unsubscribe-token.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
 
 /** One statement's worth, as for marks. */

@@ -1,9 +1,9 @@
 // What providers report of messages: finding those that are meant, writing down what became of them.
 import type { Sql, Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
+import type { Channel } from '../../domain/delivery/integration.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { Channel } from '../../domain/integration.ts'
-import type { MessageError, MessageState, MessageStatus } from '../../domain/message.ts'
+import type { MessageError, MessageState, MessageStatus } from '../../domain/messages/message.ts'
 
 export interface ReportedMessage {
   readonly id: string

@@ -1,10 +1,10 @@
 // Messages of steps that failed: what became of each, and sending them again.
 import type { Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
+import type { MendableMessage } from '../../domain/delivery/redrive.ts'
 import { idsOfMessages } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
-import { notYetSent } from '../../domain/message.ts'
-import type { MendableMessage } from '../../domain/redrive.ts'
+import { notYetSent } from '../../domain/messages/message.ts'
 
 /** With everybody it would go to. */
 export type LockedMessage = Omit<MendableMessage, 'isSuppressed'> & { readonly addresses: readonly string[] }

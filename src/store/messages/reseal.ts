@@ -2,8 +2,8 @@
 import type { Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { Sealer } from '../../domain/sealed.ts'
-import { isSealedOtherwise, nilId, sealedAnew } from '../sealed-columns.ts'
+import type { Sealer } from '../../domain/operate/sealed.ts'
+import { isSealedOtherwise, nilId, sealedAnew } from '../operate/sealed-columns.ts'
 import { addressDigest } from './addresses.ts'
 
 /** Up to `limit` that another key sealed, by id, after the one named. */

@@ -1,12 +1,12 @@
 // Taking messages back: those of the feed leave it, and of the others is told which were sent.
 import type { Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
+import type { Channel } from '../../domain/delivery/integration.ts'
 import { idsOfEvent, idsOfMessages } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { Channel } from '../../domain/integration.ts'
-import type { MessageStatus } from '../../domain/message.ts'
-import type { CountedInboxes } from '../inbox-changes.ts'
-import { changeNumber } from '../inbox-changes.ts'
+import type { MessageStatus } from '../../domain/messages/message.ts'
+import type { CountedInboxes } from './inbox-changes.ts'
+import { changeNumber } from './inbox-changes.ts'
 
 export interface SaidMessage {
   readonly id: string

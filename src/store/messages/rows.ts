@@ -1,8 +1,8 @@
 // The messages table as reads see it: the columns, without what is for sending only.
 import { sql } from '../../db/sql.ts'
-import type { Channel } from '../../domain/integration.ts'
-import type { MessageStatus } from '../../domain/message.ts'
-import type { EmailBlock, MessageCta, TemplateActor } from '../../domain/workflow.ts'
+import type { Channel } from '../../domain/delivery/integration.ts'
+import type { MessageStatus } from '../../domain/messages/message.ts'
+import type { EmailBlock, MessageCta, TemplateActor } from '../../domain/workflows/workflow.ts'
 
 export interface MessageRow {
   readonly id: string

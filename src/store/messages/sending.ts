@@ -3,10 +3,10 @@ import type { Part } from '../../db/one-statement.ts'
 import { areSame, placeIn } from '../../db/row-set.ts'
 import type { Sql, Statement, Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
+import type { Channel } from '../../domain/delivery/integration.ts'
 import { idsOfMessages } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
-import type { Channel } from '../../domain/integration.ts'
-import type { Envelope, MessageError, MessageState, MessageStatus, Sending } from '../../domain/message.ts'
+import type { Envelope, MessageError, MessageState, MessageStatus, Sending } from '../../domain/messages/message.ts'
 
 export interface UnsentMessage {
   readonly id: string

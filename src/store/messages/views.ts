@@ -9,11 +9,11 @@ import type {
   Message,
   SocketMessage,
   SubscriberNotification,
-} from '../../domain/message-views.ts'
-import type { Sealer } from '../../domain/sealed.ts'
-import type { MessageCta, Severity, TemplateActor } from '../../domain/workflow.ts'
-import { linkTargets } from '../../domain/workflow.ts'
-import type { SubscriberRow } from '../subscribers.ts'
+} from '../../domain/messages/message-views.ts'
+import type { Sealer } from '../../domain/operate/sealed.ts'
+import type { MessageCta, Severity, TemplateActor } from '../../domain/workflows/workflow.ts'
+import { linkTargets } from '../../domain/workflows/workflow.ts'
+import type { SubscriberRow } from '../people/subscribers.ts'
 import { openAddresses } from './addresses.ts'
 import type { MessageOrigins } from './origins.ts'
 import type { FeedMessageRow, MessageRow } from './rows.ts'

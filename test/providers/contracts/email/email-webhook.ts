@@ -1,7 +1,7 @@
 // The contract of e-mail by webhook.
 import { createHmac } from 'node:crypto'
 import { emailWebhook } from '../../../../src/providers/email/email-webhook.ts'
-import { receiptStatuses } from '../../../../src/providers/receipt.ts'
+import { receiptStatuses } from '../../../../src/providers/inbound/receipt.ts'
 import { fullMessages, type ProviderContract, type ReceiptCase } from '../../../support/provider-contract.ts'
 
 const key = 'receipts-key-0001'

@@ -1,5 +1,5 @@
 // App IO’s contract.
-import type { PushMessage } from '../../../../src/domain/outbound-message.ts'
+import type { PushMessage } from '../../../../src/domain/messages/outbound-message.ts'
 import { appio } from '../../../../src/providers/push/appio.ts'
 import type { ContractAnswer, ProviderContract } from '../../../support/provider-contract.ts'
 

@@ -1,0 +1,131 @@
+// What the checks of posthorn doctor look at: each thing asked for once, however many checks want it.
+import type { ApiClient } from '../api-client.ts'
+import { ApiError } from '../api-client.ts'
+import type { Terminal } from '../command.ts'
+import { CannotCheck } from './diagnosis.ts'
+import type { DatabaseFacts } from './doctor-database.ts'
+
+export interface Health {
+  readonly tookMs: number
+  /** How far the service's clock is ahead of ours; its header tells whole seconds. */
+  readonly aheadMs: number | undefined
+}
+
+export interface QueueCounts {
+  readonly lanes: readonly { readonly queue: string; readonly due: number; readonly oldestMs: number }[]
+  readonly buried: { readonly jobs: number; readonly tasks: number }
+}
+
+export interface OwnEnvironment {
+  readonly name: string
+  readonly capturesAll: boolean
+  readonly mayDoEverything: boolean
+}
+
+export interface DoctorProbes {
+  readonly terminal: Terminal
+  readonly url: string
+  health(): Promise<Health>
+  ready(): Promise<Readonly<Record<string, unknown>>>
+  environment(): Promise<OwnEnvironment>
+  queue(): Promise<QueueCounts>
+  /** Whatever else the key may read. */
+  read<Body>(path: string, query?: Readonly<Record<string, string>>): Promise<Body>
+  database(): Promise<DatabaseFacts>
+}
+
+export interface ProbeSources {
+  readonly terminal: Terminal
+  readonly url: string
+  readonly anybody: ApiClient
+  readonly signal: AbortSignal
+  keyHolder(): Promise<ApiClient>
+  database(): Promise<DatabaseFacts>
+}
+
+export function askAll({ terminal, url, anybody, signal, keyHolder, database }: ProbeSources): DoctorProbes {
+  const health = once(() => askHealth(anybody, signal))
+  /** Whatever the key may read: not asked of a service that does not answer at all. */
+  const read = async <Body>(path: string, query: Readonly<Record<string, string>> = {}): Promise<Body> => {
+    await health().catch(() => {
+      throw new CannotCheck('The service does not answer.')
+    })
+    const client = await keyHolder()
+    return (await client.call<Body>('GET', path, { query, signal })).body
+  }
+  const environment = once(async () => {
+    const own = await read<Record<string, unknown>>('/v1/environments/me')
+    const configurations = own['configurations'] as { capture?: boolean } | undefined
+    // Only full keys see the secret; that it is there is all that is kept of it.
+    return {
+      name: String(own['name']),
+      capturesAll: configurations?.capture === true,
+      mayDoEverything: own['signingSecret'] !== undefined,
+    }
+  })
+  /** A key that was refused is told once, by the check of the key. */
+  const readAsKey = async <Body>(path: string, query?: Readonly<Record<string, string>>): Promise<Body> => {
+    await environment().catch((error: unknown) => {
+      throw error instanceof ApiError ? new CannotCheck('The service does not let this key read.') : error
+    })
+    return read<Body>(path, query)
+  }
+  return {
+    terminal,
+    url,
+    health,
+    ready: once(() => askReady(anybody, signal, health)),
+    environment,
+    queue: once(() => readAsKey<QueueCounts>('/v1/counts/queue')),
+    read: readAsKey,
+    database: once(database),
+  }
+}
+
+function once<Value>(ask: () => Promise<Value>): () => Promise<Value> {
+  let asked: Promise<Value> | undefined
+  return () => {
+    asked ??= ask()
+    return asked
+  }
+}
+
+async function askHealth(client: ApiClient, signal: AbortSignal): Promise<Health> {
+  const [startedAt, started] = [Date.now(), performance.now()]
+  const { headers } = await client.call('GET', '/health', { signal })
+  const tookMs = Math.round(performance.now() - started)
+  const theirs = Date.parse(headers.get('date') ?? '')
+  // In the middle of its second, and of the call.
+  const aheadMs = Number.isNaN(theirs) ? undefined : Math.round(theirs + 500 - (startedAt + tookMs / 2))
+  return { tookMs, aheadMs }
+}
+
+async function askReady(
+  client: ApiClient,
+  signal: AbortSignal,
+  health: () => Promise<Health>,
+): Promise<Readonly<Record<string, unknown>>> {
+  await health().catch(() => {
+    throw new CannotCheck('The service does not answer.')
+  })
+  try {
+    return (await client.call<Record<string, unknown>>('GET', '/ready', { signal })).body
+  } catch (error) {
+    // Not ready is an answer too.
+    if (error instanceof ApiError && error.status === 503 && typeof error.body === 'object' && error.body !== null) {
+      return error.body as Record<string, unknown>
+    }
+    throw error
+  }
+}
+
+/** Whether the service runs on this machine, as far as its address tells. */
+export function isLocal(url: string): boolean {
+  const { hostname } = new URL(url)
+  return (
+    hostname === 'localhost' ||
+    hostname.endsWith('.localhost') ||
+    hostname === '[::1]' ||
+    /^127\.\d+\.\d+\.\d+$/.test(hostname)
+  )
+}

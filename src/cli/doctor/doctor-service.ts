@@ -1,0 +1,264 @@
+// The checks of posthorn doctor that ask the running service: whether it works, what waits, what fails, who sends.
+import { channels } from '../../domain/delivery/integration.ts'
+import { ApiError } from '../api-client.ts'
+import type { Check, Finding } from './diagnosis.ts'
+import { CannotCheck, failed, NoKey, ok, warning } from './diagnosis.ts'
+import type { DoctorProbes, OwnEnvironment, QueueCounts } from './doctor-probes.ts'
+
+const secondMs = 1_000
+/** A header tells whole seconds, and the way takes its time: less says nothing. */
+const clockTolerated = 3 * secondMs
+const clockFailed = 60 * secondMs
+/** Steps start within a second; a minute is a queue, ten are an outage. */
+const queueLate = 60 * secondMs
+const queueFailed = 600 * secondMs
+const failedShareHigh = 0.05
+const failedShareFatal = 0.5
+/** Of fewer messages a share says little. */
+const sharedCountMin = 10
+const hourMs = 3_600 * secondMs
+
+export const serviceCheck: Check<DoctorProbes> = {
+  name: 'service',
+  run: async ({ health, url }) => {
+    const { tookMs } = await health()
+    return ok(`${url} answers, in ${tookMs} ms.`, { tookMs })
+  },
+}
+
+export const readyCheck: Check<DoctorProbes> = {
+  name: 'ready',
+  run: async ({ ready }) => readyFinding(await ready()),
+}
+
+export function readyFinding({ status, database, worker }: Readonly<Record<string, unknown>>): Finding {
+  const data = { status, database, worker }
+  if (database !== 'up')
+    return failed('The service does not reach its database.', 'See its log, and the check of the database.', data)
+  if (worker === undefined) {
+    return ok('The service reaches its database. This node has no worker: another must have one.', data)
+  }
+  if (worker !== 'up')
+    return failed('The worker of the service stands still: nothing is sent.', 'See its log; start it anew.', data)
+  return ok('The service reaches its database, and its worker works.', data)
+}
+
+export const clockCheck: Check<DoctorProbes> = {
+  name: 'clock',
+  run: async ({ health, database }) => {
+    const service = await health().then(
+      ({ aheadMs }) => aheadMs,
+      () => undefined,
+    )
+    const { ofDatabase, ofNode } = await database().then(
+      ({ aheadMs, nodeAheadMs }) => ({
+        ofDatabase: aheadMs,
+        // A node measures against the database.
+        ofNode: nodeAheadMs === undefined ? undefined : aheadMs + nodeAheadMs,
+      }),
+      () => ({ ofDatabase: undefined, ofNode: undefined }),
+    )
+    return clockFinding({ service, database: ofDatabase, node: ofNode })
+  },
+}
+
+/** How far each clock is ahead of this machine's; of the nodes that work, the one furthest from the database. */
+export function clockFinding(ahead: {
+  service: number | undefined
+  database: number | undefined
+  node?: number | undefined
+}): Finding {
+  const known = Object.entries(ahead).flatMap(([who, ms]) => (ms === undefined ? [] : [{ who, ms }]))
+  if (known.length === 0) throw new CannotCheck('Neither the service nor the database could be asked for the time.')
+  const between = [0, ...known.map(({ ms }) => ms)]
+  const spread = Math.max(...between) - Math.min(...between)
+  const off = known.filter(({ ms }) => Math.abs(ms) > clockTolerated)
+  const data = { aheadMs: ahead }
+  if (spread <= clockTolerated)
+    return ok(`The clocks of this machine and of the ${known.map(({ who }) => who).join(' and the ')} agree.`, data)
+  const said = (off.length === 0 ? known : off)
+    .map(
+      ({ who, ms }) =>
+        `the clock of the ${who} is ${Math.abs(Math.round(ms / secondMs))} s ${ms < 0 ? 'behind' : 'ahead of'} this machine’s`,
+    )
+    .join(', ')
+  const advice = 'Let all machines set their clocks by NTP: schedules, signatures and leases go by them.'
+  const message = `${said[0]?.toUpperCase()}${said.slice(1)}.`
+  return spread > clockFailed ? failed(message, advice, data) : warning(message, advice, data)
+}
+
+export const keyCheck: Check<DoctorProbes> = {
+  name: 'API key',
+  run: async ({ environment }) => {
+    try {
+      const { name, mayDoEverything } = await environment()
+      const scope = mayDoEverything ? 'full' : 'read'
+      const may = mayDoEverything ? 'do everything' : 'only read'
+      return ok(`The key opens ${name}, and may ${may}.`, { environment: name, scope })
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 403) {
+        return warning(
+          'The key is known and may not read: it is for triggering only.',
+          'Ask with a key that may read: `posthorn keys create --scope read`.',
+          { scope: 'trigger' },
+        )
+      }
+      if (error instanceof NoKey) {
+        return warning(error.message, 'Set POSTHORN_API_KEY, or name a file with --key-file: the checks below need it.')
+      }
+      throw error
+    }
+  },
+}
+
+export const queueCheck: Check<DoctorProbes> = {
+  name: 'queue',
+  run: async ({ queue }) => queueFinding(await queue()),
+}
+
+export function queueFinding({ lanes }: QueueCounts): Finding {
+  const due = lanes.reduce((sum, lane) => sum + lane.due, 0)
+  const oldestMs = Math.max(0, ...lanes.map((lane) => lane.oldestMs))
+  const data = { due, oldestMs }
+  if (due === 0) return ok('Nothing that is due waits.', data)
+  const said = `${due} that are due wait, the first of them for ${Math.round(oldestMs / secondMs)} s.`
+  const advice =
+    'Is a worker running, and does it keep up? /metrics shows its pace; more nodes with --role worker help.'
+  if (oldestMs > queueFailed) return failed(said, advice, data)
+  return oldestMs > queueLate ? warning(said, advice, data) : ok(said, data)
+}
+
+export const buriedCheck: Check<DoctorProbes> = {
+  name: 'buried',
+  run: async ({ queue }) => {
+    const { buried } = await queue()
+    const count = buried.jobs + buried.tasks
+    if (count === 0) return ok('Nothing was given up.', buried)
+    return warning(
+      `${buried.jobs} steps and ${buried.tasks} tasks were given up by a fault of the service.`,
+      'GET /v1/buried tells why; `posthorn redrive --reason buried` begins the steps anew.',
+      buried,
+    )
+  },
+}
+
+interface Counted {
+  readonly total: number
+  readonly series: readonly { readonly outcome?: string; readonly total: number }[]
+}
+
+interface TopFailures {
+  readonly data: readonly { readonly detail: string; readonly provider: string; readonly count: number }[]
+}
+
+export const failuresCheck: Check<DoctorProbes> = {
+  name: 'failures',
+  run: async ({ read }) => {
+    const from = new Date(Date.now() - hourMs).toISOString()
+    const counted = await read<Counted>('/v1/counts', { measure: 'messages', groupBy: 'outcome', from })
+    const top = await read<TopFailures>('/v1/counts/failures', { from, limit: '1' })
+    return failuresFinding(counted, top)
+  },
+}
+
+export function failuresFinding({ total, series }: Counted, { data: [top] }: TopFailures): Finding {
+  const count = series.find(({ outcome }) => outcome === 'failed')?.total ?? 0
+  const data = { messages: total, failed: count }
+  if (total === 0) return ok('No messages in the last hour.', data)
+  const share = count / total
+  const said = `${count} of ${total} messages of the last hour failed.`
+  const most = top === undefined ? '' : ` Most often: ${top.detail} (${top.provider}, ${top.count} times).`
+  const advice =
+    '`posthorn tail` shows them as they come, `posthorn why` explains one, `posthorn redrive` sends them again.'
+  const isTelling = total >= sharedCountMin
+  if (isTelling && share >= failedShareFatal) return failed(`${said}${most}`, advice, data)
+  if (share >= failedShareHigh) return warning(`${said}${most}`, advice, data)
+  return ok(said, data)
+}
+
+export interface ListedIntegration {
+  readonly identifier: string
+  readonly providerId: string
+  readonly channel: string
+  readonly active: boolean
+  readonly configurations?: { readonly capture?: boolean }
+}
+
+export const integrationsCheck: Check<DoctorProbes> = {
+  name: 'integrations',
+  run: async ({ read, environment }) =>
+    integrationsFinding(await read<ListedIntegration[]>('/v1/integrations'), await environment()),
+}
+
+/** Those that keep what they would send, whatever they are told. */
+const isBuiltIn = ({ providerId }: ListedIntegration): boolean => /^(platform|novu)-(email|sms)$/.test(providerId)
+
+export function integrationsFinding(all: readonly ListedIntegration[], own: OwnEnvironment): Finding {
+  const active = all.filter((one) => one.active)
+  const captured = active.filter((one) => isBuiltIn(one) || one.configurations?.capture === true)
+  const channelsOf = (some: readonly ListedIntegration[]): string[] =>
+    channels.filter((channel) => some.some((one) => one.channel === channel))
+  const served = channelsOf(active)
+  const without = channels.filter((channel) => !served.includes(channel))
+  const data = {
+    active: served,
+    without,
+    captured: captured.map(({ identifier }) => identifier),
+    capturesAll: own.capturesAll,
+  }
+  const said = [
+    served.length === 0 ? 'No channel has an active integration.' : `Active: ${served.join(', ')}.`,
+    ...(without.length === 0 || served.length === 0 ? [] : [`Without one: ${without.join(', ')}.`]),
+    ...(own.capturesAll ? ['The environment keeps everything in the outbox instead of sending it.'] : []),
+    ...(captured.length === 0
+      ? []
+      : [`Kept in the outbox: ${captured.map(({ identifier }) => identifier).join(', ')}.`]),
+  ].join(' ')
+  if (served.length === 0)
+    return warning(said, 'POST /v1/integrations makes one; docs/providers.md has them all.', data)
+  const isLive = own.name === 'Production'
+  if (isLive && (own.capturesAll || captured.length > 0)) {
+    return warning(said, 'In Production people should be told: switch capture off, or add a real provider.', data)
+  }
+  return ok(said, data)
+}
+
+interface Retention {
+  readonly retentionDays: number | null
+  readonly oldestMonth: string | null
+  readonly nextDrop: { readonly month: string; readonly at: string } | null
+  readonly keptMonths: readonly string[]
+}
+
+export const retentionCheck: Check<DoctorProbes> = {
+  name: 'retention',
+  run: async ({ read }) => retentionFinding(await read<Retention>('/v1/retention'), Date.now()),
+}
+
+/** A month goes within the hour after it may. */
+const dropPatienceMs = 2 * hourMs
+
+export function retentionFinding(
+  { retentionDays, oldestMonth, nextDrop, keptMonths }: Retention,
+  nowMs: number,
+): Finding {
+  const data = { retentionDays, oldestMonth, nextDrop, keptMonths }
+  const oldest = oldestMonth === null ? '' : ` The oldest month is ${oldestMonth}.`
+  if (retentionDays === null) return ok(`Everything is kept.${oldest}`, data)
+  const said = `Kept are ${retentionDays} days.${oldest}`
+  if (nextDrop !== null && Date.parse(nextDrop.at) + dropPatienceMs < nowMs) {
+    return warning(
+      `${said} ${nextDrop.month} should be gone since ${nextDrop.at}.`,
+      'See the log of the service, or run `posthorn retention`.',
+      data,
+    )
+  }
+  if (keptMonths.length > 0) {
+    return warning(
+      `${said} ${keptMonths.join(', ')} are old enough to go, but steps of them are still to run.`,
+      '`posthorn retention --dry-run` shows what keeps them.',
+      data,
+    )
+  }
+  return ok(said, data)
+}

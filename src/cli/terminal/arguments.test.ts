@@ -1,0 +1,50 @@
+// The arguments of commands: what is read, and what is refused with what would be right.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { UsageError } from '../command.ts'
+import { countOf, durationOf, momentOf, oneOf, readOptions } from './arguments.ts'
+
+const told = (words: RegExp) => (error: unknown) => error instanceof UsageError && words.test(error.message)
+const now = new Date('2026-01-02T03:04:05Z')
+
+test('every command that asks a service takes its address, a file with the key, and --json', () => {
+  const { values, positionals } = readOptions(['show', 'x', '--json', '--url', 'http://a', '--key-file', 'k'], {})
+  assert.deepEqual({ ...values }, { json: true, url: 'http://a', 'key-file': 'k' })
+  assert.deepEqual(positionals, ['show', 'x'])
+  assert.equal(readOptions([], {}).values.json, false)
+})
+
+test('an option that is not known is refused, the key as an argument among them', () => {
+  assert.throws(() => readOptions(['--colour'], {}), told(/--colour/))
+  assert.throws(() => readOptions(['--key', 'ph_secret'], {}), told(/--key/))
+  assert.throws(() => readOptions(['--url'], {}), told(/--url/))
+})
+
+test('times are an amount and a unit', () => {
+  assert.deepEqual(['500ms', '30s', '5m', '2h', '1d'].map(durationOf), [500, 30_000, 300_000, 7_200_000, 86_400_000])
+  for (const text of ['', '5', 'm', '5 m', '-5m', '1.5h', '5w', '1234567s'])
+    assert.equal(durationOf(text), undefined, text)
+})
+
+test('a moment is a timestamp, or so long ago', () => {
+  assert.equal(momentOf('--at', undefined, now), undefined)
+  assert.equal(momentOf('--at', '5m', now)?.toISOString(), '2026-01-02T02:59:05.000Z')
+  assert.equal(momentOf('--at', '2026-01-01', now)?.toISOString(), '2026-01-01T00:00:00.000Z')
+  for (const text of ['yesterday', '2026-02-30', ''])
+    assert.throws(() => momentOf('--at', text, now), told(/^--at must/), text)
+})
+
+test('counts have bounds', () => {
+  assert.equal(countOf('--limit', undefined, 10), undefined)
+  assert.equal(countOf('--limit', '10', 10), 10)
+  for (const text of ['0', '11', '-1', '1e1', ''])
+    assert.throws(() => countOf('--limit', text, 10), told(/from 1 to 10/), text)
+})
+
+test('of a few words one is taken', () => {
+  assert.equal(oneOf('--channel', 'email', ['email', 'sms']), 'email')
+  assert.throws(
+    () => oneOf('--channel', 'fax', ['email', 'sms']),
+    told(/--channel must be one of email, sms, not "fax"/),
+  )
+})

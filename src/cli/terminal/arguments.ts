@@ -1,0 +1,75 @@
+// How the arguments of a command are read: options, numbers, times and moments, each refused with what would be right.
+import type { ParseArgsConfig } from 'node:util'
+import { parseArgs } from 'node:util'
+import { momentOfText } from '../../domain/time/iso-moment.ts'
+import type { Command } from '../command.ts'
+import { UsageError } from '../command.ts'
+
+type Options = NonNullable<ParseArgsConfig['options']>
+type Parsed<Own extends Options> = ReturnType<
+  typeof parseArgs<{ args: string[]; allowPositionals: true; strict: true; options: Own & typeof serviceOptions }>
+>
+
+/** Of every command that asks a running service. */
+const serviceOptions = {
+  url: { type: 'string' },
+  'key-file': { type: 'string' },
+  json: { type: 'boolean', default: false },
+} as const
+
+/** What the usage line of such a command ends with. */
+export const serviceUsage = '[--json] [--url URL] [--key-file FILE]'
+
+export function readOptions<const Own extends Options>(args: readonly string[], options: Own): Parsed<Own> {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      strict: true,
+      options: { ...options, ...serviceOptions },
+    }) as Parsed<Own>
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+}
+
+/** It was called in a way that none of its usage lines has. */
+export const wrongCall = ({ usage }: Command): UsageError =>
+  new UsageError(`Usage:\n${usage.map((line) => `  posthorn ${line}`).join('\n')}`)
+
+export function countOf(option: string, text: string | undefined, max: number): number | undefined {
+  if (text === undefined) return undefined
+  const count = /^\d{1,9}$/.test(text) ? Number(text) : 0
+  if (count >= 1 && count <= max) return count
+  throw new UsageError(`${option} must be a whole number from 1 to ${max}, not "${text}"`)
+}
+
+const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** `500ms`, `30s`, `5m`, `2h`, `1d`; undefined when it is none. */
+export function durationOf(text: string): number | undefined {
+  const match = /^(\d{1,6})(ms|s|m|h|d)$/.exec(text)
+  return match === null ? undefined : Number(match[1]) * (unitMs[match[2] ?? ''] ?? 0)
+}
+
+/** An ISO 8601 moment, or how long ago: `5m`. */
+export function momentOf(option: string, text: string | undefined, now: Date): Date | undefined {
+  if (text === undefined) return undefined
+  const ms = durationOf(text)
+  const moment = ms === undefined ? momentOfText(text)?.at : new Date(now.getTime() - ms)
+  if (moment !== undefined) return moment
+  throw new UsageError(
+    `${option} must be a moment such as 2026-01-31T12:00:00Z, or how long ago, such as 5m, not "${text}"`,
+  )
+}
+
+export function oneOf<const Value extends string>(
+  option: string,
+  text: string | undefined,
+  known: readonly Value[],
+): Value | undefined {
+  if (text === undefined) return undefined
+  const found = known.find((value) => value === text)
+  if (found !== undefined) return found
+  throw new UsageError(`${option} must be one of ${known.join(', ')}, not "${text}"`)
+}

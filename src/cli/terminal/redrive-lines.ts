@@ -1,0 +1,87 @@
+// Redrives as a terminal shows them: what one would find, what it is doing, what it did.
+import type { Redrive, RedriveFilter } from '../../domain/delivery/redrive.ts'
+import { skipReasons, skipSentences } from '../../domain/delivery/redrive.ts'
+import type { Terminal } from '../command.ts'
+import { tableLines } from './table.ts'
+import { visible } from './visible-text.ts'
+
+export interface DryRun {
+  readonly lookedAt: number
+  readonly isCapped: boolean
+  readonly matched: number
+  readonly reasons: readonly {
+    readonly reason: string
+    readonly count: number
+    readonly notificationIds: readonly string[]
+  }[]
+}
+
+export interface Redriven {
+  readonly notificationId: string
+  readonly steps: readonly {
+    readonly name?: string
+    readonly type: string
+    readonly way: 'send' | 'decide' | 'wait'
+    readonly messages: number
+  }[]
+}
+
+type Width = Pick<Terminal, 'width'>
+
+const notifications = (count: number): string => `${count} ${count === 1 ? 'notification' : 'notifications'}`
+
+export function dryRunLines({ matched, lookedAt, isCapped, reasons }: DryRun, { width }: Width): string[] {
+  if (matched === 0) return [`Nothing that failed fits (${lookedAt} failed steps were looked at).`]
+  const rows = reasons.map(({ reason, count, notificationIds }) => [reason, String(count), notificationIds[0] ?? ''])
+  return [
+    `${notifications(matched)}${isCapped ? ' or more' : ''} would be sent again, of ${lookedAt} failed steps that were looked at.`,
+    ...tableLines(['REASON', 'COUNT', 'SUCH AS'], rows, { width }),
+  ]
+}
+
+const wayWords = {
+  send: (messages: number) => `${messages} ${messages === 1 ? 'message is' : 'messages are'} sent again`,
+  decide: () => 'it is decided and rendered anew',
+  wait: () => 'what it gathered goes on',
+}
+
+export function redrivenLines({ notificationId, steps }: Redriven, { width }: Width): string[] {
+  const rows = steps.map(({ name, type, way, messages }) => [name ?? type, type, wayWords[way](messages)])
+  return [
+    ...tableLines(['STEP', 'TYPE', 'WHAT HAPPENS'], rows, { width }),
+    `\`posthorn why ${visible(notificationId)}\` tells what becomes of it.`,
+  ]
+}
+
+export const progressWords = ({ lookedAt, matched, redriven }: Redrive): string =>
+  `${lookedAt} failed steps looked at, ${notifications(matched)} fit, ${redriven} sent again so far`
+
+export function redriveLines(redrive: Redrive): string[] {
+  const { _id, state, filter, createdAt, endedAt, lookedAt, matched, redriven, skipped } = redrive
+  const left = skipReasons.flatMap((reason) => {
+    const count = skipped[reason] ?? 0
+    return count === 0 ? [] : [`  ${notifications(count)} left as they are: ${skipSentences[reason]}`]
+  })
+  return [
+    `Redrive ${visible(_id)} is ${state}${endedAt === undefined ? ` since ${createdAt}` : `, ended at ${endedAt}`}`,
+    visible(`  of ${filterWords(filter)}`),
+    `  ${lookedAt} failed steps looked at, ${notifications(matched)} fit, ${redriven} sent again`,
+    ...left,
+  ]
+}
+
+export function redrivesLines(redrives: readonly Redrive[], { width }: Width): string[] {
+  const rows = redrives.map(({ _id, state, createdAt, matched, redriven, filter }) => [
+    _id,
+    createdAt,
+    state,
+    `${redriven} of ${matched}`,
+    filterWords(filter),
+  ])
+  return tableLines(['ID', 'BEGUN AT', 'STATE', 'SENT AGAIN', 'OF'], rows, { width })
+}
+
+const filterWords = (filter: RedriveFilter): string =>
+  Object.entries(filter)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ') || 'all that failed'

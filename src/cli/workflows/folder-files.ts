@@ -1,0 +1,76 @@
+// Files below one folder: read and written so that nothing outside of it is touched, whatever names and links say.
+import { lstat, mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises'
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { UsageError } from '../command.ts'
+
+/** A file and what stands in it. */
+export interface TextFile {
+  readonly path: string
+  readonly text: string
+}
+
+/** Far more than the longest text of a workflow. */
+const fileBytesMax = 2 * 1024 * 1024
+
+/** What stands in a file of the folder; `from` is the file that names it, if one does. */
+export async function readBelow(folder: string, name: string, from?: string): Promise<string> {
+  const told = from === undefined ? '' : `${from}: `
+  const path = resolve(folder, name)
+  const outside = new UsageError(`${told}${name} lies outside ${folder}`)
+  if (!isBelow(resolve(folder), path)) throw outside
+  return orTold(`${told}${join(folder, name)} cannot be read`, async () => {
+    const real = await realpath(path)
+    if (!isBelow(await realpath(folder), real)) throw outside
+    // Measured before it is read: a pipe has no end, and a large file would fill the memory.
+    const found = await stat(real)
+    if (!found.isFile()) throw new UsageError(`${told}${name} is no file`)
+    if (found.size > fileBytesMax) throw new UsageError(`${told}${name} is larger than ${fileBytesMax} bytes`)
+    return readFile(real, 'utf8')
+  })
+}
+
+/** What the folder holds of these files now; empty is what is not there. */
+export function readIfThere(folder: string, files: readonly TextFile[]): Promise<TextFile[]> {
+  return Promise.all(
+    files.map(async ({ path }) => ({ path, text: (await isThere(folder, path)) ? await readBelow(folder, path) : '' })),
+  )
+}
+
+const isThere = (folder: string, name: string): Promise<boolean> =>
+  lstat(join(folder, name)).then(
+    () => true,
+    () => false,
+  )
+
+export async function writeFiles(folder: string, files: readonly TextFile[]): Promise<void> {
+  for (const { path, text } of files) {
+    const file = resolve(folder, path)
+    const outside = new UsageError(`${path} lies outside ${folder}: it is not written`)
+    if (!isBelow(resolve(folder), file)) throw outside
+    await orTold(`${join(folder, path)} cannot be written`, async () => {
+      await mkdir(dirname(file), { recursive: true })
+      const [top, parent] = [await realpath(folder), await realpath(dirname(file))]
+      if (parent !== top && !isBelow(top, parent)) throw outside
+      // Writing goes through a link, to wherever it leads.
+      const there = await lstat(file).catch(() => undefined)
+      if (there?.isSymbolicLink()) throw new UsageError(`${join(folder, path)} is a link: it is not written`)
+      await writeFile(file, text)
+    })
+  }
+}
+
+function isBelow(folder: string, path: string): boolean {
+  const way = relative(folder, path)
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+}
+
+/** What the system says against a file is the operator's to mend. */
+async function orTold<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (error instanceof UsageError || code === undefined) throw error
+    throw new UsageError(`${what} (${code})`)
+  }
+}

@@ -1,0 +1,170 @@
+// Workflows as files: one a file, YAML or JSON, long texts beside it; read, written, and compared as they are written.
+import { readdir } from 'node:fs/promises'
+import { basename, extname, join } from 'node:path'
+import { parseDocument, stringify } from 'yaml'
+import { slugOf } from '../../domain/delivery/integration.ts'
+import { elementCheck } from '../../http/request/validator.ts'
+import { createWorkflowBody } from '../../http/routes/workflows/workflow-schemas.ts'
+import type { Document } from '../../manage/workflows/workflow-document.ts'
+import { UsageError } from '../command.ts'
+import type { TextFile } from './folder-files.ts'
+import { readBelow } from './folder-files.ts'
+
+export interface WorkflowFile {
+  readonly path: string
+  readonly document: Document
+}
+
+const filesMax = 1_000
+/** Deeper than the schema of any payload. */
+const depthMax = 100
+/** A text of one short line stays where it is. */
+const inlineLengthMax = 120
+const kinds: ReadonlySet<string> = new Set(['.yaml', '.yml', '.json'])
+export const schemaName = 'workflow.schema.json'
+
+const checkWorkflow = elementCheck(createWorkflowBody)
+
+/** Every workflow of a folder, in the order of their file names. What cannot be read is told with its file. */
+export async function readWorkflows(folder: string): Promise<WorkflowFile[]> {
+  const names = await readdir(folder).catch(() => {
+    throw new UsageError(`There is no folder ${folder}; \`posthorn workflows new ${folder}\` makes one`)
+  })
+  const found = names.filter((name) => kinds.has(extname(name)) && name !== schemaName).sort()
+  if (found.length > filesMax)
+    throw new UsageError(`${folder} holds ${found.length} files; at most ${filesMax} are read`)
+  const files: WorkflowFile[] = []
+  for (const name of found) files.push(await readWorkflow(folder, name))
+  refuseTwice(files)
+  return files
+}
+
+function refuseTwice(files: readonly WorkflowFile[]): void {
+  const seen = new Map<unknown, string>()
+  for (const { path, document } of files) {
+    const first = seen.get(document['workflowId'])
+    if (first !== undefined)
+      throw new UsageError(`${path} and ${first} both are the workflow ${document['workflowId']}`)
+    seen.set(document['workflowId'], path)
+  }
+}
+
+export async function readWorkflow(folder: string, name: string): Promise<WorkflowFile> {
+  const path = join(folder, name)
+  const given = parsedText(path, await readBelow(folder, name))
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw new UsageError(`${path} must hold one workflow: an object with name and steps`)
+  }
+  const document = await withTexts({ folder, path }, { workflowId: basename(name, extname(name)), ...given })
+  const errors = checkWorkflow(document)
+  if (errors === undefined) return { path, document: document as Document }
+  const [field, { messages }] = Object.entries(errors)[0] ?? ['', { messages: [''] }]
+  throw new UsageError(`${path}: ${messages[0] ?? `${field} is wrong`}`)
+}
+
+function parsedText(path: string, text: string): unknown {
+  // JSON is YAML as well; errors are told with their line.
+  const parsed = parseDocument(text, { prettyErrors: true })
+  const [error] = parsed.errors
+  if (error !== undefined) throw new UsageError(`${path}: ${error.message}`)
+  try {
+    return parsed.toJS({ maxAliasCount: 100 })
+  } catch (error) {
+    // An alias of nothing, or of too much.
+    if (error instanceof ReferenceError) throw new UsageError(`${path}: ${error.message}`)
+    throw error
+  }
+}
+
+/** Puts the texts that lie in files of their own where they belong. Aliases can make a value that holds itself. */
+async function withTexts(
+  file: { readonly folder: string; readonly path: string },
+  value: unknown,
+  around: readonly unknown[] = [],
+): Promise<unknown> {
+  if (typeof value !== 'object' || value === null) return value
+  if (around.includes(value)) throw new UsageError(`${file.path} holds an alias of what it stands in`)
+  if (around.length >= depthMax) throw new UsageError(`${file.path} is nested more than ${depthMax} deep`)
+  const inside = [...around, value]
+  if (Array.isArray(value)) return Promise.all(value.map((member) => withTexts(file, member, inside)))
+  const entries = await Promise.all(
+    Object.entries(value).map(async ([name, member]): Promise<[string, unknown]> => {
+      if (name !== 'contentFile' || typeof member !== 'string') return [name, await withTexts(file, member, inside)]
+      return ['content', await readBelow(file.folder, member, file.path)]
+    }),
+  )
+  return Object.fromEntries(entries)
+}
+
+/** The files of one workflow: the document, and its long texts beside it. */
+export function filesOf(document: Document): TextFile[] {
+  const name = fileNameOf(String(document['workflowId']))
+  const texts: TextFile[] = []
+  const steps = (document['steps'] as readonly Document[]).map((step, place) =>
+    withoutLongText(step, `${name}/${place + 1}-${textName(step)}`, texts),
+  )
+  const text = `# yaml-language-server: $schema=./${schemaName}\n${stringify({ ...document, steps }, { lineWidth: 0 })}`
+  return [{ path: `${name}.yaml`, text }, ...texts]
+}
+
+/** Dots alone are a folder's own name, or that of the one above; no identifier holds a percent sign. */
+const fileNameOf = (identifier: string): string =>
+  /^\.+$/.test(identifier) ? identifier.replaceAll('.', '%2E') : identifier
+
+function textName(step: Document): string {
+  const { type } = step['template'] as { type: string }
+  return slugOf(String(step['name'] ?? '')) || type
+}
+
+function withoutLongText(step: Document, name: string, texts: TextFile[]): Document {
+  const template = step['template'] as Document
+  const variants = step['variants'] as readonly Document[] | undefined
+  const changed = {
+    ...step,
+    template: shortened(template, name, texts),
+    ...(variants === undefined
+      ? {}
+      : { variants: variants.map((variant, place) => withoutLongText(variant, `${name}-${place + 1}`, texts)) }),
+  }
+  return changed
+}
+
+function shortened(template: Document, name: string, texts: TextFile[]): Document {
+  const { content, ...rest } = template
+  const isLong = typeof content === 'string' && (content.includes('\n') || content.length > inlineLengthMax)
+  if (!isLong) return template
+  const path = `${name}.${template['type'] === 'email' || template['type'] === 'in_app' ? 'html' : 'txt'}`
+  texts.push({ path, text: content })
+  return { ...rest, contentFile: path }
+}
+
+/** One text of all files of a workflow, for comparing. */
+export const wholeText = (files: readonly TextFile[]): string =>
+  files.map(({ path, text }, place) => (place === 0 || text === '' ? text : `--- ${path}\n${text}\n`)).join('')
+
+/** For editors: they complete and check the files as they are written. */
+export function schemaFile(): TextFile {
+  const schema = JSON.parse(JSON.stringify(createWorkflowBody)) as Record<string, unknown>
+  const text = JSON.stringify(
+    { $schema: 'http://json-schema.org/draft-07/schema#', ...withContentFile(schema) },
+    null,
+    2,
+  )
+  return { path: schemaName, text: `${text}\n` }
+}
+
+/** Wherever a template has content, that may lie in a file. */
+function withContentFile(schema: unknown): object {
+  if (Array.isArray(schema))
+    return schema.map((one) => (typeof one === 'object' && one !== null ? withContentFile(one) : one))
+  const changed = Object.fromEntries(
+    Object.entries(schema as object).map(([name, value]) => [
+      name,
+      typeof value === 'object' && value !== null ? withContentFile(value) : value,
+    ]),
+  )
+  const properties = changed['properties'] as Record<string, unknown> | undefined
+  if (properties === undefined || !('content' in properties) || !('type' in properties)) return changed
+  const contentFile = { type: 'string', description: 'The file, below this folder, that holds the content.' }
+  return { ...changed, properties: { ...properties, contentFile } }
+}

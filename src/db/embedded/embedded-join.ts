@@ -1,0 +1,67 @@
+// Joins the embedded PostgreSQL that a running service holds, so that a command can work beside it.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { silentLog } from '../../world/log.ts'
+import type { Connection } from '../connect.ts'
+import { connect } from '../connect.ts'
+import { sql } from '../sql.ts'
+import { databaseUser } from './embedded-cluster.ts'
+import { codeOf, EmbeddedPostgresError } from './embedded-error.ts'
+import { isHeld } from './embedded-holder.ts'
+import { chooseHome, shortNameOf, stateDirectories } from './embedded-home.ts'
+import { databaseName, socketPort } from './embedded-server.ts'
+
+export interface JoinOptions {
+  readonly dataDirectory: string
+  /** How long a holder that is still starting may take. */
+  readonly waitMs?: number
+  readonly stateHome?: string | undefined
+}
+
+/** The first start of all runs initdb, and one after a crash replays the log. */
+const defaultWaitMs = 60_000
+const pauseMs = 100
+
+/** Where to connect, or `undefined` when nobody holds the data directory: then it is the caller's to start. */
+export async function joinEmbeddedPostgres(options: JoinOptions): Promise<Connection | undefined> {
+  const { cluster, dataDirectory, socketDirectory } = await chooseHome(
+    options.dataDirectory,
+    undefined,
+    stateDirectories(options.stateHome),
+  )
+  const shortName = await shortNameOf(socketDirectory)
+  const connection = { host: shortName, port: socketPort, user: databaseUser, database: databaseName }
+  const deadline = performance.now() + (options.waitMs ?? defaultWaitMs)
+  while (await isHeldAt({ path: socketDirectory, shortName })) {
+    if ((await servedDirectory(connection)) === cluster) return connection
+    if (performance.now() > deadline) {
+      throw new EmbeddedPostgresError(
+        `A running Posthorn holds ${dataDirectory}, but its database does not answer. See that service's log.`,
+      )
+    }
+    await sleep(pauseMs)
+  }
+  return undefined
+}
+
+async function isHeldAt(directory: { path: string; shortName: string }): Promise<boolean> {
+  try {
+    return await isHeld(directory)
+  } catch (error) {
+    // Nothing was ever started here.
+    if (codeOf(error) === 'ENOENT') return false
+    throw error
+  }
+}
+
+/** Whose data is served at the socket; `undefined` while nobody answers there. */
+async function servedDirectory(connection: Connection): Promise<string | undefined> {
+  const db = connect(connection, { poolSize: 1, statementTimeoutMs: 5_000, lockTimeoutMs: 5_000, log: silentLog })
+  try {
+    const row = await db.row<{ directory: string }>(sql`select current_setting('data_directory') as directory`)
+    return row?.directory
+  } catch {
+    return undefined
+  } finally {
+    await db.close()
+  }
+}

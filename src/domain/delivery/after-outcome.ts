@@ -1,0 +1,221 @@
+// How sending goes on after an outcome: over, again later, or with another integration.
+import type { MessageError, MessageStatus, Sending } from '../messages/message.ts'
+import type { Channel, UnsurePolicy } from './integration.ts'
+import type { Outcome } from './outcome.ts'
+
+/** Upper bounds of the waits between attempts; eight attempts, thirty minutes in all at the most. */
+const retryWaitsMs = [2_000, 8_000, 30_000, 120_000, 300_000, 600_000, 740_000]
+export const attemptsMax = retryWaitsMs.length + 1
+/** An integration that was busy so often, or for so long, makes way for the next: one-time codes cannot wait. */
+const busyAnswersBeforeFailover = 2
+const turnMsMax = 60_000
+/** From the first attempt on, over all integrations. */
+const budgetMs = 1_800_000
+/** A second mail annoys; a second SMS costs money and trust. An integration may say otherwise. */
+const usualPolicies: Readonly<Record<Channel, UnsurePolicy>> = {
+  in_app: 'skip',
+  email: 'retry',
+  push: 'retry',
+  sms: 'skip',
+  chat: 'skip',
+}
+/** Repeats after a provider timed out, cut the call off or answered garbage; what it took it has delivered by then. */
+const unsureRepeatsMax = 2
+const unsureRepeatAfterMs = 600_000
+/** Between repeats of a call that our own process did not survive. */
+const interruptedWaitMsMax = 60_000
+/** What is held because its provider is down is given up like any other message after this. */
+export const heldMsMax = 3 * 86_400_000
+
+export interface OutcomeSituation {
+  readonly outcome: Outcome
+  readonly sending: Sending
+  readonly channel: Channel
+  readonly integrationId: string
+  /** Whether the provider knows a repeat by its key. */
+  readonly idempotent: boolean
+  /** What the integration says of messages that were perhaps sent; undefined: what is usual for the channel. */
+  readonly whenUnsure?: UnsurePolicy | undefined
+  /** When the provider, which is taken to be down as a whole, is asked again. */
+  readonly downUntil?: Date | undefined
+  /** Whether another integration of the channel has not had its turn. */
+  readonly hasOther: boolean
+  /** Whether anybody is left who could repeat it. */
+  readonly canRepeat: boolean
+  readonly now: Date
+  /** From 0 up to 1. */
+  readonly random: number
+}
+
+export type AfterOutcome =
+  | {
+      readonly kind: 'over'
+      readonly status: MessageStatus
+      readonly error: MessageError | null
+      /** It was perhaps sent, and is not sent again. */
+      readonly leftUnsure?: true
+    }
+  | {
+      readonly kind: 'again'
+      readonly at: Date
+      readonly sending: Sending
+      /** Whether the next integration takes over. */
+      readonly failover: boolean
+      /** Null where nothing came of the call: it leaves what was there. */
+      readonly status: MessageStatus | null
+      readonly error: MessageError | null
+      /** The provider is down: the message waits until it is back, and the wait costs it nothing. */
+      readonly held?: true
+    }
+
+const errorIds: Readonly<Record<Channel, string>> = {
+  in_app: 'unexpected_in_app_error',
+  email: 'mail_unexpected_error',
+  sms: 'unexpected_sms_error',
+  push: 'unexpected_push_error',
+  chat: 'unexpected_chat_error',
+}
+
+export const sendErrorOf = (channel: Channel, errorText: string): MessageError => ({
+  errorId: errorIds[channel],
+  errorText,
+})
+
+export function afterOutcome(situation: OutcomeSituation): AfterOutcome {
+  const { outcome, channel } = situation
+  switch (outcome.kind) {
+    case 'sent':
+      return { kind: 'over', status: 'sent', error: null }
+    case 'refused':
+      return { kind: 'over', status: 'error', error: sendErrorOf(channel, outcome.detail) }
+    case 'misconfigured':
+      return afterMisconfigured(situation, outcome.detail)
+    case 'busy':
+      return afterBusy(situation, outcome)
+    case 'unsure':
+      return outcome.interrupted === true
+        ? afterInterruption(situation, outcome.detail)
+        : afterUnsure(situation, outcome.detail)
+    case 'withheld':
+      return afterWithheld(situation)
+  }
+}
+
+/** It never left: should the job still be ours, it is as if it had not begun. */
+function afterWithheld({ sending, now }: OutcomeSituation): AfterOutcome {
+  const uncounted: Sending = { ...sending, attempts: Math.max(0, sending.attempts - 1) }
+  return { kind: 'again', at: now, sending: uncounted, failover: false, status: null, error: null }
+}
+
+/** This call certainly sent nothing; whether an earlier one did may be unknown, and then it has not failed. */
+function givenUp({ sending }: OutcomeSituation, error: MessageError): AfterOutcome {
+  const isPerhapsSent = sending.unsureRepeats > 0 || (sending.interruptions ?? 0) > 0
+  if (isPerhapsSent) return { kind: 'over', status: 'warning', error, leftUnsure: true }
+  return { kind: 'over', status: 'error', error }
+}
+
+function afterMisconfigured(situation: OutcomeSituation, words: string): AfterOutcome {
+  const error = sendErrorOf(situation.channel, words)
+  if (!situation.hasOther) return givenUp(situation, error)
+  return { kind: 'again', at: situation.now, sending: nextTurn(situation), failover: true, status: 'error', error }
+}
+
+function afterBusy(situation: OutcomeSituation, outcome: Outcome & { kind: 'busy' }): AfterOutcome {
+  const { sending, now, channel } = situation
+  const error = sendErrorOf(channel, outcome.detail)
+  const held = outcome.down === true ? afterDown(situation, error) : undefined
+  if (held !== undefined) return held
+  const spentMs = now.getTime() - Date.parse(sending.firstAttemptAt ?? now.toISOString())
+  if (sending.attempts >= attemptsMax || spentMs >= budgetMs) return givenUp(situation, error)
+  const alone = outcome.alone === true ? { alone: true as const } : {}
+  const waited: Sending = { ...sending, ...alone, busyAnswers: sending.busyAnswers + 1 }
+  const turnMs = now.getTime() - Date.parse(sending.turnStartedAt ?? now.toISOString())
+  const waitMs = Math.min(Math.max(jitteredWaitMs(situation), outcome.retryAfterMs ?? 0), budgetMs - spentMs)
+  const isTired = waited.busyAnswers >= busyAnswersBeforeFailover || turnMs + waitMs > turnMsMax
+  if (isTired && situation.hasOther) {
+    return { kind: 'again', at: now, sending: nextTurn(situation), failover: true, status: 'error', error }
+  }
+  const at = new Date(now.getTime() + waitMs)
+  return { kind: 'again', at, sending: waited, failover: false, status: 'error', error }
+}
+
+/**
+ * A provider that is down is not asked by every message in turn: the next integration takes over, or the message is held
+ * until the provider is asked again. Neither uses up an attempt. Undefined where the provider is not down.
+ */
+function afterDown(situation: OutcomeSituation, error: MessageError): AfterOutcome | undefined {
+  const { downUntil, hasOther, now, sending } = situation
+  const sinceMs = now.getTime() - Date.parse(sending.firstAttemptAt ?? now.toISOString()) + (sending.heldMs ?? 0)
+  if (downUntil === undefined || sinceMs >= heldMsMax) return undefined
+  if (hasOther) return { kind: 'again', at: now, sending: nextTurn(situation), failover: true, status: 'error', error }
+  const uncounted: Sending = { ...sending, attempts: Math.max(0, sending.attempts - 1) }
+  return { kind: 'again', at: downUntil, sending: uncounted, failover: false, status: 'error', error, held: true }
+}
+
+function afterUnsure(situation: OutcomeSituation, words: string): AfterOutcome {
+  const { sending, channel, now, downUntil } = situation
+  const error = sendErrorOf(channel, words)
+  const leftUnsure = { kind: 'over', status: 'warning', error, leftUnsure: true } as const
+  if (!situation.canRepeat || sending.attempts >= attemptsMax) return leftUnsure
+  const repeated: Sending = { ...sending, unsureRepeats: sending.unsureRepeats + 1 }
+  const repeat = { kind: 'again', sending: repeated, failover: false, status: 'warning', error } as const
+  if (situation.idempotent)
+    return { ...repeat, at: laterOf(new Date(now.getTime() + jitteredWaitMs(situation)), downUntil) }
+  if (policyOf(situation) === 'skip' || sending.unsureRepeats >= unsureRepeatsMax) return leftUnsure
+  return { ...repeat, at: laterOf(new Date(now.getTime() + unsureRepeatAfterMs), downUntil) }
+}
+
+/** Our process ended in the middle of the call. Repeated until an answer comes, unless a repeat may do harm. */
+function afterInterruption(situation: OutcomeSituation, words: string): AfterOutcome {
+  const { sending, channel, now, random } = situation
+  const error = sendErrorOf(channel, words)
+  const mayRepeat = situation.idempotent || policyOf(situation) === 'retry'
+  if (!mayRepeat || !situation.canRepeat) return { kind: 'over', status: 'warning', error, leftUnsure: true }
+  const interruptions = (sending.interruptions ?? 0) + 1
+  const waitMs = Math.min(interruptedWaitMsMax, 500 * 2 ** Math.min(interruptions, 10)) * random
+  const uncounted: Sending = { ...sending, attempts: Math.max(0, sending.attempts - 1), interruptions }
+  const at = new Date(now.getTime() + waitMs)
+  return { kind: 'again', at, sending: uncounted, failover: false, status: 'warning', error }
+}
+
+const policyOf = ({ whenUnsure, channel }: OutcomeSituation): UnsurePolicy => whenUnsure ?? usualPolicies[channel]
+
+const laterOf = (one: Date, other: Date | undefined): Date => (other !== undefined && other > one ? other : one)
+
+/** Full jitter: anything up to the bound, so that those who failed together do not come back together. */
+function jitteredWaitMs({ sending, random }: OutcomeSituation): number {
+  const index = Math.min(Math.max(0, sending.attempts - 1), retryWaitsMs.length - 1)
+  return Math.round((retryWaitsMs[index] ?? 0) * random)
+}
+
+function nextTurn({ sending, integrationId }: OutcomeSituation): Sending {
+  const { turnStartedAt: _, ...rest } = sending
+  return { ...rest, busyAnswers: 0, tried: [...sending.tried, integrationId] }
+}
+
+/** What is known when a call begins. `heldMs`: how long it was held since the last one, which counts for nothing. */
+export function beginAttempt(sending: Sending, now: Date, heldMs = 0): Sending {
+  const at = now.toISOString()
+  const before = heldMs > 0 ? withoutHeld(sending, heldMs) : sending
+  // What may be new stands first: behind the spread it would cost twenty times as much, and this is for every message.
+  return { firstAttemptAt: at, turnStartedAt: at, ...withoutDue(before), attempts: before.attempts + 1 }
+}
+
+/** As if it had begun so much later. */
+function withoutHeld(sending: Sending, heldMs: number): Sending {
+  const later = (at: string): string => new Date(Date.parse(at) + heldMs).toISOString()
+  const { firstAttemptAt, turnStartedAt } = sending
+  return {
+    ...sending,
+    heldMs: (sending.heldMs ?? 0) + heldMs,
+    ...(firstAttemptAt === undefined ? {} : { firstAttemptAt: later(firstAttemptAt) }),
+    ...(turnStartedAt === undefined ? {} : { turnStartedAt: later(turnStartedAt) }),
+  }
+}
+
+/** A copy without one member is slow, and a first attempt has none. */
+export function withoutDue(sending: Sending): Sending {
+  if (sending.dueAt === undefined) return sending
+  const { dueAt: _, ...rest } = sending
+  return rest
+}

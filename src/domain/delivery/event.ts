@@ -1,0 +1,138 @@
+// An event: one element of a trigger call, whom it names, and what the caller is told of it.
+import type { ChannelCredentials } from '../people/channel-settings.ts'
+import type { SubscriberFields } from '../people/subscriber.ts'
+
+export const triggerStatuses = [
+  'error',
+  'trigger_not_active',
+  'no_workflow_active_steps_defined',
+  'no_workflow_steps_defined',
+  'processed',
+  'no_tenant_found',
+  'invalid_recipients',
+] as const
+export type TriggerStatus = (typeof triggerStatuses)[number]
+
+export interface TriggerResult {
+  /** Always true: we heard it, whatever became of it. */
+  readonly acknowledged: true
+  readonly status: TriggerStatus
+  readonly error?: readonly string[]
+  readonly transactionId?: string
+}
+
+/** A subscriber as a trigger names one: what is given is written, what is absent stays. */
+export interface Recipient {
+  readonly subscriberId: string
+  readonly fields: SubscriberFields
+  readonly channels: readonly RecipientChannel[]
+}
+
+export interface RecipientChannel {
+  readonly providerId: string
+  readonly integrationIdentifier?: string
+  readonly credentials: ChannelCredentials
+}
+
+/** A file that came with an event. */
+export interface EventAttachment {
+  readonly name: string
+  readonly mime: string
+  readonly content: Buffer
+  readonly cid: string | null
+  readonly disposition: 'attachment' | 'inline' | null
+  /** The channels it is for; null for all. */
+  readonly channels: readonly string[] | null
+}
+
+export interface TopicRecipient {
+  readonly topicKey: string
+  readonly exclude: readonly string[]
+}
+
+/** An event whose form is good. Whether it can run is decided when it is accepted. */
+export interface EventRequest {
+  readonly name: string
+  readonly payload: Readonly<Record<string, unknown>>
+  readonly overrides: Readonly<Record<string, unknown>>
+  /** Each once, the last definition of each. */
+  readonly recipients: readonly Recipient[]
+  readonly topics: readonly TopicRecipient[]
+  /** For everybody in the environment, instead of recipients. */
+  readonly isBroadcast: boolean
+  readonly attachments: readonly EventAttachment[]
+  readonly transactionId?: string
+  readonly actor?: Recipient
+  readonly tenant?: TenantMention
+  readonly context: readonly ContextMention[]
+  /** Set where a workflow is tested. */
+  readonly test?: EventTest
+  /** How large it is as JSON, its files apart; known where it came in a large body. */
+  readonly bytes?: number
+}
+
+/** How a test of a workflow differs from a real event. */
+export interface EventTest {
+  /** The ids of the only steps that run; absent for all of them. */
+  readonly steps?: readonly string[]
+  /** Delays, digests and what the subscriber wants later are not waited for. */
+  readonly skipDelays: boolean
+}
+
+/** What those who run an event need to know of it. It never changes, but for the cancel. */
+export interface TriggeredEvent {
+  readonly id: string
+  readonly transactionId: string
+  readonly payload: Readonly<Record<string, unknown>>
+  readonly overrides: Readonly<Record<string, unknown>>
+  readonly actorId: string | null
+  readonly tenantId: string | null
+  readonly contextKeys: readonly string[] | null
+  /** Null for `none`. */
+  readonly severity: string | null
+  /** How many files came with it. */
+  readonly attachments: number
+  /** Null for real events. */
+  readonly test?: EventTest | null
+  /** Null where nobody traces it. */
+  readonly traceparent?: string | null
+  /** As it was when the event was read. */
+  readonly canceledAt?: Date | null
+}
+
+export interface TenantMention {
+  readonly identifier: string
+  readonly name?: string
+  readonly data?: Readonly<Record<string, unknown>>
+}
+
+export interface ContextMention {
+  readonly type: string
+  readonly id: string
+  readonly data?: Readonly<Record<string, unknown>>
+}
+
+/** More recipients than this, or a topic, are expanded in pages by the worker. */
+export const recipientsAtOnceMax = 100
+/** One transaction's worth of notifications when an event is expanded. */
+export const recipientsPerPageMax = 500
+export const eventsPerCallMax = 100
+/** One event without its attachments. */
+export const eventBytesMax = 512 * 1024
+export const contextsPerEventMax = 5
+export const contextDataBytesMax = 64 * 1024
+export const excludedPerTopicMax = 100
+/** All files of an event, decoded. */
+export const attachmentsBytesMax = 18 * 1024 * 1024
+export const attachmentsPerEventMax = 50
+
+/** Directly named people do not wait behind a fan-out, nor the fan-out for ever behind them. */
+export const directLane = 0
+export const fanOutLane = 1
+
+export const contextKeyOf = (mention: { type: string; id: string }): string => `${mention.type}:${mention.id}`
+
+/** What a notification keeps of its recipient: only where more than an id was given, the rest can be told from the subscriber. */
+export function recipientAsGiven({ subscriberId, fields }: Recipient): Readonly<Record<string, unknown>> | null {
+  return Object.keys(fields).length === 0 ? null : { subscriberId, ...fields }
+}

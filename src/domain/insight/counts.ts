@@ -1,0 +1,95 @@
+// Counts: what is counted and by what, how long it is kept, and the buckets into which times to deliver are sorted.
+import { channels } from '../delivery/integration.ts'
+import { runnableStepTypes } from '../workflows/workflow.ts'
+
+export const countGroups = ['workflow', 'channel', 'provider', 'outcome'] as const
+export type CountGroup = (typeof countGroups)[number]
+
+/** What a caller may ask for, each with what it can be told apart by. */
+export const countMeasures = ['messages', 'retries', 'steps', 'endings', 'notifications', 'events', 'buried'] as const
+export type CountMeasure = (typeof countMeasures)[number]
+
+export interface MeasureFacts {
+  readonly groups: readonly CountGroup[]
+  readonly channels: readonly string[]
+  readonly outcomes: readonly string[]
+}
+
+const messageFacts = { groups: ['workflow', 'channel', 'provider'], channels, outcomes: [] } as const
+const stepFacts = { groups: ['workflow', 'channel'], channels: runnableStepTypes, outcomes: [] } as const
+const eventFacts = { groups: ['workflow'], channels: [], outcomes: [] } as const
+const ends = ['completed', 'failed', 'skipped', 'canceled', 'merged'] as const
+
+export const measureFacts: Readonly<Record<CountMeasure, MeasureFacts>> = {
+  messages: {
+    ...messageFacts,
+    groups: [...messageFacts.groups, 'outcome'],
+    outcomes: ['sent', 'captured', 'unsure', 'failed'],
+  },
+  retries: messageFacts,
+  steps: { ...stepFacts, groups: [...stepFacts.groups, 'outcome'], outcomes: ends },
+  endings: { ...eventFacts, groups: ['workflow', 'outcome'], outcomes: ends },
+  notifications: eventFacts,
+  events: eventFacts,
+  buried: stepFacts,
+}
+
+/** What times to deliver can be told apart by, and failures be filtered by. */
+export const deliveryFacts: MeasureFacts = messageFacts
+export const failureFacts: MeasureFacts = { ...stepFacts, groups: ['workflow', 'channel', 'provider'] }
+
+/** How finely time is told; each grain holds everything that the finer one does. */
+export const countGrains = ['minute', 'hour', 'day'] as const
+export type CountGrain = (typeof countGrains)[number]
+
+/** What is stored; a day tells its hours too. */
+export const storedGrains = ['minute', 'day'] as const
+export type StoredGrain = (typeof storedGrains)[number]
+
+export const hoursPerDay = 24
+export const minuteMs = 60_000
+export const hourMs = 60 * minuteMs
+export const dayMs = hoursPerDay * hourMs
+
+/**
+ * How far back each grain goes: minutes to see what happened in a bad night of last week, hours and days to compare a
+ * month with the same month of the year before.
+ */
+export const keptMs: Readonly<Record<CountGrain, number>> = {
+  minute: 7 * dayMs,
+  hour: 396 * dayMs,
+  day: 396 * dayMs,
+}
+
+/** Four buckets from each duration to its double: a time is told with an error of at most 9 %. */
+const bucketsPerDoubling = 4
+/** Whatever took longer than six weeks is told as that. */
+export const deliveryBucketMax = 127
+
+/** The bucket of a time: bucket n holds what took up to 2^(n/4) ms, and longer than the one before. */
+export function deliveryBucketOf(ms: number): number {
+  if (ms <= 1) return 0
+  return Math.min(Math.ceil(bucketsPerDoubling * Math.log2(ms)), deliveryBucketMax)
+}
+
+/** The middle of a bucket: no time in it is further away than a factor of 2^(1/8). */
+export function deliveryMsOf(bucket: number): number {
+  return bucket === 0 ? 1 : 2 ** ((bucket - 0.5) / bucketsPerDoubling)
+}
+
+export interface BucketCount {
+  readonly bucket: number
+  readonly count: number
+}
+
+/** The time that a share of all took at the most; 0 where there is none. */
+export function percentileMs(buckets: readonly BucketCount[], share: number): number {
+  const total = buckets.reduce((sum, { count }) => sum + count, 0)
+  const rank = Math.ceil(total * share)
+  let passed = 0
+  for (const { bucket, count } of [...buckets].sort((one, other) => one.bucket - other.bucket)) {
+    passed += count
+    if (count > 0 && passed >= rank) return deliveryMsOf(bucket)
+  }
+  return 0
+}

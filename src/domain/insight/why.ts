@@ -1,0 +1,112 @@
+// Why somebody was told something, or was not: the answer as callers see it.
+import type { Channel } from '../delivery/integration.ts'
+import { jobStatuses } from '../delivery/job.ts'
+import type { MessageStatus } from '../messages/message.ts'
+import type { StepType } from '../workflows/workflow.ts'
+import type { DetailCode } from './execution-detail.ts'
+
+/** As the activity has them; `inactive` is a step that the workflow had switched off when the event came. */
+export const whyStatuses = [...jobStatuses, 'inactive'] as const
+export type WhyStatus = (typeof whyStatuses)[number]
+
+/** What there is no notification for; each says what the data show, as far as they reach. */
+export const absenceCodes = [
+  'subscriberUnknown',
+  'noEvent',
+  'subscriberCreatedLater',
+  'eventExpanding',
+  'eventCanceled',
+  'excluded',
+  'actor',
+  'notNamed',
+  'topicUnknown',
+  'notInTopic',
+  'joinedTopicLater',
+  'workflowInactive',
+  'unclear',
+] as const
+export type AbsenceCode = (typeof absenceCodes)[number]
+
+export interface WhyReason<Code extends string = DetailCode> {
+  readonly code: Code
+  readonly at?: string
+  readonly sentence: string
+  /** The same as data: what was compared, chosen, asked and answered. */
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+export interface WhyMessage {
+  readonly _id: string
+  readonly channel: Channel
+  /** Absent until a provider has answered. */
+  readonly status?: MessageStatus
+  readonly providerId?: string
+  readonly errorText?: string
+  /** When it was taken back. */
+  readonly retractedAt?: string
+}
+
+/** Why an integration sent a message, or did not. */
+export const integrationVerdicts = [
+  'chosen',
+  'triedBefore',
+  'madeLater',
+  'anotherWished',
+  'changedSince',
+  'inactive',
+  'conditionsNotMet',
+  'conditionsOfAnother',
+  'notPrimary',
+  'anotherFirst',
+  'unclear',
+] as const
+export type IntegrationVerdict = (typeof integrationVerdicts)[number]
+
+export interface WhyIntegration {
+  readonly identifier: string
+  readonly providerId: string
+  readonly verdict: IntegrationVerdict
+  readonly sentence: string
+}
+
+export interface WhyStep {
+  readonly stepId: string
+  readonly name: string
+  readonly type: StepType
+  readonly status: WhyStatus
+  readonly sentence: string
+  readonly reasons: readonly WhyReason[]
+  readonly messages: readonly WhyMessage[]
+  /** E-mail and SMS, where one was looked for: all that could have been, oldest first. */
+  readonly integrations?: readonly WhyIntegration[]
+  /** When it is looked at again: the end of a wait, or the next try. */
+  readonly nextAttemptAt?: string
+}
+
+export interface WhyWorkflow {
+  readonly _id: string
+  readonly identifier: string
+  readonly name: string
+}
+
+export interface Why {
+  readonly notificationId: string
+  readonly transactionId: string
+  readonly workflow: WhyWorkflow
+  readonly subscriberId: string
+  /** When the event was accepted. */
+  readonly at: string
+  readonly summary: string
+  readonly steps: readonly WhyStep[]
+}
+
+/** There is no notification to tell of. */
+export interface WhyAbsent {
+  readonly workflow: WhyWorkflow
+  readonly subscriberId: string
+  /** The moment that was asked about. */
+  readonly at?: string
+  readonly summary: string
+  readonly steps: readonly []
+  readonly reasons: readonly WhyReason<AbsenceCode>[]
+}

@@ -1,0 +1,41 @@
+// A reader's own subscription to a topic, as the pages of their inbox see it.
+import type { TopicSubscription } from '../people/topic.ts'
+import { defaultIdentifier } from '../people/topic.ts'
+import type { Reader } from './inbox.ts'
+
+export interface InboxSubscription {
+  readonly id: string
+  readonly identifier: string
+  readonly name?: string
+  readonly contextKeys?: readonly string[]
+}
+
+/** What public clients call a subscription that was given no name: with the contexts of the session, where it has some. */
+export function ownIdentifier({ subscriberId, contextKeys }: Reader, topicKey: string): string {
+  const plain = defaultIdentifier(topicKey, subscriberId)
+  return contextKeys.length === 0 ? plain : `${plain}:ctx_${contextKeys.join(',')}`
+}
+
+/** Whether it names the reader's subscription that was given no identifier. */
+export function isOwnIdentifier(reader: Reader, topicKey: string, identifier: string): boolean {
+  const plain = defaultIdentifier(topicKey, reader.subscriberId)
+  return identifier === '' || identifier === plain || identifier === ownIdentifier(reader, topicKey)
+}
+
+export function inboxSubscriptionOf(reader: Reader, subscription: TopicSubscription): InboxSubscription {
+  const { _id: id, identifier, name, topic } = subscription
+  const isUnnamed = isOwnIdentifier(reader, topic.key, identifier)
+  return {
+    id,
+    identifier: isUnnamed ? ownIdentifier(reader, topic.key) : identifier,
+    ...(name === undefined ? {} : { name }),
+    ...(reader.contextKeys.length === 0 ? {} : { contextKeys: reader.contextKeys }),
+  }
+}
+
+/** Whether a call that names this identifier means the subscription. */
+export function answersTo(reader: Reader, subscription: TopicSubscription, identifier: string): boolean {
+  const { topic } = subscription
+  if (identifier === subscription.identifier) return true
+  return isOwnIdentifier(reader, topic.key, identifier) && isOwnIdentifier(reader, topic.key, subscription.identifier)
+}

@@ -1,0 +1,76 @@
+// What a subscriber can do with a message: mark it, answer one of its buttons, put it off.
+import type { MessageAction, MessageCta } from '../workflows/workflow.ts'
+
+export const marks = ['read', 'unread', 'seen', 'unseen', 'archived', 'unarchived'] as const
+/**
+ * `read`: read and seen. `unread`: seen, and neither read nor archived. `unseen`: none of the three. `archived`: all of
+ * the three. `unarchived`: read and seen.
+ */
+export type Mark = (typeof marks)[number]
+
+/** What was so before a mark. */
+export interface MarkedBefore {
+  readonly seenBefore: boolean
+  readonly readBefore: boolean
+}
+
+/** Which of the two a mark does for the first time, as far as the message itself can tell. */
+export function firstsOf(mark: Mark, { seenBefore, readBefore }: MarkedBefore): ('seen' | 'read')[] {
+  if (mark === 'unseen') return []
+  const reads = mark === 'read' || mark === 'archived' || mark === 'unarchived'
+  return [...(seenBefore ? [] : ['seen' as const]), ...(reads && !readBefore ? ['read' as const] : [])]
+}
+
+/** One call marks at most so many: one statement, one answer of bounded size. */
+export const messagesPerMarkMax = 100
+
+/** What the older body says, member by member; undefined when it says nothing, or that something was read unseen. */
+export function markOf(mark: { seen?: boolean; read?: boolean }): Mark | undefined {
+  if (mark.read === true) return mark.seen === false ? undefined : 'read'
+  if (mark.seen === false) return 'unseen'
+  if (mark.read === false) return 'unread'
+  return mark.seen === true ? 'seen' : undefined
+}
+
+export const buttonTypes = ['primary', 'secondary'] as const
+export type ButtonType = (typeof buttonTypes)[number]
+export const actionStatuses = ['pending', 'done'] as const
+export type ActionStatus = (typeof actionStatuses)[number]
+
+/** What comes with a button's answer is kept in the message's row. */
+export const actionPayloadBytesMax = 16 * 1024
+
+/** The call to action after a button was answered; undefined when there is no such button. */
+export function withAction(
+  cta: MessageCta,
+  answer: { type: ButtonType; status: ActionStatus; payload?: Readonly<Record<string, unknown>> },
+): MessageCta | undefined {
+  const action = cta.action
+  if (action?.buttons?.some((button) => button.type === answer.type) !== true) return undefined
+  const result: MessageAction['result'] =
+    answer.payload === undefined ? { type: answer.type } : { type: answer.type, payload: answer.payload }
+  return { ...cta, action: { ...action, status: answer.status, result } }
+}
+
+/** Longer than anybody means; a message put off for years would outlive its partition. */
+export const snoozeDaysMax = 365
+
+/** Why a message cannot be put off until then; undefined when it can. */
+export function snoozeMistake(until: Date, now: Date): string | undefined {
+  const aheadMs = until.getTime() - now.getTime()
+  if (Number.isNaN(aheadMs)) return 'must be an ISO 8601 date-time, such as 2030-01-31T09:00:00.000Z'
+  if (aheadMs <= 0) return 'must be in the future'
+  if (aheadMs > snoozeDaysMax * 24 * 60 * 60 * 1000) return `must be at most ${snoozeDaysMax} days ahead`
+  return undefined
+}
+
+/** A page that puts something off for less has misread a clock. */
+const inboxSnoozeSecondsMin = 60
+
+/** The same from a subscriber's own inbox. */
+export function inboxSnoozeMistake(until: Date, now: Date): string | undefined {
+  if (until.getTime() - now.getTime() >= inboxSnoozeSecondsMin * 1000) return snoozeMistake(until, now)
+  return Number.isNaN(until.getTime())
+    ? snoozeMistake(until, now)
+    : `must be at least ${inboxSnoozeSecondsMin} seconds in the future`
+}

@@ -1,0 +1,168 @@
+// Messages as callers see them: the Message, the feed item, and a subscriber's notification for inboxes.
+import type { Channel } from '../delivery/integration.ts'
+import type { Subscriber } from '../people/subscriber.ts'
+import type { EmailBlock, LinkTarget, MessageCta, Severity, TemplateActor, Workflow } from '../workflows/workflow.ts'
+import type { MessageStatus } from './message.ts'
+
+type FreeObject = Readonly<Record<string, unknown>>
+
+/** Members that are absent are left out, never null, unless they say otherwise. */
+export interface Message {
+  readonly _id: string
+  /** The workflow. */
+  readonly _templateId: string
+  /** The template of the workflow's step. */
+  readonly _messageTemplateId: string | null
+  readonly _feedId: string | null
+  readonly _environmentId: string
+  readonly _organizationId: string
+  readonly _notificationId: string
+  readonly _subscriberId: string
+  readonly _jobId: string
+  /** In the list of messages, unless the subscriber was deleted. */
+  readonly subscriber?: Subscriber
+  /** In the list of messages. */
+  readonly template?: Workflow
+  readonly templateIdentifier: string
+  readonly stepId?: string
+  readonly createdAt: string
+  readonly updatedAt: string
+  readonly deliveredAt?: readonly string[]
+  readonly firstSeenDate?: string
+  readonly lastSeenDate?: string
+  readonly lastReadDate?: string
+  readonly archivedAt?: string
+  readonly snoozedUntil?: string
+  readonly content?: string | readonly EmailBlock[]
+  readonly transactionId: string
+  readonly subject?: string
+  readonly title?: string
+  readonly email?: string
+  readonly phone?: string
+  readonly directWebhookUrl?: string
+  readonly deviceTokens?: readonly string[]
+  readonly providerId?: string
+  /** The provider's own id of it. */
+  readonly identifier?: string
+  readonly errorId?: string
+  readonly errorText?: string
+  readonly channel: Channel
+  readonly read: boolean
+  readonly seen: boolean
+  readonly archived: boolean
+  readonly cta: MessageCta
+  readonly status: MessageStatus
+  readonly actor?: TemplateActor
+  readonly payload: FreeObject
+  readonly overrides: FreeObject
+  readonly data?: FreeObject
+  readonly tags: readonly string[]
+  readonly severity: Severity
+  readonly contextKeys: readonly string[]
+  /** Whether it was kept instead of sent, or made by a test of its workflow. */
+  readonly isTest: boolean
+}
+
+/** Who a feed item is for. */
+export interface FeedSubscriber {
+  readonly _id: string
+  readonly subscriberId: string
+  readonly firstName?: string
+  readonly lastName?: string
+  readonly avatar?: string
+}
+
+export interface FeedItem {
+  readonly _id: string
+  readonly _templateId: string
+  readonly _messageTemplateId?: string
+  readonly _feedId: string | null
+  readonly _environmentId: string
+  readonly _organizationId: string
+  readonly _notificationId: string
+  readonly _subscriberId: string
+  readonly _jobId: string
+  readonly createdAt: string
+  readonly updatedAt: string
+  readonly actor: TemplateActor
+  readonly subscriber: FeedSubscriber
+  readonly transactionId: string
+  readonly templateIdentifier: string
+  readonly providerId: string
+  readonly content: string
+  readonly subject: string | null
+  readonly channel: Channel
+  readonly read: boolean
+  readonly seen: boolean
+  readonly archived: boolean
+  readonly deviceTokens: null
+  readonly cta: MessageCta
+  readonly status: MessageStatus
+  readonly payload: FreeObject
+  readonly data: FreeObject | null
+  readonly overrides: FreeObject
+  readonly tags: readonly string[]
+}
+
+export interface InboxRedirect {
+  readonly url: string
+  readonly target?: LinkTarget
+}
+
+export interface InboxAction {
+  readonly label: string
+  readonly isCompleted: boolean
+  /** Where pressing it leads. */
+  readonly redirect?: InboxRedirect
+}
+
+/** What sockets of public inbox clients carry. */
+export interface SocketMessage extends Omit<Message, 'payload' | 'overrides' | 'subscriber' | 'template'> {
+  readonly avatar?: string
+  readonly subscriber: FeedSubscriber
+  readonly workflow: InboxNotification['workflow']
+}
+
+/** What inbox clients read. */
+export interface InboxNotification {
+  readonly id: string
+  readonly transactionId: string
+  readonly subject?: string
+  readonly body: string
+  readonly to: {
+    readonly id: string
+    readonly subscriberId: string
+    readonly firstName?: string
+    readonly lastName?: string
+    readonly avatar?: string
+  }
+  readonly isRead: boolean
+  readonly isSeen: boolean
+  readonly isArchived: boolean
+  readonly isSnoozed: boolean
+  readonly snoozedUntil?: string
+  readonly deliveredAt?: readonly string[]
+  readonly createdAt: string
+  readonly readAt?: string
+  readonly firstSeenAt?: string
+  readonly archivedAt?: string
+  readonly avatar?: string
+  readonly primaryAction?: InboxAction
+  readonly secondaryAction?: InboxAction
+  readonly channelType: Channel
+  readonly tags: readonly string[]
+  readonly data?: FreeObject
+  readonly redirect?: InboxRedirect
+  readonly workflow: {
+    readonly id: string
+    readonly identifier: string
+    readonly name: string
+    readonly critical: boolean
+    readonly tags: readonly string[]
+    readonly severity: Severity
+  }
+  readonly severity: Severity
+}
+
+/** A feed item that inbox clients can read as well. Nothing in it is null: those clients refuse that. */
+export type SubscriberNotification = Partial<Omit<FeedItem, keyof InboxNotification>> & InboxNotification

@@ -1,0 +1,83 @@
+// A message: one thing said on one channel, to one address; how it is made, and how sending it goes on after each outcome.
+import type { Channel } from '../delivery/integration.ts'
+import type { EmailBlock, MessageCta, TemplateActor } from '../workflows/workflow.ts'
+import type { ChatMessage, EmailMessage, Passthrough, PushMessage, SmsMessage } from './outbound-message.ts'
+
+export const messageStatuses = ['sent', 'error', 'warning'] as const
+export type MessageStatus = (typeof messageStatuses)[number]
+
+export type MessageState = 'ready' | 'calling' | 'done'
+
+/** The message as it will be sent, without what differs from integration to integration. */
+export type Envelope = (
+  | Omit<EmailMessage, 'id'>
+  | Omit<SmsMessage, 'id'>
+  // The payload is the event's own: it is added when it is sent, and not kept once a device.
+  | Omit<PushMessage, 'id' | 'payload'>
+  | Omit<ChatMessage, 'id'>
+) & {
+  /** By provider: what the event wants otherwise where that one sends. */
+  readonly forProviders?: Readonly<Record<string, ForProvider>>
+}
+
+export interface ForProvider {
+  /** Members of the message, in place of those that stand in it. */
+  readonly message?: Readonly<Record<string, unknown>>
+  /** Merged over the message's own. */
+  readonly customData?: Readonly<Record<string, unknown>>
+  readonly passthrough?: Passthrough
+}
+
+/** How sending has gone so far. */
+export interface Sending {
+  /** Calls made, over all integrations. */
+  readonly attempts: number
+  readonly firstAttemptAt?: string
+  /** Busy answers of the integration whose turn it is. */
+  readonly busyAnswers: number
+  /** When that integration was first asked. */
+  readonly turnStartedAt?: string
+  /** Integrations that had their turn. */
+  readonly tried: readonly string[]
+  /** Repeats after an outcome that was unsure. */
+  readonly unsureRepeats: number
+  /** How often our own process ended in the middle of a call. */
+  readonly interruptions?: number
+  /** How long it was held because its provider was down: time that counts for nothing else. */
+  readonly heldMs?: number
+  /** Not before this: other messages of its job may be due sooner. */
+  readonly dueAt?: string
+  /** Shares no request with others any more. */
+  readonly alone?: true
+  /** How often it was begun anew after it had failed for good. */
+  readonly redrives?: number
+}
+
+export const notYetSent: Sending = { attempts: 0, busyAnswers: 0, tried: [], unsureRepeats: 0 }
+
+/** What a step wants said. The target tells messages of one job apart: a device token, or nothing. */
+export interface MessageDraft {
+  readonly target: string
+  readonly channel: Channel
+  readonly content: string | readonly EmailBlock[]
+  readonly subject?: string
+  readonly title?: string
+  readonly email?: string
+  readonly phone?: string
+  /** Chat: where it went. */
+  readonly directWebhookUrl?: string
+  /** Push: all the devices of the entry. */
+  readonly deviceTokens?: readonly string[]
+  readonly envelope?: Envelope
+  /** The only integration that can send it: chat and push entries belong to one. */
+  readonly integrationId?: string
+  readonly cta?: MessageCta
+  readonly actor?: TemplateActor
+  readonly data?: Readonly<Record<string, unknown>>
+}
+
+/** Why a message did not arrive, in the interface's words. */
+export interface MessageError {
+  readonly errorId: string
+  readonly errorText: string
+}

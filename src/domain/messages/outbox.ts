@@ -1,0 +1,31 @@
+// The outbox: what was kept instead of sent, how it is found, and for how long it stays.
+import { dayMs } from '../time/duration.ts'
+import type { SendingChannel } from './outbound-message.ts'
+
+/** In-app messages are delivered by being written: there is nothing of them to capture. */
+export const outboxChannels = ['email', 'sms', 'chat', 'push'] as const satisfies readonly SendingChannel[]
+
+/** Long enough for Monday to look at Friday's, short enough that nobody takes it for an archive. */
+export const outboxKeptMs = 7 * dayMs
+/** Of each environment the newest stay. A search without an index looks at all of them, and takes some tens of milliseconds. */
+export const outboxMessagesMax = 10_000
+
+/** Joined by “and”. */
+export interface OutboxFilter {
+  readonly channel?: SendingChannel
+  /** A subscriberId, or the address that the message was for. */
+  readonly recipient?: string
+  /** The recipient as a sealed address is found by. */
+  readonly recipientDigest?: Buffer
+  /** The identifier of the workflow. */
+  readonly workflow?: string
+  /** In subject, title, content, HTML or text, in capitals or not. */
+  readonly text?: string
+  /** Links that unsubscribe are no part of the text. */
+  readonly hidesLinks?: true
+  readonly transactionId?: string
+  /** At this moment or after it. */
+  readonly capturedAfter?: Date
+  /** Before this moment. */
+  readonly capturedBefore?: Date
+}

@@ -1,0 +1,107 @@
+// Messages for callers who may not see by what people are reached: device tokens, webhook addresses, links that unsubscribe.
+import type { Caller } from '../environment.ts'
+import { mayUse } from '../environment.ts'
+import { unsubscribePath } from '../preferences/unsubscribe-token.ts'
+import type { Message } from './message-views.ts'
+
+export const struckOut = '[redacted]'
+
+/** Each is as good as a right: to send to somebody, or to unsubscribe them. Such are for full keys only. */
+export const seesAddresses = (caller: Caller): boolean => mayUse(caller, 'full')
+
+/** The token of a link, also where it was cut off. */
+const link = new RegExp(`(${unsubscribePath}/)[\\w-]{8,}`, 'g')
+
+export function textWithoutLinks(text: string): string {
+  // Hardly any text holds one, and to look for the word alone is quick.
+  return text.includes('unsubscribe') ? text.replace(link, `$1${struckOut}`) : text
+}
+
+/** Any value as JSON holds it, with every text in it. */
+export function withoutLinks<Value>(value: Value): Value {
+  if (typeof value === 'string') return textWithoutLinks(value) as Value
+  if (Array.isArray(value)) return value.map(withoutLinks) as Value
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutLinks(member)])) as Value
+}
+
+/** A message, or an item of a feed. */
+interface Said extends Pick<Message, 'overrides' | 'cta' | 'directWebhookUrl'> {
+  readonly content?: unknown
+  readonly subject?: string | null
+  readonly title?: string | null
+  readonly payload: Readonly<Record<string, unknown>>
+  readonly data?: unknown
+  readonly deviceTokens?: readonly string[] | null
+}
+
+export function messageWithoutAddresses<Shown extends Said>(message: Shown): Shown {
+  const { content, subject, title, directWebhookUrl, deviceTokens, payload, overrides, cta, data } = message
+  return {
+    ...message,
+    ...(content === undefined ? {} : { content: withoutLinks(content) }),
+    ...(subject === undefined ? {} : { subject: withoutLinks(subject) }),
+    ...(title === undefined ? {} : { title: withoutLinks(title) }),
+    ...(directWebhookUrl === undefined ? {} : { directWebhookUrl: undefined }),
+    ...(deviceTokens ? { deviceTokens: undefined } : {}),
+    cta: withoutLinks(cta),
+    ...(data === undefined ? {} : { data: withoutLinks(data) }),
+    payload: payloadWithoutAddress(payload),
+    overrides: overridesWithoutAddresses(overrides),
+  }
+}
+
+/** The one member by which a payload may say where chat goes. */
+export function payloadWithoutAddress<Payload extends object>(payload: Payload): Payload {
+  return Object.hasOwn(payload, 'webhookUrl') ? { ...payload, webhookUrl: struckOut } : payload
+}
+
+/** What an event may name in the place of what is stored. */
+const addressNames: ReadonlySet<string> = new Set(['webhookUrl', 'deviceTokens'])
+
+/** By provider, by channel or by step: addresses are found however deep they lie. */
+export function overridesWithoutAddresses<Value>(value: Value): Value {
+  if (Array.isArray(value)) return value.map(overridesWithoutAddresses) as Value
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name,
+      addressNames.has(name) ? struck(member) : overridesWithoutAddresses(member),
+    ]),
+  ) as Value
+}
+
+const struck = (value: unknown): unknown => (Array.isArray(value) ? value.map(() => struckOut) : struckOut)
+
+interface Worked {
+  readonly overrides: object
+  readonly payload: object
+  readonly digest?: { readonly events: readonly object[] }
+}
+
+/** A job of the activity. */
+export function jobWithoutAddresses<Shown extends Worked>(job: Shown): Shown {
+  const { overrides, payload, digest } = job
+  return {
+    ...job,
+    overrides: overridesWithoutAddresses(overrides),
+    payload: payloadWithoutAddress(payload),
+    ...(digest === undefined ? {} : { digest: { ...digest, events: digest.events.map(payloadWithoutAddress) } }),
+  }
+}
+
+/** What a provider would have been given: of chat and push without where to, of mail without its links. */
+export function outboundWithoutAddresses<Outbound extends object>(message: Outbound): Outbound {
+  const struckMembers = Object.keys(message).filter((name) => outboundNames.has(name))
+  const { payload } = message as { payload?: unknown }
+  return {
+    ...withoutLinks(message),
+    // That of the event, where a provider is given it.
+    ...(typeof payload === 'object' && payload !== null
+      ? { payload: payloadWithoutAddress(withoutLinks(payload)) }
+      : {}),
+    ...Object.fromEntries(struckMembers.map((name) => [name, struckOut])),
+  }
+}
+
+const outboundNames: ReadonlySet<string> = new Set(['target', 'webhookUrl', 'channel', 'entry', 'passthrough'])

@@ -1,0 +1,43 @@
+// API keys: how they are made, and the hash that is kept of them.
+import { createHash, randomBytes } from 'node:crypto'
+import type { Scope } from '../environment.ts'
+
+export interface ApiKey {
+  readonly _id: string
+  readonly name: string
+  /** The last characters of the key, to recognise it by. */
+  readonly hint: string
+  readonly scopes: readonly Scope[]
+  /** Whether a sealed copy is kept, so that what was signed with the key can be checked. */
+  readonly signing: boolean
+  readonly createdAt: string
+  readonly expiresAt?: string
+  readonly revokedAt?: string
+}
+
+const secretBytes = 32
+const hintCharacters = 4
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+export function newApiKey(): string {
+  return `ph_${toBase62(randomBytes(secretBytes))}`
+}
+
+export function hashOfApiKey(key: string): Buffer {
+  return createHash('sha256').update(key).digest()
+}
+
+export function hintOfApiKey(key: string): string {
+  return key.slice(-hintCharacters)
+}
+
+export function toBase62(bytes: Buffer): string {
+  let number = BigInt(`0x${bytes.toString('hex')}`)
+  let text = ''
+  while (number > 0n) {
+    text = `${base62[Number(number % 62n)]}${text}`
+    number /= 62n
+  }
+  // 62^43 > 2^256: a fixed length does not tell how many leading zeros there were.
+  return text.padStart(Math.ceil((bytes.length * 8) / Math.log2(62)), '0')
+}

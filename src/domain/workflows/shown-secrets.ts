@@ -1,0 +1,73 @@
+// Workflows for callers who may not see secrets: what headers hold, and the queries of addresses, are struck out.
+import type { FilterPart, StepFilter } from '../conditions/condition.ts'
+import type { Caller } from '../environment.ts'
+import { mayUse } from '../environment.ts'
+import type { NotificationStep, StepMetadata, StepVariant } from './workflow.ts'
+
+const struckOut = '[redacted]'
+
+/** Anything with steps as this caller may see it: secrets are for full keys only. */
+export function shownTo<Whole extends { readonly steps: readonly NotificationStep[] }>(
+  caller: Caller,
+  whole: Whole,
+): Whole {
+  return mayUse(caller, 'full') ? whole : { ...whole, steps: whole.steps.map(stepWithoutSecrets) }
+}
+
+export function stepWithoutSecrets(step: NotificationStep): NotificationStep {
+  return { ...variantWithoutSecrets(step), variants: step.variants.map(variantWithoutSecrets) }
+}
+
+function variantWithoutSecrets<Step extends StepVariant>(step: Step): Step {
+  const { metadata, filters, replyCallback } = step
+  return {
+    ...step,
+    filters: filters.map(filterWithoutSecrets),
+    ...(metadata === undefined ? {} : { metadata: metadataWithoutSecrets(metadata) }),
+    ...(replyCallback?.url === undefined
+      ? {}
+      : { replyCallback: { ...replyCallback, url: addressWithoutSecrets(replyCallback.url) } }),
+  }
+}
+
+function metadataWithoutSecrets(metadata: StepMetadata): StepMetadata {
+  return metadata.type === 'http' ? { ...metadata, ...callWithoutSecrets(metadata) } : metadata
+}
+
+/** What a custom step asks, by the names of its headers alone. */
+export function callWithoutSecrets({
+  url,
+  headers,
+}: {
+  readonly url: string
+  readonly headers?: Readonly<Record<string, string>>
+}): { url: string; headers?: Record<string, string> } {
+  const names = headers && Object.keys(headers)
+  return {
+    url: addressWithoutSecrets(url),
+    ...(names === undefined ? {} : { headers: Object.fromEntries(names.map((name) => [name, struckOut])) }),
+  }
+}
+
+function filterWithoutSecrets(filter: StepFilter): StepFilter {
+  const { children, moreChildren } = filter
+  return {
+    ...filter,
+    children: children.map(partWithoutSecrets),
+    ...(moreChildren === undefined ? {} : { moreChildren: moreChildren.map(partWithoutSecrets) }),
+  }
+}
+
+const partWithoutSecrets = (part: FilterPart): FilterPart =>
+  part.on === 'webhook' ? { ...part, webhookUrl: addressWithoutSecrets(part.webhookUrl) } : part
+
+/** A user name and a password, up to where the host begins. */
+const account = /^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i
+/** The query, or a tag: what that says is not told from a query before it runs. */
+const query = /\?|\{%/
+
+function addressWithoutSecrets(address: string): string {
+  const open = address.replace(account, `$1${struckOut}@`)
+  const at = open.search(query)
+  return at === -1 ? open : `${open.slice(0, at)}?${struckOut}`
+}

@@ -1,0 +1,108 @@
+// Authentication: `Authorization: ApiKey <key>` becomes a Caller; so does `Bearer <key>`, which many tools can send and nothing else.
+
+import type { Sql } from '../../db/sql.ts'
+import type { Caller } from '../../domain/environment.ts'
+import { hashOfApiKey } from '../../domain/operate/api-key.ts'
+import { Problem } from '../../domain/problem.ts'
+import type { KnownCaller } from '../../store/operate/api-keys.ts'
+import type { World } from '../../world/world.ts'
+import { createFailedAttempts } from './failed-attempts.ts'
+import { createKeyLookups } from './key-lookups.ts'
+
+/**
+ * How long a key is trusted without asking the database again. A revoked key must stop within a second on every node;
+ * one look-up a key and second costs less than a cache that has to be told, and it cannot miss the message.
+ */
+const trustedForMs = 900
+/** Far more keys than an installation has in use; beyond it the oldest are looked up again. */
+const cachedKeysMax = 10_000
+/** No key is longer; a longer one is not even hashed. */
+const keyLengthMax = 255
+
+/** How long a key that nobody has is known as such; one that is made meanwhile works half a second later. */
+const unknownForMs = 500
+/** Apart from those that are good: whoever makes up keys must not push these out. */
+const unknownKeysMax = 10_000
+
+interface Trusted {
+  readonly until: number
+  readonly caller: Promise<KnownCaller | undefined>
+}
+
+const nobody: Trusted['caller'] = Promise.resolve(undefined)
+
+/** `address` is where the request comes from. */
+export type Authenticate = (authorization: string | undefined, address: string) => Promise<Caller>
+
+export function createAuthenticate(db: Sql, world: World): Authenticate {
+  const trusted = new Map<string, Trusted>()
+  const unknownUntil = new Map<string, number>()
+  const find = createKeyLookups(db)
+  const failed = createFailedAttempts(world.now)
+
+  function lookUp(hash: Buffer): Trusted['caller'] {
+    const name = hash.toString('base64')
+    const now = world.now().getTime()
+    const known = trusted.get(name)
+    if (known !== undefined && known.until > now) return known.caller
+    if ((unknownUntil.get(name) ?? 0) > now) return nobody
+    const caller = find(hash)
+    trusted.delete(name)
+    trusted.set(name, { until: now + trustedForMs, caller })
+    const oldest = trusted.keys().next().value
+    if (trusted.size > cachedKeysMax && oldest !== undefined) trusted.delete(oldest)
+    caller.then(
+      (found) => {
+        if (found !== undefined) return
+        trusted.delete(name)
+        if (unknownUntil.size >= unknownKeysMax) unknownUntil.clear()
+        unknownUntil.set(name, world.now().getTime() + unknownForMs)
+      },
+      // A failed look-up is not worth remembering: the next call asks again.
+      () => trusted.delete(name),
+    )
+    return caller
+  }
+
+  async function callerOf(authorization: string | undefined): Promise<KnownCaller> {
+    const { key, unknown } = presentedKey(authorization)
+    const found = await lookUp(hashOfApiKey(key))
+    if (found === undefined || (found.expiresAt !== null && found.expiresAt <= world.now())) {
+      throw unauthorized(unknown)
+    }
+    return found
+  }
+
+  return async (authorization, address) => {
+    try {
+      return await callerOf(authorization)
+    } catch (error) {
+      if (error instanceof Problem && error.status === 401) failed.count(address)
+      throw error
+    }
+  }
+}
+
+/** What answers a key that nobody has, by its scheme. */
+const unknownKey: ReadonlyMap<string, string> = new Map([
+  ['ApiKey', 'API Key not found'],
+  ['Bearer', 'Unauthorized'],
+])
+
+/** Nothing of what was presented is repeated: a header without a scheme begins with the key. */
+function presentedKey(authorization: string | undefined): { key: string; unknown: string } {
+  if (authorization === undefined) throw unauthorized('Missing authorization header')
+  const [scheme = '', ...rest] = authorization.split(' ')
+  const unknown = unknownKey.get(scheme)
+  if (unknown === undefined) {
+    throw unauthorized('Invalid authentication scheme: send the header "Authorization: ApiKey <key>"')
+  }
+  const key = rest.join(' ').trim()
+  if (key === '') throw unauthorized('Unauthorized')
+  if (key.length > keyLengthMax) throw unauthorized(unknown)
+  return { key, unknown }
+}
+
+function unauthorized(message: string): Problem {
+  return new Problem(401, message, { headers: { 'www-authenticate': 'ApiKey' } })
+}

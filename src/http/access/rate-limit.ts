@@ -1,0 +1,97 @@
+// Rate limits: a token bucket an environment and category. The bucket lies in the database; this node draws slices of it.
+
+import type { Sql } from '../../db/sql.ts'
+import type { Environment } from '../../domain/environment.ts'
+import { Problem } from '../../domain/problem.ts'
+import { drawTokens } from '../../store/operate/rate-limits.ts'
+import type { World } from '../../world/world.ts'
+import type { RateCategory } from '../route.ts'
+
+export type RateLimits = Readonly<Record<RateCategory, number>>
+
+/** Limits are told per window of this length; the bucket holds a tenth more than a window's worth. */
+const windowSeconds = 5
+const burstFactor = 1.1
+/** A node draws this share of the bucket at once: large enough to be rare, small enough that idle nodes hoard little. */
+const sliceShare = 0.05
+/** A slice drawn longer ago is forgotten: the bucket is full again by now, and idle nodes would add their slices to it. */
+const sliceKeptMs = 60_000
+
+/** What this node holds of one bucket. */
+interface Slice {
+  tokens: number
+  /** Tokens the shared bucket had after our last draw. */
+  left: number
+  drawnAtMs: number
+  /** By cost: nobody need ask the database before this moment (ms), it would refuse. */
+  readonly emptyUntil: Map<number, number>
+  drawing: Promise<void> | undefined
+}
+
+export type CheckRate = (
+  environment: Environment,
+  category: RateCategory,
+  cost: number,
+  /** What this call has taken before: all of it together is never more than a bucket holds. */
+  paid?: number,
+) => Promise<Record<string, string>>
+
+/** Takes the call's tokens and returns the RateLimit headers, or throws the 429. */
+export function createRateLimit(db: Sql, world: World, limits: RateLimits): CheckRate {
+  const slices = new Map<string, Slice>()
+
+  return async (environment, category, tokens, paid = 0) => {
+    const perSecond = limits[category]
+    const limit = perSecond * windowSeconds
+    // A bucket must be able to hold the dearest call, or that call could never be made: a large body costs all there is.
+    const burst = Math.max(Math.floor(limit * burstFactor), 100)
+    const cost = Math.min(paid + tokens, burst) - Math.min(paid, burst)
+    const name = `${environment.id}/${category}`
+    const slice: Slice = slices.get(name) ?? newSlice(burst)
+    slices.set(name, slice)
+    if (world.now().getTime() - slice.drawnAtMs > sliceKeptMs) slice.tokens = 0
+
+    const draw = async (): Promise<void> => {
+      // What the node holds counts: a dear call must not be refused tokens that lie here and there.
+      const needed = cost - slice.tokens
+      const wanted = Math.max(needed, Math.ceil(burst * sliceShare))
+      const bucket = { category, burst, tokensPerSecond: perSecond }
+      const { taken, left } = await drawTokens(db, environment, bucket, { wanted, needed })
+      slice.tokens += taken
+      slice.left = left
+      slice.drawnAtMs = world.now().getTime()
+      if (taken === 0) slice.emptyUntil.set(cost, slice.drawnAtMs + ((needed - left) / perSecond) * 1000)
+    }
+    while (slice.tokens < cost && (slice.emptyUntil.get(cost) ?? 0) <= world.now().getTime()) {
+      // Calls that arrive while a draw is under way wait for it and look again.
+      slice.drawing ??= draw().finally(() => {
+        slice.drawing = undefined
+      })
+      await slice.drawing
+    }
+
+    const allowed = slice.tokens >= cost
+    if (allowed) slice.tokens -= cost
+    // Whoever comes again pays all of it again.
+    const againMs = (Math.min(paid, burst) / perSecond) * 1000
+    const waitMs = allowed ? 0 : againMs + Math.max(0, (slice.emptyUntil.get(cost) ?? 0) - world.now().getTime())
+    const remaining = slice.tokens + slice.left
+    const headers = {
+      'ratelimit-limit': String(limit),
+      'ratelimit-remaining': String(Math.max(0, Math.floor(remaining))),
+      'ratelimit-reset': String(Math.ceil(Math.max(0, cost - remaining) / perSecond)),
+      'ratelimit-policy': `${limit};w=${windowSeconds};burst=${burst};comment="token bucket";category="${category}";cost="${cost === 1 ? 'single' : 'bulk'}"`,
+    }
+    if (!allowed) {
+      const retryAfter = String(Math.max(1, Math.ceil(waitMs / 1000)))
+      throw new Problem(429, 'API rate limit exceeded', {
+        headers: { ...headers, 'ratelimit-reset': retryAfter, 'retry-after': retryAfter },
+      })
+    }
+    return headers
+  }
+}
+
+function newSlice(burst: number): Slice {
+  return { tokens: 0, left: burst, drawnAtMs: 0, emptyUntil: new Map(), drawing: undefined }
+}

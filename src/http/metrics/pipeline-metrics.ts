@@ -1,0 +1,221 @@
+// What the pipeline does and what waits for it, in the text that Prometheus reads.
+import type { Clock } from '../../db/clock.ts'
+import type { Sql } from '../../db/sql.ts'
+import type { LaneDepth } from '../../queue/depth.ts'
+import { depthMax, readDepths } from '../../queue/depth.ts'
+import { jobQueue } from '../../store/jobs/queue-table.ts'
+import { taskQueue } from '../../store/jobs/tasks.ts'
+import type { Reading, TimeReading } from '../../world/meter.ts'
+import { deliveryBoundsMs, laneNames } from '../../world/meter.ts'
+import type { World } from '../../world/world.ts'
+import type { MetricFamily } from './shared-metrics.ts'
+
+interface Family {
+  readonly help: string
+  readonly type: 'counter' | 'gauge' | 'histogram'
+  readonly labels: readonly string[]
+}
+
+/** Every metric of the pipeline; docs/operating.md says the same in its table. */
+export const pipelineFamilies = {
+  posthorn_events_total: {
+    help: 'Events that callers sent, by the status they were answered with, or repeated.',
+    type: 'counter',
+    labels: ['status'],
+  },
+  posthorn_notifications_total: {
+    help: 'Notifications made: an event for one subscriber, named directly or by fan-out.',
+    type: 'counter',
+    labels: ['lane'],
+  },
+  posthorn_messages_total: {
+    help: 'Goes at messages, by how they ended; retried ones come back.',
+    type: 'counter',
+    labels: ['channel', 'provider', 'outcome'],
+  },
+  posthorn_time_to_deliver_seconds: {
+    help: 'From an event to the first message of a step that was sent, waits that the workflow asks for included.',
+    type: 'histogram',
+    labels: ['channel'],
+  },
+  posthorn_jobs_buried_total: {
+    help: 'Jobs given up after faults of the service.',
+    type: 'counter',
+    labels: [],
+  },
+  posthorn_receipts_total: {
+    help: 'What providers reported of messages, each thing once.',
+    type: 'counter',
+    labels: ['provider', 'status'],
+  },
+  posthorn_lease_expiries_total: {
+    help: 'Jobs and tasks taken from whoever did not come to an end: the lease ended, or the node died.',
+    type: 'counter',
+    labels: ['queue'],
+  },
+  posthorn_queue_depth: {
+    help: `What is due and in nobody's hands, over all environments; counted up to ${depthMax} a lane.`,
+    type: 'gauge',
+    labels: ['queue', 'lane'],
+  },
+  posthorn_queue_oldest_age_seconds: {
+    help: 'How long the first of what is due has waited, over all environments.',
+    type: 'gauge',
+    labels: ['queue', 'lane'],
+  },
+  posthorn_worker_ready: {
+    help: 'Whether the worker of this node works; left out where a node has none.',
+    type: 'gauge',
+    labels: [],
+  },
+} as const satisfies Readonly<Record<`posthorn_${string}`, Family>>
+
+type FamilyName = keyof typeof pipelineFamilies
+
+/** However often we are scraped, and by however many, the database is asked no more often. */
+const depthsEveryMs = 5_000
+
+export interface PipelineSources {
+  readonly db: Sql
+  readonly world: World
+  readonly clock: Clock
+  /** Left out where the node has no worker. */
+  readonly workerIsReady?: (() => boolean) | undefined
+}
+
+export interface PipelineMetrics {
+  /** What this process has done, and whether its worker works. */
+  counts(): string
+  /** The same as values, for processes that answer together. */
+  countFamilies(): readonly MetricFamily[]
+  /** What waits: the same for all nodes. */
+  queues(): Promise<string>
+}
+
+/** What is asked at each scrape. */
+export function createPipelineMetrics({ db, world, clock, workerIsReady }: PipelineSources): PipelineMetrics {
+  const depths = createDepths(db, world, clock)
+  const ready = (): Reading[] => (workerIsReady === undefined ? [] : [{ labels: [], value: workerIsReady() ? 1 : 0 }])
+  return {
+    counts: () => {
+      const { deliveries, ...counts } = namedCounts(world, ready())
+      const text = Object.entries(counts).map(([name, readings]) => family(name as CountName, readings))
+      return [...text, timeFamily('posthorn_time_to_deliver_seconds', deliveries)].join('\n')
+    },
+    countFamilies: () => {
+      const { deliveries, ...counts } = namedCounts(world, ready())
+      const families = Object.entries(counts).map(([name, readings]) => familyValues(name as CountName, readings))
+      return [...families, timeFamilyValues('posthorn_time_to_deliver_seconds', deliveries)]
+    },
+    queues: async () => {
+      const lanes = await depths()
+      const byLane = (read: (lane: LaneDepth) => number): Reading[] =>
+        lanes.map((one) => ({ labels: [one.queue, laneNames[one.lane] ?? String(one.lane)], value: read(one) }))
+      return [
+        family(
+          'posthorn_queue_depth',
+          byLane(({ depth }) => depth),
+        ),
+        family(
+          'posthorn_queue_oldest_age_seconds',
+          byLane(({ oldestMs }) => oldestMs / 1000),
+        ),
+      ].join('\n')
+    },
+  }
+}
+
+type CountName = Exclude<keyof ReturnType<typeof namedCounts>, 'deliveries'>
+
+function namedCounts({ meter }: World, ready: readonly Reading[]) {
+  const counts = meter.read()
+  return {
+    posthorn_events_total: counts.events,
+    posthorn_notifications_total: counts.notifications,
+    posthorn_messages_total: counts.messages,
+    posthorn_jobs_buried_total: counts.buried,
+    posthorn_receipts_total: counts.receipts,
+    posthorn_lease_expiries_total: counts.leaseExpiries,
+    posthorn_worker_ready: ready,
+    deliveries: counts.deliveries,
+  } as const
+}
+
+/** Scrapes that come together share an answer; while the database is away there is none, and the counts are still told. */
+function createDepths(db: Sql, world: World, clock: Clock): () => Promise<readonly LaneDepth[]> {
+  let askedAtMs = Number.NEGATIVE_INFINITY
+  let answer: Promise<readonly LaneDepth[]> = Promise.resolve([])
+  return () => {
+    const nowMs = world.now().getTime()
+    // A clock that was set back must not keep an old answer for good.
+    if (Math.abs(nowMs - askedAtMs) < depthsEveryMs) return answer
+    askedAtMs = nowMs
+    answer = readDepths(db, [jobQueue, taskQueue], clock).catch((error: Error) => {
+      world.log.warn({ error: error.message }, 'The depth of the queues could not be read')
+      return []
+    })
+    return answer
+  }
+}
+
+function head(name: FamilyName): string {
+  const { help, type } = pipelineFamilies[name]
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`
+}
+
+function family(name: FamilyName, readings: readonly Reading[]): string {
+  const { labels } = pipelineFamilies[name]
+  return head(name) + readings.map((one) => sample(name, labels, one.labels, one.value)).join('')
+}
+
+function timeFamily(name: FamilyName, readings: readonly TimeReading[]): string {
+  const { labels } = pipelineFamilies[name]
+  const lines = readings.flatMap(timeLines).map((one) => {
+    const names = one.bound === undefined ? labels : [...labels, 'le']
+    const values = one.bound === undefined ? one.labels : [...one.labels, one.bound]
+    return sample(`${name}_${one.part}`, names, values, one.value)
+  })
+  return head(name) + lines.join('')
+}
+
+interface TimeLine {
+  readonly part: 'bucket' | 'sum' | 'count'
+  readonly labels: readonly string[]
+  readonly bound?: string
+  readonly value: number
+}
+
+function timeLines({ labels, upTo, count, sumMs }: TimeReading): TimeLine[] {
+  return [
+    ...upTo.map((value, place): TimeLine => {
+      return { part: 'bucket', labels, bound: String((deliveryBoundsMs[place] ?? 0) / 1000), value }
+    }),
+    { part: 'bucket', labels, bound: '+Inf', value: count },
+    { part: 'sum', labels, value: sumMs / 1000 },
+    { part: 'count', labels, value: count },
+  ]
+}
+
+function familyValues(name: FamilyName, readings: readonly Reading[]): MetricFamily {
+  const values = readings.map((one) => ({ labels: labelled(name, one.labels), value: one.value }))
+  return { name, help: pipelineFamilies[name].help, type: pipelineFamilies[name].type, aggregator: 'sum', values }
+}
+
+function timeFamilyValues(name: FamilyName, readings: readonly TimeReading[]): MetricFamily {
+  const values = readings.flatMap(timeLines).map(({ part, labels, bound, value }) => {
+    const all = { ...labelled(name, labels), ...(bound === undefined ? {} : { le: bound }) }
+    return { labels: all, value, metricName: `${name}_${part}` }
+  })
+  return { name, help: pipelineFamilies[name].help, type: pipelineFamilies[name].type, aggregator: 'sum', values }
+}
+
+const labelled = (name: FamilyName, values: readonly string[]): Record<string, string> =>
+  Object.fromEntries(pipelineFamilies[name].labels.map((label, place) => [label, values[place] ?? '']))
+
+function sample(name: string, labels: readonly string[], values: readonly string[], value: number): string {
+  const told = labels.map((label, place) => `${label}="${escaped(values[place] ?? '')}"`).join(',')
+  return `${name}${told === '' ? '' : `{${told}}`} ${value}\n`
+}
+
+/** As the text format wants label values. */
+const escaped = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')

@@ -1,0 +1,215 @@
+// Reading a JSON body: UTF-8, bounded depth, no prototype poisoning, no text that a database cannot hold.
+import { isUtf8 } from 'node:buffer'
+import { eventBytesMax, eventsPerCallMax } from '../../domain/delivery/event.ts'
+import { Problem } from '../../domain/problem.ts'
+import type { Turn } from '../../domain/turn.ts'
+import type { JudgedAs } from '../route.ts'
+import { bodyMembersMax, bodyValuesMax, mediumBodyBytes } from './body-budget.ts'
+import type { ScanRefusal } from './json-scan.ts'
+import { blankBytesMax, scanJson } from './json-scan.ts'
+import { parseInTurns, pieceBytes } from './parse-in-turns.ts'
+
+/** A longer field path is cut where it is named: a member's name can be as long as the body. */
+const namedPathMax = 200
+
+/** Deeper than any real payload; far below what would exhaust a stack here or in the database. */
+export const jsonDepthMax = 100
+
+/**
+ * Where each element is judged on its own, one that is too deep must not cost the others. JSON is parsed without a stack,
+ * but written with one that ends at some 4,000 levels.
+ */
+export const judgedDepthMax = 1_000
+
+/** None of them, an object, an array or a text, is shorter. */
+const valueBytesMin = 2
+
+/** Objects, arrays and texts of one event: more are more bytes than an event may have. */
+export const eventValuesMax = eventBytesMax / valueBytesMin
+
+export type ParseJson = (text: string) => unknown
+
+/** What an element could be refused for shows in the text as one of these; hardly any body holds one. */
+const suspicious = /\\u|"__proto__"|"constructor"|[0-9][eE]|[0-9]{300}/
+const plainBodies = new WeakMap<object, number>()
+
+/**
+ * How many bytes a body had in which nothing can need judging, or the largest event of a bulk: neither depth, names, numbers
+ * nor texts. Undefined where something might. Looking at each element costs a twentieth of the time it takes to accept it.
+ */
+export function plainBytesOf(body: unknown): number | undefined {
+  return typeof body === 'object' && body !== null ? plainBodies.get(body) : undefined
+}
+
+/**
+ * `parse` is the JSON parser that refuses `__proto__` and `constructor.prototype`. `judgesText`: the route itself looks at
+ * texts, members and depth, so it is given what is there: JSON.parse makes `__proto__` a member like any other.
+ */
+export function readJsonBody(bytes: Buffer, parse: ParseJson, judgesText = false): unknown {
+  if (bytes.length === 0) return undefined
+  if (!isUtf8(bytes)) throw notUtf8()
+  const depthMax = judgesText ? judgedDepthMax : jsonDepthMax
+  const depth = depthOf(bytes)
+  if (depth > depthMax) throw tooDeep(depthMax)
+  const text = bytes.toString('utf8')
+  let body: unknown
+  try {
+    body = judgesText ? JSON.parse(text.replace(/^\uFEFF/, '')) : parse(text)
+  } catch {
+    throw new Problem(
+      400,
+      isJson(text) ? 'The body has a member that would change a prototype' : 'The body is not JSON',
+    )
+  }
+  if (judgesText && depth <= jsonDepthMax && typeof body === 'object' && body !== null && !suspicious.test(text)) {
+    plainBodies.set(body, bytes.length)
+  }
+  // NUL and lone surrogates can only come from an escape: raw ones are not JSON or not UTF-8.
+  if (!judgesText && text.includes('\\u')) refuseUnstorableText(body, '')
+  return body
+}
+
+const notUtf8 = (): Problem => new Problem(400, 'The body is not valid UTF-8')
+const notJson = (): Problem => new Problem(400, 'The body is not JSON')
+const tooDeep = (depthMax: number): Problem => new Problem(400, `The body is nested more than ${depthMax} levels deep`)
+const tooMany = (valuesMax: number): Problem =>
+  new Problem(400, `The body holds more than ${valuesMax} objects, arrays and texts`)
+
+export interface LargeBodyRules {
+  readonly parse: ParseJson
+  readonly judgesText: JudgedAs | undefined
+  /** Waits until a body of so many values may be parsed. */
+  takeValues(values: number): Promise<void>
+  readonly turn: Turn
+}
+
+/**
+ * A body that is not small: looked through before anything of it is parsed, and in turns. One whose elements are judged on
+ * their own may be of any size that its route allows, and is parsed in pieces; any other is not large enough to be.
+ */
+export async function readLargeJsonBody(bytes: Buffer, rules: LargeBodyRules): Promise<unknown> {
+  if (!isUtf8(bytes)) throw notUtf8()
+  const { turn } = rules
+  const depthMax = rules.judgesText === undefined ? jsonDepthMax : judgedDepthMax
+  const valuesMax = valuesMaxOf(rules.judgesText)
+  const limits = { depthMax, valuesMax, commasMax: bodyMembersMax }
+  const json = withoutMark(bytes)
+  const scan = await scanJson(json, { ...limits, pieceBytes, partValuesMax: eventValuesMax }, turn)
+  if (typeof scan === 'string') throw refused(scan, { depthMax, valuesMax })
+  await rules.takeValues(scan.values)
+  if (rules.judgesText === undefined) return readJsonBody(bytes, rules.parse)
+  const listMax = rules.judgesText === 'events' ? { listMax: eventsReadMax } : {}
+  const isQuick = bytes.length <= eventBytesMax && scan.values <= quickValuesMax
+  const body = await (isQuick ? parseAtOnce(json) : parseInTurns(json, scan, turn, listMax)).catch((error: unknown) => {
+    if (error instanceof RangeError) throw new Problem(400, error.message)
+    throw error instanceof SyntaxError ? notJson() : error
+  })
+  if (typeof body !== 'object' || body === null) return body
+  largeBodies.add(body)
+  if (!scan.isSuspicious && scan.depth <= jsonDepthMax) {
+    plainBodies.set(body, rules.judgesText === 'events' ? scan.elementBytes : bytes.length)
+  }
+  return body
+}
+
+/** A bulk of more is refused by its schema, and told so whether all of it was read or not. */
+const eventsReadMax = 10 * eventsPerCallMax
+
+/** As most bulk bodies have: pieces would cost more than the few milliseconds that such a body takes. */
+const quickValuesMax = 30_000
+
+async function parseAtOnce(json: Buffer): Promise<unknown> {
+  return JSON.parse(json.toString('utf8'))
+}
+
+/** Bodies that are not judged in parts are of a mebibyte at most, and may be full of the smallest values. */
+function valuesMaxOf(judgesText: JudgedAs | undefined): number {
+  if (judgesText === undefined) return mediumBodyBytes / valueBytesMin
+  return judgesText === 'events' ? bodyValuesMax : eventValuesMax
+}
+
+/** Bodies that were parsed in turns, and are to be judged in turns. */
+const largeBodies = new WeakSet<object>()
+
+export function isLargeBody(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && largeBodies.has(body)
+}
+
+function refused(refusal: ScanRefusal, { depthMax, valuesMax }: { depthMax: number; valuesMax: number }): Problem {
+  if (refusal === 'too deep') return tooDeep(depthMax)
+  if (refusal === 'too many members') return new Problem(400, `The body holds more than ${bodyMembersMax} values`)
+  if (refusal === 'too many blanks')
+    return new Problem(400, `The body holds more than ${blankBytesMax} blanks in a row`)
+  return refusal === 'not JSON' ? notJson() : tooMany(valuesMax)
+}
+
+/** The mark that some editors begin a text with. */
+function withoutMark(bytes: Buffer): Buffer {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Compressed bodies are refused, not unpacked: a small one can hold gigabytes. */
+export function refuseEncodedBody(contentEncoding: string | undefined): void {
+  if (contentEncoding !== undefined && contentEncoding.trim().toLowerCase() !== 'identity') {
+    throw new Problem(415, 'The body must be sent without a content-encoding')
+  }
+}
+
+/** How deep the brackets go, strings left out. One pass over the bytes, before anything recursive sees them. */
+function depthOf(bytes: Buffer): number {
+  let depth = 0
+  let deepest = 0
+  let inString = false
+  for (let index = 0; index < bytes.length; index += 1) {
+    const byte = bytes[index]
+    if (inString) {
+      if (byte === 0x5c) index += 1
+      else if (byte === 0x22) inString = false
+    } else if (byte === 0x22) inString = true
+    else if (byte === 0x7b || byte === 0x5b) {
+      depth += 1
+      if (depth > deepest) deepest = depth
+    } else if (byte === 0x7d || byte === 0x5d) depth -= 1
+  }
+  return deepest
+}
+
+export const unstorableWords = 'must not contain NUL characters or unpaired surrogates'
+
+export const isUnstorable = (text: string): boolean => text.includes('\u0000') || !text.isWellFormed()
+
+/** PostgreSQL holds neither NUL nor half a surrogate pair; found here, it is the caller's 422 and not our 500. */
+export function refuseUnstorableText(value: unknown, path: string): void {
+  if (typeof value === 'string') {
+    if (isUnstorable(value)) throw unstorable(path)
+  } else if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) refuseUnstorableText(item, join(path, String(index)))
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, member] of Object.entries(value)) {
+      refuseUnstorableText(name, join(path, name))
+      refuseUnstorableText(member, join(path, name))
+    }
+  }
+}
+
+const join = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)
+
+/** A path fit to be told. */
+export function shownPath(path: string): string {
+  return path.slice(0, namedPathMax).toWellFormed().replaceAll('\u0000', '\uFFFD')
+}
+
+function unstorable(path: string): Problem {
+  const field = shownPath(path) || 'body'
+  const message = `${field} ${unstorableWords}`
+  return new Problem(422, 'Validation Error', { members: { errors: { [field]: { messages: [message] } } } })
+}

@@ -1,0 +1,66 @@
+// What a validator found, as the interface tells it: every field that is wrong, and what to mend.
+import type { FieldErrors } from '../../domain/problem.ts'
+
+/** What a validator reports of one mistake. */
+export interface SchemaMistake {
+  readonly instancePath: string
+  readonly keyword: string
+  readonly message?: string
+  readonly params: Record<string, unknown>
+  readonly data?: unknown
+}
+
+/** A longer offending value is not repeated to the caller, who has it anyway. */
+const echoedValueMax = 200
+/** So much of a name that we do not know is repeated. */
+const nameMax = 100
+/** A body can be wrong in a million places; the first of them are enough to mend it. */
+const fieldsMax = 100
+
+export function fieldErrorsOf(mistakes: readonly SchemaMistake[], whole: string): FieldErrors {
+  // Without a prototype: a field may be called `constructor`.
+  const errors: FieldErrors = Object.create(null)
+  for (const mistake of mistakes) {
+    const field = pathOf(mistake) || whole
+    if (errors[field] === undefined && Object.keys(errors).length === fieldsMax) break
+    const entry = errors[field] ?? { messages: [] }
+    errors[field] = entry
+    const message = `${field} ${messageOf(mistake)}`
+    if (!entry.messages.includes(message)) entry.messages.push(message)
+    const shown = mistake.keyword === 'required' ? undefined : shownValue(field, mistake.data)
+    if (shown !== undefined) entry.value = shown
+  }
+  return errors
+}
+
+function pathOf(mistake: SchemaMistake): string {
+  const path = mistake.instancePath.split('/').slice(1)
+  if (mistake.keyword === 'required') path.push(String(mistake.params['missingProperty']))
+  if (mistake.keyword === 'additionalProperties')
+    path.push(String(mistake.params['additionalProperty']).slice(0, nameMax))
+  return path.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')).join('.')
+}
+
+function messageOf(mistake: SchemaMistake): string {
+  switch (mistake.keyword) {
+    case 'required':
+      return 'is required'
+    case 'additionalProperties':
+      return 'is not known here'
+    case 'enum':
+      return `must be one of ${(mistake.params['allowedValues'] as unknown[]).join(', ')}`
+    case 'pattern':
+      return 'is empty or contains characters that are not allowed here'
+    case 'format':
+      return `must be a valid ${mistake.params['format']}`
+    default:
+      return mistake.message ?? 'is not valid'
+  }
+}
+
+/** Never a secret, not even the caller's own: answers end up in logs. */
+function shownValue(field: string, value: unknown): unknown {
+  if (/credentials|secret|signingkey/i.test(field)) return undefined
+  if (value === null || typeof value === 'number' || typeof value === 'boolean') return value
+  return typeof value === 'string' && value.length <= echoedValueMax ? value : undefined
+}

@@ -1,0 +1,46 @@
+// The activity: /v1/notifications, what was triggered and what became of it.
+import { Type } from 'typebox'
+import { ok } from '../../../domain/answer.ts'
+import { seesAddresses } from '../../../domain/messages/shown-addresses.ts'
+import { notFound } from '../../../domain/problem.ts'
+import { activityPage, activityWithoutAddresses, findActivity } from '../../../read/activity/activity.ts'
+import { route } from '../../route.ts'
+import { activityDetail, activityPageReply, activityQuery } from './activity-schemas.ts'
+
+const shared = { tag: 'Activity', category: 'global', method: 'GET', scope: 'read' } as const
+
+export const activityRoutes = [
+  route({
+    ...shared,
+    path: '/v1/notifications',
+    operationId: 'listActivity',
+    summary: 'List all events',
+    description:
+      'Triggered events, one item a subscriber, newest first, with the jobs of each step and their execution details. Filters are joined by “and”, values of one filter by “or”.',
+    query: activityQuery,
+    replies: { 200: activityPageReply },
+    handle: async ({ db, versions }, { caller, query }) => {
+      const asked = { ...query, page: query.page ?? 0, limit: query.limit ?? 10 }
+      const page = await activityPage(db, caller.environment, asked, versions)
+      return ok(seesAddresses(caller) ? page : { ...page, data: page.data.map(activityWithoutAddresses) })
+    },
+  }),
+  route({
+    ...shared,
+    path: '/v1/notifications/{notificationId}',
+    operationId: 'retrieveActivity',
+    summary: 'Retrieve an event',
+    description: 'As in the list, and with the messages that each step generated.',
+    params: Type.Object({
+      notificationId: Type.String({ maxLength: 255, description: 'The `_id` of an item of the list.' }),
+    }),
+    replies: { 200: activityDetail },
+    errors: [404],
+    handle: async ({ db, world, versions }, { caller, params }) => {
+      const sealer = seesAddresses(caller) ? world.sealer : undefined
+      const found = await findActivity(db, caller.environment, params.notificationId, versions, sealer)
+      if (found === undefined) throw notFound('Notification not found')
+      return ok(seesAddresses(caller) ? found : activityWithoutAddresses(found))
+    },
+  }),
+]

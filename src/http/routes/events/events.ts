@@ -1,0 +1,198 @@
+// Triggering events: /v1/events/trigger, one or many.
+import { Type } from 'typebox'
+import type { GivenEvent } from '../../../accept/judge-events.ts'
+import type { Answer } from '../../../domain/answer.ts'
+import { ok } from '../../../domain/answer.ts'
+import type { TriggerResult } from '../../../domain/delivery/event.ts'
+import { eventsPerCallMax, triggerStatuses } from '../../../domain/delivery/event.ts'
+import { invalid } from '../../../domain/problem.ts'
+import { Turn } from '../../../domain/turn.ts'
+import { isLargeBody, plainBytesOf } from '../../request/body-parser.ts'
+import type { EventSource } from '../../request/event-request.ts'
+import { readEvent } from '../../request/event-request.ts'
+import { route } from '../../route.ts'
+import { freeObject, literals } from '../../schemas.ts'
+import { shownOverrides, shownPayload, shownRecipients } from './event-schemas.ts'
+
+/** 18 MB of attachments are 24 MB in base64; the rest is for everything else. */
+const bulkBodyLimitBytes = 26 * 1024 * 1024
+
+export const triggerResult = Type.Object(
+  {
+    acknowledged: Type.Boolean({ description: 'Always true: the event was received, whatever its status.' }),
+    status: literals(triggerStatuses, { description: '`processed`, or why the event does not run.' }),
+    error: Type.Optional(Type.Array(Type.String(), { description: 'What is wrong.' })),
+    transactionId: Type.Optional(Type.String({ description: 'Find the event again by it.' })),
+  },
+  {
+    title: 'TriggerResult',
+    examples: [{ acknowledged: true, status: 'processed', transactionId: 'order-7-shipped' }],
+  },
+)
+
+const example = {
+  name: 'order-shipped',
+  to: [{ subscriberId: 'user-1', email: 'ada@example.com' }],
+  payload: { order: { id: 7 } },
+  transactionId: 'order-7-shipped',
+}
+
+export const eventMembers = {
+  name: Type.String({ description: 'The identifier of the workflow.' }),
+  to: Type.Unsafe<unknown>({
+    description:
+      'A subscriberId, a subscriber (written first: what is given is stored, null clears), a topic `{"type": "Topic", "topicKey": "…", "exclude": ["…"]}`, or an array of any of these. Each person is notified once.',
+  }),
+  payload: Type.Optional(freeObject({ description: 'Data for conditions and templates.' })),
+  overrides: Type.Optional(freeObject({ description: 'What this event does differently from the workflow.' })),
+  transactionId: Type.Optional(
+    Type.String({ description: 'An id of your own: an event whose id was used before does not run again.' }),
+  ),
+  actor: Type.Optional(
+    Type.Unsafe<unknown>({ description: 'Who did it: a subscriberId or a subscriber. Left out of topics.' }),
+  ),
+  tenant: Type.Optional(Type.Unsafe<unknown>({ description: 'For which tenant: an identifier, or a tenant.' })),
+  context: Type.Optional(freeObject({ description: 'What it is about: type to id, or to `{"id", "data"}`; up to 5.' })),
+}
+
+/** What the document shows: everything that is understood. */
+export const shownMembers = {
+  ...eventMembers,
+  to: shownRecipients,
+  payload: Type.Optional(shownPayload),
+  overrides: Type.Optional(shownOverrides),
+}
+
+const shared = { tag: 'Events', category: 'trigger', scope: 'trigger', judgesText: 'event' } as const
+
+const { to: _to, ...broadcast } = eventMembers
+const { to: _everybody, ...broadcastExample } = example
+const { to: _shown, ...shownBroadcast } = shownMembers
+const shownEvent = Type.Object(shownMembers, { title: 'TriggerEvent', examples: [example] })
+
+export const eventRoutes = [
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/events/trigger',
+    operationId: 'triggerEvent',
+    summary: 'Trigger an event',
+    description: 'Answered once it is committed. `GET /v1/events/{transactionId}` reports its progress.',
+    bodyLimitBytes: bulkBodyLimitBytes,
+    body: Type.Unsafe<unknown>({
+      type: 'object',
+      properties: eventMembers,
+      required: ['name', 'to'],
+      title: 'TriggerEvent',
+      examples: [example],
+    }),
+    shownBody: shownEvent,
+    replies: { 201: triggerResult },
+    errors: [413],
+    handle: async ({ triggers }, { caller, body, idempotency, traceparent }) => {
+      const event = await readOne(body)
+      return throwIfRejected(await triggers.single(caller.environment, { event, idempotency, traceparent }))
+    },
+  }),
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/events/trigger/bulk',
+    operationId: 'triggerEventsInBulk',
+    summary: 'Trigger up to 100 events',
+    description:
+      'Each event is judged on its own: what is wrong with one costs no other. Results come in the order of the events.',
+    cost: 100,
+    judgesText: 'events',
+    bodyLimitBytes: bulkBodyLimitBytes,
+    body: Type.Object(
+      {
+        events: Type.Array(
+          // No more is asked of it here: one ill-formed event must not cost the call.
+          Type.Unsafe<unknown>({ description: 'As for triggering one: `name` and `to` are required.' }),
+          { minItems: 1, maxItems: eventsPerCallMax },
+        ),
+      },
+      { title: 'TriggerEventsInBulk', examples: [{ events: [example] }] },
+    ),
+    shownBody: Type.Object(
+      { events: Type.Array(shownEvent, { minItems: 1, maxItems: eventsPerCallMax }) },
+      { title: 'TriggerEventsInBulk', examples: [{ events: [example] }] },
+    ),
+    replies: { 201: Type.Array(triggerResult) },
+    errors: [413],
+    handle: async ({ triggers }, { caller, body, idempotency, traceparent }) => {
+      const source = sourceOf(body)
+      const events = source.isLarge ? await readInTurns(body.events, source) : readAtOnce(body.events, source)
+      return triggers.bulk(caller.environment, { events, idempotency, traceparent })
+    },
+  }),
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/events/trigger/broadcast',
+    operationId: 'broadcastEvent',
+    summary: 'Trigger an event for every subscriber',
+    description:
+      'One run for each subscriber of the environment, in pages; `GET /v1/events/{transactionId}` reports its progress.',
+    cost: 100,
+    bodyLimitBytes: bulkBodyLimitBytes,
+    body: Type.Unsafe<unknown>({
+      type: 'object',
+      properties: broadcast,
+      required: ['name'],
+      title: 'BroadcastEvent',
+      examples: [broadcastExample],
+    }),
+    shownBody: Type.Object(shownBroadcast, { title: 'BroadcastEvent', examples: [broadcastExample] }),
+    replies: { 201: triggerResult },
+    errors: [413],
+    handle: async ({ triggers }, { caller, body, idempotency, traceparent }) => {
+      const event = await readOne(body, 'broadcast')
+      return throwIfRejected(await triggers.single(caller.environment, { event, idempotency, traceparent }))
+    },
+  }),
+  route({
+    ...shared,
+    method: 'DELETE',
+    path: '/v1/events/trigger/{transactionId}',
+    operationId: 'cancelEvent',
+    summary: 'Cancel an event',
+    description:
+      'Whatever has not begun is canceled: steps that wait, digests, recipients still to be expanded. False when nothing was left to cancel.',
+    params: Type.Object({ transactionId: Type.String({ maxLength: 255, description: 'As given, or as answered.' }) }),
+    replies: { 200: Type.Boolean() },
+    handle: async ({ triggers }, { caller, params }) =>
+      ok(await triggers.cancel(caller.environment, params.transactionId)),
+  }),
+]
+
+const sourceOf = (body: unknown): EventSource => ({ plainBytes: plainBytesOf(body), isLarge: isLargeBody(body) })
+
+/** A file that was decoded and one that is written are two turns. */
+async function readOne(body: unknown, kind: 'named' | 'broadcast' = 'named'): Promise<GivenEvent> {
+  const source = sourceOf(body)
+  const turn = new Turn()
+  const event = readEvent(body, source, kind)
+  if (source.isLarge === true && turn.isOver()) await turn.next()
+  return event
+}
+
+const readAtOnce = (events: readonly unknown[], source: EventSource): GivenEvent[] =>
+  events.map((given) => readEvent(given, source))
+
+async function readInTurns(events: readonly unknown[], source: EventSource): Promise<GivenEvent[]> {
+  const turn = new Turn()
+  const read: GivenEvent[] = []
+  for (const given of events) {
+    read.push(readEvent(given, source))
+    if (turn.isOver()) await turn.next()
+  }
+  return read
+}
+
+/** A single event that cannot run is the caller's to mend. */
+export function throwIfRejected(answer: Answer<TriggerResult>): Answer<TriggerResult> {
+  if (answer.body.status !== 'error') return answer
+  throw invalid({ event: { messages: [...(answer.body.error ?? [])] } }, answer.body.error?.join('; '))
+}

@@ -1,0 +1,92 @@
+// The notifications of a session's inbox, many at once: those that match tags and data, or all.
+import { Type } from 'typebox'
+import { noContent } from '../../../domain/answer.ts'
+import type { InboxFilter } from '../../../domain/messages/inbox-filter.ts'
+import type { Mark } from '../../../domain/messages/message-marks.ts'
+import { messagesPerMarkMax } from '../../../domain/messages/message-marks.ts'
+import { deleteMatching, markMatching, markNotifications } from '../../../manage/messages/inbox-marks.ts'
+import type { InboxRoute } from '../../inbox-route.ts'
+import { inboxRoute } from '../../inbox-route.ts'
+import { filterOfBody, filterTextMax } from '../../request/inbox-filter.ts'
+
+const path = '/v1/inbox/notifications'
+const shared = { tag: 'Inbox', method: 'POST', replies: { 204: null } } as const
+const filterMembers = {
+  tags: Type.Optional(
+    Type.Unsafe<unknown>({
+      type: ['array', 'object', 'null'],
+      description: 'Any of a list, or `{"and": [{"or": [...]}]}`.',
+    }),
+  ),
+  data: Type.Optional(
+    Type.Unsafe<unknown>({
+      type: ['string', 'object', 'null'],
+      maxLength: filterTextMax,
+      description: 'What their data must hold, as JSON text or as an object.',
+    }),
+  ),
+}
+const matching = Type.Object(filterMembers, { title: 'MatchingNotifications', examples: [{ tags: ['orders'] }] })
+
+const bulk = (
+  verb: string,
+  operationId: string,
+  summary: string,
+  { mark, also = {} }: { mark: Mark; also?: InboxFilter },
+): InboxRoute =>
+  inboxRoute({
+    ...shared,
+    path: `${path}/${verb}`,
+    operationId,
+    summary,
+    description: 'Without `tags` and `data`, all of them. Snoozed ones stay as they are.',
+    body: matching,
+    handle: async ({ db, world }, { reader, body }) => {
+      await markMatching(db, world, reader, { filter: { ...filterOfBody(body), ...also }, mark })
+      return noContent
+    },
+  })
+
+const archiveRead = { mark: 'archived', also: { read: true } } as const
+
+export const inboxBulkRoutes = [
+  bulk('read', 'readInboxNotifications', 'Mark notifications as read', { mark: 'read' }),
+  bulk('archive', 'archiveInboxNotifications', 'Archive notifications', { mark: 'archived' }),
+  bulk('read-archive', 'archiveReadInboxNotifications', 'Archive what is read', archiveRead),
+  // Some versions of the public client ask for it by this name.
+  bulk('archive/read', 'archiveReadInboxNotificationsByOldName', 'Archive what is read (older name)', archiveRead),
+  inboxRoute({
+    ...shared,
+    path: `${path}/delete`,
+    operationId: 'deleteInboxNotifications',
+    summary: 'Delete notifications',
+    description: 'Without `tags` and `data`, all of them. Snoozed ones stay.',
+    body: matching,
+    handle: async ({ db, world }, { reader, body }) => {
+      await deleteMatching(db, world, reader, filterOfBody(body))
+      return noContent
+    },
+  }),
+  inboxRoute({
+    ...shared,
+    path: `${path}/seen`,
+    operationId: 'seeInboxNotifications',
+    summary: 'Mark notifications as seen',
+    description: 'By their ids, of which others’ are left out; or by `tags` and `data`; or all.',
+    body: Type.Object(
+      {
+        ...filterMembers,
+        notificationIds: Type.Optional(
+          Type.Array(Type.String({ maxLength: 255 }), { maxItems: messagesPerMarkMax, description: 'These only.' }),
+        ),
+      },
+      { title: 'SeeNotifications', examples: [{ notificationIds: ['01942a63-0d2e-7abc-8def-0123456789ab'] }] },
+    ),
+    handle: async ({ db, world }, { reader, body }) => {
+      const { notificationIds: ids } = body
+      if (ids !== undefined && ids.length > 0) await markNotifications(db, world, reader, { ids, mark: 'seen' })
+      else await markMatching(db, world, reader, { filter: filterOfBody(body), mark: 'seen' })
+      return noContent
+    },
+  }),
+]

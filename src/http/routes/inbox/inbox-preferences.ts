@@ -1,0 +1,171 @@
+// What a session's subscriber wants to hear of: /v1/inbox/preferences.
+import { Type } from 'typebox'
+import { ok } from '../../../domain/answer.ts'
+import { channels } from '../../../domain/delivery/integration.ts'
+import type { WorkflowChange } from '../../../domain/preferences/preference.ts'
+import { badRequest, invalidField } from '../../../domain/problem.ts'
+import type { Severity } from '../../../domain/workflows/workflow.ts'
+import { severities } from '../../../domain/workflows/workflow.ts'
+import { changeInboxPreferences } from '../../../manage/people/inbox-preferences.ts'
+import { changeGlobalPreferences } from '../../../manage/people/preferences.ts'
+import { inboxGlobalPreference, inboxPreferences } from '../../../read/people/inbox-preferences.ts'
+import { criticalities } from '../../../store/workflows/preference-workflows.ts'
+import { inboxRoute } from '../../inbox-route.ts'
+import { literals } from '../../schemas.ts'
+import { inboxPreference, workflowId } from '../people/preference-schemas.ts'
+import { inboxSchedule, readSchedule } from './inbox-schedule.ts'
+
+const path = '/v1/inbox/preferences'
+const shared = { tag: 'Inbox' } as const
+const bulkMax = 100
+const switches = {
+  email: Type.Optional(Type.Boolean()),
+  sms: Type.Optional(Type.Boolean()),
+  in_app: Type.Optional(Type.Boolean()),
+  chat: Type.Optional(Type.Boolean()),
+  push: Type.Optional(Type.Boolean()),
+}
+const enabled = Type.Optional(Type.Boolean({ description: 'False switches off every channel without its own switch.' }))
+const one = { 200: Type.Object({ data: inboxPreference }, { title: 'InboxPreferenceAnswer' }) }
+const many = { 200: Type.Object({ data: Type.Array(inboxPreference) }, { title: 'InboxPreferences' }) }
+const tagsMax = 100
+
+/** Read only to be refused: taken for a choice for the workflow they would do something else. */
+const ofSubscriptions = {
+  subscriptionIdentifier: Type.Optional(Type.Unknown({ description: 'Not supported: leave it out.' })),
+  condition: Type.Optional(Type.Unknown({ description: 'Not supported: leave it out.' })),
+}
+
+interface GivenChange {
+  readonly subscriptionIdentifier?: unknown
+  readonly condition?: unknown
+  readonly enabled?: boolean
+  readonly email?: boolean
+  readonly sms?: boolean
+  readonly in_app?: boolean
+  readonly chat?: boolean
+  readonly push?: boolean
+}
+
+/** Channels stand beside the other members. */
+function changeOf(given: GivenChange): WorkflowChange {
+  for (const name of ['subscriptionIdentifier', 'condition'] as const) {
+    if (given[name] != null) throw invalidField(name, `${name}: choices for one subscription are not supported`)
+  }
+  const said = channels.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]]))
+  return {
+    ...(given.enabled === undefined ? {} : { enabled: given.enabled }),
+    ...(said.length === 0 ? {} : { channels: Object.fromEntries(said) }),
+  }
+}
+
+export const inboxPreferenceRoutes = [
+  inboxRoute({
+    ...shared,
+    method: 'GET',
+    path,
+    operationId: 'listInboxPreferences',
+    summary: 'List preferences',
+    description: 'The global one first, then one for each active workflow, oldest first.',
+    query: Type.Object({
+      tags: Type.Optional(
+        Type.Array(Type.String({ maxLength: 256 }), { maxItems: tagsMax, description: 'Workflows with any of these.' }),
+      ),
+      severity: Type.Optional(Type.Array(literals(severities), { description: 'Workflows of any of these.' })),
+      criticality: Type.Optional(
+        literals(criticalities, { default: 'nonCritical', description: 'Which workflows to list.' }),
+      ),
+    }),
+    replies: many,
+    handle: async ({ db }, { reader, query }) => {
+      const { tags, severity, criticality = 'nonCritical' } = query
+      const asked = { criticality, tags: some(tags), severities: some<Severity>(severity) }
+      return ok({ data: await inboxPreferences(db, reader, asked) })
+    },
+  }),
+  inboxRoute({
+    ...shared,
+    method: 'GET',
+    path: `${path}/global`,
+    operationId: 'retrieveInboxGlobalPreference',
+    summary: 'Retrieve the global preference',
+    replies: one,
+    handle: async ({ db }, { reader }) => ok({ data: await inboxGlobalPreference(db, reader) }),
+  }),
+  inboxRoute({
+    ...shared,
+    method: 'PATCH',
+    path,
+    operationId: 'updateInboxGlobalPreference',
+    summary: 'Update the global preference',
+    description: 'Channels that are absent stay as they are. The week of a schedule is replaced as a whole.',
+    body: Type.Object(
+      { ...switches, schedule: Type.Optional(inboxSchedule) },
+      { title: 'UpdateInboxGlobalPreference', examples: [{ email: false }] },
+    ),
+    replies: one,
+    errors: [404],
+    handle: async ({ db, world }, { reader, body }) => {
+      const schedule = body.schedule == null ? {} : { schedule: readSchedule('schedule', body.schedule) }
+      const call = {
+        subscriberId: reader.subscriberId,
+        idempotency: undefined,
+        change: { ...changeOf(body), ...schedule },
+      }
+      const { environment } = reader
+      return changeGlobalPreferences(db, world, environment, call, async (tx) => ({
+        data: await inboxGlobalPreference(tx, reader),
+      }))
+    },
+  }),
+  inboxRoute({
+    ...shared,
+    method: 'PATCH',
+    path: `${path}/bulk`,
+    operationId: 'updateInboxPreferences',
+    summary: 'Update preferences in bulk',
+    description: 'All of the changes are made or, where one is wrong, none. Of two for one workflow the last counts.',
+    body: Type.Object(
+      {
+        preferences: Type.Array(Type.Object({ workflowId, enabled, ...switches, ...ofSubscriptions }), {
+          maxItems: bulkMax,
+          description: `1 to ${bulkMax}.`,
+        }),
+      },
+      {
+        title: 'UpdateInboxPreferences',
+        examples: [{ preferences: [{ workflowId: 'order-shipped', email: false }] }],
+      },
+    ),
+    replies: many,
+    errors: [404],
+    handle: async ({ db, world }, { reader, body }) => {
+      if (body.preferences.length === 0) throw badRequest('preferences must not be empty')
+      const changes = body.preferences.map((given) => ({ workflowId: given.workflowId, change: changeOf(given) }))
+      return ok({ data: await changeInboxPreferences(db, world, reader, changes) })
+    },
+  }),
+  inboxRoute({
+    ...shared,
+    method: 'PATCH',
+    path: `${path}/{workflowId}`,
+    operationId: 'updateInboxPreference',
+    summary: 'Update the preference for a workflow',
+    params: Type.Object({ workflowId }),
+    body: Type.Object(
+      { enabled, ...switches, ...ofSubscriptions },
+      { title: 'UpdateInboxPreference', examples: [{ email: true, in_app: false }] },
+    ),
+    replies: one,
+    errors: [404],
+    handle: async ({ db, world }, { reader, params, body }) => {
+      const changes = [{ workflowId: params.workflowId, change: changeOf(body) }]
+      const [data] = await changeInboxPreferences(db, world, reader, changes)
+      return ok({ data })
+    },
+  }),
+]
+
+/** An empty list asks for nothing. */
+const some = <Item>(items: readonly Item[] | undefined): readonly Item[] | undefined =>
+  items === undefined || items.length === 0 ? undefined : items

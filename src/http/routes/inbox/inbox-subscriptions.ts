@@ -1,0 +1,133 @@
+// The topics that a session's subscriber follows: /v1/inbox/topics/{topicKey}/subscriptions.
+import { Type } from 'typebox'
+import { created, noContent, ok } from '../../../domain/answer.ts'
+import { subscriptionIdentifierLengthMax } from '../../../domain/people/topic.ts'
+import { invalidField } from '../../../domain/problem.ts'
+import {
+  renameReaderSubscription,
+  subscribeReader,
+  unsubscribeReader,
+} from '../../../manage/people/inbox-subscriptions.ts'
+import { inboxSubscriptions } from '../../../read/people/inbox-subscriptions.ts'
+import { inboxRoute } from '../../inbox-route.ts'
+import { topicName, topicParams } from '../people/topics.ts'
+
+const path = '/v1/inbox/topics/{topicKey}/subscriptions'
+const shared = { tag: 'Inbox' } as const
+const identifier = Type.String({
+  maxLength: subscriptionIdentifierLengthMax,
+  description: 'Empty for the usual one: `tk_<topicKey>:si_<subscriberId>`, with contexts `:ctx_<type:id,…>`.',
+})
+const name = Type.Optional(Type.String({ maxLength: 255, description: 'For people.' }))
+/** Read only to be refused: taken silently they would do nothing. */
+const preferences = Type.Optional(
+  Type.Array(Type.Unknown(), {
+    description: 'Choices for workflows of one subscription are not kept yet: leave it empty.',
+  }),
+)
+const subscription = Type.Object(
+  {
+    id: Type.String(),
+    identifier: Type.String({ examples: ['tk_project:42:si_user-1'] }),
+    name: Type.Optional(Type.String()),
+    contextKeys: Type.Optional(Type.Array(Type.String())),
+  },
+  { title: 'InboxSubscription' },
+)
+const one = Type.Object({ data: subscription }, { title: 'InboxSubscriptionAnswer' })
+const named = Type.Object({ ...topicParams.properties, identifier })
+
+function refusePreferences(given: readonly unknown[] | undefined): void {
+  if (given === undefined || given.length === 0) return
+  throw invalidField('preferences', 'preferences of a subscription are not supported; use /v1/inbox/preferences')
+}
+
+export const inboxSubscriptionRoutes = [
+  inboxRoute({
+    ...shared,
+    method: 'GET',
+    path,
+    operationId: 'listInboxSubscriptions',
+    summary: 'List subscriptions to a topic',
+    description: 'The subscriber’s own only.',
+    params: topicParams,
+    replies: { 200: Type.Object({ data: Type.Array(subscription) }, { title: 'InboxSubscriptions' }) },
+    handle: async ({ db }, { reader, params }) => ok({ data: await inboxSubscriptions(db, reader, params) }),
+  }),
+  inboxRoute({
+    ...shared,
+    method: 'POST',
+    path,
+    operationId: 'createInboxSubscription',
+    summary: 'Subscribe to a topic',
+    description: 'Creates the topic if there is none. A subscription that is there already is answered as it is.',
+    params: topicParams,
+    body: Type.Object(
+      {
+        identifier: Type.Optional(identifier),
+        name,
+        topic: Type.Optional(
+          Type.Object({ name: Type.Optional(topicName('The name of the topic, if it is created by this call.')) }),
+        ),
+        preferences,
+      },
+      { title: 'CreateInboxSubscription', examples: [{ identifier: '', name: 'My project' }] },
+    ),
+    replies: { 201: one },
+    handle: async ({ db, world }, { reader, params, body }) => {
+      refusePreferences(body.preferences)
+      const { name: nameOfTopic } = body.topic ?? {}
+      const topic = { key: params.topicKey, ...(nameOfTopic === undefined ? {} : { name: nameOfTopic }) }
+      const call = { topic, identifier: body.identifier ?? '', name: body.name }
+      return created({ data: await subscribeReader(db, world, reader, call) })
+    },
+  }),
+  inboxRoute({
+    ...shared,
+    method: 'GET',
+    path: `${path}/{identifier}`,
+    operationId: 'retrieveInboxSubscription',
+    summary: 'Retrieve a subscription to a topic',
+    description: '204 where the subscriber has none of that identifier.',
+    params: named,
+    replies: { 200: one, 204: null },
+    handle: async ({ db }, { reader, params }) => {
+      const [data] = await inboxSubscriptions(db, reader, params)
+      return data === undefined ? noContent : ok({ data })
+    },
+  }),
+  inboxRoute({
+    ...shared,
+    method: 'PATCH',
+    path: `${path}/{identifier}`,
+    operationId: 'updateInboxSubscription',
+    summary: 'Update a subscription to a topic',
+    params: named,
+    body: Type.Object({ name, preferences }, { title: 'UpdateInboxSubscription', examples: [{ name: 'My project' }] }),
+    replies: { 200: one },
+    errors: [404],
+    handle: async ({ db }, { reader, params, body }) => {
+      refusePreferences(body.preferences)
+      return ok({ data: await renameReaderSubscription(db, reader, { ...params, name: body.name }) })
+    },
+  }),
+  inboxRoute({
+    ...shared,
+    method: 'DELETE',
+    path: `${path}/{identifier}`,
+    operationId: 'deleteInboxSubscription',
+    summary: 'Unsubscribe from a topic',
+    params: named,
+    replies: {
+      200: Type.Object(
+        { data: Type.Object({ success: Type.Boolean() }) },
+        { title: 'InboxSubscriptionDeleted', examples: [{ data: { success: true } }] },
+      ),
+    },
+    errors: [404],
+    handle: async ({ db, world }, { reader, params }) => {
+      await unsubscribeReader(db, world, reader, params)
+      return ok({ data: { success: true } })
+    },
+  }),
+]

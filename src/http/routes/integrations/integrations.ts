@@ -1,0 +1,170 @@
+// Integrations: /v1/integrations.
+import { Type } from 'typebox'
+import { ok } from '../../../domain/answer.ts'
+import { changeIntegration, makePrimary, removeIntegration } from '../../../manage/integrations/change-integration.ts'
+import { createIntegration } from '../../../manage/integrations/create-integration.ts'
+import { unknownIntegration } from '../../../manage/integrations/integration-rules.ts'
+import { integrationFor, integrationsFor } from '../../../read/operate/integrations.ts'
+import { route } from '../../route.ts'
+import { identifierText, uuid } from '../../schemas.ts'
+import {
+  channel,
+  conditions,
+  configurations,
+  credentials,
+  environmentId,
+  integration,
+  integrationIdentifier,
+  integrationName,
+} from './integration-schemas.ts'
+
+const params = Type.Object({ integrationId: uuid({ description: 'The `_id` of the integration.' }) })
+const changeable = {
+  name: Type.Optional(integrationName),
+  identifier: Type.Optional(integrationIdentifier),
+  _environmentId: Type.Optional(environmentId),
+  credentials: Type.Optional(credentials),
+  active: Type.Optional(
+    Type.Boolean({ description: 'While active, the provider’s required credentials must be complete.' }),
+  ),
+  check: Type.Optional(
+    Type.Boolean({ description: 'Ask the provider itself whether the account is good, without sending.' }),
+  ),
+  conditions: Type.Optional(conditions),
+  configurations: Type.Optional(configurations),
+}
+const shared = { tag: 'Integrations', category: 'global' } as const
+
+export const integrationRoutes = [
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/integrations',
+    operationId: 'createIntegration',
+    summary: 'Create an integration',
+    description:
+      'The first active e-mail or SMS integration of a real provider becomes the primary one of its channel.',
+    scope: 'full',
+    body: Type.Object(
+      {
+        providerId: identifierText({ maxLength: 255, description: 'A provider of `GET /v1/providers`.' }),
+        channel,
+        ...changeable,
+      },
+      {
+        title: 'CreateIntegration',
+        examples: [
+          {
+            providerId: 'sendgrid',
+            channel: 'email',
+            name: 'SendGrid',
+            active: true,
+            check: true,
+            credentials: { apiKey: 'SG.xxxx', from: 'hello@example.com', senderName: 'Example' },
+          },
+        ],
+      },
+    ),
+    replies: { 201: integration },
+    errors: [409],
+    handle: async ({ db, world, secretReaders }, { caller, author, body, idempotency }) =>
+      secretReaders.made(await createIntegration(db, world, caller, { integration: body, author, idempotency })),
+  }),
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/v1/integrations',
+    operationId: 'listIntegrations',
+    summary: 'List all integrations',
+    description: 'Oldest first. An environment holds at most 500.',
+    scope: 'read',
+    replies: { 200: Type.Array(integration) },
+    handle: async ({ db, world, secretReaders }, { caller, author }) => {
+      const found = await integrationsFor(db, world.sealer, caller, { activeOnly: false })
+      return ok(await secretReaders.read(caller, author, found))
+    },
+  }),
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/v1/integrations/active',
+    operationId: 'listActiveIntegrations',
+    summary: 'List active integrations',
+    scope: 'read',
+    replies: { 200: Type.Array(integration) },
+    handle: async ({ db, world, secretReaders }, { caller, author }) => {
+      const found = await integrationsFor(db, world.sealer, caller, { activeOnly: true })
+      return ok(await secretReaders.read(caller, author, found))
+    },
+  }),
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/v1/integrations/{integrationId}',
+    operationId: 'retrieveIntegration',
+    summary: 'Retrieve an integration',
+    scope: 'read',
+    params,
+    replies: { 200: integration },
+    errors: [404],
+    handle: async ({ db, world, secretReaders }, { caller, author, params }) => {
+      const found = await integrationFor(db, world.sealer, caller, params.integrationId)
+      if (found === undefined) throw unknownIntegration(params.integrationId)
+      const [shown = found] = await secretReaders.read(caller, author, [found])
+      return ok(shown)
+    },
+  }),
+  route({
+    ...shared,
+    method: 'PUT',
+    path: '/v1/integrations/{integrationId}',
+    operationId: 'updateIntegration',
+    summary: 'Update an integration',
+    description:
+      'Members that are absent stay as they are; credentials, conditions and configurations are replaced as a whole.',
+    scope: 'full',
+    params,
+    body: Type.Object(changeable, {
+      title: 'UpdateIntegration',
+      examples: [{ active: true, credentials: { apiKey: 'SG.xxxx', from: 'hello@example.com' } }],
+    }),
+    replies: { 200: integration },
+    errors: [404, 409],
+    handle: async ({ db, world, secretReaders }, { caller, author, params, body, idempotency }) => {
+      const call = { id: params.integrationId, change: body, author, idempotency }
+      return secretReaders.answer(caller, author, await changeIntegration(db, world, caller, call))
+    },
+  }),
+  route({
+    ...shared,
+    method: 'DELETE',
+    path: '/v1/integrations/{integrationId}',
+    operationId: 'deleteIntegration',
+    summary: 'Delete an integration',
+    description: 'Cannot be undone. Answers with the integrations that are left.',
+    scope: 'full',
+    params,
+    replies: { 200: Type.Array(integration) },
+    errors: [404],
+    handle: async ({ db, world, secretReaders }, { caller, author, params, idempotency }) => {
+      const call = { id: params.integrationId, author, idempotency }
+      return secretReaders.answer(caller, author, await removeIntegration(db, world, caller, call))
+    },
+  }),
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/integrations/{integrationId}/set-primary',
+    operationId: 'setPrimaryIntegration',
+    summary: 'Make an integration the primary one',
+    description: 'E-mail and SMS only. Activates the integration and clears its conditions.',
+    scope: 'full',
+    params,
+    replies: { 200: integration },
+    errors: [404],
+    handle: async ({ db, world, secretReaders }, { caller, author, params, idempotency }) => {
+      const call = { id: params.integrationId, author, idempotency }
+      return secretReaders.answer(caller, author, await makePrimary(db, world, caller, call))
+    },
+  }),
+]

@@ -1,0 +1,210 @@
+// The schemas of messages, feed items and a subscriber's notifications.
+import { Type } from 'typebox'
+import { channels } from '../../../domain/delivery/integration.ts'
+import { messageStatuses } from '../../../domain/messages/message.ts'
+import { actionStatuses, buttonTypes } from '../../../domain/messages/message-marks.ts'
+import type { EmailBlock } from '../../../domain/workflows/workflow.ts'
+import { linkTargets, severities } from '../../../domain/workflows/workflow.ts'
+import { freeObject, literals, nullableFreeObject, nullableString, timestamp } from '../../schemas.ts'
+import { subscriber } from '../people/subscriber-schemas.ts'
+import { workflow } from '../workflows/workflow-schemas.ts'
+
+const text = (description?: string) => Type.Optional(Type.String(description === undefined ? {} : { description }))
+const moment = (description: string) => Type.Optional(timestamp({ description }))
+
+const button = Type.Object({
+  type: literals(buttonTypes),
+  content: Type.String(),
+  resultContent: text('What it says once it was pressed.'),
+  redirect: Type.Optional(
+    Type.Object({ url: Type.String(), target: text() }, { description: 'Where pressing it leads.' }),
+  ),
+})
+
+const cta = Type.Object(
+  {
+    type: Type.Optional(literals(['redirect'])),
+    data: Type.Optional(Type.Object({ url: text(), target: text('Where it opens.') })),
+    action: Type.Optional(
+      Type.Object({
+        status: Type.Optional(literals(actionStatuses)),
+        buttons: Type.Optional(Type.Array(button)),
+        result: Type.Optional(
+          Type.Object({ payload: Type.Optional(freeObject()), type: Type.Optional(literals(buttonTypes)) }),
+        ),
+      }),
+    ),
+  },
+  { title: 'MessageCallToAction', description: 'What can be done about it.' },
+)
+
+const actor = Type.Object(
+  {
+    data: nullableString({ description: 'A picture or an icon; of a user their avatar.' }),
+    type: literals(['none', 'user', 'system_icon', 'system_custom']),
+  },
+  { title: 'MessageActor', description: 'Whose picture is shown.' },
+)
+
+const emailBlock = Type.Object(
+  {
+    type: literals(['button', 'text']),
+    content: Type.String(),
+    url: text(),
+    styles: Type.Optional(Type.Object({ textAlign: Type.Optional(literals(['center', 'left', 'right'])) })),
+  },
+  { title: 'RenderedEmailBlock' },
+)
+
+const content = Type.Unsafe<string | EmailBlock[]>({
+  type: ['array', 'string'],
+  items: emailBlock,
+  description: 'What was said: the blocks of an e-mail that has some, else a text.',
+})
+
+/** What messages and feed items have in common. */
+const shared = {
+  _templateId: Type.String({ description: 'The workflow.' }),
+  _environmentId: Type.String(),
+  _organizationId: Type.String(),
+  _notificationId: Type.String(),
+  _subscriberId: Type.String({ description: 'The subscriber’s internal id.' }),
+  _jobId: Type.String(),
+  templateIdentifier: Type.String({ description: 'The workflow’s identifier.' }),
+  transactionId: Type.String(),
+  channel: literals(channels),
+  read: Type.Boolean(),
+  seen: Type.Boolean(),
+  archived: Type.Boolean(),
+  status: literals(messageStatuses),
+  cta,
+  payload: freeObject({ description: 'The payload of the event.' }),
+  overrides: freeObject({ description: 'The overrides of the event.' }),
+  tags: Type.Array(Type.String(), { description: 'The workflow’s tags.' }),
+  createdAt: timestamp({ description: 'When it was made, or came back from a snooze.' }),
+  updatedAt: timestamp(),
+}
+
+export const message = Type.Object(
+  {
+    _id: Type.String(),
+    ...shared,
+    _messageTemplateId: nullableString({ description: 'The template of the workflow’s step.' }),
+    _feedId: nullableString(),
+    subscriber: Type.Optional(subscriber),
+    template: Type.Optional(workflow),
+    stepId: text('The step of the workflow.'),
+    deliveredAt: Type.Optional(Type.Array(timestamp(), { description: 'Several after a snooze.' })),
+    firstSeenDate: moment('When it was first seen.'),
+    lastSeenDate: moment('When it was last seen.'),
+    lastReadDate: moment('When it was last read.'),
+    archivedAt: moment('When it was archived.'),
+    snoozedUntil: moment('When it comes back to the feed.'),
+    content: Type.Optional(content),
+    subject: text(),
+    email: text('The address it went to.'),
+    phone: text('The number it went to.'),
+    directWebhookUrl: text('The address it went to.'),
+    deviceTokens: Type.Optional(Type.Array(Type.String())),
+    providerId: text('The provider that was asked to send it.'),
+    identifier: text('The provider’s own id of it.'),
+    title: text(),
+    errorId: text('Why it did not arrive, for programs.'),
+    errorText: text('Why it did not arrive, for people.'),
+    actor: Type.Optional(actor),
+    data: Type.Optional(freeObject({ description: 'Custom data that goes with it.' })),
+    severity: literals(severities),
+    contextKeys: Type.Array(Type.String(), { description: 'The contexts of its event, each `type:id`.' }),
+    isTest: Type.Boolean({ description: 'Whether it was kept instead of sent, or made by a test of its workflow.' }),
+  },
+  { title: 'Message' },
+)
+
+const feedMembers = {
+  ...shared,
+  _messageTemplateId: text('The template of the workflow’s step.'),
+  actor,
+  subscriber: Type.Object({
+    _id: text(),
+    firstName: text(),
+    lastName: text(),
+    avatar: text(),
+    subscriberId: Type.String(),
+  }),
+  providerId: Type.String(),
+  content: Type.String({ description: 'What it says.' }),
+}
+
+export const feedItem = Type.Object(
+  {
+    _id: Type.String({ description: 'The id of the message.' }),
+    ...feedMembers,
+    _feedId: nullableString(),
+    subject: nullableString(),
+    deviceTokens: Type.Unsafe<string[] | null>({ type: ['array', 'null'], items: { type: 'string' } }),
+    data: nullableFreeObject({ description: 'Custom data that goes with it.' }),
+  },
+  { title: 'FeedItem' },
+)
+
+const redirect = Type.Optional(
+  Type.Object({ url: Type.String(), target: Type.Optional(literals(linkTargets)) }, { description: 'Where it leads.' }),
+)
+const inboxAction = Type.Object(
+  { label: Type.String(), isCompleted: Type.Boolean(), redirect },
+  { title: 'InboxAction' },
+)
+
+/** What inbox clients read. */
+const inboxMembers = {
+  id: Type.String({ description: 'The id of the message.' }),
+  transactionId: Type.String(),
+  subject: text(),
+  body: Type.String({ description: 'What it says.' }),
+  to: Type.Object({
+    id: Type.String(),
+    subscriberId: Type.String(),
+    firstName: text(),
+    lastName: text(),
+    avatar: text(),
+  }),
+  isRead: Type.Boolean(),
+  isSeen: Type.Boolean(),
+  isArchived: Type.Boolean(),
+  isSnoozed: Type.Boolean(),
+  snoozedUntil: moment('When it comes back to the feed.'),
+  deliveredAt: Type.Optional(Type.Array(timestamp())),
+  createdAt: timestamp({ description: 'When it was made, or came back from a snooze.' }),
+  readAt: moment('When it was last read.'),
+  firstSeenAt: moment('When it was first seen.'),
+  archivedAt: moment('When it was archived.'),
+  avatar: text('The actor’s picture.'),
+  primaryAction: Type.Optional(inboxAction),
+  secondaryAction: Type.Optional(inboxAction),
+  channelType: literals(channels),
+  tags: Type.Array(Type.String(), { description: 'The workflow’s tags.' }),
+  data: Type.Optional(freeObject()),
+  redirect,
+  workflow: Type.Object({
+    id: Type.String(),
+    identifier: Type.String(),
+    name: Type.String(),
+    critical: Type.Boolean(),
+    tags: Type.Array(Type.String()),
+    severity: literals(severities),
+  }),
+  severity: literals(severities),
+}
+
+export const inboxNotification = Type.Object(inboxMembers, { title: 'InboxNotification' })
+
+export const subscriberNotification = Type.Object(
+  {
+    _id: Type.String({ description: 'The id of the message, as `id`.' }),
+    ...feedMembers,
+    _feedId: text(),
+    ...inboxMembers,
+    body: Type.String({ description: 'What it says, as `content`.' }),
+  },
+  { title: 'SubscriberNotification', description: 'A feed item, with the members that inbox clients read.' },
+)

@@ -1,0 +1,115 @@
+// Messages: the list, and deleting one or all of a transaction.
+import { Type } from 'typebox'
+import { ok } from '../../../domain/answer.ts'
+import { channels } from '../../../domain/delivery/integration.ts'
+import { invalidField } from '../../../domain/problem.ts'
+import { removeMessage, removeMessagesOfTransaction } from '../../../manage/messages/message-deletion.ts'
+import type { MessagesQuery } from '../../../read/messages/messages.ts'
+import { messagesPage } from '../../../read/messages/messages.ts'
+import { route } from '../../route.ts'
+import { identifierText, literals, offsetPage, offsetParameters } from '../../schemas.ts'
+import { message } from './message-schemas.ts'
+
+const shared = { tag: 'Messages', category: 'global' } as const
+const limitMax = 1_000
+/** One statement finds the events of so many. */
+const transactionsMax = 100
+const contextKeysMax = 20
+const visibleText = { pattern: '^\\P{Cc}*$' }
+const channel = Type.Optional(literals(channels, { description: 'Only messages of this channel.' }))
+
+export const messageRoutes = [
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/v1/messages',
+    operationId: 'listMessages',
+    summary: 'List messages',
+    description:
+      'Newest first, from the first outcome on. Filters combine with AND. An event with more than 10,000 recipients, found by its transaction, is listed in no particular order.',
+    scope: 'read',
+    query: Type.Object({
+      channel,
+      subscriberId: Type.Optional(
+        Type.String({ maxLength: 255, ...visibleText, description: 'The whole id; an unknown one is an empty page.' }),
+      ),
+      transactionId: Type.Optional(
+        Type.Array(Type.String({ maxLength: 255, ...visibleText }), {
+          maxItems: transactionsMax,
+          description: 'Messages of any of these transactions.',
+        }),
+      ),
+      contextKeys: Type.Optional(
+        Type.Array(Type.String({ maxLength: 512, ...visibleText }), {
+          maxItems: contextKeysMax,
+          description: 'The exact set of contexts, each `type:id`; given empty, messages without a context.',
+        }),
+      ),
+      ...offsetParameters(limitMax),
+    }),
+    replies: { 200: offsetPage('MessagePage', message) },
+    handle: async ({ db, world }, { caller, query }) => ok(await messagesPage(db, world.sealer, caller, asked(query))),
+  }),
+  route({
+    ...shared,
+    method: 'DELETE',
+    path: '/v1/messages/{messageId}',
+    operationId: 'deleteMessage',
+    summary: 'Delete a message',
+    description: 'It disappears from lists and from the feed. What was sent stays sent.',
+    scope: 'full',
+    params: Type.Object({ messageId: Type.String({ maxLength: 255 }) }),
+    replies: {
+      200: Type.Object({ acknowledged: Type.Boolean(), status: Type.String() }, { title: 'DeletedMessage' }),
+    },
+    errors: [404],
+    handle: ({ db, world }, { caller, params, idempotency }) =>
+      removeMessage(db, world, caller.environment, { messageId: params.messageId, idempotency }),
+  }),
+  route({
+    ...shared,
+    method: 'DELETE',
+    path: '/v1/messages/transaction/{transactionId}',
+    operationId: 'deleteMessagesOfTransaction',
+    summary: 'Delete the messages of a transaction',
+    scope: 'full',
+    cost: 100,
+    params: Type.Object({ transactionId: identifierText({ maxLength: 255 }) }),
+    query: Type.Object({ channel }),
+    replies: { 204: null },
+    errors: [404],
+    handle: ({ db, world }, { caller, params, query, idempotency }) =>
+      removeMessagesOfTransaction(db, world, caller.environment, {
+        transactionId: params.transactionId,
+        channel: query.channel,
+        idempotency,
+      }),
+  }),
+]
+
+interface ListQuery extends Omit<MessagesQuery, 'page' | 'limit' | 'transactionIds'> {
+  readonly transactionId?: readonly string[]
+  readonly page?: number
+  readonly limit?: number
+}
+
+/** An empty filter is none, but for contexts, where it asks for messages without any. */
+function asked(query: ListQuery): MessagesQuery {
+  const { channel, subscriberId, contextKeys } = query
+  const transactionIds = query.transactionId?.filter((id) => id !== '') ?? []
+  return {
+    page: query.page ?? 0,
+    limit: query.limit ?? 10,
+    ...(channel === undefined ? {} : { channel }),
+    ...(subscriberId ? { subscriberId } : {}),
+    ...(transactionIds.length === 0 ? {} : { transactionIds }),
+    ...(contextKeys === undefined ? {} : { contextKeys: contextKeys.filter((key) => key !== '').map(contextKey) }),
+  }
+}
+
+function contextKey(key: string): string {
+  if (!/^[^:]+:./u.test(key)) {
+    throw invalidField('contextKeys', 'contextKeys must each be a type and an id with a colon between: `type:id`', key)
+  }
+  return key
+}

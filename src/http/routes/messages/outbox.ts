@@ -1,0 +1,194 @@
+// The outbox: /v1/outbox, what was kept instead of sent.
+import { Type } from 'typebox'
+import { ok } from '../../../domain/answer.ts'
+import type { Caller } from '../../../domain/environment.ts'
+import type { OutboxFilter } from '../../../domain/messages/outbox.ts'
+import { seesAddresses } from '../../../domain/messages/shown-addresses.ts'
+import type { Sealer } from '../../../domain/operate/sealed.ts'
+import { notFound } from '../../../domain/problem.ts'
+import { clearOutbox, removeFromOutbox } from '../../../manage/messages/outbox.ts'
+import type { OutboxItem } from '../../../read/messages/outbox.ts'
+import { itemWithoutAddresses, outboxPage } from '../../../read/messages/outbox.ts'
+import { findOutboxMessage, outboxEml, outboxHtml } from '../../../read/messages/outbox-message.ts'
+import type { CursorPage } from '../../../read/page/keyset-page.ts'
+import type { World } from '../../../world/world.ts'
+import { route } from '../../route.ts'
+import { cursorPage, cursorParameters } from '../../schemas.ts'
+import { outboxFilterOf, outboxFilters, outboxItem, outboxMessage, waitMsOf } from './outbox-schemas.ts'
+
+const shared = { tag: 'Outbox', category: 'global' } as const
+const { after, before, limit } = cursorParameters(['capturedAt'])
+const page = cursorPage('OutboxPage', outboxItem)
+const params = Type.Object({
+  messageId: Type.String({ maxLength: 255, description: 'The `_id` of an item of the list.' }),
+})
+
+/** A filter that is misspelled would else mean all of the outbox: another's message would end a wait, and all would be cleared. */
+const nothingElse = { additionalProperties: false } as const
+
+/** Whatever a template holds: no script runs, no form is sent, and nothing but pictures is fetched. */
+const htmlPolicy =
+  "sandbox; default-src 'none'; img-src https: data:; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+
+const emptyPage = { data: [], next: null, previous: null, totalCount: 0, totalCountCapped: false }
+
+const notThere = (messageId: string) => notFound(`Message ${messageId} is not in the outbox`)
+const noEmail = (messageId: string) => notFound(`There is no e-mail ${messageId} in the outbox`)
+
+const seenPage = (caller: Caller, page: CursorPage<OutboxItem>): CursorPage<OutboxItem> =>
+  seesAddresses(caller) ? page : { ...page, data: page.data.map(itemWithoutAddresses) }
+
+/** Whoever may not see a link must not find out by searching what it says. */
+function filterFor(sealer: Sealer, caller: Caller, query: Parameters<typeof outboxFilterOf>[0]): OutboxFilter {
+  const filter = outboxFilterOf(query)
+  const { recipient } = filter
+  return {
+    ...filter,
+    ...(recipient === undefined ? {} : { recipientDigest: sealer.digest(caller.environment.id, recipient) }),
+    ...(seesAddresses(caller) ? {} : { hidesLinks: true as const }),
+  }
+}
+
+const sealerFor = (world: World, caller: Caller): Sealer | undefined =>
+  seesAddresses(caller) ? world.sealer : undefined
+
+export const outboxRoutes = [
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/v1/outbox',
+    operationId: 'listOutbox',
+    summary: 'List captured messages',
+    description:
+      'What was kept instead of sent, newest first: by the built-in providers, and by integrations and environments with `configurations.capture`. Filters are joined by “and”. Kept for 7 days, the newest 10,000 of an environment.',
+    scope: 'read',
+    query: Type.Object({ ...outboxFilters, after, before, limit }),
+    replies: { 200: page },
+    handle: async ({ db, world }, { caller, query }) => {
+      const filter = filterFor(world.sealer, caller, query)
+      const page = await outboxPage(db, caller.environment, filter, query, sealerFor(world, caller))
+      return ok(seenPage(caller, page))
+    },
+  }),
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/v1/outbox/wait',
+    operationId: 'waitForOutbox',
+    summary: 'Wait for a captured message',
+    description:
+      'Answers as soon as a message fits, also one that is there already, with the first page of those that do. When the time is over the page is empty. For test suites: trigger, then wait for what must come of it.',
+    scope: 'read',
+    query: Type.Object(
+      {
+        ...outboxFilters,
+        limit,
+        timeout: Type.Optional(
+          Type.String({
+            maxLength: 8,
+            default: '30s',
+            description: 'How long to wait: `500ms`, `30s`, `1m`; a number is in seconds. At most 60 seconds.',
+          }),
+        ),
+      },
+      nothingElse,
+    ),
+    replies: { 200: page },
+    handle: async ({ db, world, outboxWaits }, { caller, query, untilGone }) => {
+      const filter = filterFor(world.sealer, caller, query)
+      const how = { timeoutMs: waitMsOf(query.timeout), signal: untilGone() }
+      // Nothing fits: a page and its count would look through the whole outbox twice more.
+      if (!(await outboxWaits.wait(caller.environment, filter, how))) return ok(emptyPage)
+      const paging = query.limit === undefined ? {} : { limit: query.limit }
+      const page = await outboxPage(db, caller.environment, filter, paging, sealerFor(world, caller))
+      return ok(seenPage(caller, page))
+    },
+  }),
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/v1/outbox/{messageId}',
+    operationId: 'retrieveFromOutbox',
+    summary: 'Retrieve a captured message',
+    description: 'With everything that its provider would have been given.',
+    scope: 'read',
+    params,
+    replies: { 200: outboxMessage },
+    errors: [404],
+    handle: async ({ db, world }, { caller, params: { messageId } }) => {
+      const found = await findOutboxMessage(db, world.sealer, caller, messageId)
+      if (found === undefined) throw notThere(messageId)
+      return ok(found)
+    },
+  }),
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/v1/outbox/{messageId}/eml',
+    operationId: 'retrieveEmlFromOutbox',
+    summary: 'Retrieve a captured e-mail as a file',
+    description:
+      'As it would have travelled by SMTP, with its attachments. Blind copies are not in it, as in any mail.',
+    scope: 'read',
+    cost: 20,
+    params,
+    produces: 'message/rfc822',
+    replies: { 200: null },
+    errors: [404],
+    handle: async ({ db, world }, { caller, params: { messageId } }) => {
+      const eml = await outboxEml(db, world.sealer, caller, messageId)
+      if (eml === undefined) throw noEmail(messageId)
+      return { ...ok(eml), headers: { 'content-disposition': `attachment; filename="${messageId}.eml"` } }
+    },
+  }),
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/v1/outbox/{messageId}/html',
+    operationId: 'retrieveHtmlFromOutbox',
+    summary: 'Retrieve the HTML of a captured e-mail',
+    description: 'Under a policy by which it runs no script and fetches nothing but pictures.',
+    scope: 'read',
+    params,
+    produces: 'text/html; charset=utf-8',
+    replies: { 200: null },
+    errors: [404],
+    handle: async ({ db, world }, { caller, params: { messageId } }) => {
+      const html = await outboxHtml(db, world.sealer, caller, messageId)
+      if (html === undefined) throw noEmail(messageId)
+      return { ...ok(html), headers: { 'content-security-policy': htmlPolicy } }
+    },
+  }),
+  route({
+    ...shared,
+    method: 'DELETE',
+    path: '/v1/outbox',
+    operationId: 'clearOutbox',
+    summary: 'Clear the outbox',
+    description:
+      'All of it, or what the filters mean. Only the outbox forgets them: messages and activity stay as they are.',
+    scope: 'full',
+    query: Type.Object(outboxFilters, nothingElse),
+    replies: {
+      200: Type.Object(
+        { removed: Type.Integer({ description: 'How many were taken out.' }) },
+        { title: 'OutboxCleared' },
+      ),
+    },
+    handle: ({ db, world }, { caller, query, idempotency }) =>
+      clearOutbox(db, world, caller.environment, { filter: filterFor(world.sealer, caller, query), idempotency }),
+  }),
+  route({
+    ...shared,
+    method: 'DELETE',
+    path: '/v1/outbox/{messageId}',
+    operationId: 'removeFromOutbox',
+    summary: 'Remove a message from the outbox',
+    scope: 'full',
+    params,
+    replies: { 204: null },
+    errors: [404],
+    handle: ({ db, world }, { caller, params: { messageId }, idempotency }) =>
+      removeFromOutbox(db, world, caller.environment, { messageId, idempotency }),
+  }),
+]

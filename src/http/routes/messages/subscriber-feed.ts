@@ -1,0 +1,270 @@
+// A subscriber's in-app feed: the items, how many are open, and what can be done with them.
+import { Type } from 'typebox'
+import type { Answer } from '../../../domain/answer.ts'
+import { ok } from '../../../domain/answer.ts'
+import {
+  actionStatuses,
+  buttonTypes,
+  markOf,
+  marks,
+  messagesPerMarkMax,
+} from '../../../domain/messages/message-marks.ts'
+import { messageWithoutAddresses, seesAddresses } from '../../../domain/messages/shown-addresses.ts'
+import { invalidField } from '../../../domain/problem.ts'
+import { answerButton, markAll, markSome } from '../../../manage/messages/message-marks.ts'
+import { unknownSubscriber } from '../../../manage/people/subscribers.ts'
+import type { FeedFilter } from '../../../read/messages/feed.ts'
+import { feedCount, feedPage } from '../../../read/messages/feed.ts'
+import { payloadFilterLengthMax, readPayloadFilter } from '../../request/payload-filter.ts'
+import type { Call, Service } from '../../route.ts'
+import { route } from '../../route.ts'
+import { freeObject, literals, offsetPage, offsetParameters, pageLimitMax } from '../../schemas.ts'
+import { subscriberId } from '../people/subscriber-schemas.ts'
+import { feedItem, message } from './message-schemas.ts'
+
+const shared = { tag: 'Feed', category: 'global' } as const
+const params = Type.Object({ subscriberId })
+/** What a badge shows is a hundred at the most; a thousand is for those who want to know better. */
+const countLimitMax = 1_000
+const feedsMax = 20
+
+const feedIdentifier = Type.Optional(
+  Type.Array(Type.String({ minLength: 1, maxLength: 255, pattern: '^\\P{Cc}+$' }), {
+    maxItems: feedsMax,
+    description: 'Only items of these feeds, by the `feedId` of their steps.',
+  }),
+)
+/** One id, or several. */
+const messageId = Type.Unsafe<string | string[]>({
+  type: ['string', 'array'],
+  format: 'uuid',
+  items: { type: 'string', format: 'uuid' },
+  minItems: 1,
+  maxItems: messagesPerMarkMax,
+  description: 'The message, or a list of them.',
+})
+const exampleId = '01942a63-0d2e-7abc-8def-0123456789ab'
+const markAs = literals(marks, {
+  description:
+    '`read`: read and seen. `unread`: seen, and neither read nor archived. `unseen`: none of the three. `archived`: read, seen and archived. `unarchived`: read and seen.',
+})
+const flag = (description: string) => Type.Optional(Type.Boolean({ description }))
+const count = Type.Object({ count: Type.Integer() }, { title: 'FeedCount' })
+
+const countQuery = {
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: countLimitMax, default: 100, description: 'Counting stops there.' }),
+  ),
+  feedIdentifier,
+  feedId: feedIdentifier,
+}
+
+export const subscriberFeedRoutes = [
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/v1/subscribers/{subscriberId}/notifications/feed',
+    operationId: 'retrieveFeed',
+    summary: 'Retrieve a subscriber’s in-app feed',
+    description: 'Newest first. Archived items are there, snoozed ones are not.',
+    scope: 'read',
+    params,
+    query: Type.Object({
+      ...offsetParameters(pageLimitMax),
+      read: flag('Only items that are read, or not.'),
+      seen: flag('Only items that are seen, or not.'),
+      payload: Type.Optional(
+        Type.String({
+          maxLength: payloadFilterLengthMax,
+          description: 'Base64 of a JSON object: only items whose event’s payload contains it.',
+        }),
+      ),
+      feedIdentifier,
+    }),
+    replies: { 200: offsetPage('FeedPage', feedItem) },
+    errors: [404],
+    handle: async ({ db, versions }, { caller, params, query }) => {
+      const payload = readPayloadFilter(query.payload)
+      const asked = {
+        page: query.page ?? 0,
+        limit: query.limit ?? 10,
+        ...filterOf(query),
+        ...(payload === undefined ? {} : { payload }),
+      }
+      const page = await feedPage(db, caller.environment, params.subscriberId, asked, versions)
+      if (page === undefined) throw unknownSubscriber(params.subscriberId)
+      return ok(seesAddresses(caller) ? page : { ...page, data: page.data.map(messageWithoutAddresses) })
+    },
+  }),
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/v1/subscribers/{subscriberId}/notifications/unseen',
+    operationId: 'countUnseen',
+    summary: 'Count unseen items of the feed',
+    scope: 'read',
+    params,
+    query: Type.Object({
+      seen: Type.Optional(Type.Boolean({ default: false, description: 'Count the seen ones instead.' })),
+      read: flag('Only items that are read, or not.'),
+      ...countQuery,
+    }),
+    replies: { 200: count },
+    errors: [404],
+    handle: (service, call) => counted(service, call),
+  }),
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/v1/subscribers/{subscriberId}/notifications/unread',
+    operationId: 'countUnread',
+    summary: 'Count unread items of the feed',
+    scope: 'read',
+    params,
+    query: Type.Object({
+      read: Type.Optional(Type.Boolean({ default: false, description: 'Count the read ones instead.' })),
+      seen: flag('Only items that are seen, or not.'),
+      ...countQuery,
+    }),
+    replies: { 200: count },
+    errors: [404],
+    handle: (service, call) => counted(service, call),
+  }),
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/subscribers/{subscriberId}/messages/mark-as',
+    operationId: 'markMessages',
+    summary: 'Mark messages as read, seen or archived',
+    description:
+      'Answers the messages that were marked, in the order of their ids in the request; ids that are not of this subscriber are left out.',
+    scope: 'full',
+    params,
+    body: Type.Object(
+      { messageId, markAs },
+      { title: 'MarkMessages', examples: [{ messageId: [exampleId], markAs: 'read' }] },
+    ),
+    replies: { 201: Type.Array(message) },
+    errors: [404],
+    handle: ({ db, world }, { caller, params, body, idempotency }) =>
+      markSome(db, world, caller.environment, {
+        subscriberId: params.subscriberId,
+        messageIds: [body.messageId].flat(),
+        mark: body.markAs,
+        idempotency,
+      }),
+  }),
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/subscribers/{subscriberId}/messages/mark-all',
+    operationId: 'markAllMessages',
+    summary: 'Mark the whole feed as read, seen or archived',
+    description: 'Answers how many items were changed. Snoozed ones are not in the feed and stay as they are.',
+    scope: 'full',
+    params,
+    body: Type.Object(
+      {
+        markAs,
+        feedIdentifier: Type.Optional(
+          Type.Unsafe<string | string[]>({
+            type: ['string', 'array'],
+            minLength: 1,
+            maxLength: 255,
+            items: { type: 'string', minLength: 1, maxLength: 255 },
+            minItems: 1,
+            maxItems: feedsMax,
+            description: 'Only items of this feed, or of these.',
+          }),
+        ),
+      },
+      { title: 'MarkAllMessages', examples: [{ markAs: 'read' }] },
+    ),
+    replies: { 201: Type.Integer({ description: 'How many items were changed.' }) },
+    errors: [404],
+    handle: ({ db, world }, { caller, params, body, idempotency }) =>
+      markAll(db, world, caller.environment, {
+        subscriberId: params.subscriberId,
+        mark: body.markAs,
+        feedIds: body.feedIdentifier === undefined ? undefined : [body.feedIdentifier].flat(),
+        idempotency,
+      }),
+  }),
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/subscribers/{subscriberId}/messages/markAs',
+    operationId: 'markMessagesBySeenAndRead',
+    summary: 'Mark messages as seen or read, by member',
+    description: 'The older form of `mark-as`.',
+    scope: 'full',
+    params,
+    body: Type.Object(
+      { messageId, mark: Type.Object({ seen: flag('Seen, or not.'), read: flag('Read, or not.') }) },
+      { title: 'MarkMessagesBySeenAndRead', examples: [{ messageId: exampleId, mark: { seen: true } }] },
+    ),
+    replies: { 201: Type.Array(message) },
+    errors: [404],
+    handle: ({ db, world }, { caller, params, body, idempotency }) => {
+      const mark = markOf(body.mark)
+      if (mark === undefined) throw invalidField('mark', 'mark needs `seen` or `read`; what is read cannot be unseen')
+      const { subscriberId } = params
+      const messageIds = [body.messageId].flat()
+      return markSome(db, world, caller.environment, { subscriberId, messageIds, mark, idempotency })
+    },
+  }),
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/subscribers/{subscriberId}/messages/{messageId}/actions/{type}',
+    operationId: 'answerMessageButton',
+    summary: 'Press a button of a message',
+    description: 'The button becomes the result of the message’s action, with the status and the payload given.',
+    scope: 'full',
+    params: Type.Object({ subscriberId, messageId: Type.String({ maxLength: 255 }), type: literals(buttonTypes) }),
+    body: Type.Object(
+      {
+        status: literals(actionStatuses),
+        payload: Type.Optional(freeObject({ description: 'Kept with the result; at most 16 KB.' })),
+      },
+      { title: 'AnswerMessageButton', examples: [{ status: 'done', payload: { answer: 'accepted' } }] },
+    ),
+    replies: { 201: message },
+    errors: [404],
+    handle: ({ db, world }, { caller, params, body, idempotency }) =>
+      answerButton(db, world, caller.environment, {
+        ...params,
+        status: body.status,
+        payload: body.payload,
+        idempotency,
+      }),
+  }),
+]
+
+interface FilterQuery {
+  readonly read?: boolean
+  readonly seen?: boolean
+  readonly feedIdentifier?: readonly string[]
+  readonly feedId?: readonly string[]
+}
+
+function filterOf(query: FilterQuery): FeedFilter {
+  const feedIds = [...(query.feedIdentifier ?? []), ...(query.feedId ?? [])]
+  return {
+    ...(query.read === undefined ? {} : { read: query.read }),
+    ...(query.seen === undefined ? {} : { seen: query.seen }),
+    ...(feedIds.length === 0 ? {} : { feedIds }),
+  }
+}
+
+async function counted(
+  { db }: Service,
+  { caller, params, query }: Call<{ subscriberId: string }, FilterQuery & { limit?: number }, undefined>,
+): Promise<Answer<{ count: number }>> {
+  const found = await feedCount(db, caller.environment, params.subscriberId, {
+    ...filterOf(query),
+    limit: query.limit ?? 100,
+  })
+  if (found === undefined) throw unknownSubscriber(params.subscriberId)
+  return ok({ count: found })
+}

@@ -1,0 +1,65 @@
+// Privacy erase: /v1/subscribers/{subscriberId}/erase, /v1/erasures/{erasureId}.
+import { Type } from 'typebox'
+import { ok } from '../../../domain/answer.ts'
+import { erasurePhases, removedKinds } from '../../../domain/people/erasure.ts'
+import { notFound } from '../../../domain/problem.ts'
+import { isUuid } from '../../../domain/uuid-v7.ts'
+import { eraseSubscriber } from '../../../manage/people/erase-subscriber.ts'
+import { findErasure } from '../../../store/people/erasures.ts'
+import { route } from '../../route.ts'
+import { identifierText, literals, nullableString, timestamp } from '../../schemas.ts'
+
+const erasure = Type.Object(
+  {
+    _id: Type.String(),
+    status: literals(['running', 'completed', 'stuck'], {
+      description: '`stuck`: it failed again and again, see the log; the same call sets it going anew.',
+    }),
+    phase: literals(erasurePhases, { description: 'What is being done.' }),
+    subscriberHash: Type.String({
+      description: 'A keyed hash of the subscriberId: the same for the same id, and no way back to it.',
+    }),
+    requestedBy: Type.String({ description: 'The id of the API key that asked for it.' }),
+    requestedAt: timestamp(),
+    completedAt: nullableString({ format: 'date-time' }),
+    removed: Type.Object(Object.fromEntries(removedKinds.map((kind) => [kind, Type.Integer()])), {
+      description:
+        'How many were removed so far, by kind. `mentionsInEvents`: events of others that the person was taken out of; `suppressedAddresses`: addresses that became hashes, so that they are still left alone.',
+    }),
+  },
+  { title: 'Erasure' },
+)
+const shared = { tag: 'Subscribers', category: 'configuration', scope: 'full' } as const
+
+export const erasureRoutes = [
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/subscribers/{subscriberId}/erase',
+    operationId: 'eraseSubscriber',
+    summary: 'Erase a person',
+    description:
+      'Removes everything that is kept of a subscriber, also of one that was deleted before: steps still to run are canceled first, then messages, activity, digests, topic subscriptions, channels and the subscriber go, and events that were for them alone. It cannot be undone. The answer is a receipt, which tells how far it has come.',
+    cost: 100,
+    params: Type.Object({ subscriberId: identifierText({ maxLength: 255 }) }),
+    replies: { 202: erasure },
+    errors: [404, 409],
+    handle: ({ db, world, queue }, { caller, params, idempotency }) =>
+      eraseSubscriber(db, world, caller.environment, queue, { ...params, keyId: caller.keyId, idempotency }),
+  }),
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/v1/erasures/{erasureId}',
+    operationId: 'getErasure',
+    summary: 'Retrieve an erasure',
+    params: Type.Object({ erasureId: Type.String({ maxLength: 100 }) }),
+    replies: { 200: erasure },
+    errors: [404],
+    handle: async ({ db }, { caller, params: { erasureId } }) => {
+      const found = isUuid(erasureId) ? await findErasure(db, caller.environment, erasureId) : undefined
+      if (found === undefined) throw notFound(`Erasure ${erasureId} was not found`)
+      return ok(found)
+    },
+  }),
+]

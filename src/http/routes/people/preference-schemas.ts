@@ -1,0 +1,201 @@
+// The schemas of preferences: switches, hours, how often; as they are asked for and as they are answered.
+import type { TObject, TSchemaOptions } from 'typebox'
+import { Type } from 'typebox'
+import { channels as channelNames } from '../../../domain/delivery/integration.ts'
+import { frequencyTypes } from '../../../domain/preferences/preference.ts'
+import { outsideWays, timePattern } from '../../../domain/preferences/schedule.ts'
+import { severities, weekDays } from '../../../domain/workflows/workflow.ts'
+import { freeObject, identifierText, literals, nullableBoolean, nullableString, timestamp } from '../../schemas.ts'
+
+/** More pauses in a day than anybody makes. */
+const rangesPerDayMax = 24
+
+/** An object or null, with one type list instead of a union, for short error messages. */
+const orNull = <Schema extends TObject>(schema: Schema, options: TSchemaOptions = {}) =>
+  Type.Unsafe<Type.Static<Schema> | null>({ ...schema, type: ['object', 'null'], ...options })
+
+const time = (description: string) => Type.String({ pattern: timePattern, maxLength: 8, description })
+const day = Type.Object({
+  isEnabled: Type.Boolean(),
+  hours: Type.Optional(
+    Type.Array(
+      Type.Object({
+        start: time('Such as `09:00 AM`, or `09:00` of 24 hours.'),
+        end: time('One that is not after the start is on the next day; `11:59 PM` is the end of the day.'),
+      }),
+      { maxItems: rangesPerDayMax, description: 'Without any, the whole day is open.' },
+    ),
+  ),
+})
+const week = Type.Object(
+  {
+    monday: Type.Optional(day),
+    tuesday: Type.Optional(day),
+    wednesday: Type.Optional(day),
+    thursday: Type.Optional(day),
+    friday: Type.Optional(day),
+    saturday: Type.Optional(day),
+    sunday: Type.Optional(day),
+  },
+  { description: 'In the subscriber’s time zone. Days that are absent are closed.' },
+)
+const outsideMeaning =
+  'What becomes of e-mail, SMS, push, chat and custom steps outside the hours: `skip` drops them, `hold` sends each when the hours begin, `bundle` sends those of one step as one, with all events in `step.events`.'
+
+export const schedule = Type.Object(
+  {
+    isEnabled: Type.Boolean(),
+    weeklySchedule: Type.Optional(week),
+    outside: Type.Optional(literals(outsideWays, { description: outsideMeaning })),
+  },
+  { title: 'SubscriberSchedule' },
+)
+
+const frequencyMembers = {
+  type: literals(frequencyTypes, {
+    description:
+      '`instant`, `hourly` (an hour after the first), `daily` or `weekly`: what comes meanwhile is told at once.',
+  }),
+  atTime: Type.Optional(
+    Type.String({ pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', description: 'Daily and weekly: `HH:mm`; else 09:00.' }),
+  ),
+  weekDay: Type.Optional(literals(weekDays, { description: 'Weekly: the day; else Monday.' })),
+}
+export const frequency = Type.Object(frequencyMembers, { title: 'PreferenceFrequency' })
+
+const switchable = Object.fromEntries(channelNames.map((name) => [name, Type.Optional(Type.Boolean())]))
+export const channels = Type.Object(switchable, { title: 'PreferenceChannels' })
+
+const channelsChange = orNull(
+  Type.Object({
+    in_app: Type.Optional(nullableBoolean()),
+    email: Type.Optional(nullableBoolean()),
+    sms: Type.Optional(nullableBoolean()),
+    chat: Type.Optional(nullableBoolean()),
+    push: Type.Optional(nullableBoolean()),
+  }),
+  { description: 'Channels that are absent stay as they are; null leaves one to whoever is asked next.' },
+)
+const enabled = nullableBoolean({ description: 'False switches off every channel without a switch of its own.' })
+
+/** What may be said of one workflow. */
+export const workflowChange = {
+  enabled: Type.Optional(enabled),
+  channels: Type.Optional(channelsChange),
+  frequency: Type.Optional(
+    orNull(Type.Object(frequencyMembers), {
+      description: 'Of one workflow only: how often to hear of it, beside the feed.',
+    }),
+  ),
+}
+/** What may be said of all. */
+export const globalChange = {
+  enabled: Type.Optional(enabled),
+  channels: Type.Optional(channelsChange),
+  schedule: Type.Optional(
+    orNull(
+      Type.Object({
+        isEnabled: Type.Optional(Type.Boolean()),
+        weeklySchedule: Type.Optional(orNull(week)),
+        outside: Type.Optional(
+          Type.Unsafe<(typeof outsideWays)[number] | null>({
+            type: ['string', 'null'],
+            enum: [...outsideWays, null],
+            description: outsideMeaning,
+          }),
+        ),
+      }),
+      { description: 'Of all workflows: the hours to be told in. Members that are absent stay; the week is replaced.' },
+    ),
+  ),
+  doNotDisturbUntil: Type.Optional(
+    nullableString({
+      format: 'date-time',
+      maxLength: 64,
+      description: 'Of all workflows: nothing disturbs before this moment; what is held is sent as one then.',
+    }),
+  ),
+}
+
+export const workflowId = identifierText({ maxLength: 255, description: 'The workflow’s id or identifier.' })
+
+const overrides = Type.Array(
+  Type.Object({ channel: literals(channelNames), source: literals(['subscriber', 'workflowOverride', 'template']) }),
+  { description: 'Who decided on each channel.' },
+)
+const resolved = { enabled: Type.Boolean(), channels }
+
+export const preferencesAnswer = Type.Object(
+  {
+    global: Type.Object({
+      ...resolved,
+      schedule: Type.Optional(schedule),
+      doNotDisturbUntil: Type.Optional(timestamp()),
+    }),
+    workflows: Type.Array(
+      Type.Object({
+        ...resolved,
+        overrides,
+        workflow: Type.Object({
+          id: Type.String(),
+          slug: Type.String(),
+          identifier: Type.String(),
+          name: Type.String(),
+          critical: Type.Boolean(),
+          updatedAt: timestamp(),
+        }),
+        frequency: Type.Optional(frequency),
+        updatedAt: Type.Optional(timestamp({ description: 'When the subscriber last chose something for it.' })),
+      }),
+    ),
+    hasMore: Type.Boolean({ description: 'Whether there are more workflows on the next page.' }),
+  },
+  { title: 'SubscriberPreferences' },
+)
+
+export const leveledPreference = Type.Object(
+  {
+    level: literals(['global', 'template']),
+    ...resolved,
+    workflow: Type.Object({
+      id: Type.String(),
+      identifier: Type.String(),
+      name: Type.String(),
+      critical: Type.Boolean(),
+      tags: Type.Array(Type.String()),
+      data: Type.Optional(freeObject()),
+      severity: literals(severities),
+    }),
+    frequency: Type.Optional(frequency),
+  },
+  { title: 'WorkflowPreference' },
+)
+
+export const inboxPreference = Type.Object(
+  {
+    level: literals(['global', 'template'], { description: '`template`: of one workflow.' }),
+    ...resolved,
+    overrides,
+    workflow: Type.Optional(leveledPreference.properties.workflow),
+    frequency: Type.Optional(frequency),
+    schedule: Type.Optional(schedule),
+  },
+  { title: 'InboxPreference' },
+)
+
+export const globalPreference = Type.Object({ preference: Type.Object(resolved) }, { title: 'GlobalPreference' })
+
+export const templatePreference = Type.Object(
+  {
+    template: Type.Object({
+      _id: Type.String(),
+      name: Type.String(),
+      critical: Type.Boolean(),
+      triggers: Type.Array(
+        Type.Object({ type: Type.String(), identifier: Type.String(), variables: Type.Array(freeObject()) }),
+      ),
+    }),
+    preference: Type.Object({ ...resolved, overrides }),
+  },
+  { title: 'TemplatePreference' },
+)

@@ -1,0 +1,65 @@
+// What a subscriber can be reached by: /v1/subscribers/{subscriberId}/credentials, and whether it is online.
+import { Type } from 'typebox'
+import { addCredentials, changeOnlineStatus, removeCredentials } from '../../../manage/people/subscribers.ts'
+import { route } from '../../route.ts'
+import { channelInput, subscriber, subscriberId } from './subscriber-schemas.ts'
+
+const params = Type.Object({ subscriberId })
+const shared = { tag: 'Subscribers', category: 'configuration', scope: 'full', errors: [404] } as const
+
+const append = {
+  ...shared,
+  path: '/v1/subscribers/{subscriberId}/credentials',
+  description:
+    'Device tokens are appended to those already there; other members given replace, members not given stay. Without an integration of the provider the credentials are kept for the first to come.',
+  params,
+  body: channelInput,
+  replies: { 200: subscriber },
+} as const
+
+export const subscriberChannelRoutes = [
+  route({
+    ...append,
+    method: 'PUT',
+    operationId: 'updateSubscriberCredentials',
+    summary: 'Update provider credentials',
+    handle: ({ db, world }, { caller, params, body, idempotency }) =>
+      addCredentials(db, world, caller.environment, { subscriberId: params.subscriberId, channel: body, idempotency }),
+  }),
+  route({
+    ...append,
+    method: 'PATCH',
+    operationId: 'appendSubscriberCredentials',
+    summary: 'Append provider credentials',
+    handle: ({ db, world }, { caller, params, body, idempotency }) =>
+      addCredentials(db, world, caller.environment, { subscriberId: params.subscriberId, channel: body, idempotency }),
+  }),
+  route({
+    ...shared,
+    method: 'DELETE',
+    path: '/v1/subscribers/{subscriberId}/credentials/{providerId}',
+    operationId: 'deleteSubscriberCredentials',
+    summary: 'Delete provider credentials',
+    params: Type.Object({ subscriberId, providerId: channelInput.properties.providerId }),
+    replies: { 204: null },
+    handle: ({ db, world }, { caller, params, idempotency }) =>
+      removeCredentials(db, world, caller.environment, { ...params, idempotency }),
+  }),
+  route({
+    ...shared,
+    method: 'PATCH',
+    path: '/v1/subscribers/{subscriberId}/online-status',
+    operationId: 'updateSubscriberOnlineStatus',
+    summary: 'Update the online status',
+    description: '`lastOnlineAt` is set when a subscriber goes offline.',
+    params,
+    body: Type.Object({ isOnline: Type.Boolean() }, { title: 'UpdateOnlineStatus', examples: [{ isOnline: true }] }),
+    replies: { 200: subscriber },
+    handle: ({ db, world }, { caller, params, body, idempotency }) =>
+      changeOnlineStatus(db, world, caller.environment, {
+        subscriberId: params.subscriberId,
+        isOnline: body.isOnline,
+        idempotency,
+      }),
+  }),
+]

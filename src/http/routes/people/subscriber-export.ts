@@ -1,0 +1,34 @@
+// The export of one person: /v1/subscribers/{subscriberId}/export.
+import { Readable } from 'node:stream'
+import { Type } from 'typebox'
+import { ok } from '../../../domain/answer.ts'
+import { unknownSubscriber } from '../../../manage/people/subscribers.ts'
+import { exportLines, findExport } from '../../../read/people/export-subscriber.ts'
+import { route } from '../../route.ts'
+import { identifierText } from '../../schemas.ts'
+
+export const subscriberExportRoutes = [
+  route({
+    tag: 'Subscribers',
+    category: 'configuration',
+    method: 'GET',
+    path: '/v1/subscribers/{subscriberId}/export',
+    operationId: 'exportSubscriber',
+    summary: 'Export a person',
+    description:
+      'Everything that is kept of a subscriber, also of one that was deleted, as lines of JSON with a `kind`: first a `header` with the version of the format; then `subscriber`, `preferences`, `channel`, `topic_subscription`, `suppression`, `digest_event`, `notification` (with its steps) and `message`; last `end` with how many there were of each kind. Without that last line the export is not whole.',
+    scope: 'full',
+    cost: 100,
+    params: Type.Object({ subscriberId: identifierText({ maxLength: 255 }) }),
+    produces: 'application/x-ndjson',
+    replies: { 200: null },
+    errors: [404],
+    handle: async ({ db, world }, { caller, params: { subscriberId }, untilGone }) => {
+      const found = await findExport(db, caller.environment, subscriberId)
+      if (found === undefined) throw unknownSubscriber(subscriberId)
+      const parts = { sealer: world.sealer, now: world.now(), gone: untilGone() }
+      // As many pages are read ahead as the stream asks for: one.
+      return ok(Readable.from(exportLines(db, caller.environment, found, parts), { highWaterMark: 1 }))
+    },
+  }),
+]

@@ -1,0 +1,175 @@
+// Subscribers: /v2/subscribers, and bulk creation.
+import { Type } from 'typebox'
+import type { ChannelInput } from '../../../commit/channel-changes.ts'
+import { ok } from '../../../domain/answer.ts'
+import type { SubscriberFields } from '../../../domain/people/subscriber.ts'
+import type { BulkElement } from '../../../manage/people/subscriber-bulk.ts'
+import { createSubscribersInBulk } from '../../../manage/people/subscriber-bulk.ts'
+import type { NewSubscriber } from '../../../manage/people/subscriber-creations.ts'
+import { changeSubscriber, removeSubscriber, unknownSubscriber } from '../../../manage/people/subscribers.ts'
+import { findSubscriber, searchSubscribers, subscriberOrders } from '../../../read/people/subscribers.ts'
+import { elementCheck } from '../../request/validator.ts'
+import { route } from '../../route.ts'
+import { cursorPage, cursorParameters } from '../../schemas.ts'
+import {
+  bulkResult,
+  bulkSubscriber,
+  subscriber,
+  subscriberExample,
+  subscriberFields,
+  subscriberId,
+} from './subscriber-schemas.ts'
+
+const params = Type.Object({ subscriberId })
+const shared = { tag: 'Subscribers', category: 'configuration' } as const
+/** Enough for a screenful of people and small enough for one statement. */
+const bulkMax = 500
+
+export const subscriberRoutes = [
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/v2/subscribers',
+    operationId: 'createSubscriber',
+    summary: 'Create a subscriber',
+    description: 'Creates the subscriber, or updates it if it exists: members that are absent stay, null clears.',
+    scope: 'full',
+    query: Type.Object({
+      failIfExists: Type.Optional(
+        Type.Boolean({ default: false, description: 'Whether to answer 409 if the subscriber exists.' }),
+      ),
+    }),
+    body: Type.Object(
+      { subscriberId, ...subscriberFields },
+      { title: 'CreateSubscriber', examples: [subscriberExample] },
+    ),
+    replies: { 201: subscriber },
+    errors: [409],
+    handle: ({ subscriberCreations }, { caller, query, body, idempotency }) =>
+      subscriberCreations.add(caller.environment, {
+        subscriber: trimmed(body),
+        failIfExists: query.failIfExists === true,
+        idempotency,
+      }),
+  }),
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/v2/subscribers',
+    operationId: 'searchSubscribers',
+    summary: 'Search subscribers',
+    description:
+      'Filters are case-sensitive and combine with AND: `subscriberId` is exact; `email`, `phone` and `name` ("first last") contain the text, or begin with it where it is shorter than three characters.',
+    scope: 'read',
+    query: Type.Object({
+      ...cursorParameters(subscriberOrders),
+      email: Type.Optional(Type.String({ maxLength: 320, description: 'Part of the e-mail address.' })),
+      name: Type.Optional(Type.String({ maxLength: 511, description: 'Part of the name.' })),
+      phone: Type.Optional(Type.String({ maxLength: 64, description: 'Part of the phone number.' })),
+      subscriberId: Type.Optional(Type.String({ maxLength: 255, description: 'The whole id.' })),
+    }),
+    replies: { 200: cursorPage('SubscriberPage', subscriber) },
+    handle: async ({ db, world }, { caller, query }) => ok(await searchSubscribers(db, world.sealer, caller, query)),
+  }),
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/v2/subscribers/{subscriberId}',
+    operationId: 'retrieveSubscriber',
+    summary: 'Retrieve a subscriber',
+    scope: 'read',
+    params,
+    replies: { 200: subscriber },
+    errors: [404],
+    handle: async ({ db, world }, { caller, params }) => {
+      const found = await findSubscriber(db, world.sealer, caller, params.subscriberId)
+      if (found === undefined) throw unknownSubscriber(params.subscriberId)
+      return ok(found)
+    },
+  }),
+  route({
+    ...shared,
+    method: 'PATCH',
+    path: '/v2/subscribers/{subscriberId}',
+    operationId: 'updateSubscriber',
+    summary: 'Update a subscriber',
+    description: 'Members that are absent stay as they are, null clears, `data` is replaced as a whole.',
+    scope: 'full',
+    params,
+    body: Type.Object(subscriberFields, {
+      title: 'UpdateSubscriber',
+      examples: [{ email: 'ada@example.org', phone: null }],
+    }),
+    replies: { 200: subscriber },
+    errors: [404],
+    handle: ({ db, world }, { caller, params, body, idempotency }) =>
+      changeSubscriber(db, world, caller.environment, { subscriberId: params.subscriberId, fields: body, idempotency }),
+  }),
+  route({
+    ...shared,
+    method: 'DELETE',
+    path: '/v2/subscribers/{subscriberId}',
+    operationId: 'deleteSubscriber',
+    summary: 'Delete a subscriber',
+    description: 'Its credentials and topic subscriptions go with it; the id can be used again.',
+    scope: 'full',
+    params,
+    replies: {
+      200: Type.Object({ acknowledged: Type.Boolean(), status: Type.String() }, { title: 'DeletedSubscriber' }),
+    },
+    errors: [404],
+    handle: ({ db, world }, { caller, params, idempotency }) =>
+      removeSubscriber(db, world, caller.environment, { subscriberId: params.subscriberId, idempotency }),
+  }),
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/subscribers/bulk',
+    operationId: 'createSubscribersInBulk',
+    summary: 'Create subscribers in bulk',
+    description: 'Each element is judged on its own: what is wrong with one costs no other.',
+    scope: 'full',
+    cost: 100,
+    body: Type.Object(
+      {
+        subscribers: Type.Array(
+          Type.Unsafe<unknown>({ type: 'object', description: 'As for creating one, and `channels`.' }),
+          {
+            minItems: 1,
+            maxItems: bulkMax,
+          },
+        ),
+      },
+      { title: 'CreateSubscribersInBulk', examples: [{ subscribers: [subscriberExample] }] },
+    ),
+    replies: { 201: bulkResult },
+    handle: ({ db, world }, { caller, body, idempotency }) =>
+      createSubscribersInBulk(db, world, caller.environment, {
+        elements: body.subscribers.map(bulkElement),
+        idempotency,
+      }),
+  }),
+]
+
+const fieldNames = Object.keys(subscriberFields) as (keyof SubscriberFields)[]
+
+/** Known members only: what else a body holds is ignored. */
+function trimmed(body: NewSubscriber): NewSubscriber {
+  const given = fieldNames.filter((name) => body[name] !== undefined).map((name) => [name, body[name]])
+  return { ...(Object.fromEntries(given) as SubscriberFields), subscriberId: body.subscriberId.trim() }
+}
+
+const checkElement = elementCheck(bulkSubscriber)
+
+function bulkElement(element: unknown): BulkElement {
+  const errors = checkElement(element)
+  if (errors === undefined) {
+    const good = element as NewSubscriber & { channels?: ChannelInput[] }
+    return { subscriber: trimmed(good), channels: good.channels ?? [] }
+  }
+  const { subscriberId } = element as { subscriberId?: unknown }
+  const message = Object.values(errors)
+    .flatMap((error) => error.messages)
+    .join('; ')
+  return typeof subscriberId === 'string' ? { subscriberId, message } : { message }
+}

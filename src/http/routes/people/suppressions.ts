@@ -1,0 +1,132 @@
+// The suppression list: /v1/suppressions.
+import { Type } from 'typebox'
+import { ok } from '../../../domain/answer.ts'
+import {
+  suppressedAddressLengthMax,
+  suppressionChannels,
+  suppressionNoteLengthMax,
+  suppressionReasons,
+  suppressionsPerCallMax,
+} from '../../../domain/people/suppression.ts'
+import { addSuppression, addSuppressions, removeSuppression } from '../../../manage/people/suppressions.ts'
+import { suppressionsPage } from '../../../read/people/suppressions.ts'
+import { route } from '../../route.ts'
+import { cursorPage, cursorParameters, identifierText, literals, timestamp } from '../../schemas.ts'
+
+const suppression = Type.Object(
+  {
+    channel: Type.String(),
+    address: Type.String({ description: 'E-mail addresses in lower case, numbers without separators.' }),
+    reason: Type.String(),
+    source: Type.String({ description: 'Who said so: `provider`, `recipient` or `caller`.' }),
+    note: Type.Optional(Type.String()),
+    createdAt: timestamp(),
+  },
+  { title: 'Suppression' },
+)
+const channel = literals(suppressionChannels, { description: 'Where nothing is sent.' })
+const address = identifierText({
+  maxLength: suppressedAddressLengthMax,
+  description: 'An e-mail address, or a phone number; capitals, blanks, dots, brackets and dashes make no difference.',
+})
+const input = {
+  channel,
+  address,
+  reason: Type.Optional(
+    literals(suppressionReasons, {
+      description: 'Why. Critical workflows still reach who opted out, and nobody else. `manual` unless given.',
+    }),
+  ),
+  note: Type.Optional(Type.String({ maxLength: suppressionNoteLengthMax, description: 'For whoever reads the list.' })),
+}
+const example = { channel: 'email', address: 'ann@example.com', reason: 'bounced', note: 'Mailbox closed in May' }
+const { after, before, limit, orderDirection } = cursorParameters(['createdAt'])
+/** Fewer would match a large part of any list. */
+const prefixLengthMin = 3
+const shared = { tag: 'Suppressions', category: 'configuration' } as const
+
+export const suppressionRoutes = [
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/v1/suppressions',
+    operationId: 'listSuppressions',
+    summary: 'List suppressed addresses',
+    description: 'Newest first unless asked otherwise. Filters combine.',
+    scope: 'read',
+    query: Type.Object({
+      after,
+      before,
+      limit,
+      orderDirection,
+      channel: Type.Optional(literals(suppressionChannels, { description: 'Only this channel’s.' })),
+      reason: Type.Optional(literals(suppressionReasons, { description: 'Only for this reason.' })),
+      address: Type.Optional(
+        Type.String({ maxLength: suppressedAddressLengthMax, description: 'Only exactly this address.' }),
+      ),
+      addressPrefix: Type.Optional(
+        Type.String({
+          minLength: prefixLengthMin,
+          maxLength: suppressedAddressLengthMax,
+          description: 'Only addresses that begin with this.',
+        }),
+      ),
+    }),
+    replies: { 200: cursorPage('SuppressionPage', suppression) },
+    handle: async ({ db }, { caller, query }) => ok(await suppressionsPage(db, caller.environment, query)),
+  }),
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/suppressions',
+    operationId: 'addSuppression',
+    summary: 'Suppress an address',
+    description: 'Lists the address (201), or gives one that is listed the new reason and note (200).',
+    scope: 'full',
+    body: Type.Object(input, { title: 'AddSuppression', examples: [example] }),
+    replies: { 200: suppression, 201: suppression },
+    handle: ({ db, world }, { caller, author, body, idempotency }) =>
+      addSuppression(db, world, caller.environment, { suppression: body, author, idempotency }),
+  }),
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/suppressions/bulk',
+    operationId: 'addSuppressions',
+    summary: 'Suppress many addresses',
+    description: 'All of them or, where one is wrong, none.',
+    scope: 'full',
+    cost: 100,
+    body: Type.Object(
+      { suppressions: Type.Array(Type.Object(input), { minItems: 1, maxItems: suppressionsPerCallMax }) },
+      {
+        title: 'AddSuppressions',
+        examples: [{ suppressions: [example, { channel: 'sms', address: '+49 30 123456', reason: 'opted_out' }] }],
+      },
+    ),
+    replies: {
+      200: Type.Object(
+        {
+          added: Type.Integer({ description: 'How many are new to the list.' }),
+          updated: Type.Integer({ description: 'How many were listed and have the new reason and note.' }),
+        },
+        { title: 'SuppressionCounts' },
+      ),
+    },
+    handle: ({ db, world }, { caller, author, body, idempotency }) =>
+      addSuppressions(db, world, caller.environment, { suppressions: body.suppressions, author, idempotency }),
+  }),
+  route({
+    ...shared,
+    method: 'DELETE',
+    path: '/v1/suppressions/{channel}/{address}',
+    operationId: 'removeSuppression',
+    summary: 'Remove a suppressed address',
+    scope: 'full',
+    params: Type.Object({ channel, address }),
+    replies: { 204: null },
+    errors: [404],
+    handle: ({ db, world }, { caller, author, params, idempotency }) =>
+      removeSuppression(db, world, caller.environment, { ...params, author, idempotency }),
+  }),
+]

@@ -1,0 +1,113 @@
+// Tenants: /v1/tenants.
+import { Type } from 'typebox'
+import { ok } from '../../../domain/answer.ts'
+import { changeTenant, createTenant, removeTenant, unknownTenant } from '../../../manage/people/tenants.ts'
+import { tenantsPage } from '../../../read/people/tenants.ts'
+import { findTenant } from '../../../store/people/tenants.ts'
+import { route } from '../../route.ts'
+import {
+  freeObject,
+  identifierText,
+  nullableFreeObject,
+  nullableString,
+  offsetPage,
+  offsetParameters,
+  timestamp,
+} from '../../schemas.ts'
+
+const tenant = Type.Object(
+  {
+    _id: Type.String(),
+    identifier: Type.String(),
+    name: Type.Optional(Type.String()),
+    data: Type.Optional(freeObject()),
+    _environmentId: Type.String(),
+    _organizationId: Type.String(),
+    createdAt: timestamp(),
+    updatedAt: timestamp(),
+  },
+  { title: 'Tenant' },
+)
+const identifier = identifierText({ maxLength: 255, description: 'The name of the tenant in the caller’s own system.' })
+const name = nullableString({ maxLength: 255 })
+const data = nullableFreeObject({ description: 'Custom data, available to templates.' })
+const params = Type.Object({ identifier })
+const shared = { tag: 'Tenants', category: 'configuration' } as const
+
+export const tenantRoutes = [
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/v1/tenants',
+    operationId: 'listTenants',
+    summary: 'List tenants',
+    scope: 'read',
+    query: Type.Object(offsetParameters(100)),
+    replies: { 200: offsetPage('TenantPage', tenant) },
+    handle: async ({ db }, { caller, query }) =>
+      ok(await tenantsPage(db, caller.environment, { page: query.page ?? 0, limit: query.limit ?? 10 })),
+  }),
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/tenants',
+    operationId: 'createTenant',
+    summary: 'Create a tenant',
+    scope: 'full',
+    body: Type.Object(
+      { identifier, name: Type.Optional(name), data: Type.Optional(data) },
+      { title: 'CreateTenant', examples: [{ identifier: 'acme', name: 'Acme Ltd', data: { plan: 'team' } }] },
+    ),
+    replies: { 201: tenant },
+    errors: [409],
+    handle: ({ db, world }, { caller, author, body, idempotency }) =>
+      createTenant(db, world, caller.environment, { tenant: body, author, idempotency }),
+  }),
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/v1/tenants/{identifier}',
+    operationId: 'retrieveTenant',
+    summary: 'Retrieve a tenant',
+    scope: 'read',
+    params,
+    replies: { 200: tenant },
+    errors: [404],
+    handle: async ({ db }, { caller, params }) => {
+      const found = await findTenant(db, caller.environment, params.identifier)
+      if (found === undefined) throw unknownTenant(params.identifier)
+      return ok(found)
+    },
+  }),
+  route({
+    ...shared,
+    method: 'PATCH',
+    path: '/v1/tenants/{identifier}',
+    operationId: 'updateTenant',
+    summary: 'Update a tenant',
+    description: 'Members that are absent stay as they are; null clears.',
+    scope: 'full',
+    params,
+    body: Type.Object(
+      { identifier: Type.Optional(identifier), name: Type.Optional(name), data: Type.Optional(data) },
+      { title: 'UpdateTenant', examples: [{ name: 'Acme plc' }] },
+    ),
+    replies: { 200: tenant },
+    errors: [404, 409],
+    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
+      changeTenant(db, world, caller.environment, { identifier: params.identifier, change: body, author, idempotency }),
+  }),
+  route({
+    ...shared,
+    method: 'DELETE',
+    path: '/v1/tenants/{identifier}',
+    operationId: 'deleteTenant',
+    summary: 'Delete a tenant',
+    scope: 'full',
+    params,
+    replies: { 204: null },
+    errors: [404],
+    handle: ({ db, world }, { caller, author, params, idempotency }) =>
+      removeTenant(db, world, caller.environment, { identifier: params.identifier, author, idempotency }),
+  }),
+]

@@ -1,0 +1,180 @@
+// Mending one thing: /v1/notifications/{notificationId}/redrive, /cancel and /retract, and the same of an event.
+import { Type } from 'typebox'
+import { ok } from '../../../domain/answer.ts'
+import { channels } from '../../../domain/delivery/integration.ts'
+import { jobStatuses } from '../../../domain/delivery/job.ts'
+import { redriveStates } from '../../../domain/delivery/redrive.ts'
+import { notFound } from '../../../domain/problem.ts'
+import { isUuid } from '../../../domain/uuid-v7.ts'
+import { stepTypes } from '../../../domain/workflows/workflow.ts'
+import { redriveEvent, redriveNotification } from '../../../manage/recovery/redrives.ts'
+import { cancelOne, retractEvent, retractOne } from '../../../manage/recovery/retractions.ts'
+import { findRetraction } from '../../../store/events/retractions.ts'
+import { route } from '../../route.ts'
+import { literals, timestamp } from '../../schemas.ts'
+import { redrive } from './redrive-schemas.ts'
+
+const step = {
+  stepId: Type.String(),
+  name: Type.Optional(Type.String()),
+  type: literals(stepTypes),
+}
+const notificationId = Type.String()
+const redriven = Type.Object(
+  {
+    notificationId,
+    steps: Type.Array(
+      Type.Object({
+        ...step,
+        way: literals(['send', 'decide', 'wait'], {
+          description:
+            '`send`: its messages that failed are sent again as they were. `decide`: it had none, and is decided and rendered anew. `wait`: what it gathered goes on.',
+        }),
+        messages: Type.Integer({ description: 'How many are sent again.' }),
+      }),
+    ),
+  },
+  { title: 'RedrivenNotification' },
+)
+const canceledMembers = {
+  notificationId,
+  canceled: Type.Array(
+    Type.Object({
+      ...step,
+      was: literals(jobStatuses, { description: 'How it stood; `pending` where its turn had not come.' }),
+    }),
+    { description: 'Steps that will not run.' },
+  ),
+  onTheirWay: Type.Array(Type.Object(step), {
+    description: 'Steps that a provider is being asked to send this moment: they end as they end.',
+  }),
+}
+const messages = (description: string) =>
+  Type.Array(Type.Object({ _id: Type.String(), channel: literals(channels) }), { description })
+const canceled = Type.Object(canceledMembers, { title: 'CanceledNotification' })
+const retracted = Type.Object(
+  {
+    ...canceledMembers,
+    removed: messages('In-app messages that left the feed.'),
+    sent: messages('What a provider has taken, or perhaps has: it cannot be taken back.'),
+  },
+  { title: 'RetractedNotification' },
+)
+const retraction = Type.Object(
+  {
+    _id: Type.String(),
+    state: literals(redriveStates, { description: '`running` until the last page is done.' }),
+    transactionId: Type.String(),
+    canceled: Type.Integer({ description: 'Steps that will not run.' }),
+    removed: Type.Integer({ description: 'In-app messages that left the feed.' }),
+    sent: Type.Record(Type.String(), Type.Integer(), {
+      description: 'By channel: messages that a provider has taken, or perhaps has. They cannot be taken back.',
+    }),
+    requestedBy: Type.String({ description: 'The id of the key.' }),
+    createdAt: timestamp(),
+    updatedAt: timestamp(),
+    endedAt: Type.Optional(timestamp()),
+  },
+  { title: 'Retraction' },
+)
+
+const shared = { tag: 'Recovery', category: 'global', scope: 'full' } as const
+const ofNotification = Type.Object({
+  notificationId: Type.String({ maxLength: 255, description: 'The `_id` of an item of the activity.' }),
+})
+const ofEvent = Type.Object({
+  transactionId: Type.String({ maxLength: 255, description: 'As the trigger gave it or was answered.' }),
+})
+
+export const mendRoutes = [
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/notifications/{notificationId}/redrive',
+    operationId: 'redriveNotification',
+    summary: 'Redrive a notification',
+    description:
+      'Only steps that failed: messages that were sent, or perhaps were, are not sent again. Steps that were canceled for the failure have their turn. 409 while it is running, and when nothing of it failed.',
+    params: ofNotification,
+    query: Type.Object({
+      includeUnsure: Type.Optional(
+        Type.Boolean({ description: 'Also sends again what was perhaps sent, and was left with a warning.' }),
+      ),
+    }),
+    replies: { 202: redriven },
+    errors: [404, 409],
+    handle: ({ db, world, queue }, { caller, params, query, idempotency }) =>
+      redriveNotification(db, world, caller, queue, { ...params, ...query, idempotency }),
+  }),
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/events/{transactionId}/redrive',
+    operationId: 'redriveEvent',
+    summary: 'Redrive an event',
+    description: 'All its notifications, page by page; `GET /v1/redrives/{redriveId}` tells how far it is.',
+    params: ofEvent,
+    replies: { 202: redrive },
+    errors: [404, 409],
+    handle: ({ db, world, queue }, { caller, params, idempotency }) =>
+      redriveEvent(db, world, caller, queue, { ...params, idempotency }),
+  }),
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/notifications/{notificationId}/cancel',
+    operationId: 'cancelNotification',
+    summary: 'Cancel a notification',
+    description:
+      'Whatever of it has not begun is canceled; the other recipients of its event are told. 409 when nothing is left to cancel.',
+    params: ofNotification,
+    replies: { 200: canceled },
+    errors: [404, 409],
+    handle: ({ db, world, queue }, { caller, params, idempotency }) =>
+      cancelOne(db, world, caller, queue, { ...params, idempotency }),
+  }),
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/notifications/{notificationId}/retract',
+    operationId: 'retractNotification',
+    summary: 'Retract a notification',
+    description:
+      'What is unsent is canceled, in-app messages leave the feed and its counts. What providers have taken is listed: it cannot be taken back. Nothing of it can be redriven afterwards.',
+    params: ofNotification,
+    replies: { 200: retracted },
+    errors: [404, 409],
+    handle: ({ db, world, queue }, { caller, params, idempotency }) =>
+      retractOne(db, world, caller, queue, { ...params, idempotency }),
+  }),
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/events/{transactionId}/retract',
+    operationId: 'retractEvent',
+    summary: 'Retract an event',
+    description:
+      'For everybody it reached, and nobody else is told. Small events are done when this answers (200); of larger ones (202) `GET /v1/retractions/{retractionId}` tells how far it is.',
+    params: ofEvent,
+    replies: { 200: retraction, 202: retraction },
+    errors: [404],
+    handle: ({ db, world, queue }, { caller, params, idempotency }) =>
+      retractEvent(db, world, caller, queue, { ...params, idempotency }),
+  }),
+  route({
+    ...shared,
+    method: 'GET',
+    scope: 'read',
+    path: '/v1/retractions/{retractionId}',
+    operationId: 'retrieveRetraction',
+    summary: 'Retrieve the progress of a retraction',
+    params: Type.Object({ retractionId: Type.String({ maxLength: 255 }) }),
+    replies: { 200: retraction },
+    errors: [404],
+    handle: async ({ db }, { caller, params: { retractionId } }) => {
+      const found = isUuid(retractionId) ? await findRetraction(db, caller.environment, retractionId) : undefined
+      if (found === undefined) throw notFound(`Retraction ${retractionId} was not found`)
+      return ok(found)
+    },
+  }),
+]

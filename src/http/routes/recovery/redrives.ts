@@ -1,0 +1,87 @@
+// Redrives by filter: /v1/redrives.
+import { Type } from 'typebox'
+import { ok } from '../../../domain/answer.ts'
+import { isUuid } from '../../../domain/uuid-v7.ts'
+import { boundsOf, withoutAbsent } from '../../../manage/recovery/redrive-filter.ts'
+import { endRedrive, startRedrive, unknownRedrive } from '../../../manage/recovery/redrives.ts'
+import { dryRun, redrivesPage } from '../../../read/operate/redrives.ts'
+import { findRedrive } from '../../../store/events/redrives.ts'
+import { route } from '../../route.ts'
+import { cursorPage, cursorParameters } from '../../schemas.ts'
+import { dryRunReply, redrive, redriveFilter } from './redrive-schemas.ts'
+
+const shared = { tag: 'Recovery', category: 'global' } as const
+const { after, before, limit, orderDirection } = cursorParameters(['_id'])
+const ofRedrive = Type.Object({ redriveId: Type.String({ maxLength: 255 }) })
+const example = {
+  filter: { workflow: 'order-shipped', channel: 'email', from: '2026-01-02T00:00:00Z', to: '2026-01-03T00:00:00Z' },
+}
+
+export const redriveRoutes = [
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/redrives',
+    operationId: 'startRedrive',
+    summary: 'Redrive everything that failed and matches a filter',
+    description:
+      'Page by page, in the background, in the lane of large audiences. With `dryRun` nothing is changed: what would be found is counted, with some of it, by what made it fail.',
+    scope: 'full',
+    cost: 20,
+    body: Type.Object(
+      {
+        filter: redriveFilter,
+        dryRun: Type.Optional(Type.Boolean({ default: false, description: 'Only tell what would be found.' })),
+      },
+      { title: 'StartRedrive', examples: [example, { ...example, dryRun: true }] },
+    ),
+    replies: { 200: dryRunReply, 202: redrive },
+    handle: async ({ db, world, queue }, { caller, body, idempotency }) => {
+      if (body.dryRun !== true) return startRedrive(db, world, caller, queue, { filter: body.filter, idempotency })
+      const bounds = await boundsOf(db, caller.environment, withoutAbsent(body.filter))
+      return ok(await dryRun(db, caller.environment, bounds))
+    },
+  }),
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/v1/redrives',
+    operationId: 'listRedrives',
+    summary: 'List redrives',
+    description: 'Those by filter and of events, newest first unless asked otherwise.',
+    scope: 'read',
+    query: Type.Object({ after, before, limit, orderDirection }),
+    replies: { 200: cursorPage('RedrivePage', redrive) },
+    handle: async ({ db }, { caller, query }) => ok(await redrivesPage(db, caller.environment, query)),
+  }),
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/v1/redrives/{redriveId}',
+    operationId: 'retrieveRedrive',
+    summary: 'Retrieve the progress of a redrive',
+    scope: 'read',
+    params: ofRedrive,
+    replies: { 200: redrive },
+    errors: [404],
+    handle: async ({ db }, { caller, params: { redriveId } }) => {
+      const found = isUuid(redriveId) ? await findRedrive(db, caller.environment, redriveId) : undefined
+      if (found === undefined) throw unknownRedrive(redriveId)
+      return ok(found)
+    },
+  }),
+  route({
+    ...shared,
+    method: 'DELETE',
+    path: '/v1/redrives/{redriveId}',
+    operationId: 'stopRedrive',
+    summary: 'Stop a redrive',
+    description: 'What it has redriven is not called back. 409 when it is over.',
+    scope: 'full',
+    params: ofRedrive,
+    replies: { 200: redrive },
+    errors: [404, 409],
+    handle: ({ db, world }, { caller, params, idempotency }) =>
+      endRedrive(db, world, caller.environment, { ...params, idempotency }),
+  }),
+]

@@ -1,0 +1,161 @@
+// Layouts: /v1/layouts.
+import { Type } from 'typebox'
+import { ok } from '../../../domain/answer.ts'
+import { layoutLengthMax } from '../../../domain/workflows/layout.ts'
+import { changeLayout, createLayout, removeLayout, unknownLayout } from '../../../manage/workflows/layouts.ts'
+import { layoutsPage } from '../../../read/workflows/layouts.ts'
+import { findLayout } from '../../../store/workflows/layouts.ts'
+import { route } from '../../route.ts'
+import { identifierText, literals, offsetPage, offsetParameters, pageLimitMax, timestamp } from '../../schemas.ts'
+
+const layout = Type.Object(
+  {
+    _id: Type.String(),
+    _organizationId: Type.String(),
+    _environmentId: Type.String(),
+    _creatorId: Type.String({ description: 'The id of the API key that made it.' }),
+    identifier: Type.String(),
+    name: Type.String(),
+    description: Type.String(),
+    channel: literals(['email']),
+    content: Type.String(),
+    contentType: literals(['customHtml']),
+    isDefault: Type.Boolean(),
+    isDeleted: Type.Boolean(),
+    createdAt: timestamp(),
+    updatedAt: timestamp(),
+  },
+  { title: 'Layout' },
+)
+export const layoutIdentifier = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: '^[A-Za-z0-9_.:-]+$',
+  description: 'What workflows and triggers may name it by: letters, digits, `_`, `-`, `.` and `:`.',
+})
+export const layoutName = identifierText({ maxLength: 255 })
+const content = Type.String({
+  minLength: 1,
+  maxLength: layoutLengthMax,
+  description:
+    'Liquid in HTML with one `{{{body}}}` where the e-mail goes. It sees what e-mail templates see, and `subject`, `preheader` and `branding`.',
+})
+const isDefault = Type.Boolean({ description: 'Whether e-mails that name no layout are put into it; one is, at most.' })
+const members = {
+  name: layoutName,
+  identifier: Type.Optional(layoutIdentifier),
+  description: Type.Optional(Type.String({ maxLength: 1_000 })),
+  content,
+  isDefault: Type.Optional(isDefault),
+}
+export const layoutParams = Type.Object({
+  layoutId: Type.String({ minLength: 1, maxLength: 255, description: 'The `_id` or the identifier.' }),
+})
+const params = layoutParams
+const shared = { tag: 'Layouts', category: 'configuration' } as const
+const contentField = 'content'
+const example = '<html><body><h1>Acme</h1>{{{body}}}</body></html>'
+
+export const layoutRoutes = [
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/layouts',
+    operationId: 'createLayout',
+    summary: 'Create a layout',
+    description: 'The content is checked: what cannot be rendered is told with its line.',
+    scope: 'full',
+    body: Type.Object(members, {
+      title: 'CreateLayout',
+      examples: [{ name: 'Acme', identifier: 'acme', content: example, isDefault: true }],
+    }),
+    replies: { 201: layout },
+    errors: [409],
+    handle: ({ db, world }, { caller, author, body, idempotency }) =>
+      createLayout(db, world, caller.environment, {
+        layout: body,
+        contentField,
+        author,
+        idempotency,
+      }),
+  }),
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/v1/layouts',
+    operationId: 'listLayouts',
+    summary: 'List layouts',
+    description: 'Newest first.',
+    scope: 'read',
+    query: Type.Object(offsetParameters(pageLimitMax)),
+    replies: { 200: offsetPage('LayoutPage', layout) },
+    handle: async ({ db }, { caller, query }) =>
+      ok(await layoutsPage(db, caller.environment, { page: query.page ?? 0, limit: query.limit ?? 10 })),
+  }),
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/v1/layouts/{layoutId}',
+    operationId: 'retrieveLayout',
+    summary: 'Retrieve a layout',
+    scope: 'read',
+    params,
+    replies: { 200: layout },
+    errors: [404],
+    handle: async ({ db }, { caller, params }) => {
+      const found = await findLayout(db, caller.environment, params.layoutId)
+      if (found === undefined) throw unknownLayout(params.layoutId)
+      return ok(found)
+    },
+  }),
+  route({
+    ...shared,
+    method: 'PATCH',
+    path: '/v1/layouts/{layoutId}',
+    operationId: 'updateLayout',
+    summary: 'Update a layout',
+    description:
+      'Members that are absent stay as they are. An identifier that active workflows name cannot be changed: 409 names them.',
+    scope: 'full',
+    params,
+    body: Type.Partial(Type.Object(members), { title: 'UpdateLayout', examples: [{ content: example }] }),
+    replies: { 200: layout },
+    errors: [404, 409],
+    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
+      changeLayout(db, world, caller.environment, { ...params, change: body, contentField, author, idempotency }),
+  }),
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/layouts/{layoutId}/default',
+    operationId: 'makeLayoutDefault',
+    summary: 'Make a layout the default',
+    description: 'E-mails of every workflow that names no layout are put into it from now on.',
+    scope: 'full',
+    params,
+    replies: { 200: layout },
+    errors: [404],
+    handle: ({ db, world }, { caller, author, params, idempotency }) =>
+      changeLayout(db, world, caller.environment, {
+        ...params,
+        change: { isDefault: true },
+        contentField,
+        author,
+        idempotency,
+      }),
+  }),
+  route({
+    ...shared,
+    method: 'DELETE',
+    path: '/v1/layouts/{layoutId}',
+    operationId: 'deleteLayout',
+    summary: 'Delete a layout',
+    description: 'Neither the default nor one that active workflows name: 409 says which they are.',
+    scope: 'full',
+    params,
+    replies: { 204: null },
+    errors: [404, 409],
+    handle: ({ db, world }, { caller, author, params, idempotency }) =>
+      removeLayout(db, world, caller.environment, { ...params, author, idempotency }),
+  }),
+]

@@ -1,0 +1,92 @@
+// Translations: /v1/translations.
+import { Type } from 'typebox'
+import { ok } from '../../../domain/answer.ts'
+import { putTranslation, removeTranslation, retrieveTranslation } from '../../../manage/workflows/translations.ts'
+import { listLocales } from '../../../store/workflows/translations.ts'
+import { route } from '../../route.ts'
+import { freeObject, timestamp } from '../../schemas.ts'
+
+const texts = freeObject({
+  description:
+    'Texts by key, nested or with dots in their keys. A text may hold `{name}` or Liquid: the filter’s arguments and the template’s own variables are filled in.',
+})
+const translation = Type.Object(
+  { locale: Type.String(), texts: freeObject(), createdAt: timestamp(), updatedAt: timestamp() },
+  { title: 'Translation' },
+)
+const localeEntry = Type.Object(
+  { locale: Type.String(), createdAt: timestamp(), updatedAt: timestamp() },
+  { title: 'TranslationLocale' },
+)
+const params = Type.Object({
+  locale: Type.String({ minLength: 2, maxLength: 40, description: 'Such as `en`, `en-US` or `zh-Hant`.' }),
+})
+const shared = { tag: 'Translations', category: 'configuration' } as const
+
+export const translationRoutes = [
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/v1/translations',
+    operationId: 'listTranslations',
+    summary: 'List the locales that have texts',
+    description: 'By name. There are at most 200.',
+    scope: 'read',
+    replies: { 200: Type.Array(localeEntry) },
+    handle: async ({ db }, { caller }) => {
+      const locales = await listLocales(db, caller.environment)
+      const written = (at: Date): string => at.toISOString()
+      return ok(
+        locales.map((one) => ({
+          locale: one.locale,
+          createdAt: written(one.created_at),
+          updatedAt: written(one.updated_at),
+        })),
+      )
+    },
+  }),
+  route({
+    ...shared,
+    method: 'PUT',
+    path: '/v1/translations/{locale}',
+    operationId: 'putTranslation',
+    summary: 'Replace the texts of a locale',
+    description:
+      'A template prints them by the filter `t`, as in `{{ "order.shipped" | t: name: payload.name }}`: in the subscriber’s locale, else its language, else `en` or the first locale there was, else the key itself. What is filled in is escaped where the text goes into HTML. The texts of all locales may have 10,000,000 characters together with their keys.',
+    scope: 'full',
+    params,
+    body: Type.Object(
+      { texts },
+      { title: 'PutTranslation', examples: [{ texts: { order: { shipped: 'Your order is on its way, {name}.' } } }] },
+    ),
+    replies: { 200: translation },
+    errors: [409],
+    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
+      putTranslation(db, world, caller.environment, { locale: params.locale, texts: body.texts, author, idempotency }),
+  }),
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/v1/translations/{locale}',
+    operationId: 'retrieveTranslation',
+    summary: 'Retrieve the texts of a locale',
+    scope: 'read',
+    params,
+    replies: { 200: translation },
+    errors: [404],
+    handle: async ({ db }, { caller, params }) => ok(await retrieveTranslation(db, caller.environment, params.locale)),
+  }),
+  route({
+    ...shared,
+    method: 'DELETE',
+    path: '/v1/translations/{locale}',
+    operationId: 'deleteTranslation',
+    summary: 'Delete the texts of a locale',
+    scope: 'full',
+    params,
+    replies: { 204: null },
+    errors: [404],
+    handle: ({ db, world }, { caller, author, params, idempotency }) =>
+      removeTranslation(db, world, caller.environment, { locale: params.locale, author, idempotency }),
+  }),
+]

@@ -1,0 +1,307 @@
+// The schemas of workflows in the second face: control values, preferences, the resource and its list.
+import { Type } from 'typebox'
+import { channels } from '../../../domain/delivery/integration.ts'
+import { linkTargets, runnableStepTypes, severities, timeUnits } from '../../../domain/workflows/workflow.ts'
+import { freeObject, identifierText, literals, nullableFreeObject, nullableString, timestamp } from '../../schemas.ts'
+import { callMembers, contentLengthMax, lineLengthMax, nameLengthMax, timedConfigOf } from './step-schemas.ts'
+import { skipMeaning, stepsMax, tagsMax } from './workflow-schemas.ts'
+
+const workflowNameLengthMax = 128
+const descriptionLengthMax = 256
+const stepTypesMeaning = runnableStepTypes.map((type) => `\`${type}\``).join(', ')
+
+const line = (description: string) => Type.Optional(nullableString({ maxLength: lineLengthMax, description }))
+const key = (description: string) => Type.Optional(nullableString({ maxLength: nameLengthMax, description }))
+const optionalFlag = (description: string) => Type.Optional(Type.Boolean({ description }))
+
+const redirect = Type.Unsafe<{ url: string; target?: (typeof linkTargets)[number] } | null>({
+  type: ['object', 'null'],
+  properties: {
+    url: Type.String({ minLength: 1, maxLength: lineLengthMax, description: 'A template.' }),
+    target: literals(linkTargets),
+  },
+  required: ['url'],
+  description: 'Where it leads.',
+})
+const action = Type.Unsafe<{ label?: string; redirect?: object | null } | null>({
+  type: ['object', 'null'],
+  properties: { label: Type.String({ maxLength: lineLengthMax, description: 'A template.' }), redirect },
+  description: 'In-app: a button.',
+})
+const duration = Type.Unsafe<{ amount?: number; unit?: string } | null>({
+  type: ['object', 'null'],
+  properties: { amount: Type.Number(), unit: literals(timeUnits) },
+  required: ['amount', 'unit'],
+  description: 'Digest: where nothing came for so long, the first event goes on at once.',
+})
+const sender = Type.Unsafe<{ email?: string | null; name?: string | null } | null>({
+  type: ['object', 'null'],
+  properties: {
+    email: nullableString({ maxLength: lineLengthMax }),
+    name: nullableString({ maxLength: lineLengthMax }),
+  },
+  description: 'E-mail: in place of the integration’s own sender; templates.',
+})
+
+/** The controls of all types in one: which of them a step has is told by its type. */
+const controlsInput = Type.Object(
+  {
+    skip: Type.Optional(nullableFreeObject({ description: skipMeaning })),
+    subject: line('E-mail, in-app, push: a template.'),
+    body: Type.Optional(
+      Type.Unsafe<string | Record<string, unknown> | null>({
+        type: ['string', 'object', 'null'],
+        maxLength: contentLengthMax,
+        description:
+          'What is said, as a template; of an e-mail HTML, or blocks as JSON. Of a custom step: members of the request’s body.',
+      }),
+    ),
+    editorType: Type.Optional(nullableString({ maxLength: 16, description: 'E-mail: `html` or `block`.' })),
+    layoutId: key('E-mail: null or `none` for no layout.'),
+    from: Type.Optional(sender),
+    useProviderDefaults: optionalFlag('E-mail: the sender is the integration’s own, whatever `from` says.'),
+    replyTo: line('E-mail: where answers go; a template.'),
+    preheader: line('E-mail: what a mailbox shows beside the subject; a template.'),
+    disableOutputSanitization: optionalFlag('E-mail and in-app: what payloads bring is not made safe.'),
+    avatar: line('In-app: the address of a picture; a template.'),
+    primaryAction: Type.Optional(action),
+    secondaryAction: Type.Optional(action),
+    redirect: Type.Optional(redirect),
+    data: Type.Optional(nullableFreeObject({ description: 'In-app: custom data that goes with the message.' })),
+    type: Type.Optional(
+      nullableString({
+        maxLength: 16,
+        description: 'Digest: `regular`, `timed`. Delay: also `dynamic`, `scheduled`. Throttle: `fixed`, `dynamic`.',
+      }),
+    ),
+    amount: Type.Optional(Type.Unsafe<number | null>({ type: ['number', 'null'] })),
+    unit: Type.Optional(literals(timeUnits)),
+    lookBackWindow: Type.Optional(duration),
+    cron: key('Digest and delay, timed: five fields, in the subscriber’s zone.'),
+    timed: Type.Optional(timedConfigOf(Type.Unsafe<string | number>({ type: ['string', 'integer'], maxLength: 2 }))),
+    digestKey: key('Digest: a path into the payload.'),
+    updateMode: optionalFlag('Digest.'),
+    extendToSchedule: optionalFlag('Digest and delay: whether it waits on until the subscriber’s schedule allows.'),
+    dynamicKey: key('Delay and throttle: the path of a moment, or of `{amount, unit}`, in the payload.'),
+    delayPath: key('Delay, scheduled: the path of a moment in the payload.'),
+    threshold: Type.Optional(Type.Unsafe<number | null>({ type: ['number', 'null'] })),
+    throttleKey: key('Throttle: a path into the payload.'),
+    ...callMembers,
+    custom: Type.Optional(
+      nullableFreeObject({ description: 'Custom: its controls, for clients that can only put them here.' }),
+    ),
+  },
+  {
+    title: 'StepControls',
+    description: 'What a step says and how it is set. Which members count depends on its type.',
+  },
+)
+
+const stepInput = Type.Object(
+  {
+    _id: Type.Optional(
+      Type.String({ maxLength: nameLengthMax, description: 'On a change, the step that this one was.' }),
+    ),
+    stepId: Type.Optional(
+      identifierText({
+        maxLength: nameLengthMax,
+        description: 'A name for templates and triggers; a slug of the name by default.',
+      }),
+    ),
+    name: Type.String({ minLength: 1, maxLength: nameLengthMax, pattern: '^\\P{Cc}+$' }),
+    type: Type.String({ maxLength: 64, description: `What kind of step it is: ${stepTypesMeaning}.` }),
+    controlValues: Type.Optional(Type.Union([controlsInput, Type.Null()])),
+  },
+  { title: 'StepInput' },
+)
+
+const enabled = Type.Object({ enabled: Type.Optional(Type.Boolean()) })
+const preferenceInput = Type.Unsafe<{
+  all?: { enabled?: boolean; readOnly?: boolean }
+  channels?: Partial<Record<(typeof channels)[number], { enabled?: boolean }>>
+} | null>({
+  type: ['object', 'null'],
+  properties: {
+    all: Type.Object({
+      enabled: Type.Optional(Type.Boolean()),
+      readOnly: Type.Optional(Type.Boolean({ description: 'Whether it goes out whatever subscribers prefer.' })),
+    }),
+    channels: Type.Object(Object.fromEntries(channels.map((channel) => [channel, Type.Optional(enabled)]))),
+  },
+})
+const preferencesInput = Type.Object(
+  {
+    user: Type.Optional(preferenceInput),
+    workflow: Type.Optional(preferenceInput),
+  },
+  {
+    title: 'WorkflowPreferencesInput',
+    description: 'What the dashboard says (`user`) counts before the author (`workflow`).',
+  },
+)
+
+const changeable = {
+  description: Type.Optional(nullableString({ maxLength: descriptionLengthMax })),
+  tags: Type.Optional(Type.Array(identifierText({ maxLength: 64 }), { maxItems: tagsMax })),
+  active: Type.Optional(Type.Boolean({ description: 'Whether it can be triggered; false for a new one by default.' })),
+  payloadSchema: Type.Optional(
+    nullableFreeObject({ description: 'A JSON schema (draft 7 or 2020-12) of the payload.' }),
+  ),
+  validatePayload: Type.Optional(
+    Type.Boolean({ description: 'False keeps the schema, and refuses no payload by it; true by default.' }),
+  ),
+  isTranslationEnabled: Type.Optional(Type.Boolean()),
+}
+const name = Type.String({ minLength: 1, maxLength: workflowNameLengthMax, pattern: '^\\P{Cc}+$' })
+const workflowId = Type.String({
+  minLength: 1,
+  maxLength: nameLengthMax,
+  pattern: '^[A-Za-z0-9_.:-]+$',
+  description: 'What a trigger names. Unique among workflows that are not deleted.',
+})
+const severity = Type.Optional(literals(severities))
+const steps = Type.Array(stepInput, { maxItems: stepsMax })
+
+const wholeExample = {
+  name: 'Order shipped',
+  tags: ['orders'],
+  active: true,
+  steps: [
+    {
+      name: 'Bell',
+      type: 'in_app',
+      controlValues: { subject: 'Shipped', body: 'Order {{ payload.orderId }} is on its way.' },
+    },
+    { name: 'Gather', type: 'digest', controlValues: { type: 'regular', amount: 5, unit: 'minutes' } },
+    {
+      name: 'Mail',
+      type: 'email',
+      controlValues: { subject: 'Your order', body: '<p>It is on its way.</p>', editorType: 'html' },
+    },
+  ],
+}
+
+export const createWorkflowV2Body = Type.Object(
+  { workflowId, name, ...changeable, severity, preferences: Type.Optional(preferencesInput), steps },
+  { title: 'CreateWorkflowV2', examples: [{ workflowId: 'order-shipped-v2', ...wholeExample }] },
+)
+export const replaceWorkflowV2Body = Type.Object(
+  { workflowId: Type.Optional(workflowId), name, ...changeable, severity, preferences: preferencesInput, steps },
+  { title: 'ReplaceWorkflowV2', examples: [{ ...wholeExample, preferences: { user: null } }] },
+)
+export const changeWorkflowV2Body = Type.Object(
+  { name: Type.Optional(name), ...changeable },
+  { title: 'UpdateWorkflowV2', examples: [{ active: true, tags: ['orders', 'shipping'] }] },
+)
+
+const person = Type.Optional(
+  nullableFreeObject({ description: 'Members of a subscriber: subscriberId, firstName, email, data and so on.' }),
+)
+export const previewStepBody = Type.Object(
+  {
+    controlValues: Type.Optional(Type.Union([controlsInput, Type.Null()])),
+    previewPayload: Type.Optional(
+      Type.Object({
+        payload: Type.Optional(nullableFreeObject()),
+        subscriber: person,
+        actor: person,
+        tenant: Type.Optional(nullableFreeObject({ description: 'identifier, name, data.' })),
+        context: Type.Optional(nullableFreeObject({ description: 'By type: an id, or `{id, data}`.' })),
+        steps: Type.Optional(nullableFreeObject({ description: 'By stepId: `{events}` of a digest.' })),
+      }),
+    ),
+  },
+  {
+    title: 'PreviewStep',
+    description: 'Controls in place of those that are stored, and what templates see; what is left out is made up.',
+    examples: [{ previewPayload: { payload: { orderId: '42' }, subscriber: { firstName: 'Ada' } } }],
+  },
+)
+
+const issues = Type.Optional(freeObject({ description: 'What would keep it from sending now.' }))
+const step = Type.Object(
+  {
+    _id: Type.String(),
+    stepId: Type.String(),
+    name: Type.String(),
+    slug: Type.String(),
+    type: Type.String(),
+    origin: Type.String(),
+    workflowId: Type.String(),
+    workflowDatabaseId: Type.String(),
+    controlValues: freeObject(),
+    controls: Type.Object({
+      values: freeObject(),
+      dataSchema: Type.Optional(freeObject()),
+      uiSchema: Type.Optional(freeObject()),
+    }),
+    variables: freeObject({ description: 'A JSON schema of what its templates can name.' }),
+    issues,
+    active: Type.Optional(Type.Boolean()),
+    shouldStopOnFail: Type.Optional(Type.Boolean()),
+    filters: Type.Optional(Type.Array(freeObject())),
+    variants: Type.Optional(Type.Array(freeObject())),
+    replyCallback: Type.Optional(freeObject()),
+  },
+  { title: 'Step' },
+)
+export const stepV2 = step
+
+const wholePreference = Type.Object({
+  all: Type.Object({ enabled: Type.Boolean(), readOnly: Type.Boolean() }),
+  channels: Type.Object(
+    Object.fromEntries(channels.map((channel) => [channel, Type.Object({ enabled: Type.Boolean() })])),
+  ),
+})
+
+const head = {
+  _id: Type.String(),
+  workflowId: Type.String({ description: 'What a trigger names.' }),
+  slug: Type.String(),
+  name: Type.String(),
+  tags: Type.Array(Type.String()),
+  status: literals(['ACTIVE', 'INACTIVE', 'ERROR']),
+  origin: literals(['platform-cloud', 'platform-cloud-v1', 'external']),
+  isTranslationEnabled: Type.Boolean(),
+  lastTriggeredAt: nullableString({ format: 'date-time' }),
+  createdAt: timestamp(),
+  updatedAt: timestamp(),
+}
+export const workflowV2 = Type.Object(
+  {
+    ...head,
+    description: Type.String(),
+    active: Type.Boolean(),
+    severity: literals(severities),
+    preferences: Type.Object({ user: Type.Union([wholePreference, Type.Null()]), default: wholePreference }),
+    payloadSchema: Type.Optional(freeObject()),
+    validatePayload: Type.Boolean(),
+    issues: freeObject(),
+    steps: Type.Array(step),
+  },
+  { title: 'WorkflowV2' },
+)
+export const workflowV2List = Type.Object(
+  {
+    workflows: Type.Array(
+      Type.Object(
+        {
+          ...head,
+          stepTypeOverviews: Type.Array(Type.String()),
+          steps: Type.Array(Type.Object({ slug: Type.String(), type: Type.String(), issues })),
+        },
+        { title: 'ListedWorkflowV2' },
+      ),
+    ),
+    totalCount: Type.Integer({ description: 'How many there are, whatever the limit.' }),
+  },
+  { title: 'WorkflowV2List' },
+)
+
+export const stepPreview = Type.Object(
+  {
+    result: Type.Object({ type: Type.String(), preview: freeObject() }),
+    previewPayloadExample: freeObject({ description: 'What the templates saw, made up where it was not given.' }),
+  },
+  { title: 'StepPreview' },
+)

@@ -1,0 +1,172 @@
+// Workflows and their groups: /v1/workflows, /v1/notification-groups.
+import { Type } from 'typebox'
+import { ok } from '../../../domain/answer.ts'
+import { createGroup } from '../../../manage/workflows/notification-groups.ts'
+import { unknownWorkflow } from '../../../manage/workflows/workflow-rules.ts'
+import { changeWorkflow, createWorkflow, removeWorkflow, replaceWorkflow } from '../../../manage/workflows/workflows.ts'
+import { groupsPage } from '../../../read/workflows/notification-groups.ts'
+import { workflowFor, workflowsFor } from '../../../read/workflows/workflows.ts'
+import { route } from '../../route.ts'
+import { identifierText, offsetPage, offsetParameters, pageLimitMax } from '../../schemas.ts'
+import {
+  changeWorkflowBody,
+  createWorkflowBody,
+  notificationGroup,
+  replaceWorkflowBody,
+  workflow,
+} from './workflow-schemas.ts'
+
+const params = Type.Object({
+  workflowId: Type.String({ minLength: 1, maxLength: 255, description: 'The `_id` or the trigger identifier.' }),
+})
+const withoutSecrets =
+  'What headers of custom steps hold, and the queries of addresses, are `[redacted]` for keys without the scope `full`.'
+const shared = { tag: 'Workflows', category: 'configuration' } as const
+
+export const workflowRoutes = [
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/workflows',
+    operationId: 'createWorkflow',
+    summary: 'Create a workflow',
+    description: 'Templates, settings and schemas are checked as a whole; every mistake is told by its place.',
+    scope: 'full',
+    body: createWorkflowBody,
+    replies: { 201: workflow },
+    errors: [409],
+    handle: ({ db, world }, { caller, author, body, idempotency }) =>
+      createWorkflow(db, world, caller, { workflow: body, author, idempotency }),
+  }),
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/v1/workflows',
+    operationId: 'listWorkflows',
+    summary: 'List workflows',
+    description: `Newest first. ${withoutSecrets}`,
+    scope: 'read',
+    query: Type.Object({
+      ...offsetParameters(pageLimitMax),
+      query: Type.Optional(
+        Type.String({ maxLength: 255, description: 'Text in the name or the identifier, case-sensitive.' }),
+      ),
+      tags: Type.Optional(
+        Type.Array(Type.String({ maxLength: 64 }), { maxItems: 16, description: 'Workflows with any of these tags.' }),
+      ),
+    }),
+    replies: { 200: offsetPage('WorkflowPage', workflow) },
+    handle: async ({ db }, { caller, query }) =>
+      ok(await workflowsFor(db, caller, { ...query, page: query.page ?? 0, limit: query.limit ?? 10 })),
+  }),
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/v1/workflows/{workflowId}',
+    operationId: 'retrieveWorkflow',
+    summary: 'Retrieve a workflow',
+    description: withoutSecrets,
+    scope: 'read',
+    params,
+    replies: { 200: workflow },
+    errors: [404],
+    handle: async ({ db }, { caller, params }) => {
+      const found = await workflowFor(db, caller, params.workflowId)
+      if (found === undefined) throw unknownWorkflow(params.workflowId)
+      return ok(found)
+    },
+  }),
+  route({
+    ...shared,
+    method: 'PUT',
+    path: '/v1/workflows/{workflowId}',
+    operationId: 'replaceWorkflow',
+    summary: 'Replace a workflow',
+    description:
+      'What it says is given anew, as at its creation; the identifier, the group and whether it is active stay unless given. Runs that have begun keep what they began with.',
+    scope: 'full',
+    params,
+    body: replaceWorkflowBody,
+    replies: { 200: workflow },
+    errors: [404, 409],
+    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
+      replaceWorkflow(db, world, caller, { id: params.workflowId, workflow: body, author, idempotency }),
+  }),
+  route({
+    ...shared,
+    method: 'PATCH',
+    path: '/v1/workflows/{workflowId}',
+    operationId: 'updateWorkflow',
+    summary: 'Update a workflow',
+    description: 'Members that are absent stay as they are; null clears. Steps, where given, are given as a whole.',
+    scope: 'full',
+    params,
+    body: changeWorkflowBody,
+    replies: { 200: workflow },
+    errors: [404, 409],
+    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
+      changeWorkflow(db, world, caller, { id: params.workflowId, workflow: body, author, idempotency }),
+  }),
+  route({
+    ...shared,
+    method: 'PUT',
+    path: '/v1/workflows/{workflowId}/status',
+    operationId: 'updateWorkflowStatus',
+    summary: 'Switch a workflow on or off',
+    scope: 'full',
+    params,
+    body: Type.Object({ active: Type.Boolean() }, { title: 'WorkflowStatus', examples: [{ active: true }] }),
+    replies: { 200: workflow },
+    errors: [404],
+    handle: ({ db, world }, { caller, author, params, body, idempotency }) =>
+      changeWorkflow(db, world, caller, {
+        id: params.workflowId,
+        workflow: { active: body.active },
+        author,
+        idempotency,
+      }),
+  }),
+  route({
+    ...shared,
+    method: 'DELETE',
+    path: '/v1/workflows/{workflowId}',
+    operationId: 'deleteWorkflow',
+    summary: 'Delete a workflow',
+    description: 'Runs that have begun go on. The identifier is free for another workflow.',
+    scope: 'full',
+    params,
+    replies: { 200: Type.Boolean({ description: 'Always true.' }) },
+    errors: [404],
+    handle: ({ db, world }, { caller, author, params, idempotency }) =>
+      removeWorkflow(db, world, caller, { id: params.workflowId, author, idempotency }),
+  }),
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/v1/notification-groups',
+    operationId: 'listNotificationGroups',
+    summary: 'List notification groups',
+    description: 'Oldest first.',
+    scope: 'read',
+    query: Type.Object(offsetParameters(pageLimitMax)),
+    replies: { 200: offsetPage('NotificationGroupPage', notificationGroup) },
+    handle: async ({ db }, { caller, query }) =>
+      ok(await groupsPage(db, caller.environment, { page: query.page ?? 0, limit: query.limit ?? 10 })),
+  }),
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/notification-groups',
+    operationId: 'createNotificationGroup',
+    summary: 'Create a notification group',
+    scope: 'full',
+    body: Type.Object(
+      { name: identifierText({ maxLength: 255 }) },
+      { title: 'CreateNotificationGroup', examples: [{ name: 'Orders' }] },
+    ),
+    replies: { 201: notificationGroup },
+    errors: [409],
+    handle: ({ db, world }, { caller, author, body, idempotency }) =>
+      createGroup(db, world, caller.environment, { name: body.name, author, idempotency }),
+  }),
+]

@@ -1,0 +1,198 @@
+// What a subscriber does with the notifications of their own inbox: marks, snoozes, buttons, deletions; one, or all that match.
+import type { Db, Tx } from '../../db/sql.ts'
+import { allOf } from '../../db/sql.ts'
+import { directLane } from '../../domain/delivery/event.ts'
+import { detail } from '../../domain/insight/execution-detail.ts'
+import type { Reader } from '../../domain/messages/inbox.ts'
+import type { InboxFilter } from '../../domain/messages/inbox-filter.ts'
+import type { ActionStatus, ButtonType, Mark } from '../../domain/messages/message-marks.ts'
+import { inboxSnoozeMistake, withAction } from '../../domain/messages/message-marks.ts'
+import type { InboxNotification } from '../../domain/messages/message-views.ts'
+import type { Problem } from '../../domain/problem.ts'
+import { badRequest, invalidField, notFound } from '../../domain/problem.ts'
+import { isUuid } from '../../domain/uuid-v7.ts'
+import { changeInboxes } from '../../record/change-inboxes.ts'
+import { appendDetails } from '../../store/jobs/append.ts'
+import { deleteTasks, insertTasks } from '../../store/jobs/tasks.ts'
+import { deletedAtOnceMax } from '../../store/messages/delete.ts'
+import { endSnoozeEarly, inContexts, lockInbox, matchesFilter } from '../../store/messages/inbox.ts'
+import type { CountedInboxes } from '../../store/messages/inbox-changes.ts'
+import { lockMessage } from '../../store/messages/lock.ts'
+import { markMessages, setCta } from '../../store/messages/marks.ts'
+import { findOrigins } from '../../store/messages/origins.ts'
+import type { MessageRow } from '../../store/messages/rows.ts'
+import { snoozeMessage } from '../../store/messages/snooze.ts'
+import { inboxNotificationOf } from '../../store/messages/views.ts'
+import { findSubscribersById } from '../../store/people/subscribers.ts'
+import type { World } from '../../world/world.ts'
+import { removeBatch } from './message-deletion.ts'
+import type { MarkedSoFar } from './message-marks.ts'
+import { markPage, tellFirsts } from './message-marks.ts'
+
+/** A transaction that changes the reader's inbox. */
+function changing<Result>(
+  db: Db,
+  world: World,
+  { environment, id }: Reader,
+  work: (tx: Tx, counted: CountedInboxes) => Promise<Result>,
+): Promise<Result> {
+  return db.transaction(async (tx) => work(tx, await changeInboxes(tx, world, environment, [id])))
+}
+
+export async function markNotification(
+  db: Db,
+  world: World,
+  reader: Reader,
+  call: { id: string; mark: Mark },
+): Promise<InboxNotification> {
+  return changing(db, world, reader, async (tx, counted) => {
+    const { id } = await held(tx, reader, call.id)
+    const [row] = await markThose(tx, world, reader, { ids: [id], mark: call.mark, counted })
+    return shown(tx, reader, row, call.id)
+  })
+}
+
+/** Those of the ids that are the reader's; the others are left out without a word. */
+export async function markNotifications(
+  db: Db,
+  world: World,
+  reader: Reader,
+  call: { ids: readonly string[]; mark: Mark },
+): Promise<void> {
+  const { mark } = call
+  const ids = call.ids.filter(isUuid)
+  await changing(db, world, reader, (tx, counted) => markThose(tx, world, reader, { ids, mark, counted }))
+}
+
+async function markThose(
+  tx: Tx,
+  world: World,
+  { environment, id: subscriberId, contextKeys }: Reader,
+  { ids, mark, counted }: { ids: readonly string[]; mark: Mark; counted: CountedInboxes },
+): Promise<MessageRow[]> {
+  const marking = {
+    ids,
+    subscriberId,
+    channel: 'in_app',
+    also: inContexts(contextKeys),
+    mark,
+    now: world.now(),
+    counted,
+  } as const
+  const { marked, found } = await markMessages(tx, environment, marking)
+  await tellFirsts(tx, environment, marking, found)
+  return marked
+}
+
+/** Everything in the feed that matches; what is snoozed is not in it. */
+export async function markMatching(
+  db: Db,
+  world: World,
+  reader: Reader,
+  call: { filter: InboxFilter; mark: Mark },
+): Promise<void> {
+  const { environment, id: subscriberId, contextKeys } = reader
+  const { filter, mark } = call
+  const also = allOf([inContexts(contextKeys), matchesFilter(environment, filter)])
+  const marking = { subscriberId, feedIds: undefined, also, mark, now: world.now() }
+  let soFar: MarkedSoFar | undefined = { count: 0, after: undefined }
+  while (soFar !== undefined) {
+    const from: MarkedSoFar = soFar
+    soFar = (await db.transaction((tx) => markPage(tx, world, environment, marking, from))).next
+  }
+}
+
+export async function deleteNotification(db: Db, world: World, reader: Reader, id: string): Promise<void> {
+  await changing(db, world, reader, async (tx, counted) => {
+    const row = await held(tx, reader, id)
+    await removeBatch(tx, reader.environment, [row.id], { now: world.now(), counted })
+  })
+}
+
+export async function deleteMatching(db: Db, world: World, reader: Reader, filter: InboxFilter): Promise<void> {
+  const removePage = (tx: Tx, counted: CountedInboxes): Promise<number> =>
+    lockInbox(tx, reader, filter).then((ids) => removeBatch(tx, reader.environment, ids, { now: world.now(), counted }))
+  // What was deleted no longer matches, so this ends.
+  while ((await changing(db, world, reader, removePage)) === deletedAtOnceMax);
+}
+
+export async function snoozeNotification(
+  db: Db,
+  world: World,
+  reader: Reader,
+  call: { id: string; until: string },
+): Promise<InboxNotification> {
+  const now = world.now()
+  const until = new Date(call.until)
+  const mistake = inboxSnoozeMistake(until, now)
+  if (mistake !== undefined) throw invalidField('snoozeUntil', `snoozeUntil ${mistake}`, call.until)
+  const { environment, id: subscriberId } = reader
+  return changing(db, world, reader, async (tx, counted) => {
+    const { id, first_seen_at: seenBefore } = await held(tx, reader, call.id)
+    const row = await snoozeMessage(tx, environment, { id, subscriberId, until, now, counted })
+    const task = { id, kind: 'unsnooze', lane: directLane, dueAt: until, state: { messageId: id } } as const
+    await insertTasks(tx, environment, [task], now)
+    const details = [...(seenBefore === null ? [detail(now, 'seen')] : []), detail(now, 'snoozed')]
+    await appendDetails(tx, environment, row === undefined ? [] : [{ jobId: row.job_id, details }])
+    return shown(tx, reader, row, call.id)
+  })
+}
+
+/** Before its time: it is back where it was, as it was. */
+export async function unsnoozeNotification(
+  db: Db,
+  world: World,
+  reader: Reader,
+  messageId: string,
+): Promise<InboxNotification> {
+  return changing(db, world, reader, async (tx, counted) => {
+    const { id, job_id: jobId } = await held(tx, reader, messageId)
+    const now = world.now()
+    if (!(await endSnoozeEarly(tx, reader.environment, { id, now, counted }))) throw unknown(messageId)
+    await deleteTasks(tx, reader.environment, [id])
+    await appendDetails(tx, reader.environment, [{ jobId, details: [detail(now, 'unsnoozed')] }])
+    return shown(tx, reader, await held(tx, reader, messageId), messageId)
+  })
+}
+
+export async function answerAction(
+  db: Db,
+  world: World,
+  reader: Reader,
+  call: { id: string; type: ButtonType; status: ActionStatus },
+): Promise<InboxNotification> {
+  return changing(db, world, reader, async (tx, counted) => {
+    const { id, cta: before } = await held(tx, reader, call.id)
+    const cta = withAction(before ?? {}, call)
+    if (cta === undefined) {
+      throw badRequest(`Could not perform action on the ${call.type} button because it does not exist.`)
+    }
+    const row = await setCta(tx, reader.environment, { id, cta, now: world.now(), counted })
+    return shown(tx, reader, row, call.id)
+  })
+}
+
+/** One of the reader's own, in the contexts of their session; nobody else changes it before the transaction ends. */
+async function held(tx: Tx, { environment, id: subscriberId, contextKeys }: Reader, id: string): Promise<MessageRow> {
+  const row = isUuid(id) ? await lockMessage(tx, environment, { id, subscriberId }) : undefined
+  const isTheirs = row?.channel === 'in_app' && sameKeys(row.context_keys ?? [], contextKeys)
+  if (row === undefined || !isTheirs) throw unknown(id)
+  return row
+}
+
+/** Both are sorted. */
+const sameKeys = (one: readonly string[], other: readonly string[]): boolean =>
+  one.length === other.length && one.every((key, index) => key === other[index])
+
+async function shown(
+  tx: Tx,
+  { environment, id }: Reader,
+  row: MessageRow | undefined,
+  asked: string,
+): Promise<InboxNotification> {
+  const [subscriber] = await findSubscribersById(tx, environment, [id])
+  if (subscriber === undefined || row === undefined) throw unknown(asked)
+  return inboxNotificationOf(subscriber, row, await findOrigins(tx, environment, [row]))
+}
+
+const unknown = (id: string): Problem => notFound(`Notification with id: ${id} is not found.`)

@@ -1,0 +1,154 @@
+// The tokens of inbox sessions: JWTs, signed with a key of the environment, bound to a subscriber and to contexts.
+import { decodeJwt, errors, jwtVerify, SignJWT } from 'jose'
+import type { Db } from '../../db/sql.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { Reader } from '../../domain/messages/inbox.ts'
+import { isUuid } from '../../domain/uuid-v7.ts'
+import type { SessionSubscriber } from '../../store/messages/inbox-sessions.ts'
+import { findSessionSubscriber } from '../../store/messages/inbox-sessions.ts'
+import { ensureLateKey, findEnvironments, findLateKey } from '../../store/operate/installation.ts'
+import type { World } from '../../world/world.ts'
+
+const algorithm = 'HS256'
+const issuer = 'posthorn'
+/** What public clients look for, should they look. */
+const audience = 'widget_user'
+/** Pages never renew a token: one that ends while they are open leaves them without news. */
+const lifeDays = 15
+/** Longer than any of ours, with the longest subscriberId and contexts. */
+const tokenLengthMax = 8_192
+/** As for API keys: what was looked up is trusted for less than a second, so that revoking holds everywhere at once. */
+const trustedForMs = 900
+/** An environment's key never changes; this only bounds what is remembered of ids that are nobody's. */
+const environmentKeptMs = 60_000
+const rememberedMax = 10_000
+
+export interface InboxTokens {
+  sign(reader: Reader): Promise<string>
+  /** Undefined for a token that is forged, expired, revoked, or of a subscriber who is gone. */
+  read(token: string): Promise<Reader | undefined>
+  /** The same with what a long connection has to look at again; `expired` for one that was good once. */
+  open(token: string): Promise<OpenedToken | 'expired' | undefined>
+}
+
+export interface OpenedToken {
+  readonly reader: Reader
+  /** Void once the subscriber's has moved on. */
+  readonly generation: number
+  readonly expiresAtMs: number
+}
+
+interface Claims {
+  readonly environmentId: string
+  readonly subscriberInternalId: string
+  readonly contextKeys: readonly string[]
+  readonly generation: number
+  readonly expiresAtMs: number
+}
+
+interface Opened {
+  readonly environment: Environment
+  readonly key: Buffer
+}
+
+export function createInboxTokens(db: Db, world: World): InboxTokens {
+  const subscribers = remembering<SessionSubscriber>(world, trustedForMs)
+  const environments = remembering<Opened>(world, environmentKeptMs)
+
+  async function open(id: string): Promise<Opened | undefined> {
+    const [environment] = await findEnvironments(db, [id])
+    const key = environment && (await findLateKey(db, world.sealer, environment, 'inbox-key'))
+    return key && { environment, key }
+  }
+
+  async function openToken(token: string): Promise<OpenedToken | 'expired' | undefined> {
+    const claimed = token.length > tokenLengthMax ? undefined : claimsOf(token)
+    if (claimed === undefined) return undefined
+    const { environmentId, subscriberInternalId: id, contextKeys, generation, expiresAtMs } = claimed
+    const opened = await environments(environmentId, () => open(environmentId))
+    const judged = opened && (await judgedBy(token, opened.key, world.now()))
+    if (opened === undefined || judged !== 'genuine') return judged === 'expired' ? judged : undefined
+    const { environment } = opened
+    const look = () => findSessionSubscriber(db, environment, id)
+    const remembered = await subscribers(`${environmentId}/${id}`, look)
+    // Made after a revocation that this node has not seen yet.
+    const isNewer = remembered !== undefined && remembered.generation < generation
+    const found = isNewer ? await look() : remembered
+    if (found === undefined || found.generation !== generation) return undefined
+    return { reader: { environment, id, subscriberId: found.subscriberId, contextKeys }, generation, expiresAtMs }
+  }
+
+  return {
+    open: openToken,
+
+    async sign(reader) {
+      const { environment, id, subscriberId, contextKeys } = reader
+      const key = await db.transaction((tx) => ensureLateKey(tx, world.sealer, environment, 'inbox-key'))
+      const generation = (await findSessionSubscriber(db, environment, id))?.generation ?? 0
+      const issuedAt = Math.floor(world.now().getTime() / 1000)
+      return new SignJWT({ _id: id, environmentId: environment.id, subscriberId, contextKeys, generation })
+        .setProtectedHeader({ alg: algorithm, typ: 'JWT' })
+        .setIssuer(issuer)
+        .setAudience(audience)
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(issuedAt + lifeDays * 24 * 60 * 60)
+        .sign(key)
+    },
+
+    async read(token) {
+      const opened = await openToken(token)
+      return typeof opened === 'object' ? opened.reader : undefined
+    },
+  }
+}
+
+/** What a token says, before its signature is looked at: the environment says which key that needs. */
+function claimsOf(token: string): Claims | undefined {
+  try {
+    const { environmentId, _id, contextKeys, generation, exp = 0 } = decodeJwt(token)
+    const isWhole =
+      typeof environmentId === 'string' &&
+      isUuid(environmentId) &&
+      typeof _id === 'string' &&
+      isUuid(_id) &&
+      Number.isInteger(generation) &&
+      Array.isArray(contextKeys) &&
+      contextKeys.every((key) => typeof key === 'string')
+    if (!isWhole) return undefined
+    const expiresAtMs = exp * 1000
+    return { environmentId, subscriberInternalId: _id, contextKeys, generation: Number(generation), expiresAtMs }
+  } catch {
+    return undefined
+  }
+}
+
+/** Only the signature of one that expired was good as well. */
+async function judgedBy(token: string, key: Buffer, now: Date): Promise<'genuine' | 'expired' | 'forged'> {
+  try {
+    const required = { algorithms: [algorithm], issuer, audience, requiredClaims: ['exp', 'iat'] }
+    await jwtVerify(token, key, { ...required, currentDate: now })
+    return 'genuine'
+  } catch (error) {
+    return error instanceof errors.JWTExpired ? 'expired' : 'forged'
+  }
+}
+
+/** Looks things up, and remembers for a while what was there; calls at once share one look. */
+function remembering<Value>(world: World, keptMs: number) {
+  const known = new Map<string, { until: number; value: Promise<Value | undefined> }>()
+  return (name: string, find: () => Promise<Value | undefined>): Promise<Value | undefined> => {
+    const now = world.now().getTime()
+    const before = known.get(name)
+    if (before !== undefined && before.until > now) return before.value
+    const value = find()
+    known.delete(name)
+    known.set(name, { until: now + keptMs, value })
+    const oldest = known.keys().next().value
+    if (known.size > rememberedMax && oldest !== undefined) known.delete(oldest)
+    value.then(
+      (found) => found ?? known.delete(name),
+      () => known.delete(name),
+    )
+    return value
+  }
+}

@@ -1,0 +1,268 @@
+// What every start makes sure of: one organization, its two environments, their built-in integrations and their keys.
+import { randomBytes } from 'node:crypto'
+import { auditAll } from '../../commit/audited.ts'
+import type { Db, Tx } from '../../db/sql.ts'
+import { sql } from '../../db/sql.ts'
+import { electPrimary } from '../../domain/delivery/integration.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { ApiKey } from '../../domain/operate/api-key.ts'
+import { hashOfApiKey, hintOfApiKey, newApiKey, toBase62 } from '../../domain/operate/api-key.ts'
+import type { Author, Change } from '../../domain/operate/audit.ts'
+import { recordOfApiKey } from '../../domain/operate/audit-records.ts'
+import { formOf, UnsealError } from '../../domain/operate/sealed.ts'
+import { platformEmail } from '../../providers/email/platform-email.ts'
+import { platform } from '../../providers/in-app/platform.ts'
+import { platformSms } from '../../providers/sms/platform-sms.ts'
+import {
+  insertIntegration,
+  listIntegrationStatuses,
+  listIntegrations,
+  lockIntegrations,
+  movePrimary,
+  updateIntegration,
+} from '../../store/integrations/integrations.ts'
+import {
+  insertApiKey,
+  listApiKeys,
+  listConfiguredKeys,
+  reinstateConfiguredKey,
+  revokeConfiguredKeysBut,
+  sealApiKey,
+} from '../../store/operate/api-keys.ts'
+import {
+  findEncryptionCheck,
+  insertEnvironment,
+  insertInstallation,
+  insertOrganization,
+  listEnvironments,
+} from '../../store/operate/installation.ts'
+import { signingRecord } from '../../store/operate/sealed-columns.ts'
+import type { World } from '../../world/world.ts'
+import { earlierOf, integrationChange } from '../integrations/audit-integration.ts'
+
+export interface FirstStart {
+  /** Set at the first start without POSTHORN_API_KEY: the only time the key is known. */
+  readonly newKey: string | undefined
+}
+
+/** This node cannot work with this database; the message says what to mend. */
+export class StartError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'StartError'
+  }
+}
+
+/** Nodes that start at once take turns. */
+const firstStartLock = 7_071_956
+/** What the sealed check value says, and the name it is sealed under. */
+const checkText = 'posthorn'
+const checkScope = 'installation'
+const checkRecord = 'check'
+const signingSecretBytes = 32
+
+/** What a command needs before it can work: the installation, sealed with a key this node holds. No key is made. */
+export async function ensureInstallation(db: Db, world: World): Promise<void> {
+  await db.transaction((tx) => makeInstallation(tx, world))
+}
+
+export async function ensureFirstStart(
+  db: Db,
+  world: World,
+  keys: { development: string | undefined; production: string | undefined },
+  /** `mailIsReal`: the operator's mail server sends what the built-in e-mail would otherwise keep. */
+  options: { mailIsReal: boolean } = { mailIsReal: false },
+): Promise<FirstStart> {
+  return db.transaction(async (tx) => {
+    await makeInstallation(tx, world)
+    const [development, production] = await listEnvironments(tx)
+    if (development === undefined || production === undefined) throw new Error('The environments are missing')
+    const ofMail = await fitBuiltInMail(tx, world, production, options.mailIsReal)
+    const ofDevelopment = await fixKey(tx, world, development, keys.development, 'POSTHORN_API_KEY')
+    const ofProduction = await fixKey(tx, world, production, keys.production, 'POSTHORN_API_KEY_2')
+    const first = await addFirstKey(tx, world, development)
+    await auditAll(tx, world, development, settingsAuthor, [...ofDevelopment, ...keyChanges([], first?.stored ?? [])])
+    await auditAll(tx, world, production, settingsAuthor, [...ofMail, ...ofProduction])
+    return { newKey: first?.key }
+  })
+}
+
+/** Who changes what the settings of a start say otherwise. */
+const settingsAuthor: Author = { keyId: 'start', keyName: 'Settings of a start', address: '', requestId: null }
+
+async function addFirstKey(
+  tx: Tx,
+  world: World,
+  development: Environment,
+): Promise<{ key: string; stored: ApiKey[] } | undefined> {
+  // Revoked keys count: a start must not open what somebody closed on purpose.
+  if ((await listApiKeys(tx, development, { offset: 0, limit: 1 })).length > 0) return undefined
+  const key = newApiKey()
+  const stored = await addKey(tx, world, development, key, { name: 'First key', configured: false })
+  return { key, stored: stored === undefined ? [] : [stored] }
+}
+
+async function makeInstallation(tx: Tx, world: World): Promise<void> {
+  await tx.run(sql`select pg_advisory_xact_lock(${firstStartLock})`)
+  const check = await findEncryptionCheck(tx)
+  if (check === undefined) {
+    world.sealer.sealIn(2)
+    await createInstallation(tx, world)
+  } else {
+    refuseOtherKey(world, check)
+    // What was sealed in the second form no older node can open: `posthorn reseal` says when there is none left.
+    world.sealer.sealIn(formOf(check) ?? 1)
+  }
+}
+
+async function createInstallation(tx: Tx, world: World): Promise<void> {
+  const now = world.now()
+  await insertInstallation(tx, sealedCheck(world), now)
+  const organizationId = world.newId(now)
+  await insertOrganization(tx, { id: organizationId, name: 'Posthorn', now })
+  const development = { id: world.newId(now), organizationId, name: 'Development' }
+  const production = { id: world.newId(now), organizationId, name: 'Production' }
+  for (const environment of [development, production]) {
+    await insertEnvironment(tx, {
+      ...environment,
+      parentId: environment === production ? development.id : null,
+      identifier: toBase62(randomBytes(9)),
+      signingSecret: world.sealer.seal(
+        environment.id,
+        'signing-secret',
+        signingRecord(1),
+        randomBytes(signingSecretBytes).toString('hex'),
+      ),
+      now,
+    })
+    // Capture keeps messages without sending them: right where one tries things out, wrong where customers wait.
+    await addBuiltIns(tx, world, environment, environment === development)
+  }
+}
+
+async function addBuiltIns(tx: Tx, world: World, environment: Environment, captures: boolean): Promise<void> {
+  const now = world.now()
+  const builtIns = [
+    { provider: platform, active: true, primary: false },
+    { provider: platformEmail, active: captures, primary: captures },
+    { provider: platformSms, active: captures, primary: captures },
+  ]
+  for (const { provider, active, primary } of builtIns) {
+    await insertIntegration(tx, world.sealer, environment, {
+      id: world.newId(now),
+      identifier: provider.id,
+      name: provider.name,
+      providerId: provider.id,
+      channel: provider.channel,
+      active,
+      primary,
+      credentials: {},
+      conditions: [],
+      now,
+    })
+  }
+}
+
+/**
+ * Where customers wait, the built-in e-mail is on once it is real. One that somebody switched off stays off; one that
+ * is on without a mail server is warned of, since what it keeps reaches nobody.
+ */
+async function fitBuiltInMail(tx: Tx, world: World, production: Environment, mailIsReal: boolean): Promise<Change[]> {
+  await lockIntegrations(tx, production)
+  const integrations = await listIntegrations(tx, world.sealer, production, { activeOnly: false })
+  const mail = integrations.find(({ providerId }) => providerId === platformEmail.id)
+  if (mail === undefined) return []
+  if (mail.active && !mailIsReal) {
+    world.log.warn(
+      { environment: production.name, integration: mail.identifier },
+      'E-mail of this integration is kept, not sent: POSTHORN_SMTP_URL is not set',
+    )
+  }
+  const isUntouched = mail.createdAt === mail.updatedAt
+  if (mail.active || !mailIsReal || !isUntouched) return []
+  const before = await earlierOf(tx, production, mail)
+  const now = world.now()
+  await updateIntegration(tx, world.sealer, production, { ...mail, active: true }, now)
+  const ofChannel = (await listIntegrationStatuses(tx, production)).filter(({ channel }) => channel === mail.channel)
+  const primaryId = electPrimary(ofChannel)
+  await movePrimary(tx, production, { channel: mail.channel, to: primaryId, now })
+  const after = { ...mail, active: true, primary: primaryId === mail._id }
+  return [await integrationChange(tx, production, { action: 'change', before, after })]
+}
+
+/** What the installation keeps to tell whether a node holds the right key. */
+export function sealedCheck(world: World): Buffer {
+  return world.sealer.seal(checkScope, 'installation', checkRecord, checkText)
+}
+
+function refuseOtherKey(world: World, check: Buffer): void {
+  try {
+    world.sealer.open(checkScope, 'installation', checkRecord, check)
+  } catch (error) {
+    if (!(error instanceof UnsealError)) throw error
+    throw new StartError(
+      'This database was sealed with another encryption key. Set POSTHORN_ENCRYPTION_KEY to the key of the first node ' +
+        '(its file encryption.key, or the variable it was started with). While the key is being changed, ' +
+        'POSTHORN_ENCRYPTION_KEY_PREVIOUS holds the one before.',
+    )
+  }
+}
+
+/** The configured key is the environment's key; one that was configured before stops working. */
+async function fixKey(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  key: string | undefined,
+  variable: string,
+): Promise<Change[]> {
+  if (key === undefined) return []
+  const hash = hashOfApiKey(key)
+  const before = await listConfiguredKeys(tx, environment, hash)
+  await revokeConfiguredKeysBut(tx, environment, hash, world.now())
+  const sealedKey = sealApiKey(world.sealer, environment, { key, hash })
+  const isThere = await reinstateConfiguredKey(tx, environment, { hash, sealedKey })
+  if (!isThere && !(await addKey(tx, world, environment, key, { name: variable, configured: true }))) {
+    throw new StartError(`${variable} names a key that was revoked, or one of another environment; choose another one`)
+  }
+  return keyChanges(before, await listConfiguredKeys(tx, environment, hash))
+}
+
+function keyChanges(before: readonly ApiKey[], after: readonly ApiKey[]): Change[] {
+  const known = new Map(before.map((key) => [key._id, key]))
+  return after.map((key) => {
+    const was = known.get(key._id)
+    const isRevoked = was?.revokedAt === undefined && key.revokedAt !== undefined
+    return {
+      kind: 'api-key',
+      id: key._id,
+      name: key.name,
+      action: was === undefined ? 'create' : isRevoked ? 'revoke' : 'change',
+      // That a key from before gets its copy changes nothing about who may do what.
+      before: was && recordOfApiKey({ ...was, signing: key.signing }),
+      after: recordOfApiKey(key),
+    }
+  })
+}
+
+async function addKey(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  key: string,
+  how: { name: string; configured: boolean },
+): Promise<ApiKey | undefined> {
+  const now = world.now()
+  const hash = hashOfApiKey(key)
+  return insertApiKey(tx, environment, {
+    ...how,
+    id: world.newId(now),
+    hash,
+    // The first key and those of the settings are what code that signs is given.
+    sealedKey: sealApiKey(world.sealer, environment, { key, hash }),
+    hint: hintOfApiKey(key),
+    scopes: ['full'],
+    expiresAt: null,
+    now,
+  })
+}

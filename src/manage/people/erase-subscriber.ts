@@ -1,0 +1,79 @@
+// Privacy erase: the person is gone at once, and what is kept of them goes in the background, with a receipt.
+import { once } from '../../commit/once.ts'
+import type { Db, Tx } from '../../db/sql.ts'
+import type { Answer, Idempotency } from '../../domain/answer.ts'
+import { accepted } from '../../domain/answer.ts'
+import { fanOutLane } from '../../domain/delivery/event.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { Erasure, ErasureState } from '../../domain/people/erasure.ts'
+import { subscriberHash } from '../../domain/people/erasure.ts'
+import { conflict } from '../../domain/problem.ts'
+import type { Queue } from '../../queue/queue.ts'
+import { blankRecipient } from '../../store/events/events.ts'
+import { insertTasks } from '../../store/jobs/tasks.ts'
+import { ensureAddressKey } from '../../store/operate/installation.ts'
+import { advanceErasure, findErasure, findRunningErasure, insertErasure } from '../../store/people/erasures.ts'
+import { deleteChannels } from '../../store/people/subscriber-channels.ts'
+import { findEveryoneNamed, markSubscriberDeleted } from '../../store/people/subscribers.ts'
+import { deleteSubscriptionsOfSubscriber } from '../../store/people/topic-subscriptions.ts'
+import type { World } from '../../world/world.ts'
+import { unknownSubscriber } from './subscribers.ts'
+
+interface EraseCall {
+  readonly subscriberId: string
+  /** The API key that asks for it. */
+  readonly keyId: string
+  readonly idempotency: Idempotency | undefined
+}
+
+export async function eraseSubscriber(
+  db: Db,
+  world: World,
+  environment: Environment,
+  queue: Queue,
+  call: EraseCall,
+): Promise<Answer<Erasure>> {
+  const answer = await once(db, world, environment, call.idempotency, async (tx) =>
+    accepted(await beginErase(tx, world, environment, call)),
+  )
+  queue.poke()
+  return answer
+}
+
+async function beginErase(tx: Tx, world: World, environment: Environment, call: EraseCall): Promise<Erasure> {
+  const now = world.now()
+  const hash = subscriberHash(await ensureAddressKey(tx, world.sealer, environment), call.subscriberId)
+  const running = await findRunningErasure(tx, environment, hash)
+  if (running?.status === 'running') throw isRunning(running)
+  // Else the events that are being expanded would make the person anew. Before the subscriber, as pages of those lock them.
+  await blankRecipient(tx, environment, call.subscriberId)
+  // From here on the id is nobody's: whoever is triggered under it is somebody new.
+  const marked = await markSubscriberDeleted(tx, environment, call.subscriberId, now)
+  const everyone = await findEveryoneNamed(tx, environment, call.subscriberId)
+  if (everyone.length === 0) throw unknownSubscriber(call.subscriberId)
+  const topicSubscriptions = marked === undefined ? 0 : await deleteSubscriptionsOfSubscriber(tx, environment, marked)
+  const channels = marked === undefined ? 0 : await deleteChannels(tx, environment, marked)
+  const removed = { topicSubscriptions, channels }
+  const begun =
+    running ??
+    (await insertErasure(tx, environment, {
+      id: world.newId(now),
+      subscriberHash: hash,
+      requestedBy: call.keyId,
+      removed,
+      now,
+    }))
+  if (begun === undefined) throw isRunning(await findRunningErasure(tx, environment, hash))
+  const ids = everyone.map((row) => row.id)
+  const state: ErasureState = { phase: 'canceling', ids, requestedAt: now.toISOString(), after: null, met: false }
+  // One that is stuck begins anew: what it has removed stays removed, and counted.
+  if (running !== undefined) {
+    await advanceErasure(tx, environment, { id: running._id, phase: 'canceling', removed, completedAt: null })
+  }
+  const task = { id: begun._id, kind: 'erase', lane: fanOutLane, dueAt: now, state: { ...state } } as const
+  await insertTasks(tx, environment, [task], now)
+  return (await findErasure(tx, environment, begun._id)) ?? begun
+}
+
+const isRunning = (running: Erasure | undefined) =>
+  conflict('This subscriber is being erased already', running === undefined ? {} : { erasureId: running._id })

@@ -1,0 +1,238 @@
+// Topic subscriptions: subscribe and unsubscribe many at once, each judged on its own.
+import { once } from '../../commit/once.ts'
+import type { Db, Tx } from '../../db/sql.ts'
+import type { Answer, Idempotency } from '../../domain/answer.ts'
+import { created, ok } from '../../domain/answer.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type {
+  NewTopic,
+  SubscriberSummary,
+  SubscriptionError,
+  SubscriptionsResult,
+  SubscriptionTarget,
+  SubscriptionWish,
+  Topic,
+  TopicSubscription,
+} from '../../domain/people/topic.ts'
+import {
+  defaultIdentifier,
+  identifierMistake,
+  isTopicKey,
+  subscriberOfIdentifier,
+  subscriptionsPerCallMax,
+  subscriptionsResult,
+} from '../../domain/people/topic.ts'
+import { invalidField, Problem } from '../../domain/problem.ts'
+import {
+  deleteSubscriptions,
+  findSubscriptionsOf,
+  findSummaries,
+  holdSummaries,
+  insertSubscriptions,
+  lockSubscriptions,
+} from '../../store/people/topic-subscriptions.ts'
+import { findTopic } from '../../store/people/topics.ts'
+import type { World } from '../../world/world.ts'
+import { ensureTopic, unknownTopic } from './topics.ts'
+
+interface Call {
+  readonly idempotency: Idempotency | undefined
+}
+
+/** A subscription found at insertion can be gone when it is read back; each try is lost only to an unsubscribe in between. */
+const insertTriesMax = 3
+
+export async function subscribeToTopic(
+  db: Db,
+  world: World,
+  environment: Environment,
+  call: Call & { topic: NewTopic; wishes: readonly SubscriptionWish[] },
+): Promise<Answer<SubscriptionsResult>> {
+  if (!isTopicKey(call.topic.key)) throw unfitKey(call.topic.key)
+  refuseCount(call.wishes.length, 'subscribe')
+  const wishes = firstOfEach(call.wishes.map(trimmed), (wish) => wish.subscriberId)
+  return once(db, world, environment, call.idempotency, async (tx) => {
+    const subscribers = await holdSummaries(
+      tx,
+      environment,
+      wishes.map((wish) => wish.subscriberId),
+    )
+    const known = new Map(subscribers.map((subscriber) => [subscriber.subscriberId, subscriber]))
+    const errors = wishes.flatMap((wish) => wishMistake(call.topic.key, wish, known) ?? [])
+    const refused = new Set(errors.map((error) => error.subscriberId))
+    const fit = wishes.filter((wish) => !refused.has(wish.subscriberId))
+    // Before the topic is made: a call that subscribes nobody changes nothing.
+    if (fit.length === 0) throw allFailed(subscriptionsResult([], errors))
+    const { topic } = await ensureTopic(tx, world, environment, call.topic)
+    const subscribed = await insertMissing(tx, world, environment, { topic, wishes: fit, known })
+    const data = fit.flatMap((wish) => subscribed.get(wish.subscriberId) ?? [])
+    const lost = fit.filter((wish) => !subscribed.has(wish.subscriberId)).map(lostWish)
+    const result = subscriptionsResult(data, [...errors, ...lost])
+    if (data.length === 0) throw allFailed(result)
+    return created(result)
+  })
+}
+
+export async function unsubscribeFromTopic(
+  db: Db,
+  world: World,
+  environment: Environment,
+  call: Call & { topicKey: string; targets: readonly SubscriptionTarget[] },
+): Promise<Answer<SubscriptionsResult>> {
+  refuseCount(call.targets.length, 'unsubscribe')
+  const targets = firstOfEach(call.targets.map(trimmed), (target) =>
+    JSON.stringify([target.subscriberId, target.identifier]),
+  )
+  return once(db, world, environment, call.idempotency, async (tx) => {
+    const topic = await findTopic(tx, environment, call.topicKey)
+    if (topic === undefined) throw unknownTopic(call.topicKey)
+    const { known, found } = await findTargets(tx, environment, topic, targets)
+    const judged = targets.map((target) => judgeTarget(target, known, found))
+    const errors = judged.flatMap((outcome) => ('code' in outcome ? [outcome] : []))
+    const data = [...new Set(judged.flatMap((outcome) => ('code' in outcome ? [] : [outcome])))]
+    const result = subscriptionsResult(data, errors)
+    if (data.length === 0) throw allFailed(result)
+    await deleteSubscriptions(tx, environment, topic, data)
+    return ok(result)
+  })
+}
+
+/** Subscribes whom the topic does not have yet; the result holds the new and the old, by subscriberId. */
+async function insertMissing(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  call: { topic: Topic; wishes: readonly SubscriptionWish[]; known: ReadonlyMap<string, SubscriberSummary> },
+): Promise<Map<string, TopicSubscription>> {
+  const { topic, known } = call
+  const now = world.now()
+  const wanted = call.wishes.flatMap((wish) => {
+    const subscriber = known.get(wish.subscriberId)
+    if (subscriber === undefined) return []
+    const isDefault = wish.identifier === defaultIdentifier(topic.key, wish.subscriberId)
+    const identifier = isDefault ? null : (wish.identifier ?? null)
+    const name = wish.name ?? null
+    return [{ subscriber, row: { id: world.newId(now), subscriberInternalId: subscriber._id, identifier, name } }]
+  })
+  const subscribed = new Map<string, TopicSubscription>()
+  let missing = wanted
+  for (let attempt = 1; missing.length > 0 && attempt <= insertTriesMax; attempt += 1) {
+    const rows = missing.map(({ row }) => row)
+    await insertSubscriptions(tx, environment, topic, rows, now)
+    // A statement of its own: with the insertion it would share a snapshot and miss what others have just committed.
+    const subscribers = missing.map(({ subscriber }) => subscriber)
+    const found = await findSubscriptionsOf(tx, environment, topic, subscribers)
+    for (const subscription of found) subscribed.set(subscription.subscriber.subscriberId, subscription)
+    missing = missing.filter(({ subscriber }) => !subscribed.has(subscriber.subscriberId))
+  }
+  return subscribed
+}
+
+function wishMistake(
+  topicKey: string,
+  wish: SubscriptionWish,
+  known: ReadonlyMap<string, SubscriberSummary>,
+): SubscriptionError | undefined {
+  const { subscriberId } = wish
+  if (!known.has(subscriberId)) return unknownSubscriberError(subscriberId)
+  const message = identifierMistake(topicKey, wish)
+  return message === undefined ? undefined : { subscriberId, code: 'INVALID_SUBSCRIPTION_IDENTIFIER', message }
+}
+
+/** Neither inserted nor there: another subscription of the topic has the identifier. */
+function lostWish(wish: SubscriptionWish): SubscriptionError {
+  const { subscriberId, identifier } = wish
+  if (identifier === undefined) {
+    const message = `Subscriber with ID '${subscriberId}' could not be subscribed; please try again.`
+    return { subscriberId, code: 'SUBSCRIPTION_CREATE_FAILED', message }
+  }
+  const message = `Subscription identifier '${identifier}' is taken by another subscription of the topic.`
+  return { subscriberId, identifier, code: 'INVALID_SUBSCRIPTION_IDENTIFIER', message }
+}
+
+interface FoundTargets {
+  readonly known: ReadonlySet<string>
+  readonly found: {
+    readonly bySubscriber: ReadonlyMap<string, TopicSubscription>
+    readonly byIdentifier: ReadonlyMap<string, TopicSubscription>
+  }
+}
+
+async function findTargets(
+  tx: Tx,
+  environment: Environment,
+  topic: Topic,
+  targets: readonly SubscriptionTarget[],
+): Promise<FoundTargets> {
+  const given = targets.flatMap((target) => target.identifier ?? [])
+  const identifiers = given.filter((identifier) => subscriberOfIdentifier(topic.key, identifier) === undefined)
+  const owners = given.flatMap((identifier) => subscriberOfIdentifier(topic.key, identifier) ?? [])
+  const subscriberIds = [...targets.flatMap((target) => target.subscriberId ?? []), ...owners]
+  const subscribers = await findSummaries(tx, environment, [...new Set(subscriberIds)])
+  const subscriptions = await lockSubscriptions(tx, environment, topic, { subscribers, identifiers })
+  return {
+    known: new Set(subscribers.map((subscriber) => subscriber.subscriberId)),
+    found: {
+      bySubscriber: new Map(subscriptions.map((subscription) => [subscription.subscriber.subscriberId, subscription])),
+      byIdentifier: new Map(subscriptions.map((subscription) => [subscription.identifier, subscription])),
+    },
+  }
+}
+
+function judgeTarget(
+  target: SubscriptionTarget,
+  known: FoundTargets['known'],
+  found: FoundTargets['found'],
+): TopicSubscription | SubscriptionError {
+  const { subscriberId, identifier } = target
+  if (subscriberId === undefined && identifier === undefined) {
+    const message = 'Either a subscriberId or an identifier is required.'
+    return { subscriberId: '', code: 'INVALID_REQUEST', message }
+  }
+  if (subscriberId !== undefined && !known.has(subscriberId)) return unknownSubscriberError(subscriberId)
+  const subscription =
+    identifier === undefined ? found.bySubscriber.get(subscriberId ?? '') : found.byIdentifier.get(identifier)
+  const fits = subscriberId === undefined || subscription?.subscriber.subscriberId === subscriberId
+  if (subscription !== undefined && fits) return subscription
+  const what = identifier === undefined ? `of subscriber '${subscriberId}'` : `with identifier '${identifier}'`
+  return {
+    subscriberId: subscriberId ?? '',
+    ...(identifier === undefined ? {} : { identifier }),
+    code: 'SUBSCRIPTION_NOT_FOUND',
+    message: `The topic has no subscription ${what}.`,
+  }
+}
+
+/** Subscribers' ids are stored trimmed. */
+function trimmed<Item extends { subscriberId?: string }>(item: Item): Item {
+  return item.subscriberId === undefined ? item : { ...item, subscriberId: item.subscriberId.trim() }
+}
+
+function firstOfEach<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
+  const byKey = new Map<string, Item>()
+  for (const item of items) if (!byKey.has(keyOf(item))) byKey.set(keyOf(item), item)
+  return [...byKey.values()]
+}
+
+function refuseCount(count: number, verb: 'subscribe' | 'unsubscribe'): void {
+  if (count === 0) throw invalidField('subscriptions', 'At least one subscriber identifier is required')
+  if (count > subscriptionsPerCallMax) {
+    throw invalidField('subscriptions', `Cannot ${verb} more than ${subscriptionsPerCallMax} subscribers at once`)
+  }
+}
+
+const unfitKey = (key: string): Problem =>
+  invalidField(
+    'topicKey',
+    'topicKey must be 1 to 100 letters, digits, hyphens, underscores or colons, or a valid email address',
+    key,
+  )
+
+const unknownSubscriberError = (subscriberId: string): SubscriptionError => ({
+  subscriberId,
+  code: 'SUBSCRIBER_NOT_FOUND',
+  message: `Subscriber with ID '${subscriberId}' could not be found.`,
+})
+
+const allFailed = (result: SubscriptionsResult): Problem =>
+  new Problem(400, 'None of the subscriptions could be changed; see errors', { members: { ...result } })

@@ -1,0 +1,86 @@
+// The filter of a redrive: whether it can mean anything, and the same in our own ids.
+import type { Sql } from '../../db/sql.ts'
+import type { RedriveBounds, RedriveFilter } from '../../domain/delivery/redrive.ts'
+import { firstIdAt } from '../../domain/derived-id.ts'
+import type { Environment } from '../../domain/environment.ts'
+import { nearest } from '../../domain/nearest.ts'
+import type { FieldErrors } from '../../domain/problem.ts'
+import { invalid } from '../../domain/problem.ts'
+import { momentOfText } from '../../domain/time/iso-moment.ts'
+import { providerOf, providers } from '../../providers/registry.ts'
+import { findEventIds } from '../../store/events/events.ts'
+import { findSubscriberIds } from '../../store/people/subscribers.ts'
+import { findWorkflowsByIdentifier } from '../../store/workflows/workflows.ts'
+
+/** Throws 422 with every member that cannot be meant: a filter that fits nothing by a slip must not look like success. */
+export async function boundsOf(db: Sql, environment: Environment, filter: RedriveFilter): Promise<RedriveBounds> {
+  const errors: FieldErrors = {}
+  const refuse = (field: string, message: string, value: unknown): void => {
+    errors[field] = { messages: [message], value }
+  }
+  if (Object.values(filter).every((value) => value === undefined)) {
+    refuse('filter', 'filter must have at least one member: what failed is never redriven all at once', filter)
+  }
+  const { workflow, channel, providerId, reason, errorContains, subscriberId, transactionId } = filter
+  const from = momentIn('filter.from', filter.from, refuse)
+  const to = momentIn('filter.to', filter.to, refuse)
+  if (from !== undefined && to !== undefined && from >= to) {
+    refuse('filter.to', 'filter.to must be after filter.from', filter.to)
+  }
+  const provider = providerId === undefined ? undefined : providerOf(providerId)
+  if (providerId !== undefined && provider === undefined) {
+    const near = nearest(
+      providerId,
+      providers.map(({ id }) => id),
+    )
+    refuse('filter.providerId', `No provider is called ${providerId}; the nearest is ${near}`, providerId)
+  }
+  if (provider !== undefined && channel !== undefined && provider.channel !== channel) {
+    refuse('filter.channel', `${provider.id} sends by ${provider.channel}, not by ${channel}`, channel)
+  }
+  const found = workflow === undefined ? [] : await findWorkflowsByIdentifier(db, environment, [workflow])
+  if (workflow !== undefined && found.length === 0) {
+    refuse('filter.workflow', `No workflow has the identifier ${workflow}`, workflow)
+  }
+  const people = subscriberId === undefined ? undefined : await findSubscriberIds(db, environment, [subscriberId])
+  const personId = subscriberId === undefined ? undefined : people?.get(subscriberId)
+  if (subscriberId !== undefined && personId === undefined) {
+    refuse('filter.subscriberId', `Subscriber ${subscriberId} was not found`, subscriberId)
+  }
+  const events = transactionId === undefined ? undefined : await findEventIds(db, environment, [transactionId])
+  const eventId = transactionId === undefined ? undefined : events?.get(transactionId)
+  if (transactionId !== undefined && eventId === undefined) {
+    refuse('filter.transactionId', `No event has the transactionId ${transactionId}`, transactionId)
+  }
+  if (Object.keys(errors).length > 0) throw invalid(errors)
+  return withoutAbsent({
+    channel,
+    providerId,
+    reason,
+    errorContains,
+    workflowId: found[0]?.id,
+    subscriberId: personId,
+    eventId,
+    fromId: from && firstIdAt(from),
+    beforeId: to && firstIdAt(to),
+  })
+}
+
+function momentIn(
+  field: string,
+  text: string | undefined,
+  refuse: (field: string, message: string, value: unknown) => void,
+): Date | undefined {
+  if (text === undefined) return undefined
+  const at = momentOfText(text)?.at
+  if (at !== undefined && at.getTime() >= 0) return at
+  refuse(field, `${field} must be an ISO 8601 moment since 1970, such as 2026-01-02T03:04:05.678Z`, text)
+  return undefined
+}
+
+type Given<Members> = { [Name in keyof Members]?: Exclude<Members[Name], undefined> }
+
+export function withoutAbsent<Members extends object>(members: Members): Given<Members> {
+  const given = Object.entries(members).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(given) as Given<Members>
+}

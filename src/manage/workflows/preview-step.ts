@@ -1,0 +1,260 @@
+// What a step would say: decided and rendered as in a run, with a payload that is given or made up; nothing is sent.
+import type { Sql } from '../../db/sql.ts'
+import type { Answer } from '../../domain/answer.ts'
+import { created } from '../../domain/answer.ts'
+import type { Decision } from '../../domain/delivery/decision.ts'
+import type { Caller, Environment } from '../../domain/environment.ts'
+import { mayUse } from '../../domain/environment.ts'
+import type { MessageDraft } from '../../domain/messages/message.ts'
+import { notFound } from '../../domain/problem.ts'
+import type { Layout } from '../../domain/workflows/layout.ts'
+import { emailLayoutsOf } from '../../domain/workflows/layout.ts'
+import { callWithoutSecrets, stepWithoutSecrets } from '../../domain/workflows/shown-secrets.ts'
+import { idOfSlug } from '../../domain/workflows/slug.ts'
+import type { Controls } from '../../domain/workflows/step-controls.ts'
+import { controlPath, controlsOf } from '../../domain/workflows/step-controls.ts'
+import type { Translations } from '../../domain/workflows/translation.ts'
+import {
+  flatTexts,
+  localesOf,
+  preferredDefault,
+  translationsOf,
+  usesTranslations,
+} from '../../domain/workflows/translation.ts'
+import type { NotificationStep } from '../../domain/workflows/workflow.ts'
+import { createRenderer } from '../../render/renderer.ts'
+import { stepOf } from '../../steps/registry.ts'
+import type { StepInput } from '../../steps/step.ts'
+import { findSubscriberRows, subscriberOf } from '../../store/people/subscribers.ts'
+import { findDefaultLayout, findLayout } from '../../store/workflows/layouts.ts'
+import { findTranslations } from '../../store/workflows/translations.ts'
+import type { WorkflowRow } from '../../store/workflows/workflows.ts'
+import { findWorkflow } from '../../store/workflows/workflows.ts'
+import type { World } from '../../world/world.ts'
+import { unknownSubscriber } from '../people/subscribers.ts'
+import type { PreviewPayload, PreviewSample } from './preview-sample.ts'
+import { sampleOf, scopeOfSample } from './preview-sample.ts'
+import { refuseMistakes, stepMistakes, unknownWorkflow } from './workflow-rules.ts'
+import type { Mistake } from './workflow-steps.ts'
+import { arrangeSteps } from './workflow-steps.ts'
+import { stepsOfV2 } from './workflow-v2-steps.ts'
+
+export interface StepPreview {
+  readonly result: { readonly type: string; readonly preview: Readonly<Record<string, unknown>> }
+  readonly previewPayloadExample: PreviewSample
+}
+
+export const unknownStep = (id: string) => notFound(`Step ${id} was not found in this workflow`)
+
+export async function previewStep(
+  db: Sql,
+  world: World,
+  caller: Caller,
+  call: {
+    workflowId: string
+    stepId: string
+    controlValues?: Controls | null
+    previewPayload?: PreviewPayload
+    /** A stored subscriber, as whom the step is seen. */
+    subscriberId?: string | undefined
+    /** What the caller calls the payload. */
+    payloadPath?: string
+  },
+): Promise<Answer<StepPreview>> {
+  const { environment } = caller
+  const row = await findByAnyName(db, environment, call.workflowId)
+  if (row === undefined) throw unknownWorkflow(call.workflowId)
+  const stored = stepCalled(row.definition.steps, call.stepId)
+  if (stored === undefined) throw unknownStep(call.stepId)
+  const step = call.controlValues ? controlled(stored, call.controlValues, world) : stored
+  const person = call.subscriberId === undefined ? undefined : await personCalled(db, environment, call.subscriberId)
+  const sample = sampleOf(row, step, call.previewPayload ?? {}, person)
+  const input = await inputOf(db, world, environment, row, step, sample)
+  const decision = stepOf(step.template.type).decide(input)
+  if (decision.kind === 'fail') throw refusal(decision, step, call.payloadPath ?? 'previewPayload.payload')
+  const preview = previewOf(decision, step, mayUse(caller, 'full'))
+  return created({ result: { type: step.template.type, preview }, previewPayloadExample: sample })
+}
+
+/** As templates see them. */
+async function personCalled(db: Sql, environment: Environment, subscriberId: string): Promise<Record<string, unknown>> {
+  const [row] = await findSubscriberRows(db, environment, [subscriberId])
+  if (row === undefined) throw unknownSubscriber(subscriberId)
+  const { _id, firstName, lastName, email, phone, avatar, locale, timezone, data } = subscriberOf(environment, row, [])
+  return { _id, subscriberId, firstName, lastName, email, phone, avatar, locale, timezone, data: data ?? {} }
+}
+
+/** By id, identifier or slug. */
+export async function findByAnyName(db: Sql, environment: Environment, name: string): Promise<WorkflowRow | undefined> {
+  const found = await findWorkflow(db, environment, name)
+  const slugged = idOfSlug('wf', name)
+  return found ?? (slugged === undefined ? undefined : await findWorkflow(db, environment, slugged))
+}
+
+/** By id, by uuid (the second face's stepId) or by slug. */
+export function stepCalled(steps: readonly NotificationStep[], name: string): NotificationStep | undefined {
+  const slugged = idOfSlug('st', name)
+  return steps.find((step) => step._id === name || step.uuid === name) ?? steps.find((step) => step._id === slugged)
+}
+
+/** The step with other controls, refused as it would be when it is saved. */
+function controlled(stored: NotificationStep, controlValues: Controls, world: World): NotificationStep {
+  const given = { _id: stored._id, name: stored.name ?? stored.uuid, type: stored.template.type, controlValues }
+  const { steps, mistakes } = stepsOfV2([given], [stored])
+  refuseMistakes(mistakes.map(belowControls))
+  const arranged = arrangeSteps(steps, [stored], () => world.newId(world.now()))
+  const [made] = arranged.steps
+  if (made === undefined) throw new Error('A step was lost while it was arranged')
+  refuseMistakes(stepMistakes(arranged.steps).map((mistake) => told(made.step, belowSteps(mistake))))
+  return made.step
+}
+
+const belowSteps = ({ path, message }: Mistake): Mistake => ({ path: path.replace(/^steps\.0\./, ''), message })
+const belowControls = (mistake: Mistake): Mistake => belowSteps(mistake)
+const told = ({ template }: NotificationStep, { path, message }: Mistake): Mistake => ({
+  path: controlPath(template, path),
+  message,
+})
+
+async function inputOf(
+  db: Sql,
+  world: World,
+  environment: Environment,
+  row: WorkflowRow,
+  step: NotificationStep,
+  sample: PreviewSample,
+): Promise<StepInput> {
+  const now = world.now()
+  const newId = () => world.newId(now)
+  const { subscriber } = sample
+  const layouts = step.template.type === 'email' ? await layoutsFor(db, environment, step) : []
+  // The frame may speak several languages where the step does not.
+  const isTranslated = usesTranslations(JSON.stringify([step, layouts]))
+  const translations = isTranslated ? await translationsFor(db, environment, subscriber['locale']) : undefined
+  const text = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+  return {
+    now,
+    job: {
+      environmentId: environment.id,
+      id: newId(),
+      notificationId: newId(),
+      eventId: newId(),
+      subscriberId: newId(),
+      versionId: row.version_id,
+      step: row.definition.steps.findIndex((one) => one._id === step._id),
+      status: 'queued',
+      lane: 0,
+      lease: '',
+      interruptions: 0,
+      faults: 0,
+      faultedSince: null,
+      digestId: null,
+      state: null,
+    },
+    step,
+    version: { id: row.version_id, workflowId: row.id, identifier: row.identifier, definition: row.definition },
+    event: { payload: sample.payload, overrides: {}, transactionId: 'preview' },
+    subscriber: {
+      id: newId(),
+      subscriberId: text(subscriber['subscriberId']) ?? 'preview',
+      email: text(subscriber['email']),
+      phone: text(subscriber['phone']),
+      timezone: text(subscriber['timezone']),
+    },
+    channels: [],
+    integrations: [],
+    scope: scopeOfSample(row, sample, translations),
+    ...(layouts.length === 0 ? {} : { layouts: emailLayoutsOf(layouts) }),
+    // Of its own, so that nothing is kept of what is only tried.
+    renderer: createRenderer(() => now),
+    templateKey: 'preview',
+  }
+}
+
+/** The one that the step can be put into: what it names, or what stands in for that. */
+async function layoutsFor(db: Sql, environment: Environment, { template }: NotificationStep): Promise<Layout[]> {
+  const { layoutId } = template
+  if (layoutId === null || layoutId === 'none') return []
+  const named = layoutId ? await findLayout(db, environment, layoutId) : undefined
+  const found = named ?? (await findDefaultLayout(db, environment))
+  return found === undefined ? [] : [found]
+}
+
+/** No more of them than this subscriber can get. */
+async function translationsFor(db: Sql, environment: Environment, locale: unknown): Promise<Translations> {
+  const locales = typeof locale === 'string' ? localesOf(locale) : []
+  const rows = await findTranslations(db, environment, { locales, preferredDefault })
+  return translationsOf(rows.map(({ locale, texts }) => ({ locale, texts: flatTexts(texts).texts })))
+}
+
+/** What comes of the decision, in the words of the second face. Without secrets unless they are for the caller too. */
+function previewOf(
+  decision: Exclude<Decision, { kind: 'fail' }>,
+  stored: NotificationStep,
+  isFull: boolean,
+): Readonly<Record<string, unknown>> {
+  const step = isFull ? stored : stepWithoutSecrets(stored)
+  switch (decision.kind) {
+    case 'deliver':
+    case 'unreachable':
+      return saidBy(decision.message)
+    case 'send': {
+      const [message] = decision.messages
+      return message === undefined ? {} : saidBy(message)
+    }
+    case 'callOut': {
+      const { url, method, headers, body } = decision
+      const call = isFull ? { url, headers } : callWithoutSecrets({ url, headers })
+      return { ...call, method, body: JSON.parse(body) as unknown }
+    }
+    case 'wait':
+      return { ...controlsOf(step), until: decision.until.toISOString() }
+    case 'joinDigest':
+      return { ...controlsOf(step), until: decision.dueAt.toISOString() }
+    case 'takeThrottle':
+      return { ...controlsOf(step), until: decision.until.toISOString() }
+    default:
+      return controlsOf(step)
+  }
+}
+
+function saidBy({
+  channel,
+  content,
+  subject,
+  title,
+  cta,
+  actor,
+  data,
+  envelope,
+}: MessageDraft): Record<string, unknown> {
+  if (channel === 'email') {
+    const mail = envelope !== undefined && 'html' in envelope ? envelope : undefined
+    return { subject: subject ?? '', body: mail?.html ?? content, ...(mail === undefined ? {} : { text: mail.text }) }
+  }
+  if (channel === 'push') return { subject: title ?? '', body: content }
+  if (channel !== 'in_app') return { body: content }
+  const shown = {
+    template: { type: 'in_app', content, ...(subject === undefined ? {} : { subject }), cta, actor, data },
+  }
+  return controlsOf(shown as Pick<NotificationStep, 'template'>)
+}
+
+/** A detail that is longer than is kept is cut, and no JSON any more. */
+function toldIn(raw: string | undefined): { field?: unknown; message?: unknown; error?: unknown } {
+  try {
+    return JSON.parse(raw ?? '{}') as object
+  } catch {
+    return { message: raw }
+  }
+}
+
+/** What could not be rendered, or not be decided with this payload. */
+function refusal({ details }: Extract<Decision, { kind: 'fail' }>, step: NotificationStep, payloadPath: string): never {
+  const raw = toldIn(details.at(-1)?.raw)
+  const field = typeof raw.field === 'string' ? raw.field.replaceAll(/\[(\d+)\]/g, '.$1') : payloadPath
+  const path = controlPath(step.template, field)
+  const message = String(raw.message ?? raw.error ?? 'cannot be previewed with this payload')
+  refuseMistakes([{ path, message }])
+  throw new Error('A mistake was not refused')
+}

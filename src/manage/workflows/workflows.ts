@@ -1,0 +1,266 @@
+// Workflows: create, replace, change, switch on and off, delete.
+import { audit } from '../../commit/audited.ts'
+import { once } from '../../commit/once.ts'
+import type { Db, Tx } from '../../db/sql.ts'
+import type { Answer, Idempotency } from '../../domain/answer.ts'
+import { created, ok } from '../../domain/answer.ts'
+import { canonicalJson } from '../../domain/canonical-json.ts'
+import { slugOf } from '../../domain/delivery/integration.ts'
+import type { Caller, Environment } from '../../domain/environment.ts'
+import type { Author } from '../../domain/operate/audit.ts'
+import { recordOfWorkflow } from '../../domain/operate/audit-records.ts'
+import { invalidField } from '../../domain/problem.ts'
+import type { Workflow, WorkflowOrigin } from '../../domain/workflows/workflow.ts'
+import { integrationStatusOf } from '../../domain/workflows/workflow-integrations.ts'
+import { listIntegrationStatuses } from '../../store/integrations/integrations.ts'
+import type { StoredDefinition, WorkflowRow } from '../../store/workflows/workflows.ts'
+import {
+  countWorkflows,
+  deleteWorkflow,
+  findWorkflow,
+  findWorkflowsByIdentifier,
+  insertVersion,
+  insertWorkflow,
+  lockWorkflow,
+  updateWorkflow,
+  workflowOf,
+} from '../../store/workflows/workflows.ts'
+import type { World } from '../../world/world.ts'
+import { groupFor } from './notification-groups.ts'
+import type { WorkflowChange } from './workflow-definition.ts'
+import { changedDefinition, newDefinition } from './workflow-definition.ts'
+import { refuseUnknownNames } from './workflow-names.ts'
+import { identifierTaken, unknownWorkflow, workflowsMax } from './workflow-rules.ts'
+
+export interface Call {
+  readonly author: Author
+  readonly idempotency: Idempotency | undefined
+}
+
+/** A way to author workflows: who is said to have made them, and how they are answered. */
+export interface WorkflowApi<Body> {
+  readonly origin: WorkflowOrigin
+  /** Where it has what the first api has at a path; the same place by default. */
+  readonly pathOf?: (path: string) => string
+  answerOf(tx: Tx, environment: Environment, id: string): Promise<Body>
+}
+
+/** What is no part of the definition. */
+export type Setting = Pick<WorkflowChange, 'workflowId' | 'identifier' | 'active' | 'notificationGroupId'>
+
+export async function createWorkflow(
+  db: Db,
+  world: World,
+  caller: Caller,
+  call: Call & { workflow: WorkflowChange & { name: string } },
+): Promise<Answer<Workflow>> {
+  return createBy(firstApi, db, world, caller, call, (newId) => newDefinition(call.workflow, newId))
+}
+
+export async function createBy<Body>(
+  api: WorkflowApi<Body>,
+  db: Db,
+  world: World,
+  caller: Caller,
+  call: Call & { workflow: Setting },
+  definitionOf: (newId: () => string) => StoredDefinition,
+): Promise<Answer<Body>> {
+  const { environment } = caller
+  const given = call.workflow
+  const now = world.now()
+  const definition = definitionOf(() => world.newId(now))
+  return once(db, world, environment, call.idempotency, async (tx) => {
+    await refuseOneMore(tx, environment)
+    await refuseUnknownNames(tx, environment, definition, api.pathOf)
+    const id = world.newId(now)
+    const workflow = {
+      id,
+      active: given.active ?? false,
+      groupId: (await groupFor(tx, world, environment, given.notificationGroupId))._id,
+      versionId: world.newId(now),
+      origin: api.origin,
+      definition,
+      createdBy: caller.keyId,
+      now,
+    }
+    const slug = slugOf(definition.name) || 'workflow'
+    // The end of an id is random, and short enough to be read out.
+    const names = given.workflowId === undefined ? [slug, `${slug}-${id.slice(-8)}`] : [given.workflowId]
+    const identifier = await firstFree(names, (name) =>
+      insertWorkflow(tx, environment, { ...workflow, identifier: name }),
+    )
+    if (identifier === undefined) throw identifierTaken(given.workflowId ?? slug)
+    await insertVersion(tx, environment, { id: workflow.versionId, workflowId: id, identifier, definition, now })
+    const after = recordOfWorkflow({ ...workflow, identifier })
+    await audit(tx, world, environment, call.author, {
+      kind: 'workflow',
+      id,
+      name: identifier,
+      action: 'create',
+      after,
+    })
+    return created(await api.answerOf(tx, environment, id))
+  })
+}
+
+async function firstFree(
+  names: readonly string[],
+  take: (name: string) => Promise<boolean>,
+): Promise<string | undefined> {
+  for (const name of names) if (await take(name)) return name
+  return undefined
+}
+
+/** All of the definition is given anew; the identifier, the group and whether it is active stay unless given. */
+export async function replaceWorkflow(
+  db: Db,
+  world: World,
+  caller: Caller,
+  call: Call & { id: string; workflow: WorkflowChange & { name: string } },
+): Promise<Answer<Workflow>> {
+  return changeBy(firstApi, db, world, caller, call, (stored, newId) =>
+    newDefinition(call.workflow, newId, stored.definition.steps),
+  )
+}
+
+export async function changeWorkflow(
+  db: Db,
+  world: World,
+  caller: Caller,
+  call: Call & { id: string; workflow: WorkflowChange },
+): Promise<Answer<Workflow>> {
+  return changeBy(firstApi, db, world, caller, call, (stored, newId) =>
+    changedDefinition(stored.definition, call.workflow, newId),
+  )
+}
+
+export async function removeWorkflow(
+  db: Db,
+  world: World,
+  caller: Caller,
+  call: Call & { id: string },
+): Promise<Answer<true>> {
+  return once(db, world, caller.environment, call.idempotency, async (tx) => {
+    await deleteNamed(tx, world, caller, { ...call, givenAs: call.id })
+    return ok(true)
+  })
+}
+
+/** `givenAs` is what the caller named it by. */
+export async function deleteNamed(
+  tx: Tx,
+  world: World,
+  { environment, keyId }: Caller,
+  call: Call & { id: string; givenAs: string },
+): Promise<void> {
+  const found = await lockWorkflow(tx, environment, call.id)
+  if (found === undefined) throw unknownWorkflow(call.givenAs)
+  const { id, identifier: name } = found
+  await deleteWorkflow(tx, environment, { id, deletedBy: keyId, now: world.now() })
+  const before = recordOfWorkflow({ ...found, groupId: found.group_id })
+  await audit(tx, world, environment, call.author, { kind: 'workflow', id, name, action: 'delete', before })
+}
+
+export async function changeBy<Body>(
+  api: WorkflowApi<Body>,
+  db: Db,
+  world: World,
+  { environment }: Caller,
+  call: Call & { id: string; workflow: Setting },
+  definitionOf: (stored: WorkflowRow, newId: () => string) => StoredDefinition,
+): Promise<Answer<Body>> {
+  const given = call.workflow
+  const identifier = identifierOf(given)
+  return once(db, world, environment, call.idempotency, async (tx) => {
+    // Locked before it is read: two calls at once make two versions, one after the other.
+    const stored = await lockWorkflow(tx, environment, call.id)
+    if (stored === undefined) throw unknownWorkflow(call.id)
+    const now = world.now()
+    const groupId =
+      given.notificationGroupId === undefined
+        ? stored.group_id
+        : (await groupFor(tx, world, environment, given.notificationGroupId))._id
+    const definition = definitionOf(stored, () => world.newId(now))
+    // What was stored before is not judged again.
+    if (canonicalJson(definition.steps) !== canonicalJson(stored.definition.steps)) {
+      await refuseUnknownNames(tx, environment, definition, api.pathOf)
+    }
+    const wanted: Wanted = {
+      identifier: identifier ?? stored.identifier,
+      active: given.active ?? stored.active,
+      groupId,
+      origin: api.origin,
+      definition,
+    }
+    await save(tx, world, environment, stored, wanted)
+    await audit(tx, world, environment, call.author, {
+      kind: 'workflow',
+      id: stored.id,
+      name: wanted.identifier,
+      action: 'change',
+      before: recordOfWorkflow({ ...stored, groupId: stored.group_id }),
+      after: recordOfWorkflow(wanted),
+    })
+    return ok(await api.answerOf(tx, environment, stored.id))
+  })
+}
+
+interface Wanted {
+  readonly identifier: string
+  readonly active: boolean
+  readonly groupId: string
+  readonly origin: WorkflowOrigin
+  readonly definition: StoredDefinition
+}
+
+/** A new version only where the definition or the identifier is another one: runs are pinned to versions, and caches go by them. */
+async function save(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  stored: WorkflowRow,
+  wanted: Wanted,
+): Promise<void> {
+  const isRenamed = wanted.identifier !== stored.identifier
+  if (isRenamed) await refuseTaken(tx, environment, wanted.identifier)
+  const isAnother = isRenamed || canonicalJson(wanted.definition) !== canonicalJson(stored.definition)
+  const isSame = wanted.active === stored.active && wanted.groupId === stored.group_id
+  // Who made it last is told of changes, not of calls that change nothing.
+  if (!isAnother && isSame) return
+  const now = world.now()
+  const versionId = isAnother ? world.newId(now) : stored.version_id
+  if (isAnother) {
+    const { identifier, definition } = wanted
+    await insertVersion(tx, environment, { id: versionId, workflowId: stored.id, identifier, definition, now })
+  }
+  await updateWorkflow(tx, environment, { ...wanted, id: stored.id, versionId, now })
+}
+
+function identifierOf({ workflowId, identifier }: Setting): string | undefined {
+  if (workflowId !== undefined && identifier !== undefined && workflowId !== identifier) {
+    throw invalidField('identifier', 'identifier must be the same as workflowId, or be left out', identifier)
+  }
+  return workflowId ?? identifier
+}
+
+async function refuseTaken(tx: Tx, environment: Environment, identifier: string): Promise<void> {
+  const [taken] = await findWorkflowsByIdentifier(tx, environment, [identifier])
+  if (taken !== undefined) throw identifierTaken(identifier)
+}
+
+async function refuseOneMore(tx: Tx, environment: Environment): Promise<void> {
+  if ((await countWorkflows(tx, environment, workflowsMax)) < workflowsMax) return
+  throw invalidField('name', `name: an environment holds at most ${workflowsMax} workflows`)
+}
+
+const firstApi: WorkflowApi<Workflow> = { origin: 'v1', answerOf }
+
+async function answerOf(tx: Tx, environment: Environment, id: string): Promise<Workflow> {
+  const [row, integrationStatuses] = [
+    await findWorkflow(tx, environment, id),
+    await listIntegrationStatuses(tx, environment),
+  ]
+  if (row === undefined) throw new Error('A workflow was lost while it was locked')
+  const workflow = workflowOf(environment, row)
+  return { ...workflow, workflowIntegrationStatus: integrationStatusOf(workflow.steps, integrationStatuses) }
+}

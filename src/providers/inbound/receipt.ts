@@ -1,0 +1,117 @@
+// What a vendor calls us for: receipts, which tell what became of a message, and answers to e-mails.
+import type { World } from '../../world/world.ts'
+
+/**
+ * `bounced` is for good, a bounce that may pass is `deferred`; `rejected` was never sent on; `failed` is anything else that
+ * did not arrive. `unsubscribed` wants nothing more.
+ */
+export const receiptStatuses = [
+  'queued',
+  'sent',
+  'deferred',
+  'delivered',
+  'opened',
+  'clicked',
+  'failed',
+  'rejected',
+  'bounced',
+  'complained',
+  'unsubscribed',
+] as const
+export type ReceiptStatus = (typeof receiptStatuses)[number]
+
+/** What became of one message. One of the ids must be there, or it is nobody's. */
+export interface Receipt {
+  readonly status: ReceiptStatus
+  /** Ours, where the vendor gives it back. */
+  readonly messageId?: string
+  /** As sending told it. */
+  readonly providerMessageId?: string
+  /** Whom it went to, in the vendor's words: an e-mail may have several recipients. */
+  readonly address?: string
+  readonly at?: Date
+  /** The vendor's words, without secrets. */
+  readonly words?: string
+  /** Push: the device is gone. */
+  readonly deadToken?: true
+  /** The report itself, for whoever looks closer. */
+  readonly row: unknown
+}
+
+/** A call from outside, before anything of it is trusted. */
+export interface InboundCall {
+  readonly method: string
+  /** The whole address, as the vendor called it. */
+  readonly url: string
+  readonly query: URLSearchParams
+  /** Under names in small letters. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer
+}
+
+/** What a call is verified with. */
+export interface Proof<Account> {
+  /** `inboundWebhookSigningKey` of the integration. */
+  readonly key: string | undefined
+  readonly account: Account
+  readonly world: World
+}
+
+interface InboundReader<Account> {
+  /** How a call proves that it is the vendor's, and how it is set up there: a sentence or two for docs/providers.md. */
+  readonly setUp: string
+  /** The vendor's own signature. Left out where it signs nothing: then the call must carry the integration's key. */
+  verify?(call: InboundCall, proof: Proof<Account>): boolean | Promise<boolean>
+  /**
+   * For a vendor that signs a word and not what it sends: the word of a call that was verified, and what a repeat of the call
+   * has again. The word is good for nothing else afterwards. Undefined where the signature covers what was sent.
+   */
+  signedWord?(call: InboundCall, proof: Proof<Account>): SignedWord | undefined
+}
+
+export interface SignedWord {
+  readonly token: string
+  readonly content: string | Buffer
+}
+
+export interface ReceiptReader<Account> extends InboundReader<Account> {
+  /** Of a call that was verified. What cannot be read is left out; a call that holds no report is an empty list. */
+  read(call: InboundCall): readonly Receipt[]
+  /** What the vendor wants to read before it believes that we have heard it. */
+  readonly reply?: string
+  /**
+   * For a vendor that first asks whether we are there: what to answer, as text. Asked before `verify`, so it must judge by
+   * itself whether the call may be answered.
+   */
+  greet?(call: InboundCall, proof: Proof<Account>): string | undefined | Promise<string | undefined>
+}
+
+export interface InboundMail {
+  readonly from: string
+  /** Everybody it was sent to, as far as the vendor tells. */
+  readonly to: readonly string[]
+  readonly subject: string
+  readonly text: string
+  readonly html: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly messageId?: string
+  readonly inReplyTo?: string
+  readonly attachments: readonly { readonly name: string; readonly mime: string; readonly content: string }[]
+}
+
+export interface ReplyReader<Account> extends InboundReader<Account> {
+  /** Undefined where the call holds no mail. */
+  read(call: InboundCall): InboundMail | undefined | Promise<InboundMail | undefined>
+}
+
+/** For a vendor that must be asked. */
+export interface Polling<Account> {
+  /** How long after sending the first question makes sense, and how long an answer can still be had. */
+  readonly firstAfterMs: number
+  readonly againAfterMs: number
+  readonly givesUpAfterMs: number
+  /** Ids in one question. */
+  readonly max: number
+  /** What is known by now; ids that are not known yet are left out. Undefined: nobody could be asked. */
+  ask(world: World, providerMessageIds: readonly string[], account: Account): Promise<readonly Receipt[] | undefined>
+}

@@ -1,0 +1,102 @@
+// What a page of activities tells beside its rows: read in one statement more, however long the page is, unless something is rare.
+import type { Sql } from '../../db/sql.ts'
+import { prepared, sql } from '../../db/sql.ts'
+import type { IntegrationStatus } from '../../domain/delivery/integration.ts'
+import type { JobState, JobStatus } from '../../domain/delivery/job.ts'
+import { jobIdOf } from '../../domain/derived-id.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { StoredDetail } from '../../domain/insight/execution-detail.ts'
+import { listIntegrationStatuses } from '../../store/integrations/integrations.ts'
+import type { NotificationRow } from './activity-rows.ts'
+import type { PinnedVersion, PinnedVersions } from './pinned-versions.ts'
+
+export interface JobRow {
+  readonly id: string
+  readonly status: JobStatus
+  readonly state: JobState | null
+  readonly details: StoredDetail[]
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+/** Each by its id. */
+export interface ActivityFacts {
+  readonly versions: ReadonlyMap<string, PinnedVersion>
+  readonly jobs: ReadonlyMap<string, JobRow>
+  /** The payloads of digests, by window. */
+  readonly digests: ReadonlyMap<string, readonly Record<string, unknown>[]>
+  readonly integrationStatuses: readonly IntegrationStatus[]
+}
+
+export async function findActivityFacts(
+  db: Sql,
+  environment: Environment,
+  notifications: readonly NotificationRow[],
+  versions: PinnedVersions,
+): Promise<ActivityFacts> {
+  const ids = notifications.map((row) => row.version_id)
+  const pinned = await versions.of(db, environment, ids)
+  const jobIds = jobIdsOf(notifications, pinned)
+  const jobs = await findJobs(db, environment, jobIds)
+  const [digests, integrationStatuses] = await Promise.all([
+    findDigests(db, environment, distinct(jobs.flatMap((job) => job.state?.windowId ?? []))),
+    // Who would send is asked only where nobody has.
+    jobs.length === jobIds.length && jobs.every((job) => job.state?.providerId !== undefined)
+      ? []
+      : listIntegrationStatuses(db, environment),
+  ])
+  return {
+    versions: pinned,
+    jobs: byId(jobs),
+    digests: new Map(digests.map((digest) => [digest.window_id, digest.payloads])),
+    integrationStatuses,
+  }
+}
+
+const distinct = (ids: readonly string[]): string[] => [...new Set(ids)]
+const byId = <Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row> =>
+  new Map(rows.map((row) => [row.id, row]))
+
+function jobIdsOf(rows: readonly NotificationRow[], versions: ReadonlyMap<string, PinnedVersion>): string[] {
+  return rows.flatMap((row) => {
+    const steps = versions.get(row.version_id)?.definition.steps ?? []
+    return steps.flatMap((step, index) => (step.active ? [jobIdOf(row.event_id, row.id, index)] : []))
+  })
+}
+
+async function findJobs(db: Sql, environment: Environment, ids: readonly string[]): Promise<JobRow[]> {
+  return db.rows<JobRow>(
+    prepared(
+      'activity-jobs',
+      sql`select j.id, j.status, j.state, j.details, j.created_at, j.updated_at
+          from unnest(${ids}::uuid[]) as asked (id)
+          cross join lateral (select * from jobs found
+            where found.environment_id = ${environment.id} and found.id = asked.id limit 1) as j`,
+    ),
+  )
+}
+
+/** More of a digest's events are not shown: by number, and by the characters of their payloads, as one may have 512 KB. */
+const digestEventsMax = 100
+const digestCharactersMax = 1024 * 1024
+
+interface DigestRow {
+  readonly window_id: string
+  readonly payloads: Record<string, unknown>[]
+}
+
+/** The first events of each window, in the order they were accepted. */
+async function findDigests(db: Sql, environment: Environment, windowIds: readonly string[]): Promise<DigestRow[]> {
+  if (windowIds.length === 0) return []
+  return db.rows<DigestRow>(sql`
+    select asked.id as window_id, jsonb_agg(listed.payload order by listed.seq) as payloads
+    from unnest(${windowIds}::uuid[]) as asked (id)
+    cross join lateral (
+      select e.payload, d.seq, sum(length(e.payload::text)) over (order by d.seq) as characters
+      from (select * from digest_events
+            where environment_id = ${environment.id} and window_id = asked.id order by seq limit ${digestEventsMax}) as d
+      cross join lateral (select payload from events
+        where environment_id = ${environment.id} and id = d.event_id limit 1) as e) as listed
+    where listed.characters <= ${digestCharactersMax}
+    group by asked.id`)
+}

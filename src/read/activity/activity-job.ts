@@ -1,0 +1,134 @@
+// A job as the activity shows it: its step, what was set for it, how far it has come, and who sends for it.
+import type { Channel, IntegrationStatus } from '../../domain/delivery/integration.ts'
+import { channels } from '../../domain/delivery/integration.ts'
+import type { JobState } from '../../domain/delivery/job.ts'
+import type {
+  ActivityDigest,
+  ActivityJob,
+  ActivityStep,
+  ActivityTimedConfig,
+  ActivityVariant,
+} from '../../domain/insight/activity.ts'
+import { cronExpressionOf } from '../../domain/time/digest-window.ts'
+import { stepWithoutSecrets } from '../../domain/workflows/shown-secrets.ts'
+import type {
+  DigestMetadata,
+  NotificationStep,
+  StepMetadata,
+  StepType,
+  StepVariant,
+} from '../../domain/workflows/workflow.ts'
+import type { JobRow } from './activity-facts.ts'
+import type { ActivityRow } from './activity-rows.ts'
+import { executionDetailsOf } from './execution-details.ts'
+
+export interface JobFacts {
+  readonly id: string
+  readonly step: NotificationStep
+  /** The same as callers see it. */
+  readonly shown: ActivityStep
+  /** Absent while its turn has not come. */
+  readonly row: JobRow | undefined
+  readonly event: Pick<ActivityRow, 'payload' | 'overrides' | 'is_test'>
+  readonly createdAt: string
+  readonly integrationStatuses: readonly IntegrationStatus[]
+  readonly digests: ReadonlyMap<string, readonly Record<string, unknown>[]>
+}
+
+export function activityJobOf({
+  id,
+  step,
+  shown,
+  row,
+  event,
+  createdAt,
+  integrationStatuses,
+  digests,
+}: JobFacts): ActivityJob {
+  const { type } = step.template
+  const events = digests.get(row?.state?.windowId ?? '') ?? []
+  const digest = type === 'digest' ? digestOf(step.metadata, row?.state ?? {}, events) : undefined
+  return {
+    _id: id,
+    type,
+    ...(digest === undefined ? {} : { digest }),
+    executionDetails: row === undefined ? [] : executionDetailsOf(row, type, event.is_test),
+    step: shown,
+    payload: event.payload,
+    overrides: event.overrides,
+    providerId: row?.state?.providerId ?? wouldBeProvider(type, integrationStatuses),
+    status: row?.status ?? 'pending',
+    updatedAt: row?.updated_at.toISOString() ?? createdAt,
+    ...(type === 'digest' || type === 'delay' ? { scheduleExtensionsCount: row?.state?.scheduleExtensions ?? 0 } : {}),
+  }
+}
+
+function digestOf(
+  metadata: StepMetadata | undefined,
+  state: JobState,
+  events: readonly Record<string, unknown>[],
+): ActivityDigest | undefined {
+  if (!isDigest(metadata)) return undefined
+  const digest = metadata
+  if (digest.type !== 'timed') return { ...digest, events }
+  return { ...digest, events, timed: timedOf(digest, state) }
+}
+
+const digestTypes: ReadonlySet<string> = new Set(['regular', 'backoff', 'timed'])
+
+const isDigest = (metadata: StepMetadata | undefined): metadata is DigestMetadata =>
+  metadata !== undefined && digestTypes.has(metadata.type)
+
+function timedOf(digest: Extract<DigestMetadata, { type: 'timed' }>, state: JobState): ActivityTimedConfig {
+  const { monthDays, ...timed } = digest.timed ?? {}
+  const cronExpression = cronExpressionOf(digest)
+  return {
+    ...timed,
+    ...(monthDays === undefined ? {} : { monthDays: monthDays.map(Number) }),
+    ...(cronExpression === undefined ? {} : { cronExpression }),
+    ...(state.until === undefined ? {} : { untilDate: state.until }),
+  }
+}
+
+/** For every key: what a run did is told without what it was let in by. */
+export function activityStepOf(whole: NotificationStep): ActivityStep {
+  const step = stepWithoutSecrets(whole)
+  return { ...variantOf(step), variants: step.variants.map(variantOf) }
+}
+
+function variantOf(step: StepVariant): ActivityVariant {
+  const { layoutId, feedId, ...template } = step.template
+  return {
+    _id: step._id,
+    _templateId: step._templateId,
+    _parentId: step._parentId ?? null,
+    ...(step.name === undefined ? {} : { name: step.name }),
+    active: step.active,
+    filters: step.filters,
+    template: {
+      ...template,
+      ...(layoutId === undefined ? {} : { _layoutId: layoutId }),
+      ...(feedId === undefined ? {} : { _feedId: feedId }),
+    },
+    ...(step.metadata === undefined ? {} : { metadata: step.metadata }),
+    ...(step.replyCallback === undefined ? {} : { replyCallback: step.replyCallback }),
+  }
+}
+
+/** Who would send if it were decided now: the interface wants a provider of every job. */
+function wouldBeProvider(type: StepType, integrationStatuses: readonly IntegrationStatus[]): string {
+  if (type === 'in_app' || !isChannel(type)) return 'platform'
+  const active = integrationStatuses.filter((standing) => standing.channel === type && standing.active)
+  return (active.find((standing) => standing.primary) ?? active[0])?.providerId ?? withoutIntegration[type]
+}
+
+const isChannel = (type: StepType): type is Channel => (channels as readonly string[]).includes(type)
+
+/** What stands there when a channel has no active integration: the interface's own, or the name of none in particular. */
+const withoutIntegration: Readonly<Record<Channel, string>> = {
+  in_app: 'platform',
+  email: 'platform-email',
+  sms: 'platform-sms',
+  chat: 'platform-slack',
+  push: 'platform',
+}

@@ -1,0 +1,219 @@
+// The activity: what was triggered and what became of it, for each subscriber.
+import type { Sql } from '../../db/sql.ts'
+import { prepared, sql } from '../../db/sql.ts'
+import { idsOfMessages, jobIdOf, momentOfId } from '../../domain/derived-id.ts'
+import type { Environment } from '../../domain/environment.ts'
+import { grouped } from '../../domain/grouped.ts'
+import type { Activity, ActivityJob, ActivitySubscriber } from '../../domain/insight/activity.ts'
+import type { Message } from '../../domain/messages/message-views.ts'
+import {
+  jobWithoutAddresses,
+  messageWithoutAddresses,
+  payloadWithoutAddress,
+} from '../../domain/messages/shown-addresses.ts'
+import type { Sealer } from '../../domain/operate/sealed.ts'
+import { isUuid } from '../../domain/uuid-v7.ts'
+import type { WorkflowOrigin } from '../../domain/workflows/workflow.ts'
+import { channelsOf } from '../../domain/workflows/workflow.ts'
+import { originWord } from '../../domain/workflows/workflow-v2.ts'
+import { findOrigins } from '../../store/messages/origins.ts'
+import type { MessageRow } from '../../store/messages/rows.ts'
+import { isListed, messageColumns } from '../../store/messages/rows.ts'
+import { messageOf } from '../../store/messages/views.ts'
+import type { OffsetPage } from '../page/offset-page.ts'
+import type { ActivityFacts } from './activity-facts.ts'
+import { findActivityFacts } from './activity-facts.ts'
+import type { ActivityQuery } from './activity-filters.ts'
+import { filterOf } from './activity-filters.ts'
+import { activityJobOf, activityStepOf } from './activity-job.ts'
+import type { ActivityRow } from './activity-rows.ts'
+import { completed, notificationColumns } from './activity-rows.ts'
+import { findNotifications } from './activity-search.ts'
+import type { PinnedVersion, PinnedVersions } from './pinned-versions.ts'
+
+/** A job with what it said. */
+export interface DetailedJob extends ActivityJob {
+  readonly messages: readonly Message[]
+}
+
+/** For callers who may not see by what people are reached. */
+export function activityWithoutAddresses<Job extends ActivityJob>(activity: Activity<Job>): Activity<Job> {
+  const jobs = activity.jobs.map((job) => {
+    const { messages } = job as Partial<Pick<DetailedJob, 'messages'>>
+    return {
+      ...jobWithoutAddresses(job),
+      ...(messages === undefined ? {} : { messages: messages.map(messageWithoutAddresses) }),
+    }
+  })
+  return { ...activity, payload: payloadWithoutAddress(activity.payload), jobs }
+}
+
+/** Newest first. The interface has no count of this list. */
+export async function activityPage(
+  db: Sql,
+  environment: Environment,
+  query: ActivityQuery,
+  versions: PinnedVersions,
+): Promise<OffsetPage<Activity>> {
+  const { page, limit } = query
+  const slice = { offset: page * limit, limit: limit + 1 }
+  const rows = await findNotifications(db, environment, filterOf(query), slice)
+  const shown = rows.slice(0, limit)
+  const data = shown.length === 0 ? [] : await activitiesOf(db, environment, shown, versions)
+  return { data, hasMore: rows.length > limit, pageSize: limit, page }
+}
+
+/** One notification, with the messages of each step; undefined when there is none. */
+export async function findActivity(
+  db: Sql,
+  environment: Environment,
+  id: string,
+  versions: PinnedVersions,
+  /** For callers who see where messages went. */
+  sealer?: Sealer,
+): Promise<Activity<DetailedJob> | undefined> {
+  if (!isUuid(id)) return undefined
+  const found = sql`
+    select ${notificationColumns} from notifications n where n.environment_id = ${environment.id} and n.id = ${id}`
+  const row = await db.row<ActivityRow>(prepared('activity-one', completed(environment, found)))
+  const [activity] = row === undefined ? [] : await activitiesOf(db, environment, [row], versions)
+  if (row === undefined || activity === undefined) return undefined
+  const messages = await findMessages(db, environment, row.event_id, activity, sealer)
+  const jobs = activity.jobs.map((job) => ({ ...job, messages: messages.get(job._id) ?? [] }))
+  return { ...activity, jobs }
+}
+
+async function activitiesOf(
+  db: Sql,
+  environment: Environment,
+  rows: readonly ActivityRow[],
+  versions: PinnedVersions,
+): Promise<Activity[]> {
+  const facts = await findActivityFacts(db, environment, rows, versions)
+  return rows.flatMap((row) => activityOf(environment, row, facts) ?? [])
+}
+
+/** By job, oldest first. */
+async function findMessages(
+  db: Sql,
+  environment: Environment,
+  eventId: string,
+  activity: Activity,
+  sealer: Sealer | undefined,
+): Promise<Map<string, Message[]>> {
+  const jobIds = activity.jobs.map((job) => job._id)
+  const ranges = jobIds.map((jobId) => idsOfMessages(eventId, jobId))
+  const rows = await db.rows<MessageRow>(
+    prepared(
+      'activity-messages',
+      sql`select ${messageColumns}
+          from unnest(${jobIds}::uuid[], ${ranges.map((range) => range.from)}::uuid[], ${ranges.map((range) => range.to)}::uuid[])
+            as k (job_id, from_id, to_id)
+          cross join lateral (
+            select * from messages m
+            where m.environment_id = ${environment.id} and m.id between k.from_id and k.to_id and m.job_id = k.job_id
+              and ${isListed}
+            order by m.id limit ${messagesPerJobMax}) as m
+          order by m.created_at, m.id`,
+    ),
+  )
+  const origins = await findOrigins(db, environment, rows)
+  return grouped(
+    rows.map((row) => messageOf(environment, row, origins, sealer)),
+    (message) => message._jobId,
+  )
+}
+
+/** One a device token, of which a subscriber has at most so many at a provider. */
+const messagesPerJobMax = 1_000
+
+/** Undefined in the moment in which an old event's partition has gone and its notifications' has not. */
+function activityOf(environment: Environment, row: ActivityRow, facts: ActivityFacts): Activity | undefined {
+  const version = facts.versions.get(row.version_id)
+  if (row.transaction_id === null || version === undefined) return undefined
+  const { definition } = version
+  const createdAt = momentOfId(row.id).toISOString()
+  const jobs = jobsOf(row, version, facts, createdAt)
+  const digestedId = jobs.flatMap((job) => facts.jobs.get(job._id)?.state?.digestedNotificationId ?? [])[0]
+  return {
+    _id: row.id,
+    _environmentId: environment.id,
+    _organizationId: environment.organizationId,
+    _subscriberId: row.subscriber_id,
+    _templateId: version.workflowId,
+    ...(digestedId === undefined ? {} : { _digestedNotificationId: digestedId }),
+    transactionId: row.transaction_id,
+    createdAt,
+    updatedAt: jobs.reduce((latest, job) => (job.updatedAt > latest ? job.updatedAt : latest), createdAt),
+    channels: channelsOf(definition.steps),
+    ...subscriberOf(row),
+    template: templateOf(version, row.origin),
+    jobs,
+    payload: row.payload,
+    controls: {},
+    to: row.recipient ?? (row.recipient_id === null ? {} : { subscriberId: row.recipient_id }),
+    tags: definition.tags,
+    topics: topicsOf(row),
+    severity: row.severity ?? 'none',
+    critical: definition.critical,
+    contextKeys: row.context_keys ?? [],
+    isTest: row.is_test,
+  }
+}
+
+/** One a step that is active, in the steps' order. */
+function jobsOf(
+  row: ActivityRow,
+  version: PinnedVersion,
+  { jobs, integrationStatuses, digests }: ActivityFacts,
+  createdAt: string,
+): ActivityJob[] {
+  return version.definition.steps.flatMap((step, index) => {
+    if (!step.active) return []
+    const id = jobIdOf(row.event_id, row.id, index)
+    const shown = version.ofActivities[index] ?? activityStepOf(step)
+    return [activityJobOf({ id, step, shown, row: jobs.get(id), event: row, createdAt, integrationStatuses, digests })]
+  })
+}
+
+function subscriberOf(row: ActivityRow): { subscriber?: ActivitySubscriber } {
+  if (row.recipient_id === null || row.is_deleted) return {}
+  const subscriber = {
+    _id: row.subscriber_id,
+    subscriberId: row.recipient_id,
+    ...(row.first_name === null ? {} : { firstName: row.first_name }),
+    ...(row.last_name === null ? {} : { lastName: row.last_name }),
+    ...(row.email === null ? {} : { email: row.email }),
+    ...(row.phone === null ? {} : { phone: row.phone }),
+  }
+  return { subscriber }
+}
+
+/** As it was when the event came; its identifier as it is now. */
+function templateOf(
+  { workflowId, identifier, definition }: PinnedVersion,
+  origin: WorkflowOrigin,
+): Activity['template'] {
+  const named = (names: readonly string[]) => names.map((name) => ({ name }))
+  return {
+    _id: workflowId,
+    name: definition.name,
+    origin: originWord(origin),
+    triggers: [
+      {
+        type: 'event',
+        identifier,
+        variables: named(definition.variables),
+        subscriberVariables: named(definition.subscriberVariables),
+      },
+    ],
+  }
+}
+
+/** The topics that reached this subscriber, by the keys they had. */
+function topicsOf({ topic_ids, event_topic_ids, event_topic_keys }: ActivityRow): Activity['topics'] {
+  return (topic_ids ?? []).flatMap((topicId) => {
+    const topicKey = event_topic_keys?.[event_topic_ids?.indexOf(topicId) ?? -1]
+    return topicKey === undefined ? [] : [{ _topicId: topicId, topicKey }]
+  })
+}

@@ -1,0 +1,231 @@
+// Counts over time, times to deliver, and what failed most: read from what the worker counted, never from what it wrote.
+
+import { listed } from '../../db/row-set.ts'
+import type { Sql, Statement } from '../../db/sql.ts'
+import { sql } from '../../db/sql.ts'
+import type { Environment } from '../../domain/environment.ts'
+import { grouped } from '../../domain/grouped.ts'
+import type { BucketCount, CountGroup, CountMeasure } from '../../domain/insight/counts.ts'
+import { deliveryFacts, failureFacts, hourMs, measureFacts, percentileMs } from '../../domain/insight/counts.ts'
+import type { DetailCode } from '../../domain/insight/execution-detail.ts'
+import { wordings } from '../../domain/insight/execution-detail.ts'
+import type { CountedWorkflow, CountFilters } from './counts-cells.ts'
+import {
+  cellsOf,
+  checkFilters,
+  countCellsMax,
+  groupColumns,
+  hourRowsMax,
+  namesOf,
+  stepCellsOf,
+  tooMany,
+  workflowIds,
+} from './counts-cells.ts'
+import type { AskedSteps, AskedTime, CountTime } from './counts-range.ts'
+import { steppedTime, wholeTime } from './counts-range.ts'
+
+/** What a series, or a line, is of; only what it was grouped by. */
+interface Group {
+  readonly workflow?: CountedWorkflow
+  readonly channel?: string
+  readonly provider?: string
+  readonly outcome?: string
+}
+
+interface GroupRow {
+  readonly workflow?: string
+  readonly channel?: string
+  readonly provider?: string
+  readonly outcome?: string
+  readonly count: number
+}
+
+export interface CountsQuestion extends CountFilters, AskedSteps {
+  readonly measure?: CountMeasure | undefined
+  readonly groupBy?: readonly CountGroup[] | undefined
+}
+
+export interface CountSeries extends Group {
+  readonly total: number
+  /** One a start, in their order. */
+  readonly counts: readonly number[]
+}
+
+export async function readCounts(db: Sql, environment: Environment, question: CountsQuestion, now: Date) {
+  const { measure = 'messages', ...filters } = question
+  const groupBy = [...new Set(question.groupBy ?? [])]
+  checkFilters(measure, measureFacts[measure], question)
+  const time = steppedTime(question, now)
+  const ids = await workflowIds(db, environment, question.workflow)
+  const asked = { measure, time, filters, workflowIds: ids }
+  const cells = stepCellsOf(
+    environment,
+    asked,
+    groupBy.map((group) => groupColumns[group]),
+  )
+  const rowsMax = time.grain === 'hour' ? hourRowsMax : countCellsMax
+  const rows = await db.rows<StepRow>(
+    sql`select c.at, c.count, c.hours ${selected(groupBy)} ${cells} limit ${rowsMax + 1}`,
+  )
+  const all = [...grouped(rows, textOf).values()]
+  if (rows.length > rowsMax || all.length * time.starts.length > countCellsMax) throw tooMany()
+  const names = await namesOf(db, environment, idsIn(rows))
+  const series = (all.length === 0 && groupBy.length === 0 ? [[]] : all)
+    .map((own): CountSeries => {
+      const counts = placed(own, time)
+      return { ...groupOf(own[0], names), total: counts.reduce((sum, count) => sum + count, 0), counts }
+    })
+    .filter(({ total }) => total > 0 || groupBy.length === 0)
+  return {
+    measure,
+    from: time.from.toISOString(),
+    to: time.to.toISOString(),
+    step: time.step,
+    zone: time.zone,
+    starts: time.starts.map((start) => start.toISOString()),
+    total: series.reduce((sum, { total }) => sum + total, 0),
+    series: series.sort((one, other) => other.total - one.total),
+  }
+}
+
+interface StepRow extends Omit<GroupRow, 'count'> {
+  readonly at: Date
+  readonly count: number | null
+  /** As PostgreSQL writes an array. */
+  readonly hours: string | null
+}
+
+/** How many there are in each step; hours of the first and the last day may lie outside of all of them. */
+function placed(rows: readonly StepRow[], { starts, to }: CountTime): number[] {
+  const counts = starts.map(() => 0)
+  const startsMs = starts.map((start) => start.getTime())
+  const add = (atMs: number, count: number): void => {
+    const place = lastUpTo(startsMs, atMs)
+    if (count > 0 && place >= 0 && atMs < to.getTime()) counts[place] = (counts[place] ?? 0) + count
+  }
+  for (const { at, count, hours } of rows) {
+    if (hours === null) add(at.getTime(), count ?? 0)
+    else
+      for (const [hour, text] of hours.slice(1, -1).split(',').entries())
+        add(at.getTime() + hour * hourMs, Number(text))
+  }
+  return counts
+}
+
+/** The place of the last one that is not beyond; -1 when all are. */
+function lastUpTo(sorted: readonly number[], value: number): number {
+  let [low, high] = [0, sorted.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((sorted[middle] ?? 0) <= value) low = middle + 1
+    else high = middle
+  }
+  return low - 1
+}
+
+export interface DeliveryQuestion extends CountFilters, AskedTime {
+  readonly groupBy?: readonly CountGroup[] | undefined
+}
+
+/** How long it took from events to the first message of a step that was sent. */
+export async function readDeliveryTimes(db: Sql, environment: Environment, question: DeliveryQuestion, now: Date) {
+  const groupBy = [...new Set(question.groupBy ?? [])]
+  checkFilters('delivery times', deliveryFacts, question)
+  const time = wholeTime(question, now)
+  const ids = await workflowIds(db, environment, question.workflow)
+  const asked = { measure: 'deliveries', time, filters: question, workflowIds: ids } as const
+  const cells = cellsOf(environment, asked, [sql`bucket`, ...groupBy.map((group) => groupColumns[group])])
+  const rows = await db.rows<GroupRow & BucketCount>(sql`
+    select c.bucket, sum(c.count)::bigint as count ${selected(groupBy)}
+    ${cells} group by 1 ${added(groupBy)} limit ${countCellsMax + 1}`)
+  if (rows.length > countCellsMax) throw tooMany()
+  const names = await namesOf(db, environment, idsIn(rows))
+  const lines = [...grouped(rows, textOf).values()].map((own) => ({
+    ...groupOf(own[0], names),
+    count: sumOf(own),
+    p50Ms: Math.round(percentileMs(own, 0.5)),
+    p95Ms: Math.round(percentileMs(own, 0.95)),
+    p99Ms: Math.round(percentileMs(own, 0.99)),
+  }))
+  return {
+    from: time.from.toISOString(),
+    to: time.to.toISOString(),
+    data: lines.sort((one, other) => other.count - one.count),
+  }
+}
+
+export interface FailuresQuestion extends CountFilters, AskedTime {
+  readonly limit?: number | undefined
+}
+
+export const failuresListedMax = 100
+
+const failureColumns = [sql`code`, sql`reason`, sql`channel`, sql`provider_id`, sql`outcome`]
+
+/** What went wrong most often, by what it was and who was asked. */
+export async function readFailures(db: Sql, environment: Environment, question: FailuresQuestion, now: Date) {
+  checkFilters('failures', failureFacts, question)
+  const time = wholeTime(question, now)
+  const ids = await workflowIds(db, environment, question.workflow)
+  const asked = { measure: 'failures', time, filters: question, workflowIds: ids } as const
+  const cells = cellsOf(environment, asked, failureColumns)
+  const rows = await db.rows<{
+    code: string
+    reason: string
+    channel: string
+    provider: string
+    outcome: 'failed' | 'unsure'
+    count: number
+    total: number
+  }>(sql`
+    select c.code, c.reason, c.channel, c.provider_id as provider, c.outcome, sum(c.count)::bigint as count,
+           (sum(sum(c.count)) over ())::bigint as total
+    ${cells} group by 1, 2, 3, 4, 5 order by count desc, 1, 2, 3, 4, 5
+    limit ${Math.min(question.limit ?? 10, failuresListedMax)}`)
+  return {
+    from: time.from.toISOString(),
+    to: time.to.toISOString(),
+    total: rows[0]?.total ?? 0,
+    data: rows.map(({ total: _, code, reason, ...row }) => ({
+      code,
+      ...(reason === '' ? {} : { reason }),
+      detail: wordings[code as DetailCode]?.detail ?? code,
+      ...row,
+    })),
+  }
+}
+
+const names: Readonly<Record<CountGroup, Statement>> = {
+  workflow: sql`workflow`,
+  channel: sql`channel`,
+  provider: sql`provider`,
+  outcome: sql`outcome`,
+}
+
+const selected = (groupBy: readonly CountGroup[]): Statement =>
+  groupBy.length === 0
+    ? sql``
+    : sql`, ${listed(groupBy.map((group) => sql`${groupColumns[group]} as ${names[group]}`))}`
+
+const added = (groupBy: readonly CountGroup[]): Statement =>
+  groupBy.length === 0 ? sql`` : sql`, ${listed(groupBy.map((group) => groupColumns[group]))}`
+
+const textOf = ({ workflow, channel, provider, outcome }: Omit<GroupRow, 'count'>): string =>
+  `${workflow} ${channel} ${provider} ${outcome}`
+
+const idsIn = (rows: readonly Pick<GroupRow, 'workflow'>[]): string[] => [
+  ...new Set(rows.flatMap(({ workflow }) => workflow ?? [])),
+]
+
+const sumOf = (rows: readonly { count: number }[]): number => rows.reduce((sum, { count }) => sum + count, 0)
+
+function groupOf(row: Omit<GroupRow, 'count'> | undefined, known: ReadonlyMap<string, CountedWorkflow>): Group {
+  if (row === undefined) return {}
+  const { workflow, channel, provider, outcome } = row
+  return {
+    ...(workflow === undefined ? {} : { workflow: known.get(workflow) ?? { _id: workflow, identifier: '', name: '' } }),
+    ...(channel === undefined ? {} : { channel }),
+    ...(provider === undefined ? {} : { provider }),
+    ...(outcome === undefined ? {} : { outcome }),
+  }
+}

@@ -1,0 +1,203 @@
+// A subscriber's in-app feed, and how much of it is still unread or unseen.
+import type { Sql, Statement } from '../../db/sql.ts'
+import { allOf, json, prepared, sql, unseen } from '../../db/sql.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { FeedItem } from '../../domain/messages/message-views.ts'
+import { inFeeds } from '../../store/messages/feeds.ts'
+import type { MessageEvent, MessageOrigins } from '../../store/messages/origins.ts'
+import { findAvatars } from '../../store/messages/origins.ts'
+import type { FeedMessageRow } from '../../store/messages/rows.ts'
+import { feedMessageColumns, isInFeed } from '../../store/messages/rows.ts'
+import type { FeedRecipient } from '../../store/messages/views.ts'
+import { feedItemOf } from '../../store/messages/views.ts'
+import { rowNamed } from '../../store/people/subscribers.ts'
+import { feedNames } from '../../store/workflows/feeds.ts'
+import { idMax, idMin } from '../activity/activity-filters.ts'
+import type { PinnedVersions } from '../activity/pinned-versions.ts'
+import type { OffsetPage } from '../page/offset-page.ts'
+import { cappedAt, countMax, offsetPage, pageOf } from '../page/offset-page.ts'
+
+export interface FeedFilter {
+  readonly read?: boolean
+  readonly seen?: boolean
+  /** Only those of these feeds. */
+  readonly feedIds?: readonly string[]
+}
+
+export interface FeedQuery extends FeedFilter {
+  /** A part that the event's payload must contain. */
+  readonly payload?: Readonly<Record<string, unknown>>
+  readonly page: number
+  readonly limit: number
+}
+
+/** Newest first; undefined when nobody has that id. */
+export async function feedPage(
+  db: Sql,
+  environment: Environment,
+  subscriberId: string,
+  query: FeedQuery,
+  versions: PinnedVersions,
+): Promise<OffsetPage<FeedItem> | undefined> {
+  const filter = await withFeedNames(db, environment, query)
+  const rows = await db.rows<FeedRow>(pageStatement(environment, subscriberId, filter))
+  const [first] = rows
+  if (first === undefined) return undefined
+  // Whoever has an empty page is there all the same.
+  const page = offsetPage(first.id === null ? [] : rows, query, cappedAt(first.count))
+  const { recipient_id, recipient, first_name, last_name, avatar } = first
+  const subscriber = { id: recipient_id, subscriber_id: recipient, first_name, last_name, avatar }
+  const origins = await originsOf(db, environment, page.data, versions)
+  return { ...page, data: page.data.map((row) => feedItemOf(environment, subscriber, row, origins)) }
+}
+
+/** How many there are, counted no further than `limit`; undefined when nobody has that id. */
+export async function feedCount(
+  db: Sql,
+  environment: Environment,
+  subscriberId: string,
+  query: FeedFilter & { limit: number },
+): Promise<number | undefined> {
+  const filter = await withFeedNames(db, environment, query)
+  const row = await db.row<{ count: number }>(
+    named(
+      'feed-count',
+      filter,
+      sql`with ${recipientNamed(environment, subscriberId)}, ${counted(environment, filter, query.limit)}
+          select c.count from s cross join c`,
+    ),
+  )
+  return row?.count
+}
+
+/** A message, its event, and what is the same on every row: whose it is, and how many there are. */
+interface FeedRow extends FeedMessageRow, Omit<FeedRecipient, 'id' | 'subscriber_id'> {
+  readonly recipient_id: string
+  readonly recipient: string
+  readonly count: number
+  readonly event: boolean | null
+  readonly transaction_id: string
+  readonly payload: Record<string, unknown>
+  readonly overrides: Record<string, unknown>
+  readonly actor_id: string | null
+  readonly severity: string | null
+}
+
+/**
+ * All in one trip. Each part is looked up by the key that the part before it gives; what is counted, is counted once and
+ * not again for every row.
+ */
+function pageStatement(environment: Environment, subscriberId: string, query: FeedQuery): Statement {
+  const rows = sql`select m.* ${inFeed(environment, query)} and ${newestFirst(query)}`
+  const page = pageOf(rows, { offset: query.page * query.limit, limit: query.limit + 1 })
+  return named(
+    page.name && `feed-page ${page.name}`,
+    query,
+    sql`with ${recipientNamed(environment, subscriberId)}, ${counted(environment, query, countMax + 1)}
+        select s.id as recipient_id, s.subscriber_id as recipient, s.first_name, s.last_name, s.avatar, c.count,
+               ${feedMessageColumns}, e.found as event, e.transaction_id, e.payload, e.overrides, e.actor_id, e.severity
+        from s cross join c
+        left join lateral (${page.statement}) as m on true
+        left join lateral (
+          select true as found, transaction_id, payload, overrides, actor_id, severity from events found
+          where found.environment_id = ${environment.id} and found.id = m.event_id limit 1) as e on true
+        order by m.created_at desc, m.id desc`,
+  )
+}
+
+/** Prepared where the text is one of a few. What a payload must contain decides how it is best looked for. */
+function named(name: string | undefined, filter: FeedFilter & { payload?: unknown }, statement: Statement): Statement {
+  if (name === undefined || filter.payload !== undefined || filter.feedIds !== undefined) return statement
+  const marks = (['read', 'seen'] as const).map((mark) =>
+    filter[mark] === undefined ? '' : ` ${mark} ${filter[mark]}`,
+  )
+  return prepared(`${name}${marks.join('')}`, statement)
+}
+
+const recipientNamed = (environment: Environment, subscriberId: string): Statement =>
+  sql`s as materialized (select s.* from ${rowNamed(environment, subscriberId)})`
+
+/** How many there are for `s`, as `c`. */
+const counted = (environment: Environment, filter: FeedFilter, limit: number): Statement => sql`c as materialized (
+  select count(*) as count from s cross join lateral (
+    select 1 ${inFeed(environment, filter)} and m.subscriber_id = s.id limit ${unseen(sql`${limit}::bigint`)}) as m)`
+
+/** The messages of feeds, as `m`. */
+function inFeed(environment: Environment, filter: FeedFilter & Pick<FeedQuery, 'payload'>): Statement {
+  return sql`from messages m ${eventsWith(environment, filter.payload)}
+    where m.environment_id = ${environment.id} and ${allOf(conditionsOf(environment, filter))}`
+}
+
+/**
+ * Said as a range in the order of an index, so that only the indexes of subscribers give the order: where a month has few
+ * subscribers, the planner would walk its whole channel. Of a first page the range of the subscriber alone tells it that the
+ * rows are few; of a later one it must not think so, or it would sort them all.
+ */
+function newestFirst({ read, seen, page }: FeedQuery): Statement {
+  // The index of what is open has no channel.
+  const isOpen = read === false || seen === false
+  const key = isOpen ? sql`m.subscriber_id` : sql`m.subscriber_id, m.channel`
+  const value = isOpen ? sql`s.id` : sql`s.id, 'in_app'`
+  const order = isOpen ? sql`m.subscriber_id desc` : sql`m.subscriber_id desc, m.channel desc`
+  const few = page === 0 ? sql`m.subscriber_id >= s.id and m.subscriber_id <= s.id` : sql`true`
+  return sql`${few}
+    and (${key}, m.created_at, m.id) >= (${value}, '-infinity'::timestamptz, ${idMin}::uuid)
+    and (${key}, m.created_at, m.id) <= (${value}, 'infinity'::timestamptz, ${idMax}::uuid)
+    order by ${order}, m.created_at desc, m.id desc`
+}
+
+async function originsOf(
+  db: Sql,
+  environment: Environment,
+  rows: readonly FeedRow[],
+  versions: PinnedVersions,
+): Promise<MessageOrigins> {
+  const actors = rows.flatMap((row) => (row.actor?.type === 'user' ? (row.actor_id ?? []) : []))
+  const [found, avatars] = await Promise.all([
+    versions.of(
+      db,
+      environment,
+      rows.map((row) => row.version_id),
+    ),
+    findAvatars(db, environment, actors),
+  ])
+  const events = rows.flatMap((row): [string, MessageEvent][] => {
+    const { event_id, transaction_id, payload, overrides, actor_id, severity } = row
+    if (row.event === null) return []
+    return [[event_id, { transactionId: transaction_id, payload, overrides, actorId: actor_id, severity }]]
+  })
+  return {
+    events: new Map(events),
+    workflows: new Map([...found].map(([id, version]) => [id, version.ofMessages])),
+    avatars,
+  }
+}
+
+/** A step may name its feed by id or by identifier, and so may whoever asks. */
+async function withFeedNames<Filter extends FeedFilter>(
+  db: Sql,
+  environment: Environment,
+  filter: Filter,
+): Promise<Filter> {
+  if (filter.feedIds === undefined) return filter
+  return { ...filter, feedIds: await feedNames(db, environment, filter.feedIds) }
+}
+
+function conditionsOf(environment: Environment, filter: FeedFilter): Statement[] {
+  return [
+    isInFeed,
+    // Written out, not as parameters: only so does the planner see that the index of open messages serves them.
+    ...(filter.read === undefined ? [] : [filter.read ? sql`m.read` : sql`not m.read`]),
+    ...(filter.seen === undefined ? [] : [filter.seen ? sql`m.seen` : sql`not m.seen`]),
+    ...(filter.feedIds === undefined ? [] : [inFeeds(environment, filter.feedIds)]),
+  ]
+}
+
+/** Each message's own event by its key: a join would read the payloads of the whole environment. */
+function eventsWith(environment: Environment, payload: Readonly<Record<string, unknown>> | undefined): Statement {
+  if (payload === undefined) return sql``
+  return sql`cross join lateral (
+    select 1 from events found
+    where found.environment_id = ${environment.id} and found.id = m.event_id and found.payload @> ${json(payload)}::jsonb
+    limit 1) as e`
+}

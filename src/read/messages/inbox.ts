@@ -1,0 +1,141 @@
+// A subscriber's inbox: a page of it, and how many notifications each of some filters finds.
+import type { Sql, Statement } from '../../db/sql.ts'
+import { sql } from '../../db/sql.ts'
+import type { Reader } from '../../domain/messages/inbox.ts'
+import { inboxCountMax } from '../../domain/messages/inbox.ts'
+import type { InboxFilter } from '../../domain/messages/inbox-filter.ts'
+import type { InboxNotification } from '../../domain/messages/message-views.ts'
+import { badRequest } from '../../domain/problem.ts'
+import { isUuid } from '../../domain/uuid-v7.ts'
+import { inContexts, isOpenOnly, matchesFilter } from '../../store/messages/inbox.ts'
+import { findOrigins } from '../../store/messages/origins.ts'
+import type { MessageRow } from '../../store/messages/rows.ts'
+import { isInFeed, isListed, messageColumns } from '../../store/messages/rows.ts'
+import { inboxNotificationOf } from '../../store/messages/views.ts'
+import { findSubscribersById } from '../../store/people/subscribers.ts'
+import { idMax, idMin } from '../activity/activity-filters.ts'
+
+export interface InboxQuery {
+  readonly filter: InboxFilter
+  readonly limit: number
+  /** The id of the last notification before the page. */
+  readonly after: string | undefined
+  /** Counts without `after` only. */
+  readonly offset: number
+}
+
+/** Newest first. */
+export async function inboxPage(
+  db: Sql,
+  reader: Reader,
+  query: InboxQuery,
+): Promise<{ data: InboxNotification[]; hasMore: boolean }> {
+  const after = query.after === undefined ? undefined : await placeOf(db, reader, query.after)
+  const [[subscriber], rows] = await Promise.all([
+    findSubscribersById(db, reader.environment, [reader.id]),
+    db.rows<MessageRow>(pageStatement(reader, query, after)),
+  ])
+  // Deleted a moment ago.
+  if (subscriber === undefined) return { data: [], hasMore: false }
+  const shown = rows.slice(0, query.limit)
+  const origins = await findOrigins(db, reader.environment, shown)
+  return {
+    data: shown.map((row) => inboxNotificationOf(subscriber, row, origins)),
+    hasMore: rows.length > query.limit,
+  }
+}
+
+interface Place {
+  readonly id: string
+  readonly created_at: Date
+}
+
+/** Also of one that was deleted since: the page goes on from where it stood. */
+async function placeOf(db: Sql, { environment, id }: Reader, after: string): Promise<Place> {
+  const found = isUuid(after)
+    ? await db.row<Place>(sql`
+        select m.id, m.created_at from messages m
+        where m.environment_id = ${environment.id} and m.id = ${after} and m.subscriber_id = ${id}`)
+    : undefined
+  if (found === undefined) throw badRequest('after must be the id of a notification of this inbox')
+  return found
+}
+
+/** As a range in the order of an index, so that only the indexes of subscribers give the order; see `feed.ts`. */
+function pageStatement(reader: Reader, { filter, limit, offset }: InboxQuery, after: Place | undefined): Statement {
+  const { environment, id, contextKeys } = reader
+  const isOpen = isOpenOnly(filter)
+  const key = isOpen ? sql`m.subscriber_id` : sql`m.subscriber_id, m.channel`
+  const value = isOpen ? sql`${id}::uuid` : sql`${id}::uuid, 'in_app'`
+  const order = isOpen ? sql`m.subscriber_id desc` : sql`m.subscriber_id desc, m.channel desc`
+  const end =
+    after === undefined
+      ? sql`<= (${value}, 'infinity'::timestamptz, ${idMax}::uuid)`
+      : sql`< (${value}, ${after.created_at}::timestamptz, ${after.id}::uuid)`
+  return sql`
+    select ${messageColumns} from messages m
+    where m.environment_id = ${environment.id} and m.channel = 'in_app' and ${isListed} and ${inContexts(contextKeys)}
+      and ${isOpen ? isOpenInFeed : sql`true`} and ${matchesFilter(environment, filter)}
+      and m.subscriber_id >= ${id} and m.subscriber_id <= ${id}
+      and (${key}, m.created_at, m.id) >= (${value}, '-infinity'::timestamptz, ${idMin}::uuid)
+      and (${key}, m.created_at, m.id) ${end}
+    order by ${order}, m.created_at desc, m.id desc
+    offset ${after === undefined ? offset : 0} limit ${limit + 1}`
+}
+
+/** The words of the index of open messages. */
+const isOpenInFeed = sql`${isInFeed} and not (m.read and m.seen)`
+
+/** Of one inbox a count looks at so many at the most: a bell that says 100 need not know how many more there are. */
+const lookedAtMax = 10_000
+
+/** For each filter how many there are, at most 100, in one statement: what is open is walked once, by its index alone. */
+export async function inboxCounts(db: Sql, reader: Reader, filters: readonly InboxFilter[]): Promise<number[]> {
+  if (filters.length === 0) return []
+  const row = await db.row<{ counts: number[] }>(countStatement(reader, filters))
+  return row?.counts ?? filters.map(() => 0)
+}
+
+function countStatement(reader: Reader, filters: readonly InboxFilter[]): Statement {
+  const open = filters.filter(isOpenOnly)
+  const numbers = filters.map((filter) => {
+    const place = open.indexOf(filter)
+    return place === -1 ? countedAlone(reader, filter) : sql`o.counts[${place + 1}]`
+  })
+  return sql`select array[${list(numbers)}]::integer[] as counts from (${countedOpen(reader, open)}) as o`
+}
+
+/** All that are open are walked once, whatever the number of filters. */
+function countedOpen(reader: Reader, open: readonly InboxFilter[]): Statement {
+  if (open.length === 0) return sql`select null::bigint[] as counts`
+  const { environment } = reader
+  // Tags and data are not in the index: for them the rows are read.
+  const isPlain = open.every(({ tags = [], data = [] }) => tags.length === 0 && data.length === 0)
+  const columns = isPlain ? openColumns : sql`m.*`
+  const counts = open.map(
+    (filter) => sql`least(count(*) filter (where ${matchesFilter(environment, filter)}), ${inboxCountMax})`,
+  )
+  return sql`
+    select array[${list(counts)}]::bigint[] as counts from (
+      select ${columns} from messages m
+      where m.environment_id = ${environment.id} and ${ofReader(reader)} and ${isOpenInFeed}
+      limit ${lookedAtMax}) as m`
+}
+
+/** Those of the index. */
+const openColumns = sql`m.read, m.seen, m.archived, m.severity, m.created_at, null::timestamptz as snoozed_until`
+
+const countedAlone = (reader: Reader, filter: InboxFilter): Statement => sql`(
+  select count(*) from (
+    select from (
+      select m.* from messages m
+      where m.environment_id = ${reader.environment.id} and ${ofReader(reader)} and m.channel = 'in_app' and ${isListed}
+      order by m.created_at desc, m.id desc limit ${lookedAtMax}) as m
+    where ${matchesFilter(reader.environment, filter)} limit ${inboxCountMax}) as found)`
+
+const ofReader = ({ id, contextKeys }: Reader): Statement => sql`m.subscriber_id = ${id} and ${inContexts(contextKeys)}`
+
+const list = (parts: readonly Statement[]): Statement => {
+  const [first = sql``, ...rest] = parts
+  return rest.reduce((all, part) => sql`${all}, ${part}`, first)
+}

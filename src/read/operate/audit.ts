@@ -1,0 +1,138 @@
+// The audit log: a page of it, and whether its chain is whole.
+import type { Sql, Statement } from '../../db/sql.ts'
+import { sql } from '../../db/sql.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { AuditAction, AuditEntry, AuditHead, Misfit, ResourceKind } from '../../domain/operate/audit.ts'
+import { emptyLog, misfitOf } from '../../domain/operate/audit.ts'
+import { badRequest, invalidField } from '../../domain/problem.ts'
+import type { AuditRow } from '../../store/operate/audit-log.ts'
+import { auditColumns, entryOf, findAuditEntry, listAuditEntries } from '../../store/operate/audit-log.ts'
+import type { CursorPage, CursorQuery } from '../page/keyset-page.ts'
+import { keysetPage } from '../page/keyset-page.ts'
+
+export interface AuditQuery extends Omit<CursorQuery, 'orderBy' | 'includeCursor'> {
+  readonly resourceKind?: ResourceKind
+  readonly resourceId?: string
+  readonly action?: AuditAction
+  readonly keyId?: string
+  /** From this moment on, up to but not at that one. */
+  readonly from?: string
+  readonly to?: string
+}
+
+export async function auditPage(db: Sql, environment: Environment, query: AuditQuery): Promise<CursorPage<AuditEntry>> {
+  const page = await keysetPage<AuditRow>(
+    db,
+    {
+      columns: auditColumns,
+      from: sql`from audit_log`,
+      where: [sql`environment_id = ${environment.id}`, ...filtersOf(query)],
+      id: sql`seq`,
+      idCast: 'bigint',
+      orders: { at: { column: sql`at`, cast: 'timestamptz' } },
+      cursorOf: (row) => ({ value: row.at.toISOString(), id: String(row.seq) }),
+    },
+    query,
+  )
+  return { ...page, data: page.data.map(entryOf) }
+}
+
+function filtersOf({ resourceKind, resourceId, action, keyId, from, to }: AuditQuery): Statement[] {
+  const [first, end] = [momentOf('from', from), momentOf('to', to)]
+  if (first !== undefined && end !== undefined && first >= end) {
+    throw invalidField('to', 'to must lie after from', to)
+  }
+  return [
+    ...(resourceKind === undefined ? [] : [sql`resource_kind = ${resourceKind}`]),
+    ...(resourceId === undefined ? [] : [sql`resource_id = ${resourceId}`]),
+    ...(action === undefined ? [] : [sql`action = ${action}`]),
+    ...(keyId === undefined ? [] : [sql`key_id = ${keyId}`]),
+    ...(first === undefined ? [] : [sql`at >= ${first}::timestamptz`]),
+    ...(end === undefined ? [] : [sql`at < ${end}::timestamptz`]),
+  ]
+}
+
+/** A leap second fits the format and is yet no moment to JavaScript. */
+function momentOf(field: string, text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined
+  const moment = new Date(text)
+  if (Number.isNaN(moment.getTime())) throw invalidField(field, `${field} is not a moment`, text)
+  return moment
+}
+
+/** Entries read at once: each may be a quarter of a megabyte. */
+const entriesPerPage = 100
+/** Entries one call looks at: some tens of milliseconds of hashing. */
+export const entriesPerVerificationMax = 2_000
+
+export interface Verification {
+  /** Whether all that was looked at fits. */
+  readonly ok: boolean
+  /** Whether the end of the log was reached. */
+  readonly complete: boolean
+  readonly checked: number
+  /** The last entry that fits: kept elsewhere, it tells later whether the log was cut or written anew. */
+  readonly head: AuditHead | null
+  /** For the next call, where the end was not reached. */
+  readonly next: string | null
+  /** The first entry that does not fit. */
+  readonly broken: { readonly seq: number; readonly reason: Misfit | 'pin' } | null
+}
+
+/** Walks the chain from its beginning, or from where a call before ended. `pin` is a head that was kept: `seq:hash`. */
+export async function verifyAudit(
+  db: Sql,
+  environment: Environment,
+  { after, pin, limit = entriesPerVerificationMax }: { after?: string; pin?: string; limit?: number },
+): Promise<Verification> {
+  const begin = after === undefined ? emptyLog : headOfText(after, () => badRequest('The cursor is not valid'))
+  const pinned = pin === undefined ? undefined : headOfText(pin, () => notAPin(pin))
+  if (pinned !== undefined && (await lossOf(db, environment, pinned)) !== undefined) {
+    return brokenAt(emptyLog, 0, { seq: pinned.seq, reason: 'pin' })
+  }
+  let head = begin
+  let checked = 0
+  while (checked < limit) {
+    const page = { afterSeq: head.seq, limit: Math.min(entriesPerPage, limit - checked) }
+    const entries = await listAuditEntries(db, environment, page)
+    for (const entry of entries) {
+      const misfit = misfitOf(environment.id, head, entry)
+      if (misfit !== undefined) {
+        const seq = misfit === 'missing' ? head.seq + 1 : entry.seq
+        return brokenAt(head, checked, { seq, reason: misfit })
+      }
+      head = { seq: entry.seq, hash: entry.hash }
+      checked += 1
+    }
+    // Where nothing comes after what the call before ended with, only that itself tells whether it is still the end.
+    const lost = checked === 0 && head.seq > 0 ? await lossOf(db, environment, head) : undefined
+    if (lost !== undefined) return brokenAt(emptyLog, 0, { seq: head.seq, reason: lost })
+    if (entries.length < page.limit) return { ...reached(head, checked), complete: true, next: null }
+  }
+  return { ...reached(head, checked), complete: false, next: `${head.seq}:${head.hash}` }
+}
+
+const reached = (head: AuditHead, checked: number) =>
+  ({ ok: true, checked, head: shownHead(head), broken: null }) as const
+
+const shownHead = ({ seq, hash }: AuditHead): AuditHead | null => (seq === 0 ? null : { seq, hash })
+
+function brokenAt(head: AuditHead, checked: number, broken: NonNullable<Verification['broken']>): Verification {
+  return { ok: false, complete: false, checked, head: shownHead(head), next: null, broken }
+}
+
+/** What became of an entry that was known: undefined when it is still there. */
+async function lossOf(db: Sql, environment: Environment, head: AuditHead): Promise<'missing' | 'hash' | undefined> {
+  const entry = await findAuditEntry(db, environment, head.seq)
+  if (entry === undefined) return 'missing'
+  return entry.hash === head.hash ? undefined : 'hash'
+}
+
+const notAPin = (pin: string) =>
+  invalidField('pin', 'pin must be the number and the hash of an entry, as `seq:hash`', pin)
+
+function headOfText(text: string, problem: () => Error): AuditHead {
+  const [, seq, hash] = /^([1-9]\d{0,14}):([0-9a-f]{64})$/.exec(text) ?? []
+  if (seq === undefined || hash === undefined) throw problem()
+  return { seq: Number(seq), hash }
+}

@@ -1,0 +1,95 @@
+// Finding subscribers: one by its id, or a page of a search.
+
+import type { Sql } from '../../db/sql.ts'
+import { sql } from '../../db/sql.ts'
+import type { Caller, Environment } from '../../domain/environment.ts'
+import { mayUse } from '../../domain/environment.ts'
+import type { Sealer } from '../../domain/operate/sealed.ts'
+import type { Subscriber } from '../../domain/people/subscriber.ts'
+import { findChannels } from '../../store/people/subscriber-channels.ts'
+import type { SubscriberRow } from '../../store/people/subscribers.ts'
+import { findSubscriberRows, subscriberColumns, subscriberOf } from '../../store/people/subscribers.ts'
+import { contains } from '../page/contains.ts'
+import type { CursorPage, CursorQuery, List } from '../page/keyset-page.ts'
+import { keysetPage } from '../page/keyset-page.ts'
+
+export interface SubscriberSearch extends CursorQuery {
+  readonly subscriberId?: string
+  readonly email?: string
+  readonly phone?: string
+  readonly name?: string
+}
+
+export const subscriberOrders = ['_id', 'createdAt', 'updatedAt', 'subscriberId'] as const
+
+export async function findSubscriber(
+  db: Sql,
+  sealer: Sealer,
+  caller: Caller,
+  subscriberId: string,
+): Promise<Subscriber | undefined> {
+  const [row] = await findSubscriberRows(db, caller.environment, [subscriberId])
+  if (row === undefined) return undefined
+  const channels = await findChannels(db, sealer, caller.environment, [row.id])
+  return asSeenBy(caller, subscriberOf(caller.environment, row, channels.get(row.id) ?? []))
+}
+
+export async function searchSubscribers(
+  db: Sql,
+  sealer: Sealer,
+  caller: Caller,
+  search: SubscriberSearch,
+): Promise<CursorPage<Subscriber>> {
+  const { environment } = caller
+  const page = await keysetPage(db, subscriberList(environment, search), search)
+  const ids = page.data.map((row) => row.id)
+  const channels = await findChannels(db, sealer, environment, ids)
+  const data = page.data.map((row) => asSeenBy(caller, subscriberOf(environment, row, channels.get(row.id) ?? [])))
+  return { ...page, data }
+}
+
+/** A device token or a webhook address is as good as a right to send: a key that may only read sees which channels there are. */
+export function asSeenBy(caller: Caller, subscriber: Subscriber): Subscriber {
+  if (mayUse(caller, 'full')) return subscriber
+  return { ...subscriber, channels: subscriber.channels.map((channel) => ({ ...channel, credentials: {} })) }
+}
+
+/** An empty filter is none: forms send their empty fields too. */
+function subscriberList(environment: Environment, search: SubscriberSearch): List<SubscriberRow> {
+  const grams = sql`search_grams(s.full_name, s.email, s.phone)`
+  const searched = { email: sql`s.email`, phone: sql`s.phone`, name: sql`s.full_name` }
+  // A subscriber's id is made from the moment it was created, so both orders are one.
+  const byId = { column: sql`s.id`, cast: 'uuid' } as const
+  return {
+    columns: subscriberColumns,
+    from: sql`from subscribers s`,
+    where: [
+      sql`s.environment_id = ${environment.id}`,
+      sql`s.deleted_at is null`,
+      ...(search.subscriberId ? [sql`s.subscriber_id = ${search.subscriberId}`] : []),
+    ],
+    search: (['email', 'phone', 'name'] as const).flatMap((name) => {
+      const text = search[name]
+      return text ? [contains(searched[name], text, grams)] : []
+    }),
+    id: sql`s.id`,
+    orders: {
+      _id: byId,
+      createdAt: byId,
+      updatedAt: { column: sql`s.updated_at`, cast: 'timestamptz' },
+      subscriberId: { column: sql`s.subscriber_id`, cast: 'text' },
+    },
+    cursorOf: (row, orderBy) => ({ value: sortValue(row, orderBy), id: row.id }),
+  }
+}
+
+function sortValue(row: SubscriberRow, orderBy: string): string {
+  switch (orderBy) {
+    case 'updatedAt':
+      return row.updated_at.toISOString()
+    case 'subscriberId':
+      return row.subscriber_id
+    default:
+      return row.id
+  }
+}

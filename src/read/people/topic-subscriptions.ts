@@ -1,0 +1,88 @@
+// The subscriptions of a topic, and those of a subscriber.
+
+import type { Sql } from '../../db/sql.ts'
+import { sql } from '../../db/sql.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { SubscriberSummary, Topic, TopicSubscription } from '../../domain/people/topic.ts'
+import type { SubscriptionRow, SummaryRow } from '../../store/people/topic-subscriptions.ts'
+import {
+  subscriptionColumns,
+  subscriptionOf,
+  summaryColumns,
+  summaryOf,
+} from '../../store/people/topic-subscriptions.ts'
+import { topicOf } from '../../store/people/topics.ts'
+import type { CursorPage, CursorQuery, List } from '../page/keyset-page.ts'
+import { keysetPage } from '../page/keyset-page.ts'
+
+export const subscriptionOrders = ['_id', 'createdAt', 'updatedAt'] as const
+
+interface SubscriptionsTopicRow {
+  readonly topic_id: string
+  readonly topic_key: string
+  readonly topic_name: string | null
+  readonly topic_created_at: Date
+  readonly topic_updated_at: Date
+}
+
+/** A subscription's id is made from the moment of its creation and it never changes, so all three are one order. */
+const ordered: Pick<List<SubscriptionRow>, 'id' | 'orders' | 'cursorOf'> = {
+  id: sql`s.id`,
+  orders: Object.fromEntries(subscriptionOrders.map((name) => [name, { column: sql`s.id`, cast: 'uuid' }])),
+  cursorOf: (row) => ({ value: row.id, id: row.id }),
+}
+
+export async function topicSubscriptionsPage(
+  db: Sql,
+  environment: Environment,
+  topic: Topic,
+  query: CursorQuery & { subscriberId?: string },
+): Promise<CursorPage<TopicSubscription>> {
+  const joined = sql`from topic_subscriptions as s
+    join subscribers as u on u.environment_id = s.environment_id and u.id = s.subscriber_id`
+  const list: List<SubscriptionRow & SummaryRow> = {
+    ...ordered,
+    columns: sql`${subscriptionColumns}, ${summaryColumns}`,
+    from: joined,
+    // A deleted subscriber's subscriptions went with it, so the join changes no number.
+    countFrom: query.subscriberId ? joined : sql`from topic_subscriptions as s`,
+    where: [
+      sql`s.environment_id = ${environment.id}`,
+      sql`s.topic_id = ${topic._id}`,
+      ...(query.subscriberId ? [sql`u.subscriber_id = ${query.subscriberId} and u.deleted_at is null`] : []),
+    ],
+  }
+  const page = await keysetPage(db, list, query)
+  return { ...page, data: page.data.map((row) => subscriptionOf(topic, summaryOf(row), row)) }
+}
+
+export async function subscriberSubscriptionsPage(
+  db: Sql,
+  environment: Environment,
+  subscriber: SubscriberSummary,
+  query: CursorQuery & { key?: string },
+): Promise<CursorPage<TopicSubscription>> {
+  const list: List<SubscriptionRow & SubscriptionsTopicRow> = {
+    ...ordered,
+    columns: sql`${subscriptionColumns}, t.id as topic_id, t.key as topic_key, t.name as topic_name,
+      t.created_at as topic_created_at, t.updated_at as topic_updated_at`,
+    // The join leaves out subscriptions of deleted topics that are not swept yet, in the count too.
+    from: sql`from topic_subscriptions as s join topics as t on t.environment_id = s.environment_id and t.id = s.topic_id`,
+    where: [
+      sql`s.environment_id = ${environment.id}`,
+      sql`s.subscriber_id = ${subscriber._id}`,
+      ...(query.key ? [sql`t.key = ${query.key}`] : []),
+    ],
+  }
+  const page = await keysetPage(db, list, query)
+  return { ...page, data: page.data.map((row) => subscriptionOf(topicOfJoined(row), subscriber, row)) }
+}
+
+const topicOfJoined = (row: SubscriptionsTopicRow): Topic =>
+  topicOf({
+    id: row.topic_id,
+    key: row.topic_key,
+    name: row.topic_name,
+    created_at: row.topic_created_at,
+    updated_at: row.topic_updated_at,
+  })

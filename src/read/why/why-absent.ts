@@ -1,0 +1,211 @@
+// Why there is no notification of a workflow for somebody, as far as the data tell: by the workflow's last event.
+import type { Sql, Statement } from '../../db/sql.ts'
+import { sql } from '../../db/sql.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { AbsenceCode, WhyAbsent, WhyReason, WhyWorkflow } from '../../domain/insight/why.ts'
+
+export interface Absence {
+  readonly subscriberId: string
+  /** Undefined where nobody has this id now. */
+  readonly subscriber: { readonly id: string; readonly createdAt: Date } | undefined
+  readonly workflow: WhyWorkflow
+  readonly isActive: boolean
+  readonly at: Date | undefined
+  /** Ids below this are of that moment or before. */
+  readonly before: string | undefined
+}
+
+type Reason = WhyReason<AbsenceCode>
+
+/** Two statements at the most. */
+export async function findAbsence(db: Sql, environment: Environment, absence: Absence): Promise<WhyAbsent> {
+  const { subscriberId, workflow, at } = absence
+  const reasons = await reasonsOf(db, environment, absence)
+  const summary = `There is no notification of ${workflow.identifier} for ${subscriberId}${at === undefined ? '' : ` at or before ${at.toISOString()}`}. ${reasons[0]?.sentence ?? ''}`
+  return { workflow, subscriberId, ...(at === undefined ? {} : { at: at.toISOString() }), summary, steps: [], reasons }
+}
+
+async function reasonsOf(db: Sql, environment: Environment, absence: Absence): Promise<Reason[]> {
+  const { subscriberId, subscriber, workflow, isActive, at } = absence
+  if (subscriber === undefined) {
+    const sentence = `No subscriber has the id ${subscriberId}: there never was one, or it was deleted.`
+    return [{ code: 'subscriberUnknown', sentence, data: { subscriberId } }]
+  }
+  const event = await findLastEvent(db, environment, absence)
+  const off: Reason[] = isActive
+    ? []
+    : [
+        {
+          code: 'workflowInactive',
+          sentence: 'The workflow is switched off now: its events are refused.',
+          data: { active: false },
+        },
+      ]
+  if (event === undefined) {
+    const when = at === undefined ? '' : ` at or before ${at.toISOString()}`
+    const sentence = `No event of ${workflow.identifier} was accepted${when}; one that was refused leaves no trace.`
+    return [{ code: 'noEvent', sentence, data: {} }, ...off]
+  }
+  const joined = await findJoined(db, environment, event, subscriber.id)
+  return [...reasonsOfEvent(event, absence, subscriber, joined), ...off]
+}
+
+interface EventRow {
+  readonly id: string
+  readonly transaction_id: string
+  readonly created_at: Date
+  readonly actor_id: string | null
+  readonly topic_ids: string[] | null
+  readonly topic_keys: string[] | null
+  readonly excluded: string[] | null
+  readonly is_broadcast: boolean
+  readonly notified: number
+  readonly expanded_at: Date | null
+  readonly canceled_at: Date | null
+  readonly warnings: string[] | null
+}
+
+/** Runs are pinned to versions; one that was saved more often since its last run is looked for among the newest alone. */
+const versionsAskedMax = 20
+/** An event that reached nobody is found among so many newest alone: no index leads to it. */
+const eventsLookedAtMax = 2_000
+
+/** By the notifications it became, or among the newest of all. */
+async function findLastEvent(
+  db: Sql,
+  environment: Environment,
+  { workflow, before }: Absence,
+): Promise<EventRow | undefined> {
+  const inTime: Statement = before === undefined ? sql`true` : sql`found.id < ${before}::uuid`
+  return db.row<EventRow>(sql`
+    select e.id, e.transaction_id, e.created_at, e.actor_id, e.topic_ids, e.topic_keys, e.excluded, e.is_broadcast,
+      e.notified, e.expanded_at, e.canceled_at, e.warnings
+    from (
+      select greatest(
+        (select n.event_id
+         from (select v.id from workflow_versions v
+               where v.environment_id = ${environment.id} and v.workflow_id = ${workflow._id}
+               order by v.number desc limit ${versionsAskedMax}) as v
+         cross join lateral (select found.id, found.event_id from notifications found
+           where found.environment_id = ${environment.id} and found.version_id = v.id and ${inTime}
+           order by found.id desc limit 1) as n
+         order by n.id desc limit 1),
+        (select newest.id
+         from (select found.id, found.workflow_id from events found
+               where found.environment_id = ${environment.id} and ${inTime}
+               order by found.id desc limit ${eventsLookedAtMax}) as newest
+         where newest.workflow_id = ${workflow._id} order by newest.id desc limit 1)) as id) as last
+    cross join lateral (select * from events found
+      where found.environment_id = ${environment.id} and found.id = last.id limit 1) as e`)
+}
+
+interface JoinedRow {
+  readonly topic_id: string
+  readonly created_at: Date
+}
+
+/** When she joined the topics that the event was sent to. */
+async function findJoined(db: Sql, environment: Environment, event: EventRow, id: string): Promise<JoinedRow[]> {
+  if (event.topic_ids === null || event.topic_ids.length === 0) return []
+  return db.rows<JoinedRow>(sql`
+    select t.topic_id, t.created_at from unnest(${event.topic_ids}::uuid[]) as asked (id)
+    cross join lateral (select found.topic_id, found.created_at from topic_subscriptions found
+      where found.environment_id = ${environment.id} and found.topic_id = asked.id and found.subscriber_id = ${id}
+      limit 1) as t`)
+}
+
+/** The first one is what decided; those after it would have decided the same. */
+function reasonsOfEvent(
+  event: EventRow,
+  { subscriberId }: Absence,
+  subscriber: { readonly id: string; readonly createdAt: Date },
+  joined: readonly JoinedRow[],
+): Reason[] {
+  const at = event.created_at.toISOString()
+  const last = `The last event (transaction ${event.transaction_id}, ${at})`
+  const told = { transactionId: event.transaction_id, notified: event.notified }
+  const reason = (code: AbsenceCode, sentence: string, data: object = {}): Reason => ({
+    code,
+    at,
+    sentence,
+    data: { ...told, ...data },
+  })
+  const reasons: Reason[] = []
+  const topics = event.topic_keys ?? []
+  const isFannedOut = event.is_broadcast || topics.length > 0
+  const everybody = event.is_broadcast ? 'everybody' : namedTopics(topics)
+  if (isFannedOut && event.excluded?.includes(subscriberId)) {
+    reasons.push(
+      reason('excluded', `${last} went to ${everybody} and left ${subscriberId} out by \`exclude\`.`, { topics }),
+    )
+  }
+  if (isFannedOut && event.actor_id === subscriber.id) {
+    reasons.push(
+      reason('actor', `${last} went to ${everybody} and left ${subscriberId} out, who is its actor.`, { topics }),
+    )
+  }
+  if (event.canceled_at !== null) {
+    const canceledAt = event.canceled_at.toISOString()
+    reasons.push(reason('eventCanceled', `${last} was called off at ${canceledAt}.`, { canceledAt }))
+  } else if (event.expanded_at === null) {
+    reasons.push(
+      reason('eventExpanding', `${last} is still being turned into notifications: ${event.notified} so far.`),
+    )
+  }
+  if (subscriber.createdAt > event.created_at) {
+    const createdAt = subscriber.createdAt.toISOString()
+    reasons.push(
+      reason('subscriberCreatedLater', `${last} came before ${subscriberId} was made (${createdAt}).`, { createdAt }),
+    )
+  }
+  if (topics.length > 0) reasons.push(...topicReasons(event, joined, { last, subscriberId, reason }))
+  else if (!event.is_broadcast) reasons.push(directReason(event, { last, subscriberId, reason }))
+  if (reasons.length === 0) {
+    reasons.push(
+      reason('unclear', `${last} should have reached ${subscriberId}: what kept it from that is not recorded.`),
+    )
+  }
+  return reasons
+}
+
+interface EventWords {
+  readonly last: string
+  readonly subscriberId: string
+  reason(code: AbsenceCode, sentence: string, data?: object): Reason
+}
+
+function topicReasons(
+  event: EventRow,
+  joined: readonly JoinedRow[],
+  { last, subscriberId, reason }: EventWords,
+): Reason[] {
+  const topics = event.topic_keys ?? []
+  if (joined.length === 0) {
+    return [
+      reason(
+        'notInTopic',
+        `${last} went to ${namedTopics(topics)}, and ${subscriberId} is not in ${topics.length === 1 ? 'it' : 'any of them'}.`,
+        {
+          topics,
+        },
+      ),
+    ]
+  }
+  const keyOf = (id: string): string => topics[event.topic_ids?.indexOf(id) ?? -1] ?? id
+  const since = joined.map((one) => ({ topicKey: keyOf(one.topic_id), joinedAt: one.created_at.toISOString() }))
+  if (joined.some((one) => one.created_at <= event.created_at)) return []
+  const shown = since.map(({ topicKey, joinedAt }) => `${topicKey} at ${joinedAt}`).join(', ')
+  return [reason('joinedTopicLater', `${last} came before ${subscriberId} joined ${shown}.`, { topics, joined: since })]
+}
+
+/** It was sent to people by name, or to topics of which none was there. */
+function directReason({ notified, warnings }: EventRow, { last, subscriberId, reason }: EventWords): Reason {
+  const told = warnings === null || warnings.length === 0 ? {} : { warnings }
+  if (notified === 0 && 'warnings' in told) {
+    return reason('topicUnknown', `${last} reached nobody: ${told.warnings.join('; ')}.`, told)
+  }
+  return reason('notNamed', `${last} named ${notified} others, and neither ${subscriberId} nor a topic.`, told)
+}
+
+const namedTopics = (topics: readonly string[]): string =>
+  `${topics.length === 1 ? 'the topic' : 'the topics'} ${topics.join(', ')}`

@@ -1,0 +1,244 @@
+// One page of a privacy erase: what goes, what is counted, and how far it has come, in one transaction.
+import type { Db, Tx } from '../../db/sql.ts'
+import { firstIdAt } from '../../domain/derived-id.ts'
+import type { Environment } from '../../domain/environment.ts'
+import { detail } from '../../domain/insight/execution-detail.ts'
+import type { ErasureState, Removed } from '../../domain/people/erasure.ts'
+import type { Queue } from '../../queue/queue.ts'
+import { deleteAttachmentsOf } from '../../store/events/attachments.ts'
+import { deleteWindows, forgetDigestsOf } from '../../store/events/digests.ts'
+import { deleteLonelyEvents, removeMentions } from '../../store/events/events.ts'
+import { deleteNotifications, findNotificationsOf } from '../../store/events/notifications.ts'
+import { forgetRedrivesOf } from '../../store/events/redrives.ts'
+import { forgetRetractionsOf } from '../../store/events/retractions.ts'
+import { forgetThrottlesOf } from '../../store/events/throttle-windows.ts'
+import { cancelJobs } from '../../store/jobs/cancel.ts'
+import type { ErasableJob } from '../../store/jobs/erase.ts'
+import { deleteJobs, lockJobsToErase } from '../../store/jobs/erase.ts'
+import type { Task } from '../../store/jobs/tasks.ts'
+import {
+  advanceTask,
+  deleteTasksOfMessages,
+  finishTasks,
+  isExpandingSince,
+  repeatTask,
+} from '../../store/jobs/tasks.ts'
+import { eraseMessages, findMessagesToErase } from '../../store/messages/erase.ts'
+import { insertCounts } from '../../store/operate/counts.ts'
+import { advanceErasure } from '../../store/people/erasures.ts'
+import { deleteChannels } from '../../store/people/subscriber-channels.ts'
+import { eraseSubscribers, findEveryoneById } from '../../store/people/subscribers.ts'
+import { deleteSubscriptionsOfSubscriber } from '../../store/people/topic-subscriptions.ts'
+import type { World } from '../../world/world.ts'
+import { countedCanceled } from '../counts/count-canceled.ts'
+import { addressesOf, hideAddresses } from './erase-addresses.ts'
+import { jobIdsOf } from './erase-jobs.ts'
+
+/** Each has up to 50 steps, whose ids are computed. */
+const notificationsPerPage = 50
+/** Of all events of the environment; most are not touched. */
+const eventsPerPage = 2_000
+/** A provider's answer, or the end of an expansion, is waited for in such steps. */
+const waitMs = 5_000
+/**
+ * A trigger looks its people up first and writes a moment later. Nobody finds the person any more, but who had found them
+ * before has written by then: it is several times as long as a statement may take.
+ */
+const callsEndWithinMs = 60_000
+
+export interface ErasureStep {
+  readonly next: ErasureState | 'completed'
+  readonly removed: Removed
+  /** Somebody must end something first. */
+  readonly waits: boolean
+}
+
+/** Where to go on; undefined when it is done, has to wait, or is no longer ours. */
+export async function erasePage(
+  db: Db,
+  world: World,
+  environment: Environment,
+  queue: Queue,
+  { task, state }: { task: Task; state: ErasureState },
+): Promise<ErasureState | undefined> {
+  try {
+    return await db.transaction(async (tx) => {
+      const step = await phases[state.phase](tx, world, environment, queue, state)
+      return noteStep(tx, world, environment, queue, { task, step })
+    })
+  } catch (error) {
+    if (error instanceof LostTask) return undefined
+    throw error
+  }
+}
+
+/** Another node has it now: what this one did is rolled back. */
+class LostTask extends Error {}
+
+async function noteStep(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  queue: Queue,
+  { task, step: { next, removed, waits } }: { task: Task; step: ErasureStep },
+): Promise<ErasureState | undefined> {
+  const { id, lease } = task
+  const now = world.now()
+  if (next === 'completed') {
+    const ours = await finishTasks(tx, environment, [task])
+    if (ours.size === 0) throw new LostTask()
+    await advanceErasure(tx, environment, { id, phase: 'completed', removed, completedAt: now })
+    return undefined
+  }
+  const isOurs = await advanceTask(tx, environment, { id, lease, state: { ...next } }, queue)
+  if (!isOurs) throw new LostTask()
+  await advanceErasure(tx, environment, { id, phase: next.phase, removed, completedAt: null })
+  if (!waits) return next
+  await repeatTask(tx, environment, { id, lease, waitMs, state: { ...next } }, queue.clock)
+  return undefined
+}
+
+type Phase = (tx: Tx, world: World, environment: Environment, queue: Queue, state: ErasureState) => Promise<ErasureStep>
+
+const to = (state: ErasureState, phase: ErasureState['phase']): ErasureState => ({
+  ...state,
+  phase,
+  after: null,
+  met: false,
+})
+const goesOn = (next: ErasureState, removed: Removed = {}): ErasureStep => ({ next, removed, waits: false })
+const waitsWith = (next: ErasureState, removed: Removed = {}): ErasureStep => ({ next, removed, waits: true })
+
+const phases: Readonly<Record<ErasureState['phase'], Phase>> = {
+  canceling: cancelOpen,
+  waiting: async (tx, world, environment, _queue, state) => {
+    const requestedAt = new Date(state.requestedAt)
+    const isEarly = world.now().getTime() < requestedAt.getTime() + callsEndWithinMs
+    const isNamed = isEarly || (await isExpandingSince(tx, environment, requestedAt))
+    return isNamed ? waitsWith(state) : goesOn(to(state, 'removing'))
+  },
+  removing: removePage,
+  searching: searchEvents,
+  finishing: finish,
+  completed: async () => ({ next: 'completed', removed: {}, waits: false }),
+}
+
+/**
+ * Nothing more is told. A step that a provider is being asked for this moment ends as it ends; then it is looked at again,
+ * with the steps that came after it.
+ */
+async function cancelOpen(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  { clock }: Queue,
+  state: ErasureState,
+): Promise<ErasureStep> {
+  const page = { subscriberIds: state.ids, after: state.after, limit: notificationsPerPage }
+  const notifications = await findNotificationsOf(tx, environment, page)
+  const jobs = await lockJobsToErase(tx, environment, jobIdsOf(notifications), clock)
+  const open = jobs.filter((job) => job.isOpen)
+  const free = open.filter((job) => !(job.isHeld && job.status === 'running'))
+  const now = world.now()
+  const ids = free.map((job) => job.id)
+  const canceledSteps = await cancelJobs(tx, environment, ids, { details: [detail(now, 'canceled')], now })
+  await insertCounts(tx, environment, countedCanceled(free, isLastOf(jobs)), now)
+  const met = state.met || free.length < open.length
+  const last = notifications.at(-1)
+  if (last !== undefined && notifications.length === notificationsPerPage) {
+    return goesOn({ ...state, after: last.id, met }, { canceledSteps })
+  }
+  return met ? waitsWith(to(state, 'canceling'), { canceledSteps }) : goesOn(to(state, 'waiting'), { canceledSteps })
+}
+
+/** The steps after it have no rows: no more of them are made. Where one was called off before, it has, and was the end. */
+function isLastOf(jobs: readonly ErasableJob[]): (job: ErasableJob) => boolean {
+  const lastSteps = new Map<string, number>()
+  for (const { notificationId, step } of jobs) {
+    lastSteps.set(notificationId, Math.max(step, lastSteps.get(notificationId) ?? step))
+  }
+  return ({ notificationId, step }) => step === lastSteps.get(notificationId)
+}
+
+async function removePage(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  { clock }: Queue,
+  state: ErasureState,
+): Promise<ErasureStep> {
+  // Those before are gone: the first ones are the next ones.
+  const page = { subscriberIds: state.ids, after: null, limit: notificationsPerPage }
+  const notifications = await findNotificationsOf(tx, environment, page)
+  if (notifications.length === 0) return goesOn(to(state, 'searching'))
+  const jobs = await lockJobsToErase(tx, environment, jobIdsOf(notifications), clock)
+  // Told of by a call that was under way when the erase began.
+  if (jobs.some((job) => job.isOpen)) return goesOn(to(state, 'canceling'))
+  const messages = await findMessagesToErase(tx, environment, jobs)
+  const messageIds = messages.map((message) => message.id)
+  const addresses = addressesOf([...messages, ...notifications.map(({ recipient }) => recipient ?? {})])
+  const suppressedAddresses = await hideAddresses(tx, world, environment, addresses)
+  const tasks = await deleteTasksOfMessages(tx, environment, messageIds)
+  const digestWindows = await deleteWindows(tx, environment, [...new Set(jobs.flatMap((job) => job.windowIds))])
+  const erased = await eraseMessages(tx, environment, messageIds)
+  const jobIds = jobs.map((job) => job.id)
+  const steps = await deleteJobs(tx, environment, jobIds)
+  const ids = notifications.map((notification) => notification.id)
+  const gone = await deleteNotifications(tx, environment, ids)
+  const eventIds = [...new Set(notifications.map((notification) => notification.eventId))]
+  const events = await deleteLonelyEvents(tx, environment, eventIds)
+  const attachments = await deleteAttachmentsOf(tx, environment, events)
+  const retractions = await forgetRetractionsOf(tx, environment, events)
+  const counts = { notifications: gone, steps, messages: erased, events: events.length, attachments, retractions }
+  return goesOn(state, { ...counts, digestWindows, tasks, suppressedAddresses })
+}
+
+/** Events that others were told of too, or that the person had a part in without being told. */
+async function searchEvents(
+  tx: Tx,
+  _world: World,
+  environment: Environment,
+  _queue: Queue,
+  state: ErasureState,
+): Promise<ErasureStep> {
+  const [person] = await findEveryoneById(tx, environment, state.ids)
+  if (person === undefined) return goesOn(to(state, 'finishing'))
+  const { changed, next } = await removeMentions(tx, environment, {
+    ids: state.ids,
+    subscriberId: person.subscriber_id,
+    after: state.after,
+    // What was accepted later means whoever has the id then.
+    before: firstIdAt(new Date(Date.parse(state.requestedAt) + 1)),
+    limit: eventsPerPage,
+  })
+  const removed = { mentionsInEvents: changed }
+  return goesOn(next === null ? to(state, 'finishing') : { ...state, after: next }, removed)
+}
+
+async function finish(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  _queue: Queue,
+  state: ErasureState,
+): Promise<ErasureStep> {
+  const { ids } = state
+  const left = await findNotificationsOf(tx, environment, { subscriberIds: ids, after: null, limit: 1 })
+  if (left.length > 0) return goesOn(to(state, 'canceling'))
+  const people = await findEveryoneById(tx, environment, ids)
+  const suppressedAddresses = await hideAddresses(tx, world, environment, addressesOf(people))
+  const { windows, backoffs } = await forgetDigestsOf(tx, environment, ids)
+  const throttleWindows = await forgetThrottlesOf(tx, environment, ids)
+  let [channels, topicSubscriptions] = [0, 0]
+  for (const id of ids) {
+    channels += await deleteChannels(tx, environment, id)
+    topicSubscriptions += await deleteSubscriptionsOfSubscriber(tx, environment, id)
+  }
+  const [person] = people
+  const until = new Date(state.requestedAt)
+  const redrives =
+    person === undefined ? 0 : await forgetRedrivesOf(tx, environment, { subscriberId: person.subscriber_id, until })
+  const subscribers = await eraseSubscribers(tx, environment, ids)
+  const counts = { subscribers, channels, topicSubscriptions, digestWindows: windows, digestBackoffs: backoffs }
+  return { next: 'completed', removed: { ...counts, throttleWindows, redrives, suppressedAddresses }, waits: false }
+}

@@ -1,0 +1,133 @@
+// One transaction for what a provider reported: messages, the story of their jobs, and whom nothing more is sent to.
+import type { Db, Tx } from '../../db/sql.ts'
+import type { Integration } from '../../domain/delivery/integration.ts'
+import { ownIdOf } from '../../domain/derived-id.ts'
+import type { Environment } from '../../domain/environment.ts'
+import { grouped } from '../../domain/grouped.ts'
+import { isUuid } from '../../domain/uuid-v7.ts'
+import type { Receipt } from '../../providers/inbound/receipt.ts'
+import { appendDetails } from '../../store/jobs/append.ts'
+import type { ReportedMessage } from '../../store/messages/receipts.ts'
+import { lockReported, writeReported } from '../../store/messages/receipts.ts'
+import type { DeadToken } from '../../store/people/subscriber-channels.ts'
+import { removeDeviceTokens } from '../../store/people/subscriber-channels.ts'
+import { suppress } from '../../store/people/suppressions.ts'
+import type { World } from '../../world/world.ts'
+import type { ReceiptEffect } from './receipt-effects.ts'
+import { isFor, receiptEffect } from './receipt-effects.ts'
+
+export interface ReportedReceipt {
+  readonly messageId: string
+  readonly receipt: Receipt
+}
+
+export interface RecordedReceipts {
+  /** What was told of messages, new or not. */
+  readonly matched: readonly ReportedReceipt[]
+  /** Of messages that are still on their way, or not known by this id yet. */
+  readonly early: readonly Receipt[]
+}
+
+export interface Report {
+  readonly integration: Integration
+  readonly receipts: readonly Receipt[]
+  /** Whether a device that is said to be gone is believed to be. */
+  readonly prunes?: boolean
+  /** Whether nobody looks at what is early again: then it is told as far as it can be. */
+  readonly isLast?: boolean
+}
+
+/** `after` has its place in the transaction, with what was early. */
+export async function recordReceipts(
+  db: Db,
+  world: World,
+  environment: Environment,
+  report: Report,
+  after: (tx: Tx, early: readonly Receipt[]) => Promise<void>,
+): Promise<RecordedReceipts> {
+  const { news, ...recorded } = await db.transaction(async (tx) => {
+    const now = world.now()
+    const { integration, receipts, prunes = false, isLast = false } = report
+    const messages = await lockReported(tx, environment, { integrationId: integration._id, ...idsIn(receipts) })
+    const find = finderOf(messages)
+    const pairs = receipts.map((receipt) => ({ receipt, message: find(receipt) }))
+    const isSettled = ({ message }: (typeof pairs)[number]): boolean =>
+      message !== undefined && ((message.state === 'done' && message.isOver) || isLast)
+    const settled = pairs.filter(isSettled) as { receipt: Receipt; message: ReportedMessage }[]
+    const early = pairs.filter((pair) => !isSettled(pair)).map(({ receipt }) => receipt)
+    const effects = [...grouped(settled, ({ message }) => message.id).values()].map((all) => {
+      const message = all[0]?.message as ReportedMessage
+      const told = all.map(({ receipt }) => receipt)
+      return { message, effect: receiptEffect(message, told, integration, now) }
+    })
+    await write(tx, world, environment, integration, effects, prunes)
+    await after(tx, early)
+    const matched = settled.map(({ receipt, message }) => ({ messageId: message.id, receipt }))
+    return { matched, early, news: effects.flatMap(({ effect }) => effect.news) }
+  })
+  for (const { status } of news) world.meter.countReceipt(report.integration.providerId, status)
+  return recorded
+}
+
+async function write(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  { _id: integrationId, providerId }: Integration,
+  effects: readonly { message: ReportedMessage; effect: ReceiptEffect }[],
+  prunes: boolean,
+): Promise<void> {
+  const now = world.now()
+  const dead = effects.flatMap(({ message, effect }): DeadToken[] => {
+    const isGone = prunes && effect.news.some((receipt) => receipt.deadToken === true)
+    const { subscriberId, target } = message
+    return isGone && target !== null ? [{ subscriberId, providerId, integrationId, token: target }] : []
+  })
+  if (dead.length > 0) await removeDeviceTokens(tx, world.sealer, environment, dead, now)
+  await writeReported(
+    tx,
+    environment,
+    effects.flatMap(({ effect }) => effect.change ?? []),
+    now,
+  )
+  await appendDetails(
+    tx,
+    environment,
+    effects.map(({ message, effect }) => ({ jobId: message.jobId, details: effect.details })),
+  )
+  await suppress(tx, environment, once(effects.flatMap(({ effect }) => effect.suppressions)), now)
+}
+
+function idsIn(receipts: readonly Receipt[]): { ids: string[]; providerMessageIds: string[] } {
+  return {
+    ids: receipts.flatMap(({ messageId }) =>
+      messageId !== undefined && isUuid(messageId) ? [ownIdOf(messageId)] : [],
+    ),
+    providerMessageIds: receipts.flatMap(({ providerMessageId }) => providerMessageId ?? []),
+  }
+}
+
+/** Ours is surer than theirs: a vendor's id may be that of a whole batch, of which the address then tells whose it is. */
+function finderOf(messages: readonly ReportedMessage[]): (receipt: Receipt) => ReportedMessage | undefined {
+  const byId = new Map(messages.map((message) => [message.id, message]))
+  const byProviderId = grouped(messages, (message) => message.providerMessageId ?? '')
+  return ({ messageId = '', providerMessageId = '', address }) => {
+    const own = byId.get(ownIdOf(messageId.toLowerCase()))
+    if (own !== undefined || providerMessageId === '') return own
+    const candidates = byProviderId.get(providerMessageId) ?? []
+    return candidates.length < 2
+      ? candidates[0]
+      : candidates.find((one) => address !== undefined && isFor(one, address))
+  }
+}
+
+/** One statement cannot write the same address twice; of two reasons the one that holds for more is kept. */
+function once<Entry extends { channel: string; address: string; reason: string }>(entries: readonly Entry[]): Entry[] {
+  const byAddress = new Map<string, Entry>()
+  for (const entry of entries) {
+    const name = `${entry.channel} ${entry.address}`
+    const known = byAddress.get(name)
+    if (known === undefined || known.reason === 'opted_out') byAddress.set(name, entry)
+  }
+  return [...byAddress.values()]
+}

@@ -1,0 +1,58 @@
+// What a provider answered when it was asked what became of messages: receipts, and when to ask for the others.
+import type { Db } from '../../db/sql.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { Receipt } from '../../providers/inbound/receipt.ts'
+import type { Queue } from '../../queue/queue.ts'
+import type { Task } from '../../store/jobs/tasks.ts'
+import { finishTasks, repeatTask } from '../../store/jobs/tasks.ts'
+import { nextPollAt, pollAgain } from '../../store/messages/receipts.ts'
+import type { World } from '../../world/world.ts'
+import { ensurePolls } from './await-receipts.ts'
+import type { Report } from './record-receipts.ts'
+import { recordReceipts } from './record-receipts.ts'
+
+export interface PollSettlement {
+  readonly task: Task
+  readonly integrationId: string
+  /** Left out where the integration is gone, or nobody can be asked any more. */
+  readonly report?: Report
+  /** Those that were asked about, and when each is again should nothing be known of it. */
+  readonly asked: readonly {
+    readonly id: string
+    readonly providerMessageId: string
+    readonly again: Date | null
+  }[]
+}
+
+export async function settlePoll(
+  db: Db,
+  world: World,
+  environment: Environment,
+  { clock }: Pick<Queue, 'clock'>,
+  { task, integrationId, report, asked }: PollSettlement,
+): Promise<void> {
+  if (report === undefined) {
+    await db.transaction((tx) => finishTasks(tx, environment, [task]))
+    return
+  }
+  const told = idsOf(report.receipts)
+  await recordReceipts(db, world, environment, report, async (tx, early) => {
+    const now = world.now()
+    const tooEarly = idsOf(early)
+    const isKnown = (id: string): boolean => told.has(id) && !tooEarly.has(id)
+    const again = asked.map(({ id, providerMessageId, again: at }) => ({
+      id,
+      at: isKnown(providerMessageId) ? null : at,
+    }))
+    await pollAgain(tx, environment, again)
+    const next = await nextPollAt(tx, environment, integrationId)
+    // What is due later has tasks of its own: else, while messages are sent, none would ever come to an end.
+    if (next === undefined || next > now) await finishTasks(tx, environment, [task])
+    else await repeatTask(tx, environment, { ...task, waitMs: 0, state: task.state }, clock)
+    const polls = again.flatMap(({ at }) => (at === null ? [] : [{ integrationId, at }]))
+    await ensurePolls(tx, environment, polls, now)
+  })
+}
+
+const idsOf = (receipts: readonly Receipt[]): ReadonlySet<string | undefined> =>
+  new Set(receipts.map(({ providerMessageId }) => providerMessageId))

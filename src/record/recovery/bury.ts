@@ -1,0 +1,66 @@
+// Jobs that are given up by a fault of ours, with what was left of their messages and steps.
+import type { Db } from '../../db/sql.ts'
+import { sendErrorOf, withoutDue } from '../../domain/delivery/after-outcome.ts'
+import type { Job } from '../../domain/delivery/job.ts'
+import type { Environment } from '../../domain/environment.ts'
+import { detail } from '../../domain/insight/execution-detail.ts'
+import type { Queue } from '../../queue/queue.ts'
+import { markBuried } from '../../store/jobs/buried.ts'
+import type { CallResult, UnsentMessage } from '../../store/messages/sending.ts'
+import { findUnsent } from '../../store/messages/sending.ts'
+import type { World } from '../../world/world.ts'
+import { countGivenUp } from '../counts/count-messages.ts'
+import { countedGivenUp } from '../counts/count-settlements.ts'
+import type { RestOfSteps } from '../settlement.ts'
+import { settles } from '../settlement.ts'
+import { writeClosing } from '../write-settlements.ts'
+
+export async function buryJobs(
+  db: Db,
+  world: World,
+  environment: Environment,
+  queue: Queue,
+  burials: readonly { job: Job; words: string; laterSteps: readonly number[] }[],
+): Promise<void> {
+  const now = world.now()
+  const settlements = burials.map(({ job, words, laterSteps }) => {
+    const rest: RestOfSteps = { steps: laterSteps, status: 'canceled', details: [detail(now, 'previousFailed')] }
+    return settles(job, 'failed', {
+      details: [detail(now, 'buried', { raw: { message: words, status: job.status, claims: runsOf(job) } })],
+      rest: laterSteps.length === 0 ? null : rest,
+      // A window that nobody would close must not go on gathering events.
+      closes: job.status === 'delayed' ? (job.state?.windowId ?? null) : null,
+    })
+  })
+  const { kept, unsent, results } = await db.transaction(async (tx) => {
+    const running = burials.map(({ job }) => job).filter((job) => job.status === 'running')
+    const unsent = await findUnsent(tx, environment, running)
+    const results = unsent.map(givenUp)
+    const parts = { settlements, results, calls: countedGivenUp(unsent, results), reservation: undefined }
+    const written = await writeClosing(tx, world, environment, queue, parts)
+    const buried = burials.map(({ job }) => job.id).filter((id) => written.kept.has(id))
+    await markBuried(tx, environment, buried, now)
+    return { ...written, unsent, results }
+  })
+  world.meter.countBuried(burials.filter(({ job }) => kept.has(job.id)).length)
+  countGivenUp(world.meter, unsent, results, kept)
+}
+
+/** How often it was run in vain. */
+const runsOf = ({ interruptions, faults }: Job): number => Math.max(interruptions, faults + 1)
+
+/** What a provider was being asked to send was perhaps sent; the rest was not. */
+function givenUp(message: UnsentMessage): CallResult {
+  const { unsureRepeats, interruptions = 0 } = message.sending
+  const isPerhapsSent = message.state === 'calling' || unsureRepeats > 0 || interruptions > 0
+  return {
+    id: message.id,
+    state: 'done',
+    status: isPerhapsSent ? 'warning' : 'error',
+    error: sendErrorOf(message.channel, 'The step failed by a fault of the service'),
+    providerMessageId: null,
+    sending: withoutDue(message.sending),
+    nextIntegrationId: null,
+    isTest: false,
+  }
+}

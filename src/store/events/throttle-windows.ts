@@ -1,0 +1,77 @@
+// The throttle_windows table: how often a throttle was asked since its window opened.
+import type { Tx } from '../../db/sql.ts'
+import { sql } from '../../db/sql.ts'
+import type { Environment } from '../../domain/environment.ts'
+
+/** What one window is for: a step, a subscriber, a value of the throttle key. */
+export interface ThrottleIdentity {
+  readonly stepId: string
+  readonly subscriberId: string
+  readonly keyHash: Buffer
+}
+
+export interface ThrottleAsk extends ThrottleIdentity {
+  /** How many runs ask at once. */
+  readonly count: number
+  /** When the window ends if these open it. */
+  readonly until: Date
+}
+
+export interface AskedWindow {
+  readonly step_id: string
+  readonly subscriber_id: string
+  readonly key_hash: Buffer
+  /** How many have asked, with these. */
+  readonly asked: number
+  readonly until_at: Date
+}
+
+/** Far below what the column holds, and above every threshold: who asks after so many is refused either way. */
+const countedMax = 1_000_000_000
+
+/**
+ * Counts the asks of each identity, one row each, in the open window or in a new one. All who ask are counted, not only
+ * those who are let through: so what was counted before is known from what is returned, under any number of nodes.
+ */
+export async function askThrottles(
+  tx: Tx,
+  environment: Environment,
+  asks: readonly ThrottleAsk[],
+  now: Date,
+): Promise<AskedWindow[]> {
+  if (asks.length === 0) return []
+  const column = <Value>(read: (ask: ThrottleAsk) => Value): Value[] => asks.map(read)
+  return tx.rows<AskedWindow>(sql`
+    insert into throttle_windows (environment_id, step_id, subscriber_id, key_hash, asked, opened_at, until_at)
+    select ${environment.id}, a.step_id, a.subscriber_id, a.key_hash, a.count, ${now}, a.until_at
+    from unnest(${column((a) => a.stepId)}::uuid[], ${column((a) => a.subscriberId)}::uuid[],
+                ${column((a) => a.keyHash)}::bytea[], ${column((a) => a.count)}::int[],
+                ${column((a) => a.until)}::timestamptz[])
+      as a (step_id, subscriber_id, key_hash, count, until_at)
+    order by a.step_id, a.subscriber_id, a.key_hash
+    on conflict (environment_id, step_id, subscriber_id, key_hash) do update set
+      asked = case when throttle_windows.until_at > ${now}
+                then least(throttle_windows.asked, ${countedMax}) + excluded.asked else excluded.asked end,
+      opened_at = case when throttle_windows.until_at > ${now} then throttle_windows.opened_at else excluded.opened_at end,
+      until_at = case when throttle_windows.until_at > ${now} then throttle_windows.until_at else excluded.until_at end
+    returning step_id, subscriber_id, key_hash, asked, until_at`)
+}
+
+/** Deletes at most `limit` windows of all environments that are over and says how many it deleted. */
+export async function sweepThrottleWindows(tx: Tx, now: Date, limit: number): Promise<number> {
+  return tx.run(sql`
+    delete from throttle_windows where (environment_id, step_id, subscriber_id, key_hash) in (
+      select environment_id, step_id, subscriber_id, key_hash from throttle_windows where until_at <= ${now}
+      order by until_at limit ${limit} for update skip locked)`)
+}
+
+/** What was counted of somebody. Their step comes first in the key, so that all of the environment is looked at: it is swept. */
+export async function forgetThrottlesOf(
+  tx: Tx,
+  environment: Environment,
+  subscriberIds: readonly string[],
+): Promise<number> {
+  return tx.run(sql`
+    delete from throttle_windows
+    where environment_id = ${environment.id} and subscriber_id = any(${subscriberIds}::uuid[])`)
+}

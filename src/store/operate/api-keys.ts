@@ -1,0 +1,202 @@
+// The api_keys table: hashes of the keys that open an environment, and sealed copies of those that may sign.
+
+import type { Sql, Tx } from '../../db/sql.ts'
+import { prepared, sql } from '../../db/sql.ts'
+import type { Caller, Environment, Scope } from '../../domain/environment.ts'
+import type { ApiKey } from '../../domain/operate/api-key.ts'
+import type { Sealer } from '../../domain/operate/sealed.ts'
+import { isSealedOtherwise, nilId, sealedAnew } from './sealed-columns.ts'
+
+export interface NewApiKey {
+  readonly id: string
+  readonly hash: Buffer
+  /** The key itself, sealed; null where it may not sign. */
+  readonly sealedKey: Buffer | null
+  readonly name: string
+  readonly hint: string
+  readonly scopes: readonly Scope[]
+  readonly configured: boolean
+  readonly expiresAt: Date | null
+  readonly now: Date
+}
+
+interface ApiKeyRow {
+  readonly id: string
+  readonly name: string
+  readonly hint: string
+  readonly scopes: Scope[]
+  readonly signing: boolean
+  readonly created_at: Date
+  readonly expires_at: Date | null
+  readonly revoked_at: Date | null
+}
+
+const columns = sql`id, name, hint, scopes, sealed_key is not null as signing, created_at, expires_at, revoked_at`
+
+export async function insertApiKey(tx: Tx, environment: Environment, key: NewApiKey): Promise<ApiKey | undefined> {
+  const row = await tx.row<ApiKeyRow>(sql`
+    insert into api_keys (environment_id, id, hash, sealed_key, name, hint, scopes, configured, created_at, expires_at)
+    values (${environment.id}, ${key.id}, ${key.hash}, ${key.sealedKey}, ${key.name}, ${key.hint}, ${key.scopes},
+            ${key.configured}, ${key.now}, ${key.expiresAt})
+    on conflict (hash) do nothing returning ${columns}`)
+  return row && apiKeyOf(row)
+}
+
+/** Leaves `hash` as the only key of the environment that was set by configuration. */
+export async function revokeConfiguredKeysBut(
+  tx: Tx,
+  environment: Environment,
+  hash: Buffer,
+  now: Date,
+): Promise<void> {
+  await tx.run(sql`
+    update api_keys set revoked_at = ${now}, sealed_key = null
+    where environment_id = ${environment.id} and configured and revoked_at is null and hash <> ${hash}`)
+}
+
+/** A key that the configuration names again is good again. Not one that was revoked by hand: that was meant. */
+export async function reinstateConfiguredKey(
+  tx: Tx,
+  environment: Environment,
+  { hash, sealedKey }: { hash: Buffer; sealedKey: Buffer },
+): Promise<boolean> {
+  const count = await tx.run(sql`
+    update api_keys set revoked_at = null, expires_at = null, scopes = '{full}', configured = true,
+      sealed_key = coalesce(sealed_key, ${sealedKey})
+    where environment_id = ${environment.id} and hash = ${hash} and (revoked_at is null or configured)`)
+  return count > 0
+}
+
+/** One a start; nobody has as many. */
+const configuredKeysMax = 1_000
+
+/** Those that were set by configuration, and the one of this hash. */
+export async function listConfiguredKeys(tx: Tx, environment: Environment, hash: Buffer): Promise<ApiKey[]> {
+  const rows = await tx.rows<ApiKeyRow>(sql`
+    select ${columns} from api_keys where environment_id = ${environment.id} and (configured or hash = ${hash})
+    order by id desc limit ${configuredKeysMax}`)
+  return rows.map(apiKeyOf)
+}
+
+/** The key as it is now, without its copy; undefined when there is none to revoke. */
+export async function revokeApiKey(
+  tx: Tx,
+  environment: Environment,
+  id: string,
+  now: Date,
+): Promise<ApiKey | undefined> {
+  const row = await tx.row<ApiKeyRow>(sql`
+    update api_keys set revoked_at = ${now}, configured = false, sealed_key = null
+    where environment_id = ${environment.id} and id = ${id} and revoked_at is null
+    returning ${columns}`)
+  return row && apiKeyOf(row)
+}
+
+export async function listApiKeys(
+  db: Sql,
+  environment: Environment,
+  page: { offset: number; limit: number },
+): Promise<ApiKey[]> {
+  const rows = await db.rows<ApiKeyRow>(sql`
+    select ${columns} from api_keys where environment_id = ${environment.id}
+    order by id desc offset ${page.offset} limit ${page.limit}`)
+  return rows.map(apiKeyOf)
+}
+
+/** Whether any key but this one can still do everything here, so that nobody locks the environment for good. */
+export async function hasOtherFullKey(tx: Tx, environment: Environment, id: string, now: Date): Promise<boolean> {
+  const row = await tx.row<{ id: string }>(sql`
+    select id from api_keys
+    where environment_id = ${environment.id} and id <> ${id} and 'full' = any(scopes)
+      and revoked_at is null and (expires_at is null or expires_at > ${now})
+    limit 1 for share`)
+  return row !== undefined
+}
+
+/** More than anybody signs with; each is tried. */
+const signingKeysMax = 100
+
+/** A copy is bound to the hash of its key, which is there before the row is. */
+export function sealApiKey(
+  sealer: Sealer,
+  environment: Environment,
+  { key, hash }: { key: string; hash: Buffer },
+): Buffer {
+  return sealer.seal(environment.id, 'api-key', hash.toString('hex'), key)
+}
+
+/** The keys in clear that may sign for the environment now, newest first. */
+export async function findSigningKeys(db: Sql, sealer: Sealer, environment: Environment, now: Date): Promise<string[]> {
+  const rows = await db.rows<{ hash: Buffer; sealed: Buffer }>(sql`
+    select hash, sealed_key as sealed from api_keys
+    where environment_id = ${environment.id} and sealed_key is not null
+      and revoked_at is null and (expires_at is null or expires_at > ${now})
+    order by id desc limit ${signingKeysMax}`)
+  return rows.map(({ hash, sealed }) => sealer.open(environment.id, 'api-key', hash.toString('hex'), sealed))
+}
+
+/** Moves the next batch of copies to the current encryption key. */
+export async function resealApiKeys(
+  tx: Tx,
+  sealer: Sealer,
+  environment: Environment,
+  after: string | undefined,
+  limit: number,
+): Promise<{ count: number; last: string | undefined }> {
+  const rows = await tx.rows<{ id: string; hash: Buffer; sealed: Buffer }>(sql`
+    select id, hash, sealed_key as sealed from api_keys
+    where environment_id = ${environment.id} and id > ${after ?? nilId}
+      and ${isSealedOtherwise(sql`sealed_key`, sealer)}
+    order by id limit ${limit} for no key update`)
+  const sealed = rows.map((row) =>
+    sealedAnew(sealer, environment, { purpose: 'api-key', record: row.hash.toString('hex') }, row.sealed),
+  )
+  await tx.run(sql`
+    update api_keys k set sealed_key = again.sealed
+    from unnest(${rows.map((row) => row.id)}::uuid[], ${sealed}::bytea[]) as again (id, sealed)
+    where k.environment_id = ${environment.id} and k.id = again.id`)
+  return { count: rows.length, last: rows.at(-1)?.id }
+}
+
+export type KnownCaller = Caller & { readonly expiresAt: Date | null }
+
+/** Who keys speak for, by their hashes in base64. The one query that cannot start with its environment: the key names it. */
+export async function findCallers(db: Sql, hashes: readonly Buffer[]): Promise<Map<string, KnownCaller>> {
+  const rows = await db.rows<{
+    hash: Buffer
+    keyId: string
+    keyName: string
+    scopes: Scope[]
+    expiresAt: Date | null
+    environmentId: string
+    organizationId: string
+    name: string
+  }>(
+    prepared(
+      'api-keys-callers',
+      sql`select k.hash, k.id as "keyId", k.name as "keyName", k.scopes, k.expires_at as "expiresAt",
+                 e.id as "environmentId", e.organization_id as "organizationId", e.name
+          from api_keys k join environments e on e.id = k.environment_id
+          where k.hash = any(${hashes}::bytea[]) and k.revoked_at is null`,
+    ),
+  )
+  return new Map(
+    rows.map(({ hash, environmentId, organizationId, name, ...key }) => [
+      hash.toString('base64'),
+      { environment: { id: environmentId, organizationId, name }, ...key },
+    ]),
+  )
+}
+
+function apiKeyOf(row: ApiKeyRow): ApiKey {
+  return {
+    _id: row.id,
+    name: row.name,
+    hint: row.hint,
+    scopes: row.scopes,
+    signing: row.signing,
+    createdAt: row.created_at.toISOString(),
+    ...(row.expires_at === null ? {} : { expiresAt: row.expires_at.toISOString() }),
+    ...(row.revoked_at === null ? {} : { revokedAt: row.revoked_at.toISOString() }),
+  }
+}

@@ -1,0 +1,39 @@
+// What tells whether the configuration changed since it was last read: one statement for all kinds, asked for with every batch.
+import type { Sql } from '../../db/sql.ts'
+import { prepared, sql } from '../../db/sql.ts'
+import type { Environment } from '../../domain/environment.ts'
+
+export interface ConfigurationStamps {
+  /** Each differs from what it was whenever something of its kind was made, changed or deleted. */
+  readonly integrations: string
+  readonly layouts: string
+  readonly translations: string
+  /** Whether the whole environment keeps what it would send. */
+  readonly captures: boolean
+  /** Whether the suppression list holds anybody: most are empty, and need not be asked. */
+  readonly hasSuppressions: boolean
+}
+
+export async function readStamps(db: Sql, environment: Environment): Promise<ConfigurationStamps> {
+  const row = await db.row<{ [Kind in keyof ConfigurationStamps]: ConfigurationStamps[Kind] | null }>(
+    prepared(
+      'configuration-stamps',
+      sql`select
+        (select md5(string_agg(id::text || updated_at::text || active || is_primary, ',' order by id))
+         from integrations where environment_id = ${environment.id} and deleted_at is null) as integrations,
+        (select md5(string_agg(id::text || updated_at::text || is_default, ',' order by id))
+         from layouts where environment_id = ${environment.id} and deleted_at is null) as layouts,
+        (select md5(string_agg(locale || created_at::text || updated_at::text, ',' order by locale))
+         from translations where environment_id = ${environment.id}) as translations,
+        (select captures from environments where id = ${environment.id}) as captures,
+        exists (select 1 from suppressions where environment_id = ${environment.id}) as "hasSuppressions"`,
+    ),
+  )
+  return {
+    integrations: row?.integrations ?? '',
+    layouts: row?.layouts ?? '',
+    translations: row?.translations ?? '',
+    captures: row?.captures === true,
+    hasSuppressions: row?.hasSuppressions === true,
+  }
+}

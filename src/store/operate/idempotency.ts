@@ -1,0 +1,87 @@
+// The idempotency_keys table: the answer to each call that carried a key, kept for a day.
+
+import type { Tx } from '../../db/sql.ts'
+import { prepared, sql } from '../../db/sql.ts'
+import type { Idempotency } from '../../domain/answer.ts'
+import type { Environment } from '../../domain/environment.ts'
+
+export interface StoredAnswer {
+  readonly scopeHash: Buffer
+  readonly requestHash: Buffer
+  readonly status: number
+  readonly answer: Buffer
+}
+
+/**
+ * Tries to take each call's lock until the transaction ends; false where another transaction holds it.
+ * A plain insert would make a duplicate wait for the first call and hold a connection meanwhile.
+ */
+export async function tryIdempotencyLocks(
+  tx: Tx,
+  environment: Environment,
+  calls: readonly Idempotency[],
+): Promise<boolean[]> {
+  const keys = calls.map((call) => lockKeyOf(environment, call).toString())
+  const rows = await tx.rows<{ locked: boolean }>(
+    prepared(
+      'idempotency-locks',
+      sql`select pg_try_advisory_xact_lock(lock_key) as locked
+          from unnest(${keys}::bigint[]) with ordinality as asked (lock_key, ordinal) order by ordinal`,
+    ),
+  )
+  return rows.map((row) => row.locked)
+}
+
+/** Must run after the locks are held, as a statement of its own: one snapshot for both would miss a commit in between. */
+export async function findStoredAnswers(
+  tx: Tx,
+  environment: Environment,
+  calls: readonly Idempotency[],
+  now: Date,
+): Promise<StoredAnswer[]> {
+  return tx.rows<StoredAnswer>(
+    prepared(
+      'idempotency-find',
+      sql`select scope_hash as "scopeHash", request_hash as "requestHash", status, answer
+          from idempotency_keys
+          where environment_id = ${environment.id} and scope_hash = any(${calls.map((call) => call.scopeHash)}::bytea[])
+            and expires_at > ${now}`,
+    ),
+  )
+}
+
+export async function storeAnswers(
+  tx: Tx,
+  environment: Environment,
+  answers: readonly StoredAnswer[],
+  expiresAt: Date,
+): Promise<void> {
+  await tx.run(
+    prepared(
+      'idempotency-store',
+      sql`insert into idempotency_keys (environment_id, scope_hash, request_hash, status, answer, expires_at)
+          select ${environment.id}, scope_hash, request_hash, status, answer, ${expiresAt}
+          from unnest(${answers.map((answer) => answer.scopeHash)}::bytea[],
+                      ${answers.map((answer) => answer.requestHash)}::bytea[],
+                      ${answers.map((answer) => answer.status)}::smallint[],
+                      ${answers.map((answer) => answer.answer)}::bytea[])
+            as new (scope_hash, request_hash, status, answer)
+          on conflict (environment_id, scope_hash) do update
+            set request_hash = excluded.request_hash, status = excluded.status,
+                answer = excluded.answer, expires_at = excluded.expires_at`,
+    ),
+  )
+}
+
+/** Deletes at most `limit` expired answers of all environments and says how many it deleted. */
+export async function sweepStoredAnswers(tx: Tx, now: Date, limit: number): Promise<number> {
+  return tx.run(sql`delete from idempotency_keys where (environment_id, scope_hash) in (
+    select environment_id, scope_hash from idempotency_keys where expires_at <= ${now}
+    order by expires_at limit ${limit} for update skip locked)`)
+}
+
+function lockKeyOf(environment: Environment, call: Idempotency): bigint {
+  // The environment is mixed in by xor: two environments may well use one key for one path.
+  const environmentPart = BigInt(`0x${environment.id.replaceAll('-', '').slice(16)}`)
+  return BigInt.asIntN(64, call.scopeHash.readBigUInt64BE() ^ environmentPart)
+}

@@ -1,0 +1,187 @@
+// The installation, organizations and environments tables: what exists once, before any caller.
+
+import { randomBytes } from 'node:crypto'
+import type { Sql, Tx } from '../../db/sql.ts'
+import { prepared, sql } from '../../db/sql.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { Sealer, SealForm } from '../../domain/operate/sealed.ts'
+import { formOf } from '../../domain/operate/sealed.ts'
+import { isSealedOtherwise, ownRow, sealedAnew, signingRecord } from './sealed-columns.ts'
+
+export async function findEncryptionCheck(db: Sql): Promise<Buffer | undefined> {
+  const row = await db.row<{ check: Buffer }>(sql`select encryption_check as check from installation`)
+  return row?.check
+}
+
+/** Also before the first migration, when there is no such table. */
+export async function isInstalled(db: Sql): Promise<boolean> {
+  const row = await db.row<{ exists: boolean }>(sql`select to_regclass('installation') is not null as exists`)
+  return row?.exists === true && (await findEncryptionCheck(db)) !== undefined
+}
+
+/** In which form values are sealed: as what the first start left, or `posthorn reseal` after it. */
+export async function findSealForm(db: Sql): Promise<SealForm> {
+  const check = (await isInstalled(db)) ? await findEncryptionCheck(db) : undefined
+  return (check && formOf(check)) ?? 1
+}
+
+export async function insertInstallation(tx: Tx, encryptionCheck: Buffer, now: Date): Promise<void> {
+  await tx.run(sql`insert into installation (encryption_check, created_at) values (${encryptionCheck}, ${now})`)
+}
+
+export async function updateEncryptionCheck(tx: Tx, encryptionCheck: Buffer): Promise<void> {
+  await tx.run(sql`update installation set encryption_check = ${encryptionCheck}`)
+}
+
+export async function insertOrganization(tx: Tx, organization: { id: string; name: string; now: Date }): Promise<void> {
+  await tx.run(sql`insert into organizations (id, name, created_at)
+                   values (${organization.id}, ${organization.name}, ${organization.now})`)
+}
+
+export interface NewEnvironment extends Environment {
+  readonly parentId: string | null
+  readonly identifier: string
+  readonly signingSecret: Buffer
+  readonly now: Date
+}
+
+export async function insertEnvironment(tx: Tx, environment: NewEnvironment): Promise<void> {
+  await tx.run(sql`
+    insert into environments (id, organization_id, parent_id, name, identifier, signing_secret, created_at)
+    values (${environment.id}, ${environment.organizationId}, ${environment.parentId}, ${environment.name},
+            ${environment.identifier}, ${environment.signingSecret}, ${environment.now})`)
+}
+
+/** The environments of the installation, oldest first: Development, then Production. */
+export async function listEnvironments(db: Sql): Promise<Environment[]> {
+  return db.rows<Environment>(
+    sql`select id, organization_id as "organizationId", name from environments order by id limit 100`,
+  )
+}
+
+export async function findEnvironments(db: Sql, ids: readonly string[]): Promise<Environment[]> {
+  return db.rows<Environment>(sql`
+    select id, organization_id as "organizationId", name from environments where id = any(${ids}::uuid[])`)
+}
+
+/** By its public name. */
+export async function findEnvironmentIdentified(db: Sql, identifier: string): Promise<Environment | undefined> {
+  return db.row<Environment>(
+    sql`select id, organization_id as "organizationId", name from environments where identifier = ${identifier}`,
+  )
+}
+
+/** Whether the environment keeps what it would send, from now on; undefined leaves it as it is. */
+export async function updateCaptures(
+  tx: Tx,
+  environment: Environment,
+  captures: boolean | undefined,
+): Promise<{ before: boolean; after: boolean }> {
+  const row = await tx.row<{ before: boolean; after: boolean }>(sql`
+    with known as materialized (
+      select captures from environments where id = ${environment.id} for no key update)
+    update environments e set captures = coalesce(${captures ?? null}, known.captures) from known
+    where e.id = ${environment.id} returning known.captures as before, e.captures as after`)
+  if (row === undefined) throw new Error(`The environment ${environment.id} of a valid key is missing`)
+  return row
+}
+
+/** The secret that the environment was made with: version 1. */
+export async function findSigningSecret(
+  db: Sql,
+  sealer: Sealer,
+  environment: Environment,
+): Promise<string | undefined> {
+  const row = await db.row<{ sealed: Buffer }>(
+    sql`select signing_secret as sealed from environments where id = ${environment.id}`,
+  )
+  return row && sealer.open(environment.id, 'signing-secret', signingRecord(1), row.sealed)
+}
+
+/** Until the transaction ends, nobody else changes what belongs to the environment as a whole. */
+export async function lockEnvironment(tx: Tx, environment: Environment): Promise<void> {
+  await tx.run(sql`select 1 from environments where id = ${environment.id} for no key update`)
+}
+
+export async function updateSigningSecret(tx: Tx, environment: Environment, signingSecret: Buffer): Promise<void> {
+  await tx.run(sql`update environments set signing_secret = ${signingSecret} where id = ${environment.id}`)
+}
+
+/** False when the secret is sealed with the current key already. */
+export async function resealSigningSecret(tx: Tx, sealer: Sealer, environment: Environment): Promise<boolean> {
+  const row = await tx.row<{ sealed: Buffer }>(sql`
+    select signing_secret as sealed from environments
+    where id = ${environment.id} and ${isSealedOtherwise(sql`signing_secret`, sealer)} for update`)
+  if (row === undefined) return false
+  const place = { purpose: 'signing-secret', record: signingRecord(1) } as const
+  await updateSigningSecret(tx, environment, sealedAnew(sealer, environment, place, row.sealed))
+  return true
+}
+
+/** Keys of an environment that are made when they are first needed. */
+const lateKeys = {
+  /** What addresses are hashed with that are kept only to be left alone: made with the first erase. */
+  'address-key': sql`address_key`,
+  /** What the inbox's sessions are signed with: made with the first of them. */
+  'inbox-key': sql`inbox_key`,
+} as const
+
+export type LateKey = keyof typeof lateKeys
+
+const lateKeyBytes = 32
+
+/** Undefined where it was never needed. */
+export async function findLateKey(
+  db: Sql,
+  sealer: Sealer,
+  environment: Environment,
+  purpose: LateKey,
+): Promise<Buffer | undefined> {
+  const row = await db.row<{ sealed: Buffer | null }>(
+    prepared(purpose, sql`select ${lateKeys[purpose]} as sealed from environments where id = ${environment.id}`),
+  )
+  return row?.sealed == null
+    ? undefined
+    : Buffer.from(sealer.open(environment.id, purpose, ownRow, row.sealed), 'base64')
+}
+
+/** Two calls at once find the same one: the second waits for the first, and keeps its key. */
+export async function ensureLateKey(
+  tx: Tx,
+  sealer: Sealer,
+  environment: Environment,
+  purpose: LateKey,
+): Promise<Buffer> {
+  const found = await findLateKey(tx, sealer, environment, purpose)
+  if (found !== undefined) return found
+  const column = lateKeys[purpose]
+  const sealed = sealer.seal(environment.id, purpose, ownRow, randomBytes(lateKeyBytes).toString('base64'))
+  const row = await tx.row<{ sealed: Buffer }>(sql`
+    update environments set ${column} = coalesce(${column}, ${sealed}::bytea) where id = ${environment.id}
+    returning ${column} as sealed`)
+  if (row === undefined) throw new Error('The environment of a call is missing')
+  return Buffer.from(sealer.open(environment.id, purpose, ownRow, row.sealed), 'base64')
+}
+
+/** False when there is none, or it is sealed with the current key already. */
+export async function resealLateKey(
+  tx: Tx,
+  sealer: Sealer,
+  environment: Environment,
+  purpose: LateKey,
+): Promise<boolean> {
+  const column = lateKeys[purpose]
+  const row = await tx.row<{ sealed: Buffer }>(sql`
+    select ${column} as sealed from environments
+    where id = ${environment.id} and ${isSealedOtherwise(column, sealer)} for update`)
+  if (row === undefined) return false
+  const sealed = sealedAnew(sealer, environment, { purpose, record: ownRow }, row.sealed)
+  await tx.run(sql`update environments set ${column} = ${sealed} where id = ${environment.id}`)
+  return true
+}
+
+export const findAddressKey = (db: Sql, sealer: Sealer, environment: Environment): Promise<Buffer | undefined> =>
+  findLateKey(db, sealer, environment, 'address-key')
+
+export const ensureAddressKey = (tx: Tx, sealer: Sealer, environment: Environment): Promise<Buffer> =>
+  ensureLateKey(tx, sealer, environment, 'address-key')

@@ -1,0 +1,40 @@
+// Partitions of what grows with every event: which are missing for the months to come, and attaching one.
+import type { Sql, Tx } from '../../db/sql.ts'
+import { sql } from '../../db/sql.ts'
+
+export interface MissingPartition {
+  readonly parent: string
+  /** Its first moment. */
+  readonly month: Date
+}
+
+/** Any number; every node asks for the same lock, so one makes them and the others go on. */
+const partitionLock = 7_071_958
+/** This month and the next two: a service that was asleep over the turn of a month still finds its place. */
+const monthsAhead = 3
+/** A default partition that takes longer to be looked through, under its lock, is left for later. */
+const attachMsMax = 2_000
+
+export async function listMissingPartitions(db: Sql, now: Date): Promise<MissingPartition[]> {
+  return db.rows(sql`select parent, month from missing_partitions(${now}, ${monthsAhead})`)
+}
+
+/** Whether rows of that month lie in the default partition. Looked at without a lock, before one is asked for. */
+export async function isInDefault(db: Sql, { parent, month }: MissingPartition): Promise<boolean> {
+  const row = await db.row<{ holds: boolean }>(sql`select default_holds(${parent}, ${month}) as holds`)
+  return row?.holds === true
+}
+
+/** `elsewhere`: another node is at it, or was faster. */
+export async function attachPartition(
+  tx: Tx,
+  { parent, month }: MissingPartition,
+  waitMs: number,
+): Promise<'made' | 'elsewhere'> {
+  const held = await tx.row<{ locked: boolean }>(sql`select pg_try_advisory_xact_lock(${partitionLock}) as locked`)
+  if (held?.locked !== true) return 'elsewhere'
+  await tx.run(sql`select set_config('lock_timeout', ${`${waitMs}ms`}, true),
+                          set_config('statement_timeout', ${`${attachMsMax}ms`}, true)`)
+  const row = await tx.row<{ made: boolean }>(sql`select attach_partition(${parent}, ${month}) as made`)
+  return row?.made === true ? 'made' : 'elsewhere'
+}

@@ -1,0 +1,29 @@
+// Sealed columns: which of them another key sealed, and how they are sealed anew.
+
+import type { Statement } from '../../db/sql.ts'
+import { sql } from '../../db/sql.ts'
+import type { Environment } from '../../domain/environment.ts'
+import type { Sealer, SealPurpose } from '../../domain/operate/sealed.ts'
+
+/** Before every id there is. */
+export const nilId = '00000000-0000-0000-0000-000000000000'
+
+/** What stands for the row of an environment itself, of which there is one. */
+export const ownRow = 'environment'
+/** The first secret lies with the environment, the others have rows of their own. */
+export const signingRecord = (version: number): string => `version ${version}`
+
+/** The form stands in the first byte of a sealed value, the key's id in the four after it. Of null this is null, which no `where` takes. */
+export function isSealedOtherwise(column: Statement, sealer: Sealer): Statement {
+  if (sealer.movesForms !== true) return sql`substring(${column} from 2 for 4) <> ${sealer.keyId}`
+  return sql`substring(${column} from 1 for 5) <> ${Buffer.concat([Buffer.of(sealer.form()), sealer.keyId])}`
+}
+
+export function sealedAnew(
+  sealer: Sealer,
+  environment: Environment,
+  { purpose, record }: { purpose: SealPurpose; record: string },
+  sealed: Buffer,
+): Buffer {
+  return sealer.seal(environment.id, purpose, record, sealer.open(environment.id, purpose, record, sealed))
+}

@@ -1,0 +1,19 @@
+// Everybody in an environment, a page at a time.
+import type { Sql } from '../../db/sql.ts'
+import { sql } from '../../db/sql.ts'
+import type { Environment } from '../../domain/environment.ts'
+
+const firstId = '00000000-0000-0000-0000-000000000000'
+
+/** A page of everybody in the environment, by id, as the members of topics are found. */
+export async function findEverybody(
+  db: Sql,
+  environment: Environment,
+  page: { after: string | null; limit: number },
+): Promise<{ id: string; subscriberId: string; topicIds: null; isThere: true }[]> {
+  const rows = await db.rows<{ id: string; subscriber_id: string }>(sql`
+    select id, subscriber_id from subscribers
+    where environment_id = ${environment.id} and id > ${page.after ?? firstId}::uuid and deleted_at is null
+    order by id limit ${page.limit}`)
+  return rows.map((row) => ({ id: row.id, subscriberId: row.subscriber_id, topicIds: null, isThere: true }))
+}
