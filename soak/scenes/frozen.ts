@@ -8,7 +8,7 @@ const burstMs = 6_000
 
 export const frozenNode: Scene = {
   name: 'frozen-node',
-  what: 'Two nodes; one is frozen (SIGSTOP) for two minutes, unless told otherwise, and goes on (SIGCONT) as if nothing had been.',
+  what: 'Two nodes; one is frozen (SIGSTOP) for two minutes by default, and then continued (SIGCONT).',
   kills: 3,
   events: 1_500,
   prepare: async (stage) => {

@@ -34,7 +34,7 @@ const messagesMax = 20
 const wordsMax = 200
 /** A hundred times what the largest sensible schema takes. */
 const compileTimeMaxMs = 1_000
-/** For patterns that may take for ever with the wrong text: short enough that nobody else notices. */
+/** For patterns that can take exponential time: short enough not to delay other requests. */
 const slowCheckTimeMaxMs = 50
 /** For all others: ten times what the largest payload takes. Only schemas that double themselves come so far. */
 const checkTimeMaxMs = 200
@@ -65,7 +65,7 @@ class Patterns {
   })
 
   #patternOf(pattern: string, flags: string): RegExp {
-    // Wrong ones are told as such.
+    // Invalid patterns are reported as such.
     const plain = new RegExp(pattern, flags)
     const linear = linearPattern(pattern, Math.min(patternSizeMax, this.#sizeLeft))
     if (linear === undefined) {
@@ -162,7 +162,7 @@ function isPlainSchema(schema: object): boolean {
   return text.length <= plainLengthMax && !costlyKeywords.test(text)
 }
 
-/** Where patterns stand; a text of the same wording that is no pattern is not told apart. */
+/** Where patterns stand. A `pattern` that is data, not a keyword, is treated as one too. */
 function placesOf(schema: object, patterns: ReadonlySet<string>): string[] {
   return patterns.size === 0
     ? []

@@ -21,9 +21,9 @@ export const usualCallsMax = 50
 
 /** Answers that take half as long again as the fastest ones did: then calls wait at the provider, and more would wait longer. */
 const slowerRatio = 1.5
-/** About as slow with half the calls: then it is not ours that wait for each other there. */
+/** About as slow with half the calls: then our calls are not queueing behind each other. */
 const sameRatios = { min: 0.8, max: 1.25 } as const
-/** While more calls are tried at a provider that is slow by itself: most of them must not wait there. */
+/** While probing a provider that is slow by itself: latency may grow by this much with each doubling. */
 const probingRatio = 1.15
 /** Below this, beside what our own process adds, a difference means nothing. */
 const slowerMs = 20

@@ -7,7 +7,7 @@ import type { Documented, Sent, Service } from './route.ts'
 
 export interface InboxService extends Omit<Service, 'secretReaders'> {
   readonly inboxTokens: InboxTokens
-  /** Counts a session that lacks its hash, or makes somebody new without one; throws the 429 where an address opens too many. */
+  /** Counts a session that lacks its hash, or creates a subscriber without one; throws the 429 where an address opens too many. */
   countUnsigned(address: string): void
 }
 

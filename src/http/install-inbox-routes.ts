@@ -71,7 +71,7 @@ async function readerOf({ inboxTokens }: InboxService, authorization: string | u
 }
 
 /**
- * So often a minute an address may fail to show a hash, or make somebody new without one. Sessions of those who are known
+ * So often a minute an address may fail to show a hash, or create a subscriber without one. Sessions of those who are known
  * are not counted: behind a proxy all readers have one address.
  */
 const unsignedPerMinuteMax = 600

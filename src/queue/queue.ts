@@ -7,7 +7,7 @@ export interface Queue {
   readonly leaseMs: number
   /** Capacity of this node for rows that are about to be inserted; undefined when others should claim them. */
   reserve(count: number): Reservation | undefined
-  /** Somebody waits to be accepted by this node: its worker leaves them room until what is returned is called. */
+  /** A caller waits for this node to accept its events: the worker yields until the returned function is called. */
   callerWaits?(): () => void
   /** After a commit that made something due: this node looks at once, the others are given a hint. */
   poke(): void

@@ -1,22 +1,22 @@
 // Callers that wait to be accepted have the right of way: the worker rests between batches while they do, but never stands still.
 
 export interface RightOfWay {
-  /** Somebody waits. What is returned is called when they have their answer. */
+  /** A caller waits. The returned function is called when it has its answer. */
   enter(): () => void
   /** After a batch that took so long: resolves when the next may run. */
   rest(tookMs: number): Promise<void>
 }
 
-/** One caller after the other keeps nobody waiting: they have to wait for each other first. */
+/** A single caller, one call after the other, does not compete with anything worth resting for. */
 const callersMin = 2
-/** So many times as long as the batch took: what was accepted before gets at least a third of the time. */
+/** Times the duration of the batch: accepted work keeps at least a third of the time. */
 const restFactor = 2
 const restMsMax = 500
 const lookEveryMs = 10
 
 export function createRightOfWay(sleep: (ms: number) => Promise<void>, nowMs = () => performance.now()): RightOfWay {
   let waiting = 0
-  /** When there last were so many: a caller who has an answer comes back at once with the next call. */
+  /** When several last waited: a caller with an answer usually sends its next call at once. */
   let crowdedAtMs = Number.NEGATIVE_INFINITY
   const isCrowded = (): boolean => waiting >= callersMin || nowMs() - crowdedAtMs < lookEveryMs
   return {

@@ -146,7 +146,7 @@ test('reseal moves everything to the new key and says so; then the old key alone
   const done = await run(['reseal'], both)
   assert.equal(done.code, 0, done.stderr)
   assert.match(done.stdout, /^Development: 3 integrations sealed anew$/m)
-  assert.match(done.stdout, /^Done: 9 values were sealed anew/m)
+  assert.match(done.stdout, /^Done: 10 values were sealed anew/m)
   assert.equal((await run(['keys', 'list'], { ...variables, POSTHORN_ENCRYPTION_KEY: newKey })).code, 0)
   assert.equal((await run(['keys', 'list'], variables)).code, 1)
 })

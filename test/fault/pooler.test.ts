@@ -114,6 +114,8 @@ for (const way of ['without a direct address', 'with a direct address'] as const
       variables = {
         DATABASE_URL: bouncer.url,
         POSTHORN_DATABASE_POOLER: 'transaction',
+        // The service warns of an address that is open to everybody.
+        POSTHORN_OUTBOUND_ALLOW: 'accounts+127.0.0.1',
         ...(isDirect ? { POSTHORN_DATABASE_DIRECT_URL: scene.database.url } : {}),
         POSTHORN_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
         POSTHORN_DATABASE_LOCK_TIMEOUT_MS: '5000',

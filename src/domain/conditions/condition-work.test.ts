@@ -1,4 +1,4 @@
-// What conditions cost: lists and texts of payloads are as long as somebody makes them.
+// What conditions cost: callers choose how long the lists and texts of a payload are.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FieldFilterPart, StepFilter } from './condition.ts'

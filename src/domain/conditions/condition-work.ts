@@ -1,9 +1,9 @@
 // What asking the conditions of one job may cost: values come out of payloads, and a list of a million members is one of them.
 
-/** Members of lists, and 64 characters each: 1 to 2 µs. Lists that somebody compares with something are shorter by far. */
+/** Members of lists, and 64 characters each: 1 to 2 µs. Lists in real conditions are far shorter. */
 const workMax = 50_000
 const charactersPerUnit = 64
-/** No payload goes so deep that somebody wrote. */
+/** Deeper than any payload written by a person. */
 const depthMax = 500
 
 /** Conditions compare more than there is time for. Worded for whoever wrote them. */

@@ -1,9 +1,9 @@
 // Secrets of integrations that are hidden from everybody: what stands in their place, and what becomes of it when it is saved.
 
-/** Nobody's secret, and easy to see in a form. */
+/** Not a plausible secret, and easy to recognise in a form. */
 export const hiddenSecret = '[hidden]'
 
-/** What is shown in the place of a value, of the same type: a flag tells nothing that is secret. */
+/** What is shown in the place of a value, of the same type: a flag reveals no secret. */
 export function hiddenAs(value: unknown): unknown {
   if (typeof value === 'boolean' || value === '' || value === undefined) return value
   return typeof value === 'object' && value !== null ? { hidden: hiddenSecret } : hiddenSecret

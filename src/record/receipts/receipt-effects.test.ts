@@ -22,6 +22,7 @@ const message = (more: Partial<ReportedMessage> = {}): ReportedMessage => ({
   email: 'ada@example.org',
   phone: null,
   target: null,
+  addresses: null,
   receipts: {},
   createdAt,
   isOver: true,

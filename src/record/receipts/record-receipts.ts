@@ -1,4 +1,5 @@
 // One transaction for what a provider reported: messages, the story of their jobs, and whom nothing more is sent to.
+
 import type { Db, Tx } from '../../db/sql.ts'
 import type { Integration } from '../../domain/delivery/integration.ts'
 import { ownIdOf } from '../../domain/derived-id.ts'
@@ -7,12 +8,14 @@ import { grouped } from '../../domain/grouped.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
 import type { Receipt } from '../../providers/inbound/receipt.ts'
 import { appendDetails } from '../../store/jobs/append.ts'
+import { openAddresses } from '../../store/messages/addresses.ts'
 import type { ReportedMessage } from '../../store/messages/receipts.ts'
 import { lockReported, writeReported } from '../../store/messages/receipts.ts'
 import type { DeadToken } from '../../store/people/subscriber-channels.ts'
 import { removeDeviceTokens } from '../../store/people/subscriber-channels.ts'
 import { suppress } from '../../store/people/suppressions.ts'
 import type { World } from '../../world/world.ts'
+
 import type { ReceiptEffect } from './receipt-effects.ts'
 import { isFor, receiptEffect } from './receipt-effects.ts'
 
@@ -69,6 +72,11 @@ export async function recordReceipts(
   return recorded
 }
 
+function deviceOf(world: World, environment: Environment, message: ReportedMessage): string | undefined {
+  const { target } = openAddresses(world.sealer, environment, message)?.envelope ?? message
+  return typeof target === 'string' ? target : undefined
+}
+
 async function write(
   tx: Tx,
   world: World,
@@ -80,8 +88,8 @@ async function write(
   const now = world.now()
   const dead = effects.flatMap(({ message, effect }): DeadToken[] => {
     const isGone = prunes && effect.news.some((receipt) => receipt.deadToken === true)
-    const { subscriberId, target } = message
-    return isGone && target !== null ? [{ subscriberId, providerId, integrationId, token: target }] : []
+    const token = isGone ? deviceOf(world, environment, message) : undefined
+    return token === undefined ? [] : [{ subscriberId: message.subscriberId, providerId, integrationId, token }]
   })
   if (dead.length > 0) await removeDeviceTokens(tx, world.sealer, environment, dead, now)
   await writeReported(

@@ -15,8 +15,9 @@ export interface ReportedMessage {
   readonly providerMessageId: string | null
   readonly email: string | null
   readonly phone: string | null
-  /** Push: the device. */
+  /** Push: the device, where it is not sealed. */
   readonly target: string | null
+  readonly addresses: Buffer | null
   /** By what was reported before: when. */
   readonly receipts: Readonly<Record<string, string>>
   readonly createdAt: Date
@@ -41,7 +42,7 @@ export async function lockReported(
   if (ids.length === 0) return []
   return tx.rows<ReportedMessage>(sql`
     select m.id, m.job_id as "jobId", m.subscriber_id as "subscriberId", m.channel, m.state, m.status,
-      m.provider_message_id as "providerMessageId", m.email, m.phone, m.envelope->>'target' as target,
+      m.provider_message_id as "providerMessageId", m.email, m.phone, m.envelope->>'target' as target, m.addresses,
       coalesce(m.receipts, '{}') as receipts, m.created_at as "createdAt",
       coalesce((m.sending->>'redrives')::int, 0) as redrives,
       not exists (select 1 from jobs j
