@@ -68,7 +68,7 @@ test('a refusal is told in the service’s own words, field by field', async () 
   assert.equal(error.status, 422)
   assert.equal(
     error.message,
-    'Validation Error\n  filter.from: must be a moment\n  filter.from: must be earlier\n  to: is unknown',
+    'Validation Error\n  filter.from: must be a timestamp\n  filter.from: must be earlier\n  to: is unknown',
   )
   answers(400, { message: 'No', type: 'BAD_REQUEST', errors: [{ message: 'No' }] })
   assert.equal((await refused()).message, 'No')

@@ -6,7 +6,7 @@ import { dayMs, deliveryBucketMax, deliveryBucketOf, deliveryMsOf, percentileMs 
 test('a time is told by the middle of its bucket, within 9 % of what it was', () => {
   for (let ms = 1.01; ms < 40 * dayMs; ms *= 1.013) {
     const shown = deliveryMsOf(deliveryBucketOf(ms))
-    assert.ok(Math.abs(shown - ms) / ms <= 0.0906, `${ms} is told as ${shown}`)
+    assert.ok(Math.abs(shown - ms) / ms <= 0.0906, `${ms} is shown as ${shown}`)
   }
 })
 

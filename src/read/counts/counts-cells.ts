@@ -113,7 +113,7 @@ function fresh(environment: Environment, cells: Cells): Statement {
             where environment_id = ${environment.id} and minute_at >= ${time.from} and measure = ${measure}
             group by 1, 2, 3, 4, 5, 6, 7, 8) as d
       ${versionOfDelta(sql`${environment.id}::uuid`)}
-      where d.start_at >= ${time.from} and d.start_at < ${time.to}) as told
+      where d.start_at >= ${time.from} and d.start_at < ${time.to}) as counted
     where ${withinOf(cells)}`
 }
 

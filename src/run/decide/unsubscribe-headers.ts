@@ -102,11 +102,11 @@ function withHeaders(draft: MessageDraft, headers: Headers): MessageDraft {
   const { forProviders } = envelope
   const all = { ...envelope, headers: headersWith(envelope, headers) }
   if (forProviders === undefined) return { ...draft, envelope: all }
-  const overrides = Object.entries(forProviders).map(([providerId, wish]): [string, ForProvider] => {
-    if (wish.message === undefined) return [providerId, wish]
+  const overrides = Object.entries(forProviders).map(([providerId, override]): [string, ForProvider] => {
+    if (override.message === undefined) return [providerId, override]
     // Each is judged by its own recipients, and what it says of headers stands in place of what all have.
-    const own = headersWith({ ...envelope, ...wish.message }, headers)
-    return [providerId, { ...wish, message: { ...wish.message, headers: own } }]
+    const own = headersWith({ ...envelope, ...override.message }, headers)
+    return [providerId, { ...override, message: { ...override.message, headers: own } }]
   })
   return { ...draft, envelope: { ...all, forProviders: Object.fromEntries(overrides) } }
 }

@@ -2,9 +2,9 @@
 import { arrayText } from '../../db/array-text.ts'
 import type { Part } from '../../db/one-statement.ts'
 import type { Column } from '../../db/row-set.ts'
-import { listed, rowSet } from '../../db/row-set.ts'
+import { rowSet } from '../../db/row-set.ts'
 import type { Sql, Tx } from '../../db/sql.ts'
-import { json, prepared, sql } from '../../db/sql.ts'
+import { json, listed, prepared, sql } from '../../db/sql.ts'
 import type { TriggeredEvent } from '../../domain/delivery/event.ts'
 import { firstIdAt } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -354,7 +354,7 @@ export async function removeMentions(
       from looked
       where e.environment_id = ${environment.id} and e.id = looked.id
         and (e.actor_id = any(${ids}::uuid[]) or ${subscriberId} = any(e.excluded)
-          or e.recipients @> ${asRecipient}::jsonb or exists (select 1 from jsonb_array_elements_text(e.warnings) as told (one) where starts_with(one, ${warned})))
+          or e.recipients @> ${asRecipient}::jsonb or exists (select 1 from jsonb_array_elements_text(e.warnings) as warning (one) where starts_with(one, ${warned})))
       returning 1)
     select (select count(*) from changed) as changed, (select count(*) from looked) as looked,
       (select id from looked order by id desc limit 1) as last`)

@@ -21,9 +21,9 @@ export function lateJobs(environment: Environment, jobs: readonly LateJob[]): Pa
     as: sql`told_late`,
     name: 'jobs-late',
     statement: sql`
-      update jobs j set details = j.details || told.details::jsonb, state = coalesce(j.state, '{}') || '{"reached": true}'
-      from unnest(${ids}::uuid[], ${jobs.map(({ details }) => json(details))}::text[]) as told (id, details)
-      where j.environment_id = ${environment.id} and j.id = any(${ids}::uuid[]) and j.id = told.id and exists (
+      update jobs j set details = j.details || added.details::jsonb, state = coalesce(j.state, '{}') || '{"reached": true}'
+      from unnest(${ids}::uuid[], ${jobs.map(({ details }) => json(details))}::text[]) as added (id, details)
+      where j.environment_id = ${environment.id} and j.id = any(${ids}::uuid[]) and j.id = added.id and exists (
         select 1 from messages m where m.environment_id = ${environment.id} and m.id = any(${messageIds}::uuid[])
           and m.job_id = j.id and m.state <> 'done')
       returning j.id`,

@@ -1,8 +1,7 @@
 // The count_deltas and counts tables: what each batch added, and what that comes to over time.
 import type { Part } from '../../db/one-statement.ts'
-import { listed } from '../../db/row-set.ts'
 import type { Sql, Statement, Tx } from '../../db/sql.ts'
-import { sql } from '../../db/sql.ts'
+import { listed, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { fastFlatMap } from '../../domain/fast-flat-map.ts'
 import type { CountMeasure, StoredGrain } from '../../domain/insight/counts.ts'
@@ -182,7 +181,7 @@ export async function foldDeltas(tx: Tx, limit: number): Promise<number> {
       delete from count_deltas where ctid = any(array(
         select ctid from count_deltas limit ${limit} for update skip locked))
       returning *),
-    told as (
+    counted as (
       select d.*, extract(hour from d.minute_at at time zone 'UTC')::int + 1 as hour, ${workflowOfStep} as workflow_id,
              ${channelOfStep} as channel
       from (select environment_id, minute_at, measure, version_id, step, provider_id, outcome, code, reason, bucket,
@@ -195,7 +194,7 @@ export async function foldDeltas(tx: Tx, limit: number): Promise<number> {
       select t.environment_id, t.measure, g.grain, date_trunc(g.grain, t.minute_at, 'UTC'), t.workflow_id, t.channel,
              t.provider_id, t.outcome, t.code, t.reason, t.bucket, sum(t.count),
              case when g.grain = 'day' then array[${inHours((hour) => sql`coalesce(sum(t.count) filter (where t.hour = ${hour}), 0)`)}] end
-      from told t cross join (values ('minute'), ('day')) as g (grain)
+      from counted t cross join (values ('minute'), ('day')) as g (grain)
       group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
       order by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
       on conflict (environment_id, measure, grain, start_at, workflow_id, channel, provider_id, outcome, code, reason, bucket)
