@@ -36,7 +36,7 @@ export interface Triggers {
     environment: Environment,
     call: { event: GivenEvent; idempotency: Idempotency | undefined; traceparent?: string | undefined },
   ): Promise<Answer<TriggerResult>>
-  /** Nobody else is told of that event; false when there was nothing left to call off. */
+  /** Stops further notifications of that event; false if there was nothing left to cancel. */
   cancel(environment: Environment, transactionId: string): Promise<boolean>
 }
 
@@ -61,7 +61,7 @@ export function createTriggers(db: Db, world: World, queue: Queue, decideAtOnce?
     { sizeMax: singleCallsPerCommitMax },
     {
       bodyOf: ([result]) => result as TriggerResult,
-      // An error becomes a 4xx, which is not kept: the same key may carry the mended event.
+      // An error becomes a 4xx, which is not stored: the same key may carry the corrected event.
       isKept: (result) => result.status !== 'error',
     },
   )
@@ -114,7 +114,8 @@ function createCalls<Body>(
   }
   return createGroup({
     ...size,
-    // Two calls with one idempotency key must not share a group's transaction: the second is told that the first runs.
+    // Two requests with one idempotency key must not share a group's transaction: the second gets the response that the
+    // first is still running.
     keyOf: ({ idempotency }) => idempotency?.scopeHash.toString('hex') ?? ownKey(),
     commit: (environment, calls) => acceptTogether(accepting, environment, calls, shape),
   })

@@ -10,7 +10,7 @@ import { createCheckedVersions, judgeEvents } from './judge-events.ts'
 
 const environment = { id: 'environment', organizationId: 'organization' } as Environment
 
-/** Any workflow is there, with one active step and what more is said; tells which versions were asked for. */
+/** Every workflow exists, with one active step and whatever else is given; reports which versions were requested. */
 function createLibrary(more: { variables?: object[]; payloadSchema?: object } = {}): { db: Sql; asked: string[][] } {
   const asked: string[][] = []
   const { variables = [], ...schema } = more
@@ -51,7 +51,7 @@ const eventOf = (name: string): GivenEvent => ({
   warnings: [],
 })
 
-/** The versions the events will run with, or what they are told. */
+/** The versions the events will run with, or the errors they get. */
 async function versionsOf(
   db: Sql,
   known: ReturnType<typeof createCheckedVersions>,

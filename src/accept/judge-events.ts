@@ -1,4 +1,4 @@
-// Judges each event on its own: what it lacks to run, in the order the caller is told.
+// Checks each event separately: what prevents it from running, in the order of the response.
 import type { PayloadSchema } from '../commit/payload-schema.ts'
 import { compilePayloadSchema } from '../commit/payload-schema.ts'
 import type { Sql } from '../db/sql.ts'
@@ -40,7 +40,9 @@ interface CheckedVersion {
   readonly version: WorkflowVersion
   readonly schema: PayloadSchema | undefined
   readonly variables: readonly TemplateVariable[]
-  /** When it is worked out again, by the clock of the process: what took too long may have had a bad moment. */
+  /**
+   * When it is compiled again, by the clock of the process: a compilation that took too long may have been bad luck.
+   */
   readonly againAtMs: number
 }
 
@@ -63,7 +65,7 @@ export const createCheckedVersions = (
   { compile = compilePayloadSchema, nowMs = () => performance.now() }: Partial<CheckedVersions> = {},
 ): CheckedVersions => ({ cached: new Map(), cachedMax, compile, nowMs })
 
-/** The reasons an event is told for having no valid recipient. */
+/** Why an event has no valid recipient. */
 const reasonsMax = 10
 
 /** A workflow that is only tried: it stands in for the one that events name. */

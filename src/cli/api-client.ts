@@ -80,7 +80,7 @@ function addressOf(url: string): string {
   }
 }
 
-/** Undefined when there is none. Never an argument: everybody on the machine could read it in the list of processes. */
+/** Undefined if there is none. Never an argument: every user of the machine could read it in the process list. */
 export async function keyFor({ config }: Pick<Terminal, 'config'>, values: ServiceValues): Promise<string | undefined> {
   const file = values['key-file']
   if (file === undefined) return config.apiKey
@@ -104,7 +104,7 @@ async function readStart(file: string): Promise<string> {
   }
 }
 
-/** Without a key only what is open to everybody can be asked. */
+/** Without a key only public endpoints can be called. */
 export function createClient(url: string, key?: string): ApiClient {
   const ask = async (method: string, path: string, options: CallOptions): Promise<ApiAnswer<Buffer>> => {
     const timeout = AbortSignal.timeout(callTimeoutMs + (options.waitMs ?? 0))

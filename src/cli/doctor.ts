@@ -1,4 +1,4 @@
-// posthorn doctor: looks whether everything is as it should be, and tells what to do where it is not.
+// posthorn doctor: checks the installation, and says what to do about each problem.
 import { silentLog } from '../world/log.ts'
 import { createClient, keyFor, serviceUrl } from './api-client.ts'
 import type { Command, Terminal } from './command.ts'

@@ -13,7 +13,7 @@ interface Job {
   details: string[]
 }
 
-/** A service whose activity a test writes by hand. */
+/** A service whose activity a test writes itself. */
 class Scene implements ActivityReader {
   readonly notifications: { id: string; seconds: number; topics: string[]; jobs: Job[]; who: string }[] = []
   readonly warnings: string[] = []

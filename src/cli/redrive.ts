@@ -1,4 +1,4 @@
-// posthorn redrive: sends again what failed, after it has shown what that is, and tells how far it has come.
+// posthorn redrive: resends what failed, after showing what that is, and reports the progress.
 import { channels } from '../domain/delivery/integration.ts'
 import type { Redrive, RedriveFilter } from '../domain/delivery/redrive.ts'
 import { failureReasons } from '../domain/delivery/redrive.ts'

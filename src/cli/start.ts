@@ -1,4 +1,4 @@
-// posthorn start: runs the service until it is told to stop.
+// posthorn start: runs the service until it receives a signal to stop.
 import type { Config } from '../config.ts'
 import { roles } from '../config.ts'
 import { startChild } from '../main/child.ts'
@@ -12,7 +12,7 @@ import { isOperatorError } from './operator-error.ts'
 
 /** A stop that takes longer is cut short: whoever sent the signal would do it less gently. */
 const stopTimeoutMs = 30_000
-/** npm passes Ctrl-C on to a process that has heard it from the terminal already: one wish, two signals. */
+/** npm passes Ctrl-C on to a process that has already received it from the terminal: one request, two signals. */
 const sameSignalMs = 1_000
 
 export const startCommand: Command = {

@@ -11,7 +11,7 @@ import { countOf, timestampOf, oneOf, readOptions, serviceUsage, wrongCall } fro
 import { visible, visibleJson } from './terminal/visible-text.ts'
 
 const roundMs = 1_000
-/** A service that is started anew is waited for: so many rounds without an answer, and it is given up. */
+/** A service that is restarting is waited for: after this many rounds without a response the command gives up. */
 const silentRoundsMax = 30
 const pageSize = 50
 const linesMax = 1_000_000

@@ -1,4 +1,4 @@
-// posthorn why: tells in sentences what became of a notification, or why somebody was not told.
+// posthorn why: explains in sentences what happened to a notification, or why a subscriber was not notified.
 import type { Why, WhyAbsent } from '../domain/insight/why.ts'
 import type { ApiClient } from './api-client.ts'
 import { clientFor } from './api-client.ts'

@@ -86,7 +86,7 @@ function takeGroup<Item, Result>(
   return group
 }
 
-/** A group that fails is halved until the single culprit is found; it alone is told the error. */
+/** A group that fails is halved until the failing item is found; only that item gets the error. */
 async function commitGroup<Item, Result>(
   options: GroupOptions<Item, Result>,
   environment: Environment,
@@ -115,7 +115,10 @@ async function commitGroup<Item, Result>(
   }
 }
 
-/** Somebody's row is locked. Halving would wait for the lock at every step; side by side, all wait for it once more at most. */
+/**
+ * A row is locked by another transaction. Halving would wait for the lock at every step; run separately, all wait for
+ * it at most once more.
+ */
 async function commitEach<Item, Result>(
   options: GroupOptions<Item, Result>,
   environment: Environment,

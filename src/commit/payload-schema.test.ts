@@ -1,4 +1,4 @@
-// Payload schemas: what is refused when they are compiled, and what a payload is told.
+// Payload schemas: what is rejected when they are compiled, and which errors a payload gets.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compilePayloadSchema } from './payload-schema.ts'

@@ -28,7 +28,7 @@ export type PayloadSchema =
 
 /** Fits hundreds of members. What it is compiled to is some ten times as large, and is kept for every version in use. */
 export const payloadSchemaBytesMax = 64 * 1024
-/** A payload can be wrong in a thousand places; the first of them are enough to mend it. */
+/** A payload can be invalid in a thousand places; the first few errors are enough to fix it. */
 const messagesMax = 20
 /** A value of the schema is repeated in a message up to here. */
 const wordsMax = 200

@@ -7,7 +7,7 @@ import { wholeNumber } from './values.ts'
 const processesMax = 64
 /** `auto` takes no more: with the default pools they fit the embedded database. */
 const autoMax = 8
-/** Where nobody says how many connections there are: enough for two pools of two in each process. */
+/** If the number of connections is not set: enough for two pools of two in each process. */
 const connectionsEach = 6
 /** `max_connections` of the embedded database, and what is left of it for commands and migrations. */
 const embeddedConnectionsMax = 60
@@ -37,7 +37,7 @@ function processCount(value: string): number {
   }
 }
 
-/** What holds where several processes run and nobody said how many connections there are. */
+/** The default for several processes if the number of connections is not set. */
 export function connectionsFor(processes: number, usual: number, isEmbedded: boolean): number {
   if (processes === 1) return usual
   const wanted = Math.max(usual, processes * connectionsEach)

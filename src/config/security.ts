@@ -1,4 +1,4 @@
-// Settings that close what others may not see or reach, and that tell whom to believe.
+// Settings that restrict what others can see or reach, and that say which proxies to trust.
 import { isIP } from 'node:net'
 import { apiKey, list, oneOf } from './values.ts'
 

@@ -39,7 +39,7 @@ export interface PoolUsage {
   readonly waiting: number
 }
 
-/** A caller waits this long for a free or a new connection before it is told 503. */
+/** A caller waits this long for a free or new connection before it gets 503. */
 const connectTimeoutMs = 3_000
 /** Below this an idle connection is kept: a new one costs about 2 ms on a socket and far more over TLS. */
 const idleTimeoutMs = 60_000

@@ -1,10 +1,10 @@
-// Moments as PostgreSQL writes them: read as the driver reads them, in every form.
+// Timestamps as PostgreSQL writes them: parsed as the driver parses them, in every format.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
 import { timestampOfRow } from './timestamp-text.ts'
 
-// Before anybody puts ours in its place: this file imports no connection.
+// Before our parser replaces it: this file imports no connection.
 const readAny = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ) as (text: string) => Date
 
 test('every millisecond is read, however many digits tell it', () => {

@@ -1,4 +1,4 @@
-// Moments as PostgreSQL writes them, read without regular expressions: rows hold several each.
+// Timestamps as PostgreSQL writes them, parsed without regular expressions: each row has several.
 import pg from 'pg'
 
 /** Of whatever form, as the driver reads it. */

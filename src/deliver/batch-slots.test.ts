@@ -1,4 +1,4 @@
-// Seats: how many messages a slot carries, and when it is free again.
+// Batch slots: how many messages a call carries, and when it is free again.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLimits } from './limits.ts'

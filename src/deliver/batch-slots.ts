@@ -1,4 +1,4 @@
-// Seats: a call that holds a slot may carry many messages, where its provider takes many at once.
+// Batch slots: a call that holds a slot may carry many messages, if its provider accepts several at once.
 import type { Limits } from './limits.ts'
 
 export interface BatchSlot {
@@ -21,8 +21,8 @@ export interface Call {
 
 export interface BatchPlan {
   /**
-   * A seat in a call that is not full, or in a new one; none where the integration has all its calls under way, `max` at the
-   * most. `bytes`: what the message adds to the call.
+   * A slot in a call that is not full, or in a new one; none if the integration has `max` calls in flight. `bytes`:
+   * what the message adds to the call.
    */
   take(integrationId: string, max: number, bytes: number, sharing?: Sharing): BatchSlot | undefined
 }
@@ -37,7 +37,7 @@ interface OpenCall extends Call {
 
 const calls = new WeakMap<BatchSlot, OpenCall>()
 
-/** For messages that begin together: nobody joins a call that was begun before. */
+/** For messages that start together: none joins a call that was started before. */
 export function createBatchPlan(limits: Limits, now: Date): BatchPlan {
   const open = new Map<string, OpenCall>()
   return {
@@ -61,14 +61,14 @@ export function createBatchPlan(limits: Limits, now: Date): BatchPlan {
   }
 }
 
-/** The call that a seat is in; of one that left, none. */
+/** The call that a slot belongs to; none after it was left. */
 export const callOfSlot = (slot: BatchSlot): Call | undefined => calls.get(slot)
 
 function slotIn(call: OpenCall, limits: Limits, bytes: number): BatchSlot {
   const slot: BatchSlot = {
     leave: () => {
       const at = call.slots.indexOf(slot)
-      // Twice is once: a slot that nobody held would let a call too many begin.
+      // Leaving twice counts once: releasing a slot that is not held would allow one call too many.
       if (at === -1) return
       call.slots.splice(at, 1)
       calls.delete(slot)

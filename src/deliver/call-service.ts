@@ -1,4 +1,4 @@
-// Calls a customer's own service for a custom step: once, signed, guarded; whatever comes of it is told without secrets.
+// Calls a customer's own service for a custom step: once, signed, guarded; the result is reported without secrets.
 import type { CallResult } from '../domain/delivery/custom-call.ts'
 import { callResultOf } from '../domain/delivery/custom-call.ts'
 import type { CallOut } from '../domain/delivery/decision.ts'
@@ -83,7 +83,7 @@ function secretsOf({ url, headers }: Asked): string[] {
   return [...new Set(all)].filter((one) => one.length >= secretLengthMin).sort((a, b) => b.length - a.length)
 }
 
-/** Without a query an address is told anyway. */
+/** An address without a query is shown anyway. */
 function querySecrets(address: string): string[] {
   const { href, pathname, search, searchParams } = new URL(address)
   if (search === '') return []

@@ -16,7 +16,7 @@ export interface SupervisorParts {
   onEnded(number: number): void
 }
 
-/** Deaths that a new process is told of; older ones were seen by others long since. */
+/** Deaths that a new process is informed of; older ones were seen by others long ago. */
 const deadListMax = 100
 
 interface Slot {
@@ -136,7 +136,7 @@ export class Supervisor {
     return { ended, failure }
   }
 
-  /** The system may have no room for another process now: that is told, and tried again as if it had ended. */
+  /** The system may have no capacity for another process now: that is logged, and retried as if it had ended. */
   #fork(orders: Parameters<SupervisorParts['fork']>[0]): Child | string {
     try {
       return this.#parts.fork(orders)

@@ -5,7 +5,7 @@ import { createRightOfWay } from './right-of-way.ts'
 
 function scene() {
   let nowMs = 1_000
-  /** What happens at a moment, while the worker rests. */
+  /** What happens at a given time, while the worker pauses. */
   const happens = new Map<number, () => void>()
   const sleep = async (ms: number): Promise<void> => {
     nowMs += ms

@@ -1,6 +1,9 @@
 // Who is suspected of ending its process: rows that were in flight at a death run in smaller groups, then alone.
 
-/** A row that was in flight this often when its process ended runs alone: three halvings of a batch would not tell more. */
+/**
+ * A row that was in flight this often when its process ended runs alone: after three halvings of a batch, more would
+ * reveal nothing.
+ */
 export const interruptionsBeforeSolo = 3
 /**
  * How long a row waits after a death in a solo run. The first two waits are short, for the sake of rows that only happened to

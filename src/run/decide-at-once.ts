@@ -18,8 +18,8 @@ import { placeBatch } from './send/place-batch.ts'
 import type { Stages } from './stages.ts'
 
 /**
- * Of the channels, those whose messages are usually repeated when it is unsure whether they were sent: should the answer to the
- * commit be lost and then this process as well, no one can tell that a marked call was never made.
+ * The channels whose messages are usually repeated when it is unknown whether they were sent: if the response to the
+ * commit is lost and then this process dies as well, there is no way to know that a marked call was never made.
  */
 const decidable: ReadonlySet<StepType | undefined> = new Set<StepType>(['in_app', 'email'])
 

@@ -1,4 +1,5 @@
-// What the checks of posthorn doctor make of what they see, and that none of them keeps the others from being told.
+// What the checks of posthorn doctor conclude from what they see, and that none of them keeps the others from
+// reporting.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Migration } from '../../db/migrate.ts'

@@ -46,7 +46,7 @@ function found(status: CheckStatus, message: string, advice?: string, data?: Fin
   return { status, message, ...(advice === undefined ? {} : { advice }), ...(data === undefined ? {} : { data }) }
 }
 
-/** All at once, told in their order. One that throws or takes too long does not keep the others from being told. */
+/** All at once, reported in their order. One that throws or takes too long does not keep the others from reporting. */
 export function runChecks<Context>(
   checks: readonly Check<Context>[],
   context: Context,

@@ -7,7 +7,7 @@ import type { DatabaseFacts } from './doctor-database.ts'
 
 export interface Health {
   readonly tookMs: number
-  /** How far the service's clock is ahead of ours; its header tells whole seconds. */
+  /** How far the service's clock is ahead of ours; its header has whole seconds. */
   readonly aheadMs: number | undefined
 }
 
@@ -63,7 +63,7 @@ export function askAll({ terminal, url, anybody, signal, keyHolder, database }: 
       mayDoEverything: own['signingSecret'] !== undefined,
     }
   })
-  /** A key that was refused is told once, by the check of the key. */
+  /** A rejected key is reported once, by the check of the key. */
   const readAsKey = async <Body>(path: string, query?: Readonly<Record<string, string>>): Promise<Body> => {
     await environment().catch((error: unknown) => {
       throw error instanceof ApiError ? new CannotCheck('The service does not allow this key to read.') : error
@@ -119,7 +119,7 @@ async function askReady(
   }
 }
 
-/** Whether the service runs on this machine, as far as its address tells. */
+/** Whether the service runs on this machine, judging by its address. */
 export function isLocal(url: string): boolean {
   const { hostname } = new URL(url)
   return (

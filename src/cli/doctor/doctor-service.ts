@@ -6,7 +6,7 @@ import { CannotCheck, failed, NoKey, ok, warning } from './diagnosis.ts'
 import type { DoctorProbes, OwnEnvironment, QueueCounts } from './doctor-probes.ts'
 
 const secondMs = 1_000
-/** A header tells whole seconds, and the way takes its time: less says nothing. */
+/** The header has whole seconds, and the request takes time: a smaller difference means nothing. */
 const clockTolerated = 3 * secondMs
 const clockFailed = 60 * secondMs
 /** Steps start within a second; a minute is a queue, ten are an outage. */
@@ -189,7 +189,7 @@ export const integrationsCheck: Check<DoctorProbes> = {
     integrationsFinding(await read<ListedIntegration[]>('/v1/integrations'), await environment()),
 }
 
-/** Those that keep what they would send, whatever they are told. */
+/** Those that always capture what they would send. */
 const isBuiltIn = ({ providerId }: ListedIntegration): boolean => /^(platform|novu)-(email|sms)$/.test(providerId)
 
 export function integrationsFinding(all: readonly ListedIntegration[], own: OwnEnvironment): Finding {

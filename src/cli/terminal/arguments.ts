@@ -1,4 +1,5 @@
-// How the arguments of a command are read: options, numbers, times and moments, each refused with what would be right.
+// Parses the arguments of a command: options, numbers, durations and timestamps, each rejected with an example of a
+// valid value.
 import type { ParseArgsConfig } from 'node:util'
 import { parseArgs } from 'node:util'
 import { timestampOfText } from '../../domain/time/iso-timestamp.ts'
@@ -52,7 +53,7 @@ export function durationOf(text: string): number | undefined {
   return match === null ? undefined : Number(match[1]) * (unitMs[match[2] ?? ''] ?? 0)
 }
 
-/** An ISO 8601 moment, or how long ago: `5m`. */
+/** An ISO 8601 timestamp, or an age: `5m`. */
 export function timestampOf(option: string, text: string | undefined, now: Date): Date | undefined {
   if (text === undefined) return undefined
   const ms = durationOf(text)

@@ -2,7 +2,7 @@
 import type { Terminal } from '../command.ts'
 import { UsageError } from '../command.ts'
 
-/** Whether somebody said yes, now or in advance. Where nobody can be asked, only in advance. */
+/** Whether the user confirmed, now or in advance. Without a terminal, only in advance. */
 export async function confirmed(terminal: Terminal, question: string, isConfirmed: boolean): Promise<boolean> {
   if (isConfirmed) return true
   if (terminal.ask === undefined) {

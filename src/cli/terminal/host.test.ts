@@ -1,4 +1,4 @@
-// The terminal that is made of a process: readers that go away, and questions that nobody answers.
+// The terminal of a process: readers that disconnect, and questions without an answer.
 import assert from 'node:assert/strict'
 import { PassThrough, Writable } from 'node:stream'
 import { test } from 'node:test'

@@ -99,7 +99,7 @@ async function readAll(stdin: Host['stdin'], bytesMax: number): Promise<string> 
   return Buffer.concat(parts).toString('utf8')
 }
 
-/** Only where somebody sits at both ends. */
+/** Only if both ends are a terminal. */
 function askOn({ stdin, stdout }: Host): Pick<Terminal, 'ask'> {
   if (stdin === undefined || stdin.isTTY !== true || stdout.isTTY !== true) return {}
   return {

@@ -37,7 +37,7 @@ export function printPlan({ print }: Terminal, changes: readonly PlannedChange[]
   print(`${count('create')} to create, ${count('change')} to change, ${count('delete')} to delete.`)
 }
 
-/** Nothing is changed before somebody has said yes, or said so in advance. Whether something was. */
+/** Nothing is changed before the user has confirmed, now or in advance. Returns whether something was changed. */
 export async function applyPlan(
   terminal: Terminal,
   changes: readonly PlannedChange[],

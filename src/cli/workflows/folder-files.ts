@@ -64,7 +64,7 @@ function isBelow(folder: string, path: string): boolean {
   return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
 }
 
-/** What the system says against a file is the operator's to mend. */
+/** Errors of the file system are for the operator to fix. */
 async function orExplained<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()

@@ -31,7 +31,7 @@ export const holdsHidden = (files: readonly TextFile[]): boolean =>
 const withoutValues = (files: readonly TextFile[], hide: Hide): TextFile[] =>
   files.map((file, place) => (place === 0 ? { ...file, text: documentWithout(file.text, hide) } : file))
 
-/** Spliced into the text rather than written anew: a file that somebody wrote keeps its form and comments. */
+/** Spliced into the text instead of rewriting it: a file written by a person keeps its format and comments. */
 function documentWithout(text: string, hide: Hide): string {
   const parsed = parseDocument(text)
   if (parsed.errors.length > 0) return '[this file is not valid YAML]\n'
@@ -75,7 +75,7 @@ function hiddenRanges(parsed: Parsed): HiddenRange[] {
   return [...found.values()].sort((a, b) => b.start - a.start)
 }
 
-/** A value that is a template tells where it comes from, not what it is. */
+/** A value that is a template says where it comes from, not what it is. */
 function withoutQueryValues(source: string, hide: Hide): string {
   const [, address, query, quote] = /^([^?]*\?)(.*?)(["']?)$/s.exec(source) ?? []
   if (address === undefined || query === undefined) return source

@@ -115,7 +115,7 @@ function withKnownSteps(
   return { ...given, steps }
 }
 
-/** What is wrong with a workflow is told with the file it stands in. */
+/** Errors in a workflow are reported with its file. */
 function orExplained<Result>(from: string, work: () => Result): Result {
   try {
     return work()

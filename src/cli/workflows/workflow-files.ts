@@ -25,7 +25,7 @@ export const schemaName = 'workflow.schema.json'
 
 const checkWorkflow = elementCheck(createWorkflowBody)
 
-/** Every workflow of a folder, in the order of their file names. What cannot be read is told with its file. */
+/** Every workflow of a folder, in the order of their file names. Errors are reported with the file. */
 export async function readWorkflows(folder: string): Promise<WorkflowFile[]> {
   const names = await readdir(folder).catch(() => {
     throw new UsageError(`The folder ${folder} does not exist; \`posthorn workflows new ${folder}\` creates it`)
@@ -63,7 +63,7 @@ export async function readWorkflow(folder: string, name: string): Promise<Workfl
 }
 
 function parsedText(path: string, text: string): unknown {
-  // JSON is YAML as well; errors are told with their line.
+  // JSON is valid YAML as well; errors are reported with their line.
   const parsed = parseDocument(text, { prettyErrors: true })
   const [error] = parsed.errors
   if (error !== undefined) throw new UsageError(`${path}: ${error.message}`)

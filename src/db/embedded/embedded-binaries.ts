@@ -1,4 +1,5 @@
-// The PostgreSQL programs of this platform: found in node_modules, mended where npm ran no scripts, copied where their user cannot reach.
+// The PostgreSQL programs of this platform: found in node_modules, repaired if npm ran no scripts, copied if their user
+// cannot reach them.
 import { constants, type Dirent } from 'node:fs'
 import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -105,7 +106,7 @@ function binariesAt(source: PlatformPackage, root: string, copied: boolean): Bin
   }
 }
 
-/** Programs that a stranger put in a shared place are not run. */
+/** Programs that another user put in a shared place are not run. */
 async function isTrusted(directory: string): Promise<boolean> {
   const { uid } = await stat(directory)
   return uid === 0 || uid === process.geteuid?.()

@@ -1,4 +1,4 @@
-// The one error the embedded PostgreSQL throws on purpose: its message tells an operator what to do next.
+// The one error the embedded PostgreSQL throws on purpose: its message tells the operator what to do next.
 import { diskTroubleAt } from '../../world/disk-trouble.ts'
 
 export class EmbeddedPostgresError extends Error {

@@ -1,4 +1,5 @@
-// The hold on a data directory: one process at a time, freed by the kernel the moment that process ends, however it ends.
+// The lock on a data directory: one process at a time, released by the kernel as soon as that process ends, however it
+// ends.
 import { randomBytes } from 'node:crypto'
 import { lchown, link, readdir, rm, stat } from 'node:fs/promises'
 import { connect, createServer, type Server } from 'node:net'
@@ -56,7 +57,7 @@ export async function takeHold(
   return { release: () => server.close() }
 }
 
-/** Does a living process hold it? The answer may be old the moment it is given. */
+/** Whether a living process holds it. The result may be outdated as soon as it is returned. */
 export async function isHeld(directory: SocketDirectory): Promise<boolean> {
   const highest = Math.max(0, ...(await numbersIn(directory.path)))
   return highest > 0 && (await knock(join(directory.shortName, nameOf(highest)))).alive

@@ -34,7 +34,7 @@ export interface EmbeddedOptions {
   /** Everything goes below it: the database in `postgres`, the socket in `socket`. */
   readonly dataDirectory: string
   readonly log: Log
-  /** As root, whom to run PostgreSQL as. Default: whoever owns the existing data, else nobody. */
+  /** As root: the user to run PostgreSQL as. Default: the owner of the existing data, otherwise the user `nobody`. */
   readonly runAs?: { readonly uid: number; readonly gid: number } | undefined
   /** More PostgreSQL settings. */
   readonly settings?: Readonly<Record<string, string>> | undefined
@@ -144,7 +144,7 @@ function watch(server: EmbeddedServer, first: Running, holding: Holding, log: Lo
   }
 }
 
-/** Cleaners of /tmp remove what looks old, and without the name nobody can connect. */
+/** Cleaners of /tmp remove what looks old, and without the name no client can connect. */
 async function keepShortName(home: Home, socketName: string, log: Log): Promise<void> {
   const name = await shortNameOf(home.socketDirectory)
   if (name !== socketName) log.error({ socketName, name }, 'the short name of the socket was taken by another user')

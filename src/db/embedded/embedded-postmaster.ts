@@ -39,7 +39,9 @@ interface PidFile {
   readonly status: string
 }
 
-/** Brings the server up. Only for the holder of the data directory: nobody else may judge a pid file and remove it. */
+/**
+ * Starts the server. Only for the holder of the data directory: no other process may judge a pid file and remove it.
+ */
 export async function bringUp(server: EmbeddedServer, log: Log): Promise<Running> {
   const deadline = performance.now() + contestedTimeoutMs
   let contested = false
@@ -78,7 +80,7 @@ async function readPidFile(server: EmbeddedServer): Promise<PidFile | undefined>
   })
   if (text === undefined) return undefined
   const lines = text.split('\n').map((line) => line.trim())
-  // A number that is none is nobody's pid; a negative one, which single-user mode writes, is a process all the same.
+  // An invalid number is not a pid; a negative one, which single-user mode writes, is a process nevertheless.
   const pid = Math.abs(Number.parseInt(lines[0] ?? '', 10)) || 0
   return { pid, status: lines[7] ?? '' }
 }
@@ -102,7 +104,9 @@ async function refuseUnseenServer(server: EmbeddedServer, found: PidFile): Promi
   )
 }
 
-/** True when the running server is the one we would start. Any other on our data is stopped, which harms nobody: we hold it. */
+/**
+ * True if the running server is the one we would start. Any other on our data is stopped, which is safe: we hold it.
+ */
 async function adopt(server: EmbeddedServer, pid: number, log: Log): Promise<boolean> {
   const state = await inspectProcess(pid)
   if (state.alive && state.command === serverCommand(server).join(' ')) {

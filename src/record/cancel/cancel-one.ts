@@ -20,7 +20,7 @@ export interface CanceledStep {
 
 export interface CanceledNotification {
   readonly canceled: readonly CanceledStep[]
-  /** A provider is being asked this moment: it ends as it ends. */
+  /** A provider is being called right now: its result stands. */
   readonly onTheirWay: readonly NotificationStep[]
 }
 

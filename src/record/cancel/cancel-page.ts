@@ -26,7 +26,7 @@ import { leaveDigests } from './leave-digests.ts'
 /** How far a call to cancel has come. Jobs made meanwhile may lie behind: it ends with a walk that found nothing. */
 export interface CancelState {
   readonly after: string | null
-  /** What this walk has called off so far. */
+  /** What this walk has cancelled so far. */
   readonly found: number
 }
 

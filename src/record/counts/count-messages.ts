@@ -9,7 +9,7 @@ import type { MessageOutcome, Meter } from '../../world/meter.ts'
 import { noProvider } from '../../world/meter.ts'
 import type { Settlement } from '../settlement.ts'
 
-/** Messages that were over as soon as they were decided: those of the feed, and those that nobody could be sent. */
+/** Messages that ended as soon as they were decided: those of the feed, and those without a recipient. */
 export function countWritten(
   meter: Meter,
   settlements: readonly Settlement[],
@@ -68,7 +68,7 @@ export function countGivenUp(
 export const reported = (results: readonly CallResult[]): readonly CallResult[] =>
   results.some(({ isUncounted }) => isUncounted) ? results.filter(({ isUncounted }) => isUncounted !== true) : results
 
-/** Details that tell of one call each, in the order of the calls. */
+/** Details that report one call each, in the order of the calls. */
 export const ofCalls: ReadonlySet<DetailCode> = new Set<DetailCode>([
   'messageSent',
   'providerBusy',

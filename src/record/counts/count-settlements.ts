@@ -70,7 +70,7 @@ export function countedByMessage(settlements: readonly Settlement[], calls: read
   })
 }
 
-/** By message: what was sent, as somebody learned who had lost its job. */
+/** By message: sent, as learned by a worker that had lost its job. */
 export function countedLate(
   outcomes: readonly { readonly settlement: Settlement; readonly results: readonly CallResult[] }[],
   now: Date,
@@ -246,7 +246,7 @@ function overKeysOf(job: NewJob, isLast: boolean): CountKey[] {
   const { versionId, step, status, details } = job
   const ended: CountKey = { measure: 'steps', versionId, step, outcome: status }
   if (!isLast) return [ended]
-  // As the progress of events tells it: a failure that kept the last steps from running is what became of it.
+  // As in the progress of events: a failure that kept the last steps from running is the result.
   const isFailed = status === 'canceled' && details.some(({ code }) => code === 'previousFailed')
   return [ended, endingKey(job, isFailed ? 'failed' : status)]
 }

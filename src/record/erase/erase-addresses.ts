@@ -1,4 +1,4 @@
-// The addresses of somebody who is erased: on the suppression list they become hashes, so that they are still left alone.
+// The addresses of an erased person: on the suppression list they become hashes and stay suppressed.
 import type { Tx } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { hiddenAddress } from '../../domain/people/erasure.ts'

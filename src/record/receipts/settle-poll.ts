@@ -14,7 +14,7 @@ import { recordReceipts } from './record-receipts.ts'
 export interface PollSettlement {
   readonly task: Task
   readonly integrationId: string
-  /** Left out where the integration is gone, or nobody can be asked any more. */
+  /** Omitted if the integration is gone, or there is no one left to ask. */
   readonly report?: Report
   /** Those that were asked about, and when each is again should nothing be known of it. */
   readonly asked: readonly {

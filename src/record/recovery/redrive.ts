@@ -32,7 +32,7 @@ export interface RedriveCall {
   readonly by: string
   /** Set where a filter found them. */
   readonly redriveId?: string
-  /** Where many wait, so that nobody else waits for them; null for where they waited before. */
+  /** The lane for many, so that no one else waits for them; null keeps the lane they had. */
   readonly lane: number | null
   readonly now: Date
   /** Which of their failures are meant; all unless given. */
@@ -114,7 +114,7 @@ export function jobIdsOf({ id, eventId }: RecoverableNotification, version: Work
   return steps.flatMap(({ active }, step) => (active ? [jobIdOf(eventId, id, step)] : []))
 }
 
-/** Whoever is on the list by now is told nothing: not even what was made for them before. */
+/** Whoever is on the suppression list by now gets nothing: not even what was created for them before. */
 async function withSuppressed(
   tx: Tx,
   world: World,

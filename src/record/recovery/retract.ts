@@ -27,7 +27,7 @@ import { changeInboxes, changeInboxesOf } from '../change-inboxes.ts'
 export interface RetractedNotification extends CanceledNotification {
   readonly removed: readonly SentMessage[]
   readonly sent: readonly SentMessage[]
-  /** Whether something of it had failed that nobody can redrive from here on. */
+  /** Whether something in it had failed that can no longer be redriven. */
   readonly isBarred: boolean
 }
 
@@ -102,7 +102,7 @@ async function takeBack(
   return { removed, sent }
 }
 
-/** How far taking an event back has come: first what is unsent is called off, then what was said is gone through. */
+/** The progress of retracting an event: first everything unsent is cancelled, then the sent messages are processed. */
 export interface RetractState {
   readonly cancel: CancelState | null
   readonly after: string | null

@@ -74,7 +74,7 @@ test('translations are asked for where a template or a layout uses the filter, o
   assert.deepEqual((await wording(createWordings(), email)).asked, ['layouts', 'translations'])
 })
 
-/** Environments of one letter each, kept within a hundred characters; what is read is told by its letter. */
+/** Environments of one letter each, cached within a hundred characters; each read is reported by its letter. */
 function keptScene(lengths: Readonly<Record<string, number>>) {
   const reads: string[] = []
   const stamps: Record<string, string> = {}

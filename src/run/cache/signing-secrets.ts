@@ -12,9 +12,9 @@ export interface SigningSecrets {
 }
 
 const environmentsMax = 1_000
-/** What is signed with the version before is as good: nobody waits for this. */
+/** Signatures with the previous version are equally valid: nothing waits for this. */
 const keptMs = 30_000
-/** Tokens that nobody signed ask no oftener. */
+/** Tokens with invalid signatures trigger no extra queries. */
 const renewedMs = 1_000
 
 export function createSigningSecrets(world: Pick<World, 'sealer' | 'now'>): SigningSecrets {

@@ -18,7 +18,7 @@ interface Given {
   readonly preferences?: SubscriberPreferences
 }
 
-/** The code and what the detail tells; undefined when the step runs. */
+/** The code and the data of the detail; undefined if the step runs. */
 function refused({ type = 'email', critical = false, settings = {}, override, preferences }: Given) {
   const facts = {
     step: { template: { type } },

@@ -10,7 +10,7 @@ import type { Deciding } from '../pipeline.ts'
 import type { JobFacts } from './job-facts.ts'
 
 export interface UnsubscribeLinks {
-  /** Undefined for critical workflows, which nobody can unsubscribe from. */
+  /** Undefined for critical workflows, from which no one can unsubscribe. */
   of(subscriberId: string, version: WorkflowVersion): UnsubscribeLink | undefined
 }
 

@@ -29,7 +29,7 @@ const timeoutMs = 5_000
 const triesMax = 3
 /** Jobs that ask at the same time. */
 const askersMax = 20
-/** Well within a lease: who has not had their turn by then comes back in a moment. */
+/** Well within a lease: jobs that were not served by then come back shortly. */
 const askingMsMax = 20_000
 const backSoonMs = 500
 

@@ -28,7 +28,7 @@ export interface NodeOptions {
   readonly soleHolder?: boolean | undefined
   /** Statements go through a transaction pooler. */
   readonly pooled?: boolean | undefined
-  /** Where somebody else has to know it before the process does. */
+  /** If others must know it before the process does. */
   readonly nodeId?: string | undefined
   /** For tests. */
   readonly host?: HostProcess | undefined

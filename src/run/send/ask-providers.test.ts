@@ -1,4 +1,4 @@
-// Asking providers: whatever breaks on the way, every message has an outcome and every seat is given up.
+// Calling providers: whatever fails on the way, every message has an outcome and every slot is released.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFakeWorld } from '../../../test/support/fake-world.ts'

@@ -45,7 +45,8 @@ export function askProviders(
   )
   const answers = new Map<BegunMessage, Promise<Outcome>>()
   for (const placed of grouped(all, ({ message }) => callOfSlot(message.slot)).values()) {
-    // Each by itself: the switch may have come between two that share a call. Nobody is asked, so no account need be good.
+    // Each separately: the switch may have happened between two that share a call. No provider is called, so no account
+    // needs to be valid.
     for (const { message } of placed) {
       if (isCapturing(message.integration)) answers.set(message, Promise.resolve(captured(message.id)))
     }
@@ -83,7 +84,7 @@ function traced({ world }: Pipeline, asked: Asked, together: number, answer: Pro
   })
 }
 
-/** A fault of ours, at a moment that nobody knows. */
+/** An internal error, at an unknown point. */
 async function orUnsure({ world }: Pipeline, answer: Promise<Outcome>): Promise<Outcome> {
   try {
     return await answer
@@ -124,7 +125,7 @@ async function askTogether(pipeline: Pipeline, group: readonly Asked[], leaving:
   return made.map((message) => (message === undefined ? notAddressed : (results.next().value as Outcome)))
 }
 
-/** Nobody was asked. */
+/** No provider was called. */
 const notAddressed = uncalled('The reply address could not be created')
 
 /** As the provider is given it; undefined when its address for answers could not be made, because the database is away. */

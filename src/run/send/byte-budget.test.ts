@@ -1,4 +1,4 @@
-// A shared budget of bytes: never overdrawn, in order, and nobody waits for ever.
+// A shared budget of bytes: never overdrawn, in order, and no one waits forever.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createByteBudget } from './byte-budget.ts'

@@ -1,4 +1,5 @@
-// Placing sends: who begins with the decision, who waits, who comes back later; a job that breaks costs no other its seat.
+// Placing sends: which start with the decision, which wait, which come back later; a failing job costs no other its
+// slot.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Limits } from '../../deliver/limits.ts'

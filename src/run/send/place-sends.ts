@@ -56,7 +56,7 @@ export function placeSends(
   const slots = { limits, rates, batchPlan: createBatchPlan(limits, now), operatorMail, now }
   const inQueue = new Map<string, number>()
   const all = sends.map(({ facts: job, decision }) => outgoingOf(placing, environment, facts, job, decision))
-  // From here on nothing is asked that could throw: a seat that was taken would be held for good.
+  // From here on nothing may throw: a slot that was taken would be held forever.
   for (const [index, { facts: job, decision }] of sends.entries()) {
     const outgoing = all[index] as Outgoing
     if (outgoing.messages.length === 0) {

@@ -1,4 +1,4 @@
-// Calls to providers: their seats come back, those that wait are woken, and the breaker counts calls.
+// Calls to providers: their slots are released, waiting calls are woken, and the breaker counts calls.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFakeWorld } from '../../../test/support/fake-world.ts'

@@ -162,7 +162,7 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
     return settleOutcomes(outgoing.facts, this.#withDeaths(asked), settling, outgoing.later)
   }
 
-  /** Its seat is free as soon as it is over, whatever the job's other calls do. */
+  /** Its slot is free as soon as it has finished, whatever the job's other calls do. */
   async #answered(message: BegunMessage, answer: Promise<Outcome> | undefined, beganAt: Date): Promise<Called> {
     const { pipeline, onFree } = this.#parts
     const { world, limits } = pipeline

@@ -235,7 +235,7 @@ function followUps({ facts, call, next, rest, at, isLeftUnsure, now, random }: F
 
 let lastChosen: { readonly integration: Integration; readonly atMs: number; readonly stored: StoredDetail } | undefined
 
-/** Who sends, in the activity's words. The same one for most of a batch, and told once for all of them. */
+/** Which provider sends, in the words of the activity. The same for most of a batch, so it is built once. */
 export function selected(integration: Integration, now: Date): StoredDetail {
   if (lastChosen?.integration === integration && lastChosen.atMs === now.getTime()) return lastChosen.stored
   const { providerId, identifier } = integration

@@ -101,13 +101,13 @@ const heldFor = (state: JobState | null, now: Date): number =>
 function begunWith(slot: BatchSlot, message: OutgoingMessage, now: Date, heldMs: number): BegunMessage {
   const { id, channel, envelope, integration, other, draft, sending: before } = message
   const sending = beginAttempt(before, now, heldMs)
-  // What is captured asks no provider, so nothing tells when it leaves.
+  // A captured message calls no provider, so nothing reports when it leaves.
   const marksLater = providerOf(integration.providerId)?.marksItself === true && !isCapturing(integration)
   if (draft === undefined) return { slot, id, channel, envelope, sending, before, marksLater, integration, other }
   return { slot, id, channel, envelope, sending, before, marksLater, integration, other, draft }
 }
 
-/** A provider that breaks over a message must not cost those that hold seats already: that message goes alone. */
+/** A provider that fails over a message must not cost those that already hold slots: that message goes alone. */
 function sharingOf(message: OutgoingMessage, outgoing: Outgoing): Sharing | undefined {
   try {
     return sharingAt(message, outgoing)
