@@ -44,7 +44,7 @@ export function installRoute(app: FastifyInstance, route: Route, context: RouteC
     schema: schemaOf(route),
     ...(writtenBy === undefined ? {} : { serializerCompiler: () => writtenBy }),
     config: { judgesText: route.judgesText },
-    // Before the body is read: a stranger cannot make us parse megabytes.
+    // Before the body is read: an unauthenticated client cannot make us parse megabytes.
     onRequest: async (request, reply) => {
       const caller = await context.authenticate(request.headers.authorization, request.ip)
       if (context.world.tracer !== undefined && route.category === 'trigger') trace(request, reply, route, context)

@@ -1,4 +1,4 @@
-// How values are read for comparison: as a number, a moment, a boolean or text; and how they are told afterwards.
+// How values are read for comparison: as a number, a timestamp, a boolean or text; and how they are shown afterwards.
 import { canonicalJson } from '../canonical-json.ts'
 import { timestampOfText } from '../time/iso-timestamp.ts'
 
@@ -41,7 +41,7 @@ export function jsonOf(text: string): unknown {
 /** Enough to see what was compared; the whole value may be half a megabyte. */
 const shownLengthMax = 256
 
-/** A value as it is told in a detail. */
+/** A value as it appears in a detail. */
 export function shown(value: unknown): string {
   const text = textOf(value) ?? (value === null ? 'null' : 'undefined')
   // A cut may go through a pair of surrogates, and no JSON column holds the half of one.

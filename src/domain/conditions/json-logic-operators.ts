@@ -1,4 +1,5 @@
-// The operators of JSON logic that take values and give one: the standard ones, and those on texts, ranges and moments.
+// The operators of JsonLogic that take values and return one: the standard ones, and those on texts, ranges and
+// timestamps.
 import { canonicalJson } from '../canonical-json.ts'
 import { timestampOfText } from '../time/iso-timestamp.ts'
 import { booleanOf, dateOf, numberOf, textOf } from './condition-values.ts'
@@ -9,7 +10,7 @@ export interface Operator {
   /** How many operands it takes. */
   readonly least: number
   readonly most: number
-  /** A comparison: what it compared is told in the detail. */
+  /** A comparison: what it compared appears in the detail. */
   readonly compares: boolean
   /** Looks for one of its two operands in the other, so that each may be gone through many times. */
   readonly looksThrough: boolean
@@ -32,7 +33,9 @@ export const isMissing = (value: unknown): value is null | undefined => value ==
 /** As the standard has it: an empty list is false, and so is what JavaScript takes for it. */
 export const isTrue = (value: unknown): boolean => (Array.isArray(value) ? value.length > 0 : Boolean(value))
 
-/** Numbers, booleans and moments are equal whichever way they are written; texts and all else to the letter. */
+/**
+ * Numbers, booleans and timestamps are equal however they are written; texts and everything else must match exactly.
+ */
 const equals = (one: unknown, other: unknown): boolean => equalTo(one)(other)
 
 /** For one value that is compared with many: it is read only once in each way. */
@@ -148,7 +151,7 @@ function timestampAgo({ amount, unit }: Ago, now: Date): number {
   return then.getTime()
 }
 
-/** False where the value is no moment. */
+/** False if the value is not a timestamp. */
 const ago =
   (judge: (at: number, ago: number, now: number, before: number) => boolean) =>
   ([value, span]: Values, now: Date): boolean => {

@@ -1,4 +1,4 @@
-// What is wrong with the rule that skips a step, told when it is saved: each mistake by its path below `skip`.
+// What is wrong with the rule that skips a step, reported when it is saved: each error by its path below `skip`.
 import { nearest } from '../nearest.ts'
 import { pathLengthMax } from '../path.ts'
 import { forms, operationIn } from './json-logic.ts'
@@ -9,7 +9,7 @@ export interface SkipMistake {
   readonly message: string
 }
 
-/** Deeper or larger rules were not written by anybody. */
+/** No one writes deeper or larger rules. */
 const depthMax = 20
 const nodesMax = 500
 const textLengthMax = 4096

@@ -40,7 +40,7 @@ export interface OutcomeSituation {
   readonly downUntil?: Date | undefined
   /** Whether another integration of the channel has not had its turn. */
   readonly hasOther: boolean
-  /** Whether anybody is left who could repeat it. */
+  /** Whether there is another integration that could repeat it. */
   readonly canRepeat: boolean
   readonly now: Date
   /** From 0 up to 1. */

@@ -23,7 +23,7 @@ const bodyDepthMax = 10
 /** As long as a single value that is a template may be. */
 const bodyTextLengthMax = 10_000
 
-/** What every call tells; a body's own members have other names. */
+/** The fields that every request has; the fields of a body have other names. */
 export const reservedFields = ['subscriber', 'payload', 'workflow', 'step', 'transactionId', 'notificationId'] as const
 
 /** What the call itself says. */
@@ -132,7 +132,7 @@ function bodyMistakes(body: unknown, path: string): CallMistake[] {
     .map((one) => ({ path: one.path, message: `must not be longer than ${bodyTextLengthMax} characters` }))
 }
 
-/** Every text of the settings that is a template, with its path: for whoever can tell whether it can be parsed. */
+/** Every template in the settings, with its path: for the code that checks whether it can be parsed. */
 export function customTexts(metadata: CustomMetadata, path = 'metadata'): { path: string; text: string }[] {
   return [
     { path: `${path}.url`, text: metadata.url },
@@ -177,7 +177,7 @@ export function nextCallAt(
 ): Date | undefined {
   if (calls >= callsMax) return undefined
   const waits = callWaitsMs.slice(Math.max(0, calls - 1))
-  // Full jitter, as for messages; a service that asks for more patience gets what is left of it.
+  // Full jitter, as for messages; a service that asks for a longer wait gets what is left of the time.
   const jitteredMs = Math.round((waits[0] ?? 0) * random)
   const retryAfterMaxMs = waits.reduce((sum, ms) => sum + ms, 0)
   return new Date(now.getTime() + Math.max(jitteredMs, Math.min(retryAfterMs, retryAfterMaxMs)))

@@ -51,7 +51,7 @@ export const skipSentences: Readonly<Record<SkipReason, string>> = {
   tooOften: 'it was redriven the maximum number of times',
 }
 
-/** A job keeps a line of each: a step that fails so often needs mending elsewhere. */
+/** A job stores one line for each: a step that fails so often must be fixed elsewhere. */
 export const redrivesPerJobMax = 20
 
 export interface Failure {
@@ -175,7 +175,7 @@ function jobPlan(
   return failureOf(job.details).reason === 'buried' ? { job, way: 'send', messageIds: [], isReached } : 'perhapsSent'
 }
 
-/** A wait that was buried at its end: it gathered what nobody else will tell. */
+/** A wait that was buried at its end: it collected events that nothing else will send. */
 function wasWaiting({ details }: MendableJob): boolean {
   const raw = details.findLast(({ code }) => code === 'buried')?.raw
   return raw !== undefined && buriedFacts(raw).status === 'delayed'
@@ -208,7 +208,7 @@ function reopened(jobs: readonly MendableJob[], plans: readonly JobPlan[]): stri
     .map((job) => job.id)
 }
 
-/** What a redriven job remembers: where it is decided anew, nothing but what it was held back for. */
+/** What a redriven job remembers: if it is decided again, nothing but why it was held back. */
 export function redrivenState({ job, way, isReached }: JobPlan, redriveId: string | undefined): JobState {
   const { state } = job
   const redrives = (state?.redrives ?? 0) + 1
@@ -277,7 +277,7 @@ function contains(text: string, wanted: string): boolean {
   return within.includes(plain) || within.includes(JSON.stringify(plain).slice(1, -1))
 }
 
-/** What was mended is remembered for so long. */
+/** Redrives and retractions are kept for this long. */
 export const recoveriesKeptMs = 90 * 24 * 60 * 60_000
 
 /** `buried`: it met a fault of ours again and again, and is listed among what was buried. */

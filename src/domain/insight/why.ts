@@ -1,4 +1,4 @@
-// Why somebody was told something, or was not: the answer as callers see it.
+// Why a subscriber was notified, or was not: the answer as callers see it.
 import type { Channel } from '../delivery/integration.ts'
 import { jobStatuses } from '../delivery/job.ts'
 import type { MessageStatus } from '../messages/message.ts'
@@ -100,11 +100,11 @@ export interface Why {
   readonly steps: readonly WhyStep[]
 }
 
-/** There is no notification to tell of. */
+/** There is no notification to explain. */
 export interface WhyAbsent {
   readonly workflow: WhyWorkflow
   readonly subscriberId: string
-  /** The moment that was asked about. */
+  /** The time in question. */
   readonly at?: string
   readonly summary: string
   readonly steps: readonly []

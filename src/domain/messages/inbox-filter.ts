@@ -33,7 +33,7 @@ const textLengthMax = 256
 const forbiddenNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 const flags = ['read', 'archived', 'snoozed', 'seen'] as const
 const timestamps = ['createdGte', 'createdLte'] as const
-/** The last moment that a date of JavaScript can be. */
+/** The latest time that a JavaScript date can represent. */
 const timestampMax = 8.64e15
 
 /** What is wrong with a filter, in a sentence. */

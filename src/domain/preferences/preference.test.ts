@@ -1,4 +1,4 @@
-// Preferences: how the four sources are merged, how a choice is changed, and when gathered things are told.
+// Preferences: how the four sources are merged, how a choice is changed, and when collected events are sent.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PreferenceSources, ResolvedChannel, SubscriberPreferences } from './preference.ts'

@@ -36,7 +36,7 @@ export const cronLengthMax = 255
 
 const wanted = 'must be five fields (minute, hour, day of the month, month, day of the week) such as 30 9 * * MON-FRI'
 
-/** What it says, or words on what to mend. */
+/** The parsed line, or a message about what to fix. */
 export function cronOf(text: unknown): { readonly cron: Cron } | { readonly mistake: string } {
   if (typeof text !== 'string' || text.length > cronLengthMax) return { mistake: wanted }
   const given = text.trim().split(/[ \t]+/)
@@ -117,8 +117,8 @@ export function comesEveryYear(cron: Cron): boolean {
 const searchedDaysMax = 8 * 366 + 1
 
 /**
- * The first moment after `after` at which the line comes, by the clocks of the zone. A time that clocks skip comes at the
- * moment they jump past it; one that they show twice comes the first time only. Undefined when it never comes.
+ * The first time after `after` at which the line matches, by the clocks of the zone. A time that clocks skip occurs
+ * when they jump past it; one that they show twice occurs only the first time. Undefined if it never occurs.
  */
 export function nextCron(cron: Cron, after: Date, zone: string): Date | undefined {
   const now = wallTimeAt(after, zone)

@@ -62,7 +62,7 @@ function names(config: TimedConfig, unit: string, day: Date): boolean {
   return wanted?.getUTCDate() === day.getUTCDate()
 }
 
-/** The first moment after now of all that fit; what clocks skip is shifted by as much. */
+/** The first time after now of all that match; what clocks skip is shifted by as much. */
 function searched(metadata: TimedDigest, nowMs: number, zone: string): number {
   const config = metadata.timed ?? {}
   const fits = (wall: number): boolean => {

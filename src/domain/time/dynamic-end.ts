@@ -1,4 +1,4 @@
-// When something ends whose end stands in the payload: a moment, or a duration from now.
+// The end of something whose end is in the payload: a timestamp, or a duration from now.
 import { payloadValueAt } from '../path.ts'
 import { durationMs, durationMsMax } from './duration.ts'
 import { timestampOfText } from './iso-timestamp.ts'
@@ -17,7 +17,7 @@ export interface DynamicQuestion {
   readonly acceptedAt: Date
 }
 
-/** A moment as ISO 8601 text with its zone, and nothing else. */
+/** A timestamp as ISO 8601 text with its zone, and nothing else. */
 export function timestampEndOf(question: DynamicQuestion): DynamicEnd {
   const { payload, path, now, acceptedAt } = question
   const value = payloadValueAt(payload, path)
@@ -30,7 +30,7 @@ export function timestampEndOf(question: DynamicQuestion): DynamicEnd {
   return { until: timestamp.at }
 }
 
-/** A moment, or a duration as an object with amount and unit. */
+/** A timestamp, or a duration as an object with amount and unit. */
 export function dynamicEndOf(question: DynamicQuestion): DynamicEnd {
   const { payload, path, now } = question
   const value = payloadValueAt(payload, path)

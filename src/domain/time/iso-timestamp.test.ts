@@ -1,4 +1,4 @@
-// Moments as text.
+// Timestamps as text.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isoTextOf, timestampOfText } from './iso-timestamp.ts'

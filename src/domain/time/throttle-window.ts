@@ -7,7 +7,7 @@ import { dynamicEndOf } from './dynamic-end.ts'
 import type { TimingMistake } from './timing-mistakes.ts'
 import { durationMistakes, isObject, keyMistakes, oneOf, requiredPathMistakes } from './timing-mistakes.ts'
 
-/** More than anybody is told of anything; below what the count of a window can hold. */
+/** More than anyone is ever sent; below what the count of a window can store. */
 export const thresholdMax = 1_000_000
 
 export function throttleMistakes(metadata: unknown, path = 'metadata'): TimingMistake[] {

@@ -1,4 +1,4 @@
-// What can never run in the settings of a delay or a digest, told in words that say what to mend.
+// What can never run in the settings of a delay or a digest, reported with what to fix.
 import { isPath, pathLengthMax } from '../path.ts'
 import type { DelayMetadata, DigestMetadata, TimeUnit } from '../workflows/workflow.ts'
 import { ordinals, ordinalValues, timeUnits, weekDays } from '../workflows/workflow.ts'

@@ -1,4 +1,4 @@
-// Whether a workflow's steps have somebody to send for them: its integrations' status.
+// Whether the channels of a workflow's steps have active integrations.
 import type { Channel, IntegrationStatus } from '../delivery/integration.ts'
 import { channels, channelsWithPrimary } from '../delivery/integration.ts'
 import type { NotificationStep } from './workflow.ts'

@@ -24,7 +24,7 @@ const originWords: Readonly<Record<WorkflowOrigin, OriginWord>> = {
   external: 'external',
 }
 
-/** What callers are told of where a workflow comes from. */
+/** What callers see about the origin of a workflow. */
 export const originWord = (origin: WorkflowOrigin): OriginWord => originWords[origin]
 
 /** What would keep a step from sending now; nothing that is stored can never run. */

@@ -92,7 +92,7 @@ export type DelayMetadata = { readonly extendToSchedule?: boolean } & (
       readonly unit?: TimeUnit
       readonly timed?: TimedConfig
     }
-  /** The payload holds a moment, or a duration `{amount, unit}`, at this path. */
+  /** The payload has a timestamp, or a duration `{amount, unit}`, at this path. */
   | { readonly type: 'dynamic'; readonly dynamicKey: string }
 )
 
@@ -114,7 +114,7 @@ export interface CustomMetadata {
   readonly url: string
   readonly method?: 'POST' | 'PUT' | 'PATCH'
   readonly headers?: Readonly<Record<string, string>>
-  /** Members of the body beside what every call tells; texts are templates. */
+  /** Fields of the body in addition to those of every request; texts are templates. */
   readonly body?: Readonly<Record<string, unknown>>
   readonly timeoutMs?: number
   /** A call that failed for good lets the next steps run. */

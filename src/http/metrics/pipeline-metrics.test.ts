@@ -1,4 +1,4 @@
-// The pipeline's metrics as text: what is asked of the database, how often, and what is told without it.
+// The pipeline's metrics as text: what is queried from the database, how often, and what is reported without it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFakeWorld } from '../../../test/support/fake-world.ts'

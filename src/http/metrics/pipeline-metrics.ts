@@ -141,7 +141,10 @@ function namedCounts({ meter }: World, ready: readonly Reading[]) {
   } as const
 }
 
-/** Scrapes that come together share an answer; while the database is away there is none, and the counts are still told. */
+/**
+ * Concurrent scrapes share a result; while the database is unavailable there is none, and the counters are still
+ * reported.
+ */
 function createDepths(db: Sql, world: World, clock: Clock): () => Promise<readonly LaneDepth[]> {
   let askedAtMs = Number.NEGATIVE_INFINITY
   let answer: Promise<readonly LaneDepth[]> = Promise.resolve([])

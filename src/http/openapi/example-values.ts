@@ -1,4 +1,4 @@
-// What the members of examples hold, by their names: one small world of Ada, her order and its shop.
+// The values of examples, by field name: one small world of Ada, an order and its shop.
 import type { Place } from './example.ts'
 
 type Schema = Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-// The page on which a recipient chooses what they are told, and on which channels; and the pages for links that do not work.
+// The page on which a recipient chooses what they receive, and on which channels; and the pages for invalid links.
 import type { Channel } from '../../domain/delivery/integration.ts'
 import { channels } from '../../domain/delivery/integration.ts'
 import type { Box, Ticks } from '../../domain/preferences/preference-boxes.ts'
@@ -14,7 +14,7 @@ const channelNames: Readonly<Record<Channel, string>> = {
   push: 'Push',
 }
 
-/** `unsubscribed` and `saved` tell what was just done. */
+/** `unsubscribed` and `saved` say what was just done. */
 export function preferencePage(choices: Choices, done?: 'unsubscribed' | 'saved'): string {
   const { workflow, boxes } = choices
   const heading = 'Notification preferences'
@@ -80,7 +80,7 @@ export function ticksOf(form: URLSearchParams): Ticks | undefined {
   return { workflow: read('workflow'), everywhere: read('everywhere') }
 }
 
-/** The same for a link that was altered, and for one whose owner is gone: it says nothing of anybody. */
+/** The same for a link that was altered, and for one whose owner is gone: it reveals nothing about anyone. */
 export const deadLinkPage = page(
   'This link does not work',
   html`<h1>This link does not work</h1>

@@ -20,7 +20,7 @@ const mediumBytesPerEnvironmentMax = mediumBytesMax / 4
 /** Four of the largest that any route takes. */
 const largeBytesMax = 104 * mebibyte
 const largeBytesPerEnvironmentMax = largeBytesMax / 2
-/** Longer, and the caller is better told than kept. */
+/** After this long, an error is better for the caller than waiting. */
 const waitMs = 5_000
 const retryAfterSeconds = '5'
 

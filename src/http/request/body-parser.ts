@@ -112,7 +112,7 @@ export async function readLargeJsonBody(bytes: Buffer, rules: LargeBodyRules): P
   return body
 }
 
-/** A bulk of more is refused by its schema, and told so whether all of it was read or not. */
+/** A larger bulk body is rejected by its schema, and reported as such whether all of it was read or not. */
 const eventsReadMax = 10 * eventsPerCallMax
 
 /** As most bulk bodies have: pieces would cost more than the few milliseconds that such a body takes. */
@@ -203,7 +203,7 @@ export function refuseUnstorableText(value: unknown, path: string): void {
 
 const join = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)
 
-/** A path fit to be told. */
+/** A path that is safe to show. */
 export function shownPath(path: string): string {
   return path.slice(0, namedPathMax).toWellFormed().replaceAll('\u0000', '\uFFFD')
 }

@@ -1,4 +1,4 @@
-// Files in a payload: taken out and decoded, or told what to mend.
+// Attachments in a payload: extracted and decoded, or rejected with what to fix.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRandom } from '../../../test/support/random.ts'

@@ -1,4 +1,4 @@
-// An event as a caller sends it, read part by part: what is well-formed, and what to mend.
+// An event as a caller sends it, read part by part: what is well-formed, and what to fix.
 import { Type } from 'typebox'
 import type { GivenEvent } from '../../accept/judge-events.ts'
 import type { EventRequest, Recipient, TenantMention, TopicRecipient } from '../../domain/delivery/event.ts'
@@ -15,7 +15,7 @@ import { Mistakes } from './mistakes.ts'
 import { overfull } from './parse-in-turns.ts'
 import { elementCheck } from './validator.ts'
 
-/** Up to here it is told how large an event is; beyond it is not worth counting. */
+/** Up to here the size of an event is reported; beyond it is not worth counting. */
 const farTooLargeBytes = 8 * eventBytesMax
 const transactionIdLengthMax = 255
 /** A recipient that is left out is named up to here; more are only counted. */
@@ -164,7 +164,10 @@ interface Recipients {
   readonly warnings: readonly string[]
 }
 
-/** What is valid runs; what is not is left out and told as a warning. Nothing valid: the event has no recipients. */
+/**
+ * Valid recipients are notified; invalid ones are ignored with a warning. If none is valid, the event has no
+ * recipients.
+ */
 function readRecipients(to: readonly unknown[]): Recipients {
   const recipients = new Map<string, Recipient>()
   const topics: TopicRecipient[] = []
@@ -182,7 +185,7 @@ function readRecipients(to: readonly unknown[]): Recipients {
   return { recipients: [...recipients.values()], topics, warnings }
 }
 
-/** Somebody named alone: there is nobody else for whom the event could run without them. */
+/** A single recipient: there is no one else for whom the event could run without them. */
 function readSingleRecipient(to: unknown): Recipients | Mistakes {
   const read = readRecipientOrTopic(to)
   if (read instanceof Mistakes) return read

@@ -38,7 +38,7 @@ export interface ScanLimits {
   readonly valuesMax: number
   /** Commas outside of texts: members and elements of any kind, numbers included. */
   readonly commasMax?: number
-  /** A part that has more bytes is told of. */
+  /** A part with more bytes is reported. */
   readonly pieceBytes: number
   /** What a part may hold: an object in the outermost value, or anything in an array there, such as one of many events. */
   readonly partValuesMax?: number

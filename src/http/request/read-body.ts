@@ -66,7 +66,7 @@ export class BodyShare {
     }
   }
 
-  /** Nobody waits for what would come of it. */
+  /** No one waits for its result. */
   throwIfOver(): void {
     if (this.#isOver) throw new Problem(400, 'The connection was closed before the whole body was read')
   }
@@ -84,7 +84,7 @@ export class BodyShare {
   }
 }
 
-/** Undefined where it is not told in advance. */
+/** Undefined if it is not announced in advance. */
 export function announcedBytes({ headers }: Pick<FastifyRequest, 'headers'>): number | undefined {
   if (headers['transfer-encoding'] !== undefined) return undefined
   return Number(headers['content-length'] ?? 0)

@@ -50,7 +50,7 @@ export async function integrationChange(
   }
 }
 
-/** Of one that is gone only its successor is told, where it had one. */
+/** For a deleted integration only its successor is recorded, if it had one. */
 export async function auditIntegrationDeletion(
   tx: Tx,
   world: World,

@@ -70,7 +70,7 @@ export function refuseOversize(sent: { credentials?: Credentials; configurations
   if (Object.keys(errors).length > 0) throw invalid(errors)
 }
 
-/** There is nothing yet that could be kept, and the mark itself is a secret that everybody knows. */
+/** There is nothing yet that could be kept, and the placeholder itself would be a publicly known secret. */
 export function refuseHidden(given: { credentials?: Credentials; configurations?: Configurations }): void {
   const errors: FieldErrors = {}
   for (const part of ['credentials', 'configurations'] as const) {
@@ -134,7 +134,7 @@ export function refuseOneMore(integrationStatuses: readonly IntegrationStatus[],
   }
 }
 
-/** Decides anew who is primary of a channel, from how things stand after the change. */
+/** Decides again which integration of a channel is primary, from the state after the change. */
 export async function settlePrimary(
   tx: Tx,
   environment: Environment,

@@ -172,7 +172,7 @@ export async function answerAction(
   })
 }
 
-/** One of the reader's own, in the contexts of their session; nobody else changes it before the transaction ends. */
+/** One of the reader's own, in the contexts of their session; no one else changes it before the transaction ends. */
 async function held(tx: Tx, { environment, id: subscriberId, contextKeys }: Reader, id: string): Promise<MessageRow> {
   const row = isUuid(id) ? await lockMessage(tx, environment, { id, subscriberId }) : undefined
   const isTheirs = row?.channel === 'in_app' && sameKeys(row.context_keys ?? [], contextKeys)

@@ -30,7 +30,7 @@ interface Call {
   readonly idempotency: Idempotency | undefined
 }
 
-/** The messages that were marked, in the order they were asked for. Ids that are nobody's here are left out. */
+/** The messages that were marked, in the order of the request. Unknown ids are ignored. */
 export async function markSome(
   db: Db,
   world: World,

@@ -45,7 +45,7 @@ export interface FirstStart {
   readonly newKey: string | undefined
 }
 
-/** This node cannot work with this database; the message says what to mend. */
+/** This node cannot work with this database; the message says what to fix. */
 export class StartError extends Error {
   constructor(message: string) {
     super(message)
@@ -95,7 +95,7 @@ async function addFirstKey(
   world: World,
   development: Environment,
 ): Promise<{ key: string; stored: ApiKey[] } | undefined> {
-  // Revoked keys count: a start must not open what somebody closed on purpose.
+  // Revoked keys count: a start must not reopen what was closed on purpose.
   if ((await listApiKeys(tx, development, { offset: 0, limit: 1 })).length > 0) return undefined
   const key = newApiKey()
   const stored = await addKey(tx, world, development, key, { name: 'First key', configured: false })
@@ -164,8 +164,8 @@ async function addBuiltIns(tx: Tx, world: World, environment: Environment, captu
 }
 
 /**
- * Where customers wait, the built-in e-mail is on once it is real. One that somebody switched off stays off; one that
- * is on without a mail server is warned of, since what it keeps reaches nobody.
+ * In Production the built-in e-mail is on once it can really send. If it was switched off, it stays off; if it is on
+ * without a mail server, a warning is logged, since what it captures reaches no one.
  */
 async function fitBuiltInMail(tx: Tx, world: World, production: Environment, mailIsReal: boolean): Promise<Change[]> {
   await lockIntegrations(tx, production)
@@ -190,7 +190,7 @@ async function fitBuiltInMail(tx: Tx, world: World, production: Environment, mai
   return [await integrationChange(tx, production, { action: 'change', before, after })]
 }
 
-/** What the installation keeps to tell whether a node holds the right key. */
+/** What the installation stores to verify that a node has the right key. */
 export function sealedCheck(world: World): Buffer {
   return world.sealer.seal(checkScope, 'installation', checkRecord, checkText)
 }

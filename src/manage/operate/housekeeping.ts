@@ -1,4 +1,5 @@
-// Work that nobody waits for: expired idempotency answers and the subscriptions of deleted topics swept, partitions made ahead.
+// Background work: sweeps expired idempotency responses and the subscriptions of deleted topics, creates partitions
+// ahead.
 import type { Db } from '../../db/sql.ts'
 import type { RetentionDays } from '../../domain/operate/retention.ts'
 import type { SweptFiles } from '../../store/events/attachments.ts'
@@ -40,7 +41,7 @@ export async function sweep(db: Db, world: World, signal?: AbortSignal): Promise
   return total + (await sweepOldAttachments(db, world, signal)) + (await sweepOldCounts(db, world, signal))
 }
 
-/** A run that is over for an hour will not ask for its files again; where something failed they help to mend it. */
+/** A run that ended an hour ago will not need its files again; if something failed they help to recover. */
 async function sweepOldAttachments(db: Db, world: World, signal?: AbortSignal): Promise<number> {
   const now = world.now().getTime()
   const ages = { overBefore: new Date(now - hourMs), failedBefore: new Date(now - 7 * 24 * hourMs) }

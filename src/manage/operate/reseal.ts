@@ -18,7 +18,7 @@ import { resealChannels } from '../../store/people/subscriber-channels.ts'
 import type { World } from '../../world/world.ts'
 import { StartError, sealedCheck } from './first-start.ts'
 
-/** What one batch did: how many rows were sealed anew, and the last of them, for the next batch to go on from. */
+/** The result of one batch: how many rows were resealed, and the last of them, from which the next batch continues. */
 export interface ResealedBatch {
   readonly count: number
   readonly last: string | undefined
@@ -75,7 +75,7 @@ const kinds: readonly { what: string; reseal: Reseal }[] = [
   },
 ]
 
-/** Returns how many values were sealed anew. Stored idempotent answers are left: they expire within a day. */
+/** Returns how many values were resealed. Stored idempotent responses are skipped: they expire within a day. */
 export async function reseal(db: Db, world: World, progress: Progress): Promise<number> {
   let total = 0
   world.sealer.sealIn(2)

@@ -11,7 +11,7 @@ import { sweepBuriedTasks } from '../../store/jobs/tasks.ts'
 import { findRetentionProgress, listMonths, noteSwept, oldestStrayAt } from '../../store/operate/retention.ts'
 import type { World } from '../../world/world.ts'
 
-/** Small enough that nobody waits for a batch's locks. */
+/** Small enough that no one waits for a batch's locks. */
 const rowsPerBatch = 2_000
 
 interface Bounds {

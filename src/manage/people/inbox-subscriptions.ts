@@ -1,4 +1,4 @@
-// A reader's own subscriptions to topics: subscribe, rename, unsubscribe. Nobody else's can be named.
+// A reader's own subscriptions to topics: subscribe, rename, unsubscribe. Those of others cannot be addressed.
 import type { Db, Sql } from '../../db/sql.ts'
 import type { Reader } from '../../domain/messages/inbox.ts'
 import type { InboxSubscription } from '../../domain/messages/inbox-subscription.ts'

@@ -61,7 +61,7 @@ export async function subscribeToTopic(
     const errors = requests.flatMap((request) => requestError(call.topic.key, request, known) ?? [])
     const refused = new Set(errors.map((error) => error.subscriberId))
     const fit = requests.filter((request) => !refused.has(request.subscriberId))
-    // Before the topic is made: a call that subscribes nobody changes nothing.
+    // Before the topic is created: a request that subscribes no one changes nothing.
     if (fit.length === 0) throw allFailed(subscriptionsResult([], errors))
     const { topic } = await ensureTopic(tx, world, environment, call.topic)
     const subscribed = await insertMissing(tx, world, environment, { topic, requests: fit, known })

@@ -123,7 +123,7 @@ export async function retractEvent(
     const eventId = (await findEventIds(tx, environment, [transactionId])).get(transactionId)
     const event = eventId === undefined ? undefined : await callOffEvent(tx, environment, eventId, now)
     if (eventId === undefined || event === undefined) throw notFound(`No event has the transactionId ${transactionId}`)
-    // Nobody else is found for it.
+    // No further recipients are resolved for it.
     await deleteTasks(tx, environment, [eventId])
     const [version] = await findVersions(tx, environment, [event.version_id])
     const steps = version?.definition.steps ?? []

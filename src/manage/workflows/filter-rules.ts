@@ -49,7 +49,7 @@ export function filterOfGiven(given: GivenFilter): StepFilter {
 function partOfGiven(given: GivenFilterPart): FilterPart {
   const members = membersOf[given.on].filter((member) => given[member] !== undefined)
   const part = Object.fromEntries(members.map((member) => [member, given[member]]))
-  // Whether all of them are there is told by the mistakes, before anything is stored.
+  // Whether all of them exist is reported by the errors, before anything is stored.
   return { on: given.on, ...part } as FilterPart
 }
 
@@ -58,7 +58,7 @@ interface WithFilters {
   readonly variants?: readonly WithFilters[]
 }
 
-/** `place` is where the caller's list has the step, which is what mistakes are told by; steps are in the order they run. */
+/** `place` is the position of the step in the caller's list, which errors refer to; steps are in the order they run. */
 export function filterMistakes(
   given: readonly WithFilters[],
   arranged: readonly { readonly step: NotificationStep; readonly place: number }[],

@@ -46,7 +46,7 @@ const emptyDefinition: Omit<StoredDefinition, 'name'> = {
   subscriberVariables: [],
 }
 
-/** How mistakes are told: by the places of the first api, unless another one has its own. */
+/** How errors are reported: by the paths of API v1, unless another API has its own. */
 interface ErrorTranslation {
   translate(mistake: Mistake): Mistake
   /** Those that were found before, in words of the other api already. */

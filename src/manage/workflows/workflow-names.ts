@@ -28,7 +28,7 @@ export async function refuseUnknownNames(
 
 type Unknown = (names: readonly string[]) => Promise<readonly string[]>
 
-/** By whoever knows which of the names nobody has. */
+/** By the code that knows which of the names do not exist. */
 export async function refuseNames(
   { steps }: WorkflowDefinition,
   find: { layouts: Unknown; feeds: Unknown },

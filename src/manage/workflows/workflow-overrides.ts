@@ -101,7 +101,7 @@ export async function removeOverride(
   })
 }
 
-/** As it is once nobody else changes it. */
+/** Its state once no one else can change it. */
 async function overrideLocked(tx: Tx, environment: Environment, name: OverrideName): Promise<StoredOverride> {
   const found = await overrideNamed(tx, environment, name)
   await lockOverride(tx, environment, found._id)

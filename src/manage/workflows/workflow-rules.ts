@@ -1,4 +1,4 @@
-// What a workflow must be before it is stored: every mistake in it, found at once and told by its place.
+// What a workflow must be before it is stored: every error in it, found at once and reported by its path.
 import { isDeepStrictEqual } from 'node:util'
 import { compilePayloadSchema, payloadSchemaBytesMax } from '../../commit/payload-schema.ts'
 import { skipMistakes } from '../../domain/conditions/skip-mistakes.ts'
@@ -26,7 +26,7 @@ export const workflowsMax = 10_000
 /** Read for every event: a run needs all of it. */
 const definitionBytesMax = 512 * 1024
 const dataBytesMax = 64 * 1024
-/** A workflow can be wrong in a thousand places; the first of them are enough to mend it. */
+/** A workflow can be invalid in a thousand places; the first few errors are enough to fix it. */
 const mistakesMax = 100
 
 export const unknownWorkflow = (id: string) => notFound(`Workflow ${id} was not found`)
@@ -122,7 +122,7 @@ function variantMistakes(type: RunnableStepType, variant: StepVariant, path: str
 function partMistakes(type: RunnableStepType, part: NotificationStep, path: string): Mistake[] {
   const found = [...stepOf(type).mistakes(part), ...templateMistakes(part.template)]
   if (type === 'custom' && found.length === 0) found.push(...callMistakes(part.metadata as CustomMetadata))
-  // Of settings of an unknown kind nobody can say which belong to it.
+  // For settings of an unknown kind it is impossible to say which fields belong to it.
   const isKnownKind = found.every((mistake) => mistake.path !== 'metadata.type')
   return [
     ...found.map((mistake) => ({ path: `${path}.${dotted(mistake.path)}`, message: mistake.message })),

@@ -51,13 +51,13 @@ export interface Mistake {
 
 export interface ArrangedStep {
   readonly step: NotificationStep
-  /** Where it stood in the caller's list, which is what mistakes are told by. */
+  /** Its position in the caller's list, which errors refer to. */
   readonly place: number
 }
 
 /**
  * The steps in the order they run. A step that names the `_id` or `uuid` of one of the `existing` keeps that one's ids:
- * open digests are found by them. Steps whose order cannot be told stay in the caller's.
+ * open digests are found by them. Steps whose order cannot be determined stay in the caller's order.
  */
 export function arrangeSteps(
   given: readonly GivenStep[],
@@ -251,7 +251,7 @@ function metadataOfGiven(given: GivenMetadata): StepMetadata {
           },
         }),
   }
-  // What does not belong to its kind is told by the step's own mistakes, before anything is stored.
+  // What does not belong to its kind is reported by the step's own errors, before anything is stored.
   return settings as unknown as StepMetadata
 }
 

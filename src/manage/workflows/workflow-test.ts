@@ -1,4 +1,4 @@
-// A test of a workflow: what of it is to run, and what it is told where the caller says nothing.
+// A test of a workflow: which parts run, and the defaults for what the caller omits.
 import type { Sql } from '../../db/sql.ts'
 import type { EventTest } from '../../domain/delivery/event.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -38,7 +38,7 @@ export async function planTest(db: Sql, environment: Environment, call: TestCall
   return { name: identifier, payload, test: { ...chosen, skipDelays: call.skipDelays ?? true } }
 }
 
-/** One person, and not one whom a slip of the pen would make: nobody could tell why nothing arrived. */
+/** One recipient, and not one that a typo would create: no one could say why nothing arrived. */
 async function refuseOthers(db: Sql, environment: Environment, to: unknown): Promise<void> {
   if (typeof to === 'object' && to !== null && isTopicRecipient(to)) {
     throw invalidField('to', 'to must be a subscriberId or a subscriber: a test has one recipient')

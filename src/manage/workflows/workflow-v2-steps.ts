@@ -133,7 +133,7 @@ function lookBackMistakes({ type, cron, lookBackWindow }: Controls, path: string
   return [{ path: `${path}.lookBackWindow`, message: 'must be omitted: a timed digest has no look-back window' }]
 }
 
-/** Tells a mistake, found in the model, by its place in what the second api was given. */
+/** Reports an error found in the model by its path in the v2 request. */
 export function asControlErrors(steps: readonly GivenStep[]): (mistake: Mistake) => Mistake {
   return (mistake) => {
     const found = /^steps\.(\d+)\.(.*)$/s.exec(mistake.path)

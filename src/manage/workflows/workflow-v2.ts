@@ -49,7 +49,9 @@ export async function createWorkflowV2(
   )
 }
 
-/** All that the second api can say is given anew; the identifier and whether it is active stay unless given. */
+/**
+ * Everything that API v2 can express is replaced; the identifier and whether it is active are unchanged unless given.
+ */
 export async function replaceWorkflowV2(
   db: Db,
   world: World,

@@ -10,7 +10,7 @@ import { laneNames } from '../../../world/meter.ts'
 import { route } from '../../route.ts'
 import { identifierText, literals, timestamp } from '../../schemas.ts'
 
-/** As long as an ISO 8601 moment can be, and some more. */
+/** Longer than any ISO 8601 timestamp. */
 const timestampLengthMax = 64
 const zoneLengthMax = 64
 /** More values of one filter make a query that no address can hold. */

@@ -1,4 +1,5 @@
-// Why somebody was told something, or was not: /v1/notifications/{notificationId}/why, /v1/subscribers/{subscriberId}/why.
+// Why a subscriber was notified, or was not: /v1/notifications/{notificationId}/why,
+// /v1/subscribers/{subscriberId}/why.
 import { Type } from 'typebox'
 import { ok } from '../../../domain/answer.ts'
 import { channels } from '../../../domain/delivery/integration.ts'
@@ -109,7 +110,7 @@ const whyOrAbsent = Type.Object(
   { title: 'WhyOfSubscriber' },
 )
 
-/** As long as an ISO 8601 moment can be, and some more. */
+/** Longer than any ISO 8601 timestamp. */
 const timestampLengthMax = 64
 const shared = { tag: 'Activity', category: 'global', method: 'GET', scope: 'read' } as const
 

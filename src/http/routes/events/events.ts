@@ -197,7 +197,7 @@ async function readInTurns(events: readonly unknown[], source: EventSource): Pro
   return read
 }
 
-/** A single event that cannot run is the caller's to mend. */
+/** A single event that cannot run is a client error. */
 export function throwIfRejected(answer: Answer<TriggerResult>): Answer<TriggerResult> {
   if (answer.body.status !== 'error') return answer
   throw invalid({ event: { messages: [...(answer.body.error ?? [])] } }, answer.body.error?.join('; '))

@@ -131,7 +131,7 @@ const simulation = Type.Object(
   { title: 'Simulation' },
 )
 
-/** As long as an ISO 8601 moment can be, and some more. */
+/** Longer than any ISO 8601 timestamp. */
 const timestampLengthMax = 64
 
 const body = Type.Object(

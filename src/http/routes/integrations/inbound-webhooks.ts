@@ -45,7 +45,7 @@ export async function installInboundWebhooks(
   const environments = createEnvironments(db)
   const largeBodies = createByteBudget(world, { bytesMax: largeBytesAtOnceMax, waitMs: bodyWaitMs })
   const targets = new WeakMap<FastifyRequest, { environment: Environment; integration: Integration }>()
-  /** Before the body is read: a stranger cannot make us hold megabytes for nothing. */
+  /** Before the body is read: an unauthenticated client cannot make us hold megabytes for nothing. */
   const find = async (request: FastifyRequest<Target>, reply: FastifyReply): Promise<void> => {
     const { environmentId, integrationId } = request.params
     if (!isUuid(environmentId) || !isUuid(integrationId)) throw noSuchWebhook()
@@ -56,7 +56,7 @@ export async function installInboundWebhooks(
     await waitForBodyBudget(largeBodies, request, reply)
   }
   const take = async (request: FastifyRequest<Target>, reply: FastifyReply): Promise<FastifyReply> => {
-    // Some vendors look whether anybody is there before they take an address.
+    // Some vendors check whether the URL responds before they accept it.
     if (request.method === 'HEAD') return reply.code(200).send()
     const target = targets.get(request as FastifyRequest)
     if (target === undefined) throw noSuchWebhook()
@@ -89,7 +89,10 @@ export async function installInboundWebhooks(
   })
 }
 
-/** Large bodies share a budget, and a vendor that finds none left calls again. What is not told in advance may be the largest. */
+/**
+ * Large bodies share a budget, and a vendor that finds none left calls again. A body of unannounced size may be the
+ * largest.
+ */
 async function waitForBodyBudget(
   budget: ByteBudget,
   { headers }: FastifyRequest<Target>,

@@ -10,7 +10,7 @@ import { freeObject, identifierText, literals, timestamp } from '../../schemas.t
 /** The address of a chat's webhook is the longest that a message goes to. */
 const recipientLengthMax = 2048
 const textLengthMax = 200
-/** As long as an ISO 8601 moment can be, and some more. */
+/** Longer than any ISO 8601 timestamp. */
 const timestampLengthMax = 64
 
 // Empty ones are refused: an empty filter that counted as none would let a slip clear the whole outbox.

@@ -7,7 +7,7 @@ import { outsideWays, timePattern } from '../../../domain/preferences/schedule.t
 import { severities, weekDays } from '../../../domain/workflows/workflow.ts'
 import { freeObject, identifierText, literals, nullableBoolean, nullableString, timestamp } from '../../schemas.ts'
 
-/** More pauses in a day than anybody makes. */
+/** More breaks in a day than anyone takes. */
 const rangesPerDayMax = 24
 
 /** An object or null, with one type list instead of a union, for short error messages. */

@@ -1,4 +1,5 @@
-// Topic subscriptions: /v2/topics/{topicKey}/subscriptions, and the ways to ask whether and where somebody is subscribed.
+// Topic subscriptions: /v2/topics/{topicKey}/subscriptions, and the lookups of whether and where a subscriber is
+// subscribed.
 import type { TSchema } from 'typebox'
 import { Type } from 'typebox'
 import { ok } from '../../../domain/answer.ts'

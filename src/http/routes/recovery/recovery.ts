@@ -1,4 +1,4 @@
-// Mending one thing: /v1/notifications/{notificationId}/redrive, /cancel and /retract, and the same of an event.
+// Recovery of one thing: /v1/notifications/{notificationId}/redrive, /cancel and /retract, and the same for an event.
 import { Type } from 'typebox'
 import { ok } from '../../../domain/answer.ts'
 import { channels } from '../../../domain/delivery/integration.ts'

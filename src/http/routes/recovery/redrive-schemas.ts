@@ -4,7 +4,7 @@ import { channels } from '../../../domain/delivery/integration.ts'
 import { failureReasons, redriveStates } from '../../../domain/delivery/redrive.ts'
 import { identifierText, literals, timestamp } from '../../schemas.ts'
 
-/** As long as an ISO 8601 moment can be, and some more. */
+/** Longer than any ISO 8601 timestamp. */
 const timestampLengthMax = 64
 const errorLengthMax = 200
 

@@ -59,7 +59,7 @@ export const integrationFilters = Type.Array(filterOf('IntegrationFilter', field
     'Which messages the integration sends; none means every message. An integration with conditions is never primary.',
 })
 
-/** All members of all kinds: which of them belong together is told by the rules, each by its name. */
+/** The fields of all kinds: which of them belong together is checked by the rules, each by its name. */
 const stepFilterPart = Type.Object(
   {
     on: literals(filterKinds, {

@@ -190,7 +190,7 @@ export const callMembers = {
   ),
 }
 
-/** All settings of steps in one: which of them count, and belong together, is told by the step's own rules. */
+/** The settings of all steps in one: which of them apply, and belong together, is checked by the step's own rules. */
 const metadataOf = <MonthDay extends TSchema>(title: string, monthDay: MonthDay) =>
   Type.Object(
     {

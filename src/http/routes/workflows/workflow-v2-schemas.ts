@@ -43,7 +43,7 @@ const sender = Type.Unsafe<{ email?: string | null; name?: string | null } | nul
   description: 'E-mail: replaces the sender of the integration; templates.',
 })
 
-/** The controls of all types in one: which of them a step has is told by its type. */
+/** The controls of all types in one: which of them a step has is determined by its type. */
 const controlsInput = Type.Object(
   {
     skip: Type.Optional(nullableFreeObject({ description: skipMeaning })),
