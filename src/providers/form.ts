@@ -148,7 +148,7 @@ export const emailSender = {
   senderName: optional(text('Sender name')),
 } as const
 
-/** Every field that is missing or ill-formed, under its path. The values are not among what is told. */
+/** Every field that is missing or malformed, under its path. The values are not included. */
 export function formMistakes(form: CredentialForm, credentials: Credentials): FieldErrors {
   const errors: FieldErrors = {}
   for (const [key, field] of fieldsOf(form)) {

@@ -75,7 +75,7 @@ export interface Probe<Form extends CredentialForm> {
   request(credentials: CredentialsOf<Form>, now: Date): OutboundRequest
   /** Left out: any success is good, and nothing else is. */
   result?(answer: ProviderAnswer, credentials: CredentialsOf<Form>): CheckResult
-  /** The field to mend when the vendor does not know us. */
+  /** The field to fix if the vendor rejects the account. */
   readonly field?: CredentialKey
   /** Where the vendor says what is wrong, as paths of its answer. */
   readonly words?: readonly string[]

@@ -1,4 +1,4 @@
-// What a vendor takes at the most, as data: a message beyond it is refused before anybody is asked.
+// The limits of a vendor, as data: a message beyond them is rejected before the vendor is called.
 import type { Outcome } from '../domain/delivery/outcome.ts'
 import { refused } from '../domain/delivery/outcome.ts'
 import type { OutboundMessage } from '../domain/messages/outbound-message.ts'
@@ -15,7 +15,7 @@ export interface Limits {
   readonly messageBytesMax?: number
   /** Of the request, where the vendor counts that. */
   readonly requestBytesMax?: number
-  /** Requests a second that an ordinary account may make; told in docs/providers.md, not enforced. */
+  /** Requests per second that an ordinary account may make; listed in docs/providers.md, not enforced. */
   readonly perSecond?: number
 }
 

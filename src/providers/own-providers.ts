@@ -8,7 +8,7 @@ import { providerKit } from './kit.ts'
 import type { Provider } from './provider.ts'
 import { addProvider, providerOf } from './registry.ts'
 
-/** What is wrong with a file: told to whoever starts the service. */
+/** What is wrong with a file: reported to whoever starts the service. */
 export class BadProviderFile extends Error {
   constructor(file: string, why: string) {
     super(`The provider file ${file} cannot be used: ${why}`)

@@ -38,8 +38,8 @@ const ownHeaders: ReadonlySet<string> = new Set([
 const replaceable: ReadonlySet<string> = new Set(['accept', 'user-agent'])
 
 /**
- * The request with what the caller adds, or a refusal that says what is wrong with it; values are never told.
- * `recipientMembers`: paths in the body that say where the message goes, which a caller may not add to.
+ * The request with what the caller adds, or a rejection that says what is wrong with it; values are never shown.
+ * `recipientMembers`: paths in the body that determine the recipient, to which a caller may not add.
  */
 export function withPassthrough(
   request: OutboundRequest,
@@ -182,7 +182,7 @@ function withQuery(url: string, given: Fields): string {
   ).toString()
   if (added === '') return url
   const address = new URL(url)
-  // By hand: what stands there already keeps the encoding it came with.
+  // Written out: what is already there keeps its encoding.
   address.search = address.search === '' ? added : `${address.search}&${added}`
   return address.href
 }

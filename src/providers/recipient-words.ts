@@ -4,7 +4,7 @@ import type { OutboundMessage } from '../domain/messages/outbound-message.ts'
 
 /** Shorter pieces of an address are no secrets, and striking them out would leave nothing readable. */
 const struckOutLengthMin = 6
-/** Enough to tell one device from another. */
+/** Enough to distinguish devices. */
 const tokenShown = 4
 
 export function withoutRecipient(outcome: Outcome, message: OutboundMessage): Outcome {

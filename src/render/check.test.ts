@@ -1,4 +1,4 @@
-// What is told of templates when a workflow is saved.
+// What is reported about templates when a workflow is saved.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { templateMistakes } from './check.ts'

@@ -1,4 +1,4 @@
-// What is wrong with the texts of a template, told when a workflow is saved: each by field, line and column.
+// What is wrong with the texts of a template, reported when a workflow is saved: each by field, line and column.
 import { RenderError } from '../domain/workflows/rendering.ts'
 import type { StepTemplate } from '../domain/workflows/workflow.ts'
 import { blocksMax, dataDepthMax, dataTextsMax } from './limits.ts'

@@ -33,7 +33,7 @@ function number(filter: FilterThis, value: unknown): number {
   return Array.isArray(plain) ? plain.length : numberOf(plain, budgetOf(filter)) || 0
 }
 
-/** What it costs to look into a member for a filter, to tell it from the others, and to begin a group with it. */
+/** The cost of reading a field for a filter, of comparing it with the others, and of starting a group with it. */
 const keyedWeight = 8
 const pathWeight = 2
 const distinctWeight = 8

@@ -118,7 +118,7 @@ test('a search for a list in a text is charged as one for its text', options, ()
   assert.equal(error.field, 'template.content')
 })
 
-/** An object that counts how often somebody goes through all of it. */
+/** An object that counts how often all of it is enumerated. */
 function watched(size: number): { object: object; timesRead: () => number } {
   let times = 0
   const entries = Object.fromEntries(Array.from({ length: size }, (_, index) => [`k${index}`, index]))

@@ -96,7 +96,7 @@ interface NamedFilter {
 
 function visitFilter({ name, args }: NamedFilter, template: Template, mode: Mode): void {
   const { filters } = engines[mode]
-  // The one that prints is put there by LiquidJS, under a name that nobody can write.
+  // The output filter is put there by LiquidJS, under a name that templates cannot use.
   if (!name.includes(' ') && (filters[name] === undefined || name === rangeEndFilter)) {
     const meant = nearest(
       name,

@@ -1,7 +1,7 @@
 // Dates in templates: reading what a payload holds, and showing it in a zone and a language.
 import { isLocale, isTimezone } from '../domain/people/subscriber.ts'
 
-/** A moment as somebody's calendar and clock show it. */
+/** A timestamp as a calendar and clock of a zone show it. */
 export interface RenderedDate {
   /** The wall's date and time, held as if it were UTC. */
   readonly wall: Date
@@ -20,8 +20,8 @@ const withoutZone = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?
 const endsWithZone = /(?:[Zz]|GMT|UTC|[+-]\d\d:?\d\d|\))$/
 
 /**
- * The moment a value tells. A date or time without a zone is somebody's wall clock already and is shown as it stands:
- * moving the first of May to another zone would make it the thirtieth of April.
+ * The time in a value. A date or time without a zone is already local time and is shown as it is: moving the first of
+ * May to another zone would make it the thirtieth of April.
  */
 export function timestampOf(
   value: unknown,
@@ -231,13 +231,13 @@ export function formatted(timestamp: RenderedDate, pattern: string): string {
   })
 }
 
-/** Steps that a moment on somebody's wall clock takes, and one of its parts in words of a language: 15 and 4 to 12 µs. */
+/** The steps charged for converting a timestamp to local time, and for one of its parts in words: 15 and 4 to 12 µs. */
 const wallSteps = 8
 const wordSteps = 6
 const wordCodes = new Set('aAbhBcxXZ')
 const wordLetters = /^(?:MMM|E|P|p|z)/
 
-/** How many steps it takes to show a moment in a format of either kind. */
+/** How many steps it takes to show a timestamp in a format of either kind. */
 export function stepsOf(format: string): number {
   let steps = wallSteps
   if (format.includes('%')) {

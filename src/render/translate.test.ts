@@ -1,4 +1,4 @@
-// The filter `t`: which text somebody gets, what is filled in, and that nothing filled in is markup.
+// The filter `t`: which text a subscriber gets, what is filled in, and that nothing filled in is markup.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { freshKey, renderError, sceneRenderer, scopeWith } from '../../test/support/render-scene.ts'

@@ -1,4 +1,4 @@
-// The filter `t`: a text by its key, in the language of whoever is told, with its variables filled in.
+// The filter `t`: a text by its key, in the language of the recipient, with its variables filled in.
 import type { Liquid } from 'liquidjs'
 import type { Translations } from '../domain/workflows/translation.ts'
 import { translations } from '../domain/workflows/translation.ts'
@@ -31,7 +31,7 @@ export function registerTranslate(engine: Liquid, mode: Mode, compile: Compile):
     budget.check()
     const key = print(value, budget)
     const text = textOf(this, key)
-    // The key may be anybody's: it is printed as any value is.
+    // The key may come from anywhere: it is printed like any value.
     if (text === undefined) return key
     // What stands in a text is its author's, as in a template; what is filled in is escaped there.
     const rendered = text.includes('{') ? filledIn(this.context as Run, compiled(text), namedIn(args)) : text

@@ -1,4 +1,4 @@
-// What is wrong with the texts of a translation, told when they are saved: each by key, line and column.
+// What is wrong with the texts of a translation, reported when they are saved: each by key, line and column.
 import type { TextMistake } from '../domain/workflows/translation.ts'
 import { parse, TemplateMistake } from './parse.ts'
 import { withOutputs } from './translate.ts'

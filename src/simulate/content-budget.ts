@@ -22,7 +22,7 @@ export function budgetedMessage(budget: ContentBudget, message: NewMessage): Bud
   return budget.left < 0 ? { ...message, draft: { target, channel, content: '' }, isOmitted: true } : message
 }
 
-/** Conditions tell what they compared, and that can be long. */
+/** Conditions include what they compared, and that can be long. */
 export function budgetedDetail(budget: ContentBudget, detail: StoredDetail): StoredDetail {
   if (detail.raw === undefined) return detail
   budget.left -= detail.raw.length
@@ -37,7 +37,9 @@ export function roughLengthOf({ content, envelope }: MessageDraft): number {
   return (typeof content === 'string' ? content.length : lengthOf(content)) + html
 }
 
-/** What anybody may make long, of an e-mail by name: there are many, and to ask every member what it is costs more. */
+/**
+ * The fields that can be long, of an e-mail by name: there are many, and checking the type of every field costs more.
+ */
 function draftLengthOf(draft: MessageDraft): number {
   const { content, subject = '', envelope } = draft
   if (draft.channel !== 'email' || envelope === undefined || !('html' in envelope)) return lengthOf(draft)

@@ -1,4 +1,4 @@
-// What was found of a run, as callers are told: each step with its outcome, in the words of why, and what would be said.
+// A simulated run as callers see it: each step with its outcome, in the words of why, and its content.
 import { messageFor } from '../deliver/message-for.ts'
 import type { Integration } from '../domain/delivery/integration.ts'
 import type { JobStatus } from '../domain/delivery/job.ts'
@@ -26,13 +26,13 @@ export interface RunContext {
   readonly payload: Readonly<Record<string, unknown>>
   /** By id. */
   readonly integrations: ReadonlyMap<string, SimulatedIntegration>
-  /** Whether the answer is for somebody who may see what is as good as a right to send. */
+  /** Whether the caller may see what would allow sending. */
   readonly showsSecrets: boolean
-  /** By the place of the step: what was told last of it. */
+  /** By the position of the step: what was last shown for it. */
   readonly last: Map<number, CachedWhy>
 }
 
-/** Most recipients fare alike, and what is made of the same facts is made once. */
+/** Most recipients have the same result, and what follows from the same facts is computed once. */
 interface CachedWhy {
   readonly run: StepRun | undefined
   readonly before: readonly WhyStep[]
@@ -75,7 +75,7 @@ function whyOf(
   return why
 }
 
-/** In all that why is told of. */
+/** In everything that why uses. */
 function haveSameResult(one: StepRun | undefined, other: StepRun | undefined): boolean {
   if (one === undefined || other === undefined) return one === other
   return (
@@ -107,7 +107,7 @@ const windowData = ({ opened, until, events, notificationId }: WindowSeen): Data
   windowEndsAt: until.toISOString(),
 })
 
-/** In one go and with members that are undefined: one for every step of everybody, and a spread costs ten times as much. */
+/** In one go and with undefined fields: one for every step of every recipient, and a spread costs ten times as much. */
 function describeStep(context: RunContext, step: NotificationStep, run: StepRun | undefined, why: WhyStep): SimulatedStep {
   const { stepId, name, type, status, reasons } = why
   if (run === undefined) {
@@ -169,10 +169,10 @@ function outcomeOf({ template: { type } }: NotificationStep, status: JobStatus):
   }
 }
 
-/** What somebody who asks would want to know beside it. */
+/** What a reader would want to know in addition. */
 const asides: ReadonlySet<DetailCode> = new Set<DetailCode>(['suppressed', 'layoutNotFound', 'scheduleExtensionsMax'])
 
-/** Why tells what happened; of what is only taken for granted it has no sentence. */
+/** Why explains what happened; for what is only assumed it has no sentence. */
 function sentenceOf(why: WhyStep, run: StepRun, messages: readonly SimulatedMessage[]): string {
   const main = run.status === 'completed' ? grantedSentence(run, messages) : undefined
   const parts = [main ?? why.sentence]

@@ -1,4 +1,4 @@
-// One recipient's run as far as it was followed: the job whose turn it is, the moment it is at, and what became of each step.
+// One recipient's run as far as it was followed: the current job, the current time, and the result of each step.
 
 import type { CallOut } from '../domain/delivery/decision.ts'
 import type { Job, JobState, JobStatus } from '../domain/delivery/job.ts'

@@ -40,7 +40,7 @@ import { createTurns } from './turns.ts'
 
 export interface SimulateCall {
   readonly event: GivenEvent
-  /** ISO 8601; the true moment unless given. */
+  /** ISO 8601; the actual time unless given. */
   readonly at?: string | undefined
   /** A workflow that is not saved, in place of the one that the event names. */
   readonly workflow?: (WorkflowChange & { name: string }) | undefined
@@ -91,7 +91,7 @@ const rendererOf = (clock: { at: Date }): Renderer => createRenderer(() => clock
 async function simulate(kept: Kept, environment: Environment, call: SimulateCall): Promise<Simulation> {
   const { db, world } = kept.deciding
   const at = call.at === undefined ? world.now() : timestampOf(call.at)
-  // Of its own: ids of a moment to come must not be handed to anybody.
+  // Its own: ids of a future time must not be given to anything else.
   const ids = createIdSource(kept.random)
   const newId = () => ids(at)
   const tried = call.workflow && (await tryWorkflow(db, environment, call.workflow, newId))
@@ -164,7 +164,9 @@ const failure = (event: GivenEvent): TriggerResult => ({
   error: 'mistakes' in event ? event.mistakes : [],
 })
 
-/** As the trigger answers: an event that cannot run is the caller's to mend, and one that would not is told so. */
+/**
+ * As the trigger responds: an event that cannot run is a client error, and one that would not run is reported as such.
+ */
 function refusedOr({ acknowledged: _, ...result }: TriggerResult, event: GivenEvent) {
   if (result.status === 'error') {
     throw invalid({ event: { messages: [...(result.error ?? [])] } }, result.error?.join('; '))

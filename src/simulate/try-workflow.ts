@@ -31,7 +31,7 @@ export async function tryWorkflow(
   }
 }
 
-/** The same mistakes, told by where they stand in this body. */
+/** The same errors, by their path in this body. */
 function below(field: string, problem: Problem): Problem {
   const errors = problem.members['errors'] as FieldErrors | undefined
   if (problem.status !== 422 || errors === undefined) return problem

@@ -1,4 +1,4 @@
-// Digests and throttles of runs that are only tried: the open windows are read, and nobody joins them.
+// Digests and throttles of simulated runs: the open windows are read, and not joined.
 import type { Sql } from '../db/sql.ts'
 import { sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
@@ -21,9 +21,9 @@ export interface Settled {
 }
 
 export interface WindowParts {
-  /** False for a workflow that is not saved: nobody can have opened a window of its steps. */
+  /** False for an unsaved workflow: there can be no window for its steps. */
   readonly isSaved: boolean
-  /** The true moment: whatever is open then is open, however late its end. */
+  /** The actual time: whatever is open then is open, however late its end. */
   readonly trueNow: Date
   newId(at: Date): string
 }
@@ -127,7 +127,7 @@ interface WindowRow extends Omit<JoinedWindow, 'opened'> {
   readonly transaction_ids: string[]
 }
 
-/** So many events of an open window are told by their transaction ids. */
+/** This many events of an open window are shown by their transaction ids. */
 const eventsShownMax = 10
 
 async function openWindows(

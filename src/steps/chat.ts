@@ -118,7 +118,7 @@ const namesAddress = (payload: Readonly<Record<string, unknown>>): boolean =>
   typeof payload['webhookUrl'] === 'string' &&
   payload['webhookUrl'].trim() !== ''
 
-/** Told, as whoever wrote the payload may have meant it. */
+/** Reported, as the author of the payload may have meant it. */
 const ignoresAddress = (payload: Readonly<Record<string, unknown>>, places: readonly Place[]): boolean =>
   namesAddress(payload) &&
   places.some(({ webhookUrl, entry }) => webhookUrl !== undefined && webhookUrl === entry.credentials.webhookUrl)

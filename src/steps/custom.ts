@@ -83,7 +83,7 @@ function urlOf(text: string): string {
   return url
 }
 
-/** Queries are where tokens are put: they are not told. */
+/** Queries may contain tokens: they are not shown. */
 function shownUrl(text: string): string {
   const { origin, pathname, search } = new URL(text)
   return `${origin}${pathname}${search === '' ? '' : '?…'}`

@@ -11,7 +11,7 @@ const scheduled = { type: 'scheduled', delayPath: 'meeting.at' }
 const decide = (scene: Partial<TimingScene>) =>
   delay.decide(timingInput({ type: 'delay', metadata: regular, now, ...scene }))
 
-/** What is told of a failure; undefined when it is none, or does not stop what follows. */
+/** The details of a failure; undefined if there is none, or it does not stop what follows. */
 function failure(scene: Partial<TimingScene>): { error: string; value?: string } | undefined {
   const decision = decide(scene)
   if (decision.kind !== 'fail' || !decision.stops || decision.details[0]?.code !== 'delayInvalid') return undefined

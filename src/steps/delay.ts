@@ -1,4 +1,4 @@
-// The delay step: waits for a duration, until clocks show a time, or until a moment that the payload names.
+// The delay step: waits for a duration, until clocks show a time, or until a timestamp in the payload.
 import type { Decision } from '../domain/delivery/decision.ts'
 import { timestampOfId } from '../domain/derived-id.ts'
 import { detail } from '../domain/insight/execution-detail.ts'
@@ -28,7 +28,7 @@ function decideToWait(input: StepInput): Decision {
   const untilDate = until.toISOString()
   const state = { until: untilDate, ...(duration && { amount: duration.amount, unit: duration.unit }) }
   const delayMs = until.getTime() - now.getTime()
-  // The moment came while the event waited for its turn: that is not the caller's mistake.
+  // The time came while the event was queued: that is not the caller's error.
   if (delayMs <= 0)
     return { kind: 'complete', details: [detail(now, 'delayFinished', { raw: { delay: 0, untilDate } })], state }
   return { kind: 'wait', until, details: [detail(now, 'delayed', { raw: { delay: delayMs, untilDate } })], state }

@@ -18,7 +18,7 @@ function joined(scene: Partial<TimingScene>): JoinDigest {
   return decision
 }
 
-/** What is told of a failure; undefined when it is none, or does not stop what follows. */
+/** The details of a failure; undefined if there is none, or it does not stop what follows. */
 function failure(scene: Partial<TimingScene>): string | undefined {
   const decision = decide(scene)
   if (decision.kind !== 'fail' || !decision.stops || decision.details[0]?.code !== 'digestInvalid') return undefined

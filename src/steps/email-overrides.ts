@@ -41,7 +41,7 @@ const reservedHeaders = new Set([
 
 const nothing: EmailOverrides = { to: [], cc: [], bcc: [], headers: {} }
 
-/** Throws a RenderError that names the override to mend. */
+/** Throws a RenderError that names the override to fix. */
 export function emailOverridesOf(fields: OverrideFields): EmailOverrides {
   if (Object.keys(fields.all()).length === 0) return nothing
   const sender = senderIn(fields)

@@ -87,7 +87,7 @@ function blockMistakes(block: EmailBlock, path: string): StepMistake[] {
   return mistakes
 }
 
-/** Where what the trigger says is put for templates that only repeat it. Nobody's payload has such a member. */
+/** Where the trigger's content is put for templates that only repeat it. No payload has such a field. */
 const overrideRoot = '__override'
 
 /**

@@ -1,4 +1,5 @@
-// Reads what a trigger overrides, member by member: a mistake is told by its path, and nothing smuggles a line in.
+// Reads what a trigger overrides, field by field: an error is reported by its path, and nothing smuggles in a line
+// break.
 import type { Fields } from '../domain/merged.ts'
 import { isFields } from '../domain/merged.ts'
 import { RenderError } from '../domain/workflows/rendering.ts'

@@ -99,7 +99,7 @@ function namedTokens({ event }: StepInput, providerId: string): string[] | undef
   return tokensIn(given)
 }
 
-/** A trigger may name devices of somebody whose own are not known: the provider's newest integration sends. */
+/** A trigger may name devices of a subscriber without stored ones: the provider's newest integration sends. */
 function namedEntries(input: StepInput, bucket: OverrideFields, known: readonly Entry[]): Entry[] {
   const ofPush = input.integrations.filter(
     ({ channel, identifier }) => channel === 'push' && isRequested(bucket, identifier),

@@ -11,7 +11,7 @@ export function textMistakes({ content }: StepTemplate, what: string): StepMista
   return content.trim() === '' ? [{ path, message: `is missing: ${what} needs content` }] : []
 }
 
-/** Throws a RenderError where nothing comes out: nobody wants to be told nothing, and providers refuse it. */
+/** Throws a RenderError if the result is empty: no one wants an empty message, and providers reject it. */
 export function renderedText({ step, scope, renderer, templateKey }: StepInput): TextContent {
   const text = renderer.text(templateKey, step.template, scope)
   if (text.content === '' && (text.title ?? '') === '') {

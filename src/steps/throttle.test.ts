@@ -17,7 +17,7 @@ function taken(scene: Partial<TimingScene>) {
   return decision
 }
 
-/** Its code and what is told; undefined when it does not fail, or does not stop what follows. */
+/** Its code and its data; undefined if it does not fail, or does not stop what follows. */
 function failure(scene: Partial<TimingScene>): [code: string, error: string] | undefined {
   const decision = decide(scene)
   if (decision.kind !== 'fail' || !decision.stops || decision.details[0] === undefined) return undefined

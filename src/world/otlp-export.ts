@@ -14,7 +14,7 @@ const timeoutMs = 10_000
 const restMaxMs = 60_000
 /** A stop does not wait longer for a collector that is slow. */
 export const stopWithinMs = 3_000
-/** One line in this time tells of failures, and how many spans they have cost so far. */
+/** One log line in this time reports failures, and how many spans they have cost so far. */
 const warnEveryMs = 60_000
 const attributeLengthMax = 256
 /** What may work another time, as the protocol has it; the rest is a batch, or an address, that never will. */
@@ -89,7 +89,7 @@ class OtlpExport implements SpanSink {
   #sendLater(): void {
     if (this.#timer !== undefined || this.#sending !== undefined || this.#stopping.signal.aborted) return
     this.#timer = setTimeout(() => void this.flush(), this.#restMs)
-    // Nobody stays alive to tell of what it did.
+    // The process does not stay alive to export spans.
     this.#timer.unref()
   }
 

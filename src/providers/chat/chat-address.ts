@@ -12,7 +12,7 @@ export function hasAddress(message: ChatMessage): message is ChatMessage & { rea
 export interface AddressRule {
   /** As the vendor gives it out, for the words of a refusal. */
   readonly example: string
-  /** The vendor's own: a name, or `*.name` for every name within it. Left out: it may be on anybody's server. */
+  /** The vendor's own: a name, or `*.name` for every name within it. Omitted: it may be on any server. */
   readonly hosts?: readonly string[]
   readonly path?: RegExp
   /** A secret of the account's travels along: not in the clear. */

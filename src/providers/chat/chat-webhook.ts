@@ -19,7 +19,7 @@ export const chatWebhook = httpProvider({
   docsUrl: '/docs',
   evidence: { source: 'ours' },
   features: ['metadata'],
-  // The receiver tells a repeat by its Idempotency-Key.
+  // The receiver recognises a repeat by its Idempotency-Key.
   idempotent: true,
   form: {
     secretKey: optional(secret('Signing secret', { description: signatureDescription })),

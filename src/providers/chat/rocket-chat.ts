@@ -56,7 +56,7 @@ interface Account {
   readonly baseUrl: string
 }
 
-/** An incoming webhook of Rocket.Chat's, told by its path: it needs no token. */
+/** An incoming webhook of Rocket.Chat, recognised by its path: it needs no token. */
 function isHook(message: ChatMessage): boolean {
   if (!hasAddress(message) || !URL.canParse(message.webhookUrl)) return false
   return /\/hooks\/[^/]+\/[^/]+\/?$/.test(new URL(message.webhookUrl).pathname)

@@ -81,6 +81,6 @@ export const slack = httpProvider({
 
   outcome: (answer, message) => (hasAddress(message) ? webhookOutcome(answer, message) : botOutcome(answer)),
 
-  // An incoming webhook needs no account, so there is nobody to ask.
+  // An incoming webhook needs no account, so there is nothing to check.
   check: async (world, { token, ...bot }) => (token === undefined ? good : checkBot(world, { ...bot, token })),
 })

@@ -16,7 +16,10 @@ const ownApi = 'https://api.telegram.org'
 const ofChat = (value: string): string | undefined =>
   /^(-?\d{1,20}|@\w{1,64})$/.test(value) ? undefined : 'must be a chat id such as -1001234567890, or @channelname'
 
-/** Telegram tells what is wrong with a chat in words only; these are about where a message goes, all others about what it says. */
+/**
+ * Telegram reports what is wrong with a chat in words only; these are about the recipient, all others about the
+ * content.
+ */
 const chatMistakes: ReadonlySet<string> = new Set([
   'chat not found',
   'user not found',

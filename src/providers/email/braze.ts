@@ -20,7 +20,7 @@ import type { AddressedEmail } from './email-message.ts'
 import { addressed } from './email-message.ts'
 import { mailbox } from './mailbox.ts'
 
-/** Both calls together must end before anybody who waits for them gives up. */
+/** Both calls together must end before their caller times out. */
 const lookupTimeoutMs = 8_000
 const sendTimeoutMs = 11_000
 const checkTimeoutMs = 10_000
@@ -102,7 +102,7 @@ function brazeMail(message: EmailMessage, account: Account): AddressedEmail | Ou
 
 interface Found {
   readonly users: readonly BrazeUser[]
-  /** Addresses that are nobody's. */
+  /** Addresses that belong to no user. */
   readonly unknown: number
 }
 

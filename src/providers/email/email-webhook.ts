@@ -27,7 +27,7 @@ export const emailWebhook = httpProvider({
   name: 'Email Webhook',
   docsUrl: '/docs',
   evidence: { source: 'ours' },
-  // The receiver tells a repeat by its Idempotency-Key.
+  // The receiver recognises a repeat by its Idempotency-Key.
   idempotent: true,
   features: [...wholeEmail, 'tags', 'metadata', 'IP pool', 'sender per message'],
   receipts: webhookReceipts,

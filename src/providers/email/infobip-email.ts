@@ -106,7 +106,7 @@ function partsOf(email: AddressedEmail, account: { readonly ipPoolName?: string;
     ...email.attachments.map(fileOf),
     ...field('ipPoolId', email.ipPoolName ?? account.ipPoolName),
     ...field('callbackData', email.id),
-    // One e-mail in which everybody sees whom else it went to; otherwise each would get one of their own.
+    // One e-mail in which all recipients see each other; otherwise each would get a separate one.
     ...field('preserveRecipients', 'true'),
     ...field('notifyUrl', account.webhookUrl),
     ...field('trackingUrl', account.webhookUrl),

@@ -74,7 +74,7 @@ function asked({ apiKey, baseUrl }: { readonly apiKey: string; readonly baseUrl?
     headers: {
       authorization: `Bearer ${apiKey}`,
       accept: 'application/json',
-      // Without it, mistakes are told as a web page.
+      // Without it, errors are returned as a web page.
       'x-requested-with': 'XMLHttpRequest',
     },
   }

@@ -11,7 +11,7 @@ import { fieldsOf, textIn } from './inbound-form.ts'
 import { addressesIn, filesIn, headersOf, idsIn, senderIn } from './inbound-mail.ts'
 import { wasSignedWithin } from './signed-timestamp.ts'
 
-/** A call that fails is repeated for eight hours, and nobody says whether it is signed anew then. */
+/** A request that fails is repeated for eight hours, and it is not documented whether it is signed again. */
 const signedAgoHoursMax = 9
 
 interface Account {
@@ -64,7 +64,7 @@ function statusOf(event = '', severity = ''): ReceiptStatus | undefined {
   return Object.hasOwn(statuses, event) ? statuses[event] : undefined
 }
 
-/** Mailgun signs a moment and a random text, not the body. */
+/** Mailgun signs a timestamp and a random text, not the body. */
 function isSigned(
   timestamp: string | undefined,
   token: string | undefined,

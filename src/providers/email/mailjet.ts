@@ -211,7 +211,7 @@ function outcomeOf(entry: Reading = readingOf(undefined), answer: ProviderAnswer
     return isSandboxed(message) ? sent(message.id) : unsure(wordsOf('Mailjet', answer))
   }
   if (state === 'error') return outcomeOfError(entry, answer, message)
-  // Others are told of and this one is not: the status is theirs.
+  // Others are reported and this one is not: the status is theirs.
   if (answer.list('Messages').length > 0) return unsure(wordsOf('Mailjet', answer))
   return outcomeOfStatus(answer, withCode(wordsOf('Mailjet', answer, 'ErrorMessage'), answer.string('ErrorCode')))
 }

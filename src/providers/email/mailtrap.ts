@@ -73,7 +73,7 @@ export const mailtrap = httpProvider({
       const entries = answer.items('responses')
       return messages.map((_message, index) => {
         const entry = entries[index]
-        // Of other than so many, none can be told whose it is.
+        // With any other number, it is unknown which entry belongs to which message.
         if (entry === undefined || entries.length !== messages.length) return unsure(errorWords(answer))
         return outcomeOfEntry(entry, `Mailtrap reported: ${errorsOf(entry) || 'no reason'}`)
       })

@@ -31,7 +31,7 @@ export const mandrillReceipts: ReceiptReader<{ readonly secretKey?: string }> = 
     if (!secret || !signature) return false
     return isSame(signature, hmac('sha1', secret, signedText(call)).toString('base64'))
   },
-  // Before an address is taken, Mandrill tries it with no events and a key that nobody knows yet.
+  // Before it accepts a URL, Mandrill tests it with no events and a key that is not known yet.
   greet: (call) => (isShort(call) && formOf(call).string('mandrill_events') === '[]' ? 'ok' : undefined),
   read: (call) =>
     readingOfExactJson(formOf(call).string('mandrill_events') ?? '')

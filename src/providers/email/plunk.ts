@@ -100,7 +100,7 @@ function bodyOf(email: AddressedEmail): object {
   const isTemplate = email.customData?.['data'] !== undefined
   const html = htmlOf(email)
   return filled({
-    // Copies are not known: everybody gets an e-mail of their own.
+    // Copies are not supported: every recipient gets a separate e-mail.
     to: people([...email.to, ...email.cc, ...email.bcc]),
     from: senderOf(email),
     reply: email.replyTo,
@@ -131,7 +131,7 @@ function plunkOutcome(answer: ProviderAnswer, { id: ownId }: { readonly id: stri
   }
 }
 
-/** Our own earlier try had the same key. What it was answered is told, but not its id. */
+/** Our own earlier attempt had the same key. Its response is reported, but not its id. */
 function outcomeOfRepeat(answer: ProviderAnswer, ownId: string, words: string): Outcome {
   if (answer.string('error.code') !== 'IDEMPOTENCY_KEY_REUSED') return refused('other', words)
   const before = answer.number('error.details.originalStatusCode')

@@ -31,7 +31,7 @@ export const resendReceipts: ReceiptReader<{ readonly secretKey?: string }> = {
       status: statusOf(event),
       reference: event.id('data.tags.message_id'),
       providerMessageId: event.id('data.email_id'),
-      // Whoever opened an e-mail of several recipients is not told.
+      // It is not reported which of several recipients opened an e-mail.
       address: event.list('data.to').length === 1 ? event.string('data.to.0') : undefined,
       at: timestampOf(event.string('created_at')),
       words:

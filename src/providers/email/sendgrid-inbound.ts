@@ -50,7 +50,7 @@ function receiptIn(event: Reading) {
   return receiptOf({
     status: statusOf(event),
     reference: event.string('message_id'),
-    // What sending told, then a dot and SendGrid's own matters.
+    // The id that sending returned, then a dot and SendGrid's own data.
     providerMessageId: event.string('sg_message_id')?.split('.')[0] || undefined,
     address: event.string('email'),
     at: timestampOf(event.number('timestamp')),

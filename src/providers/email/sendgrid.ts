@@ -125,7 +125,7 @@ function isSandboxed({ customData, passthrough }: EmailMessage): boolean {
   return [customData, passthrough?.body].some((given) => readingOf(given).flag(path) === true)
 }
 
-/** A setting that sends a copy to somebody whom the message does not name. */
+/** A setting that sends a copy to a recipient whom the message does not name. */
 function withoutBlindCopy(settings: Fields): Fields {
   const { mail_settings: mailSettings } = settings
   if (!isFields(mailSettings)) return settings

@@ -70,7 +70,7 @@ const receipts: ReceiptReader<object> = {
         reference: readingOfJson(event.string(customHeader) ?? '').string('message_id'),
         providerMessageId: event.id('message-id'),
         address: event.string('email'),
-        // The other moments are in the account's time zone.
+        // The other timestamps are in the account's time zone.
         at: timestampOf(event.number('ts_epoch')),
         words: event.string('reason'),
         row: event.value(''),

@@ -10,7 +10,7 @@ import { confirmSubscription, isOurEnvelope, typeOfEnvelope } from './sns-envelo
 
 interface Kind {
   readonly status: ReceiptStatus
-  /** The member of the event that tells more. */
+  /** The field of the event with the details. */
   readonly member: string
   /** Where in it the recipients are, and their addresses in them. */
   readonly recipients?: string
@@ -77,7 +77,7 @@ interface Person {
   readonly words?: string | undefined
 }
 
-/** One at least. Whoever opens an e-mail of several recipients is not told. */
+/** At least one. It is not reported which of several recipients opens an e-mail. */
 function peopleOf(event: Reading, path: string | undefined): Person[] {
   const named = path === undefined ? [] : event.list(path)
   if (path !== undefined && named.length > 0) {
@@ -90,7 +90,7 @@ function peopleOf(event: Reading, path: string | undefined): Person[] {
   return [typeof address === 'string' && others.length === 0 ? { address } : {}]
 }
 
-/** A change of what somebody subscribes to that takes nothing away. */
+/** A change of a person's subscriptions that removes nothing. */
 function isStillSubscribed(event: Reading): boolean {
   const preferences = 'subscription.newTopicPreferences'
   const isOut = event

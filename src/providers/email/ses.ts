@@ -18,7 +18,7 @@ import { mailbox } from './mailbox.ts'
 import { sesReceipts } from './ses-receipts.ts'
 
 const ownMembers = ['FromEmailAddress', 'Destination', 'ReplyToAddresses', 'Content', 'EmailTags']
-/** A day's allowance, or a pause by hand: nothing that passes within minutes. */
+/** The daily quota, or a manual pause: nothing that passes within minutes. */
 const longPauseMs = 3_600_000
 /** RFC 2047 allows 75 characters a word, with its charset and encoding. */
 const encodedWordLengthMax = 52

@@ -20,7 +20,7 @@ const headerFieldNames = [
 
 const signatureHeader = Buffer.from('DKIM-Signature:')
 
-/** The same for every try at one message, so that a mailbox or a person can tell a repeat. */
+/** The same for every attempt at one message, so that a mailbox or a person can recognise a repeat. */
 export function messageIdOf(email: AddressedEmail): string {
   return `<${email.id}@${domainOf(inAscii(email.from))}>`
 }

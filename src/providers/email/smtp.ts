@@ -10,7 +10,7 @@ import { noConnectionCode } from './smtp-outcome.ts'
 
 export interface SmtpMail {
   readonly from: string
-  /** Everybody it goes to. */
+  /** All its recipients. */
   readonly recipients: readonly string[]
   /** Headers and body, as they travel. */
   readonly raw: Buffer
@@ -47,7 +47,7 @@ interface Line {
   readonly connection: SMTPConnection
   messages: number
   isOpen: boolean
-  /** Until it is told goodbye, or until goodbye has taken too long. */
+  /** Until QUIT was sent, or has taken too long. */
   timer: NodeJS.Timeout | undefined
 }
 
@@ -221,7 +221,7 @@ class SmtpPool {
     }
   }
 
-  /** After a refusal the connection is as good as before, once it was told to forget the message. */
+  /** After a rejection the connection is usable again, once RSET was sent. */
   #recover(line: Line, error: SMTPConnection.SMTPError): void {
     const isRefusal = (error.code === 'EENVELOPE' || error.code === 'EMESSAGE') && error.responseCode !== 421
     if (!line.isOpen) return

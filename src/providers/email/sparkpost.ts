@@ -91,7 +91,7 @@ function asked({ apiKey, region = 'us', baseUrl }: Account, path: string) {
 function bodyOf(email: AddressedEmail, pool: string | undefined): object {
   const settings = email.customData?.['options']
   const tags = [...new Set(email.tags)].slice(0, tagsMax)
-  // Whoever gets it reads in it whom it was written to, and blind copies are nobody's.
+  // Every recipient can read to whom it was written, except for blind copies.
   const headerTo = email.to.join(', ')
   return {
     options: {

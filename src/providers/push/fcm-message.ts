@@ -59,7 +59,7 @@ function notificationOf({ title, content }: PushMessage, rest: Fields): Fields {
 }
 
 function dataOf({ title, content, payload }: PushMessage, named: Fields): Fields {
-  // Nobody wrote the payload for Firebase: what it would refuse is left out.
+  // The payload was not written for Firebase: what it would reject is omitted.
   const fit = Object.fromEntries(Object.entries(payload).filter(([key]) => !reservedKey.test(key)))
   return { ...texts(fit), ...texts(named), title, body: content, message: content }
 }

@@ -90,7 +90,7 @@ export const fcm = provider({
       if (granted.status !== 200 || accessToken === undefined) {
         return bad(wordsOf('Google', granted, 'error_description', 'error'), 'serviceAccount')
       }
-      // Validated by Firebase and sent to nobody.
+      // Validated by Firebase and not sent.
       const request = new Request(sendAddress(account), {
         method: 'POST',
         headers: { authorization: `Bearer ${accessToken}`, 'content-type': contentType },

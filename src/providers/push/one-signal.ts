@@ -1,4 +1,4 @@
-// OneSignal, "Create notification": one request for all devices that are told the same.
+// OneSignal, "Create notification": one request for all devices with the same message.
 // https://documentation.onesignal.com/reference/push-notification
 import { createHash } from 'node:crypto'
 import type { Outcome } from '../../domain/delivery/outcome.ts'
@@ -18,7 +18,7 @@ const api = 'https://api.onesignal.com/notifications'
 /** What OneSignal's own library names; newer pages may allow more. */
 const devicesMax = 2_000
 
-/** Whoever gets it (subscriptions, people, segments, filters), by which app, and what tells a repeat. */
+/** The recipients (subscriptions, people, segments, filters), the app, and what identifies a repeat. */
 const ownMembers = [
   'include_subscription_ids',
   'include_player_ids',

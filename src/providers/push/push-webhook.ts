@@ -15,7 +15,7 @@ export const pushWebhook = httpProvider({
   docsUrl: '/docs',
   evidence: { source: 'ours' },
   features: ['title', 'data'],
-  // The receiver tells a repeat by its Idempotency-Key.
+  // The receiver recognises a repeat by its Idempotency-Key.
   idempotent: true,
   form: {
     webhookUrl: text('Webhook URL', {

@@ -1,4 +1,4 @@
-// Pusher Beams, publishing to authenticated users: one request for all users that are told the same.
+// Pusher Beams, publishing to authenticated users: one request for all users with the same message.
 // https://pusher.com/docs/beams/reference/publish-api/
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { misconfigured, refused, sent, unsure } from '../../domain/delivery/outcome.ts'
@@ -63,7 +63,8 @@ export const pusherBeams = httpProvider({
   },
 
   probe: {
-    // Nobody has this interest, so nobody is told; a request that Beams refuses might be refused before it looks at the key.
+    // No user has this interest, so no one is notified; a request that Beams rejects might be rejected before it checks
+    // the key.
     request: (account) =>
       publishRequest(account, 'interests', {
         interests: ['posthorn-credential-check'],

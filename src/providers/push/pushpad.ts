@@ -1,4 +1,4 @@
-// Pushpad, web push for a site's own users: one request for all users that are told the same.
+// Pushpad, web push for a site's own users: one request for all users with the same message.
 // https://pushpad.xyz/docs/rest_api
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { busy, misconfigured, refused, sent, unsure } from '../../domain/delivery/outcome.ts'
@@ -108,7 +108,7 @@ function requestOf(items: readonly Item[], account: Account): OutboundRequest {
     url: `${projectAddress(account)}/notifications`,
     method: 'POST',
     headers: { ...headersOf(account), 'content-type': 'application/json' },
-    // Without uids it would go to everybody.
+    // Without uids it would go to all users.
     body: JSON.stringify({ notification: items[0]?.notification, uids: items.map(({ target }) => target) }),
   }
 }

@@ -69,7 +69,7 @@ export const webPush = provider({
     const request = encryptedRequest(plain, subscription.keys, authorization)
     if ('kind' in request) return request
     const answer = await posted(world, request, account)
-    // The address is anybody's own: what comes of it says nothing of the account.
+    // The address is chosen by the subscriber: its response says nothing about the account.
     const outcome = ofRecipient('kind' in answer ? answer : outcomeOf(answer, message))
     return withoutSubscription(outcome, message.target)
   },
@@ -184,7 +184,7 @@ function outcomeOf(answer: ProviderAnswer, { id }: PushMessage): Outcome {
   return bounded(outcomeOfStatus(answer, words))
 }
 
-/** The address is anybody's own: what it says of itself must not stop this message for long. */
+/** The address is chosen by the subscriber: what it reports must not stop this message for long. */
 function bounded(outcome: Outcome): Outcome {
   if (outcome.kind !== 'busy') return outcome
   const { retryAfterMs } = outcome

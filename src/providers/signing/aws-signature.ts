@@ -15,7 +15,7 @@ export interface AwsAccount {
 
 const algorithm = 'AWS4-HMAC-SHA256'
 
-/** The request with its moment and its signature. Its query is written anew, so that it is the one that was signed. */
+/** The request with its timestamp and its signature. Its query is rewritten, so that it is the one that was signed. */
 export function signedForAws(request: OutboundRequest, account: AwsAccount, now: Date): OutboundRequest {
   const { service, region, accessKeyId, secretAccessKey, sessionToken } = account
   const url = new URL(request.url)

@@ -1,4 +1,4 @@
-// Calls signed in the way of Svix and of Standard Webhooks: an id, a moment and the body under one key.
+// Requests signed according to Svix and Standard Webhooks: an id, a timestamp and the body under one key.
 // https://www.standardwebhooks.com and https://docs.svix.com/receiving/verifying-payloads/how-manual
 import type { InboundCall } from '../inbound/receipt.ts'
 import { hmac, isRecent, isSame } from './signing.ts'

@@ -17,7 +17,7 @@ import { internationalOf, mistakeOfSms, senderOf } from './sms-message.ts'
 /** Processed, sent, queued. */
 const takenCodes: ReadonlySet<string> = new Set(['100', '101', '102'])
 
-/** Of a recipient by number, and by name where nobody was sent anything. */
+/** Of a recipient by number, and by name if nothing was sent. */
 const codes = codeTable({
   // Do Not Disturb keeps out what comes by this route; another may reach the person, who did not opt out of us.
   other: ['401', 'RiskHold', '409', 'DoNotDisturbRejection', '502', 'RejectedByGateway'],
@@ -109,7 +109,7 @@ function outcome(answer: ProviderAnswer, message: SmsMessage): Outcome {
   }
   const known = outcomeOfCode(codes, code ?? state ?? said, words, answer, message)
   if (known !== undefined) return known
-  // Nobody among the recipients was sent anything; or a code that is not known yet, which is no success.
+  // None of the recipients was sent anything; or a code that is not known yet, which is no success.
   const isRefusal = code !== undefined || (said !== undefined && isEmpty(answer.value('SMSMessageData.Recipients')))
   return isRefusal ? refused('other', words) : unsure(words)
 }

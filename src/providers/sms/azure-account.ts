@@ -36,7 +36,10 @@ export function readConnectionString(value: string): AzureAccount | { readonly m
   return { endpoint: url.origin, key: Buffer.from(key, 'base64') }
 }
 
-/** The request with its moment, the digest of its body and the signature over both, the method, the path and the host. */
+/**
+ * The request with its timestamp, the digest of its body and the signature over both, the method, the path and the
+ * host.
+ */
 export function azureSigned(request: OutboundRequest, key: Buffer, now: Date): OutboundRequest {
   const { pathname, search, host } = new URL(request.url)
   const date = now.toUTCString()

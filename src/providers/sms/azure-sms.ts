@@ -96,7 +96,7 @@ export const azureSms = httpProvider({
         from: all[0]?.sender,
         smsRecipients: all.map(({ recipient }) => recipient),
         message: all[0]?.content,
-        // A tag is of the whole request: reports on these are told by Azure's own ids.
+        // A tag belongs to the whole request: reports on these are matched by Azure's own ids.
         smsSendOptions: { enableDeliveryReport: true },
       })
     },
@@ -126,7 +126,7 @@ export const azureSms = httpProvider({
   },
 })
 
-/** The form has looked at it; one that is broken all the same is told as an account that is. */
+/** The form has checked it; one that is broken nevertheless is reported as a misconfigured account. */
 function resourceOf(accessKey: string): AzureAccount {
   const account = readConnectionString(accessKey)
   if ('mistake' in account) throw new Error(`credentials.accessKey ${account.mistake}`)
@@ -145,7 +145,7 @@ function sendRequest(accessKey: string, body: object): OutboundRequest {
 function recipientOf({ id, to: number }: SmsMessage): object {
   const to = internationalOf(number)
   if (!isUuid(id)) return { to }
-  // Our id was made when the message was, so that its moment is the same on every try.
+  // Our id was created with the message, so that its timestamp is the same on every attempt.
   const madeAt = new Date(Number.parseInt(id.replace('-', '').slice(0, 12), 16))
   return { to, repeatabilityRequestId: id, repeatabilityFirstSent: madeAt.toUTCString() }
 }

@@ -16,7 +16,7 @@ import { internationalOf, mistakeOfSms, senderOf } from './sms-message.ts'
 import { segmentsOf } from './sms-text.ts'
 
 const api = 'https://api.bulksms.com/v1'
-/** Of a longer text BulkSMS wants to be told how many parts it may become. */
+/** For a longer text BulkSMS requires the number of parts it may become. */
 const untoldPartsMax = 3
 
 const statuses: ReadonlyMap<string, ReceiptStatus> = new Map([
@@ -33,7 +33,7 @@ export const bulkSms = httpProvider({
   docsUrl: 'https://www.bulksms.com/developer/json/v1/',
   evidence: { source: 'vendor' },
   features: ['sender per message', 'Unicode'],
-  // `deduplication-id`, which is of a whole request: so there is no batch, whose parts could not be told again.
+  // `deduplication-id`, which belongs to a whole request: so there is no batch, whose parts could not be matched again.
   idempotent: true,
   form: {
     apiToken: secret('API token', {

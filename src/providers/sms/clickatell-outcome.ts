@@ -26,7 +26,10 @@ export function clickatellOutcome(answer: ProviderAnswer, message: SmsMessage): 
   return outcomeAt(answer, 0, message)
 }
 
-/** One a message, by its place; an entry for another number is nobody's, since nothing tells whose it is. */
+/**
+ * One per message, by its position; an entry for another number is ignored, since it is unknown which message it
+ * belongs to.
+ */
 export function clickatellOutcomes(answer: ProviderAnswer, messages: readonly SmsMessage[]): readonly Outcome[] {
   return messages.map((message, index) => {
     const to = answer.id(`messages.${index}.to`)

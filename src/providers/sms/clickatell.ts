@@ -126,7 +126,7 @@ function itemOf(message: SmsMessage, account: Account): Item | Outcome {
   if (mistake !== undefined) return mistake
   const from = plainSenderOf(message, account)
   return {
-    // Without `kind`, by which an Outcome would be told from it.
+    // Without `kind`, which distinguishes an Outcome from it.
     ...settingsOf(message, ['channel', 'to', 'content', 'from', 'clientMessageId', 'binary', 'kind']),
     channel: 'sms',
     to: digitsOf(message.to),

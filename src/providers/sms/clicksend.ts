@@ -25,7 +25,7 @@ const api = 'https://rest.clicksend.com/v3'
  */
 const messagesMax = 25
 const sharedContentMax = 306
-/** The same text went to the same number a moment ago: at once it would be held back again. */
+/** The same text was just sent to the same number: at once it would be held back again. */
 const throttledMs = 60_000
 
 /** Of one message within the answer. */
@@ -100,7 +100,7 @@ function itemOf(message: SmsMessage, account: Account): object | Outcome {
   if (mistake !== undefined) return mistake
   const from = senderOf(message, account)
   return {
-    // Without `kind`, by which an Outcome would be told from it.
+    // Without `kind`, which distinguishes an Outcome from it.
     ...settingsOf(message, ['to', 'list_id', 'body', 'from', 'custom_string', 'kind']),
     to: internationalOf(message.to),
     body: message.content,

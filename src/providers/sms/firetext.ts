@@ -44,7 +44,7 @@ const codes = codeTable({
   'bad-recipient': ['2'],
   sender: ['3'],
   'bad-content': ['5'],
-  // A group, a moment, settings of repeats.
+  // A group, a schedule, settings of repeats.
   other: ['4', '6', '10', '11'],
 })
 
@@ -121,7 +121,7 @@ function credit(answer: ProviderAnswer): CheckResult {
   return bad(wordsOf('FireText', answer, 'description'), code === '1' || answer.status === 401 ? 'apiKey' : undefined)
 }
 
-/** Its `time` names no zone, so the moment is when it came. */
+/** Its `time` has no zone, so the time of arrival is used. */
 function read(call: InboundCall): readonly Receipt[] {
   const report = reportForm(call)
   const status = statuses.get(report.string('status') ?? '')

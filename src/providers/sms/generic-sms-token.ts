@@ -17,7 +17,7 @@ export interface TokenSource {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Nobody tells how long one is good: short enough for any that is worth to be kept at all. */
+/** The lifetime is not reported: short enough for any token worth caching. */
 const lifetimeMs = 300_000
 /** Leaves the send that waits for it as much again. */
 export const askTimeoutMs = 8_000

@@ -220,7 +220,7 @@ async function posted(
   }
 }
 
-/** Any success is one; an answer without an id is told by ours. */
+/** Any success counts; a response without an id gets ours. */
 function outcomeFrom(answer: ProviderAnswer | Outcome, message: SmsMessage, { idPath }: Account): Outcome {
   if ('kind' in answer) return answer
   if (answer.status >= 200 && answer.status < 300) {

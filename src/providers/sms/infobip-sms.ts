@@ -99,7 +99,7 @@ function itemOf(message: SmsMessage, account: Account): object | Outcome {
     ...(webhookUrl === undefined
       ? {}
       : { webhooks: { delivery: { url: webhookUrl }, contentType: 'application/json', callbackData: message.id } }),
-    // Without `kind`, by which an Outcome would be told from it.
+    // Without `kind`, which distinguishes an Outcome from it.
     ...settingsOf(message, ['sender', 'destinations', 'content', 'kind']),
   }
 }

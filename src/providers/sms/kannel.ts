@@ -125,7 +125,7 @@ const identityOf = ({ user, password }: Account) => ({ username: user, user: und
 
 function asked(account: Account, form: string): OutboundRequest {
   const query = [...new URLSearchParams(form)]
-    // As secrets are struck out of what is told: a form would write a space as a plus sign.
+    // Encoded the way secrets are redacted: a form would write a space as a plus sign.
     .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
     .join('&')
   return { url: `${addressOf(account)}/sendsms?${query}`, method: 'GET', headers: {} }

@@ -93,7 +93,7 @@ function itemOf(message: SmsMessage, account: Account): object {
     msg: message.content,
     sender: plainSenderOf(message, account),
     language: isGsm(message.content) ? 'English' : 'Unicode',
-    // Without `kind`, by which an Outcome would be told from it.
+    // Without `kind`, which distinguishes an Outcome from it.
     ...settingsOf(message, ['user', 'pwd', 'number', 'msg', 'sender', 'kind']),
   }
 }

@@ -167,7 +167,7 @@ function read(call: InboundCall): readonly Receipt[] {
   const code = report.string('ErrorCode') ?? ''
   return receiptOf({
     status: known,
-    // Each part of a long text is reported; the first has the id that sending told.
+    // Each part of a long text is reported; the first has the id that sending returned.
     providerMessageId: report.id('ParentMessageUUID') ?? report.id('MessageUUID'),
     address: report.string('To'),
     at: utcTimestampOf(report.string('DeliveryReportTime')),

@@ -14,7 +14,7 @@ export function reportForm(call: InboundCall, secretNames: readonly string[] = [
   return readingOf(Object.fromEntries(open))
 }
 
-/** A moment of a vendor that writes its dates in UTC and does not say so. */
+/** A timestamp of a vendor that writes its dates in UTC without saying so. */
 export function utcTimestampOf(value: string | undefined): Date | undefined {
   const isBare = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?$/.test(value ?? '')
   return timestampOf(isBare ? `${value?.replace(' ', 'T')}Z` : value)

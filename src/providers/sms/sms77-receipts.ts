@@ -28,7 +28,7 @@ export const sms77Receipts: ReceiptReader<Account> = {
   read,
 }
 
-/** Of a moment, a nonce, a method, the whole address and the MD5 of the body, in hexadecimal digits. */
+/** Of a timestamp, a nonce, a method, the full URL and the MD5 of the body, in hexadecimal digits. */
 export function sevenSignature(key: string, parts: readonly [string, string, string, string, string]): string {
   return hmacSha256Hex(key, parts.join('\n'))
 }

@@ -47,7 +47,7 @@ const codes = codeTable({
   ],
   busy: ['Throttling', 'ThrottlingException', 'Throttled', 'KMSThrottling', 'InternalError', 'ServiceUnavailable'],
   'opted-out': ['OptedOut'],
-  // Which parameter it is, is told in words only.
+  // Which parameter it is appears only in the text.
   other: ['InvalidParameter', 'InvalidParameterValue', 'ParameterValueInvalid'],
 })
 

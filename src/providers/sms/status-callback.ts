@@ -1,4 +1,4 @@
-// The field for the address that a vendor is told with each message, to report what becomes of it.
+// The field for the URL that a vendor gets with each message, for delivery reports.
 import type { FormField } from '../form.ts'
 import { optional, text } from '../form.ts'
 import { ofWebhookUrl } from '../webhook.ts'

@@ -83,7 +83,7 @@ function contextsOf(keys: readonly string[]): string[] | null {
   return filled(keys)?.sort() ?? null
 }
 
-/** What 48 bits of milliseconds can tell. */
+/** What 48 bits of milliseconds can represent. */
 const timestampMax = 2 ** 48 - 1
 
 function timesOf(query: ActivityQuery): { from?: string; to?: string } {
@@ -109,7 +109,7 @@ function timestampOf(parameter: string, text: string | undefined): number | unde
   return timestamp.at.getTime()
 }
 
-/** The range of time, on whichever id carries the moment. */
+/** The range of time, on whichever id contains the timestamp. */
 export function inTime(filter: ActivityFilter, id: Statement): Statement {
   return allOf([
     ...(filter.from === undefined ? [] : [sql`${id} >= ${filter.from}::uuid`]),

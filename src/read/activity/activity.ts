@@ -127,7 +127,7 @@ async function findMessages(
 /** One a device token, of which a subscriber has at most so many at a provider. */
 const messagesPerJobMax = 1_000
 
-/** Undefined in the moment in which an old event's partition has gone and its notifications' has not. */
+/** Undefined in the short time in which an old event's partition has been dropped and its notifications' has not. */
 function activityOf(environment: Environment, row: ActivityRow, facts: ActivityFacts): Activity | undefined {
   const version = facts.versions.get(row.version_id)
   if (row.transaction_id === null || version === undefined) return undefined

@@ -93,7 +93,7 @@ const withinOf = ({ filters, workflowIds: ids }: Cells): Statement =>
 const together = (parts: readonly Statement[]): Statement =>
   sql`from (${parts.reduce((before, one) => sql`${before} union all ${one}`)}) as c`
 
-/** What was folded from one moment up to another. */
+/** What was folded from one time up to another. */
 function folded(environment: Environment, cells: Cells, grain: StoredGrain, from: Date, to: Date): Statement {
   return sql`
     from counts where environment_id = ${environment.id} and measure = ${cells.measure} and grain = ${grain}
@@ -154,8 +154,8 @@ function daysIn({ from, to }: CountPiece): { readonly day: Date; readonly hours:
 }
 
 /**
- * A `from` clause of cells `c` by the columns given and by `at`: the count of what starts there or, where `hours` is told, of
- * each hour of the day that does. The same may stand in two of them.
+ * A `from` clause of cells `c` by the columns given and by `at`: the count of what starts there or, if `hours` is
+ * given, of each hour of the day that does. The same may be in two of them.
  */
 export function stepCellsOf(environment: Environment, cells: Cells, columns: readonly Statement[]): Statement {
   const by = byOf(columns)
@@ -199,7 +199,7 @@ export async function namesOf(
 
 /** Numbers in one answer, the empty ones too. */
 export const countCellsMax = 100_000
-/** Rows that tell a day's hours hold 24 numbers each. */
+/** Rows with the hours of a day have 24 numbers each. */
 export const hourRowsMax = 25_000
 
 export const tooMany = (): Error =>

@@ -17,7 +17,7 @@ export interface AskedSteps extends AskedTime {
   readonly zone?: string | undefined
 }
 
-/** Counts of one grain, from a moment up to another. */
+/** Counts of one grain, from one time up to another. */
 export interface CountPiece {
   readonly grain: CountGrain
   readonly from: Date
@@ -92,7 +92,7 @@ function byDays(fromMs: number, toMs: number): CountPiece[] {
 }
 
 function askedTime(asked: AskedTime, now: Date): { fromMs: number; toMs: number } {
-  // What happens this very moment is counted too.
+  // What happens right now is counted too.
   const toMs = asked.to === undefined ? now.getTime() + 1 : timestampOf('to', asked.to)
   const fromMs = asked.from === undefined ? toMs - defaultMs : timestampOf('from', asked.from)
   if (fromMs >= toMs) throw invalidField('from', 'from must be before to', asked.from)
@@ -111,7 +111,7 @@ function timestampOf(field: string, text: string): number {
   return at.getTime()
 }
 
-/** What is no longer kept must not be told as if nothing had happened. */
+/** What is no longer kept must not look as if nothing had happened. */
 function refuseGone(fromMs: number, now: Date, grain: CountGrain): void {
   if (fromMs >= now.getTime() - keptMs[grain]) return
   const days = keptMs[grain] / dayMs

@@ -10,8 +10,8 @@ import type { World } from '../../world/world.ts'
 
 export interface OutboxWaits {
   /**
-   * True as soon as there is a message that fits, false when the time is over. Throws when too many wait already, and when
-   * the signal says that nobody listens any more.
+   * True as soon as there is a matching message, false after the timeout. Throws if too many already wait, and if the
+   * signal says that the client is gone.
    */
   wait(
     environment: Environment,
@@ -28,7 +28,7 @@ export const waitersPerEnvironmentMax = 64
 export const waitersMax = 512
 /** Another node's clock may be behind, and a transaction may take long: what is this much older than the newest can still be new. */
 const lateMs = 30_000
-/** More arrivals within that time are not told apart: then every look counts as news. */
+/** More arrivals within that time are not distinguished: then every look counts as news. */
 const arrivalsMax = 1_000
 
 interface Waiter {
@@ -43,7 +43,7 @@ interface Waiter {
 interface Watch {
   readonly environment: Environment
   readonly waiters: Set<Waiter>
-  /** Aborted when nobody waits any more. */
+  /** Aborted when no one waits any more. */
   readonly over: AbortController
   seen: ReadonlySet<string>
   newestAt: Date | undefined
@@ -109,7 +109,7 @@ export function createOutboxWaits(db: Db, world: World): OutboxWaits {
       if (timeoutMs === 0) return false
       refuseOneMore(watches, environment)
       const found = await waitFor(environment, filter, untilMs, signal)
-      // A message that came later than anybody reckoned with is still found in the end.
+      // A message that arrived later than expected is still found in the end.
       return found || isInOutbox(db, environment, filter)
     },
   }

@@ -17,7 +17,7 @@ export interface RetentionView {
   /** The oldest month that is there, of all environments. */
   readonly oldestMonth: string | null
   readonly nextDrop: { readonly month: string; readonly at: string } | null
-  /** Months that are old enough to go, and of which something is still to run, to come back or to be told. */
+  /** Months that have expired, and in which something still has to run, to return or to be sent. */
   readonly keptMonths: readonly string[]
   readonly lastDroppedAt: string | null
 }

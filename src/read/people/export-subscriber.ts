@@ -31,7 +31,7 @@ export interface SubscriberExport {
   readonly subscriberId: string
 }
 
-/** Deleted ones too; undefined when nobody has or had the id. */
+/** Deleted ones too; undefined if no subscriber has or had the id. */
 export async function findExport(
   db: Sql,
   environment: Environment,
@@ -44,7 +44,7 @@ export async function findExport(
 export interface ExportParts {
   readonly sealer: Sealer
   readonly now: Date
-  /** Aborted when nobody reads any more. */
+  /** Aborted when the client no longer reads. */
   readonly gone: AbortSignal
 }
 
@@ -143,7 +143,7 @@ async function topicPage(
   return { lines, next: rows.length < linesPerPage ? undefined : rows.at(-1)?.id }
 }
 
-/** What waits to be told together, an event a line. */
+/** What waits to be sent together, one event per line. */
 async function digestPage(
   db: Sql,
   environment: Environment,
@@ -241,7 +241,7 @@ const stepOf = ({ id, step, status, state, details, updated_at }: StepRow) => ({
   updatedAt: updated_at.toISOString(),
 })
 
-/** As they lie there, but for what is nobody's data: who sends for the environment, and the queue's own book. */
+/** As stored, except for what is no one's personal data: who sends for the environment, and the queue's own fields. */
 async function findMessages(
   db: Sql,
   sealer: Sealer,

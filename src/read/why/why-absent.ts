@@ -1,4 +1,4 @@
-// Why there is no notification of a workflow for somebody, as far as the data tell: by the workflow's last event.
+// Why there is no notification of a workflow for a subscriber, as far as the data shows: by the workflow's last event.
 import type { Sql, Statement } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -6,12 +6,12 @@ import type { AbsenceCode, WhyAbsent, WhyReason, WhyWorkflow } from '../../domai
 
 export interface Absence {
   readonly subscriberId: string
-  /** Undefined where nobody has this id now. */
+  /** Undefined if no subscriber has this id now. */
   readonly subscriber: { readonly id: string; readonly createdAt: Date } | undefined
   readonly workflow: WhyWorkflow
   readonly isActive: boolean
   readonly at: Date | undefined
-  /** Ids below this are of that moment or before. */
+  /** Ids below this are of that time or before. */
   readonly before: string | undefined
 }
 
@@ -104,7 +104,7 @@ interface JoinedRow {
   readonly created_at: Date
 }
 
-/** When she joined the topics that the event was sent to. */
+/** When the subscriber joined the topics that the event was sent to. */
 async function findJoined(db: Sql, environment: Environment, event: EventRow, id: string): Promise<JoinedRow[]> {
   if (event.topic_ids === null || event.topic_ids.length === 0) return []
   return db.rows<JoinedRow>(sql`

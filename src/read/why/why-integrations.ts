@@ -17,7 +17,7 @@ export interface KnownIntegration {
   readonly deletedAt: string | null
 }
 
-/** More accounts for one channel are nobody's. */
+/** No one has more accounts for one channel. */
 const integrationsShownMax = 100
 
 /** Of the channels on which one is chosen; entries of chat and push belong to theirs. A part of another statement. */
@@ -32,7 +32,7 @@ export function knownIntegrations(environment: Environment): Statement {
       order by found.id limit ${integrationsShownMax}) as i)`
 }
 
-/** Told only where one was looked for. */
+/** Shown only if one was looked for. */
 export function whyIntegrations(
   { type, reasons }: Pick<WhyStep, 'type' | 'reasons'>,
   known: readonly KnownIntegration[],
@@ -46,7 +46,7 @@ export function whyIntegrations(
   const lastAt = ofChannel.findIndex(isCalled(chosen.at(-1)))
   const then = { at: Date.parse(first.at ?? ''), chosen, requested, last: ofChannel[lastAt] }
   return ofChannel.flatMap((one, index) => {
-    // Gone before anybody looked.
+    // Deleted before the lookup.
     if (one.deletedAt !== null && Date.parse(one.deletedAt) <= then.at) return []
     const verdict = verdictOf(one, { ...then, isOlder: lastAt < index })
     return [{ identifier: one.identifier, providerId: one.providerId, verdict, sentence: sentences[verdict] }]
@@ -73,7 +73,7 @@ interface Then {
   readonly isOlder: boolean
 }
 
-/** By the rules of deliver/choose-integration.ts, as far as what is stored tells. */
+/** By the rules of deliver/choose-integration.ts, as far as the stored data shows. */
 function verdictOf(one: KnownIntegration, { at, chosen, requested, last, isOlder }: Then): IntegrationVerdict {
   if (one.identifier === chosen.at(-1)) return 'chosen'
   if (chosen.includes(one.identifier)) return 'triedBefore'

@@ -1,4 +1,4 @@
-// One step of the answer to why: its reasons, and the sentence that tells what became of it.
+// One step of the answer to why: its reasons, and the sentence that says what happened to it.
 import type { JobStatus } from '../../domain/delivery/job.ts'
 import type { DetailCode, StoredDetail } from '../../domain/insight/execution-detail.ts'
 import type { WhyMessage, WhyReason, WhyStep } from '../../domain/insight/why.ts'
@@ -92,7 +92,7 @@ function dataOf(raw: string | undefined): Data {
   }
 }
 
-/** What is told of a step beside the reason why it ended or waits as it does. */
+/** What is added about a step to the reason why it ended or waits. */
 const asides: ReadonlySet<DetailCode> = new Set<DetailCode>([
   'queued',
   'retryScheduled',
@@ -133,7 +133,7 @@ const successes: ReadonlySet<DetailCode> = new Set<DetailCode>([
   'throttlePassed',
   'callFinished',
 ])
-/** Told after it: what somebody who asks why would want to know at once. */
+/** Appended: what a reader would want to know at once. */
 const afterwards: ReadonlySet<DetailCode> = new Set<DetailCode>([
   'suppressed',
   'layoutNotFound',

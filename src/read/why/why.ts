@@ -1,4 +1,4 @@
-// Why somebody was told something, or was not: a notification's steps in plain sentences, and the same as data.
+// Why a subscriber was notified, or was not: a notification's steps as sentences, and the same as data.
 import type { Sql, Statement } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Channel } from '../../domain/delivery/integration.ts'
@@ -40,7 +40,7 @@ export interface SubscriberQuestion {
   readonly at?: string | undefined
 }
 
-/** The last notification of the workflow for the subscriber at or before the moment, or why there is none. */
+/** The last notification of the workflow for the subscriber at or before the given time, or why there is none. */
 export async function whySubscriber(
   db: Sql,
   environment: Environment,
@@ -193,7 +193,7 @@ async function findJobs(db: Sql, environment: Environment, ids: readonly string[
 }
 
 function stepJobOf({ status, details, due_at: dueAt, is_leased: isLeased, updated_at: updatedAt }: JobRow): StepJob {
-  // While somebody works on it, its due_at is the end of their lease; where it is not later, it is simply its turn.
+  // While a worker has it, its due_at is the end of the lease; if it is not later, it is simply due.
   const isPutOff = dueAt !== null && !isLeased && !endedStatuses.has(status) && dueAt > updatedAt
   return { status, details, nextAttemptAt: isPutOff ? dueAt.toISOString() : undefined }
 }
@@ -270,7 +270,7 @@ async function findWindows(
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** What a digest or a gathering is told with; windows are swept some time after they closed. */
+/** The data of a digest or a bundle; windows are swept some time after they closed. */
 function windowData(state: JobState, window: WindowRow | undefined): Data {
   const mergedInto = state.digestedNotificationId && (window?.notification_id ?? state.digestedNotificationId)
   return {

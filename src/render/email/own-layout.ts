@@ -65,7 +65,7 @@ export function compileLayout({ content }: EmailLayout): CompiledLayout {
   }
 }
 
-/** What a layout shows in the place of a brand that nobody named. */
+/** What a layout shows if no brand is set. */
 const plainBranding = { color: '#1f2933' }
 
 export function renderLayout(

@@ -26,7 +26,7 @@ export function compileValue({ initial, filters }: Pick<Value, 'initial' | 'filt
 /** Without the last of the filters where that prints: `prints` says whether there was one. */
 export function compilePrinted(value: Value, known: Filters): { evaluate: Evaluate; prints: boolean } {
   const last = value.filters.at(-1)
-  // LiquidJS puts the one that prints there, under a name that nobody can write.
+  // LiquidJS puts the output filter there, under a name that templates cannot use.
   const prints = last?.name.includes(' ') === true
   const filters = prints ? value.filters.slice(0, -1) : value.filters
   return { evaluate: compileValue({ initial: value.initial, filters }, known), prints }

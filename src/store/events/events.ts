@@ -20,7 +20,7 @@ export interface NewEvent extends TriggeredEvent {
   readonly excluded: readonly string[]
   readonly warnings: readonly string[]
   readonly notified: number
-  /** For everybody in the environment. */
+  /** For all subscribers of the environment. */
   readonly isBroadcast: boolean
   readonly createdAt: Date
   readonly expandedAt: Date | null
@@ -51,7 +51,10 @@ export async function claimTransactions(
   return new Set(rows.map((row) => row.transaction_id))
 }
 
-/** The same, of ids that were not used when they were looked for; as a part of a larger statement, which is told how many are new. */
+/**
+ * The same, for ids that were unused when they were looked up; as a part of a larger statement, which is given how many
+ * are new.
+ */
 export function transactionClaims(
   environment: Environment,
   claims: readonly { transactionId: string; eventId: string }[],
@@ -125,7 +128,7 @@ const columns: readonly Column<NewEvent>[] = [
 ]
 const names = listed(columns.map((column) => column.name))
 
-/** In their order: it is the order in which a digest will tell of them. */
+/** In their order: it is the order in which a digest will list them. */
 export function eventInsertion(environment: Environment, events: readonly NewEvent[]): Part {
   const { values, from, shape } = rowSet(events, columns)
   return {
@@ -208,8 +211,8 @@ export async function findExpandingEvent(
 }
 
 /**
- * Takes somebody out of the lists that are still to be walked, or would be if what was buried began anew. By position, so
- * their places stay, empty.
+ * Removes a person from the lists that still have to be walked, or would be if a buried task were restarted. By
+ * position, so their places stay, empty.
  */
 export async function blankRecipient(tx: Tx, environment: Environment, subscriberId: string): Promise<void> {
   await tx.run(sql`
@@ -251,7 +254,7 @@ export interface CalledOffEvent {
   readonly was_expanding: boolean
 }
 
-/** Nobody else is told of it from here on. Undefined when it is missing. */
+/** No one else is notified of it from here on. Undefined if it is missing. */
 export async function callOffEvent(
   tx: Tx,
   environment: Environment,
@@ -293,8 +296,8 @@ export async function sweepTransactions(
 }
 
 /**
- * Deletes those of the events that nobody was told of any more, with their transaction ids, which may be used again then.
- * An event that is still being expanded may yet become a notification of somebody else.
+ * Deletes those of the events that no longer have a notification, with their transaction ids, which may then be used
+ * again. An event that is still being expanded may still become a notification of someone else.
  */
 export async function deleteLonelyEvents(tx: Tx, environment: Environment, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return []

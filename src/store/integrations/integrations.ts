@@ -83,7 +83,7 @@ export async function updateIntegration(
     where environment_id = ${environment.id} and id = ${integration._id} and deleted_at is null`)
 }
 
-/** False when there is none. A deleted integration is nobody's primary. */
+/** False if there is none. A deleted integration is never primary. */
 export async function deleteIntegration(
   tx: Tx,
   environment: Environment,
@@ -171,7 +171,7 @@ export async function listIntegrations(
   return rows.map((row) => integrationOf(sealer, environment, row))
 }
 
-/** Seals up to `limit` integrations anew that another key sealed, deleted ones too, by id, after the one named. */
+/** Reseals up to `limit` integrations that another key sealed, including deleted ones, by id, after the given one. */
 export async function resealIntegrations(
   tx: Tx,
   sealer: Sealer,

@@ -10,9 +10,9 @@ export interface AppendedDetails {
   readonly details: readonly StoredDetail[]
 }
 
-/** Only the first time is worth telling: whoever marks a message unread may read it again for ever. */
+/** Only the first time is worth recording: a message can be marked unread and read again forever. */
 const recordedOnce: readonly DetailCode[] = ['seen', 'read']
-/** A row is read whole with every page that shows it; somebody may put a message off every day. */
+/** A row is read whole with every page that shows it; a message may be snoozed every day. */
 export const detailsPerJobMax = 200
 
 /**

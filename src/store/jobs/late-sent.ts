@@ -1,4 +1,4 @@
-// Jobs whose messages a provider has taken, as somebody learns whose lease on them was lost.
+// Jobs whose messages a provider has accepted, as learned by a worker whose lease on them was lost.
 import type { Part } from '../../db/one-statement.ts'
 import { json, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -11,8 +11,8 @@ export interface LateJob {
 }
 
 /**
- * Shows it, and that the person was reached, where one of the messages is not settled. Before the messages are, as everybody
- * writes jobs first: whoever holds the job now is waited for.
+ * Records it, and that the person was reached, if one of the messages is not settled. Before the messages, as every
+ * writer writes jobs first: whoever holds the job now is waited for.
  */
 export function lateJobs(environment: Environment, jobs: readonly LateJob[]): Part {
   const ids = jobs.map(({ id }) => id)

@@ -37,8 +37,8 @@ export interface LockedEvent {
 }
 
 /**
- * `share`: none of them is called off or retracted meanwhile. `update`: nothing of them is redriven meanwhile either.
- * Before any of their jobs, as whoever calls an event off does it.
+ * `share`: none of them is cancelled or retracted in the meantime. `update`: nothing of them is redriven in the
+ * meantime either. Before any of their jobs, in the same order as cancelling an event.
  */
 export async function lockEvents(
   tx: Tx,
@@ -101,7 +101,7 @@ export async function redriveJobs(
       and j.status in ('failed', 'skipped') and j.due_at is null`)
 }
 
-/** Whether one of these failed, and may be redriven as far as nobody took it back. */
+/** Whether one of these failed, and may be redriven unless it was retracted. */
 export async function hasRedrivable(tx: Tx, environment: Environment, ids: readonly string[]): Promise<boolean> {
   const row = await tx.row(sql`
     select 1 from jobs where environment_id = ${environment.id} and id = any(${ids}::uuid[]) and status = 'failed'
@@ -109,7 +109,7 @@ export async function hasRedrivable(tx: Tx, environment: Environment, ids: reado
   return row !== undefined
 }
 
-/** Tells something of jobs that are in somebody's hand. The transaction holds them. */
+/** Adds details to jobs that are leased. The transaction holds them. */
 export async function markHeld(
   tx: Tx,
   environment: Environment,

@@ -13,7 +13,7 @@ export interface JobSettlement {
   readonly id: string
   readonly lease: string
   readonly status: JobStatus
-  /** `kept`: the lease goes on, from now. A moment: free until then. Null: the job is over. */
+  /** `kept`: the lease continues, from now. A timestamp: free until then. Null: the job has finished. */
   readonly due: 'kept' | Date | null
   /** Null leaves it as it is. */
   readonly state: JobState | null

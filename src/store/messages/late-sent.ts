@@ -1,4 +1,4 @@
-// Messages that a provider has taken, as somebody learns whose lease on their job was lost.
+// Messages that a provider has accepted, as learned by a worker whose lease on their job was lost.
 import type { Part } from '../../db/one-statement.ts'
 import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'

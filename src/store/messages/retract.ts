@@ -1,4 +1,4 @@
-// Taking messages back: those of the feed leave it, and of the others is told which were sent.
+// Retracting messages: those of the feed are removed, and of the others it is reported which were sent.
 import type { Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Channel } from '../../domain/delivery/integration.ts'
@@ -52,7 +52,7 @@ export async function findRetractableOfEvent(
 
 const isSaid = sql`(m.status is not null or m.state = 'calling') and m.deleted_at is null`
 
-/** Held until the transaction ends. What a provider is being asked to send this moment counts as perhaps sent. */
+/** Locked until the transaction ends. What is being sent right now counts as possibly sent. */
 export async function lockRetractable(tx: Tx, environment: Environment, ids: readonly string[]): Promise<SentMessage[]> {
   return tx.rows<SentMessage>(sql`
     select m.id, m.job_id as "jobId", m.channel, case when m.state = 'calling' then 'warning' else m.status end as status

@@ -156,7 +156,7 @@ export function inHours(one: (hour: Statement) => Statement): Statement {
   return listed(Array.from({ length: hoursPerDay }, (_, hour) => one(sql`${hour + 1}::int`)))
 }
 
-/** Where a version is that nobody knows any more. */
+/** If the version is no longer known. */
 const noWorkflow = sql`'00000000-0000-0000-0000-000000000000'::uuid`
 
 /** Of a version and a step, as `v`: the workflow, and the step's type as the channel. */
@@ -171,9 +171,9 @@ export function versionOfDelta(environmentId: Statement): Statement {
 }
 
 /**
- * Folds at most `limit` deltas into the counts, in one statement: whoever reads at any moment sees each of them once. Those
- * that another node folds are skipped; two who add to the same count wait for each other in the order of its key. Rows of
- * deltas never change, so their places tell them apart: no key is needed for that.
+ * Folds at most `limit` deltas into the counts, in one statement: a reader sees each of them once at any time. Those
+ * that another node folds are skipped; two nodes that add to the same count wait for each other in the order of its
+ * key. Rows of deltas never change, so their positions identify them: no key is needed for that.
  */
 export async function foldDeltas(tx: Tx, limit: number): Promise<number> {
   const row = await tx.row<{ folded: number }>(sql`
@@ -204,7 +204,7 @@ export async function foldDeltas(tx: Tx, limit: number): Promise<number> {
   return row?.folded ?? 0
 }
 
-/** Questions are widened to whole days, of any zone: what they need is there for two days more than it is told. */
+/** Queries are widened to whole days, of any zone: what they need is kept for two days longer than documented. */
 const slackMs = 2 * dayMs
 
 /** Deletes at most `limit` counts of one grain that are older than they are kept, and says how many it deleted. */

@@ -98,7 +98,7 @@ export async function findSigningSecret(
   return row && sealer.open(environment.id, 'signing-secret', signingRecord(1), row.sealed)
 }
 
-/** Until the transaction ends, nobody else changes what belongs to the environment as a whole. */
+/** Until the transaction ends, no one else changes what belongs to the environment as a whole. */
 export async function lockEnvironment(tx: Tx, environment: Environment): Promise<void> {
   await tx.run(sql`select 1 from environments where id = ${environment.id} for no key update`)
 }

@@ -27,7 +27,7 @@ export async function listMonths(db: Sql): Promise<Month[]> {
   return [...months.values()]
 }
 
-/** Taken out of their tables by somebody who could not drop them any more. */
+/** Detached from their tables by a process that could not drop them any more. */
 export async function listDetached(db: Sql): Promise<{ name: string; bytes: number }[]> {
   return db.rows(sql`select name, bytes from detached_months() order by name`)
 }
@@ -70,9 +70,9 @@ export async function keptByQueue(
 }
 
 /**
- * Whether a step that is still to run, of whatever time, tells of an event of that time: a digest gathers events long after
- * they came, and is told long after it gathered them. It looks at every open step. Asked after the queue: what has no open
- * step of its own is not gathered any more.
+ * Whether a step that still has to run, of any time, includes an event of that time: a digest collects events long
+ * after they were accepted, and is sent long after it collected them. It scans every open step. Checked after the
+ * queue: what has no open step of its own is not collected any more.
  */
 export async function isGathered(db: Sql, environments: readonly Environment[], { from, to }: Span): Promise<boolean> {
   const environmentIds = environments.map((environment) => environment.id)
@@ -126,7 +126,7 @@ export async function releaseRetention(db: Sql, runId: string): Promise<void> {
   await db.run(sql`update retention_progress set run_id = null, run_until = null where run_id = ${runId}`)
 }
 
-/** Any number; whoever holds it changes what is kept, and nobody else meanwhile. */
+/** Any number; whoever holds it changes what is kept, and no one else in the meantime. */
 const retentionLock = 7_071_957
 
 /** Until the transaction ends; false when another node, or a command, is at it. */
@@ -136,7 +136,7 @@ export async function tryRetentionLock(tx: Tx): Promise<boolean> {
 }
 
 /**
- * Nobody reads or writes the four tables until the transaction ends. In the order in which accepting writes them, and
+ * No one reads or writes the four tables until the transaction ends. In the order in which accepting writes them, and
  * without long waits: whoever comes after us in the queue for the lock waits as long as we do.
  */
 export async function lockMonths(tx: Tx, waitMs: number): Promise<void> {
@@ -203,7 +203,7 @@ export async function deleteStrays(
   return { events, notifications, jobs, messages }
 }
 
-/** The moment of the oldest event that belongs to no month. */
+/** The time of the oldest event that belongs to no month. */
 export async function oldestStrayAt(db: Sql, environments: readonly Environment[]): Promise<Date | undefined> {
   const environmentIds = environments.map((environment) => environment.id)
   const row = await db.row<{ id: string }>(sql`

@@ -1,4 +1,4 @@
-// Sealed columns: which of them another key sealed, and how they are sealed anew.
+// Sealed columns: which of them another key sealed, and how they are resealed.
 
 import type { Statement } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'

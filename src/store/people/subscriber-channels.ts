@@ -231,7 +231,7 @@ export async function deleteChannels(
       and (${providerId ?? null}::text is null or provider_id = ${providerId ?? null})`)
 }
 
-/** Seals up to `limit` entries anew that another key sealed, in the order of their keys, after the one named. */
+/** Reseals up to `limit` entries that another key sealed, in the order of their keys, after the given one. */
 export async function resealChannels(
   tx: Tx,
   sealer: Sealer,

@@ -13,7 +13,7 @@ import { groupOf } from './notification-groups.ts'
 export interface StoredDefinition extends WorkflowDefinition {
   readonly variables: readonly string[]
   readonly subscriberVariables: readonly string[]
-  /** As the second face was told them; what counts is in the settings they come to. */
+  /** As given to API v2; what counts is in the settings derived from them. */
   readonly preferences?: GivenPreferences
 }
 
@@ -111,7 +111,7 @@ export async function findWorkflow(
   return byId ?? find(sql`w.identifier = ${idOrIdentifier}`)
 }
 
-/** As `findWorkflow`; nobody else changes it before the transaction ends. */
+/** As `findWorkflow`; no one else changes it before the transaction ends. */
 export async function lockWorkflow(
   tx: Tx,
   environment: Environment,
@@ -237,7 +237,7 @@ export async function workflowsInGroup(
   return rows.map((row) => row.identifier)
 }
 
-/** A group that goes leaves its deleted workflows to another: the activity still tells of them. */
+/** A deleted group leaves its deleted workflows to another: the activity still shows them. */
 export async function moveDeletedWorkflows(
   tx: Tx,
   environment: Environment,

@@ -78,7 +78,7 @@ export function couldNotBeMade(host: string, error: unknown): OutboundError {
   return new OutboundError('not-sent', words, error, { isOurs: true })
 }
 
-/** What OpenSSL calls a certificate that nobody we trust has signed. */
+/** OpenSSL's codes for a certificate that no trusted authority has signed. */
 const untrusted = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',

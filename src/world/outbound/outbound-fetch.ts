@@ -18,7 +18,7 @@ import { trusting } from './outbound-trust.ts'
 export interface OutboundFetchOptions {
   /** Host names, addresses and networks that may be reached although they are private. */
   readonly allow: readonly (AllowEntry | string)[]
-  /** `off`: what accounts name is reached as if anybody named it. Left out: `on`. */
+  /** `off`: addresses of accounts are treated like any others. Omitted: `on`. */
   readonly operatorReach?: 'on' | 'off'
   readonly resolve?: ResolveName
   /** Certificates in PEM that are trusted beside those that Node trusts. */
@@ -76,7 +76,7 @@ export function createAccountAddresses({ allow, resolve, operatorReach }: Outbou
   return (host: string, port: number) => guard.addressesOf(host, reach, { scheme: 'smtp', port, isTheirs: false })
 }
 
-/** What is known of an address does not change while we run, and asking the lists anew costs 20 µs a call. */
+/** What is known about an address does not change while we run, and checking the lists again costs 20 µs per call. */
 function createVetting(guard: AddressGuard): (destination: Destination) => Promise<void> {
   const known = new Set<string>()
   return async (destination) => {

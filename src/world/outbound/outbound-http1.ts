@@ -51,10 +51,10 @@ export function createHttp1(parts: ConnectParts, connect: Connect): CallByHttp1 
   }
 }
 
-/** An answer to `mayLeave` that took its time holds for this long; a process may be frozen at any moment. */
+/** A slow answer to `mayLeave` is valid for this long; a process may be frozen at any time. */
 const permitMs = 5_000
 
-/** Writes the request, reads the answer, and knows at every moment whether the first byte may have left. */
+/** Writes the request, reads the response, and knows at any time whether the first byte may have left. */
 function exchange(call: OutboundCall, pool: Dispatcher): Promise<OutboundAnswer> {
   return new Promise((resolve, reject) => new Exchange(call, pool, resolve, reject).begin())
 }

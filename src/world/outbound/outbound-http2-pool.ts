@@ -68,7 +68,7 @@ export function isUnheard({ lastStreamId }: Http2Connection, streamId: number): 
 interface PoolState {
   readonly host: string
   connect(): Promise<Socket>
-  /** Nobody waits and nothing is open: whoever holds the pool may let go of it. */
+  /** Nothing waits and nothing is open: the holder of the pool may release it. */
   onEmpty(): void
   readonly open: Set<Http2Connection>
   readonly line: Set<Waiting>

@@ -209,7 +209,7 @@ test('a stream the server refuses was not sent; one that it resets or cuts leave
       stream.on('error', () => {})
       const path = headers[':path'] ?? ''
       if (path.startsWith('/within')) {
-        // Node ends a stream in order before it resets it: only its length then tells that it is half.
+        // Node ends a stream in order before it resets it: only its length then shows that it is incomplete.
         stream.respond({ ':status': 200, ...(path === '/within-cut' ? {} : { 'content-length': '100' }) })
         stream.write('half')
       }
@@ -278,7 +278,7 @@ test('a call that is not answered leaves us unsure, and so does one that is give
   await failure('not-sent', byHttp2(post(port, '/', { signal: early.signal })))
 })
 
-/** As a router that forgets a connection: nothing comes through any more, and nobody is told. */
+/** Like a router that forgets a connection: nothing gets through any more, and no one is notified. */
 async function startRouter(t: TestContext, port: number): Promise<{ port: number; forget(): void }> {
   const connections: Socket[] = []
   const router = createTcpServer((near) => {
@@ -328,7 +328,7 @@ test('an idle connection is closed after a minute, and the next call makes anoth
   })
   await byHttp2(post(port))
   const closed = new Promise((resolve) => sessions[0]?.once('close', resolve))
-  // The stream closes a moment after its answer is there.
+  // The stream closes just after its response has arrived.
   await new Promise((resolve) => setTimeout(resolve, 50))
   for (let seconds = 0; seconds < 60; seconds += 10) {
     assert.equal(sessions[0]?.closed, false)

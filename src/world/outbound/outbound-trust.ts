@@ -37,9 +37,9 @@ function certificatesIn(pem: string): string[] {
 }
 
 /**
- * The `ca` option of TLS would put these certificates in the place of those that Node trusts (its own, or the system's with
- * `--use-openssl-ca`), and read all of them anew for every connection. So they are added to a context that has those, and
- * which all connections share.
+ * The `ca` option of TLS would replace the certificates that Node trusts (its own, or the system's with
+ * `--use-openssl-ca`), and read all of them again for every connection. So these are added to a context that has those,
+ * and which all connections share.
  */
 export function trusting(pem: string): SecureContext {
   const trust = createSecureContext()
