@@ -61,7 +61,7 @@ test('good values are read', () => {
   assert.equal(config.rateLimit, 'off')
 })
 
-test('an entry that opens every port to everybody is warned of, one with a scheme is not', () => {
+test('an entry that opens every port to everyone is warned of, one with a scheme is not', () => {
   const warningsOf = (allow: string) => readConfig({ POSTHORN_OUTBOUND_ALLOW: allow }).warnings
   assert.match(warningsOf('10.1.0.0/16')[0] ?? '', /opens every port of 10\.1\.0\.0\/16/)
   assert.deepEqual(warningsOf('https://10.1.0.0/16,accounts+relay.internal'), [])
@@ -108,7 +108,7 @@ test('proxies are read by both of their names, and the password of a bad one is 
   assert.doesNotMatch(mistakesOf({ HTTPS_PROXY: 'ftp://me:very-secret@proxy' }).join(), /very-secret/)
 })
 
-test('a node does everything unless it is told its part', () => {
+test('a node does everything unless it is reported its part', () => {
   assert.equal(readConfig({}).config.role, 'all')
   for (const role of ['api', 'worker', 'all']) assert.equal(readConfig({ POSTHORN_ROLE: role }).config.role, role)
 })
@@ -263,7 +263,7 @@ test('a setting that can be wrong has bad values in this test', () => {
   )
 })
 
-test('all mistakes are told at once, and no secret is repeated', () => {
+test('all mistakes are reported at once, and no secret is repeated', () => {
   const secret = 'hush hush hush hush'
   const mistakes = mistakesOf({
     PORT: 'x',

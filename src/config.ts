@@ -251,7 +251,7 @@ export const settings: Settings = {
   proxyTarget: {
     variable: 'POSTHORN_PROXY_TARGET',
     meaning:
-      'What the proxy is told to connect to: `address`, which Posthorn resolved and checked, or `name`, for proxies that filter by host name; the DNS of the proxy must then be trusted.',
+      'What the proxy connects to: `address`, which Posthorn resolved and checked, or `name`, for proxies that filter by host name; the DNS of the proxy must then be trusted.',
     shownDefault: 'address',
     defaultValue: 'address',
     read: oneOf('address', 'name'),

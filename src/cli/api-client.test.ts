@@ -58,7 +58,7 @@ test('the key goes out in its header, the query with what is given of it, the bo
   assert.deepEqual(seen, [{ url: '/v1/x?one=a+b&many=x&many=y&count=3', key: `ApiKey ${key}`, body: '{"b":2}' }])
 })
 
-test('a refusal is told in the service’s own words, field by field', async () => {
+test('a refusal is reported in the service’s own words, field by field', async () => {
   const errors = {
     'filter.from': { messages: ['must be a timestamp', 'must be earlier'] },
     to: { messages: ['is unknown'] },
@@ -74,7 +74,7 @@ test('a refusal is told in the service’s own words, field by field', async () 
   assert.equal((await refused()).message, 'No')
 })
 
-test('what to do is told of a key that is refused, of an older service, and of one that is busy', async () => {
+test('a rejected key, an older service and a busy one are reported with what to do', async () => {
   answers(401, { message: 'API Key not found' })
   assert.match((await refused()).message, /rejected the API key \(API Key not found\)\. POSTHORN_API_KEY or --key-file/)
   answers(404, { message: 'Cannot GET /x' })
@@ -85,7 +85,7 @@ test('what to do is told of a key that is refused, of an older service, and of o
   assert.equal((await refused()).message, 'Please try again (in 7 s)')
 })
 
-test('what answers and is no Posthorn is told, and the key is not carried elsewhere', async () => {
+test('what answers and is no Posthorn is reported, and the key is not carried elsewhere', async () => {
   answers(200, '<html>', { 'content-type': 'text/html' })
   assert.match((await refused()).message, /is not a Posthorn service: it responded 200 with text\/html/)
   let calls = 0

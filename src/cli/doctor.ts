@@ -65,7 +65,7 @@ export const doctorCommand: Command = {
     const probes = askAll({
       terminal,
       url,
-      anybody: createClient(url),
+      publicClient: createClient(url),
       signal: over.signal,
       keyHolder: async () => {
         if (key === undefined) throw new NoKey()

@@ -193,7 +193,7 @@ test('a schema that refers to itself without end is the payload’s mistake, not
   assert.equal(check({}).length, 1)
 })
 
-test('a payload that is wrong a thousand times is told twenty', () => {
+test('of a thousand errors in a payload twenty are reported', () => {
   const check = compiled({ properties: { list: { items: { type: 'string' } } } })
   assert.equal(check({ list: Array.from({ length: 1000 }, () => 1) }).length, 20)
 })

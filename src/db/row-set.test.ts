@@ -33,7 +33,7 @@ test('a column that usually differs travels as an array even where it does not',
   assert.deepEqual(statement.values, ['same', [1, 1]])
 })
 
-test('moments are the same when they are the same moment', () => {
+test('timestamps are the same when they are the same time', () => {
   const columns = [id, at]
   const same = rowSet([row(1, 'a'), row(2, 'b')], columns)
   const other = rowSet([row(1, 'a'), { ...row(2, 'b'), at: new Date(0) }], columns)

@@ -7,7 +7,7 @@ import { timestampOfRow } from './timestamp-text.ts'
 // Before our parser replaces it: this file imports no connection.
 const readAny = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ) as (text: string) => Date
 
-test('every millisecond is read, however many digits tell it', () => {
+test('every millisecond is read, however many digits report it', () => {
   for (let ms = 0; ms < 1_000; ms += 1) {
     const fraction = (ms / 1_000).toFixed(3).slice(1)
     const expected = Date.UTC(2026, 10, 5, 18, 3, 50, ms)

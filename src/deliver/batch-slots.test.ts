@@ -46,7 +46,7 @@ test('a slot is free when the last message has left, and not before', () => {
   assert.deepEqual([limits.take('a', 1, now), limits.take('a', 1, now)], [true, false])
 })
 
-test('no message joins a call of another seating', () => {
+test('no message joins a call of another batch', () => {
   const limits = createLimits()
   assert.notEqual(createBatchPlan(limits, now).take('a', 1, 1, sharing()), undefined)
   assert.equal(createBatchPlan(limits, now).take('a', 1, 1, sharing()), undefined)

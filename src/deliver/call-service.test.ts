@@ -84,7 +84,7 @@ test('a fault of ours is no answer of the service', async () => {
   await assert.rejects(callService(world, { call, idempotencyKey: 'job-1', keys }), /broken/)
 })
 
-test('what is told of an answer holds no secret that was sent, and not too much', async () => {
+test('the reported response contains no secret that was sent, and is bounded', async () => {
   const { result } = await outcome({
     status: 400,
     body: `You said Bearer hush-hush, hush-hush \u0000${'x'.repeat(9_000)}`,
@@ -93,7 +93,7 @@ test('what is told of an answer holds no secret that was sent, and not too much'
   assert.ok((result.facts.answer ?? '').length <= 4_000)
 })
 
-test('a service that echoes its address tells nothing of the query', async () => {
+test('a service that echoes its address reports nothing of the query', async () => {
   const url = 'https://api.example.com/hooks/a?token=hush%2Fhush&key=whisper&n=1'
   const { pathname, search } = new URL(url)
   for (const echo of [
@@ -119,7 +119,7 @@ test('of two secrets of which one lies in the other nothing is left', async () =
   assert.equal(result.facts.answer, '…, …')
 })
 
-test('an address without a query is told as it is', async () => {
+test('an address without a query is reported as it is', async () => {
   const { result } = await outcome({ status: 404, body: 'No /hooks here' }, { url: 'https://api.example.com/hooks' })
   assert.equal(result.facts.answer, 'No /hooks here')
 })

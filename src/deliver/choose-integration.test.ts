@@ -78,7 +78,7 @@ test('another channel’s, an inactive and a deleted one are never chosen', () =
   assert.equal(choose([...others, integration('on')]), 'on')
 })
 
-test('each has one turn: the primary, then the others from the oldest on, then nobody', () => {
+test('each has one turn: the primary, then the others from the oldest on, then no one', () => {
   const all = [integration('a'), integration('b', { primary: true }), integration('c')]
   assert.equal(choose(all), 'b')
   assert.equal(choose(all, { tried: ['b'] }), 'a')

@@ -51,7 +51,7 @@ function deliverBy(send: Provider['send'], credentials: object = complete): Prom
   return deliver(createFakeWorld(), call)
 }
 
-test('the provider is called once, with the message and the account, and its outcome is told', async () => {
+test('the provider is called once, with the message and the account, and its outcome is reported', async () => {
   const calls: unknown[] = []
   const outcome = await deliverBy(async (_world, message, credentials) => {
     calls.push([message.id, credentials])
@@ -61,7 +61,7 @@ test('the provider is called once, with the message and the account, and its out
   assert.deepEqual(calls, [[email().id, complete]])
 })
 
-test('an account with mistakes is misconfigured, each named, and nobody is called', async () => {
+test('an account with mistakes is misconfigured, each named, and no one is called', async () => {
   let calls = 0
   const broken = providerThat(async () => {
     calls += 1

@@ -78,7 +78,7 @@ test('more events than are remembered make the same ids still', () => {
   assert.equal(notificationIdOf(eventId, 'somebody'), before)
 })
 
-test('the first id of a moment is the smallest of it', () => {
+test('the first id of a time is the smallest one of that time', () => {
   const first = firstIdAt(at)
   assert.deepEqual(timestampOfId(first), at)
   assert.ok(first < eventId && first < idsOfEvent(eventId).from)

@@ -98,7 +98,7 @@ export const errorBody = Type.Object(
       {
         statusCode: 404,
         timestamp: '2026-01-02T03:04:05.678Z',
-        path: '/v2/subscribers/nobody',
+        path: '/v2/subscribers/grace',
         message: 'Subscriber grace was not found',
         error: 'Not Found',
         ctx: {},

@@ -105,7 +105,7 @@ test('all processes start together, each with its number, and the service has st
   await starting
 })
 
-test('a process that ends is started again under its number, and the others are told who died', async () => {
+test('a process that ends is started again under its number, and the others are notified who died', async () => {
   const { supervisor, children, slept, wake } = await running()
   children[first]?.ends()
   await turn()
@@ -134,7 +134,7 @@ test('one that ends again and again waits longer each time; after a steady life 
   assert.deepEqual(slept, [100, 200, 400, 100])
 })
 
-test('a first start that fails is told in the words of the process, and is not tried again', async () => {
+test('a first start that fails is reported in the words of the process, and is not tried again', async () => {
   const { supervisor, children } = scene()
   const starting = supervisor.start()
   children[first]?.says({ kind: 'failed', message: 'Port 3000 is in use' })

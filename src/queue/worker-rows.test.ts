@@ -170,7 +170,7 @@ test('where a claim is a run, nothing is claimed while something is decided or w
   assert.equal(claims.length, 2, 'what the first waits for outside holds up none')
 })
 
-test('nothing is claimed while something else must be written first, and a poke goes on afterwards', async () => {
+test('nothing is claimed while something else must be written first, and a poke continues afterwards', async () => {
   let mayClaim = false
   const { worker, claims, batches, rowsOf } = scriptedWorker({ mayClaim: () => mayClaim })
   worker.start()

@@ -70,13 +70,13 @@ test('a template brings in no other and reads no file', () => {
   }
 })
 
-test('counting in a template changes nobody else’s variables', () => {
+test('counting in a template changes no one else’s variables', () => {
   const scope = scopeWith({ n: 5 })
   assert.equal(sceneRenderer.value('{% increment n %}{% increment n %}{% decrement m %}', scope), '56-1')
   assert.deepEqual(scope, scopeWith({ n: 5 }))
 })
 
-test('a mistake tells field, line, column and the nearest name', () => {
+test('a mistake reports field, line, column and the nearest name', () => {
   const email = (more: object) => () =>
     sceneRenderer.email(freshKey(), { type: 'email', subject: 's', content: 'c', ...more }, scopeWith())
   assert.deepEqual(renderError(email({ subject: 'a\n  {{ x | upcas }}' })), {

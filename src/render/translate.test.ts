@@ -54,7 +54,7 @@ test('without English the oldest locale is the default', () => {
   assert.equal(plain("{{ 'a' | t }}", speaking({ nl: { a: 'een' }, de: { a: 'ein' } }, 'pt')), 'een')
 })
 
-test('a key that nobody has prints itself, and so does every key without translations', () => {
+test('a key that no one has prints itself, and so does every key without translations', () => {
   assert.equal(plain("{{ 'order.absent' | t }}", speaking(words)), 'order.absent')
   assert.equal(plain("{{ 'hello' | t }}{{ nothing | t }}", scopeWith()), 'hello')
   assert.equal(html('{{ key | t }}', speaking(words, 'en', { key: '<b>' })), '&lt;b&gt;')
@@ -105,7 +105,7 @@ test('a text that never ends fails what prints it', () => {
   assert.match(renderError(() => plain("{{ 'a' | t }}", speaking(given))).message, /does it loop forever/)
 })
 
-test('mistakes in texts are told by key, and single braces that name nothing are none', () => {
+test('mistakes in texts are reported by key, and single braces that name nothing are none', () => {
   const texts = flatTexts({ good: '{name} { x } {} {{ y }}', bad: { one: '{{ x', two: 'a {% nope %}' } }).texts
   assert.deepEqual(
     textMistakes(texts).map(({ key }) => key),

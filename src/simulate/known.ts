@@ -108,7 +108,7 @@ export interface Knowing {
 }
 
 /** Callers who may not unsubscribe others see links of the same form that unsubscribe no one. */
-const placeholderKeys = new SigningKeys([{ version: 1, secret: 'nobody', createdAt: new Date(0) }])
+const placeholderKeys = new SigningKeys([{ version: 1, secret: 'placeholder', createdAt: new Date(0) }])
 const nobodysSecrets: SigningSecrets = { of: async () => placeholderKeys, renewed: async () => placeholderKeys }
 
 /** What all steps of all recipients need. */

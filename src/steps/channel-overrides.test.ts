@@ -22,7 +22,7 @@ function overridesOf(overrides: Record<string, unknown>, name?: string): Readonl
   return withProviderOverrides({ ...input, step }, envelope, remaking).forProviders
 }
 
-test('nothing is added where nothing is said, or only of providers that nobody has', () => {
+test('nothing is added where nothing is said, or only of providers that no one has', () => {
   for (const overrides of [
     {},
     { email: { from: 'b' } },
@@ -73,7 +73,7 @@ test('a member called __proto__ is data like any other', () => {
   assert.equal(({} as { polluted?: boolean }).polluted, undefined)
 })
 
-test('an ill-formed wish is named', () => {
+test('an ill-formed override is named', () => {
   const wrong: Record<string, Record<string, unknown>> = {
     'overrides.sendgrid': { sendgrid: 'x' },
     'overrides.providers': { providers: [] },

@@ -30,7 +30,7 @@ function failure(scene: Partial<TimingScene>) {
   return { code: found?.code, stops: decision.stops, raw: JSON.parse(found?.raw ?? '{}') }
 }
 
-test('a call tells whom it is for, of what and why, and is a POST of ten seconds', () => {
+test('a call reports whom it is for, of what and why, and is a POST of ten seconds', () => {
   const given = input({ payload: { orderId: 7 } })
   const decision = custom.decide(given)
   assert.ok(decision.kind === 'callOut')
@@ -66,7 +66,7 @@ test('address, headers and the body’s own members are templates', () => {
   assert.deepEqual([text, list, deep], ['Hello Ada', ['Ada', 5, null], { on: true }])
 })
 
-test('what was asked is told without header values and query', () => {
+test('what was asked is reported without header values and query', () => {
   const metadata = { ...plain, headers: { Authorization: 'Bearer hush' }, body: { n: 1 } }
   const [found] = call({ metadata }).details
   assert.equal(found?.code, 'callStarted')
@@ -109,7 +109,7 @@ test('settings that an older version let through fail the step, not the worker',
     assert.match(failure({ metadata })?.raw.error ?? '', /^metadata/, JSON.stringify(metadata))
 })
 
-test('what can never run is told when it is saved', () => {
+test('what can never run is reported when it is saved', () => {
   const paths = (metadata: unknown) => custom.mistakes(timingStep('custom', metadata)).map(({ path }) => path)
   assert.deepEqual(paths(plain), [])
   assert.deepEqual(paths({ ...plain, url: 'https://api.example.com/{{ tenant.data.path }}', timeoutMs: 20_000 }), [])

@@ -67,7 +67,7 @@ test('events are kept apart by the text of the value at the key', () => {
   assert.equal(value({ a: null, b: [1] }), '{"a":null,"b":[1]}')
 })
 
-test('a value that is long is told apart by its hash', () => {
+test('a value that is long is distinguished by its hash', () => {
   const value = (id: string) => joined({ metadata: { ...regular, digestKey: 'id' }, payload: { id } }).digestValue
   assert.equal(value('x'.repeat(1024)), 'x'.repeat(1024))
   assert.match(value('x'.repeat(1025)) ?? '', /^sha256:[0-9a-f]{64}$/)
@@ -129,7 +129,7 @@ test('a digest that was woken closes the window it remembers', () => {
   assert.throws(() => decide({ job: { status: 'delayed', state: null } }), /is waiting without a window/)
 })
 
-test('what can never run is told when it is saved', () => {
+test('what can never run is reported when it is saved', () => {
   assert.equal(digest.type, 'digest')
   assert.deepEqual(digest.mistakes(timingStep('digest', daily)), [])
   assert.deepEqual(

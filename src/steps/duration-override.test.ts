@@ -10,7 +10,7 @@ test('a duration in the overrides is taken, and none is none', () => {
     assert.deepEqual(durationOverrideOf(overrides), {})
 })
 
-test('what is no duration is told with its path', () => {
+test('what is no duration is reported with its path', () => {
   for (const given of [
     '5 minutes',
     5,

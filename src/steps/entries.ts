@@ -59,7 +59,7 @@ export function bucketData(bucket: OverrideFields): Fields | undefined {
 const overridesBytesMax = 32 * 1024
 
 /** Throws a RenderError where what the trigger adds is too much. */
-export function bounded<Envelope extends Wishes>(envelope: Envelope): Envelope {
+export function bounded<Envelope extends WithProviderOverrides>(envelope: Envelope): Envelope {
   const { customData, forProviders } = envelope
   if (customData === undefined && forProviders === undefined) return envelope
   const bytes = Buffer.byteLength(JSON.stringify([customData, forProviders]))
@@ -67,7 +67,7 @@ export function bounded<Envelope extends Wishes>(envelope: Envelope): Envelope {
   throw new RenderError('overrides', `add ${bytes} bytes to each message; at most ${overridesBytesMax} are allowed`)
 }
 
-interface Wishes {
+interface WithProviderOverrides {
   readonly customData?: Fields
   readonly forProviders?: object
 }

@@ -24,7 +24,7 @@ function failure(scene: Partial<TimingScene>): [code: string, error: string] | u
   return [decision.details[0].code, JSON.parse(decision.details[0].raw ?? '{}').error]
 }
 
-test('a fixed window ends after its duration, and lets one through unless told otherwise', () => {
+test('a fixed window ends after its duration, and lets one through by default', () => {
   const given = input({})
   assert.deepEqual(throttle.decide(given), {
     kind: 'takeThrottle',
@@ -36,7 +36,7 @@ test('a fixed window ends after its duration, and lets one through unless told o
   assert.equal(taken({ metadata: { ...fixed, threshold: 3 } }).threshold, 3)
 })
 
-test('windows are told apart by the text of the value at the key', () => {
+test('windows are distinguished by the text of the value at the key', () => {
   const value = (payload: Record<string, unknown>, throttleKey = 'order.id') =>
     taken({ metadata: { ...fixed, throttleKey }, payload }).throttleValue
   assert.equal(value({ order: { id: 7 } }), '7')
@@ -72,7 +72,7 @@ test('settings that cannot be computed fail the step, not the worker', () => {
     assert.match(failure({ metadata })?.[1] ?? '', /^metadata/, JSON.stringify(metadata))
 })
 
-test('what can never run is told when it is saved', () => {
+test('what can never run is reported when it is saved', () => {
   const paths = (metadata: unknown) => throttle.mistakes(timingStep('throttle', metadata)).map(({ path }) => path)
   assert.deepEqual(paths({ ...fixed, threshold: 5, throttleKey: 'order.id' }), [])
   assert.deepEqual(paths({ ...dynamic, throttleKey: '' }), [])

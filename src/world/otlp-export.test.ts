@@ -83,7 +83,7 @@ test('what a collector cannot take for now is sent when it can; what comes beyon
   assert.match(JSON.stringify(line?.facts), /it answered 503/)
 })
 
-test('a batch that is refused for good is dropped, and those after it go on', async () => {
+test('a batch that is refused for good is dropped, and those after it continue', async () => {
   const sink = exportTo(endpoint)
   for (const [index, status] of [400, 408, 413, 500].entries()) {
     collector.answer = status

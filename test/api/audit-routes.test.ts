@@ -58,7 +58,7 @@ test('every route that writes is known: as configuration that is audited, or as 
   )
 })
 
-test('nothing is told of routes that are no more, nor twice', () => {
+test('removed routes are not reported, and none is reported twice', () => {
   const known = new Map(routes.map((route) => [route.operationId, route]))
   assert.deepEqual(
     [...Object.keys(scenarios), ...Object.keys(dataRoutes)].filter((id) => !known.has(id)),

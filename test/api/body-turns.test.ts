@@ -190,7 +190,7 @@ test('five at once stay within what bodies may hold, and a small one does not wa
   assert.equal(budget.heldBytes(), 0)
 })
 
-test('what is wrong with some events of a large body costs no other, and is told in their order', async () => {
+test('what is wrong with some events of a large body costs no other, and is reported in their order', async () => {
   const makes = `(() => {
     const text = 'x'.repeat(100_000)
     const event = (name, more) => ({ name, to: 'a', payload: { text }, ...more })

@@ -54,7 +54,7 @@ test('without another kind there is no other list', async () => {
   assert.deepEqual(made.steps[0].filters, [group([onPayload])])
 })
 
-test('what a kind needs and does not have is told by its place, in either list', async () => {
+test('what a kind needs and does not have is reported by its place, in either list', async () => {
   const errors = await wrong(
     group([{ on: 'payload' }, { on: 'webhook', webhookUrl: 'https://a.example.com/' }, { on: 'isOnline' }]),
     group([], { moreChildren: [{ on: 'isOnlineInLast' }, { on: 'previousStep' }] }),
@@ -75,7 +75,7 @@ test('what a kind needs and does not have is told by its place, in either list',
   ])
 })
 
-test('values that a kind cannot have are told', async () => {
+test('values that a kind cannot have are reported', async () => {
   const bad: readonly [Json, string][] = [
     [{ ...onPayload, value: 5 }, 'value'],
     [{ ...onPayload, value: '{{ a' }, 'value'],

@@ -25,7 +25,7 @@ after(() => app.close())
 const get = (path: string): Promise<Json> => scene.expect(200, 'GET', path)
 const refused = async (query: string, path = '/v1/counts') => refusals(await app.call('GET', `${path}?${query}`))
 
-test('messages of the last day are told by the hour', async () => {
+test('messages of the last day are reported by the hour', async () => {
   const { starts, series, ...rest } = await get('/v1/counts')
   assert.equal(starts.length, 25)
   assert.deepEqual(rest, {
@@ -82,7 +82,7 @@ test('another environment has counted nothing', async () => {
   assert.deepEqual([failures.body.total, failures.body.data], [0, []])
 })
 
-test('delivery times are told by group, and captured messages reached nobody', async () => {
+test('delivery times are reported by group, and captured messages reached no one', async () => {
   const { data } = await get(`/v1/counts/delivery-times?groupBy=channel&from=${started}`)
   assert.deepEqual(
     data.map((one: Json) => [one.channel, one.count]),
@@ -107,7 +107,7 @@ test('failures are listed with their words, as many as asked for', async () => {
   ])
 })
 
-test('the queue tells what is due, what waits and what was buried, by lane', async () => {
+test('the queue reports what is due, what waits and what was buried, by lane', async () => {
   const waits = await scene.workflow([delay(), inApp('Later')])
   await scene.run(waits, fresh('person'))
   await scene.trigger(workflow, fresh('person'))
@@ -148,7 +148,7 @@ test('what cannot be counted is refused with the field and what to take instead'
   assert.equal((await app.call('GET', '/v1/counts/failures?limit=0')).status, 422)
 })
 
-test('a workflow that nobody knows is not found', async () => {
+test('a workflow that no one knows is not found', async () => {
   for (const path of ['/v1/counts', '/v1/counts/delivery-times', '/v1/counts/failures']) {
     const reply = await app.call('GET', `${path}?workflow=nowhere`)
     assert.equal(reply.status, 404, reply.text)

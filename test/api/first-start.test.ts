@@ -54,7 +54,7 @@ test('a first start makes an organization, two environments and their built-in i
   assert.deepEqual(integrations, [...builtIns('Development', true), ...builtIns('Production', false)])
 })
 
-test('the key is made and told once, for Development, and only its hash is kept', async (t) => {
+test('the key is generated and shown once, for Development, and only its hash is stored', async (t) => {
   const database = await freshDatabase(t)
   const world = createFakeWorld()
   const { newKey } = await ensureFirstStart(database.db, world, noKeys)
@@ -110,7 +110,7 @@ test('a configured key that returns works again, one of the other environment is
   assert.deepEqual(await valid(), [hexOf('the-first-key')])
 })
 
-test('a configured key that was revoked by hand does not come back', async (t) => {
+test('a configured key that was revoked manually does not come back', async (t) => {
   const database = await freshDatabase(t)
   const world = createFakeWorld()
   const keys = { development: 'the-leaked-key', production: undefined }
@@ -197,7 +197,7 @@ async function changeMail(database: TestDatabase, world: FakeWorld, active: bool
   )
 }
 
-test('one that somebody switched off stays off', async (t) => {
+test('one that someone switched off stays off', async (t) => {
   const database = await freshDatabase(t)
   const world = createFakeWorld()
   await ensureFirstStart(database.db, world, noKeys, { mailIsReal: true })

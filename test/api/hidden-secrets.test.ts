@@ -136,7 +136,7 @@ test('hidden values of any type are saved as they were', async () => {
 
 const sender = { from: 'hello@example.com', senderName: 'Hello' }
 
-test('the mark of a hidden secret is nobody’s secret', async () => {
+test('the mark of a hidden secret is no one’s secret', async () => {
   const configurations = { inboundWebhookEnabled: true, inboundWebhookSigningKey: '[hidden]' }
   const { status, body } = await closed.call('POST', '/v1/integrations', { body: { ...integration, configurations } })
   assert.equal(status, 422)

@@ -190,7 +190,7 @@ test('a key of 255 characters is kept, one of 256 refused before anything happen
   assertReplayOf(first, await keyed('POST', '/v1/tenants', key, { identifier }), key)
 })
 
-test('a refusal is not stored: the mended request runs under the same key', async () => {
+test('a refusal is not stored: the fixed request runs under the same key', async () => {
   const identifier = fresh('mended')
   assert.equal((await keyed('POST', '/v1/tenants', 'k1', { identifier, name: 5 })).status, 422)
   assert.equal((await keyed('PATCH', `/v1/tenants/${identifier}`, 'k1', { name: 'x' })).status, 404)
@@ -206,7 +206,7 @@ test('a refusal is not stored: the mended request runs under the same key', asyn
   assert.equal((await keyed('POST', path, 'k1', { subscriberId })).status, 201)
 })
 
-test('after 24 hours the call is carried out anew, and not a moment before', async () => {
+test('after 24 hours the call is carried out again, and not a time before', async () => {
   const identifier = fresh('day')
   await keyed('POST', '/v1/tenants', 'k1', { identifier })
   app.world.advance(24 * hourMs - 1)
@@ -298,7 +298,7 @@ test('of 50 duplicates at once over one node exactly one is carried out', async 
   assert.equal(await subscribersNamed(app, subscriberId), 1)
 })
 
-test('one key on two different creations of one group: one is carried out, the other is told to wait and then 422', async () => {
+test('one key on two different creations of one group: one is carried out, the other is asked to wait and then gets 422', async () => {
   const names = [fresh('twin'), fresh('twin')]
   const replies = await Promise.all(
     names.map((subscriberId) => keyed('POST', '/v2/subscribers', 'k1', { subscriberId })),

@@ -89,7 +89,7 @@ for (const mark of marks) {
   }
 }
 
-test('marks leave their moments: first seen once, last seen and read each time, archived while it lasts', async () => {
+test('marks leave their timestamps: first seen once, last seen and read each time, archived while it lasts', async () => {
   const { id } = await scene.say('dates')
   const moments = async (mark: string) => {
     app.world.advance(1000)
@@ -137,7 +137,7 @@ test('several are marked at once and answered in the order asked for, each once,
   assert.deepEqual(reply.body[0], listed)
 })
 
-test('what is unknown, deleted, somebody else’s or without an outcome is left out and stays as it is', async () => {
+test('what is unknown, deleted, someone else’s or without an outcome is left out and stays as it is', async () => {
   const [own, deleted, foreign, waiting] = [
     await scene.say('cleo'),
     await scene.say('cleo'),
@@ -337,7 +337,7 @@ test('one notification is read, unread, archived and unarchived, and answered fo
   assert.deepEqual(flags((await change('unarchive')).body), [true, true, false])
 })
 
-test('a notification that is unknown, somebody else’s or no in-app message is 404', async () => {
+test('a notification that is unknown, someone else’s or no in-app message is 404', async () => {
   const [mail, foreign] = [await scene.say('v2', { draft: { channel: 'email' } }), await scene.say('eve')]
   for (const verb of ['read', 'unread', 'archive', 'unarchive', 'unsnooze']) {
     for (const id of [mail.id, foreign.id, unknownId, 'not-an-id']) {

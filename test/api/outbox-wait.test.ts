@@ -61,7 +61,7 @@ test('what is there already is answered at once, newest first', async () => {
   assert.equal((await wait({ recipient: person, limit: '1' })).body.data.length, 1)
 })
 
-test('a message is answered as soon as it exists, for somebody who was not there before', async () => {
+test('a message is answered as soon as it exists, for someone who was not there before', async () => {
   const person = fresh('person')
   const startedMs = app.world.now().getTime()
   meanwhile(3, async () => {

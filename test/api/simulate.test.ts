@@ -66,7 +66,7 @@ const everyKind = (): object[] => [
   { template: { type: 'chat', content: 'Chat' } },
 ]
 
-test('nothing is written and nobody is asked, whatever the event says', async () => {
+test('nothing is written and no one is asked, whatever the event says', async () => {
   const name = await scene.workflow(everyKind())
   const topic = fresh('topic')
   await scene.subscribers(...[1, 2].map(() => fresh('member')))
@@ -99,7 +99,7 @@ test('nothing is written and nobody is asked, whatever the event says', async ()
   assert.deepEqual(await rowCounts(), before)
 })
 
-test('a step that runs tells what it would say, to whom and by which integration', async () => {
+test('a step that runs reports what it would say, to whom and by which integration', async () => {
   const to = person({ firstName: 'Ada' })
   const [bell, mail] = await stepsOf([inApp(), email()], { to, payload: { orderId: 7 } })
   assert.deepEqual(outcomes([bell, mail]), ['run', 'run'])
@@ -141,7 +141,7 @@ test('a suppressed address, and one a subscriber has switched off, are skipped',
   assert.deepEqual([refused.outcome, codes(refused)], ['skip', ['globalPreference']])
 })
 
-test('waits tell until when, and the steps after them begin then', async () => {
+test('waits report until when, and the steps after them begin then', async () => {
   const steps = await stepsOf([delay(), inApp('{{ "now" | date: "%H:%M" }}')])
   assert.deepEqual(outcomes(steps), ['wait', 'run'])
   assert.deepEqual(steps[0].waits, [later(120 * minuteMs)])
@@ -149,7 +149,7 @@ test('waits tell until when, and the steps after them begin then', async () => {
   assert.equal(steps[1].messages[0].content, later(120 * minuteMs).slice(11, 16))
 })
 
-test('hours are those of the subscriber’s zone, at the moment that is asked about', async () => {
+test('hours are those of the subscriber’s zone, at the time that is asked about', async () => {
   const to = person({ timezone: 'America/New_York' })
   await scene.expect(201, 'POST', '/v2/subscribers', to)
   const day = { isEnabled: true, hours: [{ start: '09:00 AM', end: '05:00 PM' }] }
@@ -200,7 +200,7 @@ test('a digest opens its window, or joins the one that is open and ends there', 
   await scene.advance(10 * minuteMs)
 })
 
-test('a throttle tells how many its window let through, and skips the rest of the run', async () => {
+test('a throttle reports how many its window let through, and skips the rest of the run', async () => {
   const to = person().subscriberId
   const throttle = { template: { type: 'throttle' }, metadata: { type: 'fixed', amount: 1, unit: 'hours' } }
   const name = await scene.workflow([throttle, inApp('x')])
@@ -229,7 +229,7 @@ test('failures let the next steps run, or cancel them where the step says so', a
   assert.equal(unsent.sentence, 'The requested integration nobody does not exist or is not active.')
 })
 
-test('services of one’s own are named, not asked; what they would answer is taken as told', async () => {
+test('the caller’s own services are listed, not called; their responses are assumed as given', async () => {
   const filters = [
     {
       type: 'GROUP',

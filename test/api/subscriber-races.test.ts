@@ -81,7 +81,7 @@ test('in a bulk call, channels of a subscriber that is deleted meanwhile fail al
   assert.deepEqual(reply.body.created.at(-1), { subscriberId: 'bulk-new' })
 })
 
-test('a row that somebody holds costs its own caller a 503, told in the log, and nobody else anything', async () => {
+test('a row that someone holds costs its own caller a 503, reported in the log, and no one else anything', async () => {
   await create({ subscriberId: 'held', firstName: 'Old' })
   const impatient = await createTestApp({ nodeOf: app, lockTimeoutMs: 200 })
   const other = app.database.another({ poolSize: 1 })

@@ -78,7 +78,7 @@ test('looking at the page changes nothing: mail scanners follow every link', asy
   assert.equal(await preferencesOf(subscriberId), null)
 })
 
-test('a post that does not say what RFC 8058 says unsubscribes nobody', async () => {
+test('a post that does not say what RFC 8058 says unsubscribes no one', async () => {
   const { link, subscriberId } = await made()
   for (const fields of [[], [['List-Unsubscribe', 'yes']], [['save', 'other']], [['workflow', 'email']]] as const) {
     assert.equal((await post(app, link, fields)).status, 400, JSON.stringify(fields))
@@ -205,7 +205,7 @@ test('the link of a deleted subscriber opens nothing, though the same id was use
   await opensNothing(link, 'used again')
 })
 
-test('the page tells nobody’s name or address, and a workflow’s name is text', async () => {
+test('the page reveals no names or addresses, and a workflow’s name is text', async () => {
   const { link, subscriberId } = await made({ name: '<script>alert("x")</script> & \'co\'' })
   const page = (await look(app, link)).text
   assert.doesNotMatch(page, /Lovelace|example\.org|<script/)

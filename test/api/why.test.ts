@@ -34,7 +34,7 @@ async function newSubscriber(): Promise<string> {
   return subscriberId
 }
 
-test('a notification is told with its workflow, its subscriber and its steps', async () => {
+test('a notification is reported with its workflow, its subscriber and its steps', async () => {
   const workflow = await scene.created([inApp('Hello', { name: 'Bell' }), delay()])
   const person = fresh('person')
   const notification = await scene.run(workflow.triggers[0].identifier, person)
@@ -67,7 +67,7 @@ test('a notification is told with its workflow, its subscriber and its steps', a
   assert.equal(steps[1].nextAttemptAt, steps[1].reasons[0].data.untilDate)
 })
 
-test('the last notification at or before the moment is told', async () => {
+test('the last notification at or before the time is reported', async () => {
   const workflow = await scene.workflow([inApp('Hello')])
   const person = fresh('person')
   const [first, second] = [await scene.run(workflow, person), await scene.run(workflow, person)]
@@ -92,7 +92,7 @@ test('notifications of earlier versions of the workflow count', async () => {
   assert.equal((await ask(person, made.triggers[0].identifier)).notificationId, notification._id)
 })
 
-test('somebody nobody knows, and somebody who was deleted, are told as that', async () => {
+test('someone no one knows, and someone who was deleted, are reported as that', async () => {
   const workflow = await scene.workflow([inApp('Hello')])
   assert.deepEqual(codes(await ask(fresh('nobody'), workflow)), ['subscriberUnknown'])
   const gone = fresh('person')
@@ -103,14 +103,14 @@ test('somebody nobody knows, and somebody who was deleted, are told as that', as
   assert.match(answer.summary, new RegExp(`no notification of ${workflow} for ${gone}\\..*or it was deleted`))
 })
 
-test('without any event that is told, and whether the workflow is off', async () => {
+test('without any event that is reported, and whether the workflow is off', async () => {
   const person = await newSubscriber()
   assert.deepEqual(codes(await ask(person, await scene.workflow([inApp('Hello')]))), ['noEvent'])
   const off = await scene.workflow([inApp('Hello')], { active: false })
   assert.deepEqual(codes(await ask(person, off)), ['noEvent', 'workflowInactive'])
 })
 
-test('an event that named others alone is told with its transaction', async () => {
+test('an event that named others alone is reported with its transaction', async () => {
   const person = await newSubscriber()
   const workflow = await scene.workflow([inApp('Hello')])
   const { transactionId } = await scene.run(workflow, fresh('other'))
@@ -119,7 +119,7 @@ test('an event that named others alone is told with its transaction', async () =
   assert.deepEqual(answer.reasons[0].data, { transactionId, notified: 1 })
 })
 
-test('of an event to a topic it is told who is not in it, joined later, is excluded or is the actor', async () => {
+test('for an event to a topic, why explains who is not in it, joined later, is excluded or is the actor', async () => {
   const [outside, late, excluded, actor, member] = await Promise.all(Array.from({ length: 5 }, newSubscriber))
   const topicKey = fresh('topic')
   await scene.topic(topicKey, [`${excluded}`, `${actor}`, `${member}`])
@@ -145,7 +145,7 @@ test('of an event to a topic it is told who is not in it, joined later, is exclu
   }
 })
 
-test('an event whose topic nobody knows, or that was called off before it began, is told', async () => {
+test('an event whose topic no one knows, or that was cancelled before it began, is reported', async () => {
   const person = await newSubscriber()
   const lost = await scene.workflow([inApp('Hello')])
   await scene.trigger(lost, [{ type: 'Topic', topicKey: 'no-such-topic' }])
@@ -163,7 +163,7 @@ test('an event whose topic nobody knows, or that was called off before it began,
   assert.deepEqual(codes(await ask(person, called)), ['eventCanceled'])
 })
 
-test('somebody who was made after the last event is told as that first', async () => {
+test('someone who was made after the last event is reported as that first', async () => {
   const workflow = await scene.workflow([inApp('Hello')])
   await scene.run(workflow, fresh('other'))
   app.world.advance(1_000)

@@ -294,7 +294,7 @@ test('a payload schema that is none is refused, naming where; one that leads els
   }
 })
 
-test('mistakes of steps, schema and data are told together', async () => {
+test('mistakes of steps, schema and data are reported together', async () => {
   const errors = await refused(app, {
     name: 'x',
     payloadSchema: { type: 'nothing' },

@@ -133,7 +133,7 @@ test('the loser of a deadlock is tried again, and both transactions succeed', as
   assert.equal(await counterValue('b'), 2)
 })
 
-test('whoever loses every try is told that the database is not available', async () => {
+test('a request that loses every attempt is answered that the database is unavailable', async () => {
   let tries = 0
   const lost = Object.assign(new Error('deadlock detected'), { code: '40P01' })
   await assert.rejects(
@@ -146,7 +146,7 @@ test('whoever loses every try is told that the database is not available', async
   assert.equal(tries, 3)
 })
 
-test('a statement that takes too long is cancelled and told as not available', async () => {
+test('a statement that takes too long is cancelled and reported as not available', async () => {
   const impatient = database.another({ statementTimeoutMs: 200 })
   await assert.rejects(impatient.row(sql`select pg_sleep(5)`), DatabaseUnavailable)
   await assert.rejects(
@@ -156,7 +156,7 @@ test('a statement that takes too long is cancelled and told as not available', a
   assert.deepEqual(await impatient.row(sql`select 1 as one`), { one: 1 })
 })
 
-test('a lock that is not given in time is told as not available', async () => {
+test('a lock that is not given in time is reported as not available', async () => {
   const impatient = database.another({ lockTimeoutMs: 200 })
   await db.transaction(async (tx) => {
     await add(tx, 'locked')
@@ -168,7 +168,7 @@ test('a lock that is not given in time is told as not available', async () => {
   assert.equal(await impatient.transaction((other) => add(other, 'locked')), 1)
 })
 
-test('a full pool is told as not available after the connect timeout', async () => {
+test('a full pool is reported as not available after the connect timeout', async () => {
   const small = database.another({ poolSize: 1 })
   await small.transaction(async () => {
     const begun = performance.now()

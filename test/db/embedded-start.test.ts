@@ -30,7 +30,7 @@ async function ownerAndMode(path: string): Promise<[number, number]> {
 }
 
 test(
-  'a first start as root runs PostgreSQL as nobody, on private directories and a unix socket only',
+  'a first start as root runs PostgreSQL as no one, on private directories and a unix socket only',
   needsRoot,
   async (t) => {
     const scene = await openScene(t)

@@ -58,7 +58,7 @@ test('what a command changes is written under the user and the machine', async (
   assert.equal((await run('audit', 'list', '--environment', 'Production')).stdout, 'No matching entries.\n')
 })
 
-test('a check tells the head, and fails where the log was changed', async () => {
+test('a check reports the head, and fails where the log was changed', async () => {
   const { stdout, code } = await run('audit', 'verify')
   assert.equal(code, 0)
   const [pin = ''] = /2:[0-9a-f]{64}/.exec(stdout) ?? []
@@ -74,7 +74,7 @@ test('a check tells the head, and fails where the log was changed', async () => 
   assert.deepEqual(JSON.parse(json.stdout).broken, { seq: 1, reason: 'hash' })
 })
 
-test('a wrong call is told', async () => {
+test('a wrong call is reported', async () => {
   for (const args of [
     [],
     ['show'],

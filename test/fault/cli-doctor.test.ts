@@ -61,7 +61,7 @@ test('a service that is well passes every check, in words and as data', async ()
   assert.match(words.stdout, /^ok +API key +The key belongs to Development and has the scope full\.$/m)
 })
 
-test('no secret is told, neither in words nor as data', async () => {
+test('no secret is reported, neither in words nor as data', async () => {
   const secrets = {
     POSTHORN_API_KEY: 'test-key-of-development',
     POSTHORN_ENCRYPTION_KEY: Buffer.alloc(32, 9).toString('base64'),
@@ -91,7 +91,7 @@ test('where nothing answers that is the failure, and what depends on it is skipp
   assert.equal(of('clock').status, 'ok')
 })
 
-test('a database that is away, or whose schema is another, is told', async () => {
+test('a database that is away, or whose schema is another, is reported', async () => {
   const away = await diagnosis({ DATABASE_URL: 'postgres://me@127.0.0.1:9/x' })
   assert.equal(away.code, 1)
   assert.match(away.of('database').message, /^The database x at 127\.0\.0\.1:9 did not respond within 3 s/)
@@ -107,7 +107,7 @@ test('a database that is away, or whose schema is another, is told', async () =>
   }
 })
 
-test('a node whose clock is far from the database’s is told', async () => {
+test('a node whose clock is far from the database’s is reported', async () => {
   const { db } = scene.database
   await db.run(sql`
     insert into node_heartbeats (node_id, epoch, lease_key, beat, clock_ahead_ms, started_at, seen_at)
@@ -131,7 +131,7 @@ test('settings with mistakes are a failed check, not the end of the diagnosis', 
   assert.match(unknown('settings').message, /POSTHORN_COLOUR is not a setting/)
 })
 
-test('a key that is missing, refused, or may not read is told once', async () => {
+test('a key that is missing, rejected, or not allowed to read is reported once', async () => {
   const missing = await diagnosis({ POSTHORN_API_KEY: '' })
   assert.deepEqual([missing.code, missing.of('API key').status], [0, 'warning'])
   assert.equal(missing.of('queue').status, 'skipped')
@@ -167,7 +167,7 @@ test('the data directory and the key in it are looked at', async () => {
   assert.match(file.of('data directory').message, /is not a directory/)
 })
 
-test('without a database of its own and without a service a machine is told so, and nothing is started', async () => {
+test('without its own database and without a service the checks are skipped, and nothing is started', async () => {
   const place = join(folder, 'elsewhere')
   const variables = { POSTHORN_DATA_DIR: place, POSTHORN_URL: await unusedUrl() }
   const { code, stdout } = await runCommand(['doctor', '--json'], { env: variables })

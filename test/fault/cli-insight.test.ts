@@ -99,7 +99,7 @@ test('tail shows what is new as it comes, each step once, and ends at its limit'
   assert.equal(told[1].reason, 'Message sent')
 })
 
-test('tail takes filters, writes lines for people, and stops when it is told to', async () => {
+test('tail takes filters, writes lines for people, and stops when it is reported to', async () => {
   const stop = (stdout: string) => (linesOf(stdout).length >= 2 ? ('stop' as const) : undefined)
   const filters = ['--workflow', 'shipped', '--channel', 'email', '--since', '1h']
   const { code, stdout, stderr } = await scene.run(['tail', ...filters], { onPause: stop, width: 100 })
@@ -115,12 +115,12 @@ test('tail takes filters, writes lines for people, and stops when it is told to'
   )
 })
 
-test('tail ends without a word when nobody reads it any more', async () => {
+test('tail ends without a word when no one reads it any more', async () => {
   const { code, stdout, stderr } = await scene.run(['tail', '--since', '1h'], { readsLines: 2 })
   assert.deepEqual([code, stderr, linesOf(stdout).length], [0, '', 2])
 })
 
-test('why tells sentences, by notification and by subscriber', async () => {
+test('why reports sentences, by notification and by subscriber', async () => {
   const { _notificationId: id } = await shipped('cleo', 'why-1')
   await over('why-1')
   const { code, stdout } = await scene.run(['why', id], { width: 72 })
@@ -169,7 +169,7 @@ test('simulate shows a table a recipient, and nothing is sent', async () => {
   assert.deepEqual(await scene.call('GET', '/v1/notifications?subscriberIds=dora'), before)
 })
 
-test('simulate takes a payload from a file or from another program, a moment, and a workflow that is not saved', async () => {
+test('simulate takes a payload from a file or from another program, a time, and a workflow that is not saved', async () => {
   const payload = join(folder, 'payload.json')
   const workflow = join(folder, 'draft.yaml')
   await writeFile(payload, '{"id": 11}')
@@ -359,7 +359,7 @@ test('redrives of an event and by filter are tried dry, started, followed to the
   assert.match(nothing.stdout, /^No failed steps match/)
 })
 
-test('a redrive that is called wrongly is 2, and what the service refuses is told field by field', async () => {
+test('a redrive that is called wrongly is 2, and what the service refuses is reported field by field', async () => {
   for (const args of [
     [],
     ['event'],

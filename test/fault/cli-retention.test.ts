@@ -41,7 +41,7 @@ async function run(args: readonly string[], env: Record<string, string> = {}) {
   return { code: host.exitCode ?? 0, ...texts }
 }
 
-test('an option that is none is told, and nothing is done', async () => {
+test('an option that is none is reported, and nothing is done', async () => {
   for (const args of [['--dryrun'], ['now'], ['--dry-run=yes']]) {
     const refused = await run(args)
     assert.equal(refused.code, 2, args.join())
@@ -57,7 +57,7 @@ test('without a limit everything is kept, and the command says so', async () => 
   assert.equal(off.stdout, 'POSTHORN_RETENTION_DAYS is off: everything is kept.\n')
 })
 
-test('a dry run tells partitions, rows and bytes; the run then drops just those, once', async () => {
+test('a dry run reports partitions, rows and bytes; the run then drops just those, once', async () => {
   const [organization, environment] = [randomUUID(), randomUUID()]
   await database.db.run(sql`insert into organizations (id, name, created_at) values (${organization}, 'Own', ${old})`)
   await database.db.run(sql`

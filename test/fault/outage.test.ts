@@ -66,7 +66,7 @@ async function call(
   }
 }
 
-test('while the database is away callers are told 503 at once, and the process stays healthy but not ready', async () => {
+test('while the database is away callers are notified 503 at once, and the process stays healthy but not ready', async () => {
   assert.equal((await call('/v1/tenants', { identifier: 'before' })).status, 201)
   assert.equal((await call('/ready')).status, 200)
   await postgres.stop()
@@ -99,7 +99,7 @@ test('a start without its database waits, says so at each try, and gives up with
   assert.ok(logged.filter(({ message }) => message.includes('does not respond yet')).length >= 2)
 })
 
-test('a start that is told to stop while it waits ends at once', async () => {
+test('a start that is asked to stop while it waits ends at once', async () => {
   const stopping = new AbortController()
   const begun = performance.now()
   const started = start(configOf({ POSTHORN_DATABASE_WAIT_MS: '60000' }), silentLog, stopping.signal)

@@ -50,7 +50,7 @@ async function assertAllNotifiedOnce(transactionId: string): Promise<void> {
   assert.equal(await scene.count(sql`select count(*) as count from tasks`), 0)
 }
 
-test('killed in the first page, between the pages and in the last, everybody is told once', async () => {
+test('killed in the first page, between the pages and in the last, everyone is notified once', async () => {
   const transactionId = 'pages'
   await killAt({ on: 'notifications', event: 'insert', at: 1 }, 'second', () => triggered(transactionId))
   assert.equal((await progress(node, transactionId))?.state, 'expanding')
@@ -63,7 +63,7 @@ test('killed in the first page, between the pages and in the last, everybody is 
   await assertAllNotifiedOnce(transactionId)
 })
 
-test('killed at chance places of expansion and steps, everybody is told once', async (t) => {
+test('killed at chance places of expansion and steps, everyone is notified once', async (t) => {
   const seed = 20_251
   t.diagnostic(`seed ${seed}`)
   const random = createRandom(seed)

@@ -93,7 +93,7 @@ test('the first node back from a failover leaves alone what the others are still
   }
 })
 
-test('a node that is frozen is taken for dead by two looks, and goes on under a new identity', async (t) => {
+test('a node that is frozen is taken for dead by two looks, and continues under a new identity', async (t) => {
   const before = await heartbeatOf(slow)
   slow.signal('SIGSTOP')
   t.after(() => slow.signal('SIGCONT'))

@@ -155,7 +155,7 @@ test('what a killed worker held is taken over by the other within seconds, long 
   await eventually(async () => (await scene.count(sql`select count(*) as count from node_heartbeats`)) === 1)
 })
 
-test('a node told to stop gives back at once what it has not begun, finishes what it has, and ends with 0', async () => {
+test('a node asked to stop releases at once what it has not started, finishes the rest, and ends with 0', async () => {
   const send = async (node: FaultNode, events: ReturnType<typeof eventsOf>) => {
     await trigger(node, events)
     return idsOf(events)

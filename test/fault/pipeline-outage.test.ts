@@ -119,7 +119,7 @@ test('a node that cannot show that it lives says so, works on nothing, and takes
   assert.equal(await scene.count(told), 3)
 })
 
-test('when the embedded PostgreSQL is killed it is started again, and the node goes on with what it had accepted', async () => {
+test('when the embedded PostgreSQL is killed it is started again, and the node continues with what it had accepted', async () => {
   const services = new ServiceScene()
   scene.onClose(() => services.close())
   const directory = await services.directory()

@@ -49,7 +49,7 @@ test('a second start on the data directory says who holds it and ends with 1, an
   assert.equal((await service.call('GET', '/v1/tenants/kept', firstKey)).status, 200)
 })
 
-test('a port in use is told in a sentence, and the database of that start is stopped', async () => {
+test('a port in use is reported in a sentence, and the database of that start is stopped', async () => {
   const other = await scene.directory()
   const { port } = new URL(service.url)
   const ended = await scene.run(['start'], { PORT: port, POSTHORN_DATA_DIR: other })
@@ -200,7 +200,7 @@ test('another encryption key is refused, and the database of that start is stopp
   assert.equal(await postgresPid(directory), undefined)
 })
 
-test('all mistakes of a configuration are told at once, before anything is started', async () => {
+test('all mistakes of a configuration are reported at once, before anything is started', async () => {
   const other = await scene.directory()
   const ended = await scene.run(['start'], {
     PORT: 'eighty',

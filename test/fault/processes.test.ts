@@ -184,7 +184,7 @@ test('numbers of processes that do not fit are refused with a sentence, before a
   }
 })
 
-test('a port in use is told once, by one sentence, and nothing is left behind', async () => {
+test('a port in use is reported once, by one sentence, and nothing is left behind', async () => {
   const other = await scene.directory()
   service = await start()
   const { port } = new URL(service.url)

@@ -63,7 +63,7 @@ test('a message alone goes by itself', async () => {
   )
 })
 
-test('one that is refused within a request is refused alone; one that was not told of is unsure and repeated', async () => {
+test('a message rejected within a request is rejected alone; one without a result is unsure and repeated', async () => {
   postmark.answer = ({ mails }) =>
     mails.length === 1
       ? undefined
@@ -79,7 +79,7 @@ test('one that is refused within a request is refused alone; one that was not to
   assert.deepEqual(after.sort(), ['error', 'sent', 'sent'], 'the third was repeated, alone')
 })
 
-test('a request that fails whole is repeated whole, and nobody is lost', async () => {
+test('a request that fails whole is repeated whole, and no one is lost', async () => {
   let fails = true
   postmark.answer = () => (fails ? 'cut' : undefined)
   const { transactionIds } = await notifyPeople(5)

@@ -208,7 +208,7 @@ test('steps that a failure kept from running are canceled, and the notification 
   await isRight()
 })
 
-test('a run that was merged and goes on after all ends twice: as merged, and as what becomes of it', async () => {
+test('a run that was merged and continues after all ends twice: as merged, and as what becomes of it', async () => {
   const workflow = await scene.workflow([digest(), inApp('{{ step.total_count }}')])
   const person = fresh('person')
   const opener = await scene.trigger(workflow, person)
@@ -222,7 +222,7 @@ test('a run that was merged and goes on after all ends twice: as merged, and as 
   assert.deepEqual(await told('endings', ['outcome']), { canceled: 1, completed: 1, merged: 1 })
 })
 
-test('what was called off counts as canceled once, also when a step of it was being sent', async () => {
+test('what was cancelled counts as canceled once, also when a step of it was being sent', async () => {
   await mail.account('slow')
   const workflow = await scene.workflow([email('Hello'), inApp('Never')])
   const transactionId = await scene.trigger(workflow, newSubscriber())
@@ -234,7 +234,7 @@ test('what was called off counts as canceled once, also when a step of it was be
   await isRight()
 })
 
-test('failures are told by what went wrong, with a provider’s reason in our words and never in its own', async () => {
+test('failures are reported by what went wrong, with a provider’s reason in our words and never in its own', async () => {
   await mail.account('strict')
   mail.answers('strict', { status: 400, body: '{"errors":[{"message":"does not like you"}]}' }, 400, 401)
   const workflow = await scene.workflow([email('Hello')])
@@ -283,7 +283,7 @@ test('a call that is repeated, or rolled back, counts nothing', async () => {
   assert.deepEqual(await told('notifications', []), { '': 1 })
 })
 
-test('times to deliver run from the event, and are told within 9 %', async () => {
+test('times to deliver run from the event, and are reported within 9 %', async () => {
   await mail.account('slow')
   const workflow = await scene.workflow([email('Hello')])
   const tookMs: number[] = []
@@ -302,7 +302,7 @@ test('times to deliver run from the event, and are told within 9 %', async () =>
   near(all.p99Ms, tookMs[4] ?? 0)
 })
 
-test('what an erase calls off counts as canceled once, and what was counted before stays', async () => {
+test('what an erase cancels counts as canceled once, and what was counted before stays', async () => {
   await mail.account('busy')
   mail.answers('busy', 503)
   const person = newSubscriber()

@@ -117,7 +117,7 @@ test('an e-mail whose node ends in the middle of every call is repeated until an
   for (const { letGo } of hanging) await letGo()
 })
 
-test('what only waited for its turn is not perhaps sent: it is sent, once, and not told as a retry', async () => {
+test('what only waited for its turn is not perhaps sent: it is sent, once, and not reported as a retry', async () => {
   await mail.account('provider')
   const people = Array.from({ length: 60 }, newSubscriber)
   const transactionId = await scene.trigger(workflow, people)
@@ -229,7 +229,7 @@ test('a message whose job had not heard of its end is not sent again', async () 
   assert.equal((await scene.messages(transactionId)).length, 2)
 })
 
-test('what was perhaps sent is not told as failed when no integration is left', async () => {
+test('what was perhaps sent is not reported as failed when no integration is left', async () => {
   const all: Json[] = await scene.expect(200, 'GET', '/v1/integrations')
   const capture = all.find((one) => one.providerId === 'platform-email') ?? assert.fail('no capture')
   await scene.expect(200, 'PUT', `/v1/integrations/${capture._id}`, { active: false })

@@ -61,7 +61,7 @@ test('a timed delay may go by a rule, as a timed digest does', async () => {
   assert.equal(await waitsUntil(workflow), '2026-04-24T08:00:00.000Z')
 })
 
-test('a dynamic delay waits until a moment or for a duration of the payload', async () => {
+test('a dynamic delay waits until a time or for a duration of the payload', async () => {
   const workflow = await scene.workflow([delayOf({ type: 'dynamic', dynamicKey: 'payload.release' }), inApp('Out')])
   const [one, other] = [fresh('person'), fresh('person')]
   await scene.run(workflow, one, { payload: { release: later(hourMs + 1_000) } })

@@ -76,7 +76,7 @@ test('the call that took back what was for the person alone goes too, and others
   assert.equal(removed.retractions, 1)
 })
 
-test('one that is set going again tells what it removed anew', async () => {
+test('one that is set going again reports what it removed again', async () => {
   await flow.subscribers('twice-made')
   await flow.topic('of-twice', ['twice-made'])
   const id = await erase('twice-made')

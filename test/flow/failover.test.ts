@@ -37,7 +37,7 @@ test('after two busy answers the next integration takes over', async () => {
   assert.equal(new Set(mail.asked.map((one) => one.subject)).size, 1)
 })
 
-test('an account that is wrong makes way at once, and its source is told', async () => {
+test('an account that is wrong makes way at once, and its source is reported', async () => {
   await mail.account('first')
   await mail.account('second')
   mail.answers('first', { status: 401, body: '{"errors":[{"message":"bad key"}]}' })
@@ -71,7 +71,7 @@ test('the last of them is asked on until the budget is used up, which they share
   assert.deepEqual(statuses(await scene.notification(transactionId)), ['failed', 'completed'])
 })
 
-test('capture is nobody’s stand-in: a message a provider did not take must not look sent', async () => {
+test('capture never takes over: a message that a provider did not accept must not look sent', async () => {
   await mail.account('only')
   mail.answers('only', 401)
   const notification = await scene.run(workflow, newSubscriber())
@@ -135,7 +135,7 @@ test('a message a provider was busy with is not captured when that provider is g
   assert.equal(jobs[0].messages[0].status, 'error')
 })
 
-test('an integration that is mended in the middle is used as it is now', async () => {
+test('an integration that is fixed in the middle is used as it is now', async () => {
   await mail.account('first')
   mail.answers('first', 503, 202)
   const { transactionId } = await scene.run(workflow, newSubscriber())

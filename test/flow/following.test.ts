@@ -92,7 +92,7 @@ test('a step that asks what became of the one before has a turn of its own, and 
   }
 })
 
-test('who follows and is skipped, or finds nobody to send, lets the run go on as ever', async () => {
+test('who follows and is skipped, or finds no one to send, lets the run continue as ever', async () => {
   const never = { filters: [condition('gold')] }
   const skipped = await scene.run(await scene.workflow([inApp('One'), inApp('Two', never), inApp('Three')]), newSubscriber())
   assert.deepEqual(statuses(skipped), ['completed', 'skipped', 'completed'])
@@ -106,7 +106,7 @@ test('who follows and is skipped, or finds nobody to send, lets the run go on as
   assert.deepEqual(statuses(await scene.run(name, newSubscriber())), ['completed', 'failed', 'canceled', 'canceled'])
 })
 
-test('who follows and is held back waits for its hour, and the run goes on from there', async () => {
+test('who follows and is held back waits for its hour, and the run continues from there', async () => {
   await mail.account('provider')
   const person = newSubscriber()
   await scene.expect(201, 'POST', '/v2/subscribers', person)
@@ -145,7 +145,7 @@ const countedSteps = (transactionId: string) =>
     where measure = 'steps' and version_id = (select version_id from events where transaction_id = ${transactionId})
     group by 1, 2 order by 1, 2`)
 
-test('where the lease of the first was lost, nothing of the second is written and nobody is asked', async () => {
+test('where the lease of the first was lost, nothing of the second is written and no one is asked', async () => {
   await mail.account('provider')
   const name = await scene.workflow([inApp('One'), email('Two')])
   const transactionId = await scene.trigger(name, newSubscriber())
@@ -161,7 +161,7 @@ test('where the lease of the first was lost, nothing of the second is written an
   assert.equal(mail.asked.length, 1)
 })
 
-test('where the second was called off meanwhile, it stays so and nobody is asked', async () => {
+test('where the second was cancelled meanwhile, it stays so and no one is asked', async () => {
   await mail.account('provider')
   const name = await scene.workflow([inApp('One'), email('Two')])
   const transactionId = await scene.trigger(name, newSubscriber())

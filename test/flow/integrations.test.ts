@@ -87,7 +87,7 @@ test('an integration whose condition cannot be rendered does not fit, and the ne
   assert.deepEqual(mail.accounts(), ['usual'])
 })
 
-test('what capture takes is told as a test, and what a provider takes is not', async () => {
+test('what capture takes is reported as a test, and what a provider takes is not', async () => {
   const workflow = await scene.workflow([email('Hello')])
   const captured = await scene.run(workflow, newSubscriber())
   assert.equal(captured.jobs[0].executionDetails.at(-1).isTest, true)

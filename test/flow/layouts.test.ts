@@ -90,7 +90,7 @@ test('a workflow that names a layout or a feed we do not know is refused', async
   assert.deepEqual(Object.keys(item.body.errors), ['steps.0.template.feedId'])
 })
 
-test('a trigger chooses a layout, which is told, or none', async () => {
+test('a trigger chooses a layout, which is reported, or none', async () => {
   const acme = await layout('acme')
   const workflow = await scene.workflow([email()])
   const job = await run(workflow, { overrides: { channels: { email: { layoutId: acme.identifier } } } })
@@ -100,7 +100,7 @@ test('a trigger chooses a layout, which is told, or none', async () => {
   assert.equal(sentHtml(), '<p>Hello</p>')
 })
 
-test('a layout that was deleted in the meantime is told, and the default stands in', async () => {
+test('a layout that was deleted in the meantime is reported, and the default stands in', async () => {
   await layout('house', { isDefault: true })
   const gone = await layout('gone')
   const created = await scene.created([email({ layoutId: gone.identifier })])

@@ -45,12 +45,12 @@ test('a message of the feed is sent by the platform itself', async () => {
   assert.deepEqual(change, { ...oneEvent, [messages('in_app', 'platform', 'sent')]: 1, [delivered('in_app')]: 1 })
 })
 
-test('what is kept instead of sent counts as captured, and nobody was reached', async () => {
+test('what is kept instead of sent counts as captured, and no one was reached', async () => {
   const change = await counted(app, () => scene.run(workflow, newSubscriber()))
   assert.deepEqual(change, { ...oneEvent, [messages('email', 'platform-email', 'captured')]: 1 })
 })
 
-test('somebody without an address fails by no provider', async () => {
+test('someone without an address fails by no provider', async () => {
   await mail.account('good')
   const change = await counted(app, () => scene.run(workflow, fresh('person')))
   assert.deepEqual(change, { ...oneEvent, [messages('email', 'none', 'failed')]: 1 })
@@ -161,7 +161,7 @@ test('a call that was rolled back counts nothing', async () => {
   assert.deepEqual(change, {})
 })
 
-test('a fan-out counts everybody it made a notification for', async () => {
+test('a fan-out counts everyone it made a notification for', async () => {
   const people = Array.from({ length: 3 }, () => fresh('member'))
   await scene.subscribers(...people)
   const topic = fresh('topic')
@@ -238,7 +238,7 @@ test('a lease that ended is counted when its job is claimed again, and what its 
   await node.close()
 })
 
-test('what a dead node held is told once, when it is taken from it', async () => {
+test('what a dead node held is reported once, when it is taken from it', async () => {
   await scene.trigger(workflow, newSubscriber())
   const dead = createLeaseSource()
   const { now } = app.world
@@ -254,7 +254,7 @@ test('what a dead node held is told once, when it is taken from it', async () =>
   assert.equal((await counted(app, () => scene.work()))[expiries('jobs')], undefined)
 })
 
-test('a job that was given back, or whose moment had not come, has no lease that ended', async () => {
+test('a job that was given back, or whose time had not come, has no lease that ended', async () => {
   await mail.account('later')
   mail.answers('later', 503, 202)
   const change = await counted(app, async () => {
@@ -265,7 +265,7 @@ test('a job that was given back, or whose moment had not come, has no lease that
   assert.equal(change[messages('email', 'sendgrid', 'sent')], 1)
 })
 
-test('a receipt counts when it tells something new, not when it is told again or proves nothing', async () => {
+test('a receipt counts if it reports something new, not if it is repeated or not authenticated', async () => {
   const postmark = new PostmarkScript(scene)
   await postmark.account()
   const address = `${fresh('ada')}@example.org`

@@ -120,7 +120,7 @@ test('only the first registration of a sole holder ends others: processes that i
   await living.node.stop()
 })
 
-test('a node that was taken for dead says so, is not alive for a moment, and leases under another key from then on', async () => {
+test('a node that was taken for dead says so, is not alive briefly, and leases under another key from then on', async () => {
   const living = live()
   await isAlive(living)
   const before = living.node.newLease()
@@ -147,7 +147,7 @@ test('a reported death wakes the look: what the child held is due at once', asyn
   await living.node.stop()
 })
 
-test('a process of the same machine that ends is missed sooner than the tables would tell', async () => {
+test('a process of the same machine that ends is missed sooner than the tables would report', async () => {
   const neighbour = scene.node()
   await neighbour.heartbeat.beat()
   const [job = ''] = await scene.leasedJobs(neighbour.heartbeat.leases)

@@ -41,7 +41,7 @@ async function refusedRun(steps: readonly object[] = [email('Hello')]): Promise<
   return failed
 }
 
-test('whoever unsubscribed since it failed is not told by a redrive; the steps after it go on', async () => {
+test('whoever unsubscribed since it failed is not reported by a redrive; the steps after it continue', async () => {
   const failed = await refusedRun([email('Hello', { shouldStopOnFail: true }), inApp('after')])
   const { subscriberId } = failed.subscriber
   await scene.expect(200, 'PATCH', `/v2/subscribers/${subscriberId}/preferences`, { channels: { email: false } })
@@ -53,7 +53,7 @@ test('whoever unsubscribed since it failed is not told by a redrive; the steps a
   assert.deepEqual(await scene.rows(sql`select 1 from messages where state <> 'done'`), [])
 })
 
-test('whoever was deleted since is told nothing, and nothing of it stays behind', async () => {
+test('a subscriber deleted since gets nothing, and nothing is left behind', async () => {
   const failed = await refusedRun([email('Hello', { shouldStopOnFail: true }), inApp('after')])
   await scene.rows(
     sql`update subscribers set deleted_at = now() where subscriber_id = ${failed.subscriber.subscriberId}`,
@@ -78,7 +78,7 @@ test('a workflow that was deleted since changes nothing for what it had made', a
   assert.equal((await scene.progress(failed.transactionId)).counts.byOutcome.completed, 1)
 })
 
-test('a message that its owner deleted is not sent, and no other reason is told', async () => {
+test('a message that its owner deleted is not sent, and no other reason is reported', async () => {
   const failed = await refusedRun()
   const { _id } = await scene.message(failed.transactionId)
   await scene.expect(200, 'DELETE', `/v1/messages/${_id}`)

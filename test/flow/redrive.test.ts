@@ -133,7 +133,7 @@ test('steps that were canceled for a failure have their turn, and no other', asy
   assert.deepEqual(await scene.texts(name), ['at last', 'then'])
 })
 
-test('one that fails again is told so, and can be redriven again', async () => {
+test('a step that fails again is recorded as failed, and can be redriven again', async () => {
   await mail.account('one')
   mail.answers('one', 400)
   const failed = await scene.run(
@@ -168,7 +168,7 @@ test('a step without an integration had no message: it is decided and rendered a
   assertStep(await whyOf(scene, failed), 0, { status: 'completed', says: /^Sent/, code: 'redriven' })
 })
 
-test('a custom step is called anew under another key', async () => {
+test('a custom step is called again under another key', async () => {
   const keys: (string | null)[] = []
   let status = 400
   const before = app.world.onFetch
@@ -233,7 +233,7 @@ async function bury(transactionId: string): Promise<Json> {
   return scene.notification(transactionId)
 }
 
-test('a step that was buried is decided anew, and leaves the list of what was', async () => {
+test('a step that was buried is decided again, and leaves the list of what was', async () => {
   const name = fresh('person')
   const transactionId = await scene.trigger(await scene.workflow([inApp('one'), inApp('two')]), name)
   const buried = await bury(transactionId)
@@ -251,7 +251,7 @@ test('a step that was buried is decided anew, and leaves the list of what was', 
   assertStep(await whyOf(scene, buried), 1, { status: 'completed', says: /feed/ })
 })
 
-test('a digest that was buried at its end tells all that it had gathered', async () => {
+test('a digest that was buried at its end reports all that it had gathered', async () => {
   const name = fresh('person')
   const list = '{{ step.total_count }}:{% for event in step.events %} {{ event.n }}{% endfor %}'
   const workflow = await scene.workflow([digest(), inApp(list)])
@@ -288,7 +288,7 @@ test('a send that was buried with its call under way is not repeated: what comes
   assert.deepEqual(await scene.texts(name), ['after'])
 })
 
-test('two calls at once: one redrives it, the other is told that it runs', async () => {
+test('of two concurrent requests one redrives it, the other is told that it is running', async () => {
   await mail.account('one')
   mail.answers('one', 400)
   const failed = await scene.run(await scene.workflow([email('Hello')]), await person())
@@ -299,7 +299,7 @@ test('two calls at once: one redrives it, the other is told that it runs', async
   assert.equal(mail.asked.length, 2)
 })
 
-test('an event that was called off is not redriven; a cancel and a redrive at once leave nothing half done', async () => {
+test('an event that was cancelled is not redriven; a cancel and a redrive at once leave nothing half done', async () => {
   await mail.account('one')
   mail.answers('one', 400)
   const failed = await scene.run(await scene.workflow([email('Hello')]), await person())
@@ -327,7 +327,7 @@ test('what the data no longer hold cannot be redriven', async () => {
   await refused(failed, 'gone', /no longer kept/)
 })
 
-test('a notification nobody knows, and another environment’s, is not found', async () => {
+test('a notification no one knows, and another environment’s, is not found', async () => {
   await mail.account('one')
   mail.answers('one', 400)
   const failed = await scene.run(await scene.workflow([email('Hello')]), await person())

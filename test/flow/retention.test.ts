@@ -44,7 +44,7 @@ describe('months that are old', () => {
     assert.deepEqual([plan.cutoffAt, plan.months], [null, []])
   })
 
-  test('a month goes only once its newest moment is old: a dry run says what then happens, and younger data is untouched', async () => {
+  test('a month goes only once its newest time is old: a dry run says what then happens, and younger data is untouched', async () => {
     // On 20 May January is older than 90 days as a whole, of February the last week is not.
     const plan = await planRetention(scene.app.database.db, scene.app.world, 90)
     assert.deepEqual(
@@ -69,7 +69,7 @@ describe('months that are old', () => {
     assert.ok((await scene.tables()).includes('2026_02'))
   })
 
-  test('what is gone is a 404, and lists go on without it', async () => {
+  test('what is gone is a 404, and lists continue without it', async () => {
     const { app, flow } = scene
     assert.equal((await app.call('GET', `/v1/notifications/${idOf('01')}`)).status, 404)
     assert.equal((await app.call('GET', `/v1/notifications/${idOf('01')}/why`)).status, 404)

@@ -38,7 +38,7 @@ async function person(): Promise<string> {
   return name
 }
 
-test('one notification is called off, and the other recipients of its event are told', async () => {
+test('one notification is cancelled, and the other recipients of its event are reported', async () => {
   const [one, other] = [fresh('person'), fresh('person')]
   const transactionId = await scene.trigger(await scene.workflow([inApp('now'), delay(), inApp('late')]), [one, other])
   await scene.work()
@@ -72,7 +72,7 @@ test('a step that is being sent ends as it ends, and none comes after it', async
   assertStep(await whyOf(scene, done), 1, { status: 'canceled', says: /called off/ })
 })
 
-test('the last step, being sent, can no longer be called off', async () => {
+test('the last step, being sent, can no longer be cancelled', async () => {
   await mail.account('one')
   const name = await person()
   const transactionId = fresh('transaction')
@@ -161,7 +161,7 @@ test('a snoozed message does not come back', async () => {
   assert.deepEqual([await scene.texts(name), await scene.rows(sql`select 1 from tasks`)], [[], []])
 })
 
-test('a small event is taken back at once, for everybody', async () => {
+test('a small event is taken back at once, for everyone', async () => {
   const names = [fresh('person'), fresh('person'), fresh('person')]
   const transactionId = await scene.trigger(await scene.workflow([inApp('wrong'), delay(), inApp('late')]), names)
   await scene.work()
@@ -174,7 +174,7 @@ test('a small event is taken back at once, for everybody', async () => {
   assert.equal((await app.call('POST', `/v1/events/${transactionId}/redrive`)).status, 409)
 })
 
-test('a large event is taken back by a task, to the last, and tells how far it is', async () => {
+test('a large event is taken back by a task, to the last, and reports how far it is', async () => {
   const names = Array.from({ length: 2_300 }, () => fresh('crowd'))
   await addSubscribers(app, names)
   const transactionId = await scene.trigger(await scene.workflow([inApp('wrong'), delay(), inApp('late')]), names)
@@ -188,7 +188,7 @@ test('a large event is taken back by a task, to the last, and tells how far it i
   assert.deepEqual(await scene.rows(sql`select 1 from tasks`), [])
 })
 
-test('an event that is still finding its people tells nobody else', async () => {
+test('an event that is still finding its people reports no one else', async () => {
   const names = Array.from({ length: 150 }, () => fresh('crowd'))
   const transactionId = await scene.trigger(await scene.workflow([inApp('wrong')]), names)
   await scene.expect(200, 'POST', `/v1/events/${transactionId}/retract`)
@@ -197,7 +197,7 @@ test('an event that is still finding its people tells nobody else', async () => 
   assert.deepEqual([state, counts.notifications], ['completed', 0])
 })
 
-test('what nobody knows, and what is another environment’s, is not found', async () => {
+test('what no one knows, and what is another environment’s, is not found', async () => {
   const done = await scene.run(await scene.workflow([inApp('said')]), fresh('person'))
   for (const id of ['nobody', '019b7c7a-2d0e-7a3b-8f10-5a0c5d3f9e21']) {
     for (const verb of ['cancel', 'retract']) {
@@ -212,7 +212,7 @@ test('what nobody knows, and what is another environment’s, is not found', asy
   assert.equal((await scene.texts(done.subscriber.subscriberId)).length, 1)
 })
 
-test('what is on its way while it is retracted is told, and not redriven should it fail', async () => {
+test('what is on its way while it is retracted is reported, and not redriven should it fail', async () => {
   await mail.account('one')
   mail.answers('one', 400)
   const name = await person()
@@ -253,7 +253,7 @@ test('what is on its way while it is retracted and was certainly not sent is not
   assert.deepEqual(await scene.rows(sql`select 1 from messages where state <> 'done'`), [])
 })
 
-test('an event called off while its e-mail is on its way: what was certainly not sent is not tried again', async () => {
+test('an event cancelled while its e-mail is on its way: what was certainly not sent is not tried again', async () => {
   await mail.account('one')
   mail.answers('one', 503, 202)
   const name = await person()

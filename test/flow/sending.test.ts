@@ -29,7 +29,7 @@ const flagsOf = (job: Json): string[] =>
 const busyAndAgain = ['Unexpected provider error/Queued/retry', 'The message will be tried again/Queued/retry']
 const unsureAndAgain = ['Unexpected provider error/Warning/retry', 'The message will be tried again/Queued/retry']
 
-test('a provider’s yes ends the job, and the details tell who sent it', async () => {
+test('a provider’s yes ends the job, and the details report who sent it', async () => {
   await mail.account('good')
   const person = newSubscriber()
   const workflow = await scene.workflow([email('Order {{ payload.id }}'), inApp('After')])
@@ -235,7 +235,7 @@ test('no more calls are under way at once than an integration takes, and all are
   assert.equal((await scene.progress(transactionId)).counts.byOutcome.completed, 300)
 })
 
-test('no secret of an account is told in details or messages', async () => {
+test('no secret of an account is reported in details or messages', async () => {
   await mail.account('chatty')
   mail.answers('chatty', { status: 400, body: '{"errors":[{"message":"The key SG.chatty may not do that"}]}' })
   const notification = await scene.run(await scene.workflow([email('Hello')]), newSubscriber())

@@ -42,7 +42,7 @@ test('an in-app step writes a message to the feed', async () => {
   ])
 })
 
-test('an e-mail without a real provider is captured: rendered, kept, and told as a test', async () => {
+test('an e-mail without a real provider is captured: rendered, kept, and reported as a test', async () => {
   const workflow = await scene.workflow([email('Order {{ payload.id }}')])
   const person = newSubscriber()
   const { jobs, transactionId } = await scene.run(workflow, person, { payload: { id: 7 } })
@@ -138,7 +138,7 @@ test('a channel that the workflow has switched off is skipped', async () => {
   assert.deepEqual(told(notification.jobs[0])[1], ['Step filtered by workflow preferences', 'Success'])
 })
 
-test('a template that cannot be rendered fails its step and says which field; the others go on', async () => {
+test('a template that cannot be rendered fails its step and says which field; the others continue', async () => {
   const workflow = await scene.workflow([inApp(endless), email(endless), inApp('After')])
   const person = newSubscriber()
   const notification = await scene.run(workflow, person)
@@ -175,7 +175,7 @@ test('a step that is skipped stops nothing, whatever it would do on failure', as
   assert.deepEqual(statuses(notification), ['skipped', 'skipped', 'completed'])
 })
 
-test('an e-mail to somebody without an address is skipped, and a message warns of it', async () => {
+test('an e-mail to someone without an address is skipped, and a message warns of it', async () => {
   const workflow = await scene.workflow([email('Order {{ payload.id }}'), inApp('After')])
   const notification = await scene.run(workflow, fresh('without-address'), { payload: { id: 7 } })
   assert.deepEqual(statuses(notification), ['skipped', 'completed'])
@@ -200,7 +200,7 @@ test('overrides of the event change the e-mail', async () => {
   assert.equal(rawOf(bad.jobs[0], 'Message content could not be generated').field, 'overrides.email.to')
 })
 
-test('a workflow that was deleted runs no new events, but those that are under way go on', async () => {
+test('a workflow that was deleted runs no new events, but those that are under way continue', async () => {
   const { _id, triggers } = await scene.created([inApp('One'), inApp('Two')])
   const name = triggers[0].identifier
   const person = newSubscriber()

@@ -85,7 +85,7 @@ test('of several recipients only the suppressed are left out', async () => {
   assert.equal(job.messages[0].email, other)
 })
 
-test('without anybody left in to, copies do not go out either', async () => {
+test('without anyone left in to, copies do not go out either', async () => {
   const person = newSubscriber()
   await list(person.email, 'bounced')
   const workflow = await scene.workflow([email('Order')])
@@ -122,7 +122,7 @@ test('where the one provider’s recipient is suppressed the step is skipped, th
   assert.equal(rawOf(notification.jobs[0], noticed).address, toRecipient)
 })
 
-test('where the subscriber is suppressed and the one provider’s recipient is not, that one is told', async () => {
+test('where the subscriber is suppressed and the one provider’s recipient is not, that one is notified', async () => {
   const person = newSubscriber()
   const toRecipient = `${fresh('other')}@example.org`
   await list(person.email, 'bounced')
@@ -134,7 +134,7 @@ test('where the subscriber is suppressed and the one provider’s recipient is n
   assert.equal(notification.jobs[0].messages[0].email, toRecipient)
 })
 
-test('a provider that takes over reaches nobody who is suppressed either', async () => {
+test('a provider that takes over reaches no one who is suppressed either', async () => {
   await mail.webhook('second')
   mail.answers('good', 401)
   const listed = `${fresh('listed')}@example.org`
@@ -149,7 +149,7 @@ test('a provider that takes over reaches nobody who is suppressed either', async
   assert.deepEqual(mail.accounts(), ['good', 'second', 'good'])
 })
 
-test('critical workflows reach who opted out, and nobody who bounced, complained or was listed by hand', async () => {
+test('critical workflows reach who opted out, and no one who bounced, complained or was listed manually', async () => {
   const critical = await scene.workflow([email('Password')], { critical: true })
   const optional = await scene.workflow([email('News')])
   for (const [reason, expected] of [
@@ -178,7 +178,7 @@ test('the list of one environment and of one channel says nothing of the others'
   assert.deepEqual(statuses(await scene.run(workflow, person)), ['completed'])
 })
 
-test('one of many people in a batch is left out, and the others are told', async () => {
+test('one of many people in a batch is left out, and the others are notified', async () => {
   const people = Array.from({ length: 20 }, newSubscriber)
   await list(people[7]?.email ?? '', 'bounced')
   const workflow = await scene.workflow([email('Order')])

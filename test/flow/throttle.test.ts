@@ -25,7 +25,7 @@ const throttle = (metadata: object = {}) => ({
 })
 const later = (ms: number): string => new Date(app.world.now().getTime() + ms).toISOString()
 
-test('one run a window goes on, and the others end with all that follows', async () => {
+test('one run a window continues, and the others end with all that follows', async () => {
   const workflow = await scene.workflow([inApp('Before'), throttle(), inApp('After {{ n }}'), inApp('Last')])
   const person = fresh('person')
   const first = await scene.run(workflow, person, { payload: { n: 1 } })

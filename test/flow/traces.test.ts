@@ -48,7 +48,7 @@ const newSubscriber = () => ({ subscriberId: fresh('person'), email: `${fresh('p
 const storedTraces = async (transactionId: string) =>
   (await scene.rows(sql`select traceparent from events where transaction_id = ${transactionId}`))[0]?.traceparent
 
-test('a trace goes on from the trigger to the provider, each span below the one that led to it', async () => {
+test('a trace continues from the trigger to the provider, each span below the one that led to it', async () => {
   const tracer = traced()
   const workflow = await scene.workflow([inApp('Bell'), email('Mail')])
   const transactionId = await scene.trigger(workflow, newSubscriber())
@@ -208,7 +208,7 @@ test('a traceparent that is none begins a trace of its own, and costs the event 
   assert.deepEqual([accepted.length, accepted.some((span) => span.parentSpanId !== undefined)], [3, false])
 })
 
-test('where nobody traces, no collector is called and nothing is stored, whatever the caller sends', async () => {
+test('where no one traces, no collector is called and nothing is stored, whatever the caller sends', async () => {
   const reply = await scene.single(
     { name: await scene.workflow([inApp('Bell')]), to: newSubscriber() },
     { traceparent: given },

@@ -49,7 +49,7 @@ test('a message that was taken names its provider and what that calls it', async
   assert.equal(told.summary, 'The subscriber was notified by e-mail.')
 })
 
-test('a busy provider is told with its answer and the moment of the next try; then what was tried before', async () => {
+test('a busy provider is reported with its answer and the time of the next try; then what was tried before', async () => {
   await mail.account('busy')
   mail.answers('busy', 503, 202)
   const notification = await scene.run(await scene.workflow([email('Hello'), inApp('After')]), newSubscriber())
@@ -66,7 +66,7 @@ test('a busy provider is told with its answer and the moment of the next try; th
   assertStep(await why(notification), 0, { status: 'completed', says: /^Sent: .* Before that, one try failed\.$/ })
 })
 
-test('a provider that stays busy, refuses or rejects our account is told with its own words', async () => {
+test('a provider that stays busy, refuses or rejects our account is reported with its own words', async () => {
   await mail.account('first')
   mail.answers('first', 429)
   const busy = await scene.run(await scene.workflow([email('Hello')]), newSubscriber())
@@ -85,7 +85,7 @@ test('a provider that stays busy, refuses or rejects our account is told with it
   })
 })
 
-test('a message that is held tells since when its provider is down, and when it is asked again', async () => {
+test('a message that is held reports since when its provider is down, and when it is asked again', async () => {
   await mail.account('down')
   mail.answers('down', 503)
   const notification = await scene.run(await scene.workflow([email('Hello')]), newSubscriber())
@@ -98,7 +98,7 @@ test('a message that is held tells since when its provider is down, and when it 
   })
 })
 
-test('when another integration takes over, both are told', async () => {
+test('when another integration takes over, both are notified', async () => {
   await mail.account('first')
   await mail.account('second')
   mail.answers('first', 401)
@@ -111,7 +111,7 @@ test('when another integration takes over, both are told', async () => {
   )
 })
 
-test('a message that was perhaps sent is told as that', async () => {
+test('a message that was perhaps sent is reported as that', async () => {
   await mail.account('cut')
   mail.answers('cut', 'cut')
   const notification = await scene.run(await scene.workflow([email('Hello')]), newSubscriber())
@@ -122,7 +122,7 @@ test('a message that was perhaps sent is told as that', async () => {
   assert.match(told.summary, /told nothing\..*unknown whether/)
 })
 
-test('a suppressed address is told with its reason, and so is one that was only left out', async () => {
+test('a suppressed address is reported with its reason, and so is one that was only left out', async () => {
   await mail.account('good')
   const person = newSubscriber()
   await scene.expect(201, 'POST', '/v1/suppressions', { channel: 'email', address: person.email, reason: 'bounced' })
@@ -139,7 +139,7 @@ test('a suppressed address is told with its reason, and so is one that was only 
   })
 })
 
-test('whoever has no address, number, device or chat account is told as that', async () => {
+test('whoever has no address, number, device or chat account is reported as that', async () => {
   const vendors = new VendorScript(scene)
   const withoutAddress = fresh('person')
   assertStep(await ran([email('Hello')], withoutAddress), 0, { status: 'skipped', says: /no e-mail address/, code: 'noEmail' })
@@ -156,7 +156,7 @@ test('whoever has no address, number, device or chat account is told as that', a
   await vendors.clear()
 })
 
-test('a device that is gone and a failure of all devices are told', async () => {
+test('a device that is gone and a failure of all devices are reported', async () => {
   const vendors = new VendorScript(scene)
   const integration = await vendors.firebase('shop')
   const person = await vendors.person({ integration, credentials: { deviceTokens: ['gone'] } })
@@ -171,7 +171,7 @@ test('a device that is gone and a failure of all devices are told', async () => 
   await vendors.clear()
 })
 
-test('chat accounts that cannot be reached or do not take it are told', async () => {
+test('chat accounts that cannot be reached or do not take it are reported', async () => {
   const vendors = new VendorScript(scene)
   const slack = await vendors.chat('slack')
   const place = 'https://hooks.slack.com/services/1'
@@ -185,7 +185,7 @@ test('chat accounts that cannot be reached or do not take it are told', async ()
   await vendors.clear()
 })
 
-test('a step that was being sent when its event was canceled tells how it ended, and the next one why it did not run', async () => {
+test('a step that was being sent when its event was canceled reports how it ended, and the next one why it did not run', async () => {
   await mail.account('good')
   const transactionId = fresh('transaction')
   mail.meanwhile = async () => {
@@ -196,7 +196,7 @@ test('a step that was being sent when its event was canceled tells how it ended,
   assertStep(told, 1, { status: 'canceled', says: /canceled by request/, code: 'canceled' })
 })
 
-test('an integration that is not there is told, by name where one was asked for', async () => {
+test('an integration that is not there is reported, by name where one was asked for', async () => {
   await mail.account('only')
   const overrides = { email: { integrationIdentifier: 'elsewhere' } }
   const told = await ran([email('Hello')], newSubscriber(), { overrides })
@@ -208,7 +208,7 @@ test('an integration that is not there is told, by name where one was asked for'
   assert.equal(data['integrationIdentifier'], 'elsewhere')
 })
 
-test('a service that is busy, refuses or answers is told for custom steps', async () => {
+test('a service that is busy, refuses or answers is reported for custom steps', async () => {
   const answers: (number | OutboundError)[] = [
     503,
     200,
@@ -237,7 +237,7 @@ test('a service that is busy, refuses or answers is told for custom steps', asyn
   assertStep(refused, 1, { status: 'canceled', says: /the step “custom step” \(custom\) failed/ })
 })
 
-test('conditions that ask a service tell that it was silent, and that it stayed so', async () => {
+test('conditions that ask a service report that it was silent, and that it stayed so', async () => {
   app.world.onFetch = async () => ({ status: 503, headers: new Headers(), body: '' })
   const webhook = {
     on: 'webhook',
@@ -262,7 +262,7 @@ test('conditions that ask a service tell that it was silent, and that it stayed 
   })
 })
 
-test('what the provider reports later is told after what it answered', async () => {
+test('what the provider reports later is reported after what it answered', async () => {
   const postmark = new PostmarkScript(scene)
   await postmark.account()
   const person = newSubscriber()

@@ -40,7 +40,7 @@ function opensIn(hours: number, outside: string): object {
   return { schedule: { isEnabled: true, outside, weeklySchedule } }
 }
 
-test('conditions that did not hold are told with the values that were compared', async () => {
+test('conditions that did not hold are reported with the values that were compared', async () => {
   const told = await ran([inApp('Gold', { filters: [condition('gold')] }), inApp('All')], fresh('person'), {
     payload: { plan: 'tin' },
   })
@@ -57,7 +57,7 @@ test('conditions that did not hold are told with the values that were compared',
   )
 })
 
-test('a rule for skipping is told by what held', async () => {
+test('a rule for skipping is reported by what held', async () => {
   const skip = { '==': [{ var: 'payload.plan' }, 'free'] }
   const told = await ran([inApp('Paid', { skip })], fresh('person'), { payload: { plan: 'free' } })
   assertStep(told, 0, { status: 'skipped', says: /skip condition was true: Skip payload.plan was “free”/ })
@@ -74,7 +74,7 @@ test('conditions that cannot be judged, and content that cannot be made, name th
   })
 })
 
-test('a preference is told with its source', async () => {
+test('a preference is reported with its source', async () => {
   const workflow = await scene.workflow([email(), inApp('Hello')])
   const all = await why(await scene.run(workflow, await person({ channels: { email: false } })))
   const data = assertStep(all, 0, {
@@ -121,7 +121,7 @@ test('a tenant that switches a workflow or a channel off is named as the source'
   })
 })
 
-test('outside somebody’s hours a step tells when they begin, skipped or held', async () => {
+test('outside someone’s hours a step reports when they begin, skipped or held', async () => {
   const workflow = await scene.workflow([email(), inApp('After')])
   const skipped = await why(await scene.run(workflow, await person(opensIn(3, 'skip'), { timezone: 'Etc/UTC' })))
   const data = assertStep(skipped, 0, {
@@ -144,7 +144,7 @@ test('outside somebody’s hours a step tells when they begin, skipped or held',
   assert.match(held.summary, /^The subscriber was not notified yet\./)
 })
 
-test('what is held and gathered tells why, what it was bundled with, and what was let go', async () => {
+test('what is held and gathered reports why, what it was bundled with, and what was let go', async () => {
   const workflow = await scene.workflow([email()])
   const quiet = await person({ doNotDisturbUntil: ahead(hourMs) })
   const first = await scene.run(workflow, quiet)
@@ -172,7 +172,7 @@ test('what is held and gathered tells why, what it was bundled with, and what wa
   })
 })
 
-test('a throttle tells its counter to all steps that it ended', async () => {
+test('a throttle reports its counter to all steps that it ended', async () => {
   const throttle = { template: { type: 'throttle' }, metadata: { type: 'fixed', amount: 1, unit: 'hours' } }
   const workflow = await scene.workflow([throttle, inApp('After')])
   const newSubscriber = fresh('person')
@@ -216,7 +216,7 @@ test('settings that the payload makes wrong fail their step, and what follows na
   assertStep(digested, 0, { status: 'failed', says: /the digest’s settings are wrong: “/, code: 'digestInvalid' })
 })
 
-test('a delay tells until when it waits, and then that it is over', async () => {
+test('a delay reports until when it waits, and then that it is over', async () => {
   const notification = await scene.run(
     await scene.workflow([delay(), inApp('Late'), inApp('Off', { active: false })]),
     fresh('person'),
@@ -233,7 +233,7 @@ test('a delay tells until when it waits, and then that it is over', async () => 
   assert.equal(ended.summary, 'The subscriber was notified by in-app message.')
 })
 
-test('a delay that would end outside the hours tells that it was put off', async () => {
+test('a delay that would end outside the hours reports that it was put off', async () => {
   const step = delay({ metadata: { type: 'regular', amount: 1, unit: 'minutes', extendToSchedule: true } })
   const notification = await scene.run(await scene.workflow([step]), await person(opensIn(5, 'skip')))
   await scene.advance(minuteMs)
@@ -246,7 +246,7 @@ test('a delay that would end outside the hours tells that it was put off', async
   assert.equal(told.steps[0].nextAttemptAt, data['untilDate'])
 })
 
-test('a delay that was put off too often tells that it went on outside the hours', async () => {
+test('a delay that was put off too often reports that it continued outside the hours', async () => {
   const step = delay({ metadata: { type: 'regular', amount: 2, unit: 'hours', extendToSchedule: true } })
   const mover = await person(opensIn(5, 'skip'))
   const notification = await scene.run(await scene.workflow([step]), mover)
@@ -262,7 +262,7 @@ test('a delay that was put off too often tells that it went on outside the hours
   assertStep(told, 0, { status: 'completed', says, code: 'scheduleExtensionsMax' })
 })
 
-test('without an in-app integration there is no feed, which is told', async () => {
+test('without an in-app integration there is no feed, which is reported', async () => {
   const listed = await scene.expect(200, 'GET', '/v1/integrations')
   const feed = listed.find((one: Json) => one.channel === 'in_app')
   await scene.expect(200, 'PUT', `/v1/integrations/${feed._id}`, { active: false })
@@ -278,7 +278,7 @@ test('without an in-app integration there is no feed, which is told', async () =
   }
 })
 
-test('a digest tells its window and how many it gathered; whoever is merged names the one that goes on', async () => {
+test('a digest reports its window and how many it gathered; whoever is merged names the one that continues', async () => {
   const workflow = await scene.workflow([digest(), inApp('All')])
   const newSubscriber = fresh('person')
   const first = await scene.run(workflow, newSubscriber)
@@ -311,13 +311,13 @@ test('a digest tells its window and how many it gathered; whoever is merged name
   assert.equal(closed['total_count'], 2)
 })
 
-test('the first event after a silence tells that it was not gathered', async () => {
+test('the first event after a silence reports that it was not gathered', async () => {
   const backoff = { type: 'backoff', amount: 10, unit: 'minutes', backoffAmount: 2, backoffUnit: 'minutes' }
   const told = await ran([digest({ metadata: backoff }), inApp('Now')])
   assertStep(told, 0, { status: 'skipped', says: /first event after a quiet period/, code: 'digestSkipped' })
 })
 
-test('what was called off and what was for somebody deleted says so', async () => {
+test('a cancelled step and one for a deleted subscriber say so', async () => {
   const workflow = await scene.workflow([delay(), inApp('Late')])
   const called = await scene.run(workflow, fresh('person'))
   await scene.expect(200, 'DELETE', `/v1/events/trigger/${called.transactionId}`)
@@ -342,7 +342,7 @@ test('a step that waits for a worker says so', async () => {
   await scene.work()
 })
 
-test('a step that fails by a fault of ours tells when it is tried again, and in the end what the fault was', async () => {
+test('a step that fails by a fault of ours reports when it is tried again, and in the end what the fault was', async () => {
   const { _id, triggers } = await scene.created([inApp('Never'), inApp('After')])
   await scene.rows(sql`
     update workflow_versions set definition = jsonb_set(definition, '{steps,0,template,type}', '"teleport"')

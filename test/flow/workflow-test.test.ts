@@ -178,7 +178,7 @@ test('conditions and preferences apply in a test', async () => {
   assert.equal(mail.asked.length, 0)
 })
 
-test('somebody who wants no disturbance is tested at once, and told of it; with the others nothing is bundled', async () => {
+test('a test reaches a subscriber at once despite do not disturb, and says so; it is not bundled with others', async () => {
   const workflow = await scene.workflow([email('Quiet')])
   const person = me()
   await scene.subscribers(person.subscriberId)

@@ -116,7 +116,7 @@ interface Said {
   readonly person: Person
 }
 
-test('nobody is told outside their hours, no event is lost or told twice, and the counts add up', async () => {
+test('no one is notified outside their hours, no event is lost or sent twice, and the counts add up', async () => {
   const random = createRandom(20_260_115)
   const [plans, people] = [await makePlans(), await makePeople()]
   const startMs = app.world.now().getTime()

@@ -60,7 +60,7 @@ test('whatever else the profile says, no message is sent', async () => {
   }
 })
 
-test('a key that the trigger names serves where the account has none, never in its place, and is not told', async () => {
+test('a key that the trigger names serves where the account has none, never in its place, and is not reported', async () => {
   const { send } = io({ status: 401 })
   const customData = { apiKey: 'key-of-the-trigger' }
   const named = await send({ customData }, { AppIOBaseUrl: account.AppIOBaseUrl })

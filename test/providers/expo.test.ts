@@ -86,7 +86,7 @@ test('receipts are asked for by their ids; those that are not there yet are left
   ])
 })
 
-test('where nobody could be asked nothing is known; strange answers never throw', async () => {
+test('where no one could be asked nothing is known; strange answers never throw', async () => {
   for (const [status, body] of [
     [500, {}],
     [401, { errors: [{ code: 'UNAUTHORIZED' }] }],

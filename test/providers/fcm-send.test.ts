@@ -119,7 +119,7 @@ test('a passthrough does not say which devices get it', async (t) => {
   assert.deepEqual(vendor.asked, [])
 })
 
-test('a message that cannot be sent asks nobody', async (t) => {
+test('a message that cannot be sent asks no one', async (t) => {
   const vendor = await firebase(t)
   assert.equal(kindOf(await send(vendor, { target: '' })), 'refused: bad-recipient')
   for (const key of ['from', 'message_type', 'google.x', 'gcm.x']) {
@@ -147,7 +147,7 @@ test('many sends at once share one access token, and so do those after them', as
   assert.equal(vendor.asked.length, 22)
 })
 
-test('a token is asked anew five minutes before it ends, and not sooner', async (t) => {
+test('a token is asked again five minutes before it ends, and not sooner', async (t) => {
   const vendor = await firebase(t)
   await send(vendor)
   vendor.world.advance((3_599 - 301) * 1_000)

@@ -142,7 +142,7 @@ test('a base address that the form does not ask for opens no private address to 
   assert.equal((await emailWebhook.send?.(world, email(), account))?.kind, 'misconfigured')
 })
 
-test('a message that is no good asks nobody', async () => {
+test('a message that is no good asks no one', async () => {
   const world = createFakeWorld()
   assert.deepEqual(
     await vendor.send?.(world, email({ subject: 'refuse' }), { apiKey: 'k' }),
@@ -150,7 +150,7 @@ test('a message that is no good asks nobody', async () => {
   )
 })
 
-test('whatever breaks before the request is misconfigured, after it unsure; nothing is thrown and no secret told', async (t) => {
+test('whatever breaks before the request is misconfigured, after it unsure; nothing is thrown and no secret reported', async (t) => {
   const world = createFakeWorld()
   const before = await sendTo('http://127.0.0.1:9', { subject: 'throw' }, world)
   assert.equal(before.kind, 'misconfigured')

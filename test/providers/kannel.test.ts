@@ -44,7 +44,7 @@ test('the check names no receiver, so that nothing can be sent', async () => {
   assert.deepEqual([searchParams.get('username'), searchParams.get('password')], [account.user, account.password])
 })
 
-test('a gateway that repeats the address tells neither the password nor the key of the callback', async () => {
+test('a gateway that repeats the address reports neither the password nor the key of the callback', async () => {
   const { world } = gateway((url) => ({ status: 400, body: url.slice(url.indexOf('?') + 1) }))
   const outcome = await kannel.send?.(world, smsMessage, account)
   const told = JSON.stringify(outcome)

@@ -112,7 +112,7 @@ test('a token is used instead of the password, and a bad one is the account’s 
   )
 })
 
-test('a mailbox never speaks in the clear, nor to a stranger', async (t) => {
+test('a mailbox never speaks in the clear, nor to a unknown caller', async (t) => {
   const plain = await startMailServer(t, { disabledCommands: ['STARTTLS'] })
   const here = { ...mailbox, host: '127.0.0.1', port: plain.port }
   assert.equal((await outlook365.send?.(createFakeWorld(), email(), here))?.kind, 'misconfigured')
@@ -123,7 +123,7 @@ test('a mailbox never speaks in the clear, nor to a stranger', async (t) => {
   assert.equal(plain.mails.length + office.mails.length, 0)
 })
 
-test('what Exchange Online says is told apart', async (t) => {
+test('what Exchange Online says is distinguished', async (t) => {
   for (const [answer, kind] of [
     [reply(550, '5.7.60 SMTP; Client does not have permissions to send as this sender'), 'misconfigured'],
     [reply(432, '4.3.2 Concurrent connections limit exceeded'), 'busy'],

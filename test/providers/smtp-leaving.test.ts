@@ -173,7 +173,7 @@ test('a late 250 is a success, and a large mail arrives whole', async (t) => {
   assert.equal(bytes, half.raw.length)
 })
 
-test('a refusal after the dot counts, and the connection goes on', async (t) => {
+test('a refusal after the dot counts, and the connection continues', async (t) => {
   for (const [reply, kind] of [
     ['451 4.3.0 try later', 'busy'],
     ['554 5.7.1 spam', 'refused'],

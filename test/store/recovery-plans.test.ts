@@ -162,7 +162,7 @@ test('jobs and messages are locked by their keys', async () => {
   }
 })
 
-test('a job that ends well is in no index of mending', async () => {
+test('a job that ends well is in no index of recovery', async () => {
   const rows = await app.database.db.rows<{ indexdef: string }>(sql`
     select indexdef from pg_indexes where tablename = 'jobs' and indexname in ('jobs_failed', 'jobs_buried') order by 1`)
   assert.equal(rows.length, 2)

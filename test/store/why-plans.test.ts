@@ -128,7 +128,7 @@ test('a notification is explained by its own rows', async () => {
   assert.equal(why.notificationId, quietId)
 })
 
-test('the last notification of somebody is found by their index', async () => {
+test('the last notification of someone is found by their index', async () => {
   const question = { subscriberId: 'person-150', workflow: 'busy' }
   const why = await assertBounded(app.database.db, 'subscriber', few, (db) =>
     whySubscriber(db, scene.environment, question),

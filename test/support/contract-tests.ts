@@ -52,15 +52,15 @@ export function holdToContract(
   rule('it asks once before the request that sends, and nothing leaves where the answer is no', () =>
     asksBeforeItLeaves(contract),
   )
-  rule('no answer, a late one and one that is cut off are told apart', () => tellsFailures(contract))
+  rule('no answer, a late one and one that is cut off are distinguished', () => tellsFailures(contract))
   rule('an answer that is empty, HTML, huge or broken never throws and is never repeated blindly', () =>
     bearsStrangeAnswers(contract),
   )
   rule('fuzzed answers never throw', () => bearsFuzz(contract))
-  rule('no secret is told, whatever the vendor repeats', () => keepsSecrets(contract))
+  rule('no secret is reported, whatever the vendor repeats', () => keepsSecrets(contract))
   rule('what it says arrives whole: Unicode, quotes, a thousand characters', () => carriesContent(contract))
   rule('a passthrough adds to the request, and not to the recipients', () => takesPassthrough(contract))
-  if (contract.check !== undefined) rule('the check tells good accounts from bad ones', () => checks(contract))
+  if (contract.check !== undefined) rule('the check reports good accounts from bad ones', () => checks(contract))
   if (contract.batch !== undefined)
     rule('many messages go in one request, each with its own outcome', () => sendsTogether(contract))
   if (contract.receipts !== undefined)

@@ -16,7 +16,7 @@ import {
   retentionFinding,
 } from './doctor-service.ts'
 
-test('a check that breaks, cannot be done or takes too long is told as that, and the others go on', async () => {
+test('a check that breaks, cannot be done or takes too long is reported as that, and the others continue', async () => {
   const checks = [
     { name: 'good', run: () => ok('Well.') },
     { name: 'broken', run: () => Promise.reject(new Error('It broke.')) },
@@ -44,7 +44,7 @@ test('the worst of all is what counts, and what was skipped does not', () => {
   assert.equal(worstOf([named(warning('b', 'c')), { name: 'x', status: 'failed', message: '' }]), 'failed')
 })
 
-test('Node is told by its version', () => {
+test('Node is reported by its version', () => {
   const statuses = ['18.20.0', '20.18.9', '20.19.0', '22.0.0'].map((version) => nodeFinding(version).status)
   assert.deepEqual(statuses, ['failed', 'failed', 'ok', 'ok'])
 })
@@ -84,7 +84,7 @@ test('ready is the database and the worker, where the node has one', () => {
   assert.equal(readyFinding({ status: 'not ready', database: 'down' }).status, 'failed')
 })
 
-test('clocks may differ by what a header cannot tell, and no more', () => {
+test('clocks may differ by what a header cannot report, and no more', () => {
   assert.equal(clockFinding({ service: 900, database: undefined }).status, 'ok')
   const behind = clockFinding({ service: -20_000, database: 10 })
   assert.equal(behind.status, 'warning')
@@ -115,7 +115,7 @@ test('a queue is late by its oldest', () => {
   )
 })
 
-test('failures are told by their share, and with what fails most', () => {
+test('failures are reported by their share, and with what fails most', () => {
   const statusOf = (total: number, count: number) =>
     failuresFinding({ total, series: [{ outcome: 'failed', total: count }] }, { data: [] }).status
   assert.deepEqual(
@@ -137,7 +137,7 @@ const integration = (identifier: string, channel: string, more: object = {}) => 
 })
 const own = { name: 'Development', capturesAll: false, mayDoEverything: true }
 
-test('integrations are told by channel, and what only captures is a warning in Production', () => {
+test('integrations are reported by channel, and what only captures is a warning in Production', () => {
   const all = [
     integration('mail', 'email'),
     integration('built-in', 'sms', { providerId: 'platform-sms' }),

@@ -37,14 +37,14 @@ export interface DoctorProbes {
 export interface ProbeSources {
   readonly terminal: Terminal
   readonly url: string
-  readonly anybody: ApiClient
+  readonly publicClient: ApiClient
   readonly signal: AbortSignal
   keyHolder(): Promise<ApiClient>
   database(): Promise<DatabaseFacts>
 }
 
-export function askAll({ terminal, url, anybody, signal, keyHolder, database }: ProbeSources): DoctorProbes {
-  const health = once(() => askHealth(anybody, signal))
+export function askAll({ terminal, url, publicClient, signal, keyHolder, database }: ProbeSources): DoctorProbes {
+  const health = once(() => askHealth(publicClient, signal))
   /** Whatever the key may read: not asked of a service that does not answer at all. */
   const read = async <Body>(path: string, query: Readonly<Record<string, string>> = {}): Promise<Body> => {
     await health().catch(() => {
@@ -74,7 +74,7 @@ export function askAll({ terminal, url, anybody, signal, keyHolder, database }: 
     terminal,
     url,
     health,
-    ready: once(() => askReady(anybody, signal, health)),
+    ready: once(() => askReady(publicClient, signal, health)),
     environment,
     queue: once(() => readAsKey<QueueCounts>('/v1/counts/queue')),
     read: readAsKey,

@@ -26,7 +26,7 @@ test('times are an amount and a unit', () => {
     assert.equal(durationOf(text), undefined, text)
 })
 
-test('a moment is a timestamp, or so long ago', () => {
+test('a time is a timestamp or an age', () => {
   assert.equal(timestampOf('--at', undefined, now), undefined)
   assert.equal(timestampOf('--at', '5m', now)?.toISOString(), '2026-01-02T02:59:05.000Z')
   assert.equal(timestampOf('--at', '2026-01-01', now)?.toISOString(), '2026-01-01T00:00:00.000Z')

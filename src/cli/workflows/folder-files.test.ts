@@ -46,7 +46,7 @@ test('nothing outside the folder is read, by a name or by a link', async () => {
   await assert.rejects(readIfThere(folder, links), withMessage(/lies outside/))
 })
 
-test('what is no file, too large or not there is told before it is read', async () => {
+test('what is no file, too large or not there is reported before it is read', async () => {
   await assert.rejects(readBelow(folder, 'own'), withMessage(/^own is not a file/))
   await assert.rejects(readBelow(folder, 'none.txt'), withMessage(/none\.txt cannot be read \(ENOENT\)/))
   await assert.rejects(readBelow(folder, 'a\u0000b'), withMessage(/cannot be read/))
@@ -82,7 +82,7 @@ test('nothing outside the folder is written, by a name or by a link', async () =
   assert.equal(await readFile(join(top, 'other', 'secret.txt'), 'utf8'), 'secret')
 })
 
-test('what the system refuses is told in a sentence', async () => {
+test('what the system refuses is reported in a sentence', async () => {
   const path = `${'x'.repeat(300)}.txt`
   await assert.rejects(writeFiles(folder, [{ path, text: 'x' }]), withMessage(/cannot be written \(ENAMETOOLONG\)/))
 })

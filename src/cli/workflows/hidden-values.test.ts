@@ -52,7 +52,7 @@ test('a value that changed is a difference, and one that did not is none', () =>
   assert.notDeepEqual(diff(step('{}', 'https://x.example/?a=1'), step('{}', 'https://x.example/?a=2')), [])
 })
 
-test('a file that is no YAML is not shown, for nobody can say what in it is a header', () => {
+test('a file that is no YAML is not shown, for no one can say what in it is a header', () => {
   assert.equal(shown('headers: [hush\n').includes('hush'), false)
 })
 

@@ -37,10 +37,10 @@ export async function chooseIdentity(
     return { uid, gid: process.getegid?.() ?? nobodyFallback, switches: false }
   }
   if (runAs?.uid === 0) throw new EmbeddedPostgresError('PostgreSQL refuses to run as root: choose another user.')
-  if (!cluster) return { ...(runAs ?? (await nobody())), switches: true }
+  if (!cluster) return { ...(runAs ?? (await nobodyUser())), switches: true }
   const { owner, path } = cluster
   if (owner.uid === 0 || (runAs && runAs.uid !== owner.uid)) {
-    const wanted = runAs ?? (await nobody())
+    const wanted = runAs ?? (await nobodyUser())
     throw new EmbeddedPostgresError(
       `The data in ${path} belongs to user ${owner.uid}, but PostgreSQL would run as user ${wanted.uid}. ` +
         `Change the owner with: chown -R ${wanted.uid}:${wanted.gid} ${path}`,
@@ -49,11 +49,11 @@ export async function chooseIdentity(
   return { uid: owner.uid, gid: runAs?.gid ?? owner.gid, switches: true }
 }
 
-async function nobody(): Promise<{ uid: number; gid: number }> {
+async function nobodyUser(): Promise<{ uid: number; gid: number }> {
   const users = await readFile('/etc/passwd', 'utf8').catch(() => '')
   const [, uid, gid] = /^nobody:[^:]*:(-?\d+):(-?\d+):/m.exec(users) ?? []
   if (uid === undefined || gid === undefined) return { uid: nobodyFallback, gid: nobodyFallback }
-  // macOS writes the user `nobody` as -2; the kernel means the unsigned number.
+  // macOS writes the user `nobodyUser` as -2; the kernel means the unsigned number.
   return { uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 }
 }
 

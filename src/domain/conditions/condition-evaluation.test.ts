@@ -59,7 +59,7 @@ test('a negated group passes when its children do not', () => {
   assert.equal(passes([group([good], { isNegated: true }), group([good])]), true)
 })
 
-test('each condition is told with both values as text, up to the group that passes', () => {
+test('each condition is reported with both values as text, up to the group that passes', () => {
   const filters = [
     group([
       part({ field: 'order.items.0.price', operator: 'LARGER', value: '5' }),
@@ -95,7 +95,7 @@ test('each condition is told with both values as text, up to the group that pass
   )
 })
 
-test('what is told of a value is bounded and whole text; missing values are named', () => {
+test('a reported value is bounded and well-formed text; missing values are named', () => {
   const evaluated = (actual: unknown, value = 'x'): [string, string] => {
     const { conditions } = evaluateFilters(
       [group([part({ value })])],
@@ -227,7 +227,7 @@ const answering = (answers: Record<string, unknown>): Partial<ConditionSurroundi
   answerOf: (url) => (url in answers ? { data: { allowed: answers[url] } } : undefined),
 })
 
-test('webhook: what the address answered is compared, and told', () => {
+test('webhook: what the address answered is compared, and reported', () => {
   const filters = [group([webhook('https://a')])]
   assert.equal(evaluated(filters, {}, answering({ 'https://a': 'yes' })).passed, true)
   const { passed, conditions, asks } = evaluated(filters, {}, answering({ 'https://a': 'no' }))

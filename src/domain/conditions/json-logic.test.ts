@@ -219,7 +219,7 @@ test('an empty rule never holds, and is no mistake', () => {
   assert.deepEqual(skipMistakes({}), [])
 })
 
-test('what was compared is told with both values, as far as it was looked at', () => {
+test('what was compared is reported with both values, as far as it was looked at', () => {
   const rule = { and: [{ '==': [value('plan'), 'gold'] }, { between: [value('count'), 4, 5] }, { null: value('at') }] }
   assert.deepEqual(evaluateLogic(rule, data, now), {
     holds: false,
@@ -230,7 +230,7 @@ test('what was compared is told with both values, as far as it was looked at', (
   })
 })
 
-test('what is told is bounded', () => {
+test('what is reported is bounded', () => {
   const list = Array.from({ length: 1_000 }, () => 'x'.repeat(1_000))
   const { conditions } = evaluateLogic({ some: [{ var: 'list' }, { '==': [{ var: '' }, 'y'] }] }, { list }, now)
   assert.equal(conditions.length, 50)

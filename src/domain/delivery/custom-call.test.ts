@@ -16,7 +16,7 @@ test('a busy service is called five times within ten minutes', () => {
   assert.equal(waitMs(2, { random: 0 }), 0)
 })
 
-test('a service that asks for patience gets as much as is left', () => {
+test('a service that asks for a longer wait gets as much as is left', () => {
   assert.equal(waitMs(1, { random: 0, retryAfterMs: 60_000 }), 60_000)
   assert.equal(waitMs(1, { random: 0, retryAfterMs: 86_400_000 }), 600_000)
   assert.equal(waitMs(4, { random: 0, retryAfterMs: 86_400_000 }), 445_000)

@@ -29,7 +29,7 @@ test('a built-in that was chosen beside a real provider does not lose it to a se
   assert.equal(electPrimary([builtIn({ primary: true }), statusOf('a')]), 'built-in')
 })
 
-test('without a fit primary the oldest fit real provider is elected, then a built-in, then nobody', () => {
+test('without a fit primary the oldest fit real provider is elected, then a built-in, then no one', () => {
   const unfit = [
     statusOf('gone', { primary: true, active: false }),
     statusOf('some', { primary: true, hasConditions: true }),

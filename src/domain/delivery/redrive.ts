@@ -76,7 +76,7 @@ export interface MendableEvent {
   readonly areFilesGone: boolean
 }
 
-export interface MendableJob {
+export interface RedrivableJob {
   readonly id: string
   readonly step: number
   readonly status: JobStatus
@@ -107,7 +107,7 @@ export interface MendableMessage {
 export type Way = 'send' | 'decide' | 'wait'
 
 export interface JobPlan {
-  readonly job: MendableJob
+  readonly job: RedrivableJob
   readonly way: Way
   readonly messageIds: readonly string[]
   /** Whether another of its messages was sent before it was given up. */
@@ -124,16 +124,16 @@ export interface Mendable {
   /** Undefined once it is no longer kept. */
   readonly event: MendableEvent | undefined
   readonly steps: readonly NotificationStep[]
-  readonly jobs: readonly MendableJob[]
+  readonly jobs: readonly RedrivableJob[]
   readonly messages: readonly MendableMessage[]
   /** Which failures are meant; all unless given. */
-  readonly isMeant?: (job: MendableJob) => boolean
+  readonly isMeant?: (job: RedrivableJob) => boolean
   /** Whether what was perhaps sent is sent again as well. */
   readonly includesUnsure?: boolean
 }
 
 /** Its message was perhaps sent, and was left at that. */
-export const isLeftUnsure = ({ status, state }: Pick<MendableJob, 'status' | 'state'>): boolean =>
+export const isLeftUnsure = ({ status, state }: Pick<RedrivableJob, 'status' | 'state'>): boolean =>
   status === 'skipped' && state?.leftUnsure === true
 
 export function redrivePlan(mendable: Mendable): RedrivePlan | SkipReason {
@@ -153,7 +153,7 @@ export function redrivePlan(mendable: Mendable): RedrivePlan | SkipReason {
 }
 
 function jobPlan(
-  job: MendableJob,
+  job: RedrivableJob,
   step: NotificationStep | undefined,
   messages: readonly MendableMessage[],
   event: MendableEvent,
@@ -176,7 +176,7 @@ function jobPlan(
 }
 
 /** A wait that was buried at its end: it collected events that nothing else will send. */
-function wasWaiting({ details }: MendableJob): boolean {
+function wasWaiting({ details }: RedrivableJob): boolean {
   const raw = details.findLast(({ code }) => code === 'buried')?.raw
   return raw !== undefined && buriedFacts(raw).status === 'delayed'
 }
@@ -199,7 +199,7 @@ export function buriedFacts(raw: string): BuriedFacts {
 }
 
 /** Only those whose failure is redriven: others stay canceled. */
-function reopened(jobs: readonly MendableJob[], plans: readonly JobPlan[]): string[] {
+function reopened(jobs: readonly RedrivableJob[], plans: readonly JobPlan[]): string[] {
   const planned = new Set(plans.map(({ job }) => job.id))
   const failed = jobs.filter((job) => job.status === 'failed').sort((a, b) => a.step - b.step)
   return jobs

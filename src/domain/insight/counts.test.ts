@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { dayMs, deliveryBucketMax, deliveryBucketOf, deliveryMsOf, percentileMs } from './counts.ts'
 
-test('a time is told by the middle of its bucket, within 9 % of what it was', () => {
+test('a time is shown as the middle of its bucket, within 9 % of its value', () => {
   for (let ms = 1.01; ms < 40 * dayMs; ms *= 1.013) {
     const shown = deliveryMsOf(deliveryBucketOf(ms))
     assert.ok(Math.abs(shown - ms) / ms <= 0.0906, `${ms} is shown as ${shown}`)

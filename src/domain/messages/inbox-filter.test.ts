@@ -12,7 +12,7 @@ test('tags are any of a list, or each of several groups', () => {
   assert.deepEqual(readInboxFilter({ tags: [] }), { tags: [] })
 })
 
-test('a severity may be one or several; flags and moments are taken as they are', () => {
+test('a severity may be one or several; flags and timestamps are taken as they are', () => {
   assert.deepEqual(readInboxFilter({ severity: 'high' }), { severities: ['high'] })
   assert.deepEqual(readInboxFilter({ severity: ['none', 'low'] }), { severities: ['none', 'low'] })
   const rest = { read: false, archived: false, snoozed: true, seen: true, createdGte: 1, createdLte: 2 }

@@ -16,7 +16,7 @@ test('it fits before an @', () => {
   assert.ok((address.split('@')[0] ?? '').length <= 64, address)
 })
 
-test('an address that was altered, made with another secret or is none names nobody', () => {
+test('an address that was altered, made with another secret or is none names no one', () => {
   const altered = address.replace(/^(reply\+\w{5})\w/, '$1f')
   assert.notEqual(altered, address)
   for (const wrong of [altered, 'reply+@example.com', 'reply+zz@example.com', '', 'reply@example.com']) {

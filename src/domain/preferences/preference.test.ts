@@ -105,7 +105,7 @@ test('a change leaves what it does not name, and null clears', () => {
   assert.equal('schedule' in changedGlobally(before, { schedule: null }), false)
 })
 
-test('gathered things are told after an hour, at a time of day, or on a day of the week, by the subscriber’s clocks', () => {
+test('collected events are sent after an hour, at a time of day, or on a day of the week, by the subscriber’s clocks', () => {
   // The Saturday before Berlin's clocks go forward.
   const now = new Date('2026-03-28T08:30:00Z')
   const dueAt = (frequency: Parameters<typeof gatheredUntil>[0], zone: string | null) =>

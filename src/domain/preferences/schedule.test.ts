@@ -30,7 +30,7 @@ test('it is open from the start of its hours until just before their end, by the
   assert.equal(isOpen(office, null, at('2026-03-02T08:30:00Z')), false, 'UTC where no zone is known')
 })
 
-test('hours that end before they start go on after midnight, on a day that is closed by itself', () => {
+test('hours that end before they start continue after midnight, on a day that is closed by itself', () => {
   for (const [timestamp, open] of [
     ['2026-03-06T21:59:00Z', false],
     ['2026-03-06T22:00:00Z', true],

@@ -107,7 +107,7 @@ function randomNow(random: Random, zone: string): number {
 
 const unitOf = (random: Random) => random.oneOf(['days', 'days', 'days', 'weeks', 'weeks', 'months'] as const)
 
-test('a window closes at the first moment after now that the rule names, and nothing opened meanwhile changes that', () => {
+test('a window closes at the first time after now that the rule names, and nothing opened meanwhile changes that', () => {
   const random = createRandom(20_240_331)
   for (let round = 0; round < 600; round += 1) {
     const [zone, unit] = [random.oneOf(zones), unitOf(random)]

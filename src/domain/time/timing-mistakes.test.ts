@@ -29,7 +29,7 @@ test('settings that can run have no mistakes', () => {
   assert.deepEqual(delayMistakes({ type: 'scheduled', delayPath: 'payload.meeting.at' }), [])
 })
 
-test('settings that are missing or of another kind are told at once', () => {
+test('settings that are missing or of another kind are reported at once', () => {
   for (const metadata of [undefined, null, 'daily', 5, []]) {
     assert.deepEqual(paths(digestMistakes(metadata)), ['metadata'])
     assert.deepEqual(paths(delayMistakes(metadata)), ['metadata'])
@@ -62,7 +62,7 @@ test('a unit is one that is known', () => {
   ])
 })
 
-test('every mistake is told, not the first alone', () => {
+test('every mistake is reported, not the first alone', () => {
   assert.deepEqual(paths(digestMistakes({ type: 'timed', unit: 'weeks', digestKey: 'a..b', timed: { atTime: '9' } })), [
     'metadata.amount',
     'metadata.timed.atTime',

@@ -28,7 +28,7 @@ test('clocks show the zone’s own time, half hours and quarters included', () =
   assert.equal(clocks('2024-01-01T23:00:00Z', 'Europe/Berlin'), '2024-01-02 00:00:00')
 })
 
-test('a time on the wall becomes its moment', () => {
+test('a local time becomes its timestamp', () => {
   assert.equal(timestamp('2024-01-15 09:00:00', 'UTC'), '2024-01-15T09:00:00.000Z')
   assert.equal(timestamp('2024-01-15 09:00:00', 'Europe/Berlin'), '2024-01-15T08:00:00.000Z')
   assert.equal(timestamp('2024-07-15 09:00:00', 'Europe/Berlin'), '2024-07-15T07:00:00.000Z')
@@ -64,7 +64,7 @@ test('a time that clocks show twice is the first of the two', () => {
   assert.equal(timestamp('2024-04-07 01:45:00', 'Australia/Lord_Howe'), '2024-04-06T14:45:00.000Z')
 })
 
-test('there and back again is the same moment, or the first that shows the same', () => {
+test('there and back again is the same time, or the first that shows the same', () => {
   const random = createRandom(1)
   const zones = Intl.supportedValuesOf('timeZone')
   let twice = 0

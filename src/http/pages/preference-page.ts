@@ -28,7 +28,7 @@ ${oneClick(choices)}
 <form method="post">
 <input type="hidden" name="save" value="choices">
 ${workflow === undefined || boxes.workflow.length === 0 ? undefined : group('workflow', workflow.name, boxes.workflow)}
-${workflow?.critical === true ? html`<p>“${workflow.name}” tells you what you need to know, so it cannot be switched off.</p>` : undefined}
+${workflow?.critical === true ? html`<p>“${workflow.name}” is required information, so it cannot be switched off.</p>` : undefined}
 ${group('everywhere', 'All notifications', boxes.everywhere, 'Channels switched off here are off for everything except messages you need, such as a password reset.')}
 <button type="submit">Save</button>
 </form>`,

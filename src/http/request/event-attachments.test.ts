@@ -46,7 +46,7 @@ test('a member of that name that holds no files is the caller’s own', () => {
   }
 })
 
-test('what is no file is told with its place', () => {
+test('what is no file is reported with its place', () => {
   assert.deepEqual(mistakes([{ file }, { file: 'no base64!' }]), ['attachments.1: file must be base64'])
   assert.deepEqual(mistakes([{ file: 'ŁŁŁŁ' }]), ['attachments.0: file must be base64'])
   assert.match(

@@ -73,7 +73,7 @@ test('the words are one line', () => {
   assert.deepEqual(outcome, { kind: 'busy', detail: 'said so', down: true })
 })
 
-test('a mailbox of Exchange Online that may not send is the account’s fault, whenever it is told', () => {
+test('a mailbox of Exchange Online that may not send is the account’s fault, whenever it is reported', () => {
   const kindOf = (response: string, isOwnSender = true): string =>
     outcomeOfSmtpFailure(
       failure({ code: 'EMESSAGE', responseCode: Number(response.slice(0, 3)), command: 'DATA', response }),

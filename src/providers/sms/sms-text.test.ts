@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { digitsOf, isGsm, segmentsOf } from './sms-text.ts'
 
-test('the GSM alphabet is told from any other', () => {
+test('the GSM alphabet is distinguished from any other', () => {
   for (const text of ['', 'Hello', 'Größe? à ñ Ω\n', '€ [ok] {x} ~ ^ | \\', '@£$¥'])
     assert.equal(isGsm(text), true, text)
   for (const text of ['“quoted”', 'ç', 'á', '–', '你好', '👋', 'tab\t', '`']) assert.equal(isGsm(text), false, text)

@@ -85,7 +85,7 @@ export async function findOutboxMessage(
 }
 
 /** Where neither the message nor the account says who it is from: a name that no mail ever comes from (RFC 2606). */
-const nobody = 'nobody@outbox.invalid'
+const fallbackSender = 'nobody@outbox.invalid'
 
 /** The e-mail as it would have travelled by SMTP; undefined when it is not in the outbox, or no e-mail. */
 export async function outboxEml(db: Sql, sealer: Sealer, caller: Caller, id: string): Promise<Buffer | undefined> {
@@ -97,7 +97,7 @@ export async function outboxEml(db: Sql, sealer: Sealer, caller: Caller, id: str
     event === undefined || event.attachments === 0
       ? []
       : await findAttachments(db, environment, { eventId: event.id, channel: 'email' })
-  const whole = { ...message, from: message.from ?? nobody, attachments: files.map(attachmentOf) }
+  const whole = { ...message, from: message.from ?? fallbackSender, attachments: files.map(attachmentOf) }
   const ready = prepared(whole, {})
   // What a vendor would refuse can be looked at all the same.
   return composed('kind' in ready ? whole : { ...ready, from: whole.from }, row.outbox_at)

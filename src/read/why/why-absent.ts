@@ -133,7 +133,7 @@ function reasonsOfEvent(
   const reasons: Reason[] = []
   const topics = event.topic_keys ?? []
   const isFannedOut = event.is_broadcast || topics.length > 0
-  const recipients = event.is_broadcast ? 'everybody' : namedTopics(topics)
+  const recipients = event.is_broadcast ? 'all subscribers' : namedTopics(topics)
   if (isFannedOut && event.excluded?.includes(subscriberId)) {
     reasons.push(reason('excluded', `${last} went to ${recipients}, but \`exclude\` lists ${subscriberId}.`, { topics }))
   }

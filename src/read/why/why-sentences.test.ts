@@ -35,7 +35,7 @@ const compared = (filter: string, field: string, actual: string, expected: strin
   passed,
 })
 
-test('conditions are told with what was found and what was asked for, and those that held are left out', () => {
+test('conditions are reported with what was found and what was asked for, and those that held are left out', () => {
   const conditions = [compared('Payload', 'a', '1', '1', true), compared('Tenant', 'plan', 'tin', 'gold', false)]
   assert.equal(
     of('conditionsFailed', { filter: { passed: false, conditions } }),
@@ -43,25 +43,25 @@ test('conditions are told with what was found and what was asked for, and those 
   )
 })
 
-test('where all conditions held and the group was negated, they are told all the same', () => {
+test('where all conditions held and the group was negated, they are notified all the same', () => {
   const conditions = [compared('Payload', 'a', '1', '1', true)]
   assert.match(of('conditionsFailed', { filter: { passed: false, conditions } }), /Payload a was “1”/)
 })
 
-test('a rule for skipping is told by what held', () => {
+test('a rule for skipping is reported by what held', () => {
   const conditions = [compared('Skip', 'payload.a', '1', '1', true), compared('Skip', 'payload.b', '1', '2', false)]
   const sentence = of('conditionsFailed', { skip: { passed: true, conditions } })
   assert.equal(sentence, 'Skipped: its skip condition was true: Skip payload.a was “1”, asked for EQUAL “1”.')
 })
 
-test('of many conditions the first are told, and how many more there are', () => {
+test('of many conditions the first are reported, and how many more there are', () => {
   const conditions = Array.from({ length: 9 }, (_, n) => compared('Payload', `f${n}`, 'a', 'b', false))
   const sentence = of('conditionsFailed', { filter: { passed: false, conditions } })
   assert.match(sentence, /f2 was .*; and 6 more\.$/)
   assert.doesNotMatch(sentence, /f3/)
 })
 
-test('a preference tells what each source says', () => {
+test('a preference reports what each source says', () => {
   const data = { channel: 'email', workflow: true, global: { channels: { email: false } } }
   assert.equal(
     of('globalPreference', data),
@@ -69,7 +69,7 @@ test('a preference tells what each source says', () => {
   )
 })
 
-test('hours tell when they begin again and in which zone, or that they never do', () => {
+test('hours report when they begin again and in which zone, or that they never do', () => {
   const opensAt = '2026-01-02T03:04:05.000Z'
   assert.match(
     of('outsideSchedule', { opensAt, timezone: 'Asia/Tokyo' }),
@@ -78,7 +78,7 @@ test('hours tell when they begin again and in which zone, or that they never do'
   assert.match(of('outsideSchedule', { opensAt: null, timezone: null }), /never begin \(time zone UTC\)/)
 })
 
-test('a throttle tells its counter, its threshold and its end', () => {
+test('a throttle reports its counter, its threshold and its end', () => {
   const data = { executionCount: 3, threshold: 3, throttledUntil: '2026-01-02T03:04:05.000Z' }
   assert.match(of('throttled', data), /allowed 3 of 3 runs, and allows no more until 2026-01-02T03:04:05.000Z\.$/)
   assert.match(of('throttlePassed', { ...data, executionCount: 2 }), /run 2 of 3/)
@@ -91,7 +91,7 @@ test('a provider’s answer is quoted, and cut where it is long', () => {
   assert.equal(quoted(`${'x'.repeat(299)}😀`).isWellFormed(), true)
 })
 
-test('suppressed addresses are told with their reason, also where others were sent to', () => {
+test('suppressed addresses are reported with their reason, also where others were sent to', () => {
   const one = { address: 'a@example.org', reason: 'bounced', since: '2026-01-01T00:00:00.000Z' }
   assert.equal(
     of('suppressed', one),
@@ -101,7 +101,7 @@ test('suppressed addresses are told with their reason, also where others were se
   assert.match(of('suppressed', { addresses }, { words: 'Some' }), /left out.*a@example.org.*; b@example.org \(manual/)
 })
 
-test('a merge names the notification that goes on, and when', () => {
+test('a merge names the notification that continues, and when', () => {
   const data = { mergedIntoNotificationId: 'n-1', mergedIntoTransactionId: 't-1', windowEndsAt: 'then' }
   assert.equal(
     of('digestMerged', data),

@@ -86,7 +86,7 @@ test('only a bounce speaks against an arrival; the error of a failure goes with 
   assert.deepEqual([change?.status, change?.error, change?.deliveredAt], ['sent', undefined, now])
 })
 
-test('what was told before changes nothing, twice in one call neither', () => {
+test('what was reported before changes nothing, twice in one call neither', () => {
   const twice = receiptEffect(message(), [receipt('delivered'), receipt('delivered')], integration, now)
   assert.deepEqual([twice.details.length, twice.news.length], [1, 1])
   const known = message({ receipts: { bounced: now.toISOString() } })
@@ -115,7 +115,7 @@ test('a failure under the name that was refused before a redrive leaves what was
   assert.equal(receiptEffect(known, [receipt('rejected')], integration, now).change?.status, 'error')
 })
 
-test('many copies, or answers, never keep out what is told of the recipient; their own complaints still count', () => {
+test('many copies or replies never displace a report about the recipient; their own complaints still count', () => {
   const copies = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`delivered copy${n}@example.org`, '']))
   const answers = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`reply ${n}`, '']))
   const full = message({ receipts: { ...copies, ...answers } })
@@ -127,12 +127,12 @@ test('many copies, or answers, never keep out what is told of the recipient; the
   assert.equal(effect.news.length, 1)
 })
 
-test('a status that nobody knows is left out', () => {
+test('a status that no one knows is left out', () => {
   const strange = receipt('strange' as ReceiptStatus)
   assert.equal(receiptEffect(message(), [strange], integration, now).change, undefined)
 })
 
-test('the vendor’s moment counts where it can be true', () => {
+test('the vendor’s time counts where it can be true', () => {
   const at = (timestamp: Date): string | undefined =>
     receiptEffect(message(), [receipt('opened', { at: timestamp })], integration, now).details[0]?.at
   const between = new Date('2024-02-29T10:30:00.000Z')

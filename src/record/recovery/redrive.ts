@@ -3,7 +3,7 @@ import type { Tx } from '../../db/sql.ts'
 import type { JobStatus } from '../../domain/delivery/job.ts'
 import type {
   MendableEvent,
-  MendableJob,
+  RedrivableJob,
   MendableMessage,
   RedrivePlan,
   SkipReason,
@@ -36,7 +36,7 @@ export interface RedriveCall {
   readonly lane: number | null
   readonly now: Date
   /** Which of their failures are meant; all unless given. */
-  readonly isMeant?: (notification: RecoverableNotification, job: MendableJob) => boolean
+  readonly isMeant?: (notification: RecoverableNotification, job: RedrivableJob) => boolean
   /** Whether what was perhaps sent is sent again as well. */
   readonly includesUnsure?: boolean
 }

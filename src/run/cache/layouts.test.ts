@@ -107,7 +107,7 @@ test('what was not asked for the longest makes room, and the rest stays', async 
   assert.equal(await ask('b'), 'b')
 })
 
-test('what is read anew takes the place of what it was', async () => {
+test('what is read again takes the place of what it was', async () => {
   const { ask, stamps } = keptScene({ a: 60, b: 40 })
   await ask('ab')
   for (const stamp of ['second', 'third', 'fourth']) {

@@ -123,7 +123,7 @@ test('while the key rests all that wait go back, and none is begun', async () =>
   assert.deepEqual(scene.of('ended').sort(), ['A', 'a', 'b'])
 })
 
-test('a node that cannot show that it lives begins nothing, and goes on when it can', async () => {
+test('a node that cannot show that it lives begins nothing, and continues when it can', async () => {
   const scene = callScene()
   scene.free = 1
   scene.isAlive = false
@@ -206,7 +206,7 @@ test('once it stops, a mark that is not answered is given up, and its jobs end',
   assert.deepEqual(scene.events, ['begin a', 'leave a', 'ended a'])
 })
 
-test('stopping returns what waits and ends it; calls under way go on; what comes later ends at once', async () => {
+test('stopping returns what waits and ends it; calls under way continue; what comes later ends at once', async () => {
   const scene = callScene()
   scene.free = 1
   scene.add('abA')
@@ -283,7 +283,7 @@ function crowdedScene() {
   return { scene, passed, wait }
 }
 
-test('whoever decides the next batch waits while a queue is nearly full, and goes on when it is not', async () => {
+test('whoever decides the next batch waits while a queue is nearly full, and continues when it is not', async () => {
   const { scene, passed, wait } = crowdedScene()
   scene.add('abcd')
   wait()
@@ -298,7 +298,7 @@ test('whoever decides the next batch waits while a queue is nearly full, and goe
   assert.deepEqual(passed, ['passed', 'passed'])
 })
 
-test('nobody waits for a queue that has room, or that rests', async () => {
+test('no one waits for a queue that has room, or that rests', async () => {
   const { scene, passed, wait } = crowdedScene()
   scene.add('abc')
   wait()

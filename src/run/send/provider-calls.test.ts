@@ -70,7 +70,7 @@ function scene() {
   return { world, limits, woken, kind, placed, call, isIdle }
 }
 
-test('a job whose call is not made gives up its seats at every integration, and those that wait there are woken', () => {
+test('a job whose call is not made gives up its slots at every integration, and those that wait there are woken', () => {
   const { placed, kind, woken, isIdle } = scene()
   const begun = placed(outgoingOf('aab'))
   assert.deepEqual([isIdle('a'), isIdle('b')], [false, false])
@@ -79,7 +79,7 @@ test('a job whose call is not made gives up its seats at every integration, and 
   assert.deepEqual(woken, ['a', 'b'])
 })
 
-test('a seat is free and others are woken when its call is over, whatever came of it', async () => {
+test('a slot is free and others are woken when its call is over, whatever came of it', async () => {
   for (const outcome of [sent('id'), busy('Busy'), withheld('Not ours'), ofDownProvider(busy('Down'))]) {
     answer = outcome
     const { call, woken, isIdle } = scene()

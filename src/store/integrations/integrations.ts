@@ -184,13 +184,13 @@ export async function resealIntegrations(
     where environment_id = ${environment.id} and id > ${after ?? nilId}
       and (${isSealedOtherwise(sql`credentials`, sealer)} or ${isSealedOtherwise(sql`configurations`, sealer)})
     order by id limit ${limit} for update`)
-  const anew = (purpose: SealPurpose, record: string, sealed: Buffer | null): Buffer | null =>
+  const reseal = (purpose: SealPurpose, record: string, sealed: Buffer | null): Buffer | null =>
     sealed && resealed(sealer, environment, { purpose, record }, sealed)
   await tx.run(sql`
     update integrations i set credentials = e.credentials, configurations = e.configurations
     from unnest(${rows.map((row) => row.id)}::uuid[],
-                ${rows.map((row) => anew('integration-credentials', row.id, row.credentials))}::bytea[],
-                ${rows.map((row) => anew('integration-configurations', row.id, row.configurations))}::bytea[])
+                ${rows.map((row) => reseal('integration-credentials', row.id, row.credentials))}::bytea[],
+                ${rows.map((row) => reseal('integration-configurations', row.id, row.configurations))}::bytea[])
       as e (id, credentials, configurations)
     where i.environment_id = ${environment.id} and i.id = e.id`)
   return { count: rows.length, last: rows.at(-1)?.id }

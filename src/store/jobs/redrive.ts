@@ -4,7 +4,7 @@ import { dueNow } from '../../db/due.ts'
 import type { Sql, Tx } from '../../db/sql.ts'
 import { allOf, json, sql } from '../../db/sql.ts'
 import type { JobState, JobStatus } from '../../domain/delivery/job.ts'
-import type { MendableJob, RedriveBounds } from '../../domain/delivery/redrive.ts'
+import type { RedrivableJob, RedriveBounds } from '../../domain/delivery/redrive.ts'
 import { idsOfEvent } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { StoredDetail } from '../../domain/insight/execution-detail.ts'
@@ -64,7 +64,7 @@ export async function lockMendable(
   tx: Tx,
   environment: Environment,
   ids: readonly string[],
-): Promise<(MendableJob & { readonly notificationId: string })[]> {
+): Promise<(RedrivableJob & { readonly notificationId: string })[]> {
   if (ids.length === 0) return []
   const these = sql`j.environment_id = ${environment.id} and j.id = any(${ids}::uuid[])`
   await tx.rows(sql`select j.id from jobs j where ${these} order by j.id for update`)

@@ -339,7 +339,7 @@ test('an idle connection is closed after a minute, and the next call makes anoth
   assert.equal(sessions.length, 2)
 })
 
-test('a server that does not speak HTTP/2 is told apart, and was not sent anything', async (t) => {
+test('a server that does not speak HTTP/2 is distinguished, and was not sent anything', async (t) => {
   let calls = 0
   const onlyHttp1 = createHttpsServer({ cert, key }, (_request, response) => {
     calls += 1
@@ -358,7 +358,7 @@ test('a server that does not speak HTTP/2 is told apart, and was not sent anythi
   await failure('not-sent', byHttp2(post(await listenOnLoopback(t, silent))))
 })
 
-test('a refused connection, a certificate of somebody else and a name it is not for were certainly not sent', async (t) => {
+test('a refused connection, a certificate of someone else and a name it is not for were certainly not sent', async (t) => {
   const closed = createTcpServer()
   const closedPort = await new Promise<number>((resolve) => {
     closed.listen(0, '127.0.0.1', () => {

@@ -31,7 +31,7 @@ test('several files make one list, and what stands around the certificates is le
   assert.equal(await readCaFiles([]), undefined)
 })
 
-test('a file that is missing, empty, broken or no certificate is told by its name', async (t) => {
+test('a file that is missing, empty, broken or no certificate is reported by its name', async (t) => {
   const directory = await directoryOf(t, {
     empty: '',
     key: ours.key,
