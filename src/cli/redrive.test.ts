@@ -15,7 +15,7 @@ test('a service that stops answering does not take the way to the redrive with i
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  const env = { POSTHORN_URL: `http://127.0.0.1:${port}`, POSTHORN_API_KEY: 'test-key-of-nobody' }
+  const env = { POSTHORN_URL: `http://127.0.0.1:${port}`, POSTHORN_API_KEY: 'test-key-of-no-one' }
   const notes: string[] = []
   const terminal: Parameters<typeof redriveCommand.run>[0] = {
     config: readConfig(env).config,

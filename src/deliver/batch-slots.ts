@@ -13,7 +13,7 @@ export interface Sharing {
   readonly max: number
 }
 
-/** Messages that are called together, because they were seated together. */
+/** Messages that share a call, because they were placed together. */
 export interface Call {
   readonly integrationId: string
   readonly slots: readonly BatchSlot[]

@@ -29,7 +29,7 @@ async function outcome(answer: Partial<OutboundAnswer> | OutboundError, more: Pa
     return { status: 200, headers: new Headers(), body: '', ...answer }
   }
   const result = await callService(world, { call: { ...call, ...more }, idempotencyKey: 'job-1', keys })
-  return { result, asked: asked[0] ?? assert.fail('nobody was asked'), world }
+  return { result, asked: asked[0] ?? assert.fail('no one was called'), world }
 }
 
 test('a call is signed, carries its key, and reaches no private address', async () => {

@@ -86,17 +86,17 @@ test('each has one turn: the primary, then the others from the oldest on, then n
   assert.equal(choose(all, { tried: ['b', 'a', 'c'] }), undefined)
 })
 
-test('one that was wished for wins over all, and nothing stands in for it', () => {
+test('a requested integration takes precedence, and nothing replaces it', () => {
   const all = [
     integration('main', { primary: true }),
     integration('gold', { conditions: [condition('gold')] }),
-    integration('wished', { conditions: [condition('silver')] }),
+    integration('requested', { conditions: [condition('silver')] }),
     integration('off', { active: false }),
   ]
-  assert.equal(choose(all, { identifier: 'wished-identifier' }), 'wished')
+  assert.equal(choose(all, { identifier: 'requested-identifier' }), 'requested')
   assert.equal(choose(all, { identifier: 'off-identifier' }), undefined)
   assert.equal(choose(all, { identifier: 'unknown' }), undefined)
-  assert.equal(choose(all, { identifier: 'wished-identifier', tried: ['wished'] }), undefined)
+  assert.equal(choose(all, { identifier: 'requested-identifier', tried: ['requested'] }), undefined)
 })
 
 test('capture is chosen as primary, or when there is nothing else', () => {

@@ -59,7 +59,7 @@ test('all that belongs to an event lies in its range, and other events’ mostly
 })
 
 test('the messages of a job lie in its range, whatever their targets, and those of other jobs do not', () => {
-  const jobs = Array.from({ length: 200 }, (_, step) => jobIdOf(eventId, notificationIdOf(eventId, 'somebody'), step))
+  const jobs = Array.from({ length: 200 }, (_, step) => jobIdOf(eventId, notificationIdOf(eventId, 'a-subscriber'), step))
   const [job = '', ...others] = jobs
   const { from, to } = idsOfMessages(eventId, job)
   for (const target of ['', 'token', 'x'.repeat(5000), '😀', ...others]) {
@@ -73,9 +73,9 @@ test('the messages of a job lie in its range, whatever their targets, and those 
 })
 
 test('more events than are remembered make the same ids still', () => {
-  const before = notificationIdOf(eventId, 'somebody')
+  const before = notificationIdOf(eventId, 'a-subscriber')
   for (let count = 0; count < 10_001; count += 1) idsOfEvent(newId(at))
-  assert.equal(notificationIdOf(eventId, 'somebody'), before)
+  assert.equal(notificationIdOf(eventId, 'a-subscriber'), before)
 })
 
 test('the first id of a time is the smallest one of that time', () => {

@@ -64,7 +64,7 @@ test('a key may be a variable, and arguments and the template’s own variables 
   const scope = speaking(words, 'en', { key: 'order.shipped', name: 'Payload' })
   assert.equal(plain('{{ key | t }}', scope), 'Payload, it is on its way')
   assert.equal(plain("{{ key | t: name: 'Argument' }}{{ name }}", scope), 'Argument, it is on its wayPayload')
-  assert.equal(plain('{{ key | t: name: nobody }}', scope), ', it is on its way')
+  assert.equal(plain('{{ key | t: name: missing }}', scope), ', it is on its way')
 })
 
 test('texts may hold Liquid', () => {

@@ -27,7 +27,7 @@ test('a question whose terminal is closed, by Ctrl-C or Ctrl-D, is answered with
   const stdin = Object.assign(new PassThrough(), { isTTY: true })
   const stdout = Object.assign(new PassThrough(), { isTTY: true })
   const { ask } = terminalOf({ env: {}, stdout, stderr: new PassThrough(), stdin }, { outlivesReader: false })
-  const answer = ask?.('Really? ') ?? assert.fail('nobody can be asked')
+  const answer = ask?.('Really? ') ?? assert.fail('there is no one to ask')
   stdin.write('\u0003')
   assert.equal(await answer, '')
 })

@@ -53,7 +53,7 @@ async function nobodyUser(): Promise<{ uid: number; gid: number }> {
   const users = await readFile('/etc/passwd', 'utf8').catch(() => '')
   const [, uid, gid] = /^nobody:[^:]*:(-?\d+):(-?\d+):/m.exec(users) ?? []
   if (uid === undefined || gid === undefined) return { uid: nobodyFallback, gid: nobodyFallback }
-  // macOS writes the user `nobodyUser` as -2; the kernel means the unsigned number.
+  // macOS writes the user `nobody` as -2; the kernel means the unsigned number.
   return { uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 }
 }
 

@@ -9,7 +9,7 @@ const address = writeReplyAddress(messageId, 'parse.example.com', secret)
 
 test('an address names its message, whatever the case it comes back in and whoever else got the mail', () => {
   assert.equal(readReplyAddress([address], [secret]), messageId)
-  assert.equal(readReplyAddress(['somebody@example.com', ` ${address.toUpperCase()}`], [secret]), messageId)
+  assert.equal(readReplyAddress(['someone@example.com', ` ${address.toUpperCase()}`], [secret]), messageId)
 })
 
 test('it fits before an @', () => {

@@ -20,7 +20,7 @@ const here = (choice: object, everywhere: SubscriberPreferences = {}): Subscribe
 })
 
 const merges: Record<string, [Partial<PreferenceSources>, ResolvedChannel]> = {
-  'nobody says anything': [{}, { enabled: true, source: 'workflow' }],
+  'no source decides': [{}, { enabled: true, source: 'workflow' }],
   'the workflow is off': [{ settings: off }, { enabled: false, source: 'workflow' }],
   'the tenant switches on': [
     { settings: off, tenantSettings: { email: true } },

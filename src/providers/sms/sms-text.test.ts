@@ -37,5 +37,5 @@ test('a number is its digits, without the sign or the zeros of an international 
   assert.equal(digitsOf('+49 (170) 123-45'), '4917012345')
   assert.equal(digitsOf('0049170'), '49170')
   assert.equal(digitsOf('07700 900123'), '07700900123')
-  assert.equal(digitsOf('nobody'), '')
+  assert.equal(digitsOf('none'), '')
 })

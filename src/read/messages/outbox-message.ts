@@ -85,7 +85,7 @@ export async function findOutboxMessage(
 }
 
 /** Where neither the message nor the account says who it is from: a name that no mail ever comes from (RFC 2606). */
-const fallbackSender = 'nobody@outbox.invalid'
+const fallbackSender = 'no-reply@outbox.invalid'
 
 /** The e-mail as it would have travelled by SMTP; undefined when it is not in the outbox, or no e-mail. */
 export async function outboxEml(db: Sql, sealer: Sealer, caller: Caller, id: string): Promise<Buffer | undefined> {

@@ -119,8 +119,8 @@ interface NotificationRow {
   /** Null once the person was erased. */
   readonly subscriber_id: string | null
   /** The integration that the event asks for by name. */
-  readonly wished_email: string | null
-  readonly wished_sms: string | null
+  readonly requested_email: string | null
+  readonly requested_sms: string | null
   readonly integrations: KnownIntegration[]
 }
 
@@ -141,7 +141,7 @@ async function findWhy(db: Sql, environment: Environment, id: string): Promise<W
     const said = messages.get(job?.id ?? '') ?? []
     const window = windowData(state ?? {}, windows.get(state?.windowId ?? ''))
     const whyStep = whyStepOf({ step, job: job && stepJobOf(job), messages: said.map(messageOf), window, before })
-    const requested = whyStep.type === 'sms' ? row.wished_sms : row.wished_email
+    const requested = whyStep.type === 'sms' ? row.requested_sms : row.requested_email
     const integrations = whyIntegrations(whyStep, row.integrations, requested ?? undefined)
     steps.push(integrations === undefined ? whyStep : { ...whyStep, integrations })
   }
@@ -160,8 +160,8 @@ async function findWhy(db: Sql, environment: Environment, id: string): Promise<W
 async function findNotification(db: Sql, environment: Environment, id: string): Promise<NotificationRow | undefined> {
   return db.row<NotificationRow>(sql`
     select n.id, n.event_id, e.transaction_id, w.id as workflow_id, ${pinnedIdentifier} as identifier, v.definition,
-      s.subscriber_id, e.overrides->'email'->>'integrationIdentifier' as wished_email,
-      e.overrides->'sms'->>'integrationIdentifier' as wished_sms, ${knownIntegrations(environment)} as integrations
+      s.subscriber_id, e.overrides->'email'->>'integrationIdentifier' as requested_email,
+      e.overrides->'sms'->>'integrationIdentifier' as requested_sms, ${knownIntegrations(environment)} as integrations
     from notifications n
     cross join lateral (select found.transaction_id, found.overrides from events found
       where found.environment_id = ${environment.id} and found.id = n.event_id limit 1) as e

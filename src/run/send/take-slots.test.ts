@@ -156,7 +156,7 @@ test('how many calls an account takes at once comes from its provider, and 500 w
   assert.equal(max('resend'), 50, 'never fewer than are usual')
   assert.equal(max('nodemailer'), 5)
   assert.equal(max('test-none'), 1, 'or its messages would wait for ever')
-  assert.equal(max('test-broken'), 500, 'seats that others hold would be lost')
+  assert.equal(max('test-broken'), 500, 'slots that others hold would be lost')
 })
 
 test('no account is given more calls than there can be connections, so that none is marked and waits for one', () => {

@@ -18,7 +18,7 @@ export function lateJobs(environment: Environment, jobs: readonly LateJob[]): Pa
   const ids = jobs.map(({ id }) => id)
   const messageIds = jobs.flatMap((job) => job.messageIds)
   return {
-    as: sql`told_late`,
+    as: sql`marked_late`,
     name: 'jobs-late',
     statement: sql`
       update jobs j set details = j.details || added.details::jsonb, state = coalesce(j.state, '{}') || '{"reached": true}'

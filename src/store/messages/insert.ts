@@ -131,7 +131,7 @@ export function messageInsertions(environment: Environment, messages: readonly N
         select ${environment.id}::uuid, ${values} from ${from} ${fence}`
       return [{ ...part, statement }]
     }
-    // Those of inboxes that somebody has opened are numbered.
+    // Those of inboxes that were opened are numbered.
     const statement = sql`
       insert into messages (environment_id, ${names}, change, arrival)
       select ${environment.id}::uuid, ${values}, n.number, n.number from ${from}

@@ -228,7 +228,7 @@ test('a stream the server refuses was not sent; one that it resets or cuts leave
 })
 
 for (const code of [constants.NGHTTP2_NO_ERROR, constants.NGHTTP2_ENHANCE_YOUR_CALM]) {
-  test(`goodbye with code ${code}: what the server did not get to was not sent, and the next call connects anew`, async (t) => {
+  test(`goodbye with code ${code}: what the server did not get to was not sent, and the next call connects again`, async (t) => {
     let last = 0
     const { port, sessions } = await startHttp2Server(t, certificate, (server) => {
       server.on('stream', (stream, headers) => {

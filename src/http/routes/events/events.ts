@@ -70,7 +70,7 @@ export const shownMembers = {
 const shared = { tag: 'Events', category: 'trigger', scope: 'trigger', judgesText: 'event' } as const
 
 const { to: _to, ...broadcast } = eventMembers
-const { to: _everybody, ...broadcastExample } = example
+const { to: _recipients, ...broadcastExample } = example
 const { to: _shown, ...shownBroadcast } = shownMembers
 const shownEvent = Type.Object(shownMembers, { title: 'TriggerEvent', examples: [example] })
 
