@@ -59,7 +59,7 @@ export async function benchLatency(): Promise<Measured[]> {
   })
 }
 
-/** Calls go out when their moment has come, whether or not earlier ones were answered. */
+/** Calls go out when their time has come, whether or not earlier ones were answered. */
 async function oneRound(port: number, sink: Sink): Promise<number[]> {
   const count = perSecond * secondsPerRound
   const callers = createCallers(port)

@@ -208,7 +208,7 @@ for (const statement of [
   })
 }
 
-/** What somebody could do who owns the database. */
+/** What someone could do who owns the database. */
 async function tampered(change: ReturnType<typeof sql>, check: () => Promise<void>): Promise<void> {
   const { db } = app.database
   await db.run(sql`create table audit_log_before as select * from audit_log`)

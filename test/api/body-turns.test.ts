@@ -87,7 +87,7 @@ const legal = `(() => {
   return JSON.stringify({ events })
 })()`
 
-/** The garbage collector may have its own turn within one of ours: the best of three tells what the work takes. */
+/** The garbage collector may have its own turn within one of ours: the best of three shows what the work takes. */
 async function bestOf(attempts: number, send: () => Promise<Watched>): Promise<Watched> {
   let best = await send()
   for (let tried = 1; tried < attempts && best.share >= 1; tried += 1) {

@@ -1,4 +1,5 @@
-// Conditions over the API: every kind is taken and shown again where clients of the interface can read it; mistakes are told.
+// Conditions over the API: every kind is taken and shown again where clients of the interface can read it; mistakes are
+// reported.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Novu } from '@novu/api'

@@ -1,4 +1,4 @@
-// Counts over the API: what is asked and told, and what is refused.
+// Counts over the API: what is asked and reported, and what is refused.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'

@@ -1,4 +1,4 @@
-// Secrets of integrations: who reads them is written down, and where the operator says so nobody does.
+// Secrets of integrations: who reads them is written down, and where the operator says so no one does.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Json, TestApp } from '../support/app.ts'

@@ -28,7 +28,7 @@ function assertReplayOf(first: TestReply, repeat: TestReply, key: string): void 
   assert.equal(repeat.headers['idempotency-key'], key)
 }
 
-/** Holds a tenant's row until told to let go, so that a change of it stays in flight. */
+/** Holds a tenant's row until asked to let go, so that a change of it stays in flight. */
 async function holdTenant(identifier: string): Promise<{ waiters(): Promise<void>; release(): Promise<void> }> {
   const other = app.database.another({ poolSize: 2 })
   let release = (): void => {}
@@ -45,7 +45,7 @@ async function holdTenant(identifier: string): Promise<{ waiters(): Promise<void
   })
   await holding
   return {
-    /** Resolves when somebody waits for the row. */
+    /** Resolves when someone waits for the row. */
     waiters: async () => {
       for (;;) {
         const row = await other.row(
@@ -251,7 +251,7 @@ test('duplicates of a call in flight do not drain the pool: others are answered 
   assert.equal((await first).status, 200)
 })
 
-/** What the duplicates of one creation may be told: that it is under way, or the answer. */
+/** What the duplicates of one creation may be reported: that it is under way, or the answer. */
 function assertOneExecution(replies: readonly TestReply[]): void {
   const executed = replies.filter((reply) => reply.status === 201 && reply.headers['idempotency-replay'] === undefined)
   assert.equal(executed.length, 1)

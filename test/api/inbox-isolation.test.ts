@@ -1,4 +1,4 @@
-// A session opens one subscriber's inbox: nobody else's can be seen or changed with it, whatever is put into a call.
+// A session opens one subscriber's inbox: no one else's can be seen or changed with it, whatever is put into a call.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'

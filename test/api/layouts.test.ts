@@ -38,7 +38,7 @@ test('a layout is created, read by id and by identifier, changed and deleted', a
     [changed.body.content, changed.body.name, changed.body.description],
     ['<b>{{ body }}</b>', 'New', 'Ours'],
   )
-  // The clock stood still: what is kept of a layout goes by the moment of its change.
+  // The clock stood still: what is kept of a layout goes by the time of its change.
   assert.notEqual(changed.body.updatedAt, made.updatedAt)
   assert.equal((await app.call('DELETE', '/v1/layouts/first')).status, 204)
   for (const method of ['GET', 'DELETE', 'PATCH']) {

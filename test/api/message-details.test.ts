@@ -1,4 +1,4 @@
-// What subscribers do with messages, told among the execution details of the jobs that made them.
+// What subscribers do with messages, reported among the execution details of the jobs that made them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'

@@ -75,7 +75,7 @@ test('each filter finds what it means, and filters are joined by “and”', asy
 test('pages follow each other in both directions and hold everything once', async () => {
   const person = await scene.person()
   for (let n = 0; n < 4; n += 1) {
-    // Some of the same moment: then the id decides.
+    // Some of the same time: then the id decides.
     for (const code of ['a', 'b']) await scene.trigger(codes, person, { payload: { code: `${code}${n}` } })
     await scene.work()
     app.world.advance(1_000)

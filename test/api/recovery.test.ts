@@ -1,4 +1,4 @@
-// Mending over the API: what a filter may say, pages, rights, and a repeat with the same key.
+// Recovery over the API: what a filter may say, pages, rights, and a repeat with the same key.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
@@ -22,7 +22,7 @@ after(() => app.close())
 const refusedFilter = async (filter: object): Promise<Record<string, string>> =>
   refusals(await app.call('POST', '/v1/redrives', { body: { filter } }))
 
-/** A run whose e-mail nobody can send. */
+/** A run whose e-mail no one can send. */
 async function failedRun(): Promise<Json> {
   const name = fresh('person')
   await scene.subscribers(name)

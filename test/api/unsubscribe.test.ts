@@ -161,7 +161,7 @@ test('a link to a workflow that is gone still opens the other preferences', asyn
   assert.equal((await oneClick(app, link)).status, 200)
 })
 
-/** All that a stranger may learn: nothing. */
+/** All that a unknown caller may learn: nothing. */
 async function opensNothing(link: string, why: string): Promise<void> {
   const replies = [await look(app, link), await oneClick(app, link), await post(app, link, [['save', 'choices']])]
   for (const reply of replies) {

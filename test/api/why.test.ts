@@ -1,4 +1,4 @@
-// Why over the API: the shape of the answer, what is not there or ill-formed, and why somebody has no notification.
+// Why over the API: the shape of the answer, what is not there or ill-formed, and why someone has no notification.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { whyNotification, whySubscriber } from '../../src/read/why/why.ts'
@@ -26,7 +26,7 @@ const ask = (subscriberId: string, workflow: string, at?: string): Promise<Json>
   scene.expect(200, 'GET', path(subscriberId, workflow, at))
 const codes = (answer: Json): string[] => answer.reasons.map(({ code }: Json) => code)
 
-/** Somebody who is there before whatever follows. */
+/** Someone who is there before whatever follows. */
 async function newSubscriber(): Promise<string> {
   const subscriberId = fresh('person')
   await scene.subscribers(subscriberId)

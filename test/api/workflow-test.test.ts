@@ -1,4 +1,4 @@
-// Trying workflows over the API: what is asked for, what is refused, and what a step would say to somebody.
+// Trying workflows over the API: what is asked for, what is refused, and what a step would say to someone.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Json, TestApp, TestReply } from '../support/app.ts'

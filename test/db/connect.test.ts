@@ -234,7 +234,7 @@ test('TLS is spoken, and the server proven, as the address says', async (t) => {
   assert.deepEqual(await ask('127.0.0.1', `sslmode=verify-ca&${right}`), good)
   assert.deepEqual(await ask('127.0.0.1', `sslmode=verify-full&${right}`), good)
   assert.deepEqual(await ask('localhost', `sslmode=verify-full&${right}`), good)
-  // 127.0.0.2 reaches nobody here, so another name for the same server is written as an IPv4-mapped address.
+  // 127.0.0.2 reaches no one here, so another name for the same server is written as an IPv4-mapped address.
   assert.deepEqual(await ask('[::ffff:127.0.0.1]', `sslmode=verify-ca&${right}`), good)
   await assert.rejects(ask('[::ffff:127.0.0.1]', `sslmode=verify-full&${right}`), /altnames|IP/i)
   for (const mode of ['require', 'verify-ca', 'verify-full']) {

@@ -1,4 +1,4 @@
-// The programs of the embedded PostgreSQL: mended, copied, or refused with a way out.
+// The programs of the embedded PostgreSQL: fixed, copied, or refused with a way out.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { chmod, chown, lstat, mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'

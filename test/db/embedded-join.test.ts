@@ -1,4 +1,4 @@
-// Joining a data directory that a running service holds; where nobody holds it, it is left to be started.
+// Joining a data directory that a running service holds; where no one holds it, it is left to be started.
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { test } from 'node:test'

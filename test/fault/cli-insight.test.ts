@@ -291,7 +291,7 @@ test('the outbox is cleared after a yes only', async () => {
   }
 })
 
-/** Somebody whose page nobody could send. */
+/** Someone whose page no one could send. */
 async function failedPage(who: string): Promise<string> {
   await trigger('paged', who, `page-${who}`)
   await over(`page-${who}`)

@@ -1,4 +1,4 @@
-// kill -9 in the middle of an expansion: at any page nobody is lost and nobody is told twice.
+// kill -9 in the middle of an expansion: at any page no one is lost and no one is notified twice.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
@@ -7,7 +7,7 @@ import { completed, FaultScene, makeWorkflow, progress, trigger } from '../suppo
 import { createRandom } from '../support/random.ts'
 import { inApp } from '../support/workflow-scene.ts'
 
-/** Six pages, and a seventh that finds nobody. */
+/** Six pages, and a seventh that finds no one. */
 const size = 3_000
 
 let scene: FaultScene

@@ -46,7 +46,7 @@ async function write(writer: number, isOver: () => boolean): Promise<void> {
       : node.ask('POST', '/v1/events/trigger/bulk', { events })
     ).catch(() => undefined)
     if (answer?.status === 201) for (const id of ids) acknowledged.add(id)
-    // While nobody listens, no more than a few calls are wasted.
+    // While no one listens, no more than a few calls are wasted.
     else await sleep(50)
   }
 }

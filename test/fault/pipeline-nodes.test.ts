@@ -1,4 +1,4 @@
-// Several nodes on one database: they share the work, take over from one that dies, and hand over when told to stop.
+// Several nodes on one database: they share the work, take over from one that dies, and hand over when asked to stop.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
@@ -74,7 +74,7 @@ const beganBy = (name: string) =>
     select count(*) as count from written w join messages m on m.id = w.message_id
     where w.node = ${name} and m.state = 'calling'`)
 
-/** Locks one job whose message the node has begun to send, until told. */
+/** Locks one job whose message the node has begun to send, until asked. */
 async function lockJobBegunBy(name: string): Promise<{ id: string; unlock: () => Promise<void> }> {
   const [row] = await scene.rows(sql`
     select m.job_id as id from written w join messages m on m.id = w.message_id
@@ -164,7 +164,8 @@ test('a node asked to stop releases at once what it has not started, finishes th
   await eventually(async () => (await leaving.ask('GET', '/ready')).body.worker === 'up')
   const before = sink.keys.length
   sink.hold()
-  // Born leased on the node that accepted them: as many as it may send at once are begun, the others wait in line.
+  // Created already leased on the node that accepted them: as many as it may send at once are begun, the others wait in
+  // line.
   const mails = await send(leaving, eventsOf('mail', slots + 10))
   await eventually(async () => sink.keys.length === before + slots)
   assert.deepEqual(await writersOf(mails), ['leaving'])

@@ -107,7 +107,7 @@ function messagesOf(name: string, channel = 'email'): Promise<SentMail[]> {
     where e.transaction_id like ${`${name}-%`} and m.channel = ${channel} order by e.seq`)
 }
 
-/** What is told after the message was made: words, status and whether it is a repeat. */
+/** What is reported after the message was made: words, status and whether it is a repeat. */
 const afterwards = (details: readonly Json[]) =>
   details
     .slice(1 + details.findIndex(({ detail }) => detail === 'Message created'))
@@ -199,7 +199,7 @@ test('killed while outcomes are written: what the database was reported stands, 
     messages.map(({ status, error }) => [status, error]),
     events.map(() => ['sent', null]),
   )
-  // An outcome is one statement: the server ends it and keeps it, though nobody waits for its answer any more.
+  // An outcome is one statement: the server ends it and keeps it, though no one waits for its answer any more.
   for (const { id, transactionId } of messages) {
     const [mailed = [], followed = []] = await detailsOf(node, transactionId)
     assert.deepEqual(afterwards(mailed), times.get(id) === 2 ? repeated : once, `seen ${times.get(id)} times`)

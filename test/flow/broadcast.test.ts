@@ -1,4 +1,4 @@
-// A broadcast: everybody in the environment, once, in pages.
+// A broadcast: everyone in the environment, once, in pages.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'

@@ -1,4 +1,4 @@
-// Calling an event off while its jobs are in somebody's hand, or move on at that very moment.
+// Calling an event off while its jobs are in someone's hand, or move on at that very time.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'

@@ -1,4 +1,5 @@
-// Capturing: what an integration or a whole environment keeps instead of sending, on every channel; and what goes on as before.
+// Capturing: what an integration or a whole environment keeps instead of sending, on every channel; and what continues
+// as before.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
@@ -241,7 +242,7 @@ test('the operator’s mail server is not asked for what is captured', async () 
   const builtIn = (await scene.expect(200, 'GET', '/v1/integrations')).find(
     (one: Json) => one.providerId === 'platform-email',
   )
-  // A server that nobody could reach: without capture the message would not be completed.
+  // A server that no one could reach: without capture the message would not be completed.
   const operatorMail = { host: '127.0.0.1', port: '1', from: 'operator@example.com', secure: false, ignoreTls: true }
   const pipeline = createTestPipeline(app.database.db, app.world, { operatorMail })
   const change = (configurations: object): Promise<Json> =>

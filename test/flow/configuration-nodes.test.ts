@@ -78,7 +78,7 @@ onBoth('the first address that may not be written to', async () => {
   await here.expect(201, 'POST', '/v1/suppressions', suppression)
   assert.deepEqual(statuses(await there.run(name, person)), ['skipped'])
   assert.equal(mail.asked.length, 1)
-  // While the list holds anybody, jobs have their own turn.
+  // While the list holds anyone, jobs have their own turn.
   await here.rows(sql`delete from suppressions`)
 })
 

@@ -1,4 +1,4 @@
-// Counts equal a recount of what the pipeline wrote, to the number: at any moment, whatever happened.
+// Counts equal a recount of what the pipeline wrote, to the number: at any time, whatever happened.
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
@@ -34,7 +34,7 @@ const newSubscriber = () => ({ subscriberId: fresh('person'), email: `${fresh('a
 const deltas = async (): Promise<number> => (await scene.rows(sql`select count(*) as count from count_deltas`))[0].count
 const isRight = (): Promise<void> => assertRecounted(app, startedAt)
 
-/** Not folded at all, in part, and whole: what is told stays the same. */
+/** Not folded at all, in part, and whole: what is reported stays the same. */
 async function isRightWhileFolded(): Promise<void> {
   await isRight()
   const open = await deltas()
@@ -101,7 +101,7 @@ async function randomFlow(random: Random): Promise<void> {
       { ...event, transactionId },
     ])
     if (random.chance(0.8)) await scene.work()
-    // What a digest merged ends twice when it is called off: a recount from rows would not see the first end.
+    // What a digest merged ends twice when it is cancelled: a recount from rows would not see the first end.
     if (random.chance(0.2) && event.name !== workflows[3]) {
       await scene.expect(200, 'DELETE', `/v1/events/trigger/${results[0]?.transactionId}`)
     }
@@ -310,7 +310,8 @@ test('what an erase cancels counts as canceled once, and what was counted before
   await scene.run(waits, person)
   const sends = await scene.workflow([email('Hello'), inApp('After')])
   const transactionId = await scene.trigger(sends, person)
-  // Called off while its first step is asked for: the second one is canceled, and the first goes on with its next try.
+  // Called off while its first step is asked for: the second one is canceled, and the first continues with its next
+  // try.
   mail.meanwhile = () => scene.expect(200, 'DELETE', `/v1/events/trigger/${transactionId}`)
   await scene.work()
   mail.meanwhile = undefined

@@ -174,7 +174,7 @@ test('two nodes share the work without doing anything twice', async () => {
   assert.equal((await scene.messages(transactionId)).length, 800)
 })
 
-/** The database refuses whatever would be told of this job. */
+/** The database refuses whatever would be reported of this job. */
 async function refuseToSettle(jobId: string): Promise<() => Promise<void>> {
   await app.database.db.run({
     text: `create function refuse_to_settle() returns trigger language plpgsql as $$ begin raise 'refused'; end $$`,

@@ -26,7 +26,7 @@ function moveTo(moment: string): void {
   app.world.advance(ms)
 }
 
-/** Until when the first step of a run for somebody in this zone waits. */
+/** Until when the first step of a run for someone in this zone waits. */
 async function waitsUntil(workflow: string, timezone?: string, detail = 'Step delayed'): Promise<string> {
   const { jobs } = await scene.run(workflow, { subscriberId: fresh('person'), ...(timezone && { timezone }) })
   return rawOf(jobs[0], detail).untilDate

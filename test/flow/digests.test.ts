@@ -1,4 +1,4 @@
-// Digests: events of a window are told together, none is lost and none is told twice.
+// Digests: events of a window are reported together, none is lost and none is reported twice.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'

@@ -223,7 +223,7 @@ describe('the erase', () => {
     assert.equal((await receiptOf(id)).phase, 'waiting')
     await flow.advance(12_000, 3_000)
     assert.equal((await receiptOf(id)).status, 'completed')
-    // Everybody else is told: nobody was skipped over because of the one who is gone.
+    // Everybody else is reported: no one was skipped over because of the one who is gone.
     assert.equal((await flow.progress(transactionId)).counts.recipients, 150)
     const told = await flow.rows(sql`
       select count(*) as count from notifications n join subscribers s on s.id = n.subscriber_id where s.subscriber_id like 'crowd-%'`)

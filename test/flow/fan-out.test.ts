@@ -1,4 +1,4 @@
-// Topic fan-out in pages: everybody once, however often a page is replayed or its node lost.
+// Topic fan-out in pages: everyone once, however often a page is replayed or its node lost.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { resolveChannels } from '../../src/accept/write-events.ts'

@@ -179,7 +179,7 @@ test('where the second was cancelled meanwhile, it stays so and no one is asked'
   assert.equal(mail.asked.length, 0)
 })
 
-/** Holds whoever writes an e-mail until `change` is done, and tells it when somebody waits behind them. */
+/** Holds whoever writes an e-mail until `change` is done, and reports it when someone waits behind them. */
 async function whileWriting(change: (othersWait: () => Promise<void>) => Promise<unknown>): Promise<void> {
   await scene.rows(sql`create function wait_for_test() returns trigger language plpgsql as $$
     begin perform pg_advisory_xact_lock(1); return new; end $$`)
@@ -257,7 +257,7 @@ test('two steps that failed and are redriven together run once each, and at once
   assert.equal(mail.asked.length, 1)
 })
 
-/** Nobody is answered until they are let go; `asked` resolves when so many have asked. */
+/** No one is answered until they are let go; `asked` resolves when so many have asked. */
 function held(count: number): { readonly asked: Promise<void>; letGo(): void } {
   let open: () => void = () => {}
   let allAsked: () => void = () => {}

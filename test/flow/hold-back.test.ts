@@ -1,4 +1,4 @@
-// Messages that are held back and gathered: one goes out for all of them, no event is lost and none is told twice.
+// Messages that are held back and gathered: one goes out for all of them, no event is lost and none is reported twice.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'

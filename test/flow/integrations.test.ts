@@ -1,4 +1,4 @@
-// Without an active integration nothing is said on a channel, and the job tells so.
+// Without an active integration nothing is said on a channel, and the job reports so.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Json, TestApp } from '../support/app.ts'

@@ -1,4 +1,5 @@
-// Layouts and translations at work: what e-mails are put into, what changes while they run, and who is told which words.
+// Layouts and translations at work: what e-mails are put into, what changes while they run, and who is notified which
+// words.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'

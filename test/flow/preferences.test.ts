@@ -1,4 +1,4 @@
-// What subscribers want to hear of, in a run: who is asked, in which order, and what the activity tells of it.
+// What subscribers want to hear of, in a run: who is asked, in which order, and what the activity reports of it.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { TestApp } from '../support/app.ts'

@@ -1,4 +1,4 @@
-// Redriving when the world has moved on: reports that come late, people who chose otherwise, steps that end this moment.
+// Redriving when the world has moved on: reports that come late, people who chose otherwise, steps that end right now.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
@@ -103,7 +103,7 @@ test('a redrive that waited for a step to fail sees the steps that were canceled
     sql`select event_id from jobs where notification_id = ${failed._id} limit 1`,
   )
   const [first, second] = [0, 1].map((step) => jobIdOf(eventId, failed._id, step))
-  // As it stood a moment before it failed: running, without a row for the step after it.
+  // Its state just before it failed: running, without a row for the step after it.
   const [canceled] = await scene.rows(sql`delete from jobs where id = ${second} returning to_jsonb(jobs) as row`)
   await scene.rows(sql`
     update jobs set status = 'running', lease = gen_random_uuid(), due_at = ${app.world.now()} where id = ${first}`)

@@ -16,7 +16,7 @@ before(async () => {
   app = await createTestApp()
   scene = new FlowScene(app)
   mail = new MailScript(scene)
-  // Else it would capture what nobody sends.
+  // Else it would capture what no one sends.
   for (const one of await scene.expect(200, 'GET', '/v1/integrations')) {
     if (one.channel === 'email') await scene.expect(200, 'DELETE', `/v1/integrations/${one._id}`)
   }

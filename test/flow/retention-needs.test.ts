@@ -1,4 +1,5 @@
-// What retention must leave alone: what a digest still tells of, a message that was put off, an event that is being expanded.
+// What retention must leave alone: what a digest still reports of, a message that was put off, an event that is being
+// expanded.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'

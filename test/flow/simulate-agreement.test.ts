@@ -47,7 +47,7 @@ interface Compared {
   transactionId: string
 }
 
-/** Runs everything at the moment it is due. */
+/** Runs everything at the time it is due. */
 async function runToTheEnd(): Promise<void> {
   for (;;) {
     await scene.work()
@@ -83,7 +83,7 @@ interface StepSeen {
 
 /** What the run alone can know: what providers and services answered. */
 const answered = new Set(['messageSent', 'callFinished'])
-/** What reasons are told with beside what a job keeps. */
+/** What reasons are reported with beside what a job keeps. */
 const added = ['mergedIntoNotificationId', 'windowEvents', 'windowEndsAt', 'failedStep', 'failedStepId']
 const ownData = (data: Json): Json => {
   const own = Object.entries(data).filter(([name]) => !added.includes(name))
@@ -225,7 +225,7 @@ async function compare(all: readonly Compared[]): Promise<{ found: string[]; run
 }
 
 test(`what ${workflowCount} random workflows do to ${peopleCount} people each is what was simulated`, async () => {
-  // The same every time: what random events do to each other in one instant must not fail somebody else's change.
+  // The same every time: what random events do to each other in one instant must not fail someone else's change.
   const seed = Number(process.env['POSTHORN_FUZZ_SEED'] ?? seedByDefault)
   const random = createRandom(seed)
   const identifiers = await openAccounts(scene)

@@ -1,4 +1,4 @@
-// Suppressed addresses in a run: nothing is sent to them, others are told, and the activity says why.
+// Suppressed addresses in a run: nothing is sent to them, others are notified, and the activity says why.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'

@@ -1,4 +1,4 @@
-// Traces: spans from the trigger to the provider, handed to a collector, and nothing of it where nobody asks.
+// Traces: spans from the trigger to the provider, handed to a collector, and nothing of it where no one asks.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'

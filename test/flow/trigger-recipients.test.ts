@@ -1,4 +1,4 @@
-// Triggers: whom an event names, how people are written by it, and that each is told once.
+// Triggers: whom an event names, how people are written by it, and that each is notified once.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Json, TestApp } from '../support/app.ts'

@@ -1,4 +1,4 @@
-// Triggers: what each event is told, in which order it is judged, and that one bad event never costs a good one.
+// Triggers: which status each event gets, in which order it is judged, and that one bad event never costs a good one.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Json, TestApp } from '../support/app.ts'

@@ -1,4 +1,4 @@
-// Why, asked of runs that were skipped, wait, were merged, canceled or failed before anybody was asked to send.
+// Why, asked of runs that were skipped, wait, were merged, canceled or failed before anyone was asked to send.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'

@@ -1,4 +1,4 @@
-// App IO: nobody is written to before IO said that they may be, and nothing that IO would refuse.
+// App IO: no one is written to before IO said that they may be, and nothing that IO would refuse.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PushMessage } from '../../src/domain/messages/outbound-message.ts'

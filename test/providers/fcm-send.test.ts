@@ -32,7 +32,7 @@ interface Answers {
   readonly send?: (call: SeenCall) => VendorAnswer
 }
 
-/** Grants tokens `ya29.token-1`, `ya29.token-2` and so on, unless told otherwise. */
+/** Grants tokens `ya29.token-1`, `ya29.token-2` and so on, by default. */
 async function firebase(t: TestContext, answers: Answers = {}): Promise<Vendor> {
   let count = 0
   return vendorAnswering(t, (call) => {
@@ -285,7 +285,7 @@ for (const [status, message, details, kind] of answers) {
     assert.equal(kindOf(outcome), kind)
     assert.match(JSON.stringify(outcome), /…FAKE/)
     assert.doesNotMatch(JSON.stringify(outcome), /APA91b|ya29/)
-    // A key of Apple's is not mended by another access token.
+    // A key of Apple's is not fixed by another access token.
     assert.equal(vendor.asked.length, 2)
   })
 }

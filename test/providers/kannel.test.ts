@@ -1,4 +1,5 @@
-// Kannel: everything is in the address, so nothing of it may be told, and the address may be private but never metadata.
+// Kannel: everything is in the address, so nothing of it may be reported, and the address may be private but never
+// metadata.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formMistakes } from '../../src/providers/form.ts'

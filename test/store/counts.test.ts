@@ -195,7 +195,7 @@ test('the first day that may be asked for is whole, in any zone, though some of 
 
 test('a time of hours takes those hours of its days, and no others', async () => {
   const day = new Date(app.world.now().getTime() - (app.world.now().getTime() % dayMs) - 3 * dayMs)
-  // As many as the hour since then, so that each sum tells what is in it.
+  // As many as the hour since then, so that each sum reports what is in it.
   for (let hour = 0; hour < 72; hour += 1) {
     const at = new Date(day.getTime() + hour * hourMs + 59 * 60_000)
     await add(hour, sent(), at)

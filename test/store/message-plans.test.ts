@@ -26,7 +26,7 @@ let app: TestApp
 let scene: MessageScene
 let environment: Environment
 let caller: Caller
-/** The event that told all the people in `crowd`. */
+/** The event that notified all the people in `crowd`. */
 let crowdEventId: string
 const versions = createPinnedVersions()
 
@@ -63,7 +63,7 @@ async function copyMessage(id: string, copies: number, subscriberIds: readonly s
     from made, messages m where m.id = ${id}`)
 }
 
-/** One event that told `count` people in the app. */
+/** One event that notified `count` people in the app. */
 async function notifyCrowd(count: number): Promise<string> {
   const said = await scene.say('busy', { event: { transactionId: 'crowd', notified: count } })
   const ids = Array.from({ length: count }, (_, index) => {

@@ -98,7 +98,7 @@ test('a node whose row is gone registers again too', async () => {
   assert.deepEqual([node.losses(), (await scene.identities(node.id)).length], [1, 1])
 })
 
-/** Fails when told to. */
+/** Fails when asked to. */
 function flaky(db: Db): { db: Db; fails: (does: boolean) => void } {
   let isDown = false
   const orFail = <Args extends unknown[], Result>(work: (...args: Args) => Promise<Result>) => {

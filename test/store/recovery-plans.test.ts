@@ -1,4 +1,4 @@
-// The plans of mending, pinned: failed and buried jobs are found among many others without looking at those.
+// The plans of recovery, pinned: failed and buried jobs are found among many others without looking at those.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Sql } from '../../src/db/sql.ts'

@@ -21,7 +21,7 @@ import type { AskedRequest, ContractAnswer, ProviderContract } from './provider-
 import { leastMessage, sampleMessage } from './provider-contract.ts'
 import { kindOf } from './provider-scene.ts'
 
-/** Set to write the golden files anew; read what changed before it is kept. */
+/** Set to write the golden files again; read what changed before it is kept. */
 const writesGolden = process.env['WRITE_GOLDEN'] === '1'
 const goldenDirectory = pathToFileURL(join(projectRoot, 'test/providers/golden/'))
 
