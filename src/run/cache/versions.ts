@@ -15,7 +15,7 @@ export function createVersions(max = versionsMax): Versions {
   const cached = new Map<string, WorkflowVersion>()
   return {
     of: async (db, environment, ids) => {
-      // A batch's own: whatever is evicted meanwhile, it has all it asked for.
+      // A batch's own: whatever is evicted in the meantime, it has everything it requested.
       const found = new Map<string, WorkflowVersion>()
       for (const id of ids) {
         const version = cached.get(id)

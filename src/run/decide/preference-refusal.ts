@@ -39,7 +39,7 @@ export function preferenceRefusal(facts: PreferenceFacts, now: Date): Decision |
 
 const isChannel = (type: StepType): type is Channel => (channels as readonly string[]).includes(type)
 
-/** What each source says of the channel; those that say nothing are left out. */
+/** What each source says about the channel; sources without an opinion are left out. */
 function saidOf(sources: PreferenceSources, channel: Channel): Readonly<Record<string, unknown>> {
   const { settings, tenantSettings, preferences, workflowId } = sources
   return {
