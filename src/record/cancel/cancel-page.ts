@@ -101,9 +101,10 @@ export interface CanceledJobs {
 
 /**
  * - A job that is waiting, or that a node has claimed without having called a provider, is canceled: without its lease
- * that node can write nothing of it. The steps after it are written as canceled: a step that has a row is not created
- * again. - One whose provider is being called finishes, and so does the digest that was decided for other events as
- * well. - One that is `merged` counts while its digest still has to be sent; then it is sent without it.
+ *   that node can write nothing of it. The steps after it are written as canceled: a step that has a row is not created
+ *   again.
+ * - One whose provider is being called finishes, and so does the digest that was decided for other events as well.
+ * - One that is `merged` counts while its digest still has to be sent; then it is sent without it.
  */
 export async function cancelFound(
   tx: Tx,
