@@ -77,7 +77,7 @@ test('what is not there is 404: the workflow, or someone who is only named', asy
 test('a body that asks for what cannot be is 422, and names it', async () => {
   assert.deepEqual(Object.keys(refusals(await ask({}))), ['to'])
   assert.deepEqual(Object.keys(refusals(await ask({ to: ['ada'] }))), ['to'])
-  assert.match(refusals(await ask({ to: { type: 'Topic', topicKey: 't' } }))['to'] ?? '', /one person/)
+  assert.match(refusals(await ask({ to: { type: 'Topic', topicKey: 't' } }))['to'] ?? '', /one recipient/)
   assert.deepEqual(Object.keys(refusals(await ask({ to: 'ada', steps: [] }))), ['steps'])
   const [, , off] = workflow.steps
   const errors = refusals(await ask({ to: 'ada', steps: [workflow.steps[0]._id, 'nothing', off._id] }))

@@ -137,7 +137,7 @@ test('mistakes are reported with their file, and nothing of the folder is pushed
     join(files(), 'broken.yaml'),
     'name: X\nsteps: [{template: {type: sms, contentFile: ../../etc/passwd}}]\n',
   )
-  assert.match((await run('workflows', 'diff', files())).stderr, /lies outside/)
+  assert.match((await run('workflows', 'diff', files())).stderr, /is outside/)
   await rm(join(files(), 'broken.yaml'))
   assert.equal((await stored()).length, 1)
 })

@@ -119,7 +119,7 @@ test('a message that was perhaps sent is reported as that', async () => {
   const told = await why(notification)
   assertStep(told, 0, { status: 'skipped', says: /unknown whether the e-mail was sent/, code: 'leftUnsure' })
   assert.ok(told.steps[0].reasons.some(({ code }: Json) => code === 'perhapsSent'))
-  assert.match(told.summary, /told nothing\..*unknown whether/)
+  assert.match(told.summary, /not notified\..*unknown whether/)
 })
 
 test('a suppressed address is reported with its reason, and so is one that was only left out', async () => {
