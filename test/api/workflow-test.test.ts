@@ -69,7 +69,7 @@ test('what is not there is 404: the workflow, or someone who is only named', asy
   assert.equal((await ask({ to: 'ada' }, 'nothing')).status, 404)
   const nobody = await ask({ to: 'nobody' })
   assert.equal(nobody.status, 404)
-  assert.match(nobody.body.message, /Subscriber grace was not found/)
+  assert.match(nobody.body.message, /Subscriber nobody was not found/)
   assert.equal((await app.call('GET', '/v2/subscribers/nobody')).status, 404)
   assert.equal((await ask({ to: 'ada' }, 'orders', { key: app.productionKey })).status, 404)
 })

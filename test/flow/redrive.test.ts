@@ -70,7 +70,7 @@ test('a message that was refused is sent again as it was, and a later step that 
     ['Order 7', 'Order 7'],
   )
   assert.equal((await scene.texts(name)).length, 1)
-  assertStep(await whyOf(scene, failed), 0, { status: 'completed', says: /Sent: .*Before that, one try failed/ })
+  assertStep(await whyOf(scene, failed), 0, { status: 'completed', says: /Sent: .*Before that, one attempt failed/ })
   assert.equal((await scene.messages(failed.transactionId)).find((one) => one.channel === 'email').status, 'sent')
   await refused(failed, 'nothingFailed', /none of its steps failed/)
 })
