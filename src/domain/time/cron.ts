@@ -79,7 +79,7 @@ function itemOf(item: string, field: Field): readonly number[] | string {
   // Of the two Sundays the one that the range can end with.
   const named = high === undefined ? from : numberOf(high, field)
   const until = star === undefined ? (field === weekDay && named === 0 && from !== 0 && high ? 7 : named) : max
-  if (from === undefined || until === undefined) return `it takes ${allowedOf(field)}`
+  if (from === undefined || until === undefined) return `it accepts ${allowedOf(field)}`
   if (from > until) return `the range ends before it begins`
   const step = Number(stepText ?? 1)
   if (step < 1 || step > max - min) return `a step is a number from 1 to ${max - min}`
