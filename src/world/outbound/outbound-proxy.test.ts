@@ -73,7 +73,7 @@ test('the certificate behind the tunnel must be for the name, and of an authorit
   const toProxy = fetchBy({ https: secureProxy.url }, { ca: makeServerCertificate().ca })
   assert.match(
     await failure('not-sent', toProxy(post(`https://hooks.example.org:${target.secure}/`))),
-    /^The proxy 127\.0\.0\.1 .*certificate is not trusted/,
+    /^Could not connect to the proxy 127\.0\.0\.1 .*certificate is not trusted/,
   )
   assert.equal(target.ports.size, 0)
 })
