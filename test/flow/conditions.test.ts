@@ -188,7 +188,7 @@ test('a rule that makes too much of its payload fails its own step alone', async
   const list = Array.from({ length: 5_000 }, (_, index) => `member ${index}`)
   const { jobs } = await scene.run(workflow, fresh('person'), { payload: { list } })
   assert.deepEqual([jobs[0].status, jobs[1].status], ['failed', 'completed'])
-  assert.match(rawOf(jobs[0], 'Processing step filter failed').message, /too much/)
+  assert.match(rawOf(jobs[0], 'Processing step filter failed').message, /too large/)
 })
 
 test('a variant is chosen by every kind of condition', async () => {

@@ -186,7 +186,7 @@ test('a custom step is called again under another key', async () => {
   app.world.onFetch = before
   assert.deepEqual([keys.length, new Set(keys).size], [2, 2])
   assert.deepEqual(await scene.texts(name), ['after'])
-  assertStep(await whyOf(scene, failed), 0, { status: 'completed', says: /answered/ })
+  assertStep(await whyOf(scene, failed), 0, { status: 'completed', says: /responded/ })
 })
 
 test('what was perhaps sent is not failed', async () => {
@@ -264,7 +264,7 @@ test('a digest that was buried at its end reports all that it had gathered', asy
   assert.equal((await redriven(buried)).steps[0].way, 'wait')
   await scene.work()
   assert.deepEqual(await scene.texts(name), ['2: 1 2'])
-  assertStep(await whyOf(scene, buried), 0, { status: 'completed', says: /gathered 2 events/ })
+  assertStep(await whyOf(scene, buried), 0, { status: 'completed', says: /collected 2 events/ })
 })
 
 test('a send that was buried with its call under way is not repeated: what comes after it has its turn', async () => {

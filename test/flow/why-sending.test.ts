@@ -230,7 +230,7 @@ test('a service that is busy, refuses or answers is reported for custom steps', 
   const data = assertStep(waiting, 0, { status: 'running', says: /status 503.*called again at/, code: 'callBusy' })
   assert.equal(waiting.steps[0].nextAttemptAt, data['nextAttemptAt'])
   await scene.advance(60_000)
-  assertStep(await why(notification), 0, { status: 'completed', says: /answered: status 200/, code: 'callFinished' })
+  assertStep(await why(notification), 0, { status: 'completed', says: /responded: status 200/, code: 'callFinished' })
   assertStep(await ran([custom, inApp('After')]), 0, {
     status: 'failed',
     says: /did not succeed: status 404/,
@@ -276,7 +276,7 @@ test('what the provider reports later is reported after what it answered', async
   await postmark.reports({ RecordType: 'Delivery', MessageID: delivered, Recipient: person.email, Details: 'Taken in' })
   assertStep(await why(good), 0, {
     status: 'completed',
-    says: /^Sent: postmark took.* postmark reported that it arrived.*Taken in/,
+    says: /^Sent: postmark accepted.* postmark reported that it was delivered.*Taken in/,
     code: 'receiptGood',
   })
   const bad = await scene.run(workflow, person)

@@ -270,7 +270,7 @@ test('without an in-app integration there is no feed, which is reported', async 
     const told = await ran([inApp('Hello')])
     assertStep(told, 0, {
       status: 'failed',
-      says: /no active integration to send the in-app message by/,
+      says: /no active integration to send the in-app message/,
       code: 'noIntegration',
     })
   } finally {
@@ -305,7 +305,7 @@ test('a digest reports its window and how many it gathered; whoever is merged na
   await scene.advance(5 * minuteMs)
   const closed = assertStep(await why(first), 0, {
     status: 'completed',
-    says: /gathered 2 events/,
+    says: /collected 2 events/,
     code: 'digestTriggered',
   })
   assert.equal(closed['total_count'], 2)
