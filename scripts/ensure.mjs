@@ -51,7 +51,7 @@ const tests = {
   saying: 'Compiling the tests …',
   failing: 'Compiling the tests failed',
   sources: (root) =>
-    ['src', 'test', 'bench', 'soak', 'scripts']
+    ['src', 'test', 'bench', 'soak', 'fuzz', 'scripts']
       .flatMap((folder) => below(root, folder))
       .filter((path) => isTypeScript(path) || path.startsWith('src')),
   // The TypeScript too: a test may hand a file beside it to a child that runs it through tsx.
