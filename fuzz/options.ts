@@ -11,6 +11,10 @@ export interface Options {
   readonly pipelining: number
   /** Only operations whose method and path contain this. */
   readonly only: string | undefined
+  /** Whether five bodies of 26 MiB are sent at once, after the rest. */
+  readonly bodies: boolean
+  /** Writes docs/security-report.md from the results, and does nothing else. */
+  readonly report: boolean
   /** Where the results go; nowhere unless given. */
   readonly results: string | undefined
 }
@@ -25,6 +29,8 @@ export function readOptions(args: readonly string[]): Options {
       connections: { type: 'string', default: '6' },
       pipelining: { type: 'string', default: '4' },
       only: { type: 'string' },
+      bodies: { type: 'boolean', default: false },
+      report: { type: 'boolean', default: false },
       results: { type: 'string' },
     },
   })
@@ -35,6 +41,8 @@ export function readOptions(args: readonly string[]): Options {
     connections: wholeNumber('connections', values.connections),
     pipelining: wholeNumber('pipelining', values.pipelining),
     only: values.only,
+    bodies: values.bodies,
+    report: values.report,
     results: values.results,
   }
 }

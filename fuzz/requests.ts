@@ -45,7 +45,9 @@ export const isLeftOut = ({ method, path }: Operation): boolean => leftOut.some(
 export function requestOf(source: Source, index: number): FuzzRequest {
   // Each has randomness of its own: request 1,234 of a seed is the same whatever was sent before it, but for what was learned.
   const random = createRandom(Math.imul(source.seed + 1, 0x9e3779b1) ^ Math.imul(index + 1, 0x85ebca6b))
-  const operation = random.oneOf(source.operations)
+  const drawn = random.oneOf(source.operations)
+  // What was made should be there for a while.
+  const operation = drawn.method === 'DELETE' && random.chance(0.7) ? random.oneOf(source.operations) : drawn
   const mode = modeOf(random)
   const maker: Maker = { random, document: source.document, known: source.known, mode, size: sizeOf(random) }
   const { path, isOwnPath } = pathOf(maker, operation)

@@ -26,9 +26,13 @@ export interface Outcome {
   readonly slowestMs: number
   readonly findings: readonly Finding[]
   readonly turns: readonly DearTurn[]
+  /** Operations that no request got a good answer of. */
+  readonly unreached: readonly string[]
   /** Connections that were closed before an answer came: what was under way on them was sent again, each alone. */
   readonly sentAgain: number
 }
+
+const nameOf = ({ method, path }: { method: string; path: string }): string => `${method} ${path}`
 
 type Say = (line: string) => void
 
@@ -46,9 +50,9 @@ export async function run(service: FuzzedService, options: Options, say: Say): P
   const call = caller(service.origin)
   await setUp(call)
   const document = readDocument(await (await fetch(`${service.origin}/openapi.json`)).text())
-  const isMeant = ({ method, path }: { method: string; path: string }) =>
-    `${method} ${path}`.includes(options.only ?? '')
-  const operations = document.operations.filter((operation) => !isLeftOut(operation) && isMeant(operation))
+  const operations = document.operations.filter(
+    (operation) => !isLeftOut(operation) && nameOf(operation).includes(options.only ?? ''),
+  )
   const source = { seed: options.seed, document, operations, known: createKnown(), keys: await makeKeys(call) }
   const startedAt = Date.now()
   const judge = createJudge(source, say, async () => {
@@ -60,14 +64,9 @@ export async function run(service: FuzzedService, options: Options, say: Say): P
   )
   let next = 0
   let pause: Promise<unknown> | undefined
-  let isStopped = false
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => {
-      isStopped = true
-    })
-  }
+  const stopping = untilStopped()
   const isOver = () =>
-    isStopped ||
+    stopping.isStopped ||
     next >= options.requests ||
     judge.findings.length >= findingsMax ||
     service.hasEnded() ||
@@ -82,7 +81,7 @@ export async function run(service: FuzzedService, options: Options, say: Say): P
         ? await alone(service.origin, request)
         : ((await connection.send(request)) ?? (await judge.again(service.origin, request)))
       watch.answered(sent)
-      if (!isStopped) await judge.answer(request, answer)
+      if (!stopping.isStopped) await judge.answer(request, answer)
     }
   }
   const lanes = connections.flatMap((connection) => Array.from({ length: options.pipelining }, () => lane(connection)))
@@ -112,13 +111,25 @@ export async function run(service: FuzzedService, options: Options, say: Say): P
   }
   if (service.hasEnded()) throw new Error(`The service ended:\n${service.output().slice(-5_000)}`)
   const seconds = (Date.now() - startedAt) / 1_000
-  return { ...judge.counts(), sent: next, operations: operations.length, seconds, turns: watch.turns() }
+  const unreached = operations.map(nameOf).filter((name) => !judge.reached.has(name))
+  return { ...judge.counts(), sent: next, operations: operations.length, seconds, turns: watch.turns(), unreached }
+}
+
+function untilStopped(): { isStopped: boolean } {
+  const stopping = { isStopped: false }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      stopping.isStopped = true
+    })
+  }
+  return stopping
 }
 
 /** Judges answers, and learns from them. */
 function createJudge({ known }: Source, say: Say, openAgain: () => Promise<void>) {
   const statuses = new Map<number, number>()
   const findings: Finding[] = []
+  const reached = new Set<string>()
   let slowestMs = 0
   let sentAgain = 0
   const find = (request: FuzzRequest, what: string): void => {
@@ -127,6 +138,7 @@ function createJudge({ known }: Source, say: Say, openAgain: () => Promise<void>
   }
   return {
     findings,
+    reached,
     find,
     counts: () => ({ statuses, findings, slowestMs, sentAgain }),
     /** Another's request on the same connection may have made the service close it. */
@@ -138,6 +150,7 @@ function createJudge({ known }: Source, say: Say, openAgain: () => Promise<void>
       if (answer === undefined) return find(request, 'no answer, sent alone')
       statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
       if (!isWaiting(request)) slowestMs = Math.max(slowestMs, tookMs(answer))
+      if (answer.status < 300) reached.add(nameOf(request.operation))
       const what = fault(request, answer)
       if (what !== undefined) find(request, what)
       if (answer.status === 401 && request.operation.access === 'inbox') await openAgain()

@@ -77,6 +77,7 @@ export async function serve(config: Config, store: Store, place?: Place): Promis
       await started?.stop()
       await housekeeping.stop()
       await closeSmtpPools()
+      await world.threads?.close()
       await world.tracer?.stop()
       await store.close()
     }

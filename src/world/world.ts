@@ -4,6 +4,7 @@ import type { Log } from './log.ts'
 import type { Meter } from './meter.ts'
 import type { ResolvedAddress } from './outbound/address-guard.ts'
 import type { MayLeave } from './outbound/may-leave.ts'
+import type { Threads } from './threads.ts'
 import type { Tracer } from './tracer.ts'
 
 export interface World {
@@ -30,6 +31,8 @@ export interface World {
   readonly log: Log
   /** Counts what was done, for whoever watches. */
   readonly meter: Meter
+  /** For what would keep the event loop too long. Left out: it is done where it is asked for. */
+  readonly threads?: Threads | undefined
   /** Where the operator has a collector of traces. */
   readonly tracer?: Tracer | undefined
   /** Within a call to a provider: what a socket that is not `fetch`'s own has to ask before a message leaves by it. */

@@ -1,11 +1,14 @@
 // Every route of the OpenAPI document, called with another environment's ids in every position: nothing is found, nothing changes.
 import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Operation, Schema } from '../../fuzz/document.ts'
 import { readDocument } from '../../fuzz/document.ts'
 import type { Json, TestApp, TestReply } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { hmac } from '../support/inbox-scene.ts'
+import { projectRoot } from '../support/project-root.ts'
 import type { Furnished } from '../support/two-environments.ts'
 import { contentMark, furnish, stateOf } from '../support/two-environments.ts'
 
@@ -209,6 +212,8 @@ function leaked({ path, body }: Attempt, reply: TestReply): string[] {
   )
 }
 
+const figures: Record<string, number> = {}
+
 /** Names the caller chooses: a call under one that is taken elsewhere makes, or changes, the caller's own. */
 const ownNames: readonly RegExp[] = []
 
@@ -236,6 +241,13 @@ test('another environment’s ids are unknown in every position of every route, 
     if (wrong.length > 40) break
   }
   await app.pipeline.advance(60_000, 10_000)
+  Object.assign(figures, {
+    calls: attempts,
+    positions: positions.size,
+    operations: operations.length,
+    found: 0,
+    changed: 0,
+  })
   assert.deepEqual(wrong, [])
   t.diagnostic(`${attempts} calls in ${positions.size} positions of ${operations.length} operations`)
   assert.ok(
@@ -254,6 +266,11 @@ test('the same ids are known to their own environment, so that "unknown" proves 
   }
   t.diagnostic(`${reads.length} reads`)
   assert.deepEqual(unknown, [])
+  // For docs/security-report.md.
+  const folder = process.env['POSTHORN_SECURITY_RESULTS']
+  if (folder === undefined) return
+  mkdirSync(join(projectRoot, folder), { recursive: true })
+  writeFileSync(join(projectRoot, folder, 'isolation.json'), JSON.stringify({ ...figures, reads: reads.length }))
 })
 
 test('a session of another environment is not opened by a hash that our key made', async () => {

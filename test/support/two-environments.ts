@@ -17,14 +17,54 @@ export interface Furnished {
 /** Stands in every text that is content, never in an id: no answer to anybody else may hold it. */
 export const contentMark = (prefix: string): string => `${prefix}content`
 
+interface Scene {
+  readonly app: TestApp
+  readonly key: string
+  /** In every text that is content. */
+  readonly said: string
+  named(name: string): string
+  call(method: string, path: string, body?: unknown): Promise<Json>
+}
+
 export async function furnish(app: TestApp, prefix: string, key: string, environmentName: string): Promise<Furnished> {
-  const said = contentMark(prefix)
-  const call = async (method: string, path: string, body?: unknown): Promise<Json> => {
-    const reply = await app.call(method, path, { key, ...(body === undefined ? {} : { body }) })
-    assert.ok(reply.status < 300, `${method} ${path}: ${reply.status} ${reply.text}`)
-    return reply.body?.data === undefined || Array.isArray(reply.body.data) ? reply.body : reply.body.data
+  const scene: Scene = {
+    app,
+    key,
+    said: contentMark(prefix),
+    named: (name) => `${prefix}${name}`,
+    call: async (method, path, body) => {
+      const reply = await app.call(method, path, { key, ...(body === undefined ? {} : { body }) })
+      assert.ok(reply.status < 300, `${method} ${path}: ${reply.status} ${reply.text}`)
+      return reply.body?.data === undefined || Array.isArray(reply.body.data) ? reply.body : reply.body.data
+    },
   }
-  const named = (name: string): string => `${prefix}${name}`
+  const row = await app.database.db.row<{ id: string }>(
+    sql`select id from environments where name = ${environmentName}`,
+  )
+  const environmentId = row?.id ?? ''
+  const applicationIdentifier = await identifierOf(app, environmentName)
+  const ids: Record<string, readonly string[]> = {
+    ...(await people(scene)),
+    ...(await configuration(scene)),
+    ...(await runs(scene, environmentId)),
+    ...(await cursors(scene)),
+    environment: [environmentId, applicationIdentifier],
+  }
+  for (const [kind, all] of Object.entries(ids)) {
+    assert.ok(
+      all.every((id) => typeof id === 'string' && id !== ''),
+      `${kind}: ${all}`,
+    )
+  }
+  const subscriberId = scene.named('ada')
+  const session = await app.call('POST', '/v1/inbox/session', {
+    key: null,
+    body: { applicationIdentifier, subscriber: { subscriberId }, subscriberHash: hmac(key, subscriberId) },
+  })
+  return { environmentId, ids, session: session.body.data.token, madeIds: await madeIdsOf(app, environmentId) }
+}
+
+async function people({ call, named, said }: Scene): Promise<Record<string, string[]>> {
   const person = (name: string) => ({
     subscriberId: named(name),
     email: `${named(name)}@example.com`,
@@ -32,67 +72,67 @@ export async function furnish(app: TestApp, prefix: string, key: string, environ
     data: { note: said },
   })
   await call('POST', '/v1/subscribers/bulk', { subscribers: ['ada', 'grace', 'gone'].map(person) })
-  const topicKey = named('topic')
-  await call('POST', '/v2/topics', { key: topicKey, name: said })
-  await call('POST', `/v2/topics/${topicKey}/subscriptions`, {
-    subscriptions: [{ subscriberId: named('ada'), identifier: named('place') }],
-  })
+  const topic = await call('POST', '/v2/topics', { key: named('topic'), name: said })
+  const place = { subscriberId: named('ada'), identifier: named('place') }
+  await call('POST', `/v2/topics/${named('topic')}/subscriptions`, { subscriptions: [place] })
+  const tenant = await call('POST', '/v1/tenants', { identifier: named('tenant'), name: said })
+  await call('POST', '/v2/contexts', { type: 'workspace', id: named('context'), data: { note: said } })
+  const address = `${named('nobody')}@example.com`
+  await call('POST', '/v1/suppressions', { channel: 'email', address, note: said })
+  const ada = await call('GET', `/v2/subscribers/${named('ada')}`)
+  return {
+    subscriber: [named('ada'), ada._id],
+    email: [`${named('ada')}@example.com`],
+    topic: [named('topic'), topic._id],
+    subscription: [named('place')],
+    tenant: [named('tenant'), tenant._id],
+    context: [named('context'), `workspace:${named('context')}`],
+    address: [address],
+  }
+}
+
+async function configuration({ call, named, said }: Scene): Promise<Record<string, string[]>> {
   const group = await call('POST', '/v1/notification-groups', { name: said })
   const feed = await call('POST', '/v1/feeds', { name: named('feed'), identifier: named('feed') })
-  const layout = await call('POST', '/v1/layouts', {
-    name: said,
-    identifier: named('layout'),
-    content: `<p>${said}</p>{{{body}}}`,
-  })
+  const content = `<p>${said}</p>{{{body}}}`
+  const layout = await call('POST', '/v1/layouts', { name: said, identifier: named('layout'), content })
   const buttons = { action: { buttons: [{ type: 'primary', content: said }] } }
   const steps = [
-    { name: 'bell', template: { type: 'in_app', content: said, cta: buttons } },
+    { name: 'bell', uuid: 'bell', template: { type: 'in_app', content: said, cta: buttons } },
     { name: 'letter', template: { type: 'email', contentType: 'customHtml', subject: said, content: said } },
   ]
-  const workflow = await call('POST', '/v1/workflows', {
-    name: said,
-    workflowId: named('workflow'),
-    active: true,
-    description: said,
-    steps,
-  })
-  const tenant = await call('POST', '/v1/tenants', { identifier: named('tenant'), name: said })
-  const override = await call('POST', '/v1/workflow-overrides', {
-    workflowId: workflow._id,
-    tenantId: named('tenant'),
-    active: true,
-  })
-  await call('POST', '/v2/contexts', { type: 'workspace', id: named('context'), data: { note: said } })
-  const integration = await call('POST', '/v1/integrations', {
-    providerId: 'webhook-email',
+  const definition = { name: said, workflowId: named('workflow'), active: true, description: said, steps }
+  const workflow = await call('POST', '/v1/workflows', definition)
+  const pair = { workflowId: workflow._id, tenantId: named('tenant') }
+  const override = await call('POST', '/v1/workflow-overrides', { ...pair, active: true })
+  const credentials = { apiKey: said, from: 'a@example.com' }
+  const account = {
+    providerId: 'sendgrid',
     channel: 'email',
     name: said,
     identifier: named('integration'),
-    active: false,
-  }).catch(() =>
-    call('POST', '/v1/integrations', {
-      providerId: 'sendgrid',
-      channel: 'email',
-      name: said,
-      identifier: named('integration'),
-      active: false,
-      credentials: { apiKey: said, from: 'a@example.com' },
-    }),
-  )
+    credentials,
+  }
+  const integration = await call('POST', '/v1/integrations', { ...account, active: false })
   await call('PUT', '/v1/translations/fr', { texts: { greeting: said } })
-  await call('POST', '/v1/suppressions', { channel: 'email', address: `${named('nobody')}@example.com`, note: said })
   await call('PATCH', '/v1/environments/me', { configurations: { capture: true } })
   const apiKey = await call('POST', '/v1/environments/api-keys', { name: said, scopes: ['read'] })
+  return {
+    group: [group._id],
+    feed: [feed._id, named('feed')],
+    layout: [layout._id, named('layout')],
+    workflow: [workflow._id, named('workflow')],
+    step: [workflow.steps[0]._id, 'bell'],
+    override: [override._id],
+    integration: [integration._id, named('integration')],
+    apiKey: [apiKey._id],
+  }
+}
+
+async function runs({ app, key, call, named, said }: Scene, environmentId: string): Promise<Record<string, string[]>> {
   const trigger = async (transactionId: string): Promise<Json> => {
-    const event = {
-      name: named('workflow'),
-      to: named('ada'),
-      transactionId,
-      payload: { note: said },
-      tenant: named('tenant'),
-      context: { workspace: named('context') },
-    }
-    await call('POST', '/v1/events/trigger', event)
+    const about = { tenant: named('tenant'), context: { workspace: named('context') }, payload: { note: said } }
+    await call('POST', '/v1/events/trigger', { name: named('workflow'), to: named('ada'), transactionId, ...about })
     await app.pipeline.work()
     const { data } = (await app.call('GET', `/v1/notifications?transactionId=${transactionId}`, { key })).body
     assert.equal(data.length, 1)
@@ -101,76 +141,38 @@ export async function furnish(app: TestApp, prefix: string, key: string, environ
   const notification = await trigger(named('event'))
   await trigger(named('retracted'))
   const retraction = await call('POST', `/v1/events/${named('retracted')}/retract`)
-  const redrive = await call('POST', '/v1/redrives', {
-    filter: { workflow: named('workflow'), from: '2020-01-01T00:00:00Z' },
-  })
+  const filter = { workflow: named('workflow'), from: '2020-01-01T00:00:00Z' }
+  const redrive = await call('POST', '/v1/redrives', { filter })
   const erasure = await call('POST', `/v1/subscribers/${named('gone')}/erase`)
   await app.pipeline.advance(120_000, 10_000)
-  const { db } = app.database
-  const environment = await db.row<{ id: string }>(sql`select id from environments where name = ${environmentName}`)
-  const environmentId = environment?.id ?? ''
-  const buriedId = app.world.newId(app.world.now())
-  await db.run(sql`
+  const now = app.world.now()
+  const buriedId = app.world.newId(now)
+  await app.database.db.run(sql`
     insert into tasks (environment_id, id, kind, lane, claims, state, error, created_at, buried_at)
-    values (${environmentId}, ${buriedId}, 'expand_event', 'fan_out', 5, '{}', ${said}, ${app.world.now()}, ${app.world.now()})`)
+    values (${environmentId}, ${buriedId}, 'poll', 0, 5, '{}', ${said}, ${now}, ${now})`)
   const messages = (await call('GET', '/v1/messages?limit=100')).data
   const bell = messages.find((one: Json) => one.channel === 'in_app')
   const captured = (await call('GET', '/v1/outbox')).data
-  const pages = await Promise.all(
-    [
-      '/v2/subscribers?limit=1',
-      '/v2/contexts?limit=1',
-      '/v1/outbox?limit=1',
-      '/v1/audit?limit=1',
-      '/v2/topics?limit=1',
-      '/v1/notifications?limit=1',
-    ].map((path) => call('GET', path)),
-  )
-  const subscriber = await call('GET', `/v2/subscribers/${named('ada')}`)
-  const topic = await call('GET', `/v2/topics/${topicKey}`)
-  const applicationIdentifier = await identifierOf(app, environmentName)
-  const session = await app.call('POST', '/v1/inbox/session', {
-    key: null,
-    body: {
-      applicationIdentifier,
-      subscriber: { subscriberId: named('ada') },
-      subscriberHash: hmac(key, named('ada')),
-    },
-  })
-  const ids: Record<string, readonly string[]> = {
-    subscriber: [named('ada'), subscriber._id],
-    topic: [topicKey, topic._id],
-    subscription: [named('place')],
-    group: [group._id],
-    feed: [feed._id, named('feed')],
-    layout: [layout._id, named('layout')],
-    workflow: [workflow._id, named('workflow')],
-    step: [workflow.steps[0]._id, 'bell'],
-    tenant: [named('tenant'), tenant._id],
-    override: [override._id],
-    context: [named('context'), `workspace:${named('context')}`],
-    integration: [integration._id, named('integration')],
+  return {
     transaction: [named('event')],
     notification: [notification._id],
     inboxNotification: [bell._id],
-    message: [bell._id, ...messages.map((one: Json) => one._id)].slice(0, 2),
+    message: [bell._id],
     outbox: [captured[0]._id],
     retraction: [retraction._id],
     redrive: [redrive._id],
     erasure: [erasure._id],
     buried: [buriedId],
-    address: [`${named('nobody')}@example.com`],
-    email: [`${named('ada')}@example.com`],
-    apiKey: [apiKey._id],
-    environment: [environmentId, applicationIdentifier],
-    cursor: [...new Set(pages.flatMap((page) => [page.next, page.previous]).filter((one) => typeof one === 'string'))],
   }
-  for (const [kind, all] of Object.entries(ids))
-    assert.ok(
-      all.every((id) => typeof id === 'string' && id !== ''),
-      `${kind}: ${all}`,
-    )
-  return { environmentId, ids, session: session.body.data.token, madeIds: await madeIdsOf(app, environmentId) }
+}
+
+const pagedLists = ['/v2/subscribers', '/v2/contexts', '/v2/topics', '/v1/outbox', '/v1/audit', '/v1/notifications']
+
+async function cursors({ call }: Scene): Promise<Record<string, string[]>> {
+  const pages = await Promise.all(pagedLists.map((path) => call('GET', `${path}?limit=1`)))
+  const found = pages.flatMap(({ next, previous }) => [next, previous]).filter((one) => typeof one === 'string')
+  assert.ok(found.length >= 3)
+  return { cursor: [...new Set(found)] }
 }
 
 /** Every table that belongs to environments, in one statement for one of them: what it holds, as a fingerprint. */
