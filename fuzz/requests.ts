@@ -1,9 +1,9 @@
 // One request of a seed: which operation, with what in its path, query, headers and body.
 import type { Random } from '../test/support/random.ts'
 import { createRandom } from '../test/support/random.ts'
+import { arrangedBody } from './arranged.ts'
 import type { Document, Operation } from './document.ts'
-import { html, templates } from './hostile-texts.ts'
-import { hostileBody, hostileLogic, hostilePayload, hostileSchema } from './hostile-values.ts'
+import { hostileBody } from './hostile-values.ts'
 import type { Known } from './known.ts'
 import type { Maker, Mode } from './values.ts'
 import { valueFor } from './values.ts'
@@ -116,7 +116,7 @@ function bodyOf(maker: Maker, operation: Operation): string | undefined {
   if (operation.body === undefined) return mode === 'hostile' && random.chance(0.1) ? '{}' : undefined
   if (mode === 'hostile' && random.chance(0.1)) return hostileBody(random, size)
   const value = random.chance(0.35)
-    ? (arranged(maker, operation) ?? valueFor(maker, operation.body))
+    ? (arrangedBody(maker, operation) ?? valueFor(maker, operation.body))
     : valueFor(maker, operation.body)
   const text = JSON.stringify(value) ?? ''
   return mode === 'hostile' && random.chance(0.08) ? damaged(random, text) : text
@@ -130,61 +130,6 @@ function damaged(random: Random, text: string): string {
     text.slice(0, at) + text.slice(at, at + 1_000).repeat(2),
     `${text.slice(0, at)}${random.oneOf(['"', '\\', '}', ',', '\\u0000', '\\ud800', '1e999'])}${text.slice(at + 1)}`,
   ])
-}
-
-/** Whole workflows and events that get past validation with what hurts in the places where it is worked on. */
-function arranged(maker: Maker, { path, method }: Operation): unknown {
-  const { random, known, size } = maker
-  const payload = () => hostilePayload(random, size)
-  const words = () =>
-    (random.chance(0.4) ? `${random.oneOf(templates)}${html(random, size)}` : random.oneOf(templates)).slice(0, 200_000)
-  const step = () => {
-    const type = random.oneOf(['in_app', 'email', 'sms', 'chat', 'push'])
-    const mail = type === 'email' ? { contentType: 'customHtml', subject: 'x' } : {}
-    const filter = {
-      isNegated: false,
-      type: 'GROUP',
-      value: 'AND',
-      children: [
-        {
-          on: 'payload',
-          field: random.oneOf(['a', 'long', 'items', 'o']),
-          operator: random.oneOf(['LIKE', 'ANY_IN', 'ALL_IN', 'EQUAL', 'IN', 'NOT_IN']),
-          value: random.oneOf(['{{ payload.long }}', '{{ payload.items }}', 'a', 'a%'.repeat(100)]),
-        },
-      ],
-    }
-    return {
-      name: random.oneOf(['bell', 'mail-it']),
-      template: { type, content: words(), ...(type === 'push' ? { title: 'x' } : {}), ...mail },
-      ...(random.chance(0.3) ? { skip: hostileLogic(random, size) } : {}),
-      ...(random.chance(0.3) ? { filters: [filter] } : {}),
-    }
-  }
-  const workflow = () => ({
-    name: `made-${random.integer(300)}`,
-    active: true,
-    ...(random.chance(0.4) ? { payloadSchema: hostileSchema(random, size) } : {}),
-    steps: Array.from({ length: 1 + random.integer(2) }, step),
-  })
-  const event = () => ({
-    name: known.idFor(random, 'workflow'),
-    to: known.idFor(random, 'subscriber'),
-    payload: payload(),
-  })
-  if (path === '/v1/workflows' && method === 'POST') return workflow()
-  if (path === '/v1/events/simulate')
-    return random.chance(0.6) ? { to: 'ada', payload: payload(), workflow: workflow() } : event()
-  if (path === '/v1/events/trigger') return event()
-  if (path === '/v1/events/trigger/bulk') return { events: Array.from({ length: 1 + random.integer(4) }, event) }
-  if (path === '/v2/workflows/{workflowId}/step/{stepId}/preview') {
-    return {
-      controlValues: { body: words(), subject: words().slice(0, 4_000), skip: hostileLogic(random, size) },
-      previewPayload: { payload: payload() },
-    }
-  }
-  if (/\/preview$|\/test$/.test(path)) return { to: 'ada', payload: payload() }
-  return undefined
 }
 
 function accessFor(random: Random, operation: Operation, keys: Keys): Record<string, string> {

@@ -60,6 +60,10 @@ function specialValue(maker: Maker, name: string): unknown {
   if (name === 'skip') return hostileLogic(random, size)
   if (name === 'payloadSchema') return hostileSchema(random, size)
   if (name === 'cron') return random.oneOf(crons)
+  // Of queries: a list of conditions, each of which may be a statement.
+  if (mode !== 'hostile') return undefined
+  if (name === 'filters') return JSON.stringify(Array.from({ length: random.integer(400) }, () => ({ read: false })))
+  if (name === 'data') return JSON.stringify(hostileValue(random, Math.min(size, 50)))
   return undefined
 }
 

@@ -6,12 +6,14 @@ import type { Renderer, TemplateScope } from '../domain/workflows/rendering.ts'
 import { RenderError } from '../domain/workflows/rendering.ts'
 import { translations, translationsOf } from '../domain/workflows/translation.ts'
 import type { StepTemplate } from '../domain/workflows/workflow.ts'
-import type { Threads } from '../world/threads.ts'
+import type { ThreadFailureKind, Threads } from '../world/threads.ts'
 import { createThreads, ThreadFailure } from '../world/threads.ts'
 import { decideElsewhere, elsewhereOnly } from './elsewhere.ts'
 import { createRenderer } from './renderer.ts'
 
-const threads = createThreads({ entry: new URL('./render-thread.js', import.meta.url), size: 1 })
+/** Compiled, as this test is by `npm test`: threads cannot run sources. */
+const entry = new URL('./render-thread.js', import.meta.url)
+const threads = createThreads({ entry, size: 1 })
 after(() => threads.close())
 
 const renderer = createRenderer(() => sceneNow)
@@ -24,7 +26,7 @@ const counting: Threads = {
     return threads.run(message)
   },
 }
-const failing = (kind: 'late' | 'full'): Threads => ({
+const failing = (kind: ThreadFailureKind): Threads => ({
   ...threads,
   run: () => Promise.reject(new ThreadFailure(kind, 'no')),
 })
@@ -119,12 +121,13 @@ test('what exceeds the whole budget fails elsewhere as it does here', async () =
   await assert.rejects(decideElsewhere({ threads, renderer, first: elsewhereOnly, now, decide: work }), RenderError)
 })
 
-test('a rendering that stalls fails its template; one for which there is no room is tried again by whoever asked', async () => {
+test('a rendering that stalls or ends its thread fails its template; one for which there is no thread is done here', async () => {
   const work = (by: Renderer) => by.inApp(freshKey(), bell('x'), scope())
-  const by = (kind: 'late' | 'full') =>
+  const by = (kind: ThreadFailureKind) =>
     decideElsewhere({ threads: failing(kind), renderer, first: elsewhereOnly, now, decide: work })
   await assert.rejects(by('late'), RenderError)
-  await assert.rejects(by('full'), ThreadFailure)
+  await assert.rejects(by('broken'), RenderError)
+  assert.deepEqual(await by('unavailable'), work(renderer))
 })
 
 test('a scope that costs more to copy than to render is not copied', async () => {

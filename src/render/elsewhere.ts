@@ -92,7 +92,8 @@ async function outcomeOf(threads: Threads, request: RenderRequest, at: Date): Pr
       return reply.value
     }
   } catch (error) {
-    if (!(error instanceof ThreadFailure) || error.kind === 'full') throw error
+    if (!(error instanceof ThreadFailure)) throw error
+    if (error.kind === 'unavailable') return () => rendered(request, at)
     // The budget bounds what a template may do: what takes longer all the same is the template's fault.
     return () => {
       throw new RenderError('template', 'rendering it takes too long, or too much memory')

@@ -70,7 +70,7 @@ test('one that throws, or fills its memory, fails what it did and nothing else',
 test('what cannot be copied fails, and what comes after it does not', async (t) => {
   const threads = threadsOf(t)
   await failed(
-    'broken',
+    'unavailable',
     threads.run(() => 1),
   )
   assert.deepEqual(((await threads.run('after')) as { message: string }).message, 'after')
@@ -78,12 +78,12 @@ test('what cannot be copied fails, and what comes after it does not', async (t) 
 
 test('an entry that does not load fails whoever needs it', async (t) => {
   const threads = threadsOf(t, { entry: new URL('data:text/javascript,throw new Error("no")') })
-  await failed('broken', threads.run('a'))
+  await failed('unavailable', threads.run('a'))
 })
 
 test('whoever waits when they are closed is told so', async () => {
   const threads = createThreads({ entry, size: 1 })
-  const both = [threads.run('stall'), threads.run('behind')].map((reply) => failed('broken', reply))
+  const both = [threads.run('stall'), threads.run('behind')].map((reply) => failed('unavailable', reply))
   await threads.close()
   await Promise.all(both)
 })
@@ -91,6 +91,6 @@ test('whoever waits when they are closed is told so', async () => {
 test('beyond what can wait, it is refused', async (t) => {
   const threads = threadsOf(t, { deadlineMs: 200 })
   const waiting = Array.from({ length: 501 }, () => threads.run('a'))
-  await failed('full', threads.run('one more'))
+  await failed('unavailable', threads.run('one more'))
   await Promise.all(waiting)
 })

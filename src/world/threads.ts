@@ -8,7 +8,11 @@ export interface Threads {
   close(): Promise<void>
 }
 
-export type ThreadFailureKind = 'late' | 'broken' | 'full'
+/**
+ * `late` and `broken`: it was begun, and took too long, or ended its thread. `unavailable`: it was not begun, for want of a
+ * thread or because it cannot be copied.
+ */
+export type ThreadFailureKind = 'late' | 'broken' | 'unavailable'
 
 export class ThreadFailure extends Error {
   readonly kind: ThreadFailureKind
@@ -87,7 +91,8 @@ export function createThreads({
       task.resolve(reply)
       runNext(seat)
     } catch (error) {
-      const failure = error instanceof ThreadFailure ? error : new ThreadFailure('broken', (error as Error).message)
+      const failure =
+        error instanceof ThreadFailure ? error : new ThreadFailure('unavailable', (error as Error).message)
       if (seat.task === task) await end(seat, failure)
     }
   }
@@ -99,10 +104,10 @@ export function createThreads({
         const free = seats.find((seat) => seat.task === undefined)
         if (free !== undefined) void start(free, task)
         else if (waiting.length < waitingMax) waiting.push(task)
-        else reject(new ThreadFailure('full', `More than ${waitingMax} are waiting`))
+        else reject(new ThreadFailure('unavailable', `More than ${waitingMax} are waiting`))
       }),
     close: async () => {
-      const stopped = new ThreadFailure('broken', 'The service is being stopped')
+      const stopped = new ThreadFailure('unavailable', 'The service is being stopped')
       for (const task of waiting.splice(0)) task.reject(stopped)
       await Promise.all(seats.map((seat) => end(seat, stopped)))
     },
