@@ -44,11 +44,12 @@ function scope(): TemplateScope {
   return {
     ...scopeWith({ items: [1, 2, 3], note: '<b>&' }),
     [translations]: translationsOf([{ locale: 'en', texts }]),
-    unsubscribe: Object.create({
+    // Signed when it is first asked for, as in a run.
+    unsubscribe: {
       get url() {
         return 'https://example.com/stop'
       },
-    }),
+    },
   }
 }
 

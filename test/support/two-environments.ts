@@ -35,7 +35,7 @@ export async function furnish(app: TestApp, prefix: string, key: string, environ
     call: async (method, path, body) => {
       const reply = await app.call(method, path, { key, ...(body === undefined ? {} : { body }) })
       assert.ok(reply.status < 300, `${method} ${path}: ${reply.status} ${reply.text}`)
-      return reply.body?.data === undefined || Array.isArray(reply.body.data) ? reply.body : reply.body.data
+      return reply.body
     },
   }
   const row = await app.database.db.row<{ id: string }>(
