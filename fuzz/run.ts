@@ -62,6 +62,7 @@ export async function run(service: FuzzedService, options: Options, say: Say): P
   const connections = Array.from({ length: options.connections }, () =>
     openConnection(service.origin, options.pipelining),
   )
+  const warmUp = Math.min(operations.length * warmUpRounds, options.requests / 2)
   let next = 0
   let pause: Promise<unknown> | undefined
   const stopping = untilStopped()
@@ -89,7 +90,7 @@ export async function run(service: FuzzedService, options: Options, say: Say): P
   const look = async (): Promise<void> => {
     say(`${next} sent, ${judge.findings.length} found, ${watch.summary()}`)
     // What is compiled when it is first needed is compiled then, once in the life of a process.
-    if (next < operations.length * warmUpRounds) return watch.forget()
+    if (next < warmUp) return watch.forget()
     const suspects = watch.suspects()
     if (suspects.length === 0) return
     pause = watch.tryAlone(suspects, (request) => alone(service.origin, request))

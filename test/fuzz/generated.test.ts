@@ -6,8 +6,8 @@ import { createTestDatabase } from '../support/database.ts'
 import { projectRoot } from '../support/project-root.ts'
 import { fuzzSeed } from '../support/random.ts'
 
-/** Enough to warm up, and then for a few to each operation. */
-const requests = '900'
+/** Half of them to warm up. */
+const requests = '500'
 
 test('no generated request is answered with a fault, late, or against the document', async (t) => {
   const seed = fuzzSeed()
@@ -19,7 +19,7 @@ test('no generated request is answered with a fault, late, or against the docume
     assert.equal(code, 0, output)
     const { sent, findings, operationsReached } = JSON.parse(/^\{$[\s\S]*?^\}$/m.exec(output)?.[0] ?? '{}')
     assert.deepEqual([sent >= Number(requests), findings], [true, 0])
-    assert.ok(operationsReached > 60, `only ${operationsReached} operations had a good answer`)
+    assert.ok(operationsReached > 40, `only ${operationsReached} operations had a good answer`)
   } finally {
     await database.drop()
   }
