@@ -98,7 +98,7 @@ async function configuration({ call, named, said }: Scene): Promise<Record<strin
   const layout = await call('POST', '/v1/layouts', { name: said, identifier: named('layout'), content })
   const buttons = { action: { buttons: [{ type: 'primary', content: said }] } }
   const steps = [
-    { name: 'bell', uuid: 'bell', template: { type: 'in_app', content: said, cta: buttons } },
+    { name: 'bell', uuid: named('bell'), template: { type: 'in_app', content: said, cta: buttons } },
     { name: 'letter', template: { type: 'email', contentType: 'customHtml', subject: said, content: said } },
   ]
   const definition = { name: said, workflowId: named('workflow'), active: true, description: said, steps }
@@ -122,7 +122,7 @@ async function configuration({ call, named, said }: Scene): Promise<Record<strin
     feed: [feed._id, named('feed')],
     layout: [layout._id, named('layout')],
     workflow: [workflow._id, named('workflow')],
-    step: [workflow.steps[0]._id, 'bell'],
+    step: [workflow.steps[0]._id, named('bell')],
     override: [override._id],
     integration: [integration._id, named('integration')],
     apiKey: [apiKey._id],
