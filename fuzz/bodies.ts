@@ -1,6 +1,7 @@
 // Bodies as large as a trigger takes, all at once and each as hostile as it can be: how long they take, what they hold, and
 // whether anybody else waits for them.
 import { request } from 'node:http'
+import { Worker } from 'node:worker_threads'
 import { residentMegabytes } from '../bench/service.ts'
 import type { FuzzedService } from './service.ts'
 
@@ -43,27 +44,17 @@ export async function sendBodies(service: FuzzedService, key: string): Promise<B
   const residentBefore = await residentMegabytes(service.pid)
   const turnsBefore = service.turns().length
   let peak = residentBefore
-  let isOver = false
-  const health: number[] = []
-  const asking = (async () => {
-    while (!isOver) {
-      const askedAt = performance.now()
-      const answer = await fetch(`${service.origin}/health`)
-      await answer.arrayBuffer()
-      if (answer.status !== 200) throw new Error(`/health answered ${answer.status}`)
-      health.push(performance.now() - askedAt)
-      peak = Math.max(peak, await residentMegabytes(service.pid))
-      await new Promise((resolve) => setTimeout(resolve, lookEveryMs))
-    }
-  })()
+  const looking = setInterval(async () => {
+    peak = Math.max(peak, await residentMegabytes(service.pid))
+  }, lookEveryMs)
+  const asking = askHealth(service.origin)
   const startedAt = performance.now()
   const statuses = await Promise.all(
     bodies.map(async ({ name, bytes }) => [name, await statusOf(service, key, bytes)] as const),
   )
   const seconds = (performance.now() - startedAt) / 1_000
-  isOver = true
-  await asking
-  health.sort((a, b) => a - b)
+  clearInterval(looking)
+  const health = await asking.stop()
   return {
     bodies: bodies.length,
     megabytesEach: 26,
@@ -81,6 +72,39 @@ export async function sendBodies(service: FuzzedService, key: string): Promise<B
         .slice(turnsBefore)
         .map(({ cpuMs }) => cpuMs),
     ),
+  }
+}
+
+/** In a thread of its own, so that what is sent from here delays nothing there. */
+const asker = `
+const { parentPort, workerData } = require('node:worker_threads')
+const took = []
+let isOver = false
+parentPort.on('message', () => { isOver = true })
+;(async () => {
+  while (!isOver) {
+    const askedAt = performance.now()
+    const answer = await fetch(workerData.url)
+    await answer.arrayBuffer()
+    if (answer.status !== 200) throw new Error('/health answered ' + answer.status)
+    took.push(performance.now() - askedAt)
+    await new Promise((resolve) => setTimeout(resolve, ${lookEveryMs}))
+  }
+  parentPort.postMessage(took.sort((a, b) => a - b))
+  parentPort.close()
+})()`
+
+function askHealth(origin: string): { stop(): Promise<readonly number[]> } {
+  const worker = new Worker(asker, { eval: true, workerData: { url: `${origin}/health` } })
+  const took = new Promise<readonly number[]>((resolve, reject) => {
+    worker.once('message', resolve)
+    worker.once('error', reject)
+  })
+  return {
+    stop: () => {
+      worker.postMessage('stop')
+      return took
+    },
   }
 }
 

@@ -18,10 +18,17 @@ const given: Readonly<Record<string, readonly string[]>> = {
   provider: ['fcm', 'slack', 'twilio', 'sendgrid', 'nodemailer', 'apns'],
   step: ['bell', 'mail-it'],
   context: ['order', 'account'],
+  address: ['nobody@example.com'],
 }
 
 /** Which resource a parameter, or a path, is about. */
 const kinds: readonly (readonly [RegExp, string])[] = [
+  [/environment|application/i, 'application'],
+  [/override/i, 'override'],
+  [/outbox/i, 'outbox'],
+  [/retract|erase|redrive|buried|erasure/i, 'task'],
+  [/inbox|notifications\/(feed|un)/i, 'message'],
+  [/address/i, 'address'],
   [/subscriber|actor|^to$/i, 'subscriber'],
   [/topic/i, 'topic'],
   [/workflow|templates?$|^name$/i, 'workflow'],
@@ -30,13 +37,11 @@ const kinds: readonly (readonly [RegExp, string])[] = [
   [/provider/i, 'provider'],
   [/step/i, 'step'],
   [/integration/i, 'integration'],
-  [/message|outbox/i, 'message'],
+  [/message/i, 'message'],
   [/notification(?!-groups)/i, 'notification'],
   [/transaction|event/i, 'event'],
   [/notification-groups|group/i, 'group'],
-  [/redrive|buried|retraction|erasure/i, 'task'],
   [/feed/i, 'feed'],
-  [/override/i, 'override'],
   [/context/i, 'context'],
 ]
 
@@ -64,7 +69,12 @@ export function createKnown(): Known {
     learn: (path, body) => {
       // The key we call with must not be revoked, nor are keys of interest as ids.
       if (path.includes('api-keys')) return
-      const kind = kindOf(path.split('/')[2] ?? '') ?? 'other'
+      // What it is about stands last: /v1/subscribers/ada/notifications/feed.
+      const about = path.split('?')[0] ?? ''
+      const kind =
+        kindOf(
+          /inbox|outbox|feed$|unseen$|unread$|retract|erase|redrive/.test(about) ? about : (about.split('/')[2] ?? ''),
+        ) ?? 'other'
       for (const id of idsIn(body)) add(kind, id)
     },
   }

@@ -75,7 +75,7 @@ function pathOf(maker: Maker, operation: Operation): { path: string; isOwnPath: 
       return random.oneOf(rawPathParts)
     }
     const parameter = operation.parameters.find((one) => one.in === 'path' && one.name === name)
-    const hint = name === 'id' || name === 'identifier' ? (operation.path.split('/')[2] ?? name) : name
+    const hint = hintOf(operation.path, name)
     const value =
       random.chance(0.75) && parameter?.schema.enum === undefined
         ? known.idFor(random, hint)
@@ -88,6 +88,13 @@ function pathOf(maker: Maker, operation: Operation): { path: string; isOwnPath: 
   const given = queryOf(maker, operation)
   const query = operation.path.endsWith('/wait') ? `timeout=1&${given.replaceAll('timeout', 'unknown')}` : given
   return { path: query === '' ? path : `${path}?${query}`, isOwnPath }
+}
+
+/** What a parameter names, where its own name does not say it. */
+function hintOf(path: string, name: string): string {
+  if (/^\/v1\/outbox/.test(path)) return 'outbox'
+  if (name === 'notificationId' && /inbox|\/v2\/subscribers/.test(path)) return 'message'
+  return name === 'id' || name === 'identifier' ? (path.split('/')[2] ?? name) : name
 }
 
 function queryOf(maker: Maker, operation: Operation): string {

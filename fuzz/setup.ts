@@ -105,6 +105,8 @@ export async function setUp(call: Call): Promise<void> {
     await call('POST', '/v1/subscribers/bulk', { subscribers: people }, key)
     for (const identifier of ['acme', 'globex'])
       await call('POST', '/v1/tenants', { identifier, name: identifier }, key)
+    await call('PATCH', '/v1/environments/me', { configurations: { capture: true } }, key)
+    await call('POST', '/v1/suppressions', { channel: 'email', address: 'nobody@example.com' }, key)
     for (const topic of ['release-notes', 'incidents']) {
       await call('POST', `/v2/topics/${topic}/subscriptions`, { subscriptions: ['ada', 'grace', reader] }, key)
     }
@@ -113,7 +115,8 @@ export async function setUp(call: Call): Promise<void> {
     for (const workflow of workflows)
       await call('POST', '/v1/workflows', { ...workflow, workflowId: workflow.name, active: true }, key)
     for (const to of ['ada', reader])
-      await call('POST', '/v1/events/trigger', { name: 'plain', to, payload: { a: 'x' } }, key)
+      for (const name of ['plain', 'mail'])
+        await call('POST', '/v1/events/trigger', { name, to, payload: { a: 'x' } }, key)
   }
 }
 

@@ -119,6 +119,7 @@ function fittingText(random: Random, schema: Schema, name: string): string | und
   if (schema.format === 'web-address' || /url$/i.test(name)) return 'https://example.com/hook'
   if (/atTime|start|end/.test(name)) return random.oneOf(['09:00', '23:59', '00:00'])
   if (name === 'cron') return random.oneOf(crons)
+  if (name === 'filters') return '[{"read":false}]'
   if (name === 'type')
     return random.oneOf(['in_app', 'email', 'sms', 'chat', 'push', 'digest', 'delay', 'throttle', 'custom'])
   if (/^(content|body|subject|title|label)$/.test(name)) return random.oneOf(templates)

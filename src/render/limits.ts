@@ -4,6 +4,8 @@
 export const templateLengthMax = 250_000
 /** Outputs and tags in one text: what parsing costs grows faster than their number. */
 export const codesMax = 3_000
+/** Outputs and tags in all texts of a workflow: they are parsed together when it is saved or tried, in some 80 ms. */
+export const workflowCodesMax = 10_000
 /** One output or tag. */
 export const codeLengthMax = 10_000
 /** Blocks within blocks. Parsing and rendering recurse. */

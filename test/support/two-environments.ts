@@ -113,7 +113,7 @@ async function configuration({ call, named, said }: Scene): Promise<Record<strin
     identifier: named('integration'),
     credentials,
   }
-  const integration = await call('POST', '/v1/integrations', { ...account, active: false })
+  const integration = await call('POST', '/v1/integrations', { ...account, active: true })
   await call('PUT', '/v1/translations/fr', { texts: { greeting: said } })
   await call('PATCH', '/v1/environments/me', { configurations: { capture: true } })
   const apiKey = await call('POST', '/v1/environments/api-keys', { name: said, scopes: ['read'] })
@@ -153,6 +153,7 @@ async function runs({ app, key, call, named, said }: Scene, environmentId: strin
   const messages = (await call('GET', '/v1/messages?limit=100')).data
   const bell = messages.find((one: Json) => one.channel === 'in_app')
   const captured = (await call('GET', '/v1/outbox')).data
+  assert.ok(captured.length > 0, JSON.stringify(messages))
   return {
     transaction: [named('event')],
     notification: [notification._id],
