@@ -393,18 +393,3 @@ test('junk anywhere in a workflow is answered with success or with 422, never wi
   const list = await app.call('GET', '/v1/workflows?limit=100')
   assert.equal(list.status, 200, list.text)
 })
-
-test('a workflow whose templates are too many to be parsed in one turn is refused as a whole', async () => {
-  const full = Array.from({ length: 50 }, () => inApp('{{a}}'.repeat(201)))
-  assert.deepEqual(paths(await withSteps(...full)), ['steps'])
-  const fewer = Array.from({ length: 5 }, () => inApp('{{a}}'.repeat(201)))
-  await create(app, { name: 'many outputs', steps: fewer })
-})
-
-test('a payload schema of too many parts is refused before it is compiled', async () => {
-  const choices = (depth: number): Json =>
-    depth === 0 ? { required: ['a'] } : { anyOf: [choices(depth - 1), choices(depth - 1)] }
-  const errors = await refused(app, { name: 'x', payloadSchema: choices(8), steps: [inApp()] })
-  assert.match(errors['payloadSchema'] ?? '', /at most 500 schemas/)
-  await create(app, { name: 'some choices', payloadSchema: choices(7), steps: [inApp()] })
-})
