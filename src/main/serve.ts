@@ -89,6 +89,7 @@ export async function serve(config: Config, opened: Store, place?: Place): Promi
       await started?.stop()
       await housekeeping.stop()
       await closeSmtpPools()
+      await world.threads?.close()
       await world.tracer?.stop()
       await store.close()
     }
