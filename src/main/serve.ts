@@ -15,6 +15,7 @@ import { createRenderer } from '../render/renderer.ts'
 import type { StartedWorker } from '../run/start-worker.ts'
 import { acceptingQueue, startWorker } from '../run/start-worker.ts'
 import type { World } from '../world/world.ts'
+import { dashboardFolder } from './dashboard.ts'
 import type { Store } from './store.ts'
 
 /** Longer, and the start goes on without: /ready tells the truth. */
@@ -53,6 +54,7 @@ export async function serve(config: Config, store: Store, place?: Place): Promis
       trustedProxies: config.trustedProxies,
       metricsKey: config.metricsKey,
       docs: config.docs,
+      dashboardFolder: dashboardFolder(config),
       vendor: config.vendor,
       retentionDays: config.retentionDays,
       // Relative, unless told otherwise: the document is right wherever it is read.

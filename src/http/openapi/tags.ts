@@ -18,6 +18,7 @@ export const tags = {
   Tenants: 'Your own customers, where you notify people on behalf of several, and their settings.',
   Contexts: 'What events are about in your own terms, with data for templates.',
   Environments: 'The environments of the organization and the API keys that open them.',
+  Dashboard: 'Signing in to the dashboard: sessions that a browser holds as a cookie.',
   Audit: 'Who changed which part of the configuration, from where and how, as a log that cannot be changed unnoticed.',
 } as const
 
