@@ -1,7 +1,7 @@
 // The HTTP server: Fastify with our limits, parsers and error body, and every route of the registry.
 import { setMaxListeners } from 'node:events'
 import cors from '@fastify/cors'
-import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fastify from 'fastify'
 import { createTriggers } from '../accept/accept-events.ts'
 import { settings } from '../config.ts'
@@ -19,14 +19,15 @@ import type { DecideAtOnce } from '../record/decided-at-once.ts'
 import { createSimulator } from '../simulate/simulate.ts'
 import type { World } from '../world/world.ts'
 import { createAuthenticate } from './access/authenticate.ts'
-import { createDashboardAccess } from './access/dashboard-access.ts'
 import type { CheckRate, RateLimits } from './access/rate-limit.ts'
 import { createRateLimit } from './access/rate-limit.ts'
 import type { ReaderLimit } from './access/reader-limit.ts'
 import { createReaderLimit, noReaderLimit } from './access/reader-limit.ts'
 import { createSecretReaders } from './access/secret-readers.ts'
 import { installSecurityHeaders, securityHeaders } from './access/security-headers.ts'
+import { basePathOf, withoutBasePath } from './base-path.ts'
 import { installHealth } from './health.ts'
+import { installDashboard } from './install-dashboard.ts'
 import { createUnsignedLimit, installInboxRoutes } from './install-inbox-routes.ts'
 import { installRoute } from './install-route.ts'
 import { installMetrics } from './metrics/metrics.ts'
@@ -34,8 +35,6 @@ import type { JoinMetrics } from './metrics/shared-metrics.ts'
 import { installDocs } from './openapi/docs.ts'
 import { openApiDocument } from './openapi/openapi.ts'
 import type { DashboardPages } from './pages/dashboard.ts'
-import { installDashboard } from './pages/dashboard.ts'
-import { readDashboardFiles } from './pages/dashboard-files.ts'
 import { createProblemReply, errorBodyOf } from './problem-reply.ts'
 import { documentedRoutes, inboxRoutes, routes } from './registry.ts'
 import type { BodyBudget } from './request/body-budget.ts'
@@ -46,7 +45,6 @@ import { installBodyParser } from './request/install-body-parser.ts'
 import { parseQuery } from './request/query-parser.ts'
 import { serializerCompiler, validatorCompiler } from './request/validator.ts'
 import { installInboundWebhooks } from './routes/integrations/inbound-webhooks.ts'
-import { installDashboardSessions } from './routes/operate/dashboard-sessions.ts'
 import { installUnsubscribe } from './routes/people/unsubscribe.ts'
 
 export interface ServerOptions {
@@ -112,10 +110,9 @@ const noRateLimit: CheckRate = async () => ({})
 
 export async function createServer(db: Db, world: World, options: ServerOptions): Promise<FastifyInstance> {
   const answerProblem = createProblemReply(world, options.vendor)
-  const base = basePathOf(options.baseUrl)
   const app = fastify({
     logger: false,
-    ...rewriting(base),
+    ...withoutBasePath(basePathOf(options.baseUrl)),
     bodyLimit: mediumBodyBytes,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
@@ -138,12 +135,8 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   app.setSerializerCompiler(serializerCompiler)
   app.setErrorHandler(answerProblem)
   let pages: DashboardPages | undefined
-  const answerNotFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    if (pages?.isPage(request) === true) return pages.answer(request, reply)
-    return reply
-      .code(404)
-      .send(errorBodyOf(world, request.url, 404, `Cannot ${request.method} ${request.url.split('?')[0]}`))
-  }
+  const answerNotFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
+    pages?.isPage(request) === true ? pages.answer(request, reply) : notFound(world, request, reply)
   app.setNotFoundHandler(answerNotFound)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
@@ -162,10 +155,8 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   if (options.healthOnly === true) return app
   if (options.docs !== 'off') await installDocs(app, () => openApiDocument(documentedRoutes, options.baseUrl))
   const authenticate = createAuthenticate(db, world)
-  const dashboard = createDashboardAccess(db, world, { basePath: base, isSecure: /^https:/.test(options.baseUrl) })
-  const files = options.dashboardFolder && readDashboardFiles(options.dashboardFolder, base)
-  if (files) pages = installDashboard(app, files)
-  installDashboardSessions(app, db, world, { access: dashboard, authenticate })
+  const dashboard = installDashboard(app, db, world, authenticate, options)
+  pages = dashboard.pages
   const checkRate = options.rateLimits === 'off' ? noRateLimit : createRateLimit(db, world, options.rateLimits)
   const subscriberCreations = createSubscriberCreations(db, world)
   const triggers = createTriggers(db, world, options.queue, options.decideAtOnce)
@@ -178,7 +169,7 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   const secretReaders = createSecretReaders(db, world, options.revealSecrets ?? 'on')
   const shared = { db, world, subscriberCreations, triggers, queue, outboxWaits, retentionDays, simulator, versions }
   const bodyBudget = options.bodyBudget ?? createBodyBudget(world)
-  const context = { ...shared, secretReaders, authenticate, dashboard, checkRate, vendor, closing, bodyBudget }
+  const context = { ...shared, secretReaders, authenticate, dashboard: dashboard.access, checkRate, vendor, closing, bodyBudget }
   for (const route of routes) installRoute(app, route, context)
   const inbox = { ...shared, inboxTokens: createInboxTokens(db, world), countUnsigned: createUnsignedLimit(world) }
   installInboxRoutes(app, inboxRoutes, inbox, readerLimitOf(world, options))
@@ -187,21 +178,8 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   return app
 }
 
-/** The path of the address that callers use, with a slash at its end. */
-function basePathOf(baseUrl: string): string {
-  const path = URL.canParse(baseUrl) ? new URL(baseUrl).pathname : '/'
-  return path.endsWith('/') ? path : `${path}/`
-}
-
-/** A proxy may pass the path of the address on, or strip it: both are understood. */
-function rewriting(base: string): Pick<FastifyServerOptions, 'rewriteUrl'> {
-  return base === '/' ? {} : { rewriteUrl: ({ url = '/' }) => withoutBase(url, base) }
-}
-
-function withoutBase(url: string, base: string): string {
-  if (url.startsWith(base)) return url.slice(base.length - 1)
-  return url === base.slice(0, -1) ? '/' : url
-}
+const notFound = (world: World, { method, url }: FastifyRequest, reply: FastifyReply): FastifyReply =>
+  reply.code(404).send(errorBodyOf(world, url, 404, `Cannot ${method} ${url.split('?')[0]}`))
 
 /** Off unless configured; routes of the inbox say otherwise. */
 function allowedOrigins(origins: readonly string[]): string | string[] | false {

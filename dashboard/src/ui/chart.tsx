@@ -93,18 +93,20 @@ export function Chart({
       plot.destroy()
     }
   }, [starts, series, asTable, theme])
-  const shown = at ?? starts.length - 1
   return (
     <figure aria-label={label} className="flex flex-col gap-2">
       <figcaption className="flex flex-wrap items-center gap-x-4 gap-y-1 text-xs text-ink-2">
         {series.map(({ name, colour, counts }) => (
           <span key={name} className="flex items-center gap-1.5">
             <span className="size-2.5 rounded-sm" style={{ background: `var(--${colour})` }} />
-            {name} <strong className="font-semibold text-ink">{counts[shown]?.toLocaleString('en') ?? 0}</strong>
+            {name}{' '}
+            <strong className="font-semibold text-ink">
+              {(at === undefined ? counts.reduce((sum, count) => sum + count, 0) : (counts[at] ?? 0)).toLocaleString('en')}
+            </strong>
           </span>
         ))}
         <span className="text-ink-3">
-          {unit}, {starts[shown] === undefined ? '' : dayTime(starts[shown])}
+          {at === undefined || starts[at] === undefined ? 'in all' : `${unit}, ${dayTime(starts[at])}`}
         </span>
         <Button look="quiet" className="ml-auto h-7! px-2! text-xs!" onClick={() => setAsTable(!asTable)}>
           {asTable ? 'As a chart' : 'As a table'}

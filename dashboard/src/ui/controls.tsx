@@ -1,6 +1,6 @@
 // What can be pressed and filled in: buttons, fields, switches, tabs.
 import { Link } from '@tanstack/react-router'
-import { Switch as RadixSwitch } from 'radix-ui'
+import * as RadixSwitch from '@radix-ui/react-switch'
 import type { ButtonHTMLAttributes, InputHTMLAttributes, ReactNode, SelectHTMLAttributes } from 'react'
 import { useId } from 'react'
 import type { IconName } from './icons.tsx'
@@ -249,7 +249,7 @@ export function Choice<Value extends string>({
     <div
       role="radiogroup"
       aria-label={label}
-      className="inline-flex max-w-full overflow-x-auto rounded-md border border-line bg-bg-2 p-0.5"
+      className="inline-flex max-w-full self-start overflow-x-auto rounded-md border border-line bg-bg-2 p-0.5"
     >
       {options.map(([one, shown]) => (
         // biome-ignore lint/a11y/useSemanticElements: a button looks and behaves the same everywhere; its role says the rest

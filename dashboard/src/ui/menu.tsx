@@ -1,5 +1,5 @@
 // A menu below a button.
-import { DropdownMenu } from 'radix-ui'
+import * as DropdownMenu from '@radix-ui/react-dropdown-menu'
 import type { ReactNode } from 'react'
 import type { IconName } from './icons.tsx'
 import { Icon } from './icons.tsx'

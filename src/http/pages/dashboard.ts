@@ -31,7 +31,7 @@ export interface DashboardPages {
   answer(request: FastifyRequest, reply: FastifyReply): FastifyReply
 }
 
-export function installDashboard(app: FastifyInstance, files: DashboardFiles): DashboardPages {
+export function installPages(app: FastifyInstance, files: DashboardFiles): DashboardPages {
   app.get<{ Params: { name: string } }>('/assets/:name', async (request, reply) => {
     const file = files.assets.get(request.params.name)
     if (file === undefined) return reply.callNotFound()

@@ -108,12 +108,14 @@ export function ActivityPage() {
         </span>
       }
     >
-      <Filters
-        search={search}
-        onChange={(next) =>
-          go(notificationId === undefined ? '/activity' : `/activity/${notificationId}`, next, { replace: true })
-        }
-      />
+      <div className={notificationId === undefined ? '' : 'max-xl:hidden'}>
+        <Filters
+          search={search}
+          onChange={(next) =>
+            go(notificationId === undefined ? '/activity' : `/activity/${notificationId}`, next, { replace: true })
+          }
+        />
+      </div>
       <div
         className={
           notificationId === undefined ? '' : 'grid items-start gap-4 xl:grid-cols-[minmax(0,3fr)_minmax(0,4fr)]'

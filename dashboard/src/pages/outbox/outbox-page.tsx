@@ -58,7 +58,7 @@ export function OutboxPage() {
       }
     >
       <form
-        className="flex flex-wrap gap-2"
+        className={`flex flex-wrap gap-2 ${messageId === undefined ? '' : 'max-lg:hidden'}`}
         onSubmit={(event) => {
           event.preventDefault()
           go('/outbox', { ...search, text: text.trim() })
@@ -113,14 +113,16 @@ export function OutboxPage() {
             </div>
           ) : (
             <div className="card grid min-h-[560px] overflow-hidden lg:grid-cols-[360px_minmax(0,1fr)]">
-              <ul
-                aria-label="Captured messages"
-                className={`divide-y divide-line border-line lg:max-h-[78vh] lg:overflow-y-auto lg:border-r ${messageId === undefined ? '' : 'max-lg:hidden'}`}
-              >
-                {data.map((item) => (
-                  <Row key={item._id} item={item} isChosen={item._id === messageId} search={search} />
-                ))}
-              </ul>
+              <div className={`relative lg:border-r lg:border-line ${messageId === undefined ? '' : 'max-lg:hidden'}`}>
+                <ul
+                  aria-label="Captured messages"
+                  className="divide-y divide-line lg:absolute lg:inset-0 lg:overflow-y-auto"
+                >
+                  {data.map((item) => (
+                    <Row key={item._id} item={item} isChosen={item._id === messageId} search={search} />
+                  ))}
+                </ul>
+              </div>
               <div className={`min-w-0 ${messageId === undefined ? 'max-lg:hidden' : ''}`}>
                 {messageId === undefined ? (
                   <Empty icon="mail" title="Choose a message" />

@@ -104,7 +104,7 @@ export function TranslationsPage() {
                     <tbody>
                       {keys.map((key) => (
                         <tr key={key} className="border-b border-line last:border-0 hover:bg-bg-2">
-                          <td className="py-2 pl-4 align-top">
+                          <td className="min-w-36 py-2 pl-4 align-top">
                             {mayChange ? (
                               <button
                                 type="button"

@@ -142,7 +142,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
           )}
         </div>
       )}
-      <div className="grid flex-1 items-start gap-4 p-4 sm:px-6 lg:grid-cols-[260px_minmax(0,1fr)] 2xl:grid-cols-[280px_minmax(0,1fr)_minmax(380px,460px)]">
+      <div className="grid flex-1 items-start gap-4 p-4 sm:px-6 lg:grid-cols-[230px_minmax(0,1fr)] xl:grid-cols-[210px_minmax(0,1fr)_minmax(320px,360px)] 2xl:grid-cols-[280px_minmax(0,1fr)_minmax(380px,460px)]">
         <Flow
           draft={draft}
           chosen={chosen}
@@ -167,7 +167,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
             />
           )}
         </div>
-        <div className="min-w-0 max-2xl:lg:col-span-2">
+        <div className="min-w-0 max-xl:lg:col-span-2">
           <Preview workflowId={workflow._id} firstStepId={workflow.steps[0]?._id} draft={draft} chosen={step} />
         </div>
       </div>
