@@ -31,12 +31,15 @@ export function useChange<Input, Data>(
     says,
     onDone,
     quiet = false,
+    leaves = false,
   }: {
     touches?: readonly string[]
     says?: string | ((data: Data, input: Input) => string)
     onDone?: (data: Data, input: Input) => void
     /** The page shows the error itself. */
     quiet?: boolean
+    /** The page is left for another: what it showed is gone, and must not be asked for again. */
+    leaves?: boolean
   } = {},
 ) {
   const { id } = useEnvironment()
@@ -44,7 +47,7 @@ export function useChange<Input, Data>(
   return useMutation({
     mutationFn: change,
     onSuccess: async (data, input) => {
-      await Promise.all(touches.map((name) => queries.invalidateQueries({ queryKey: [id, name] })))
+      await Promise.all(touches.map((name) => queries.invalidateQueries({ queryKey: [id, name], refetchType: leaves ? 'none' : 'active' })))
       if (says !== undefined) say(typeof says === 'string' ? says : says(data, input))
       onDone?.(data, input)
     },

@@ -173,7 +173,16 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   const secretReaders = createSecretReaders(db, world, options.revealSecrets ?? 'on')
   const shared = { db, world, subscriberCreations, triggers, queue, outboxWaits, retentionDays, simulator, versions }
   const bodyBudget = options.bodyBudget ?? createBodyBudget(world)
-  const context = { ...shared, secretReaders, authenticate, dashboard: dashboard.access, checkRate, vendor, closing, bodyBudget }
+  const context = {
+    ...shared,
+    secretReaders,
+    authenticate,
+    dashboard: dashboard.access,
+    checkRate,
+    vendor,
+    closing,
+    bodyBudget,
+  }
   for (const route of routes) installRoute(app, route, context)
   const inbox = { ...shared, inboxTokens: createInboxTokens(db, world), countUnsigned: createUnsignedLimit(world) }
   const limitReader = readerLimitOf(world, options)

@@ -1,6 +1,7 @@
 // One service with the built dashboard and one browser for all stories: the service as `npm start` runs it, on a database of its own.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Json } from '../support/app.ts'
@@ -102,12 +103,8 @@ export class DashboardScene {
 
   /** What axe finds wrong with a page, in short. */
   async violations(page: Json): Promise<string[]> {
-    await page.addScriptTag({ path: axeSource() }).catch(() => undefined)
-    if (!(await page.evaluate("typeof axe === 'object'"))) {
-      // The page's policy lets no script in; evaluating one is what the browser's own tools may do.
-      const { readFileSync } = await import('node:fs')
-      await page.evaluate(readFileSync(axeSource(), 'utf8'))
-    }
+    // The page's policy lets no script in; evaluating one is what the browser's own tools may do.
+    await page.evaluate(readFileSync(axeSource(), 'utf8'))
     return page.evaluate(`axe.run(document, { iframes: false, resultTypes: ['violations'] }).then(({ violations }) =>
       violations.map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map((node) => node.target.join(' ') + ' ' + (node.any[0]?.message ?? '')).join(' | ')))`)
   }

@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from 'react'
 import { answerOf, client } from '../api.ts'
 import type { EnvironmentInfo } from '../session.tsx'
 import { slugOf, useEnvironment, useSessions } from '../session.tsx'
+import type { Theme } from '../theme.ts'
 import { chooseTheme } from '../theme.ts'
 import type { IconName } from '../ui/icons.tsx'
 import { Icon } from '../ui/icons.tsx'
@@ -27,10 +28,15 @@ export function CommandPalette({
   const sessions = useSessions()
   useEffect(() => {
     if (element.current?.open === false) element.current.showModal()
+    element.current?.querySelector('input')?.focus()
   }, [])
   const go = (to: string, search: Record<string, string> = {}) => {
     onClose()
     void navigate({ to, search })
+  }
+  const show = (theme: Theme) => {
+    chooseTheme(theme)
+    onClose()
   }
   const workflows = useQuery({
     queryKey: [id, 'palette', 'workflows'],
@@ -136,10 +142,10 @@ export function CommandPalette({
                   Switch to {name}
                 </Item>
               ))}
-            <Item icon="moon" value="theme dark" onSelect={() => (chooseTheme('dark'), onClose())}>
+            <Item icon="moon" value="theme dark" onSelect={() => show('dark')}>
               Dark theme
             </Item>
-            <Item icon="sun" value="theme light" onSelect={() => (chooseTheme('light'), onClose())}>
+            <Item icon="sun" value="theme light" onSelect={() => show('light')}>
               Light theme
             </Item>
           </Group>

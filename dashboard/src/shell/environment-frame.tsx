@@ -1,8 +1,8 @@
 // The frame of every page of an environment: its colour over the whole width, navigation, search, account.
 import { useQuery } from '@tanstack/react-query'
-import { Navigate, Outlet, useLocation, useParams } from '@tanstack/react-router'
+import { Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { answerOf, client, callWithSessionOf } from '../api.ts'
+import { answerOf, callWithSessionOf, client } from '../api.ts'
 import type { Environment } from '../session.tsx'
 import { colourOf, EnvironmentContext, slugOf, useSessions } from '../session.tsx'
 import { IconButton } from '../ui/controls.tsx'
@@ -15,13 +15,12 @@ const lines = { red: 'bg-red', blue: 'bg-blue', violet: 'bg-violet' }
 
 export function EnvironmentFrame() {
   const { environment: slug = '' } = useParams({ strict: false }) as { environment?: string }
-  const { pathname, searchStr } = useLocation()
   const sessions = useSessions()
   if (sessions.data === undefined) {
     return sessions.error === null ? null : <Failed error={sessions.error} retry={() => void sessions.refetch()} />
   }
   const session = sessions.data.find((one) => slugOf(one.environment.name) === slug)
-  if (session === undefined) return <Navigate to="/sign-in" search={{ to: `${pathname}${searchStr}` }} replace />
+  if (session === undefined) return <ToSignIn />
   const { _id: id, name } = session.environment
   callWithSessionOf(id)
   return (
@@ -29,6 +28,17 @@ export function EnvironmentFrame() {
       <Frame key={id} environment={{ id, name, slug, session }} />
     </EnvironmentContext>
   )
+}
+
+/** Once, from where one was: while the move is on its way, the address is another already. */
+function ToSignIn() {
+  const navigate = useNavigate()
+  const { pathname, searchStr } = useLocation()
+  const [to] = useState(`${pathname}${searchStr}`)
+  useEffect(() => {
+    void navigate({ to: '/sign-in', search: { to }, replace: true })
+  }, [navigate, to])
+  return null
 }
 
 function Frame({ environment }: { environment: Environment }) {

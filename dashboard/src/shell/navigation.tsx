@@ -128,7 +128,6 @@ function EnvironmentSwitch({
       button={
         <button
           type="button"
-          aria-label={`Environment ${environment.name}, switch`}
           className="flex h-11 items-center gap-2.5 rounded-md px-2 text-left hover:bg-bg-3"
         >
           <Logo size={22} />
@@ -137,6 +136,7 @@ function EnvironmentSwitch({
             <span className="flex items-center gap-1.5 font-semibold">
               <span className="truncate">{environment.name}</span>
               <span className={`size-2 shrink-0 rounded-full ${dots[colourOf(environment.name)]}`} />
+              <span className="sr-only">environment, switch</span>
             </span>
           </span>
           <Icon name="down" size={12} />
@@ -181,7 +181,6 @@ function Account({ environment }: { environment: Environment }) {
       button={
         <button
           type="button"
-          aria-label="Account and theme"
           className="flex items-center gap-2.5 rounded-md px-2 py-1.5 text-left hover:bg-bg-3"
         >
           <Icon name="key" />
@@ -193,6 +192,7 @@ function Account({ environment }: { environment: Environment }) {
                 : `Scope: ${environment.session.scopes.join(', ')}`}
             </span>
           </span>
+          <span className="sr-only">Account and theme</span>
           <Icon name="more" size={14} />
         </button>
       }

@@ -72,15 +72,13 @@ export function Chart({
         hooks: { setCursor: [(one) => setAt(one.cursor.idx ?? undefined)] },
         series: [
           {},
-          ...series
-            .toReversed()
-            .map(({ name, colour }) => ({
-              label: name,
-              stroke: token(colour),
-              fill: token(colour),
-              ...(bars === undefined ? {} : { paths: bars }),
-              points: { show: false },
-            })),
+          ...series.toReversed().map(({ name, colour }) => ({
+            label: name,
+            stroke: token(colour),
+            fill: token(colour),
+            ...(bars === undefined ? {} : { paths: bars }),
+            points: { show: false },
+          })),
         ],
       },
       [starts.map((start) => new Date(start).getTime() / 1_000), ...sums.toReversed()],
@@ -101,7 +99,9 @@ export function Chart({
             <span className="size-2.5 rounded-sm" style={{ background: `var(--${colour})` }} />
             {name}{' '}
             <strong className="font-semibold text-ink">
-              {(at === undefined ? counts.reduce((sum, count) => sum + count, 0) : (counts[at] ?? 0)).toLocaleString('en')}
+              {(at === undefined ? counts.reduce((sum, count) => sum + count, 0) : (counts[at] ?? 0)).toLocaleString(
+                'en',
+              )}
             </strong>
           </span>
         ))}

@@ -1,6 +1,7 @@
 // What can be pressed and filled in: buttons, fields, switches, tabs.
-import { Link } from '@tanstack/react-router'
+
 import * as RadixSwitch from '@radix-ui/react-switch'
+import { Link } from '@tanstack/react-router'
 import type { ButtonHTMLAttributes, InputHTMLAttributes, ReactNode, SelectHTMLAttributes } from 'react'
 import { useId } from 'react'
 import type { IconName } from './icons.tsx'

@@ -20,6 +20,8 @@ export function Dialog({
   useEffect(() => {
     const dialog = element.current
     if (dialog !== null && !dialog.open) dialog.showModal()
+    // The browser would take the button that closes it, which comes first.
+    dialog?.querySelector<HTMLElement>('input, textarea, select')?.focus()
   }, [])
   return (
     <dialog

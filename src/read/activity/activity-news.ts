@@ -6,6 +6,8 @@ import { Problem } from '../../domain/problem.ts'
 import type { World } from '../../world/world.ts'
 
 const lookEveryMs = 1_000
+/** Then it ends, and whoever still listens asks again: with a key or a session that is still good. */
+const followedMs = 60_000
 /** Proxies close connections over which nothing comes. */
 const silenceMsMax = 15_000
 /** Counting stops there: more is "many". */
@@ -18,46 +20,64 @@ export const followersMax = 100
 interface News {
   readonly created: number
   readonly changed: number
+  /** The newest notification; null while there is none. */
+  readonly newest: string | null
 }
 
 interface Look {
-  /** The newest notification; null while there is none. */
   readonly newest: string | null
   readonly at: Date
+}
+
+/** Whose activity, since which notification, and until when. */
+export interface Following {
+  readonly environment: Environment
+  readonly after: string | undefined
+  readonly signal: AbortSignal
 }
 
 const followers = new WeakMap<Db, number>()
 
 /** Text for as long as the signal lets it go on. Throws the 429 where too many follow already. */
-export function createActivityNews(
-  db: Db,
-  world: World,
-  environment: Environment,
-  signal: AbortSignal,
-): AsyncIterable<string> {
+export function createActivityNews(db: Db, world: World, following: Following): AsyncIterable<string> {
   const count = followers.get(db) ?? 0
   if (count >= followersMax) {
     throw new Problem(429, 'Too many follow the activity of this node', { headers: { 'retry-after': '5' } })
   }
   followers.set(db, count + 1)
-  signal.addEventListener('abort', () => followers.set(db, Math.max(0, (followers.get(db) ?? 1) - 1)), { once: true })
-  return newsOf(db, world, environment, signal)
+  let left = false
+  const leave = (): void => {
+    if (!left) followers.set(db, (followers.get(db) ?? 1) - 1)
+    left = true
+  }
+  // The caller may have gone before the first is asked for.
+  following.signal.addEventListener('abort', leave, { once: true })
+  return leaving(newsOf(db, world, following), leave)
 }
 
-async function* newsOf(db: Db, world: World, environment: Environment, signal: AbortSignal): AsyncGenerator<string> {
-  let last: Look = { newest: await newestOf(db, environment), at: world.now() }
-  let saidAt = last.at.getTime()
-  yield eventOf({ created: 0, changed: 0 })
-  while (!signal.aborted) {
+async function* leaving(news: AsyncIterable<string>, leave: () => void): AsyncGenerator<string> {
+  try {
+    yield* news
+  } finally {
+    leave()
+  }
+}
+
+async function* newsOf(db: Db, world: World, { environment, after, signal }: Following): AsyncGenerator<string> {
+  const startedAt = world.now()
+  let last: Look = { newest: after ?? (await newestOf(db, environment)), at: startedAt }
+  let saidAt = startedAt.getTime()
+  yield eventOf({ created: 0, changed: 0, newest: last.newest })
+  while (!signal.aborted && last.at.getTime() - startedAt.getTime() < followedMs) {
     await world.sleep(lookEveryMs, signal)
     if (signal.aborted) return
     const at = world.now()
-    const { newest, ...news } = await look(db, environment, last)
-    last = { newest: newest ?? last.newest, at }
-    const isSilent = news.created === 0 && news.changed === 0
+    const found = await look(db, environment, last)
+    last = { newest: found.newest ?? last.newest, at }
+    const isSilent = found.created === 0 && found.changed === 0
     if (isSilent && at.getTime() - saidAt < silenceMsMax) continue
     saidAt = at.getTime()
-    yield isSilent ? ': nothing new\n\n' : eventOf(news)
+    yield isSilent ? ': nothing new\n\n' : eventOf({ ...found, newest: last.newest })
   }
 }
 
@@ -70,8 +90,8 @@ async function newestOf(db: Db, environment: Environment): Promise<string | null
 }
 
 /** Ids carry their time, so what is new stands at the end of the index. */
-async function look(db: Db, environment: Environment, last: Look): Promise<News & { newest: string | null }> {
-  const row = await db.row<News & { newest: string | null }>(sql`
+async function look(db: Db, environment: Environment, last: Look): Promise<News> {
+  const row = await db.row<News>(sql`
     with created as (
       select id from notifications
       where environment_id = ${environment.id} and (${last.newest}::uuid is null or id > ${last.newest}::uuid)

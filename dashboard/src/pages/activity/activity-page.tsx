@@ -22,6 +22,8 @@ import { outcomeOf, personOf, stateOfJob } from './outcome.ts'
 type Activity = Schemas['Activity']
 const pageSize = 50
 const pagesMax = 20
+/** After a connection that broke. */
+const againMs = 3_000
 
 const columns: readonly Column<Activity>[] = [
   { head: 'Status', width: '104px', cell: ({ jobs }) => <Status state={outcomeOf(jobs)} /> },
@@ -184,16 +186,24 @@ function useNews(refresh: () => void) {
   const [isLive, setLive] = useState(false)
   useEffect(() => {
     const ending = new AbortController()
+    let after = ''
+    const hear = (data: string) => {
+      const news = JSON.parse(data) as { created: number; changed: number; newest: string | null }
+      after = news.newest ?? ''
+      setLive(true)
+      setCount((before) => before + news.created)
+      if (news.changed > 0) void queries.invalidateQueries({ queryKey: [id, 'notification'] })
+    }
     const listen = async () => {
       while (!ending.signal.aborted) {
-        await streamOf('/v1/activity/stream', ending.signal, (data) => {
-          const news = JSON.parse(data) as { created: number; changed: number }
-          setLive(true)
-          setCount((before) => before + news.created)
-          if (news.changed > 0) void queries.invalidateQueries({ queryKey: [id, 'notification'] })
-        }).catch(() => undefined)
+        const path = `/v1/activity/stream${after === '' ? '' : `?after=${after}`}`
+        const isOver = await streamOf(path, ending.signal, hear).then(
+          () => true,
+          () => false,
+        )
+        if (isOver || ending.signal.aborted) continue
         setLive(false)
-        if (!ending.signal.aborted) await new Promise((resolve) => setTimeout(resolve, 3_000))
+        await new Promise((resolve) => setTimeout(resolve, againMs))
       }
     }
     void listen()

@@ -74,7 +74,7 @@ function Whole({
             </span>
           </div>
           <h2 className="mt-1.5 text-base font-semibold">
-            <EnvLink to={`/workflows/${detail._templateId}`} className="hover:underline">
+            <EnvLink to={`/workflows/${detail._templateId}`} className="underline decoration-line-2 underline-offset-4 hover:decoration-ink-2">
               {detail.template.name}
             </EnvLink>{' '}
             <span className="font-normal text-ink-3">to</span>{' '}
@@ -83,7 +83,7 @@ function Whole({
             ) : (
               <EnvLink
                 to={`/subscribers/${encodeURIComponent(detail.subscriber.subscriberId)}`}
-                className="hover:underline"
+                className="underline decoration-line-2 underline-offset-4 hover:decoration-ink-2"
               >
                 {personOf(detail)}
               </EnvLink>

@@ -141,7 +141,8 @@ function Evidence({ job, why }: { job: Job; why: WhyStep | undefined }) {
                 {detail.providerId !== undefined && <span className="text-ink-3">{detail.providerId}</span>}
               </div>
               {detail.raw !== undefined && detail.raw !== '' && (
-                <pre className="prose-mono mt-1 max-h-48 overflow-auto rounded bg-bg-2 p-2">{pretty(detail.raw)}</pre>
+                // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by the keyboard
+                <pre tabIndex={0} className="prose-mono mt-1 max-h-48 overflow-auto rounded bg-bg-2 p-2">{pretty(detail.raw)}</pre>
               )}
             </li>
           ))}
@@ -171,7 +172,8 @@ function comparisonsOf(data: unknown): Comparison[] {
   const field = one.field ?? one.filter
   if (typeof field === 'string' && ('expected' in one || 'actual' in one)) {
     const held = one.passed === true || one.held === true
-    return [{ what: field, was: shown(one.actual), asked: `${one.operator ?? ''} ${shown(one.expected)}`.trim(), held }]
+    const what = [one.filter, one.field].filter((part) => typeof part === 'string').join(' ')
+    return [{ what, was: shown(one.actual), asked: `${one.operator ?? ''} ${shown(one.expected)}`.trim(), held }]
   }
   return Object.values(one).flatMap(comparisonsOf)
 }

@@ -104,14 +104,14 @@ export function OverviewPage() {
           return (
             <>
               <div className="grid grid-cols-2 gap-3 xl:grid-cols-4">
-                <Number
+                <Figure
                   to="/activity"
                   search={{ after }}
                   name="Events"
                   value={events.total.toLocaleString('en')}
                   hint="triggered"
                 />
-                <Number
+                <Figure
                   to="/activity"
                   search={{ after }}
                   name="Delivered"
@@ -120,7 +120,7 @@ export function OverviewPage() {
                     share === undefined ? 'nothing yet' : `${(share * 100).toFixed(share === 1 ? 0 : 1)} % of messages`
                   }
                 />
-                <Number
+                <Figure
                   to="/activity"
                   search={{ after }}
                   name="Failed"
@@ -128,7 +128,7 @@ export function OverviewPage() {
                   hint={failed === 0 ? 'none' : 'or perhaps not sent'}
                   tone={failed === 0 ? '' : 'text-red'}
                 />
-                <Number
+                <Figure
                   to="/settings/health"
                   name="Waiting to go out"
                   value={due.toLocaleString('en')}
@@ -171,7 +171,7 @@ export function OverviewPage() {
   )
 }
 
-function Number({
+function Figure({
   to,
   search,
   name,

@@ -229,6 +229,7 @@ function Actions({ subscriberId }: { subscriberId: string }) {
         ? answerOf(client.DELETE('/v2/subscribers/{subscriberId}', { params: { path } }))
         : answerOf(client.POST('/v1/subscribers/{subscriberId}/erase', { params: { path } })),
     {
+      leaves: true,
       touches: ['subscribers', 'activity'],
       says: (_data, what) =>
         what === 'delete' ? 'The subscriber is deleted' : 'Everything about the person is being erased',

@@ -43,7 +43,7 @@ export function TopicPage() {
   )
   const remove = useChange(() => answerOf(client.DELETE('/v2/topics/{topicKey}', { params: { path } })), {
     touches: ['topics'],
-    says: 'The topic is deleted',
+    says: 'The topic is deleted', leaves: true,
     onDone: () => go('/topics'),
   })
   return (

@@ -41,7 +41,10 @@ export function TranslationsPage() {
       touches: ['translations'],
       says: 'The texts are saved',
       quiet: true,
-      onDone: () => (setEditing(undefined), setAdding(false)),
+      onDone: () => {
+        setEditing(undefined)
+        setAdding(false)
+      },
     },
   )
   const actions = mayChange && (

@@ -67,7 +67,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
   )
   const remove = useChange(() => answerOf(client.DELETE('/v1/workflows/{workflowId}', params)), {
     touches: ['workflows'],
-    says: 'The workflow is deleted',
+    says: 'The workflow is deleted', leaves: true,
     onDone: () => go('/workflows'),
   })
   const discard = () => {
