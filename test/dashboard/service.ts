@@ -26,13 +26,14 @@ export class DashboardScene {
   readonly #scene = new ServiceScene()
   #database: TestDatabase | undefined
   #browser: Json
+  #variables: Readonly<Record<string, string>> = {}
   service: Service | undefined
   /** What the pages complained of since it was last looked at. */
   readonly complaints: string[] = []
 
   async open(variables: Readonly<Record<string, string>> = {}): Promise<void> {
     this.#database = await createTestDatabase()
-    this.service = await this.#scene.start({
+    this.#variables = {
       DATABASE_URL: this.#database.url,
       POSTHORN_API_KEY: developmentKey,
       POSTHORN_API_KEY_2: productionKey,
@@ -40,7 +41,8 @@ export class DashboardScene {
       POSTHORN_DATA_DIR: await this.#scene.directory(),
       POSTHORN_LOG_LEVEL: 'error',
       ...variables,
-    })
+    }
+    this.service = await this.#scene.start(this.#variables)
     const playwright: Json = fromDashboard('playwright-core')
     this.#browser = await playwright.chromium.launch({
       executablePath: chromium,
@@ -62,6 +64,11 @@ export class DashboardScene {
   /** The link that the start printed. */
   signInLink(): string {
     return /Dashboard\s+(http\S+)/.exec(this.service?.stdout() ?? '')?.[1] ?? ''
+  }
+
+  /** Runs a command beside the service. */
+  command(...args: readonly string[]): Promise<{ stdout: string }> {
+    return this.#scene.run(args, this.#variables)
   }
 
   async call(method: string, path: string, body?: unknown, key = developmentKey): Promise<Json> {
