@@ -152,7 +152,7 @@ async function install(root, run, say) {
   writeStamp(root, stamp)
 }
 
-function npmCommand() {
+export function npmCommand() {
   // Set inside `npm start`; under yarn or pnpm it names those instead, which do not know `ci`.
   const running = process.env.npm_execpath
   if (running !== undefined && /^npm-cli\.[cm]?js$/.test(basename(running))) return [process.execPath, running]

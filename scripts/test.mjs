@@ -5,6 +5,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { runScript, runToEnd, SetupProblem, startChild, stopChild, unlessInterrupted, within } from './child.mjs'
 import { ensureBuilt, ensureInstalled, ensureTestsCompiled, projectRoot } from './ensure.mjs'
+import { ensureDashboardBuilt, ensureDashboardInstalled, hasDashboard } from './ensure-dashboard.mjs'
 
 /** Node counts a whole file as one test too, so this bounds the slowest file, not only the slowest test. */
 const testTimeoutMs = 5 * 60_000
@@ -27,6 +28,10 @@ await runScript(async () => {
   await ensureInstalled()
   await ensureBuilt()
   await ensureTestsCompiled()
+  if (hasDashboard() && files.some((file) => file.startsWith('test/dashboard/'))) {
+    await ensureDashboardInstalled(projectRoot, { whole: true })
+    await ensureDashboardBuilt()
+  }
   const cluster = startCluster()
   try {
     const address = await unlessInterrupted(cluster.ready)

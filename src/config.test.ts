@@ -205,6 +205,7 @@ const badValues: Record<string, readonly string[]> = {
   POSTHORN_TRUSTED_PROXIES: ['proxy', '10.0.0.0/33', '10.0.0.1/8/8', 'true'],
   POSTHORN_METRICS_KEY: ['short', 'with blanks in it, so it is no key'],
   POSTHORN_DOCS: ['no', 'ON'],
+  POSTHORN_DASHBOARD: ['no', 'ON'],
   POSTHORN_VENDOR: ['Novu', 'other'],
   POSTHORN_CORS_ORIGINS: ['app.example.com', 'https://app.example.com/path', 'https://a.example.com,b'],
   POSTHORN_OUTBOUND_ALLOW: [

@@ -4,6 +4,7 @@ import { createLog } from '../world/pino-log.ts'
 import { auditCommand } from './audit.ts'
 import type { Command } from './command.ts'
 import { UsageError } from './command.ts'
+import { dashboardCommand } from './dashboard.ts'
 import { doctorCommand } from './doctor.ts'
 import { keysCommand } from './keys.ts'
 import { migrateCommand } from './migrate.ts'
@@ -26,6 +27,7 @@ import { workflowsCommand } from './workflows.ts'
 const commands: readonly Command[] = [
   startCommand,
   migrateCommand,
+  dashboardCommand,
   keysCommand,
   signingCommand,
   auditCommand,

@@ -7,6 +7,7 @@ import { authorOf } from '../domain/operate/audit.ts'
 import { forbidden } from '../domain/problem.ts'
 import type { Span } from '../world/tracer.ts'
 import type { Authenticate } from './access/authenticate.ts'
+import type { DashboardAccess } from './access/dashboard-access.ts'
 import type { CheckRate } from './access/rate-limit.ts'
 import { idempotencyInTurns, idempotencyOf } from './idempotency.ts'
 import type { BodyBudget } from './request/body-budget.ts'
@@ -18,6 +19,8 @@ import { inVendorWords } from './vendor.ts'
 
 export interface RouteContext extends Service {
   readonly authenticate: Authenticate
+  /** The calls of the dashboard, which has a session instead of a key. */
+  readonly dashboard: DashboardAccess
   readonly checkRate: CheckRate
   readonly bodyBudget: BodyBudget
   readonly vendor: 'platform' | 'novu'
@@ -46,7 +49,9 @@ export function installRoute(app: FastifyInstance, route: Route, context: RouteC
     config: { judgesText: route.judgesText },
     // Before the body is read: an unauthenticated client cannot make us parse megabytes.
     onRequest: async (request, reply) => {
-      const caller = await context.authenticate(request.headers.authorization, request.ip)
+      const { authorization } = request.headers
+      const session = authorization === undefined ? await context.dashboard.callerOf(request) : undefined
+      const caller = session ?? (await context.authenticate(authorization, request.ip))
       if (context.world.tracer !== undefined && route.category === 'trigger') trace(request, reply, route, context)
       if (!mayUse(caller, route.scope))
         throw forbidden(`This API key is not allowed to do this: it needs the scope "${route.scope}"`)

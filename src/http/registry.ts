@@ -2,6 +2,7 @@
 import type { InboxRoute } from './inbox-route.ts'
 import type { Documented, Route } from './route.ts'
 import { activityRoutes } from './routes/activity/activity.ts'
+import { activityStreamRoutes } from './routes/activity/activity-stream.ts'
 import { countRoutes } from './routes/activity/counts.ts'
 import { eventProgressRoutes } from './routes/activity/event-progress.ts'
 import { whyRoutes } from './routes/activity/why.ts'
@@ -20,6 +21,7 @@ import { outboxRoutes } from './routes/messages/outbox.ts'
 import { subscriberFeedRoutes } from './routes/messages/subscriber-feed.ts'
 import { subscriberNotificationRoutes } from './routes/messages/subscriber-notifications.ts'
 import { auditRoutes } from './routes/operate/audit.ts'
+import { dashboardSessionRoutes } from './routes/operate/dashboard-sessions.ts'
 import { environmentRoutes } from './routes/operate/environments.ts'
 import { retentionRoutes } from './routes/operate/retention.ts'
 import { contextRoutes } from './routes/people/contexts.ts'
@@ -69,6 +71,7 @@ export const routes: readonly Route[] = [
   ...feedRoutes,
   ...messageRoutes,
   ...activityRoutes,
+  ...activityStreamRoutes,
   ...whyRoutes,
   ...integrationRoutes,
   ...providerRoutes,
@@ -98,4 +101,4 @@ export const inboxRoutes: readonly InboxRoute[] = [
   ...inboxSubscriptionRoutes,
 ]
 
-export const documentedRoutes: readonly Documented[] = [...routes, ...inboxRoutes]
+export const documentedRoutes: readonly Documented[] = [...routes, ...inboxRoutes, ...dashboardSessionRoutes]

@@ -25,13 +25,16 @@ import type { ReaderLimit } from './access/reader-limit.ts'
 import { createReaderLimit, noReaderLimit } from './access/reader-limit.ts'
 import { createSecretReaders } from './access/secret-readers.ts'
 import { installSecurityHeaders, securityHeaders } from './access/security-headers.ts'
+import { basePathOf, withoutBasePath } from './base-path.ts'
 import { installHealth } from './health.ts'
+import { installDashboard } from './install-dashboard.ts'
 import { createUnsignedLimit, installInboxRoutes } from './install-inbox-routes.ts'
 import { installRoute } from './install-route.ts'
 import { installMetrics } from './metrics/metrics.ts'
 import type { JoinMetrics } from './metrics/shared-metrics.ts'
 import { installDocs } from './openapi/docs.ts'
 import { openApiDocument } from './openapi/openapi.ts'
+import type { DashboardPages } from './pages/dashboard.ts'
 import { createProblemReply, errorBodyOf } from './problem-reply.ts'
 import type { RealtimeSources } from './realtime/install-realtime.ts'
 import { installRealtime } from './realtime/install-realtime.ts'
@@ -59,6 +62,8 @@ export interface ServerOptions {
   readonly metricsKey?: string | undefined
   /** `off`: neither the reference page nor the document that it reads is served. */
   readonly docs?: 'on' | 'off'
+  /** The folder of the built dashboard; left out, there is none. */
+  readonly dashboardFolder?: string | undefined
   readonly vendor: 'platform' | 'novu'
   readonly baseUrl: string
   /** As the setting's default, where it is left out. */
@@ -111,6 +116,7 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   const answerProblem = createProblemReply(world, options.vendor)
   const app = fastify({
     logger: false,
+    ...withoutBasePath(basePathOf(options.baseUrl)),
     bodyLimit: mediumBodyBytes,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
@@ -132,8 +138,9 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
   app.setErrorHandler(answerProblem)
+  let pages: DashboardPages | undefined
   const answerNotFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
-    reply.code(404).send(errorBodyOf(world, request.url, 404, `Cannot ${request.method} ${request.url.split('?')[0]}`))
+    pages?.isPage(request) === true ? pages.answer(request, reply) : notFound(world, request, reply)
   app.setNotFoundHandler(answerNotFound)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
@@ -152,6 +159,8 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   if (options.healthOnly === true) return app
   if (options.docs !== 'off') await installDocs(app, () => openApiDocument(documentedRoutes, options.baseUrl))
   const authenticate = createAuthenticate(db, world)
+  const dashboard = installDashboard(app, db, world, authenticate, options)
+  pages = dashboard.pages
   const checkRate = options.rateLimits === 'off' ? noRateLimit : createRateLimit(db, world, options.rateLimits)
   const subscriberCreations = createSubscriberCreations(db, world)
   const triggers = createTriggers(db, world, options.queue, options.decideAtOnce)
@@ -164,7 +173,16 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   const secretReaders = createSecretReaders(db, world, options.revealSecrets ?? 'on')
   const shared = { db, world, subscriberCreations, triggers, queue, outboxWaits, retentionDays, simulator, versions }
   const bodyBudget = options.bodyBudget ?? createBodyBudget(world)
-  const context = { ...shared, secretReaders, authenticate, checkRate, vendor, closing, bodyBudget }
+  const context = {
+    ...shared,
+    secretReaders,
+    authenticate,
+    dashboard: dashboard.access,
+    checkRate,
+    vendor,
+    closing,
+    bodyBudget,
+  }
   for (const route of routes) installRoute(app, route, context)
   const inbox = { ...shared, inboxTokens: createInboxTokens(db, world), countUnsigned: createUnsignedLimit(world) }
   const limitReader = readerLimitOf(world, options)
@@ -175,6 +193,9 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   await installInboundWebhooks(app, db, world, { queue: options.queue, baseUrl: options.baseUrl })
   return app
 }
+
+const notFound = (world: World, { method, url }: FastifyRequest, reply: FastifyReply): FastifyReply =>
+  reply.code(404).send(errorBodyOf(world, url, 404, `Cannot ${method} ${url.split('?')[0]}`))
 
 /** Off unless configured; routes of the inbox say otherwise. */
 function allowedOrigins(origins: readonly string[]): string | string[] | false {

@@ -43,6 +43,11 @@ const exemptions: readonly Exemption[] = [
     within: 'sweepAttachments',
     reason: 'sweeps the files of all environments',
   },
+  {
+    file: 'src/store/operate/dashboard-sessions.ts',
+    within: 'sweepDashboard',
+    reason: 'sweeps expired sessions and links of all environments',
+  },
   { file: 'src/store/operate/counts.ts', within: 'sweepCounts', reason: 'sweeps old counts of all environments' },
 ]
 

@@ -34,6 +34,7 @@ export type SealPurpose =
   | 'api-key'
   | 'inbox-key'
   | 'message-addresses'
+  | 'dashboard-session'
 
 /** The sealed value names a key we do not hold, or was changed or moved. */
 export class UnsealError extends Error {

@@ -7,6 +7,7 @@ import { sweepAttachments } from '../../store/events/attachments.ts'
 import { sweepThrottleWindows } from '../../store/events/throttle-windows.ts'
 import { sweepSignedTexts } from '../../store/integrations/inbound-tokens.ts'
 import { sweepOutbox } from '../../store/messages/outbox.ts'
+import { sweepDashboard } from '../../store/operate/dashboard-sessions.ts'
 import { sweepStoredAnswers } from '../../store/operate/idempotency.ts'
 import { sweepDeletedTopics } from '../../store/people/topic-subscriptions.ts'
 import type { World } from '../../world/world.ts'
@@ -31,6 +32,7 @@ export async function sweep(db: Db, world: World, signal?: AbortSignal): Promise
     sweepDeletedTopics,
     sweepThrottleWindows,
     sweepOutbox,
+    sweepDashboard,
   ]) {
     let count = sweepBatch
     while (count >= sweepBatch && signal?.aborted !== true) {
