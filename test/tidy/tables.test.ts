@@ -43,6 +43,16 @@ const exemptions: readonly Exemption[] = [
     within: 'sweepAttachments',
     reason: 'sweeps the files of all environments',
   },
+  {
+    file: 'src/store/people/presence.ts',
+    within: 'findDeadPresence',
+    reason: 'rows of lost processes of all environments',
+  },
+  {
+    file: 'src/store/people/presence.ts',
+    within: 'deleteDeadProcesses',
+    reason: 'processes serve all environments',
+  },
   { file: 'src/store/operate/counts.ts', within: 'sweepCounts', reason: 'sweeps old counts of all environments' },
 ]
 
