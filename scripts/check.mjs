@@ -18,6 +18,10 @@ await runScript(async () => {
       name: 'types',
       command: [...binOf(projectRoot, 'typescript', 'tsc'), '-p', 'tsconfig.json', '--pretty', String(colours)],
     },
+    {
+      name: 'types of the inbox',
+      command: [...binOf(projectRoot, 'typescript', 'tsc'), '-p', 'inbox/tsconfig.json', '--pretty', String(colours)],
+    },
   ]
   // With --fix one after the other, since the compiler has to read what was mended.
   const results = []
