@@ -10,6 +10,7 @@ COPY tsconfig.json LICENSE ./
 COPY scripts ./scripts
 COPY src ./src
 COPY dashboard ./dashboard
+COPY inbox ./inbox
 RUN node scripts/build.mjs && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
 
 # The embedded database's install script only makes these symlinks. Here they are made while the folder can be written:

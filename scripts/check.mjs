@@ -21,6 +21,10 @@ await runScript(async () => {
       name: 'types',
       command: [...binOf(projectRoot, 'typescript', 'tsc'), '-p', 'tsconfig.json', '--pretty', String(colours)],
     },
+    {
+      name: 'types of the inbox',
+      command: [...binOf(projectRoot, 'typescript', 'tsc'), '-p', 'inbox/tsconfig.json', '--pretty', String(colours)],
+    },
   ]
   if (hasDashboard()) checks.push(await dashboardCheck())
   // With --fix one after the other, since the compiler has to read what was mended.

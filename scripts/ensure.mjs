@@ -27,29 +27,33 @@ const isTypeScript = (path) => /\.[cm]?tsx?$/.test(path)
 
 /** What is compiled, from what, into which folder. Raise a recipe's number when it changes: every outcome is made anew. */
 const service = {
-  recipe: 'posthorn build 3',
+  recipe: 'posthorn build 4',
   folder: 'dist',
   rootDir: 'src',
   // One file: a start took 0.6 s longer with a thousand of them (docs/decisions/0030). Types are npm run check's to judge.
-  command: (root, into) => [
-    ...binOf(root, 'esbuild', 'esbuild'),
-    // The second runs in threads, which are started from a file of their own.
-    ...['src/cli/posthorn.ts', 'src/render/render-thread.ts'].filter((entry) => existsSync(join(root, entry))),
-    ...['--bundle', '--platform=node', '--format=esm', '--target=node20', '--sourcemap', '--log-level=warning'],
-    ...packagesApart(root).map((name) => `--external:${name}`),
-    '--outbase=src',
-    `--outdir=${into}`,
+  commands: (root, into) => [
+    [
+      ...binOf(root, 'esbuild', 'esbuild'),
+      // The second runs in threads, which are started from a file of their own.
+      ...['src/cli/posthorn.ts', 'src/render/render-thread.ts'].filter((entry) => existsSync(join(root, entry))),
+      ...['--bundle', '--platform=node', '--format=esm', '--target=node20', '--sourcemap', '--log-level=warning'],
+      ...packagesApart(root).map((name) => `--external:${name}`),
+      '--outbase=src',
+      `--outdir=${into}`,
+    ],
+    ...(existsSync(join(root, 'inbox')) ? inboxCommands(root, join(into, 'inbox')) : []),
   ],
   saying: 'Building …',
   failing: 'The build failed',
-  sources: (root) => below(root, 'src').filter((path) => !path.endsWith('.test.ts')),
-  copied: (path) => !isTypeScript(path),
+  sources: (root) =>
+    ['src', 'inbox'].flatMap((folder) => below(root, folder)).filter((path) => !path.endsWith('.test.ts')),
+  copied: (path) => path.startsWith('src') && !isTypeScript(path),
 }
 const tests = {
   recipe: 'posthorn tests 1',
   folder: '.tests',
   rootDir: '.',
-  command: (root, into) => [...binOf(root, 'typescript', 'tsc'), '-p', 'tsconfig.tests.json', '--outDir', into],
+  commands: (root, into) => [[...binOf(root, 'typescript', 'tsc'), '-p', 'tsconfig.tests.json', '--outDir', into]],
   saying: 'Compiling the tests …',
   failing: 'Compiling the tests failed',
   sources: (root) =>
@@ -107,6 +111,19 @@ export function binOf(root, packageName, binName) {
   const file = join(folder, typeof bin === 'string' ? bin : bin[binName])
   const isScript = /\.[cm]?js$/.test(file) || /^#!.*\bnode\b/.test(startOf(file, 128))
   return isScript ? [process.execPath, file] : [file]
+}
+
+/** What pages load: the element as a script, and the client as a module. */
+function inboxCommands(root, into) {
+  const common = ['--bundle', '--minify', '--target=es2022', '--charset=utf8', '--log-level=warning']
+  return [
+    ['element', 'element.ts', 'iife', 'inbox.js'],
+    ['client', 'index.ts', 'esm', 'client.js'],
+  ].map(([folder, file, format, name]) => [
+    ...binOf(root, 'esbuild', 'esbuild'),
+    join('inbox', folder, file),
+    ...[...common, `--format=${format}`, `--outfile=${join(into, name)}`],
+  ])
 }
 
 /** Packages that stay what they are: all but the one that comes in hundreds of files of which few are used. */
@@ -258,9 +275,9 @@ async function compile(root, outcome, sources, run) {
   mkdirSync(next)
   try {
     writeFileSync(join(next, '.gitignore'), '*\n')
-    const [command, ...args] = outcome.command(root, next)
-    const result = await run(command, args, { cwd: root })
-    if (result.code !== 0) {
+    for (const [command, ...args] of outcome.commands(root, next)) {
+      const result = await run(command, args, { cwd: root })
+      if (result.code === 0) continue
       const reason = result.error?.message ?? result.signal ?? `the compiler ended with code ${result.code}`
       throw new SetupProblem(
         `${(result.output ?? '').trimEnd()}\n\n${outcome.failing} (${reason}); ${outcome.folder} is as it was before.`,

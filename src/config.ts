@@ -58,6 +58,7 @@ export interface Config extends DatabaseConfig, ProcessConfig, SecurityConfig, T
   readonly vendor: 'platform' | 'novu'
   readonly retentionDays: number | 'off'
   readonly corsOrigins: readonly string[]
+  readonly inboxDemo: 'local' | 'on' | 'off'
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
   readonly logFormat: 'auto' | 'json' | 'pretty'
 }
@@ -302,6 +303,14 @@ export const settings: Settings = {
     shownDefault: 'none',
     defaultValue: [],
     read: webOrigins,
+  },
+  inboxDemo: {
+    variable: 'POSTHORN_INBOX_DEMO',
+    meaning:
+      'Who may open the demo inbox of Development, at `/demo/inbox` and by a session without identifiers: `local` callers on this machine, `on` everybody, `off` nobody.',
+    shownDefault: 'local',
+    defaultValue: 'local',
+    read: oneOf('local', 'on', 'off'),
   },
   logLevel: {
     variable: 'POSTHORN_LOG_LEVEL',

@@ -9,6 +9,7 @@ import { whyRoutes } from './routes/activity/why.ts'
 import { eventRoutes } from './routes/events/events.ts'
 import { simulateRoutes } from './routes/events/simulate.ts'
 import { inboxBulkRoutes } from './routes/inbox/inbox-bulk.ts'
+import { inboxEventRoutes } from './routes/inbox/inbox-events.ts'
 import { inboxNotificationRoutes } from './routes/inbox/inbox-notifications.ts'
 import { inboxPreferenceRoutes } from './routes/inbox/inbox-preferences.ts'
 import { inboxSessionRoutes } from './routes/inbox/inbox-session.ts'
@@ -99,6 +100,7 @@ export const inboxRoutes: readonly InboxRoute[] = [
   ...inboxBulkRoutes,
   ...inboxPreferenceRoutes,
   ...inboxSubscriptionRoutes,
+  ...inboxEventRoutes,
 ]
 
 export const documentedRoutes: readonly Documented[] = [...routes, ...inboxRoutes, ...dashboardSessionRoutes]

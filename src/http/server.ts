@@ -35,6 +35,8 @@ import type { JoinMetrics } from './metrics/shared-metrics.ts'
 import { installDocs } from './openapi/docs.ts'
 import { openApiDocument } from './openapi/openapi.ts'
 import type { DashboardPages } from './pages/dashboard.ts'
+import { installInboxDemo } from './pages/inbox-demo.ts'
+import { installInboxFiles } from './pages/inbox-files.ts'
 import { createProblemReply, errorBodyOf } from './problem-reply.ts'
 import type { RealtimeSources } from './realtime/install-realtime.ts'
 import { installRealtime } from './realtime/install-realtime.ts'
@@ -54,6 +56,8 @@ export interface ServerOptions {
   /** Of each subscriber's inbox, where rate limits are on; as the setting's default, where it is left out. */
   readonly inboxRatePerSecond?: number
   readonly corsOrigins: readonly string[]
+  /** Who may open the demo inbox of Development; nobody, where it is left out. */
+  readonly inboxDemo?: 'local' | 'on' | 'off'
   /** Whether full keys read the secrets of integrations; `on` where it is left out. */
   readonly revealSecrets?: 'on' | 'off'
   /** Proxies whose word is taken for where a request comes from. */
@@ -184,11 +188,16 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
     bodyBudget,
   }
   for (const route of routes) installRoute(app, route, context)
-  const inbox = { ...shared, inboxTokens: createInboxTokens(db, world), countUnsigned: createUnsignedLimit(world) }
+  const { inboxDemo = 'off' } = options
+  const mayDemo = (isLocal: boolean): boolean => inboxDemo === 'on' || (inboxDemo === 'local' && isLocal)
+  const countUnsigned = createUnsignedLimit(world)
+  const inbox = { ...shared, inboxTokens: createInboxTokens(db, world), countUnsigned, mayDemo }
   const limitReader = readerLimitOf(world, options)
   installInboxRoutes(app, inboxRoutes, inbox, limitReader)
   const trustsProxies = (options.trustedProxies?.length ?? 0) > 0
   installRealtime(app, { ...options.realtime, db, world, inboxTokens: inbox.inboxTokens, limitReader, trustsProxies })
+  installInboxFiles(app)
+  installInboxDemo(app, mayDemo)
   await installUnsubscribe(app, db, world)
   await installInboundWebhooks(app, db, world, { queue: options.queue, baseUrl: options.baseUrl })
   return app

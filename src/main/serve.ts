@@ -58,6 +58,7 @@ export async function serve(config: Config, opened: Store, place?: Place): Promi
       rateLimits: config.rateLimit === 'off' ? 'off' : rateLimitsOf(config),
       inboxRatePerSecond: config.rateLimitInboxPerSecond,
       corsOrigins: config.corsOrigins,
+      inboxDemo: config.inboxDemo,
       revealSecrets: config.revealSecrets,
       trustedProxies: config.trustedProxies,
       metricsKey: config.metricsKey,

@@ -12,6 +12,7 @@ import type { Follower, OpenedSession } from './follower.ts'
 import { endingOf } from './follower.ts'
 import type { InboxHints } from './hints.ts'
 import { look } from './look.ts'
+import type { Presence } from './presence.ts'
 
 /** Browsers open one or two for each tab. */
 const followersPerInboxMax = 100
@@ -61,13 +62,21 @@ interface Inbox {
 
 const keyOf = (environmentId: string, subscriberId: string): string => `${environmentId}/${subscriberId}`
 
-export function createHub(db: Db, world: World, hints: InboxHints, onFirst: () => void = () => {}): Hub {
-  return new InboxHub(db, world, hints, onFirst)
+export interface HubSources {
+  readonly hints: InboxHints
+  readonly presence?: Presence
+  /** The first follower has come. */
+  onFirst?(): void
+}
+
+export function createHub(db: Db, world: World, sources: HubSources): Hub {
+  return new InboxHub(db, world, sources)
 }
 
 class InboxHub implements Hub {
   readonly #db: Db
   readonly #world: World
+  readonly #presence: Presence | undefined
   readonly #onFirst: () => void
   readonly #inboxes = new Map<string, Inbox>()
   readonly #dirty = new Set<Inbox>()
@@ -78,9 +87,10 @@ class InboxHub implements Hub {
   #sweeper: NodeJS.Timeout | undefined
   #isStopped = false
 
-  constructor(db: Db, world: World, hints: InboxHints, onFirst: () => void) {
+  constructor(db: Db, world: World, { hints, presence, onFirst = () => {} }: HubSources) {
     this.#db = db
     this.#world = world
+    this.#presence = presence
     this.#onFirst = onFirst
     hints.listen((environmentId, subscriberIds) => this.#hinted(environmentId, subscriberIds))
   }
@@ -127,6 +137,7 @@ class InboxHub implements Hub {
     const inbox = known ?? { environment, subscriberId, followers: new Set(), number: 0, looks: 0, again: undefined }
     inbox.followers.add(follower)
     this.#inboxes.set(key, inbox)
+    if (known === undefined) this.#presence?.arrived(environment, subscriberId)
     this.#size += 1
     if (this.#sweeper === undefined) {
       this.#sweeper = setInterval(() => this.sweep(), sweepEveryMs)
@@ -144,6 +155,7 @@ class InboxHub implements Hub {
     if (inbox.followers.size > 0) return
     clearTimeout(inbox.again)
     this.#inboxes.delete(key)
+    if (!this.#isStopped) this.#presence?.left(environment, id)
   }
 
   #hinted(environmentId: string, subscriberIds: readonly string[] | 'all'): void {
@@ -316,5 +328,6 @@ class InboxHub implements Hub {
     }
     await this.#working
     await this.#sweeping
+    await this.#presence?.stop()
   }
 }

@@ -51,6 +51,7 @@ export interface TestAppOptions {
   readonly rateLimits?: RateLimits | 'off'
   readonly vendor?: 'platform' | 'novu'
   readonly corsOrigins?: readonly string[]
+  readonly inboxDemo?: 'local' | 'on' | 'off'
   readonly revealSecrets?: 'on' | 'off'
   readonly trustedProxies?: readonly string[]
   readonly metricsKey?: string
@@ -96,6 +97,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   const app = await createServer(given, world, {
     rateLimits: options.rateLimits ?? 'off',
     corsOrigins: options.corsOrigins ?? [],
+    inboxDemo: options.inboxDemo ?? 'off',
     revealSecrets: options.revealSecrets ?? 'on',
     trustedProxies: options.trustedProxies ?? [],
     metricsKey: options.metricsKey,

@@ -48,6 +48,16 @@ const exemptions: readonly Exemption[] = [
     within: 'sweepDashboard',
     reason: 'sweeps expired sessions and links of all environments',
   },
+  {
+    file: 'src/store/people/presence.ts',
+    within: 'findDeadPresence',
+    reason: 'rows of lost processes of all environments',
+  },
+  {
+    file: 'src/store/people/presence.ts',
+    within: 'deleteDeadProcesses',
+    reason: 'processes serve all environments',
+  },
   { file: 'src/store/operate/counts.ts', within: 'sweepCounts', reason: 'sweeps old counts of all environments' },
 ]
 

@@ -2,6 +2,7 @@
 // ahead.
 import type { Db } from '../../db/sql.ts'
 import type { RetentionDays } from '../../domain/operate/retention.ts'
+import { sweepPresence } from '../../record/record-presence.ts'
 import type { SweptFiles } from '../../store/events/attachments.ts'
 import { sweepAttachments } from '../../store/events/attachments.ts'
 import { sweepThrottleWindows } from '../../store/events/throttle-windows.ts'
@@ -40,6 +41,7 @@ export async function sweep(db: Db, world: World, signal?: AbortSignal): Promise
       total += count
     }
   }
+  total += await sweepPresence(db, world.now())
   return total + (await sweepOldAttachments(db, world, signal)) + (await sweepOldCounts(db, world, signal))
 }
 

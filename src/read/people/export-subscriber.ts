@@ -13,7 +13,8 @@ import { findNotificationsOf } from '../../store/events/notifications.ts'
 import { openAddresses } from '../../store/messages/addresses.ts'
 import { findChannels } from '../../store/people/subscriber-channels.ts'
 import type { SubscriberRow } from '../../store/people/subscribers.ts'
-import { findEveryoneNamed, subscriberOf } from '../../store/people/subscribers.ts'
+import { findEveryoneNamed } from '../../store/people/former-subscribers.ts'
+import { subscriberOf } from '../../store/people/subscribers.ts'
 import { findSuppressedOrHidden } from '../../store/people/suppressions.ts'
 
 /** Raised when a line means something else than before; new kinds and members may come without. */
