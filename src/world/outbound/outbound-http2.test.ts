@@ -1,7 +1,7 @@
 // Calls by HTTP/2 against real servers on the loopback: many by one connection, and what each failure says.
 import assert from 'node:assert/strict'
 import { createServer as createHttpServer } from 'node:http'
-import type { ServerHttp2Stream } from 'node:http2'
+import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import { constants } from 'node:http2'
 import { createServer as createHttpsServer } from 'node:https'
 import type { Socket } from 'node:net'
@@ -123,6 +123,11 @@ test('a thousand calls at once go by one connection, and the next thousand by th
   assert.equal(sessions.length, 1)
 })
 
+const pinged = (session: ServerHttp2Session): Promise<void> =>
+  new Promise((resolve, reject) => {
+    session.ping((error) => (error === null ? resolve() : reject(error)))
+  })
+
 test('a full connection gets a second one, up to four, and what is beyond them waits', async (t) => {
   const waiting: ServerHttp2Stream[] = []
   const { port, sessions } = await startHttp2Server(
@@ -133,11 +138,13 @@ test('a full connection gets a second one, up to four, and what is beyond them w
   )
   const calls = Array.from({ length: 10 }, (_, index) => byHttp2(post(port, `/${index}`)))
   while (waiting.length < 8) await new Promise((resolve) => setTimeout(resolve, 5))
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  // Whatever the client had sent before would be here before its answer to a ping.
+  await Promise.all(sessions.map(pinged))
   assert.equal(waiting.length, 8)
   assert.equal(sessions.length, 4)
   const late = failure('not-sent', byHttp2(post(port, '/late'), { timeoutMs: 30 }))
   assert.match(await late, /did not answer within 30 ms/)
+  assert.deepEqual([waiting.length, sessions.length], [8, 4])
   while (waiting.length > 0) {
     for (const stream of waiting.splice(0)) answers(stream)
     await new Promise((resolve) => setTimeout(resolve, 20))
@@ -323,13 +330,18 @@ test('a connection that was quiet is asked before a call goes by it, so that the
 
 test('an idle connection is closed after a minute, and the next call makes another', async (t) => {
   t.mock.timers.enable({ apis: ['Date', 'setInterval'], now: Date.now() })
+  let streamEnded: Promise<unknown> = Promise.resolve()
   const { port, sessions } = await startHttp2Server(t, certificate, (server) => {
-    server.on('stream', (stream) => answers(stream))
+    server.on('stream', (stream) => {
+      streamEnded = new Promise((resolve) => stream.once('close', resolve))
+      answers(stream)
+    })
   })
   await byHttp2(post(port))
   const closed = new Promise((resolve) => sessions[0]?.once('close', resolve))
-  // The stream closes a moment after its answer is there.
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  // The stream closes a moment after its answer is there: on this side first, and on the other before it answers a ping.
+  await streamEnded
+  await Promise.all(sessions.map(pinged))
   for (let seconds = 0; seconds < 60; seconds += 10) {
     assert.equal(sessions[0]?.closed, false)
     t.mock.timers.tick(10_000)
