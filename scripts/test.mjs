@@ -6,18 +6,15 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { affectedTests, changedFiles, readCode } from './changed-tests.mjs'
-import { runScript, runToEnd, SetupProblem, startChild, stopChild, unlessInterrupted, within } from './child.mjs'
+import { runScript, runToEnd, SetupProblem, unlessInterrupted } from './child.mjs'
 import { ensureBuilt, ensureInstalled, ensureTestsCompiled, projectRoot } from './ensure.mjs'
+import { compiled, startCluster, stopCluster, testEnvironment } from './test-cluster.mjs'
 import { planOf } from './test-plan.mjs'
 
 /** Node counts a whole file as one test too, so this bounds the slowest file, not only the slowest test. */
 const testTimeoutMs = 5 * 60_000
-/** initdb takes a second or two; a loaded machine may need a minute. */
-const clusterStartMs = 90_000
-const clusterStopMs = 15_000
 /** One more than there are processors: of the tests that start services one nearly always waits. */
 const processesAtOnce = availableParallelism() + 1
-const clusterMain = 'test/support/cluster-main.ts'
 
 await runScript(async () => {
   const args = process.argv.slice(2)
@@ -68,11 +65,6 @@ function changedTests(filters) {
   return files
 }
 
-/** Where ensureTestsCompiled put it. The sources are what is listed, so nothing runs of which there is no source. */
-function compiled(path) {
-  return `.tests/${path.replace(/\.ts$/, '.js')}`
-}
-
 /** What Node's test runner is given for a process: a file written for this run that names the test files. */
 function entryOf(folder, paths, index) {
   const files = paths.map((path) => ({ name: path, url: pathToFileURL(join(projectRoot, compiled(path))).href }))
@@ -89,41 +81,4 @@ function testFilesBelow(folder) {
     if (entry.isDirectory()) return testFilesBelow(path)
     return entry.name.endsWith('.test.ts') ? [path] : []
   })
-}
-
-// Started from within a test, the runner would take itself for a child of that run and print for machines only.
-function testEnvironment() {
-  const { NODE_TEST_CONTEXT: _context, ...environment } = process.env
-  return environment
-}
-
-/** Shielded from our signals: the tests have to end before the database they use. */
-function startCluster() {
-  if (!existsSync(join(projectRoot, clusterMain))) throw new SetupProblem(`${clusterMain} is missing.`)
-  const cluster = startChild(process.execPath, ['--enable-source-maps', compiled(clusterMain)], {
-    shielded: true,
-    cwd: projectRoot,
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  cluster.child.stdin.on('error', () => {})
-  return { ...cluster, ready: clusterReady(cluster) }
-}
-
-async function clusterReady({ child, ended }) {
-  let text = ''
-  const firstLine = new Promise((resolve) => {
-    child.stdout.setEncoding('utf8').on('data', (chunk) => {
-      text += chunk
-      if (text.includes('\n')) resolve()
-    })
-  })
-  const answered = await within(clusterStartMs, Promise.race([firstLine, ended]))
-  if (!answered) throw new SetupProblem(`The test database did not start within ${clusterStartMs / 1000} s.`)
-  if (!text.includes('\n')) throw new SetupProblem('The test database did not start; what it said is above.')
-  return text.slice(0, text.indexOf('\n'))
-}
-
-async function stopCluster({ child, ended }) {
-  child.stdin.end()
-  if (!(await within(clusterStopMs, ended))) await stopChild({ child, ended }, clusterStopMs)
 }

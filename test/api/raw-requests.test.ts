@@ -89,16 +89,11 @@ test('a body on GET is passed over, and the next request of the connection is un
   )
 })
 
-test('bytes beyond ASCII in a path: those of a control are 400, others name nothing', async () => {
+test('bytes that a path cannot have are 400, never a fault', async () => {
   const start = Buffer.from('GET /v1/tenants/')
   const end = Buffer.from(head('').replace(/^ /, ' '))
-  for (const [bytes, status] of [
-    [[0xff], 404],
-    [[0xc3, 0xa4], 404],
-    [[0x01], 400],
-    [[0x7f], 400],
-  ] as const) {
-    assertError(await sendRaw(port, Buffer.concat([start, Buffer.from(bytes), end])), status)
+  for (const bytes of [[0xff], [0xc3, 0xa4], [0x01], [0x7f]]) {
+    assertError(await sendRaw(port, Buffer.concat([start, Buffer.from(bytes), end])), 400)
   }
 })
 

@@ -5,6 +5,7 @@ import { idsOfMessages, jobIdOf, momentOfId } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { grouped } from '../../domain/grouped.ts'
 import type { Envelope } from '../../domain/messages/message.ts'
+import { nilId } from '../../domain/nil-id.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
 import type { SuppressionChannel } from '../../domain/people/suppression.ts'
 import { comparedAddress } from '../../domain/people/suppression.ts'
@@ -116,7 +117,6 @@ function listed(channel: SuppressionChannel, address: string | null) {
   return address === null ? [] : [{ channel, address: comparedAddress(channel, address) }]
 }
 
-const nilId = '00000000-0000-0000-0000-000000000000'
 
 async function topicPage(
   db: Sql,

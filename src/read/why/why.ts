@@ -2,7 +2,7 @@
 import type { Sql, Statement } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Channel } from '../../domain/delivery/integration.ts'
-import { channels } from '../../domain/delivery/integration.ts'
+import { isChannel } from '../../domain/delivery/integration.ts'
 import type { JobState, JobStatus } from '../../domain/delivery/job.ts'
 import { endedStatuses } from '../../domain/delivery/job.ts'
 import { firstIdAt, idsOfMessages, jobIdOf, momentOfId } from '../../domain/derived-id.ts'
@@ -281,8 +281,6 @@ function windowData(state: JobState, window: WindowRow | undefined): Data {
     ...(window?.closed_at ? { windowClosedAt: window.closed_at.toISOString() } : {}),
   }
 }
-
-const isChannel = (type: string): boolean => (channels as readonly string[]).includes(type)
 
 /** What the subscriber got, and the first step that did not do what it was to do. */
 function summaryOf(steps: readonly WhyStep[]): string {

@@ -1,5 +1,6 @@
 // The active integrations of an environment, opened once a version: their secrets are not unsealed for every batch.
 import type { Sql } from '../../db/sql.ts'
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { Integration } from '../../domain/delivery/integration.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
@@ -19,12 +20,11 @@ interface Kept {
 }
 
 export function createIntegrations(sealer: Sealer): Integrations {
-  const kept = new Map<string, Kept>()
+  const kept = new BoundedMap<string, Kept>(environmentsMax)
   return {
     active: async (db, environment, { integrations: stamp, captures }) => {
       const known = kept.get(environment.id)
       if (known?.stamp === stamp && known.captures === captures) return known.integrations
-      if (kept.size >= environmentsMax) kept.clear()
       const opened = await listIntegrations(db, sealer, environment, { activeOnly: true })
       const integrations = captures ? opened.map(capturing) : opened
       kept.set(environment.id, { stamp, captures, integrations })

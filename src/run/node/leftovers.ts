@@ -1,6 +1,7 @@
 // What dead nodes left in hand, made due again: the leases of one of them, or everything where nobody else can be at work.
 import type { Clock } from '../../db/clock.ts'
 import type { Db, Sql } from '../../db/sql.ts'
+import { nilId } from '../../domain/nil-id.ts'
 import { everyLease } from '../../queue/lease-source.ts'
 import type { DeadNode, QueueTable } from '../../queue/leases.ts'
 import { freeLeases } from '../../queue/leases.ts'
@@ -20,12 +21,10 @@ export interface LeftoverParts {
   readonly queues: readonly QueueTable[]
 }
 
-/** No node has this id: all are others. */
-const noNode = '00000000-0000-0000-0000-000000000000'
-
 /** No other process works on this database: every node in its tables is dead, and nothing is in anybody's hands. */
 export async function clearLeftovers(parts: LeftoverParts): Promise<void> {
-  await parts.db.transaction((tx) => endAllOthers(tx, noNode))
+  // No node has this id: all are others.
+  await parts.db.transaction((tx) => endAllOthers(tx, nilId))
   await freeEverything({ ...parts, heartbeatDb: parts.db })
 }
 
