@@ -5,7 +5,7 @@ const aloneFolders = ['bench', 'browser', 'db', 'docs', 'fault', 'fuzz', 'simula
 /** The line by which a file asks for a process of its own, with the reason. */
 const aloneLine = /^\/\/ Runs in a process of its own: /m
 /** Enough to load the service's modules seldom; few enough that a process ends long before the time a file may take. */
-const filesPerBatch = 14
+const filesPerBatch = 12
 
 /** Whether a test file has a process of its own. */
 export const runsAlone = (path, text) =>

@@ -11,8 +11,8 @@ import { ensureBuilt, ensureInstalled, ensureTestsCompiled, projectRoot } from '
 import { compiled, startCluster, stopCluster, testEnvironment } from './test-cluster.mjs'
 import { planOf } from './test-plan.mjs'
 
-/** Node counts a whole file as one test too, so this bounds the slowest file, not only the slowest test. */
-const testTimeoutMs = 5 * 60_000
+/** Node counts a whole process as one test too, so this bounds the slowest group of files, not only the slowest test. */
+const testTimeoutMs = 10 * 60_000
 /** One more than there are processors: of the tests that start services one nearly always waits. */
 const processesAtOnce = availableParallelism() + 1
 

@@ -76,7 +76,8 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   const productionKey = 'test-key-of-production'
   await ensureFirstStart(db, world, { development: developmentKey, production: productionKey })
   const given = options.faulty?.(db) ?? db
-  const pipeline = createTestPipeline(given, world, { clock })
+  const looks = options.faulty === undefined && skewMs === undefined && options.works === undefined
+  const pipeline = createTestPipeline(given, world, { clock, ...(looks ? { quietDb: db } : {}) })
   if (options.works === true) pipeline.workers.jobs.start()
   const app = await createServer(given, world, {
     rateLimits: options.rateLimits ?? 'off',

@@ -20,11 +20,11 @@ const noText = (): string => ''
 const many = (folder: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${folder}/${String(index).padStart(3, '0')}.test.ts`)
 
-test('every file is run once, and no process has more than fourteen', () => {
+test('every file is run once, and no process has more than twelve', () => {
   const paths = [...many('src/domain', 100), ...many('test/api', 50), ...many('test/fault', 9)]
   const plan = planOf(paths, noText, 3)
   assert.deepEqual(plan.flat().sort(), [...paths].sort())
-  assert.equal(Math.max(...plan.map((files) => files.length)), 14)
+  assert.equal(Math.max(...plan.map((files) => files.length)), 12)
 })
 
 test('files that start processes run alone, and so does one that asks for it; they are spread over the run', () => {

@@ -1,7 +1,7 @@
 // Calls by HTTP/2 against real servers on the loopback: many by one connection, and what each failure says.
 import assert from 'node:assert/strict'
 import { createServer as createHttpServer } from 'node:http'
-import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
+import type { ServerHttp2Stream } from 'node:http2'
 import { constants } from 'node:http2'
 import { createServer as createHttpsServer } from 'node:https'
 import type { Socket } from 'node:net'
@@ -9,7 +9,7 @@ import { connect as connectTcp, createServer as createTcpServer } from 'node:net
 import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import { createServer as createTlsServer } from 'node:tls'
-import { listenOnLoopback, makeServerCertificate, startHttp2Server } from '../../../test/support/outbound-tls.ts'
+import { listenOnLoopback, makeServerCertificate, pinged, startHttp2Server } from '../../../test/support/outbound-tls.ts'
 import type { OutboundAnswer, OutboundOptions, OutboundRequest, World } from '../world.ts'
 import type { ResolveName } from './address-guard.ts'
 import type { OutboundFailure } from './outbound-error.ts'
@@ -123,11 +123,6 @@ test('a thousand calls at once go by one connection, and the next thousand by th
   assert.equal(sessions.length, 1)
 })
 
-const pinged = (session: ServerHttp2Session): Promise<void> =>
-  new Promise((resolve, reject) => {
-    session.ping((error) => (error === null ? resolve() : reject(error)))
-  })
-
 test('a full connection gets a second one, up to four, and what is beyond them waits', async (t) => {
   const waiting: ServerHttp2Stream[] = []
   const { port, sessions } = await startHttp2Server(
@@ -140,8 +135,7 @@ test('a full connection gets a second one, up to four, and what is beyond them w
   while (waiting.length < 8) await new Promise((resolve) => setTimeout(resolve, 5))
   // Whatever the client had sent before would be here before its answer to a ping.
   await Promise.all(sessions.map(pinged))
-  assert.equal(waiting.length, 8)
-  assert.equal(sessions.length, 4)
+  assert.deepEqual([waiting.length, sessions.length], [8, 4])
   const late = failure('not-sent', byHttp2(post(port, '/late'), { timeoutMs: 30 }))
   assert.match(await late, /did not answer within 30 ms/)
   assert.deepEqual([waiting.length, sessions.length], [8, 4])
@@ -340,8 +334,7 @@ test('an idle connection is closed after a minute, and the next call makes anoth
   await byHttp2(post(port))
   const closed = new Promise((resolve) => sessions[0]?.once('close', resolve))
   // The stream closes a moment after its answer is there: on this side first, and on the other before it answers a ping.
-  await streamEnded
-  await Promise.all(sessions.map(pinged))
+  await streamEnded.then(() => Promise.all(sessions.map(pinged)))
   for (let seconds = 0; seconds < 60; seconds += 10) {
     assert.equal(sessions[0]?.closed, false)
     t.mock.timers.tick(10_000)
