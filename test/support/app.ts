@@ -50,6 +50,7 @@ export interface TestAppOptions {
   readonly revealSecrets?: 'on' | 'off'
   readonly trustedProxies?: readonly string[]
   readonly metricsKey?: string
+  /** Off unless said: installing them takes half the time that an app takes. */
   readonly docs?: 'on' | 'off'
   readonly bodyBudget?: BodyBudget
   /** Share the database of another app, as a second node would. */
@@ -85,7 +86,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     revealSecrets: options.revealSecrets ?? 'on',
     trustedProxies: options.trustedProxies ?? [],
     metricsKey: options.metricsKey,
-    docs: options.docs ?? 'on',
+    docs: options.docs ?? 'off',
     vendor: options.vendor ?? 'platform',
     ...(options.bodyBudget === undefined ? {} : { bodyBudget: options.bodyBudget }),
     baseUrl: 'http://localhost:3000',
