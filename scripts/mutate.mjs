@@ -14,7 +14,8 @@ import { startCluster, stopCluster, testEnvironment } from './test-cluster.mjs'
 const usualPaths = ['src/record', 'src/queue', 'src/deliver', 'src/accept', 'src/store/jobs']
 /** Which tests are asked: those that drive the whole pipeline in process, and the units. Plans and sweeps take too long. */
 const asked = /^(?:src\/(?:record|queue|deliver|accept|run)\/|test\/flow\/|test\/store\/(?!.*plans))/
-const tooLong = /year|cancel-random|simulate|fan-out|retention|counts|capture|cancel-large|node-life|crash-loops|broadcast/
+const tooLong =
+  /year|cancel-random|simulate|fan-out|retention|counts|capture|cancel-large|node-life|crash-loops|broadcast/
 const processesAtOnce = 2
 /** So much of the tests that run a place is asked, by what they took when they were measured. */
 const askedMsMax = 30_000
@@ -159,7 +160,9 @@ async function tryAll(mutants, coverage, address, endsAt) {
       const fate = result.code === 0 ? 'survived' : result.code === 'not run' ? 'not run' : 'killed'
       results.push({ ...mutant, fate })
       const by = fate === 'killed' ? ` by ${result.code === 'hangs' ? 'hanging' : result.output.split('\n')[0]}` : ''
-      console.log(`${fate}${by}\n  ${mutant.path} ${mutant.operator}: "${mutant.was}" → "${mutant.is}"\n  ${mutant.line}`)
+      console.log(
+        `${fate}${by}\n  ${mutant.path} ${mutant.operator}: "${mutant.was}" → "${mutant.is}"\n  ${mutant.line}`,
+      )
     })
   } finally {
     for (const tree of trees) rmSync(join(projectRoot, tree), { recursive: true, force: true })

@@ -70,7 +70,10 @@ function entryOf(folder, paths, index) {
   const files = paths.map((path) => ({ name: path, url: pathToFileURL(join(projectRoot, compiled(path))).href }))
   const batchUrl = pathToFileURL(join(projectRoot, 'scripts', 'test-batch.mjs')).href
   const path = join(folder, `${String(index).padStart(3, '0')}.mjs`)
-  writeFileSync(path, `import { runBatch } from '${batchUrl}'\n\nawait runBatch(${JSON.stringify(files, undefined, 2)})\n`)
+  writeFileSync(
+    path,
+    `import { runBatch } from '${batchUrl}'\n\nawait runBatch(${JSON.stringify(files, undefined, 2)})\n`,
+  )
   return path
 }
 

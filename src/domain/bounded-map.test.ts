@@ -6,10 +6,13 @@ import { BoundedMap } from './bounded-map.ts'
 test('what was set first makes room, and what is set again is the newest', () => {
   const map = new BoundedMap<string, number>(2)
   map.set('a', 1).set('b', 2).set('a', 3).set('c', 4)
-  assert.deepEqual([...map], [
-    ['a', 3],
-    ['c', 4],
-  ])
+  assert.deepEqual(
+    [...map],
+    [
+      ['a', 3],
+      ['c', 4],
+    ],
+  )
   assert.equal(map.set('c', 5).size, 2)
   assert.deepEqual([...map.keys()], ['a', 'c'])
 })

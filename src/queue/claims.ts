@@ -62,9 +62,7 @@ function createLaneClaims<Row extends Leased>({ db, queue, clock, onExpired }: C
     const left = limit - claimed.length
     // From the beginning again: those before the cursor have waited as well.
     if (left > 0 && from !== nilId) {
-      claimed.push(
-        ...(await claimDue<Row>(db, queue, clock, { ...claim, limit: left, afterEnvironment: nilId })),
-      )
+      claimed.push(...(await claimDue<Row>(db, queue, clock, { ...claim, limit: left, afterEnvironment: nilId })))
     }
     const expired = claimed.filter(({ wasLeased }) => wasLeased).length
     if (expired > 0) onExpired?.(expired)

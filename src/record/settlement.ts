@@ -1,7 +1,7 @@
 // A settlement: everything that follows from a decision on one job, to be written in one transaction.
 import type { JoinDigest, TakeThrottle } from '../domain/delivery/decision.ts'
-import { over } from '../domain/delivery/due.ts'
 import type { Due } from '../domain/delivery/due.ts'
+import { over } from '../domain/delivery/due.ts'
 import type { Job, JobState, JobStatus } from '../domain/delivery/job.ts'
 import type { StoredDetail } from '../domain/insight/execution-detail.ts'
 import type { NewMessage } from '../store/messages/insert.ts'

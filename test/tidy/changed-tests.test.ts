@@ -82,7 +82,9 @@ test('in this project a scripted mail server affects few tests, and the database
   const ofScript = affectedTests(texts, ['test/support/smtp-script.ts'])
   assert.ok(ofScript.length < tests.length / 5, `${ofScript.length} of ${tests.length}`)
   const ofDatabase = new Set(affectedTests(texts, ['src/db/connect.ts']))
-  const left = tests.filter((path) => /^test\/(?:api|flow|store|fault|db|upgrade)\//.test(path) && !ofDatabase.has(path))
+  const left = tests.filter(
+    (path) => /^test\/(?:api|flow|store|fault|db|upgrade)\//.test(path) && !ofDatabase.has(path),
+  )
   assert.ok(left.length <= 10, left.join('\n'))
 })
 
@@ -90,7 +92,10 @@ test('what has changed is what differs from main, committed or not, with files t
   const root = mkdtempSync(join(tmpdir(), 'posthorn-changed-'))
   t.after(() => rmSync(root, { recursive: true, force: true }))
   const git = (...args: string[]) =>
-    execFileSync('git', ['-c', 'user.name=T', '-c', 'user.email=t@example.org', ...args], { cwd: root, stdio: 'ignore' })
+    execFileSync('git', ['-c', 'user.name=T', '-c', 'user.email=t@example.org', ...args], {
+      cwd: root,
+      stdio: 'ignore',
+    })
   const put = (path: string, text: string): void => {
     mkdirSync(dirname(join(root, path)), { recursive: true })
     writeFileSync(join(root, path), text)

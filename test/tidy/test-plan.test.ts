@@ -60,7 +60,10 @@ function ran(t: TestContext, files: Readonly<Record<string, string>>) {
     return { name, url: pathToFileURL(path).href }
   })
   const main = join(folder, 'main.mjs')
-  writeFileSync(main, `import { runBatch } from '${scriptUrl('test-batch.mjs')}'\nawait runBatch(${JSON.stringify(listed)})`)
+  writeFileSync(
+    main,
+    `import { runBatch } from '${scriptUrl('test-batch.mjs')}'\nawait runBatch(${JSON.stringify(listed)})`,
+  )
   const { NODE_TEST_CONTEXT: _context, ...env } = process.env
   const { status, stdout } = spawnSync(process.execPath, ['--test-reporter=tap', main], { env, encoding: 'utf8' })
   return { status, stdout, notes: readFileSync(notes, 'utf8').trim() }

@@ -117,7 +117,6 @@ function listed(channel: SuppressionChannel, address: string | null) {
   return address === null ? [] : [{ channel, address: comparedAddress(channel, address) }]
 }
 
-
 async function topicPage(
   db: Sql,
   environment: Environment,

@@ -130,7 +130,11 @@ export function callSettled(
     outcome.kind === 'busy' ? nextCallAt(calls, { now, random, retryAfterMs: outcome.retryAfterMs }) : undefined
   if (again !== undefined) {
     const raw = { ...outcome.told, attempt: calls, nextAttemptAt: again.toISOString() }
-    return settles(job, 'running', { due: until(again), state, details: [detail(now, 'callBusy', { raw, isRetry: true })] })
+    return settles(job, 'running', {
+      due: until(again),
+      state,
+      details: [detail(now, 'callBusy', { raw, isRetry: true })],
+    })
   }
   const details = [detail(now, 'callFailed', { raw: { ...outcome.told, attempt: calls }, isRetry })]
   return { ...failed(facts, { details, stops: !decision.continueOnFailure }, now), state }

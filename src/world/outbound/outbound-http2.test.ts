@@ -9,7 +9,12 @@ import { connect as connectTcp, createServer as createTcpServer } from 'node:net
 import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import { createServer as createTlsServer } from 'node:tls'
-import { listenOnLoopback, makeServerCertificate, pinged, startHttp2Server } from '../../../test/support/outbound-tls.ts'
+import {
+  listenOnLoopback,
+  makeServerCertificate,
+  pinged,
+  startHttp2Server,
+} from '../../../test/support/outbound-tls.ts'
 import type { OutboundAnswer, OutboundOptions, OutboundRequest, World } from '../world.ts'
 import type { ResolveName } from './address-guard.ts'
 import type { OutboundFailure } from './outbound-error.ts'
