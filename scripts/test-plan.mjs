@@ -15,7 +15,7 @@ export const runsAlone = (path, text) =>
 export function planOf(paths, textOf, processesAtOnce) {
   const alone = paths.filter((path) => runsAlone(path, textOf(path)))
   const together = paths.filter((path) => !alone.includes(path))
-  // A handful of files is shared out among all processes: nobody wants to wait for one of them.
+  // A handful of files is shared out among all processes: no one wants to wait for one of them.
   const size = Math.max(1, Math.min(filesPerBatch, Math.ceil(together.length / processesAtOnce)))
   const batches = []
   for (let start = 0; start < together.length; start += size) batches.push(together.slice(start, start + size))

@@ -2,7 +2,7 @@
 import { BoundedMap } from '../domain/bounded-map.ts'
 
 export interface TokenDeaths {
-  /** One more call that told whether its device is there. */
+  /** One more call that reported whether its device exists. */
   note(integrationId: string, isDead: boolean): void
   /** Whether its word on a device can be believed. */
   mayPrune(integrationId: string): boolean

@@ -2,6 +2,9 @@
 import type { FastifyInstance } from 'fastify'
 import { resolveChannels } from '../accept/write-events.ts'
 import type { Config } from '../config.ts'
+import type { Connection } from '../db/connect.ts'
+import type { Hearing } from '../db/hearing.ts'
+import { startHearing } from '../db/hearing.ts'
 import { openSession } from '../db/session.ts'
 import { linkBaseOf } from '../domain/preferences/unsubscribe-token.ts'
 import { prepareDrain } from '../http/drain.ts'
@@ -11,13 +14,15 @@ import { StartError } from '../manage/operate/first-start.ts'
 import { startHousekeeping } from '../manage/operate/housekeeping.ts'
 import { closeSmtpPools } from '../providers/email/smtp.ts'
 import { hintChannel } from '../queue/hint.ts'
+import type { InboxHints } from '../realtime/hints.ts'
+import { createInboxHints, inboxHintChannel } from '../realtime/hints.ts'
 import { createRenderer } from '../render/renderer.ts'
 import type { StartedWorker } from '../run/start-worker.ts'
 import { acceptingQueue, startWorker } from '../run/start-worker.ts'
 import type { World } from '../world/world.ts'
 import type { Store } from './store.ts'
 
-/** Longer, and the start goes on without: /ready tells the truth. */
+/** After this long, startup continues without it: /ready reports the truth. */
 const workerWaitMs = 3_000
 const workerLookMs = 10
 
@@ -38,8 +43,11 @@ export interface Place {
 }
 
 /** Closes the store where it cannot. */
-export async function serve(config: Config, store: Store, place?: Place): Promise<Serving> {
-  const { db, world } = store
+export async function serve(config: Config, opened: Store, place?: Place): Promise<Serving> {
+  const hints = createInboxHints(opened.db, opened.world.newId(opened.world.now()))
+  const world: World = { ...opened.world, inboxHint: hints.report }
+  const store: Store = { ...opened, world }
+  const { db, direct } = store
   let worker: StartedWorker | undefined
   try {
     const started = config.role === 'api' ? undefined : workerOf(config, store, place)
@@ -55,7 +63,7 @@ export async function serve(config: Config, store: Store, place?: Place): Promis
       docs: config.docs,
       vendor: config.vendor,
       retentionDays: config.retentionDays,
-      // Relative, unless told otherwise: the document is right wherever it is read.
+      // Relative unless set otherwise: the document is then valid wherever it is read.
       baseUrl: config.baseUrl ?? '/',
       queue: started?.queue ?? acceptingQueue(db),
       decideAtOnce: started?.decideAtOnce,
@@ -64,6 +72,10 @@ export async function serve(config: Config, store: Store, place?: Place): Promis
       ...(started === undefined ? {} : { workerIsReady: started.isReady }),
       healthOnly: config.role === 'worker',
       poolUsage: () => store.pools.usage(),
+      realtime: {
+        hints,
+        ...(direct === undefined ? {} : { hear: (onOpened) => hearInboxHints(world, direct, hints, onOpened) }),
+      },
       oneOf: place,
     })
     const drain = prepareDrain(server, world.log)
@@ -89,7 +101,13 @@ export async function serve(config: Config, store: Store, place?: Place): Promis
   }
 }
 
-/** A worker shows that it lives within milliseconds: whoever is told that the service runs finds it ready. */
+/** On a separate connection, once a client streams an inbox from here. */
+function hearInboxHints(world: World, direct: Connection, hints: InboxHints, onOpened: () => void): Hearing {
+  const open = () => openSession(direct, { channel: inboxHintChannel, onNotification: hints.hear })
+  return startHearing({ world, openSession: open, onOpened })
+}
+
+/** A worker shows that it is alive within milliseconds: whoever learns that the service runs finds it ready. */
 async function awaitWorker(worker: StartedWorker, world: World): Promise<void> {
   for (let waitedMs = 0; waitedMs < workerWaitMs && !worker.isReady(); waitedMs += workerLookMs) {
     await world.sleep(workerLookMs)
@@ -126,8 +144,8 @@ async function listen(server: FastifyInstance, { port, host }: Config): Promise<
     if (code === undefined) throw error
     throw new StartError(
       code === 'EADDRINUSE'
-        ? `Port ${port} on ${host} is in use by another program. Stop that one, or set PORT to another port (0 takes a free one).`
-        : `Cannot listen on port ${port} of ${host}: ${message}. Set PORT and HOST to others.`,
+        ? `Port ${port} on ${host} is in use by another program. Stop that program, or set PORT to another port (0 selects a free one).`
+        : `Cannot listen on port ${port} of ${host}: ${message}. Change PORT or HOST.`,
     )
   }
 }

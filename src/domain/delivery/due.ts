@@ -5,7 +5,7 @@ interface Leased {
   readonly kind: 'leased'
 }
 
-/** In nobody's hands, and not before then. */
+/** Not leased, and not due before then. */
 interface Until {
   readonly kind: 'until'
   readonly at: Date

@@ -59,7 +59,7 @@ export interface Message {
   readonly tags: readonly string[]
   readonly severity: Severity
   readonly contextKeys: readonly string[]
-  /** Whether it was kept instead of sent, or made by a test of its workflow. */
+  /** Whether it was captured instead of sent, or created by a workflow test. */
   readonly isTest: boolean
 }
 
@@ -114,6 +114,13 @@ export interface InboxAction {
   readonly isCompleted: boolean
   /** Where pressing it leads. */
   readonly redirect?: InboxRedirect
+}
+
+/** What sockets of public inbox clients carry. */
+export interface SocketMessage extends Omit<Message, 'payload' | 'overrides' | 'subscriber' | 'template'> {
+  readonly avatar?: string
+  readonly subscriber: FeedSubscriber
+  readonly workflow: InboxNotification['workflow']
 }
 
 /** What inbox clients read. */

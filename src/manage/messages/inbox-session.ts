@@ -13,6 +13,7 @@ import { changedGlobally } from '../../domain/preferences/preference.ts'
 import type { Schedule } from '../../domain/preferences/schedule.ts'
 import { badRequest, notFound, Problem } from '../../domain/problem.ts'
 import { listIntegrations } from '../../store/integrations/integrations.ts'
+import { openInbox } from '../../store/messages/inbox-changes.ts'
 import { revokeSessions } from '../../store/messages/inbox-sessions.ts'
 import { findSigningKeys } from '../../store/operate/api-keys.ts'
 import { findEnvironmentIdentified } from '../../store/operate/installation.ts'
@@ -39,7 +40,10 @@ export interface OpenedSession {
   readonly schedule: Schedule | undefined
 }
 
-/** `countUnsigned` is called where a hash is missing, and where somebody new is made without one; it throws where there are too many. */
+/**
+ * `countUnsigned` is called if a hash is missing, and if a subscriber is created without one; it throws if there are
+ * too many.
+ */
 export async function openSession(
   db: Db,
   world: World,
@@ -95,11 +99,15 @@ async function opened(
   const row = await ensureSubscriber(tx, world, environment, request, countNew)
   await insertContexts(tx, environment, request.contexts, now)
   const schedule = await ensureSchedule(tx, world, environment, row, request.defaultSchedule)
+  await openInbox(tx, environment, row.id)
   const contextKeys = request.contexts.map(contextKeyOf).sort()
   return { reader: { environment, id: row.id, subscriberId: row.subscriber_id, contextKeys }, schedule }
 }
 
-/** One that is known is changed only by a request that was signed, which has no `countNew`: anybody can write a name into a page. */
+/**
+ * An existing subscriber is changed only by a signed request, which has no `countNew`: anyone can write a name into a
+ * page.
+ */
 async function ensureSubscriber(
   tx: Tx,
   world: World,

@@ -4,7 +4,7 @@ import { sql } from '../../db/sql.ts'
 import { buriedFacts } from '../../domain/delivery/redrive.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { badRequest } from '../../domain/problem.ts'
-import { isIsoText } from '../../domain/time/iso-moment.ts'
+import { isIsoText } from '../../domain/time/iso-timestamp.ts'
 import type { Cursor } from '../page/cursor.ts'
 import { readCursor, writeCursor } from '../page/cursor.ts'
 import type { CursorPage, CursorQuery } from '../page/keyset-page.ts'
@@ -18,10 +18,10 @@ export interface Buried {
   readonly kind: BuriedKind
   /** What went wrong. */
   readonly reason: string
-  /** How often it was begun. */
+  /** How often it was started. */
   readonly claims: number
   readonly buriedAt: string
-  /** Of a task: what it was to do. */
+  /** For a task: its kind. */
   readonly task?: string
   readonly notificationId?: string
   readonly transactionId?: string
@@ -36,7 +36,7 @@ interface BuriedRow {
   readonly notification_id: string | null
   readonly event_id: string | null
   /** Of a task its error, of a job what was kept of its burial. */
-  readonly told: string | null
+  readonly reason: string | null
 }
 
 export type BuriedQuery = Pick<CursorQuery, 'after' | 'before' | 'limit' | 'orderDirection'> & {
@@ -132,12 +132,12 @@ function rowsOf(environment: Environment, kind: BuriedKind, { cursor, up }: Way,
   return kind === 'job'
     ? sql`
       select 'job' as kind, id, buried_at, claims, null as task, notification_id, event_id,
-        jsonb_path_query_array(details, '$[*] ? (@.code == "buried").raw')->>-1 as told
+        jsonb_path_query_array(details, '$[*] ? (@.code == "buried").raw')->>-1 as reason
       from jobs where environment_id = ${environment.id} and buried_at is not null and ${beyond}
       order by ${sorted} limit ${limit}`
     : sql`
       select 'task' as kind, id, buried_at, greatest(claims, interruptions, faults + 1) as claims, kind as task, null as notification_id,
-        coalesce(state->>'eventId', id::text) as event_id, error as told
+        coalesce(state->>'eventId', id::text) as event_id, error as reason
       from tasks where environment_id = ${environment.id} and buried_at is not null and ${beyond}
       order by ${sorted} limit ${limit}`
 }
@@ -158,7 +158,7 @@ async function findTransactions(
 }
 
 function buriedOf(row: BuriedRow, transactions: ReadonlyMap<string, string>): Buried {
-  const facts = row.kind === 'job' ? buriedFacts(row.told ?? '') : { message: row.told ?? '', claims: row.claims }
+  const facts = row.kind === 'job' ? buriedFacts(row.reason ?? '') : { message: row.reason ?? '', claims: row.claims }
   const transactionId = transactions.get(row.event_id ?? '')
   return {
     _id: row.id,

@@ -3,7 +3,7 @@
 import type { Sql, Statement } from '../../db/sql.ts'
 import { allOf, sql } from '../../db/sql.ts'
 import { badRequest } from '../../domain/problem.ts'
-import { isIsoText } from '../../domain/time/iso-moment.ts'
+import { isIsoText } from '../../domain/time/iso-timestamp.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
 import type { Contains } from './contains.ts'
 import { readCursor, writeCursor } from './cursor.ts'

@@ -10,22 +10,24 @@ import type { Queue } from '../../queue/queue.ts'
 import type { RetractedSoFar, RetractionRow } from '../../store/events/retractions.ts'
 import { advanceRetraction, lockRetraction } from '../../store/events/retractions.ts'
 import { appendDetails } from '../../store/jobs/append.ts'
-import type { MendedNotification } from '../../store/jobs/redrive.ts'
+import type { RecoverableNotification } from '../../store/jobs/redrive.ts'
 import { hasRedrivable, lockEvents, markHeld } from '../../store/jobs/redrive.ts'
 import type { Task } from '../../store/jobs/tasks.ts'
 import { advanceTask, deleteTasks, finishTasks } from '../../store/jobs/tasks.ts'
-import type { SaidMessage } from '../../store/messages/retract.ts'
-import { lockSaidOfEvent, lockSaidOfJobs, retractMessages } from '../../store/messages/retract.ts'
+import type { CountedInboxes } from '../../store/messages/inbox-changes.ts'
+import type { SentMessage } from '../../store/messages/retract.ts'
+import { findRetractableOfEvent, lockRetractable, lockRetractableOfJobs, retractMessages } from '../../store/messages/retract.ts'
 import type { World } from '../../world/world.ts'
 import type { CanceledNotification } from '../cancel/cancel-one.ts'
 import { cancelNotification, stepsOf } from '../cancel/cancel-one.ts'
 import type { CancelState } from '../cancel/cancel-page.ts'
 import { cancelPage, cancelStart } from '../cancel/cancel-page.ts'
+import { changeInboxes, changeInboxesOf } from '../change-inboxes.ts'
 
 export interface RetractedNotification extends CanceledNotification {
-  readonly removed: readonly SaidMessage[]
-  readonly sent: readonly SaidMessage[]
-  /** Whether something of it had failed that nobody can redrive from here on. */
+  readonly removed: readonly SentMessage[]
+  readonly sent: readonly SentMessage[]
+  /** Whether something in it had failed that can no longer be redriven. */
   readonly isBarred: boolean
 }
 
@@ -34,7 +36,7 @@ export async function retractNotification(
   world: World,
   environment: Environment,
   queue: Queue,
-  { notification, by }: { notification: MendedNotification; by: string },
+  { notification, by }: { notification: RecoverableNotification; by: string },
 ): Promise<RetractedNotification> {
   const { id, eventId } = notification
   const now = world.now()
@@ -52,22 +54,31 @@ export async function retractNotification(
     held.map((job) => job.id),
     [mark],
   )
-  const said = await lockSaidOfJobs(tx, environment, jobs)
+  const counted = await changeInboxes(tx, world, environment, [notification.subscriberId])
+  const said = await lockRetractableOfJobs(tx, environment, jobs)
   const jobIds = jobs.map((job) => job.id)
   const isBarred = await hasRedrivable(tx, environment, jobIds)
-  return { ...canceled, ...(await takeBack(tx, environment, { said, jobIds, by, now })), isBarred }
+  return { ...canceled, ...(await takeBack(tx, environment, { said, jobIds, by, now, counted })), isBarred }
 }
 
 interface TakenBack {
-  readonly removed: readonly SaidMessage[]
-  readonly sent: readonly SaidMessage[]
+  readonly removed: readonly SentMessage[]
+  readonly sent: readonly SentMessage[]
+}
+
+interface TakingBack {
+  readonly said: readonly SentMessage[]
+  readonly jobIds: readonly string[]
+  readonly by: string
+  readonly now: Date
+  readonly counted: CountedInboxes
 }
 
 /** Marks the jobs, also those that said nothing: none of them is redriven from here on. */
 async function takeBack(
   tx: Tx,
   environment: Environment,
-  { said, jobIds, by, now }: { said: readonly SaidMessage[]; jobIds: readonly string[]; by: string; now: Date },
+  { said, jobIds, by, now, counted }: TakingBack,
 ): Promise<TakenBack> {
   const removed = said.filter(({ channel }) => channel === 'in_app')
   const sent = said.filter(({ channel, status }) => channel !== 'in_app' && status !== 'error')
@@ -75,7 +86,7 @@ async function takeBack(
     tx,
     environment,
     removed.map((message) => message.id),
-    now,
+    { now, counted },
   )
   await deleteTasks(tx, environment, snoozed)
   const removedOf = grouped(removed, (message) => message.jobId)
@@ -91,7 +102,7 @@ async function takeBack(
   return { removed, sent }
 }
 
-/** How far taking an event back has come: first what is unsent is called off, then what was said is gone through. */
+/** The progress of retracting an event: first everything unsent is cancelled, then the sent messages are processed. */
 export interface RetractState {
   readonly cancel: CancelState | null
   readonly after: string | null
@@ -125,15 +136,17 @@ export async function retractPage(
     const advanced = await advanceRetraction(tx, environment, id, soFar, { isDone: false, now })
     return { retraction: advanced, next: { ...state, cancel: next ?? null } }
   }
-  const said = await lockSaidOfEvent(tx, environment, { eventId, after: state.after, limit: messagesPerPage })
+  const ids = await findRetractableOfEvent(tx, environment, { eventId, after: state.after, limit: messagesPerPage })
+  const counted = await changeInboxesOf(tx, world, environment, ids)
+  const said = await lockRetractable(tx, environment, ids)
   const jobIds = [...new Set(said.map((message) => message.jobId))]
-  const { removed, sent } = await takeBack(tx, environment, { said, jobIds, by, now })
-  const isDone = said.length < messagesPerPage
-  const counted: Partial<Record<Channel, number>> = { ...retraction.sent }
-  for (const { channel } of sent) counted[channel] = (counted[channel] ?? 0) + 1
-  const soFar = { ...soFarOf(retraction), removed: retraction.removed + removed.length, sent: counted }
+  const { removed, sent } = await takeBack(tx, environment, { said, jobIds, by, now, counted })
+  const isDone = ids.length < messagesPerPage
+  const sentSoFar: Partial<Record<Channel, number>> = { ...retraction.sent }
+  for (const { channel } of sent) sentSoFar[channel] = (sentSoFar[channel] ?? 0) + 1
+  const soFar = { ...soFarOf(retraction), removed: retraction.removed + removed.length, sent: sentSoFar }
   const advanced = await advanceRetraction(tx, environment, id, soFar, { isDone, now })
-  return { retraction: advanced, next: isDone ? undefined : { ...state, after: said.at(-1)?.id ?? null } }
+  return { retraction: advanced, next: isDone ? undefined : { ...state, after: ids.at(-1) ?? null } }
 }
 
 const soFarOf = ({ canceled, removed, sent }: RetractionRow): RetractedSoFar => ({ canceled, removed, sent })

@@ -13,21 +13,21 @@ export interface Integrations {
 
 const environmentsMax = 1_000
 
-interface Kept {
+interface CacheEntry {
   readonly stamp: string
   readonly captures: boolean
   readonly integrations: readonly Integration[]
 }
 
 export function createIntegrations(sealer: Sealer): Integrations {
-  const kept = new BoundedMap<string, Kept>(environmentsMax)
+  const cached = new BoundedMap<string, CacheEntry>(environmentsMax)
   return {
     active: async (db, environment, { integrations: stamp, captures }) => {
-      const known = kept.get(environment.id)
+      const known = cached.get(environment.id)
       if (known?.stamp === stamp && known.captures === captures) return known.integrations
       const opened = await listIntegrations(db, sealer, environment, { activeOnly: true })
       const integrations = captures ? opened.map(capturing) : opened
-      kept.set(environment.id, { stamp, captures, integrations })
+      cached.set(environment.id, { stamp, captures, integrations })
       return integrations
     },
   }

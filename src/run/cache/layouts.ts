@@ -31,8 +31,8 @@ export interface Wordings {
 const nothing: Wording = { layouts: undefined, translations: undefined }
 
 export function createWordings(): Wordings {
-  const layouts = createKept(readLayouts)
-  const translations = createKept(readTranslations)
+  const layouts = createCache(readLayouts)
+  const translations = createCache(readTranslations)
   return {
     for: async (db, environment, jobs, versions, stamps) => {
       const needed = needsOf(jobs, versions)
@@ -87,20 +87,20 @@ interface KeptLayouts extends EmailLayouts, Sized {
 }
 
 /** All environments together: five that are as large as they may be. Usually it is next to nothing. */
-const keptLengthMax = 5 * Math.max(textsLengthMax, layoutsMax * layoutLengthMax)
+const cachedLengthMax = 5 * Math.max(textsLengthMax, layoutsMax * layoutLengthMax)
 const environmentsMax = 1_000
 
 /** What was not asked for the longest makes room; what is larger than all room there is, is read every time. */
-export function createKept<Value extends Sized>(
+export function createCache<Value extends Sized>(
   read: (db: Sql, environment: Environment) => Promise<Value>,
-  lengthMax = keptLengthMax,
+  lengthMax = cachedLengthMax,
 ): (db: Sql, environment: Environment, stamp: string) => Promise<Value> {
   const lengths = { max: lengthMax, of: ({ value }: { value: Value }) => value.length }
-  const kept = new BoundedMap<string, { stamp: string; value: Value }>(environmentsMax, lengths)
+  const cached = new BoundedMap<string, { stamp: string; value: Value }>(environmentsMax, lengths)
   return async (db, environment, stamp) => {
-    const known = kept.get(environment.id)
+    const known = cached.get(environment.id)
     const value = known?.stamp === stamp ? known.value : await read(db, environment)
-    kept.set(environment.id, { stamp, value })
+    cached.set(environment.id, { stamp, value })
     return value
   }
 }

@@ -13,20 +13,20 @@ export interface Versions {
 const versionsMax = 2_000
 
 export function createVersions(max = versionsMax): Versions {
-  const kept = new BoundedMap<string, WorkflowVersion>(max)
+  const cached = new BoundedMap<string, WorkflowVersion>(max)
   return {
     of: async (db, environment, ids) => {
       // A batch's own: whatever is evicted meanwhile, it has all it asked for.
       const found = new Map<string, WorkflowVersion>()
       for (const id of ids) {
-        const version = kept.get(id)
+        const version = cached.get(id)
         if (version !== undefined) found.set(id, version)
       }
       const missing = [...new Set(ids)].filter((id) => !found.has(id))
       const loaded = missing.length === 0 ? [] : await findVersions(db, environment, missing)
       for (const version of loaded) {
         found.set(version.id, version)
-        kept.set(version.id, version)
+        cached.set(version.id, version)
       }
       return found
     },

@@ -1,4 +1,4 @@
-// What dead nodes left in hand, made due again: the leases of one of them, or everything where nobody else can be at work.
+// Makes the jobs of dead nodes due again: the leases of one of them, or everything if no other process can be at work.
 import type { Clock } from '../../db/clock.ts'
 import type { Db, Sql } from '../../db/sql.ts'
 import { nilId } from '../../domain/nil-id.ts'
@@ -21,7 +21,7 @@ export interface LeftoverParts {
   readonly queues: readonly QueueTable[]
 }
 
-/** No other process works on this database: every node in its tables is dead, and nothing is in anybody's hands. */
+/** No other process works on this database: every node in its tables is dead, and nothing is in flight. */
 export async function clearLeftovers(parts: LeftoverParts): Promise<void> {
   // No node has this id: all are others.
   await parts.db.transaction((tx) => endAllOthers(tx, nilId))
@@ -36,7 +36,7 @@ export async function freeEverything(parts: LeftoverParts & { readonly heartbeat
     ...everyLease,
     ...(seenFirst && { aliveAt: seenFirst }),
   })
-  if (freed + left > 0) parts.world.log.info({ freed, left }, 'What was left in hand by an earlier start is due again')
+  if (freed + left > 0) parts.world.log.info({ freed, left }, 'Jobs left over from an earlier run are due again')
 }
 
 export async function freeLeasesOf(

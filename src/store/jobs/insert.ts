@@ -3,9 +3,9 @@ import type { Clock } from '../../db/clock.ts'
 import { dueAfter, dueAt } from '../../db/due.ts'
 import type { Part } from '../../db/one-statement.ts'
 import type { Column } from '../../db/row-set.ts'
-import { listed, rowSet } from '../../db/row-set.ts'
+import { rowSet } from '../../db/row-set.ts'
 import type { Statement } from '../../db/sql.ts'
-import { json, sql } from '../../db/sql.ts'
+import { json, listed, sql } from '../../db/sql.ts'
 import type { NewDue } from '../../domain/delivery/due.ts'
 import type { JobState, JobStatus } from '../../domain/delivery/job.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -129,8 +129,8 @@ export function jobInsertions(
   settled?: Statement,
 ): Part[] {
   return kinds.flatMap((kind) => {
-    const alike = jobs.filter(kind.isOne)
-    return alike.length === 0 ? [] : [insertionOf(environment, kind, alike, insertLease, settled)]
+    const group = jobs.filter(kind.isOne)
+    return group.length === 0 ? [] : [insertionOf(environment, kind, group, insertLease, settled)]
   })
 }
 

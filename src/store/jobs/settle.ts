@@ -34,7 +34,7 @@ export function jobSettlements(
   const parts =
     kinds === undefined
       ? [settleEach(environment, settlements, time)]
-      : kinds.map((alike) => settleAlike(environment, alike, time))
+      : kinds.map((group) => settleGroup(environment, group, time))
   const named = parts.map((part, index) => ({ ...part, as: settledNames[index] ?? sql`settled_1` }))
   const ids = named.map(({ as }) => sql`select id from ${as}`)
   return [
@@ -65,8 +65,8 @@ export interface SettlingTime {
 function kindsOf(settlements: readonly JobSettlement[]): JobSettlement[][] | undefined {
   const kinds: JobSettlement[][] = []
   for (const settlement of settlements) {
-    const alike = kinds.find(([first]) => first !== undefined && areAlike(first, settlement))
-    if (alike !== undefined) alike.push(settlement)
+    const group = kinds.find(([first]) => first !== undefined && haveSameShape(first, settlement))
+    if (group !== undefined) group.push(settlement)
     else if (kinds.length === kindsMax) return undefined
     else kinds.push([settlement])
   }
@@ -74,7 +74,7 @@ function kindsOf(settlements: readonly JobSettlement[]): JobSettlement[][] | und
 }
 
 /** Those that are may be taken for different ones, should their states be deep: that costs time, and nothing else. */
-function areAlike(one: JobSettlement, other: JobSettlement): boolean {
+function haveSameShape(one: JobSettlement, other: JobSettlement): boolean {
   if (one.lease !== other.lease || one.status !== other.status || !isSameDue(one.due, other.due)) return false
   if (!isSame(one.state, other.state) || one.details.length !== other.details.length) return false
   return one.details.every((detail, place) => isSame(detail, other.details[place] ?? null))
@@ -95,12 +95,12 @@ type Settling = Omit<Part, 'as'>
 
 const timeOf = (due: Due): Date | null => (due.kind === 'until' ? due.at : null)
 
-function settleAlike(
+function settleGroup(
   environment: Environment,
-  alike: readonly JobSettlement[],
+  group: readonly JobSettlement[],
   { clock, leaseMs, now }: SettlingTime,
 ): Settling {
-  const first = alike[0] as JobSettlement
+  const first = group[0] as JobSettlement
   const isKept = first.due.kind === 'leased'
   const due = isKept
     ? sql`lease = lease, due_at = ${dueAfter(clock, leaseMs)}`
@@ -111,7 +111,7 @@ function settleAlike(
     statement: sql`
       update jobs set status = ${first.status}, ${cleared}, updated_at = ${now}, ${due}, state = ${state},
         details = details || ${json(first.details)}::jsonb
-      where environment_id = ${environment.id} and id = any(${alike.map((one) => one.id)}::uuid[])
+      where environment_id = ${environment.id} and id = any(${group.map((one) => one.id)}::uuid[])
         and lease = ${first.lease}::uuid
       returning id`,
   }

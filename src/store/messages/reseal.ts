@@ -4,7 +4,7 @@ import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { nilId } from '../../domain/nil-id.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
-import { isSealedOtherwise, sealedAnew } from '../operate/sealed-columns.ts'
+import { isSealedOtherwise, resealed } from '../operate/sealed-columns.ts'
 import { addressDigest } from './addresses.ts'
 
 /** Up to `limit` that another key sealed, by id, after the one named. */
@@ -20,7 +20,7 @@ export async function resealAddresses(
     where environment_id = ${environment.id} and id > ${after ?? nilId} and ${isSealedOtherwise(sql`addresses`, sealer)}
     order by id limit ${limit} for update`)
   const sealed = rows.map(({ id, addresses }) =>
-    sealedAnew(sealer, environment, { purpose: 'message-addresses', record: id }, addresses),
+    resealed(sealer, environment, { purpose: 'message-addresses', record: id }, addresses),
   )
   const digests = rows.map((row) => addressDigest(sealer, environment, row))
   await tx.run(sql`

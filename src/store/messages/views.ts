@@ -7,6 +7,7 @@ import type {
   InboxNotification,
   InboxRedirect,
   Message,
+  SocketMessage,
   SubscriberNotification,
 } from '../../domain/messages/message-views.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
@@ -142,6 +143,41 @@ export function inboxNotificationOf(
   }
 }
 
+/**
+ * A message as public inbox clients read it from a socket: the members that they look at, and no more. Payloads and
+ * overrides of events stay behind.
+ */
+export function socketMessageOf(
+  environment: Environment,
+  subscriber: SubscriberRow,
+  row: MessageRow,
+  origins: MessageOrigins,
+): SocketMessage {
+  const { payload: _payload, overrides: _overrides, ...message } = messageOf(environment, row, origins)
+  const { workflow, avatar } = inboxNotificationOf(subscriber, row, origins)
+  return {
+    ...message,
+    ...given({ avatar }),
+    cta: withButtonLinks(row.cta ?? {}),
+    subscriber: { _id: subscriber.id, ...summaryOf(subscriber) },
+    workflow,
+  }
+}
+
+/** These clients read a button's address on the button itself. No address is among them that would run as a script. */
+function withButtonLinks({ data, action, ...cta }: MessageCta): MessageCta {
+  const link = redirectOf(data)
+  const buttons = action?.buttons?.map(({ redirect, ...button }) => {
+    const leadsTo = redirectOf(redirect)
+    return { ...button, ...(leadsTo === undefined ? {} : { ...leadsTo, redirect: leadsTo }) }
+  })
+  return {
+    ...cta,
+    ...(link === undefined ? {} : { data: link }),
+    ...(action === undefined ? {} : { action: { ...action, ...(buttons === undefined ? {} : { buttons }) } }),
+  }
+}
+
 function sharedMembers(environment: Environment, row: FeedMessageRow, origins: MessageOrigins) {
   const workflow = origins.workflows.get(row.version_id)
   const event = origins.events.get(row.event_id)
@@ -172,7 +208,7 @@ function sharedMembers(environment: Environment, row: FeedMessageRow, origins: M
 
 const stepOf = (row: FeedMessageRow, origins: MessageOrigins) => origins.workflows.get(row.version_id)?.steps[row.step]
 
-// An event's partition may go a moment before its messages': what it said is gone then, and its id is still known.
+// An event's partition may be dropped just before its messages': its content is gone then, and its id is still known.
 function transactionIdOf(row: FeedMessageRow, origins: MessageOrigins): string {
   return origins.events.get(row.event_id)?.transactionId ?? row.event_id
 }

@@ -142,7 +142,7 @@ test('a full connection gets a second one, up to four, and what is beyond them w
   await Promise.all(sessions.map(pinged))
   assert.deepEqual([waiting.length, sessions.length], [8, 4])
   const late = failure('not-sent', byHttp2(post(port, '/late'), { timeoutMs: 30 }))
-  assert.match(await late, /did not answer within 30 ms/)
+  assert.match(await late, /did not respond within 30 ms/)
   assert.deepEqual([waiting.length, sessions.length], [8, 4])
   while (waiting.length > 0) {
     for (const stream of waiting.splice(0)) answers(stream)
@@ -215,7 +215,7 @@ test('a stream the server refuses was not sent; one that it resets or cuts leave
       stream.on('error', () => {})
       const path = headers[':path'] ?? ''
       if (path.startsWith('/within')) {
-        // Node ends a stream in order before it resets it: only its length then tells that it is half.
+        // Node ends a stream in order before it resets it: only its length then shows that it is incomplete.
         stream.respond({ ':status': 200, ...(path === '/within-cut' ? {} : { 'content-length': '100' }) })
         stream.write('half')
       }
@@ -234,7 +234,7 @@ test('a stream the server refuses was not sent; one that it resets or cuts leave
 })
 
 for (const code of [constants.NGHTTP2_NO_ERROR, constants.NGHTTP2_ENHANCE_YOUR_CALM]) {
-  test(`goodbye with code ${code}: what the server did not get to was not sent, and the next call connects anew`, async (t) => {
+  test(`goodbye with code ${code}: what the server did not get to was not sent, and the next call connects again`, async (t) => {
     let last = 0
     const { port, sessions } = await startHttp2Server(t, certificate, (server) => {
       server.on('stream', (stream, headers) => {
@@ -284,7 +284,7 @@ test('a call that is not answered leaves us unsure, and so does one that is give
   await failure('not-sent', byHttp2(post(port, '/', { signal: early.signal })))
 })
 
-/** As a router that forgets a connection: nothing comes through any more, and nobody is told. */
+/** Like a router that forgets a connection: nothing gets through any more, and no one is notified. */
 async function startRouter(t: TestContext, port: number): Promise<{ port: number; forget(): void }> {
   const connections: Socket[] = []
   const router = createTcpServer((near) => {
@@ -329,17 +329,13 @@ test('a connection that was quiet is asked before a call goes by it, so that the
 
 test('an idle connection is closed after a minute, and the next call makes another', async (t) => {
   t.mock.timers.enable({ apis: ['Date', 'setInterval'], now: Date.now() })
-  let streamEnded: Promise<unknown> = Promise.resolve()
   const { port, sessions } = await startHttp2Server(t, certificate, (server) => {
-    server.on('stream', (stream) => {
-      streamEnded = new Promise((resolve) => stream.once('close', resolve))
-      answers(stream)
-    })
+    server.on('stream', (stream) => answers(stream))
   })
   await byHttp2(post(port))
   const closed = new Promise((resolve) => sessions[0]?.once('close', resolve))
-  // The stream closes a moment after its answer is there: on this side first, and on the other before it answers a ping.
-  await streamEnded.then(() => Promise.all(sessions.map(pinged)))
+  // The stream closes just after its response has arrived: before the client answers a ping that follows it.
+  await Promise.all(sessions.map(pinged))
   for (let seconds = 0; seconds < 60; seconds += 10) {
     assert.equal(sessions[0]?.closed, false)
     t.mock.timers.tick(10_000)
@@ -349,7 +345,7 @@ test('an idle connection is closed after a minute, and the next call makes anoth
   assert.equal(sessions.length, 2)
 })
 
-test('a server that does not speak HTTP/2 is told apart, and was not sent anything', async (t) => {
+test('a server that does not speak HTTP/2 is distinguished, and was not sent anything', async (t) => {
   let calls = 0
   const onlyHttp1 = createHttpsServer({ cert, key }, (_request, response) => {
     calls += 1
@@ -358,7 +354,7 @@ test('a server that does not speak HTTP/2 is told apart, and was not sent anythi
   const noAlpn = createTlsServer({ cert, key }, (socket) => socket.on('error', () => {}))
   for (const server of [onlyHttp1, noAlpn]) {
     const port = await listenOnLoopback(t, server)
-    assert.match(await failure('not-sent', byHttp2(post(port))), /127\.0\.0\.1 does not speak HTTP\/2/)
+    assert.match(await failure('not-sent', byHttp2(post(port))), /127\.0\.0\.1 does not support HTTP\/2/)
   }
   assert.equal(calls, 0)
   const silent = createTlsServer({ cert, key, ALPNProtocols: ['h2'] }, (socket) => {
@@ -368,7 +364,7 @@ test('a server that does not speak HTTP/2 is told apart, and was not sent anythi
   await failure('not-sent', byHttp2(post(await listenOnLoopback(t, silent))))
 })
 
-test('a refused connection, a certificate of somebody else and a name it is not for were certainly not sent', async (t) => {
+test('a refused connection, a certificate of someone else and a name it is not for were certainly not sent', async (t) => {
   const closed = createTcpServer()
   const closedPort = await new Promise<number>((resolve) => {
     closed.listen(0, '127.0.0.1', () => {

@@ -1,7 +1,8 @@
 // Hears hints of other nodes on a connection of its own. Only hints: while it is away nothing but their speed is missing.
-import type { Session } from '../../db/session.ts'
-import type { World } from '../../world/world.ts'
-import { createPause } from './pause.ts'
+
+import { createPause } from '../world/pause.ts'
+import type { World } from '../world/world.ts'
+import type { Session } from './session.ts'
 
 export interface HearingOptions {
   readonly world: World
@@ -46,7 +47,7 @@ export function startHearing({ world, openSession, onOpened }: HearingOptions): 
   const hearing = (async () => {
     while (!isStopping) {
       await hearOnce().catch((error: Error) => {
-        world.log.debug({ error: error.message }, 'Hints of other nodes cannot be heard; polling goes on')
+        world.log.debug({ error: error.message }, 'Cannot listen for hints from other nodes; polling continues')
       })
       if (!isStopping) await pause.sleep(reopenMs)
     }
