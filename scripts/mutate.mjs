@@ -104,20 +104,22 @@ async function run(tree, tests, address, coverage) {
   return { code: isOver ? code : 'hangs', output }
 }
 
-const allMutants = (folders) =>
-  folders
-    .flatMap((folder) =>
-      folder.endsWith('.ts')
-        ? [folder.replace(/\.ts$/, '.js')]
-        : filesBelow(join(projectRoot, '.tests', folder)).map((path) => `${folder}/${path}`),
-    )
-    .filter((path) => path.endsWith('.js') && !path.endsWith('.test.js'))
-    .flatMap((path) => {
-      const text = readFileSync(join(projectRoot, '.tests', path), 'utf8')
-      return mutantsOf(text).map((mutant) => ({ ...mutant, path, line: lineAt(text, mutant.start) }))
-    })
+function allMutants(folders) {
+  const listed = folders.flatMap((folder) =>
+    folder.endsWith('.ts')
+      ? [folder.replace(/\.ts$/, '.js')]
+      : filesBelow(join(projectRoot, '.tests', folder)).map((path) => `${folder}/${path}`),
+  )
+  const paths = listed.filter((path) => path.endsWith('.js') && !path.endsWith('.test.js'))
+  return paths.flatMap((path) => {
+    const text = readFileSync(join(projectRoot, '.tests', path), 'utf8')
+    return mutantsOf(text).map((mutant) => ({ ...mutant, path, line: lineAt(text, mutant.start) }))
+  })
+}
 
-const lineAt = (text, at) => text.slice(text.lastIndexOf('\n', at - 1) + 1, text.indexOf('\n', at)).trim()
+function lineAt(text, at) {
+  return text.slice(text.lastIndexOf('\n', at - 1) + 1, text.indexOf('\n', at)).trim()
+}
 
 /** The tests that run a place, the quickest first, up to the time that is given to one mutant. */
 function testsFor({ path, start }, coverage) {

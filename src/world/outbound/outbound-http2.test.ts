@@ -138,8 +138,7 @@ test('a full connection gets a second one, up to four, and what is beyond them w
   )
   const calls = Array.from({ length: 10 }, (_, index) => byHttp2(post(port, `/${index}`)))
   while (waiting.length < 8) await new Promise((resolve) => setTimeout(resolve, 5))
-  // Whatever the client had sent before would be here before its answer to a ping.
-  await Promise.all(sessions.map(pinged))
+  await Promise.all(sessions.map(pinged)) // Whatever was sent before is here.
   assert.deepEqual([waiting.length, sessions.length], [8, 4])
   const late = failure('not-sent', byHttp2(post(port, '/late'), { timeoutMs: 30 }))
   assert.match(await late, /did not respond within 30 ms/)
