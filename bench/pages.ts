@@ -10,9 +10,9 @@ import {
   eventIdOfRow,
   fillActivity,
   hotPeople,
-  timestampOfRow,
   ordinaryPeople,
   rareWorkflow,
+  timestampOfRow,
   workflowIdOf,
 } from './activity-rows.ts'
 import { comparePages, environment, type PageQuery, withSizes } from './page-times.ts'

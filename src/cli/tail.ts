@@ -7,7 +7,7 @@ import { ApiError, clientFor } from './api-client.ts'
 import type { Command, Terminal } from './command.ts'
 import type { ActivityReader, StepOutcome } from './follow.ts'
 import { Follower } from './follow.ts'
-import { countOf, timestampOf, oneOf, readOptions, serviceUsage, wrongCall } from './terminal/arguments.ts'
+import { countOf, oneOf, readOptions, serviceUsage, timestampOf, wrongCall } from './terminal/arguments.ts'
 import { visible, visibleJson } from './terminal/visible-text.ts'
 
 const roundMs = 1_000

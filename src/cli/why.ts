@@ -4,7 +4,7 @@ import type { ApiClient } from './api-client.ts'
 import { clientFor } from './api-client.ts'
 import type { Command, Terminal } from './command.ts'
 import { CommandFailed } from './command.ts'
-import { timestampOf, readOptions, serviceUsage, wrongCall } from './terminal/arguments.ts'
+import { readOptions, serviceUsage, timestampOf, wrongCall } from './terminal/arguments.ts'
 import { tableLines, wrapped } from './terminal/table.ts'
 import { visible, visibleJson } from './terminal/visible-text.ts'
 

@@ -8,9 +8,9 @@ import { arrayBytes, listTypesIn } from './array-bytes.ts'
 import { arrayText } from './array-text.ts'
 import { codeOf, failureOf } from './failure.ts'
 import { gatherWrites } from './gather-writes.ts'
-import { timestampOfRow } from './timestamp-text.ts'
 import type { Db, Sql, Statement, TransactionLimits, Tx } from './sql.ts'
 import { DatabaseUnavailable } from './sql.ts'
+import { timestampOfRow } from './timestamp-text.ts'
 
 export type Connection =
   | { readonly url: string }

@@ -31,5 +31,8 @@ test('all other forms are read as the driver reads them', () => {
     '-infinity',
   ]
   for (const text of texts) assert.deepEqual(timestampOfRow(text), readAny(text), text)
-  assert.notEqual(timestampOfRow('2026-01-02 03:04:05+02').getTime(), timestampOfRow('2026-01-02 03:04:05+00').getTime())
+  assert.notEqual(
+    timestampOfRow('2026-01-02 03:04:05+02').getTime(),
+    timestampOfRow('2026-01-02 03:04:05+00').getTime(),
+  )
 })

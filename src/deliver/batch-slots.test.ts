@@ -1,9 +1,9 @@
 // Batch slots: how many messages a call carries, and when it is free again.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createLimits } from './limits.ts'
 import type { BatchSlot, Sharing } from './batch-slots.ts'
 import { callOfSlot, createBatchPlan } from './batch-slots.ts'
+import { createLimits } from './limits.ts'
 
 const now = new Date(1_000_000)
 

@@ -61,7 +61,8 @@ function outcomeOf(answer: OutboundAnswer, call: Asked, now: Date): CallOutcome 
     const retryAfterMs = retryAfterMsOf(answerOf(answer, now))
     return { kind: 'busy', facts, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
   }
-  if (status >= 300 && status < 400) return { kind: 'failed', facts: { ...facts, message: 'Redirects are not followed' } }
+  if (status >= 300 && status < 400)
+    return { kind: 'failed', facts: { ...facts, message: 'Redirects are not followed' } }
   return { kind: 'failed', facts }
 }
 

@@ -8,8 +8,8 @@ import {
   idsOfMessages,
   jobIdOf,
   messageIdOf,
-  timestampOfId,
   notificationIdOf,
+  timestampOfId,
 } from './derived-id.ts'
 import { createIdSource, isUuid } from './uuid-v7.ts'
 
@@ -59,7 +59,9 @@ test('all that belongs to an event lies in its range, and other events’ mostly
 })
 
 test('the messages of a job lie in its range, whatever their targets, and those of other jobs do not', () => {
-  const jobs = Array.from({ length: 200 }, (_, step) => jobIdOf(eventId, notificationIdOf(eventId, 'a-subscriber'), step))
+  const jobs = Array.from({ length: 200 }, (_, step) =>
+    jobIdOf(eventId, notificationIdOf(eventId, 'a-subscriber'), step),
+  )
   const [job = '', ...others] = jobs
   const { from, to } = idsOfMessages(eventId, job)
   for (const target of ['', 'token', 'x'.repeat(5000), '😀', ...others]) {

@@ -2,7 +2,7 @@
 import { toValue } from 'liquidjs'
 import { isLocale, isTimezone } from '../domain/people/subscriber.ts'
 import type { Budget } from './limits.ts'
-import { formatted, localeOf, timestampOf, stepsOf, strftime, zoneOf } from './timestamps.ts'
+import { formatted, localeOf, stepsOf, strftime, timestampOf, zoneOf } from './timestamps.ts'
 import { escapeHtml, jsonOf, memberOf, memberWeight, numberOf, pathOf, print, SafeText, valueAt } from './values.ts'
 
 /** What a filter is called on: the budget under the name by which LiquidJS' own filters know it. */
@@ -133,7 +133,9 @@ function paidFormat(filter: FilterThis, format: unknown): string {
 
 const dateFormat: FilterHandler = function (value, pattern, zone) {
   const timestamp = timestampFor(this, value, zone)
-  return timestamp === undefined ? value : formatted(timestamp, paidFormat(this, pattern === undefined ? 'PPP' : pattern))
+  return timestamp === undefined
+    ? value
+    : formatted(timestamp, paidFormat(this, pattern === undefined ? 'PPP' : pattern))
 }
 
 function timestampFor(filter: FilterThis, given: unknown, zone: unknown) {

@@ -101,7 +101,11 @@ export function startWorker(
   }
 }
 
-async function pollUntil(stopping: AbortSignal, world: World, look: (atPossiblyPoisonous: boolean) => void): Promise<void> {
+async function pollUntil(
+  stopping: AbortSignal,
+  world: World,
+  look: (atPossiblyPoisonous: boolean) => void,
+): Promise<void> {
   for (let polls = 1; !stopping.aborted; polls += 1) {
     await world.sleep(pollMs, stopping)
     look(polls % pollsPerPoisonCheck === 0)

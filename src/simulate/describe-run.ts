@@ -108,7 +108,12 @@ const windowData = ({ opened, until, events, notificationId }: WindowSeen): Data
 })
 
 /** In one go and with undefined fields: one for every step of every recipient, and a spread costs ten times as much. */
-function describeStep(context: RunContext, step: NotificationStep, run: StepRun | undefined, why: WhyStep): SimulatedStep {
+function describeStep(
+  context: RunContext,
+  step: NotificationStep,
+  run: StepRun | undefined,
+  why: WhyStep,
+): SimulatedStep {
   const { stepId, name, type, status, reasons } = why
   if (run === undefined) {
     const { sentence } = why
@@ -201,7 +206,10 @@ const askedSentence = (asks: readonly string[]): string =>
 /** What nothing is known of is undefined, and not written: an object that grows member by member costs three times as much. */
 type MessageFields = { -readonly [Name in keyof SimulatedMessage]-?: SimulatedMessage[Name] | undefined }
 
-function describeMessage({ integrations, payload, showsSecrets }: RunContext, message: BudgetedMessage): SimulatedMessage {
+function describeMessage(
+  { integrations, payload, showsSecrets }: RunContext,
+  message: BudgetedMessage,
+): SimulatedMessage {
   const { draft, integrationId, error, isOmitted } = message
   const integration = integrationId === null ? undefined : integrations.get(integrationId)
   const errorText = error === null ? undefined : error.errorText

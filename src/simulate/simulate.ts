@@ -1,7 +1,7 @@
 // What an event would do, without doing it: judged as a trigger is, and each recipient's run followed to its end in virtual
 // time by the worker's own code. Nothing is written, no provider and no service is asked.
 import { numberEvents } from '../accept/accept-events.ts'
-import type { GivenEvent, Judged, CheckedVersions, TriedWorkflow } from '../accept/judge-events.ts'
+import type { CheckedVersions, GivenEvent, Judged, TriedWorkflow } from '../accept/judge-events.ts'
 import { createCheckedVersions, judgeEvents } from '../accept/judge-events.ts'
 import { rowOf, triggeredEvent } from '../accept/write-events.ts'
 import type { Db, Sql } from '../db/sql.ts'
@@ -25,16 +25,16 @@ import { findTopics } from '../store/people/topics.ts'
 import type { World } from '../world/world.ts'
 import type { Audience, Member } from './audience.ts'
 import { findAudience } from './audience.ts'
+import { contentLengthMax } from './content-budget.ts'
+import type { RunContext } from './describe-run.ts'
+import { describeRun, shownIntegration } from './describe-run.ts'
 import type { Assumptions } from './follow.ts'
 import { followRuns } from './follow.ts'
 import type { NumberedEvent } from './known.ts'
 import { jobsOf, loadForAll, loadKnown } from './known.ts'
 import type { People } from './people.ts'
 import { findPeople } from './people.ts'
-import { contentLengthMax } from './content-budget.ts'
 import { beginRun } from './run.ts'
-import type { RunContext } from './describe-run.ts'
-import { shownIntegration, describeRun } from './describe-run.ts'
 import { tryWorkflow } from './try-workflow.ts'
 import { createTurns } from './turns.ts'
 
@@ -137,7 +137,13 @@ async function begin(
   return { event, deciding: own, forAll: await loadForAll(own, on, environment, event, at) }
 }
 
-const noRecipients = { recipientCount: 0, recipientCountCapped: false, recipients: [], dropped: [], warnings: [] } as const
+const noRecipients = {
+  recipientCount: 0,
+  recipientCountCapped: false,
+  recipients: [],
+  dropped: [],
+  warnings: [],
+} as const
 
 const topicKeys = (request: EventRequest | undefined): string[] => [
   ...new Set((request?.topics ?? []).map((topic) => topic.topicKey)),

@@ -10,7 +10,10 @@ const integrations = ['sendgrid', 'ses'].map(
   (providerId) => ({ _id: providerId, identifier: providerId, providerId, channel: 'email', credentials: {} }) as const,
 )
 
-function overridesOf(overrides: Record<string, unknown>, name?: string): Readonly<Record<string, ForProvider>> | undefined {
+function overridesOf(
+  overrides: Record<string, unknown>,
+  name?: string,
+): Readonly<Record<string, ForProvider>> | undefined {
   const input = stepInput({ type: 'email' }, { overrides, integrations })
   const step = name === undefined ? input.step : { ...input.step, name }
   const envelope: { from: string; forProviders?: Readonly<Record<string, ForProvider>> } = { from: 'a' }
@@ -34,9 +37,12 @@ test('nothing is added where nothing is said, or only of providers that no one h
 })
 
 test('a provider’s own bucket changes the message and adds the rest', () => {
-  assert.deepEqual(overridesOf({ email: { from: 'b' }, sendgrid: { from: 'c', templateId: 't', customData: { x: 1 } } }), {
-    sendgrid: { message: { from: 'c' }, customData: { x: 1, templateId: 't' } },
-  })
+  assert.deepEqual(
+    overridesOf({ email: { from: 'b' }, sendgrid: { from: 'c', templateId: 't', customData: { x: 1 } } }),
+    {
+      sendgrid: { message: { from: 'c' }, customData: { x: 1, templateId: 't' } },
+    },
+  )
   assert.equal(overridesOf({ sendgrid: { from: null, integrationIdentifier: 'x', deviceTokens: [] } }), undefined)
 })
 

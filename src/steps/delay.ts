@@ -8,7 +8,7 @@ import { dynamicEndOf, timestampEndOf } from '../domain/time/dynamic-end.ts'
 import type { Duration } from '../domain/time/timing-mistakes.ts'
 import { delayMistakes, isDelayMetadata, isDuration } from '../domain/time/timing-mistakes.ts'
 import type { DelayMetadata } from '../domain/workflows/workflow.ts'
-import { durationOverrideOf, describeErrors } from './duration-override.ts'
+import { describeErrors, durationOverrideOf } from './duration-override.ts'
 import type { Step, StepInput } from './step.ts'
 
 export const delay: Step = {

@@ -5,7 +5,7 @@ import { digestDueAt } from '../domain/time/digest-window.ts'
 import { durationMs } from '../domain/time/duration.ts'
 import { digestMistakes, isDigestMetadata } from '../domain/time/timing-mistakes.ts'
 import type { DigestMetadata } from '../domain/workflows/workflow.ts'
-import { durationOverrideOf, describeErrors } from './duration-override.ts'
+import { describeErrors, durationOverrideOf } from './duration-override.ts'
 import { keyValueOf } from './key-value.ts'
 import type { Step, StepInput } from './step.ts'
 

@@ -1,7 +1,7 @@
 // The duration a trigger asks for.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { durationOverrideOf, describeErrors } from './duration-override.ts'
+import { describeErrors, durationOverrideOf } from './duration-override.ts'
 
 test('a duration in the overrides is taken, and none is none', () => {
   const duration = { amount: 5, unit: 'minutes' }

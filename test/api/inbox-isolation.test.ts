@@ -69,7 +69,10 @@ test('neither lists nor counts nor bulk marks reach another’s notifications', 
   const before = await state()
   for (const page of newSubscribers.slice(0, 2)) {
     assert.deepEqual(await page.data(200, 'GET', '/notifications'), [])
-    assert.equal((await page.call('GET', `/notifications?after=${theirs}`)).status, page === newSubscribers[0] ? 400 : 200)
+    assert.equal(
+      (await page.call('GET', `/notifications?after=${theirs}`)).status,
+      page === newSubscribers[0] ? 400 : 200,
+    )
     const filters = encodeURIComponent('[{},{"read":false,"snoozed":false}]')
     const counts: Json[] = await page.data(200, 'GET', `/notifications/count?filters=${filters}`)
     assert.deepEqual(

@@ -95,7 +95,10 @@ test('a step that asks what became of the one before has a turn of its own, and 
 
 test('who follows and is skipped, or finds no one to send, lets the run continue as ever', async () => {
   const never = { filters: [condition('gold')] }
-  const skipped = await scene.run(await scene.workflow([inApp('One'), inApp('Two', never), inApp('Three')]), newSubscriber())
+  const skipped = await scene.run(
+    await scene.workflow([inApp('One'), inApp('Two', never), inApp('Three')]),
+    newSubscriber(),
+  )
   assert.deepEqual(statuses(skipped), ['completed', 'skipped', 'completed'])
   for (const one of await scene.expect(200, 'GET', '/v1/integrations')) {
     if (one.channel === 'email') await scene.expect(200, 'DELETE', `/v1/integrations/${one._id}`)

@@ -185,7 +185,8 @@ test('an integration that takes no calls, another environment’s, and one that 
     `/v1/webhooks/${environmentId}/${environmentId}`,
     '/v1/webhooks/nonsense/nonsense',
   ]
-  for (const address of unknownPath) assert.equal((await postmark.tells(delivery(mail), { address })).status, 404, address)
+  for (const address of unknownPath)
+    assert.equal((await postmark.tells(delivery(mail), { address })).status, 404, address)
   await scene.expect(200, 'PUT', `/v1/integrations/${integrationId}`, {
     configurations: { inboundWebhookEnabled: false, inboundWebhookSigningKey: webhookKey },
   })

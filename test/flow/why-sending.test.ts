@@ -142,7 +142,11 @@ test('a suppressed address is reported with its reason, and so is one that was o
 test('whoever has no address, number, device or chat account is reported as that', async () => {
   const vendors = new VendorScript(scene)
   const withoutAddress = fresh('person')
-  assertStep(await ran([email('Hello')], withoutAddress), 0, { status: 'skipped', says: /no e-mail address/, code: 'noEmail' })
+  assertStep(await ran([email('Hello')], withoutAddress), 0, {
+    status: 'skipped',
+    says: /no e-mail address/,
+    code: 'noEmail',
+  })
   assertStep(await ran([sms], withoutAddress), 0, { status: 'skipped', says: /no phone number/, code: 'noPhone' })
   const integration = await vendors.firebase('shop')
   assertStep(await ran([push], withoutAddress), 0, { status: 'skipped', says: /no device/, code: 'noPushChannel' })

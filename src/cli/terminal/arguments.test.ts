@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { UsageError } from '../command.ts'
-import { countOf, durationOf, timestampOf, oneOf, readOptions } from './arguments.ts'
+import { countOf, durationOf, oneOf, readOptions, timestampOf } from './arguments.ts'
 
 const withMessage = (words: RegExp) => (error: unknown) => error instanceof UsageError && words.test(error.message)
 const now = new Date('2026-01-02T03:04:05Z')

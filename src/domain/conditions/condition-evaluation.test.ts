@@ -138,7 +138,10 @@ function evaluated(
 test('a condition on the tenant looks at the tenant, and fails without one', () => {
   const filters = [group([part({ on: 'tenant', field: 'data.plan', value: 'gold' })])]
   assert.equal(evaluated(filters, { tenant: { data: { plan: 'gold' } } }).passed, true)
-  assert.equal(evaluated(filters, { tenant: { data: { plan: 'tin' } }, payload: { data: { plan: 'gold' } } }).passed, false)
+  assert.equal(
+    evaluated(filters, { tenant: { data: { plan: 'tin' } }, payload: { data: { plan: 'gold' } } }).passed,
+    false,
+  )
   assert.deepEqual(evaluated(filters, {}).conditions, [
     {
       filter: 'Tenant',

@@ -48,7 +48,8 @@ test('every text that is a template is found with its path', () => {
 })
 
 test('a template may stand in the path and the query of an address, and never in its host', () => {
-  const errorsFor = (url: string) => customMistakes({ type: 'http', url }).map(({ path, message }) => `${path} ${message}`)
+  const errorsFor = (url: string) =>
+    customMistakes({ type: 'http', url }).map(({ path, message }) => `${path} ${message}`)
   for (const url of [
     'https://api.example.com/{{ payload.id }}',
     'HTTP://api.example.com:8080/a/{{ payload.id }}?b={{ payload.b }}',

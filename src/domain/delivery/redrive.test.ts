@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { ownIdOf, repeatedIdOf } from '../derived-id.ts'
 import { detail } from '../insight/execution-detail.ts'
 import type { NotificationStep } from '../workflows/workflow.ts'
-import type { JobPlan, RedrivableJob, MendableMessage, RedrivePlan } from './redrive.ts'
+import type { JobPlan, MendableMessage, RedrivableJob, RedrivePlan } from './redrive.ts'
 import { buriedFacts, failureOf, isLookedFor, redrivenState, redrivePlan, redrivesPerJobMax } from './redrive.ts'
 
 const now = new Date('2026-01-02T03:04:05.678Z')

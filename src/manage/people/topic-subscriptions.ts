@@ -8,9 +8,9 @@ import type {
   NewTopic,
   SubscriberSummary,
   SubscriptionError,
+  SubscriptionRequest,
   SubscriptionsResult,
   SubscriptionTarget,
-  SubscriptionRequest,
   Topic,
   TopicSubscription,
 } from '../../domain/people/topic.ts'

@@ -85,7 +85,11 @@ export async function redriveOne(
 }
 
 /** Throws 404 when it is missing. */
-export async function recoverableNotification(tx: Tx, environment: Environment, id: string): Promise<RecoverableNotification> {
+export async function recoverableNotification(
+  tx: Tx,
+  environment: Environment,
+  id: string,
+): Promise<RecoverableNotification> {
   const found = isUuid(id) ? await findRecoverable(tx, environment, id) : undefined
   if (found === undefined) throw notFound(`Notification ${id} was not found`)
   return found

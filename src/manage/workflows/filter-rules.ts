@@ -119,7 +119,10 @@ function partMistakes(part: GivenFilterPart, earlier: readonly NotificationStep[
         ? errorsAt('step', ['must be the uuid, the _id or the slug of the name of a step before this one'])
         : []
     case 'webhook':
-      return [...errorsAt('webhookUrl', addressMistakes(part.webhookUrl ?? '')), ...errorsAt('value', valueMistakes(part))]
+      return [
+        ...errorsAt('webhookUrl', addressMistakes(part.webhookUrl ?? '')),
+        ...errorsAt('value', valueMistakes(part)),
+      ]
     default:
       return errorsAt('value', valueMistakes(part))
   }

@@ -17,7 +17,7 @@ import type { World } from '../../world/world.ts'
 import type { WorkflowChange } from './workflow-definition.ts'
 import { changedDefinition, newDefinition } from './workflow-definition.ts'
 import type { GivenStepV2 } from './workflow-v2-steps.ts'
-import { stepsOfV2, asControlErrors } from './workflow-v2-steps.ts'
+import { asControlErrors, stepsOfV2 } from './workflow-v2-steps.ts'
 import type { Call, Setting, WorkflowApi } from './workflows.ts'
 import { changeBy, createBy, deleteNamed } from './workflows.ts'
 

@@ -39,9 +39,10 @@ export function brazeOutcome(answer: ProviderAnswer, unknown: number): Outcome {
   const id = answer.id('dispatch_id')
   if (id === undefined) return unsure(words)
   const complaints = answer.list('errors').filter((one) => typeof one === 'string')
-  const complaintText = [...(unknown === 0 ? [] : [`${unknown} of the addresses do not belong to a user`]), ...complaints].join(
-    '; ',
-  )
+  const complaintText = [
+    ...(unknown === 0 ? [] : [`${unknown} of the addresses do not belong to a user`]),
+    ...complaints,
+  ].join('; ')
   return complaintText === '' ? sent(id) : sent(id, `Braze accepted it, but: ${complaintText}`)
 }
 

@@ -146,7 +146,9 @@ function infobipOutcome(answer: ProviderAnswer): Outcome {
   )
   const id = taken.find((one) => one !== undefined)
   const turnedDown = entries.filter(isTurnedDown)
-  const descriptions = turnedDown.map((entry) => entry.string('status.description') ?? entry.string('status.name')).join('; ')
+  const descriptions = turnedDown
+    .map((entry) => entry.string('status.description') ?? entry.string('status.name'))
+    .join('; ')
   if (id !== undefined)
     return turnedDown.length === 0 ? sent(id) : sent(id, `Infobip rejected some recipients: ${descriptions}`)
   const [first] = turnedDown

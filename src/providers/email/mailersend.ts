@@ -130,7 +130,9 @@ function outcomeOfTaken(answer: ProviderAnswer, words: string): Outcome {
     return refused(isOut ? 'opted-out' : 'bad-recipient', `MailerSend no longer sends to these addresses: ${details}`)
   }
   if (id === '') return unsure(words)
-  return warning === undefined ? sent(id) : sent(id, `MailerSend no longer sends to some of these addresses: ${details}`)
+  return warning === undefined
+    ? sent(id)
+    : sent(id, `MailerSend no longer sends to some of these addresses: ${details}`)
 }
 
 /** The code of a domain that is not verified. */

@@ -135,7 +135,9 @@ function reasonsOfEvent(
   const isFannedOut = event.is_broadcast || topics.length > 0
   const recipients = event.is_broadcast ? 'all subscribers' : namedTopics(topics)
   if (isFannedOut && event.excluded?.includes(subscriberId)) {
-    reasons.push(reason('excluded', `${last} went to ${recipients}, but \`exclude\` lists ${subscriberId}.`, { topics }))
+    reasons.push(
+      reason('excluded', `${last} went to ${recipients}, but \`exclude\` lists ${subscriberId}.`, { topics }),
+    )
   }
   if (isFannedOut && event.actor_id === subscriber.id) {
     reasons.push(reason('actor', `${last} went to ${recipients}, but not to its actor ${subscriberId}.`, { topics }))

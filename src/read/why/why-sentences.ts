@@ -189,7 +189,8 @@ const sentences: Readonly<Record<DetailCode, Sentence>> = {
       ? 'Sent: the message is in the subscriber’s feed.'
       : `Sent: ${provider(detail)} accepted the ${thingOf(detail.type)}${textIn(detail.data, 'id') === undefined ? '' : ` with the id ${detail.data['id']}`}.${captured(detail)}`,
   providerError: (detail) => `${provider(detail)} rejected the ${thingOf(detail.type)}${refusalOf(detail.data)}.`,
-  providerBusy: (detail) => `${provider(detail)} could not accept the ${thingOf(detail.type)} for now${said(detail.data)}.`,
+  providerBusy: (detail) =>
+    `${provider(detail)} could not accept the ${thingOf(detail.type)} for now${said(detail.data)}.`,
   perhapsSent: (detail) =>
     `${provider(detail)} did not confirm the ${thingOf(detail.type)}${said(detail.data)}: it may have been sent.`,
   retryScheduled: ({ type, data }) =>
@@ -294,7 +295,8 @@ const sentences: Readonly<Record<DetailCode, Sentence>> = {
   replyFailed: ({ data }) => `The reply could not be forwarded to your callback URL${said(data)}.`,
   replyDomainMissing: always('Replies to it are not forwarded: no domain receives them.'),
   testLeftOut: always('Skipped: the test was limited to other steps.'),
-  testNotWaited: (detail) => `Did not wait because this is a test: a real run would have waited until ${untilOf(detail)}.`,
+  testNotWaited: (detail) =>
+    `Did not wait because this is a test: a real run would have waited until ${untilOf(detail)}.`,
   testNotThrottled: always('Allowed: throttles neither count nor stop tests.'),
   redriven: ({ data }) =>
     `Redriven: the failed messages are tried again (requested with the key ${data['by'] ?? 'unknown'}).`,

@@ -168,7 +168,10 @@ async function standingOf(
     const messages = messagesOf.get(job.id) ?? []
     const isAsked = job.isHeld || messages.some((message) => message.state === 'calling')
     const isDoubtful = job.state?.reached === true || messages.some(wasPerhapsSent)
-    sendStates.set(job.id, job.status !== 'running' ? 'undecided' : isAsked ? 'asked' : isDoubtful ? 'doubtful' : 'ready')
+    sendStates.set(
+      job.id,
+      job.status !== 'running' ? 'undecided' : isAsked ? 'asked' : isDoubtful ? 'doubtful' : 'ready',
+    )
   }
   return { sendStates, unsent }
 }

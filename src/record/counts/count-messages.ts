@@ -83,7 +83,9 @@ export function providersAsked(
   results: readonly CallResult[],
 ): readonly (string | undefined)[] {
   const callDetails = details.filter(({ code }) => ofCalls.has(code))
-  return results.map((_, place) => (callDetails.length === results.length ? callDetails[place]?.providerId : state?.providerId))
+  return results.map((_, place) =>
+    callDetails.length === results.length ? callDetails[place]?.providerId : state?.providerId,
+  )
 }
 
 const channelOf = (providerId: string): Channel | 'unknown' => providerOf(providerId)?.channel ?? 'unknown'

@@ -3,8 +3,8 @@ import type { Tx } from '../../db/sql.ts'
 import type { JobStatus } from '../../domain/delivery/job.ts'
 import type {
   MendableEvent,
-  RedrivableJob,
   MendableMessage,
+  RedrivableJob,
   RedrivePlan,
   SkipReason,
   Way,

@@ -16,7 +16,12 @@ import type { Task } from '../../store/jobs/tasks.ts'
 import { advanceTask, deleteTasks, finishTasks } from '../../store/jobs/tasks.ts'
 import type { CountedInboxes } from '../../store/messages/inbox-changes.ts'
 import type { SentMessage } from '../../store/messages/retract.ts'
-import { findRetractableOfEvent, lockRetractable, lockRetractableOfJobs, retractMessages } from '../../store/messages/retract.ts'
+import {
+  findRetractableOfEvent,
+  lockRetractable,
+  lockRetractableOfJobs,
+  retractMessages,
+} from '../../store/messages/retract.ts'
 import type { World } from '../../world/world.ts'
 import type { CanceledNotification } from '../cancel/cancel-one.ts'
 import { cancelNotification, stepsOf } from '../cancel/cancel-one.ts'

@@ -141,7 +141,10 @@ function withoutThose(
   }
   const overrides = Object.entries(before.forProviders ?? {}).map(([name, override]) => {
     const { message } = override
-    return [name, message === undefined ? override : { ...override, message: onlyOthers(channel, message, out) }] as const
+    return [
+      name,
+      message === undefined ? override : { ...override, message: onlyOthers(channel, message, out) },
+    ] as const
   })
   const envelope: Envelope = {
     ...onlyOthers(channel, before, out),

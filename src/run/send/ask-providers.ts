@@ -1,7 +1,8 @@
 // Asks providers to send messages that were begun: each by itself, or together where they share a call.
+
+import { callOfSlot } from '../../deliver/batch-slots.ts'
 import { deliver, deliverTogether } from '../../deliver/deliver.ts'
 import { messageFor } from '../../deliver/message-for.ts'
-import { callOfSlot } from '../../deliver/batch-slots.ts'
 import { isCapturing } from '../../domain/delivery/integration.ts'
 import type { Job } from '../../domain/delivery/job.ts'
 import type { Outcome } from '../../domain/delivery/outcome.ts'

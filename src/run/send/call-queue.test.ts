@@ -71,7 +71,11 @@ test('direct messages find a quarter of the queue free, however much fan-out wai
   scene.add('abc')
   await scene.settle()
   assert.deepEqual(scene.of('later'), ['G', 'H', 'c'])
-  assert.deepEqual([scene.queue.capacity('other', 0), scene.queue.capacity('other', 1)], [8, 6], 'each key has its own share')
+  assert.deepEqual(
+    [scene.queue.capacity('other', 0), scene.queue.capacity('other', 1)],
+    [8, 6],
+    'each key has its own share',
+  )
 })
 
 test('one is behind others where direct messages wait, or where it is fan-out and other fan-out waits', () => {

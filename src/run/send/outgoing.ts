@@ -1,6 +1,7 @@
 // What goes out for one job: its messages, each with the integration whose turn it is.
-import { chooseIntegration } from '../../deliver/choose-integration.ts'
+
 import type { BatchSlot } from '../../deliver/batch-slots.ts'
+import { chooseIntegration } from '../../deliver/choose-integration.ts'
 import type { StepFilter } from '../../domain/conditions/condition.ts'
 import { evaluateFilters } from '../../domain/conditions/condition-evaluation.ts'
 import { ConditionsTooLarge } from '../../domain/conditions/condition-work.ts'
@@ -116,7 +117,10 @@ export function withOperatorMail(
 }
 
 /** The integration an event asks for by name. */
-export function requestedIdentifier(overrides: Readonly<Record<string, unknown>>, channel: Channel): string | undefined {
+export function requestedIdentifier(
+  overrides: Readonly<Record<string, unknown>>,
+  channel: Channel,
+): string | undefined {
   const own = Object.hasOwn(overrides, channel) ? overrides[channel] : undefined
   const identifier = (own as { integrationIdentifier?: unknown } | null | undefined)?.integrationIdentifier
   return typeof identifier === 'string' && identifier !== '' ? identifier : undefined

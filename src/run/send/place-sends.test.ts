@@ -41,11 +41,20 @@ function sendOf(number: number, more: { interruptions?: number; channel?: string
   }
 }
 
-function placing({ limits = createLimits(), isAlive = true, capacity = 1, isBehindOthers = false }: Scene = {}): Placing {
+function placing({
+  limits = createLimits(),
+  isAlive = true,
+  capacity = 1,
+  isBehindOthers = false,
+}: Scene = {}): Placing {
   return {
     deciding: { limits, world: { random: () => 0 } } as unknown as Deciding,
     rates: { mayTake: () => true, take: () => {}, callsMax: (_environment, _integration, max) => max },
-    queue: { capacity: () => capacity, isBehindOthers: () => isBehindOthers, turnAt: () => turnAt } as unknown as SendQueue,
+    queue: {
+      capacity: () => capacity,
+      isBehindOthers: () => isBehindOthers,
+      turnAt: () => turnAt,
+    } as unknown as SendQueue,
     isAlive,
     now,
   }

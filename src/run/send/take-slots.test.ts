@@ -1,9 +1,9 @@
 // Slots for the messages of one job.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createBatchPlan } from '../../deliver/batch-slots.ts'
 import type { Limits } from '../../deliver/limits.ts'
 import { createLimits } from '../../deliver/limits.ts'
-import { createBatchPlan } from '../../deliver/batch-slots.ts'
 import type { Credentials, Integration } from '../../domain/delivery/integration.ts'
 import type { JobState } from '../../domain/delivery/job.ts'
 import { notYetSent } from '../../domain/messages/message.ts'

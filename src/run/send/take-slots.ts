@@ -1,9 +1,10 @@
 // Slots for the messages of one job: as many as there are now, so that no job waits for one while it holds another.
+
+import type { BatchPlan, BatchSlot, Sharing } from '../../deliver/batch-slots.ts'
 import { usualCallsMax } from '../../deliver/call-window.ts'
 import type { Limits } from '../../deliver/limits.ts'
 import { callsMax } from '../../deliver/limits.ts'
 import { messageFor } from '../../deliver/message-for.ts'
-import type { BatchSlot, BatchPlan, Sharing } from '../../deliver/batch-slots.ts'
 import { beginAttempt } from '../../domain/delivery/after-outcome.ts'
 import type { Credentials, Integration } from '../../domain/delivery/integration.ts'
 import { isCapturing } from '../../domain/delivery/integration.ts'

@@ -53,7 +53,11 @@ export async function findRetractableOfEvent(
 const isSaid = sql`(m.status is not null or m.state = 'calling') and m.deleted_at is null`
 
 /** Locked until the transaction ends. What is being sent right now counts as possibly sent. */
-export async function lockRetractable(tx: Tx, environment: Environment, ids: readonly string[]): Promise<SentMessage[]> {
+export async function lockRetractable(
+  tx: Tx,
+  environment: Environment,
+  ids: readonly string[],
+): Promise<SentMessage[]> {
   return tx.rows<SentMessage>(sql`
     select m.id, m.job_id as "jobId", m.channel, case when m.state = 'calling' then 'warning' else m.status end as status
     from messages m

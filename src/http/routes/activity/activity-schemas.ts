@@ -26,7 +26,8 @@ const contextKeyLengthMax = 1024
 
 const anyOfTexts = (maxLength: number, description: string) =>
   Type.Optional(Type.Array(Type.String({ maxLength }), { maxItems: filterValuesMax, description }))
-const optionalTimestamp = (description: string) => Type.Optional(Type.String({ maxLength: timestampLengthMax, description }))
+const optionalTimestamp = (description: string) =>
+  Type.Optional(Type.String({ maxLength: timestampLengthMax, description }))
 
 export const activityQuery = Type.Object({
   channels: Type.Optional(

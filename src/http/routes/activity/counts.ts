@@ -19,7 +19,8 @@ const outcomes = [...new Set(Object.values(measureFacts).flatMap((facts) => fact
 
 const some = <Item extends Parameters<typeof Type.Array>[0]>(item: Item, description: string) =>
   Type.Optional(Type.Array(item, { maxItems: filterValuesMax, description }))
-const optionalTimestamp = (description: string) => Type.Optional(Type.String({ maxLength: timestampLengthMax, description }))
+const optionalTimestamp = (description: string) =>
+  Type.Optional(Type.String({ maxLength: timestampLengthMax, description }))
 
 const time = {
   from: optionalTimestamp('Start of the range: an ISO 8601 timestamp, rounded down. Default: one day before `to`.'),

@@ -3,7 +3,7 @@
 import type { TSchema } from 'typebox'
 import { Type } from 'typebox'
 import { ok } from '../../../domain/answer.ts'
-import type { SubscriptionTarget, SubscriptionRequest } from '../../../domain/people/topic.ts'
+import type { SubscriptionRequest, SubscriptionTarget } from '../../../domain/people/topic.ts'
 import { subscriptionsPerCallMax } from '../../../domain/people/topic.ts'
 import { notFound } from '../../../domain/problem.ts'
 import { unknownSubscriber } from '../../../manage/people/subscribers.ts'

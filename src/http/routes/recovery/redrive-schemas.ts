@@ -8,7 +8,8 @@ import { identifierText, literals, timestamp } from '../../schemas.ts'
 const timestampLengthMax = 64
 const errorLengthMax = 200
 
-const optionalTimestamp = (description: string) => Type.Optional(Type.String({ maxLength: timestampLengthMax, description }))
+const optionalTimestamp = (description: string) =>
+  Type.Optional(Type.String({ maxLength: timestampLengthMax, description }))
 
 export const redriveFilter = Type.Object(
   {
