@@ -47,7 +47,11 @@ export function useChange<Input, Data>(
   return useMutation({
     mutationFn: change,
     onSuccess: async (data, input) => {
-      await Promise.all(touches.map((name) => queries.invalidateQueries({ queryKey: [id, name], refetchType: leaves ? 'none' : 'active' })))
+      await Promise.all(
+        touches.map((name) =>
+          queries.invalidateQueries({ queryKey: [id, name], refetchType: leaves ? 'none' : 'active' }),
+        ),
+      )
       if (says !== undefined) say(typeof says === 'string' ? says : says(data, input))
       onDone?.(data, input)
     },

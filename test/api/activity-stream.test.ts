@@ -43,7 +43,8 @@ test('a follower is greeted at once, hears of what is new in its environment, an
   const scene = new FlowScene(app)
   const { triggers } = await scene.created([inApp()])
   app.world.advance(10)
-  for (const to of ['one', 'two']) await scene.expect(201, 'POST', '/v1/events/trigger', { name: triggers[0].identifier, to })
+  for (const to of ['one', 'two'])
+    await scene.expect(201, 'POST', '/v1/events/trigger', { name: triggers[0].identifier, to })
   const news = (await development.next()) as News
   assert.equal(news.created, 2)
   assert.match(String(news.newest), /^[0-9a-f-]{36}$/)

@@ -126,10 +126,7 @@ function EnvironmentSwitch({
       label="Environments"
       items={items}
       button={
-        <button
-          type="button"
-          className="flex h-11 items-center gap-2.5 rounded-md px-2 text-left hover:bg-bg-3"
-        >
+        <button type="button" className="flex h-11 items-center gap-2.5 rounded-md px-2 text-left hover:bg-bg-3">
           <Logo size={22} />
           <span className="min-w-0 flex-1">
             <span className="block text-xs text-ink-3">Posthorn</span>
@@ -179,10 +176,7 @@ function Account({ environment }: { environment: Environment }) {
         { text: 'Sign out', icon: 'out', onSelect: () => void leave() },
       ]}
       button={
-        <button
-          type="button"
-          className="flex items-center gap-2.5 rounded-md px-2 py-1.5 text-left hover:bg-bg-3"
-        >
+        <button type="button" className="flex items-center gap-2.5 rounded-md px-2 py-1.5 text-left hover:bg-bg-3">
           <Icon name="key" />
           <span className="min-w-0 flex-1">
             <span className="block truncate text-sm">{environment.session.keyName}</span>

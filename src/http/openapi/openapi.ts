@@ -127,7 +127,8 @@ const documentExamples: Readonly<Record<string, string>> = {
   'message/rfc822':
     'From: Acme <hello@example.com>\r\nTo: ada@example.com\r\nSubject: Order 7 is on its way\r\n\r\nHello Ada\r\n',
   'text/html': '<!DOCTYPE html><html><body><p>Hello Ada</p></body></html>',
-  'text/event-stream': 'event: activity\ndata: {"created":1,"changed":3,"newest":"019b7c7a-2d0e-7a3b-8f10-5a0c5d3f9e21"}\n\n',
+  'text/event-stream':
+    'event: activity\ndata: {"created":1,"changed":3,"newest":"019b7c7a-2d0e-7a3b-8f10-5a0c5d3f9e21"}\n\n',
   'application/x-ndjson': '{"kind":"header","format":"posthorn-subscriber","version":1}\n{"kind":"end","counts":{}}\n',
 }
 

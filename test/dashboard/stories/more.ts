@@ -18,7 +18,10 @@ test('what waits in a digest is cancelled, after it was said what that does', { 
   await page.goto('development/activity')
   await page.getByRole('row', { name: /New comment/ }).click()
   await page.getByRole('button', { name: 'Cancel' }).click()
-  await page.getByRole('dialog').getByText(/What was sent stays sent/).waitFor()
+  await page
+    .getByRole('dialog')
+    .getByText(/What was sent stays sent/)
+    .waitFor()
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
   await shown(page, 'What waited is cancelled')
 })
@@ -36,7 +39,10 @@ test('a notification is shown as the call that triggers it again', { skip }, asy
   const { page } = shared
   await page.goto(`development/activity/${shared.ids.notificationId}`)
   await page.getByRole('radio', { name: 'Data' }).click()
-  await page.getByText(/events\/trigger[\s\S]*"name": "weekly-report"/).first().waitFor()
+  await page
+    .getByText(/events\/trigger[\s\S]*"name": "weekly-report"/)
+    .first()
+    .waitFor()
 })
 
 test('a test is sent from the editor, and steps are moved, duplicated and removed', { skip }, async () => {
@@ -44,7 +50,11 @@ test('a test is sent from the editor, and steps are moved, duplicated and remove
   await page.goto(`development/workflows/${shared.ids.workflowId}`)
   await page.getByRole('button', { name: 'Send a test' }).click()
   await shown(page, /sent as a test/)
-  const names = () => page.getByRole('navigation', { name: 'Steps' }).getByRole('button', { name: /In-app|E-mail/ }).allInnerTexts()
+  const names = () =>
+    page
+      .getByRole('navigation', { name: 'Steps' })
+      .getByRole('button', { name: /In-app|E-mail/ })
+      .allInnerTexts()
   const menu = async (step: string, item: string) => {
     await page.getByRole('button', { name: `What to do with ${step}`, exact: true }).click()
     await page.getByRole('menuitem', { name: item }).click()
@@ -52,7 +62,10 @@ test('a test is sent from the editor, and steps are moved, duplicated and remove
   await menu('Bell', 'Move down')
   assert.match((await names())[0], /Mail/)
   await menu('Bell', 'Duplicate')
-  await page.getByRole('button', { name: /Bell copy/ }).first().waitFor()
+  await page
+    .getByRole('button', { name: /Bell copy/ })
+    .first()
+    .waitFor()
   await menu('Bell copy', 'Remove')
   await page.getByRole('button', { name: 'Discard' }).click()
   assert.match((await names())[0], /Bell/)
@@ -61,7 +74,10 @@ test('a test is sent from the editor, and steps are moved, duplicated and remove
 test('a person is exported as a file', { skip }, async () => {
   const { page } = shared
   await page.goto('development/subscribers/ada')
-  const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Export' }).click()])
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Export' }).click(),
+  ])
   assert.equal(file.suggestedFilename(), 'ada.ndjson')
 })
 

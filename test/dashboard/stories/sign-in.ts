@@ -103,7 +103,10 @@ test('who may only read sees everything and is offered no change', { skip }, asy
   const { key } = await scene.call('POST', '/v1/environments/api-keys', { name: 'Reader', scopes: ['read'] })
   const visitor = await scene.visitor({ key })
   await visitor.goto('development/workflows')
-  await visitor.getByRole('row', { name: /Order shipped/ }).first().waitFor()
+  await visitor
+    .getByRole('row', { name: /Order shipped/ })
+    .first()
+    .waitFor()
   assert.equal(await visitor.getByRole('button', { name: 'New workflow' }).count(), 0)
   await visitor.goto('development/settings')
   await shown(visitor, 'You may not see this')

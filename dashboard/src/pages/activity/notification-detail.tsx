@@ -74,7 +74,10 @@ function Whole({
             </span>
           </div>
           <h2 className="mt-1.5 text-base font-semibold">
-            <EnvLink to={`/workflows/${detail._templateId}`} className="underline decoration-line-2 underline-offset-4 hover:decoration-ink-2">
+            <EnvLink
+              to={`/workflows/${detail._templateId}`}
+              className="underline decoration-line-2 underline-offset-4 hover:decoration-ink-2"
+            >
               {detail.template.name}
             </EnvLink>{' '}
             <span className="font-normal text-ink-3">to</span>{' '}

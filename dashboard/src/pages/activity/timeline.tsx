@@ -142,7 +142,9 @@ function Evidence({ job, why }: { job: Job; why: WhyStep | undefined }) {
               </div>
               {detail.raw !== undefined && detail.raw !== '' && (
                 // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by the keyboard
-                <pre tabIndex={0} className="prose-mono mt-1 max-h-48 overflow-auto rounded bg-bg-2 p-2">{pretty(detail.raw)}</pre>
+                <pre tabIndex={0} className="prose-mono mt-1 max-h-48 overflow-auto rounded bg-bg-2 p-2">
+                  {pretty(detail.raw)}
+                </pre>
               )}
             </li>
           ))}

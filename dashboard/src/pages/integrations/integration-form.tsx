@@ -79,7 +79,8 @@ function AccountActions({ integration }: { integration: Integration }) {
   )
   const remove = useChange(() => answerOf(client.DELETE('/v1/integrations/{integrationId}', { params: { path } })), {
     touches: ['integrations'],
-    says: 'The integration is deleted', leaves: true,
+    says: 'The integration is deleted',
+    leaves: true,
     onDone: () => go('/integrations'),
   })
   if (!mayChange) return null

@@ -43,7 +43,8 @@ function LayoutForm({ layout }: { layout: Layout }) {
   })
   const remove = useChange(() => answerOf(client.DELETE('/v1/layouts/{layoutId}', { params: { path } })), {
     touches: ['layouts'],
-    says: 'The layout is deleted', leaves: true,
+    says: 'The layout is deleted',
+    leaves: true,
     onDone: () => go('/layouts'),
   })
   return (

@@ -27,7 +27,8 @@ export function OutboxMessage({ id, onBack }: { id: string; onBack: () => void }
   const message = useAsk(['outbox', id], () => answerOf(client.GET('/v1/outbox/{messageId}', { params: { path } })))
   const remove = useChange(() => answerOf(client.DELETE('/v1/outbox/{messageId}', { params: { path } })), {
     touches: ['outbox'],
-    says: 'The message is deleted', leaves: true,
+    says: 'The message is deleted',
+    leaves: true,
     onDone: () => go('/outbox'),
   })
   return (

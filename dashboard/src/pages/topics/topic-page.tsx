@@ -43,7 +43,8 @@ export function TopicPage() {
   )
   const remove = useChange(() => answerOf(client.DELETE('/v2/topics/{topicKey}', { params: { path } })), {
     touches: ['topics'],
-    says: 'The topic is deleted', leaves: true,
+    says: 'The topic is deleted',
+    leaves: true,
     onDone: () => go('/topics'),
   })
   return (

@@ -67,7 +67,8 @@ function Editor({ workflow }: { workflow: Workflow }) {
   )
   const remove = useChange(() => answerOf(client.DELETE('/v1/workflows/{workflowId}', params)), {
     touches: ['workflows'],
-    says: 'The workflow is deleted', leaves: true,
+    says: 'The workflow is deleted',
+    leaves: true,
     onDone: () => go('/workflows'),
   })
   const discard = () => {
