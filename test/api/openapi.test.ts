@@ -150,7 +150,9 @@ test('every operation documents its success with a schema unless it is empty, an
 
 /** A mail, a page, lines of JSON: their media type says what they are. */
 const isDocument = ({ content = {} }: Json): boolean =>
-  Object.keys(content).some((type) => /^(message\/rfc822|text\/html|application\/x-ndjson|text\/event-stream)(;|$)/.test(type))
+  Object.keys(content).some((type) =>
+    /^(message\/rfc822|text\/html|application\/x-ndjson|text\/event-stream)(;|$)/.test(type),
+  )
 
 test('the parameters of a path are the ones its operation declares, each with a schema', () => {
   for (const { name, operation } of operations) {
