@@ -52,7 +52,12 @@ export function KeysPage() {
   )
   const columns: readonly Column<ApiKey>[] = [
     { head: 'Name', cell: (key) => <span className="block truncate font-medium">{key.name}</span> },
-    { head: 'Key', width: '90px', cell: (key) => <span className="font-mono text-xs text-ink-2">…{key.hint}</span> },
+    {
+      head: 'Key',
+      from: 'sm',
+      width: '90px',
+      cell: (key) => <span className="font-mono text-xs text-ink-2">…{key.hint}</span>,
+    },
     { head: 'May', from: 'sm', cell: (key) => key.scopes.map((scope) => scopeWords[scope]).join(', ') },
     { head: 'State', width: '100px', cell: (key) => <State of={key} /> },
     {

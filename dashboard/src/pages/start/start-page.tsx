@@ -61,47 +61,45 @@ export function StartPage() {
       title="Send your first notification"
       lead="One click creates a person and a workflow, and triggers it. What arrives appears on this page."
     >
-      <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,5fr)_minmax(0,7fr)]">
-        <div className="flex flex-col gap-5">
-          <section className="card flex flex-col gap-4 p-5">
-            <Steps person={person} />
-            <div className="grid gap-3 sm:grid-cols-2">
-              <TextField
-                label="Name"
-                value={person.firstName}
-                maxLength={80}
-                onText={(firstName) => setPerson({ ...person, firstName })}
-              />
-              <TextField
-                label="E-mail address"
-                value={person.email}
-                maxLength={200}
-                onText={(email) => setPerson({ ...person, email })}
-              />
-            </div>
-            {send.error !== null && <Notice tone="error">{send.error.message}</Notice>}
-            {mayChange ? (
-              <Button
-                look="primary"
-                icon="send"
-                busy={send.isPending}
-                className="h-10 text-sm"
-                onClick={() => send.mutate(person)}
-              >
-                {transactionId === undefined ? 'Send the notification' : 'Send another'}
-              </Button>
-            ) : (
-              <Notice tone="info">Your key may only read. Sign in with a full key to send.</Notice>
-            )}
-            <p className="text-xs text-ink-3">
-              {environment.name === 'Production'
-                ? 'This is Production: if an e-mail account is connected, the e-mail is sent for real.'
-                : 'Development captures e-mails: nobody is written to until an account is connected.'}
-            </p>
-          </section>
-          <Snippets person={person} />
-        </div>
+      <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-5 lg:grid-cols-[minmax(0,5fr)_minmax(0,7fr)] lg:grid-rows-[auto_1fr]">
+        <section className="card flex flex-col gap-4 p-5">
+          <Steps person={person} />
+          <div className="grid gap-3 sm:grid-cols-2">
+            <TextField
+              label="Name"
+              value={person.firstName}
+              maxLength={80}
+              onText={(firstName) => setPerson({ ...person, firstName })}
+            />
+            <TextField
+              label="E-mail address"
+              value={person.email}
+              maxLength={200}
+              onText={(email) => setPerson({ ...person, email })}
+            />
+          </div>
+          {send.error !== null && <Notice tone="error">{send.error.message}</Notice>}
+          {mayChange ? (
+            <Button
+              look="primary"
+              icon="send"
+              busy={send.isPending}
+              className="h-10 text-sm"
+              onClick={() => send.mutate(person)}
+            >
+              {transactionId === undefined ? 'Send the notification' : 'Send another'}
+            </Button>
+          ) : (
+            <Notice tone="info">Your key may only read. Sign in with a full key to send.</Notice>
+          )}
+          <p className="text-xs text-ink-3">
+            {environment.name === 'Production'
+              ? 'This is Production: if an e-mail account is connected, the e-mail is sent for real.'
+              : 'Development captures e-mails: nobody is written to until an account is connected.'}
+          </p>
+        </section>
         <Arrivals transactionId={transactionId} person={sentTo} />
+        <Snippets person={person} />
       </div>
     </Page>
   )
@@ -117,7 +115,7 @@ function Steps({ person }: { person: Person }) {
     <ol className="flex flex-col gap-2">
       {steps.map(([icon, text], index) => (
         <li key={icon} className="flex items-center gap-2.5">
-          <span className="flex size-6 items-center justify-center rounded-full bg-accent-bg text-xs font-medium text-accent">
+          <span className="flex size-6 shrink-0 items-center justify-center rounded-full bg-accent-bg text-xs font-medium text-accent">
             {index + 1}
           </span>
           {text}
@@ -164,7 +162,7 @@ function Arrivals({ transactionId, person }: { transactionId: string | undefined
   const notification = activity.data?.data[0]
   const html = (mail.data?.message as { html?: string } | undefined)?.html
   return (
-    <div className="flex min-w-0 flex-col gap-5">
+    <div className="flex min-w-0 flex-col gap-5 lg:col-start-2 lg:row-span-2 lg:row-start-1">
       <section className="card" aria-label="Inbox">
         <Head icon="bell" title={`${person.firstName || person.subscriberId}’s inbox`} hint="In the app" />
         {feed.data === undefined || feed.data.data.length === 0 ? (
