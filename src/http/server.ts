@@ -117,32 +117,7 @@ const corsOptions = {
 const noRateLimit: CheckRate = async () => ({})
 
 export async function createServer(db: Db, world: World, options: ServerOptions): Promise<FastifyInstance> {
-<<<<<<< HEAD
-  const answerProblem = createProblemReply(world, options.vendor)
-  const app = fastify({
-    logger: false,
-    ...withoutBasePath(basePathOf(options.baseUrl)),
-    bodyLimit: mediumBodyBytes,
-    requestTimeout: requestTimeoutMs,
-    keepAliveTimeout: keepAliveTimeoutMs,
-    forceCloseConnections: 'idle',
-    ...(options.trustedProxies?.length ? { trustProxy: [...options.trustedProxies] } : {}),
-    // We refuse a request without a Host ourselves: Node would do so without an error body.
-    http: { requireHostHeader: false },
-    // A request that still arrives over an open connection is processed, then the connection is closed.
-    return503OnClosing: false,
-    genReqId: (request) => requestId(request.headers['x-request-id']) ?? world.newId(world.now()),
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: pathPartLengthMax, querystringParser: parseQuery },
-    clientErrorHandler: (error, socket) => answerBrokenSocket(world, error, socket),
-    frameworkErrors: (error, request, reply) => {
-      // The hooks do not run for a path that cannot be read.
-      reply.headers({ ...securityHeaders, 'x-request-id': request.id })
-      answerProblem(new Problem(400, error.message), request, reply)
-    },
-  })
-=======
   const app = createApp(world, options)
->>>>>>> w-dash
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
   app.setErrorHandler(createProblemReply(world, options.vendor))
