@@ -84,7 +84,7 @@ export class Budget {
     this.#work += count
     if (this.#work > workMax * this.#share) {
       this.#isExceeded = true
-      throw new LimitExceeded(`the template works through more than ${workMax} characters or list members`)
+      throw new LimitExceeded(`the template processes more than ${workMax} characters or list items`)
     }
   }
 
@@ -113,7 +113,7 @@ export class Budget {
     this.#steps += count
     if (this.#steps > stepsMax * this.#share) {
       this.#isExceeded = true
-      throw new LimitExceeded(`the template takes more than ${stepsMax} steps: is it endless?`)
+      throw new LimitExceeded(`the template takes more than ${stepsMax} steps: does it loop forever?`)
     }
   }
 
@@ -121,7 +121,7 @@ export class Budget {
   write(length: number): void {
     this.#output += length
     if (this.#output > outputLengthMax) {
-      throw new LimitExceeded(`what the template gives is longer than ${outputLengthMax} characters`)
+      throw new LimitExceeded(`the output of the template is longer than ${outputLengthMax} characters`)
     }
   }
 

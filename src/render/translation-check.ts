@@ -1,11 +1,11 @@
-// What is wrong with the texts of a translation, told when they are saved: each by key, line and column.
+// What is wrong with the texts of a translation, reported when they are saved: each by key, line and column.
 import { Turn } from '../domain/turn.ts'
 import type { TextMistake } from '../domain/workflows/translation.ts'
 import { parse, TemplateMistake } from './parse.ts'
 import { withOutputs } from './translate.ts'
 
 /** Whoever sends a wrong file needs to see that, not every line of it. */
-const mistakesToldMax = 50
+const errorsReportedMax = 50
 
 /** Others have their turn in between: thousands of texts, each a template, take longer than one should. */
 export async function textMistakes(texts: ReadonlyMap<string, string>, turn = new Turn()): Promise<TextMistake[]> {
@@ -14,7 +14,7 @@ export async function textMistakes(texts: ReadonlyMap<string, string>, turn = ne
     if (turn.isOver()) await turn.next()
     const message = text.includes('{') ? mistakeIn(text) : undefined
     if (message !== undefined) mistakes.push({ key, message })
-    if (mistakes.length >= mistakesToldMax) break
+    if (mistakes.length >= errorsReportedMax) break
   }
   return mistakes
 }
