@@ -70,7 +70,7 @@ function operationOf(ajv: Ajv2020, path: string, method: string, operation: Sche
     judge: (status, contentType, text) => {
       const content = operation.responses[status]?.content
       if (content === undefined) return text === '' ? undefined : `a body where none is documented`
-      const type = contentType.split(';')[0] ?? ''
+      const type = content[contentType] === undefined ? (contentType.split(';')[0] ?? '') : contentType
       if (content[type] === undefined) return `${type || 'no type'} where ${Object.keys(content)} is documented`
       if (type !== 'application/json') return undefined
       if (content[type].schema === undefined) return undefined

@@ -93,7 +93,8 @@ function pathOf(maker: Maker, operation: Operation): { path: string; isOwnPath: 
 /** What a parameter names, where its own name does not say it. */
 function hintOf(path: string, name: string): string {
   if (/^\/v1\/outbox/.test(path)) return 'outbox'
-  if (name === 'notificationId' && /inbox|\/v2\/subscribers/.test(path)) return 'message'
+  if (name === 'notificationId' && path.includes('/inbox/')) return 'mine'
+  if (name === 'notificationId' && path.startsWith('/v2/subscribers')) return 'message'
   return name === 'id' || name === 'identifier' ? (path.split('/')[2] ?? name) : name
 }
 

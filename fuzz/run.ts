@@ -38,7 +38,7 @@ type Say = (line: string) => void
 
 /** Something is badly wrong: the rest would only repeat it. */
 const findingsMax = 60
-const setUpEvery = 3_000
+const setUpEvery = 1_000
 const lookEveryMs = 1_000
 /** So many requests to each operation, on the average, before turns count. */
 const warmUpRounds = 3

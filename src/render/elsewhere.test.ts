@@ -81,7 +81,7 @@ for (const [what, work] of Object.entries(works)) {
   })
 }
 
-test('a mistake of a template is told as it is here', async () => {
+test('a mistake of a template is reported as it is here', async () => {
   const work = (by: Renderer) => by.inApp(freshKey(), bell('{{ payload.note | nothing }}'), scope())
   const here = await Promise.resolve()
     .then(() => work(renderer))

@@ -21,7 +21,7 @@ export type ThreadReply =
   | { readonly field: string; readonly message: string }
   | { readonly fault: string }
 
-/** Renders nothing itself: for what nobody has saved. */
+/** Renders nothing itself: for what is not saved. */
 export const elsewhereOnly: Renderer = {
   email: (_key, template, scope, frame) => leave({ kind: 'email', template, scope, frame }),
   inApp: (_key, template, scope) => leave({ kind: 'inApp', template, scope }),

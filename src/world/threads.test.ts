@@ -1,20 +1,20 @@
-// Threads: what they reply, what becomes of those that stall or break, and that nobody else waits meanwhile.
+// Threads: what they reply, what becomes of those that stall or break, and that nothing else waits meanwhile.
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import type { ThreadFailureKind, Threads, ThreadsOptions } from './threads.ts'
 import { createThreads, ThreadFailure } from './threads.ts'
 
-/** Does what it is told. */
+/** Does what it is asked to. */
 const code = `
 import { parentPort } from 'node:worker_threads'
-let told = 0
+let count = 0
 parentPort.on('message', (message) => {
-  told += 1
+  count += 1
   if (message === 'stall') for (;;) {}
   if (message === 'throw') throw new Error('broken')
   if (message === 'fill') { const all = []; for (;;) all.push(new Array(100000).fill(message)) }
-  parentPort.postMessage({ message, told })
+  parentPort.postMessage({ message, count })
 })
 parentPort.postMessage('ready')`
 const entry = new URL(`data:text/javascript,${encodeURIComponent(code)}`)
@@ -38,9 +38,9 @@ test('each message is replied to, one after the other in one thread', async (t) 
   const threads = threadsOf(t)
   const replies = await Promise.all(['a', 'b', 'c'].map((message) => threads.run(message)))
   assert.deepEqual(replies, [
-    { message: 'a', told: 1 },
-    { message: 'b', told: 2 },
-    { message: 'c', told: 3 },
+    { message: 'a', count: 1 },
+    { message: 'b', count: 2 },
+    { message: 'c', count: 3 },
   ])
 })
 
@@ -56,15 +56,15 @@ test('a thread that stalls is ended at its deadline; the event loop goes on, and
   await failed('late', stalled)
   clearInterval(ticking)
   assert.ok(ticks >= 5, `${ticks} turns while a thread was stalled`)
-  // In a new one, which was told nothing before.
-  assert.deepEqual(await behind, { message: 'behind', told: 1 })
+  // In a new one, which has counted nothing.
+  assert.deepEqual(await behind, { message: 'behind', count: 1 })
 })
 
 test('one that throws, or fills its memory, fails what it did and nothing else', async (t) => {
   const threads = threadsOf(t, { heapMegabytes: 16 })
   await failed('broken', threads.run('throw'))
   await failed('broken', threads.run('fill'))
-  assert.deepEqual(await threads.run('after'), { message: 'after', told: 1 })
+  assert.deepEqual(await threads.run('after'), { message: 'after', count: 1 })
 })
 
 test('what cannot be copied fails, and what comes after it does not', async (t) => {
@@ -81,7 +81,7 @@ test('an entry that does not load fails whoever needs it', async (t) => {
   await failed('unavailable', threads.run('a'))
 })
 
-test('whoever waits when they are closed is told so', async () => {
+test('whoever waits when they are closed gets an error', async () => {
   const threads = createThreads({ entry, size: 1 })
   const both = [threads.run('stall'), threads.run('behind')].map((reply) => failed('unavailable', reply))
   await threads.close()

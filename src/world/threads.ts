@@ -50,7 +50,7 @@ interface Task {
   reject(failure: ThreadFailure): void
 }
 
-interface Seat {
+interface Slot {
   worker: Worker | undefined
   task: Task | undefined
 }
@@ -61,39 +61,39 @@ export function createThreads({
   deadlineMs = defaultDeadlineMs,
   heapMegabytes = defaultHeapMegabytes,
 }: ThreadsOptions): Threads {
-  const seats: Seat[] = Array.from({ length: size }, () => ({ worker: undefined, task: undefined }))
+  const slots: Slot[] = Array.from({ length: size }, () => ({ worker: undefined, task: undefined }))
   const waiting: Task[] = []
 
-  const runNext = (seat: Seat): void => {
+  const runNext = (slot: Slot): void => {
     const task = waiting.shift()
-    if (task !== undefined) void start(seat, task)
+    if (task !== undefined) void start(slot, task)
   }
 
-  const end = (seat: Seat, failure: ThreadFailure): Promise<unknown> => {
-    const { task, worker } = seat
-    Object.assign(seat, { worker: undefined, task: undefined })
+  const end = (slot: Slot, failure: ThreadFailure): Promise<unknown> => {
+    const { task, worker } = slot
+    Object.assign(slot, { worker: undefined, task: undefined })
     if (worker !== undefined) stopListening(worker)
     worker?.on('error', () => {})
     task?.reject(failure)
-    runNext(seat)
+    runNext(slot)
     return worker?.terminate() ?? Promise.resolve()
   }
 
-  async function start(seat: Seat, task: Task): Promise<void> {
-    seat.task = task
+  async function start(slot: Slot, task: Task): Promise<void> {
+    slot.task = task
     try {
-      const worker = seat.worker ?? (await startWorker(entry, heapMegabytes))
+      const worker = slot.worker ?? (await startWorker(entry, heapMegabytes))
       // Ended while it started.
-      if (seat.task !== task) return void worker.terminate()
-      seat.worker = worker
+      if (slot.task !== task) return void worker.terminate()
+      slot.worker = worker
       const reply = await replyOf(worker, task.message, deadlineMs)
-      seat.task = undefined
+      slot.task = undefined
       task.resolve(reply)
-      runNext(seat)
+      runNext(slot)
     } catch (error) {
       const failure =
         error instanceof ThreadFailure ? error : new ThreadFailure('unavailable', (error as Error).message)
-      if (seat.task === task) await end(seat, failure)
+      if (slot.task === task) await end(slot, failure)
     }
   }
 
@@ -101,7 +101,7 @@ export function createThreads({
     run: (message) =>
       new Promise((resolve, reject) => {
         const task: Task = { message, resolve, reject }
-        const free = seats.find((seat) => seat.task === undefined)
+        const free = slots.find((slot) => slot.task === undefined)
         if (free !== undefined) void start(free, task)
         else if (waiting.length < waitingMax) waiting.push(task)
         else reject(new ThreadFailure('unavailable', `More than ${waitingMax} are waiting`))
@@ -109,7 +109,7 @@ export function createThreads({
     close: async () => {
       const stopped = new ThreadFailure('unavailable', 'The service is being stopped')
       for (const task of waiting.splice(0)) task.reject(stopped)
-      await Promise.all(seats.map((seat) => end(seat, stopped)))
+      await Promise.all(slots.map((slot) => end(slot, stopped)))
     },
   }
 }

@@ -71,7 +71,7 @@ export async function previewStep(
   const person = call.subscriberId === undefined ? undefined : await personCalled(db, environment, call.subscriberId)
   const sample = sampleOf(row, step, call.previewPayload ?? {}, person)
   const input = await inputOf(db, world, environment, row, step, sample)
-  // What nobody has saved is not rendered in the turn of others.
+  // What is not saved is not rendered in the turn of others.
   const decision = await decideElsewhere({
     threads: world.threads,
     renderer: input.renderer,
