@@ -22,7 +22,7 @@ const person = (): Json => {
 }
 const outcomes = (steps: readonly Json[]): string[] => steps.map(({ outcome }) => outcome)
 
-test('everybody is told once: those named first, then members of topics without the actor and the excluded', async () => {
+test('everyone is notified once: those named first, then members of topics without the actor and the excluded', async () => {
   const [named, both, member, excluded, actor] = ['named', 'both', 'member', 'excluded', 'actor'].map((name) =>
     fresh(name),
   )
@@ -55,6 +55,24 @@ test('everybody is told once: those named first, then members of topics without 
   assert.deepEqual(answer.warnings, ['Topic absent was not found'])
 })
 
+test('a topic is understood without its type, and with it in any case', async () => {
+  const member = fresh('member')
+  await scene.subscribers(member)
+  const topicKey = fresh('topic')
+  await scene.topic(topicKey, [member])
+  const name = await scene.workflow([inApp('x')])
+  for (const to of [{ topicKey }, [{ topicKey }], { type: 'topic', topicKey }, [{ type: 'TOPIC', topicKey }]]) {
+    const { recipients } = await simulate({ name, to })
+    assert.deepEqual(
+      recipients.map(({ subscriberId }: Json) => subscriberId),
+      [member],
+      JSON.stringify(to),
+    )
+  }
+  const named = await simulate({ name, to: { subscriberId: member, topicKey } })
+  assert.deepEqual(named.recipients[0].topics, [])
+})
+
 test('more people than are shown are counted', async () => {
   const members = Array.from({ length: 5 }, () => fresh('crowd'))
   await scene.subscribers(...members)
@@ -70,7 +88,7 @@ test('more people than are shown are counted', async () => {
   }
 })
 
-test('what the trigger would answer is told, and nothing follows where nothing would run', async () => {
+test('what the trigger would answer is reported, and nothing follows where nothing would run', async () => {
   const off = await scene.workflow([inApp('x')], { active: false })
   const none = await scene.workflow([])
   const name = await scene.workflow([inApp('x')])

@@ -104,7 +104,7 @@ export class Browser {
     writeFileSync(path, Buffer.from(data, 'base64'))
   }
 
-  /** What a screen reader is told, as `role: name`, in order. */
+  /** What a screen reader is notified, as `role: name`, in order. */
   async spoken(): Promise<string[]> {
     const { nodes } = await this.#ask('Accessibility.getFullAXTree')
     return nodes
