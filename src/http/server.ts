@@ -53,7 +53,7 @@ export interface ServerOptions {
   /** Of each subscriber's inbox, where rate limits are on; as the setting's default, where it is left out. */
   readonly inboxRatePerSecond?: number
   readonly corsOrigins: readonly string[]
-  /** Who may open the demo inbox of Development; nobody, where it is left out. */
+  /** Who may open the demo inbox of Development; no one, where it is left out. */
   readonly inboxDemo?: 'local' | 'on' | 'off'
   /** Whether full keys read the secrets of integrations; `on` where it is left out. */
   readonly revealSecrets?: 'on' | 'off'
