@@ -56,7 +56,7 @@ export async function look(
   })
   const counts = await countsFor(db, environment, steps)
   const shown = await shownWith(db, environment, rows)
-  for (const step of steps) tell(step, shown, counts)
+  for (const step of steps) deliverTo(step, shown, counts)
   return inboxes.map(({ subscriberId }) => ({
     subscriberId,
     number: numberOf.get(subscriberId),
@@ -132,7 +132,7 @@ async function shownWith(
   }
 }
 
-function tell(
+function deliverTo(
   { subscriberId, rows, end, isCut, behind }: Step,
   shown: (subscriberId: string) => ShownWith | undefined,
   counts: ReadonlyMap<string, OpenCounts>,
@@ -145,8 +145,8 @@ function tell(
     const key = contextsOf(subscriberId, contextKeys)
     const news = rows.flatMap((row, index) => {
       const change = changes[index]
-      const isTold = !isAfter(follower.place, row.change, row.id) || !hasContexts(row, contextKeys)
-      return change === undefined || isTold ? [] : [change(follower.place)]
+      const isKnown = !isAfter(follower.place, row.change, row.id) || !hasContexts(row, contextKeys)
+      return change === undefined || isKnown ? [] : [change(follower.place)]
     })
     const counted = counts.get(key)
     if (counted !== undefined && !total.has(key)) total.set(key, countsOf(counted, offsetAt(end)))
