@@ -307,7 +307,7 @@ export const settings: Settings = {
   inboxDemo: {
     variable: 'POSTHORN_INBOX_DEMO',
     meaning:
-      'Who may open the demo inbox of Development, at `/demo/inbox` and by a session without identifiers: `local` callers on this machine, `on` everybody, `off` nobody.',
+      'Who may open the demo inbox of Development, at `/demo/inbox` and by a session without identifiers: `local` for callers on this machine, `on` for everyone, `off` for no one.',
     shownDefault: 'local',
     defaultValue: 'local',
     read: oneOf('local', 'on', 'off'),

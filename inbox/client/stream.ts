@@ -71,14 +71,14 @@ export function openStream(http: Http, handlers: StreamHandlers): InboxStream {
     const { event, data } = fields
     if (event === undefined || data === undefined || closing.signal.aborted) return
     failures = 0
-    const told = JSON.parse(data)
-    if (event === 'ready') handlers.onReady?.(told.isResumed)
-    else if (event === 'notification_received') handlers.onReceived?.(told)
-    else if (event === 'notification_updated') handlers.onUpdated?.(told)
-    else if (event === 'notification_deleted') handlers.onDeleted?.(told.id)
-    else if (event === 'unread_count_changed') handlers.onUnread?.(told.counts)
-    else if (event === 'unseen_count_changed') handlers.onUnseen?.(told.unseenCount)
-    else if (event === 'end') throw new InboxError(401, told.why)
+    const content = JSON.parse(data)
+    if (event === 'ready') handlers.onReady?.(content.isResumed)
+    else if (event === 'notification_received') handlers.onReceived?.(content)
+    else if (event === 'notification_updated') handlers.onUpdated?.(content)
+    else if (event === 'notification_deleted') handlers.onDeleted?.(content.id)
+    else if (event === 'unread_count_changed') handlers.onUnread?.(content.counts)
+    else if (event === 'unseen_count_changed') handlers.onUnseen?.(content.unseenCount)
+    else if (event === 'end') throw new InboxError(401, content.why)
     // After its handler: what a handler did not get is asked for again.
     if (fields['id'] !== undefined) lastId = fields['id']
   }

@@ -56,7 +56,7 @@ export interface ServerOptions {
   /** For each subscriber's inbox, if rate limits are on; the setting's default if omitted. */
   readonly inboxRatePerSecond?: number
   readonly corsOrigins: readonly string[]
-  /** Who may open the demo inbox of Development; nobody, where it is left out. */
+  /** Who may open the demo inbox of Development; no one, where it is left out. */
   readonly inboxDemo?: 'local' | 'on' | 'off'
   /** Whether full keys read the secrets of integrations; `on` where it is left out. */
   readonly revealSecrets?: 'on' | 'off'

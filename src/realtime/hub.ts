@@ -39,7 +39,7 @@ export interface Joined {
 export interface Hub {
   /** Where a session's stream begins: after a number that it knows, or with what comes. Throws where it may not. */
   enter(session: OpenedSession, after: number | undefined): Promise<Joined>
-  /** From here on the follower is told, or it is ended at once. Whoever calls this calls `leave` once. */
+  /** From here on the follower receives changes, or it is ended at once. Whoever calls this calls `leave` once. */
   add(follower: Follower): void
   leave(follower: Follower): void
   /** Looks at everything soon: hints may have been missed. */
@@ -212,7 +212,7 @@ class InboxHub implements Hub {
     return true
   }
 
-  /** Takes it off the list; false for one that nobody follows any more. */
+  /** Takes it off the list; false for one without followers. */
   #forget(inbox: Inbox): boolean {
     this.#dirty.delete(inbox)
     return inbox.followers.size > 0

@@ -8,7 +8,7 @@ import type { World } from '../world/world.ts'
 
 /** Changes are gathered for so long, and written together. */
 const writeEveryMs = 2_000
-/** A page that reloads, or loses its connection for a moment, writes nothing. */
+/** A page that reloads, or loses its connection briefly, writes nothing. */
 const graceMs = 15_000
 /** So often the process shows that it is alive, while it has connections. */
 const beatEveryMs = 30_000

@@ -6,7 +6,7 @@ const localHost = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i
 /** Whoever adds them passes on calls of others. */
 const proxyHeaders = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via']
 
-/** The name that was called counts too: a page of somebody else's can make its own name lead to this machine. */
+/** The name that was called counts too: the page of another site can make its own name lead to this machine. */
 export function isLocalCall({ socket, headers }: IncomingMessage): boolean {
   return (
     loopback.test(socket.remoteAddress ?? '') &&

@@ -17,7 +17,7 @@ export interface RealtimeSources {
   readonly hints?: InboxHints
   /** Left out, it is made here. */
   readonly presence?: Presence
-  /** Begins to hear hints of other nodes, once somebody is there to be told; `onOpened` whenever some may have been missed. */
+  /** Begins to listen to hints of other nodes, once an inbox is followed here; `onOpened` whenever some may have been missed. */
   hear?(onOpened: () => void): Hearing
 }
 

@@ -5,7 +5,7 @@ import type { Environment } from '../../domain/environment.ts'
 import type { SubscriberRow } from './subscribers.ts'
 import { subscriberColumns } from './subscribers.ts'
 
-/** Everybody who has or had this id, deleted ones too: their data is there until it is erased. */
+/** Every subscriber who has or had this id, including deleted ones: their data exists until it is erased. */
 export async function findEveryoneNamed(
   db: Sql,
   environment: Environment,
