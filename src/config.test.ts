@@ -165,7 +165,7 @@ const badValues: Record<string, readonly string[]> = {
   POSTHORN_DATABASE_WAIT_MS: ['-1', '3600001', 'long'],
   POSTHORN_DATABASE_STATEMENT_TIMEOUT_MS: ['99', '600001', '0'],
   POSTHORN_DATABASE_LOCK_TIMEOUT_MS: ['99', '600001', '0'],
-  POSTHORN_API_KEY: ['short', 'with space in the middle', 'x'.repeat(256), 'ümlaut-ümlaut-ümlaut'],
+  POSTHORN_API_KEY: ['short', 'with space in the middle', 'a-key-of-sixteen a-key-of-sixteen', 'a-key-of-sixteen a-key-of-sixteen2 a-key-of-sixteen3', 'x'.repeat(256), 'ümlaut-ümlaut-ümlaut'],
   POSTHORN_API_KEY_2: ['short'],
   POSTHORN_ENCRYPTION_KEY: [
     'secret',
@@ -286,6 +286,13 @@ test('one key cannot open two environments', () => {
   assert.match(mistakes[0] ?? '', /^POSTHORN_API_KEY_2 must differ/)
 })
 
+test('a variable holds two keys while one replaces the other, and neither may open the other environment', () => {
+  const both = { POSTHORN_API_KEY: ' the-new-key-of-all \n the-old-key-of-all\n' }
+  assert.deepEqual(readConfig(both).config.apiKeys, ['the-new-key-of-all', 'the-old-key-of-all'])
+  const mistakes = mistakesOf({ ...both, POSTHORN_API_KEY_2: 'the-old-key-of-all' })
+  assert.match(mistakes.join(), /^POSTHORN_API_KEY_2 must differ/)
+})
+
 test('an unknown POSTHORN_ variable is warned of, others are not ours', () => {
   const { warnings } = readConfig({ POSTHORN_APIKEY: 'x', PATH: '/bin', PGHOST: 'db' })
   assert.deepEqual(warnings, ['POSTHORN_APIKEY is not a setting of Posthorn and is ignored'])
@@ -305,7 +312,7 @@ test('every secret can be given as a file', async () => {
       DATABASE_URL_FILE: await file('database', 'postgres://me:hush@db.example.com/posthorn'),
       POSTHORN_SMTP_URL_FILE: await file('smtp', 'smtp://me:hush@mail.example.com?from=a@example.com'),
     })
-    assert.equal(config.apiKey, 'a-key-that-is-long-enough')
+    assert.deepEqual(config.apiKeys, ['a-key-that-is-long-enough'])
     assert.deepEqual(config.encryptionKey, Buffer.alloc(32, 0xab))
     assert.equal(config.databaseUrl, 'postgres://me:hush@db.example.com/posthorn')
     assert.equal(config.smtp?.password, 'hush')

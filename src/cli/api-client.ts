@@ -1,6 +1,6 @@
 // Asks a running service over HTTP with an API key, for commands that also work from another machine.
 import { open } from 'node:fs/promises'
-import { apiKey, webAddress } from '../config/values.ts'
+import { apiKeys, webAddress } from '../config/values.ts'
 import type { Terminal } from './command.ts'
 import { CommandFailed, UsageError } from './command.ts'
 
@@ -83,12 +83,12 @@ function addressOf(url: string): string {
 /** Undefined when there is none. Never an argument: everybody on the machine could read it in the list of processes. */
 export async function keyFor({ config }: Pick<Terminal, 'config'>, values: ServiceValues): Promise<string | undefined> {
   const file = values['key-file']
-  if (file === undefined) return config.apiKey
+  if (file === undefined) return config.apiKeys[0]
   const text = await readStart(file).catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(`${file} cannot be read (${error.code ?? error.message})`)
   })
   try {
-    return apiKey(text.trim())
+    return apiKeys(text)[0]
   } catch (mistake) {
     throw new UsageError(`What stands in ${file} ${(mistake as Error).message}`)
   }

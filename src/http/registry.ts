@@ -19,6 +19,7 @@ import { messageRoutes } from './routes/messages/messages.ts'
 import { outboxRoutes } from './routes/messages/outbox.ts'
 import { subscriberFeedRoutes } from './routes/messages/subscriber-feed.ts'
 import { subscriberNotificationRoutes } from './routes/messages/subscriber-notifications.ts'
+import { apiKeyRoutes } from './routes/operate/api-keys.ts'
 import { auditRoutes } from './routes/operate/audit.ts'
 import { environmentRoutes } from './routes/operate/environments.ts'
 import { retentionRoutes } from './routes/operate/retention.ts'
@@ -85,6 +86,7 @@ export const routes: readonly Route[] = [
   ...workflowOverrideRoutes,
   ...contextRoutes,
   ...environmentRoutes,
+  ...apiKeyRoutes,
   ...retentionRoutes,
   ...auditRoutes,
 ]

@@ -123,6 +123,25 @@ export const tenantScenarios: Scenarios = {
     call: () => ({ method: 'POST', path: '/v1/environments/api-keys', body: { name: 'Shop', scopes: ['trigger'] } }),
     says: made({ name: 'Shop', scopes: ['trigger'] }),
   },
+  updateApiKey: {
+    kind: 'api-key',
+    action: 'change',
+    call: async (app) => {
+      const { _id } = await post(app, '/v1/environments/api-keys', { name: 'Shop' })
+      return { method: 'PATCH', path: `/v1/environments/api-keys/${_id}`, body: { ratePerSecond: 5 } }
+    },
+    says: changed({}, { ratePerSecond: 5 }),
+  },
+  rotateApiKey: {
+    kind: 'api-key',
+    action: 'rotate',
+    entries: 2,
+    call: async (app) => {
+      const { _id } = await post(app, '/v1/environments/api-keys', { name: 'Shop' })
+      return { method: 'POST', path: `/v1/environments/api-keys/${_id}/rotate`, body: {} }
+    },
+    says: ({ before, after }) => assert.ok(before === null ? 'replaces' in after : 'expiresAt' in after),
+  },
   revokeApiKey: {
     kind: 'api-key',
     action: 'revoke',

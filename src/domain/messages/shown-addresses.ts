@@ -1,4 +1,5 @@
 // Messages for callers who may not see by what people are reached: device tokens, webhook addresses, links that unsubscribe.
+import type { Answer } from '../answer.ts'
 import type { Caller } from '../environment.ts'
 import { mayUse } from '../environment.ts'
 import { unsubscribePath } from '../preferences/unsubscribe-token.ts'
@@ -49,6 +50,14 @@ export function messageWithoutAddresses<Shown extends Said>(message: Shown): Sho
     payload: payloadWithoutAddress(payload),
     overrides: overridesWithoutAddresses(overrides),
   }
+}
+
+/** What a change of messages is answered with, for this caller. */
+export function marksAnsweredTo<Body extends Said | readonly Said[]>(caller: Caller, answer: Answer<Body>): Answer<Body> {
+  if (seesAddresses(caller)) return answer
+  const { body } = answer
+  const struck = [body].flat().map((one) => withoutLinks(messageWithoutAddresses(one as Said)))
+  return { ...answer, body: (Array.isArray(body) ? struck : struck[0]) as Body }
 }
 
 /** The one member by which a payload may say where chat goes. */

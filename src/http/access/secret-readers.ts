@@ -7,14 +7,14 @@ import type { Caller } from '../../domain/environment.ts'
 import { mayUse } from '../../domain/environment.ts'
 import type { Author } from '../../domain/operate/audit.ts'
 import { auditSecretReads } from '../../manage/operate/secret-reads.ts'
-import { holdsSecrets, withHiddenSecrets } from '../../read/operate/integrations.ts'
+import { asSeenBy, holdsSecrets, withHiddenSecrets } from '../../read/operate/integrations.ts'
 import type { World } from '../../world/world.ts'
 
 export interface SecretReaders {
   /** What the caller is shown of integrations. */
   read(caller: Caller, author: Author, integrations: readonly Integration[]): Promise<Integration[]>
   /** What the caller is shown of an integration that it made: nothing that it did not send. */
-  made(answer: Answer<Integration>): Answer<Integration>
+  made(caller: Caller, answer: Answer<Integration>): Answer<Integration>
   /** What a change is answered with shows more than the caller sent. */
   answer<Body extends Integration | Integration[]>(
     caller: Caller,
@@ -31,7 +31,7 @@ export function createSecretReaders(db: Db, world: World, reveal: 'on' | 'off'):
   const looks = new Map<string, number>()
 
   const read: SecretReaders['read'] = async (caller, author, integrations) => {
-    if (!mayUse(caller, 'full')) return [...integrations]
+    if (!mayUse(caller, 'full')) return integrations.map((one) => asSeenBy(caller, one))
     if (reveal === 'off') return integrations.map(withHiddenSecrets)
     const hour = Math.floor(world.now().getTime() / hourMs)
     const nameOf = ({ _id }: Integration): string => `${caller.keyId} ${_id}`
@@ -46,7 +46,10 @@ export function createSecretReaders(db: Db, world: World, reveal: 'on' | 'off'):
 
   return {
     read,
-    made: (given) => (reveal === 'on' ? given : { ...given, body: withHiddenSecrets(given.body) }),
+    made: (caller, given) => {
+      const body = asSeenBy(caller, given.body)
+      return { ...given, body: reveal === 'on' ? body : withHiddenSecrets(body) }
+    },
     async answer(caller, author, given) {
       const { body } = given
       const shown = await read(caller, author, Array.isArray(body) ? body : [body])

@@ -53,6 +53,9 @@ export class StartError extends Error {
   }
 }
 
+/** Of the settings of a start: one key, or two while it is being changed. */
+type GivenKeys = string | readonly string[] | undefined
+
 /** Nodes that start at once take turns. */
 const firstStartLock = 7_071_956
 /** What the sealed check value says, and the name it is sealed under. */
@@ -69,7 +72,7 @@ export async function ensureInstallation(db: Db, world: World): Promise<void> {
 export async function ensureFirstStart(
   db: Db,
   world: World,
-  keys: { development: string | undefined; production: string | undefined },
+  keys: { development: GivenKeys; production: GivenKeys },
   /** `mailIsReal`: the operator's mail server sends what the built-in e-mail would otherwise keep. */
   options: { mailIsReal: boolean } = { mailIsReal: false },
 ): Promise<FirstStart> {
@@ -78,8 +81,8 @@ export async function ensureFirstStart(
     const [development, production] = await listEnvironments(tx)
     if (development === undefined || production === undefined) throw new Error('The environments are missing')
     const ofMail = await fitBuiltInMail(tx, world, production, options.mailIsReal)
-    const ofDevelopment = await fixKey(tx, world, development, keys.development, 'POSTHORN_API_KEY')
-    const ofProduction = await fixKey(tx, world, production, keys.production, 'POSTHORN_API_KEY_2')
+    const ofDevelopment = await fixKeys(tx, world, development, keys.development, 'POSTHORN_API_KEY')
+    const ofProduction = await fixKeys(tx, world, production, keys.production, 'POSTHORN_API_KEY_2')
     const first = await addFirstKey(tx, world, development)
     await auditAll(tx, world, development, settingsAuthor, [...ofDevelopment, ...keyChanges([], first?.stored ?? [])])
     await auditAll(tx, world, production, settingsAuthor, [...ofMail, ...ofProduction])
@@ -208,24 +211,30 @@ function refuseOtherKey(world: World, check: Buffer): void {
   }
 }
 
-/** The configured key is the environment's key; one that was configured before stops working. */
-async function fixKey(
+/** The configured keys are the environment's keys; those that were configured before stop working. */
+async function fixKeys(
   tx: Tx,
   world: World,
   environment: Environment,
-  key: string | undefined,
+  given: GivenKeys,
   variable: string,
 ): Promise<Change[]> {
-  if (key === undefined) return []
-  const hash = hashOfApiKey(key)
-  const before = await listConfiguredKeys(tx, environment, hash)
-  await revokeConfiguredKeysBut(tx, environment, hash, world.now())
-  const sealedKey = sealApiKey(world.sealer, environment, { key, hash })
-  const isThere = await reinstateConfiguredKey(tx, environment, { hash, sealedKey })
-  if (!isThere && !(await addKey(tx, world, environment, key, { name: variable, configured: true }))) {
-    throw new StartError(`${variable} names a key that was revoked, or one of another environment; choose another one`)
+  const keys = [given ?? []].flat()
+  if (keys.length === 0) return []
+  const hashes = keys.map(hashOfApiKey)
+  const before = await listConfiguredKeys(tx, environment, hashes)
+  await revokeConfiguredKeysBut(tx, environment, hashes, world.now())
+  for (const key of keys) {
+    const hash = hashOfApiKey(key)
+    const sealedKey = sealApiKey(world.sealer, environment, { key, hash })
+    const isThere = await reinstateConfiguredKey(tx, environment, { hash, sealedKey })
+    if (!isThere && !(await addKey(tx, world, environment, key, { name: variable, configured: true }))) {
+      throw new StartError(
+        `${variable} names a key that was revoked, or one of another environment; choose another one`,
+      )
+    }
   }
-  return keyChanges(before, await listConfiguredKeys(tx, environment, hash))
+  return keyChanges(before, await listConfiguredKeys(tx, environment, hashes))
 }
 
 function keyChanges(before: readonly ApiKey[], after: readonly ApiKey[]): Change[] {

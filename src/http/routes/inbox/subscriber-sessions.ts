@@ -13,7 +13,7 @@ export const subscriberSessionRoutes = [
     summary: 'Revoke inbox sessions',
     description:
       'The tokens of all inbox sessions that the subscriber has opened so far stop working, on every node within a second. Pages open a new session when they are loaded again.',
-    scope: 'full',
+    scope: 'inbox:write',
     category: 'configuration',
     params: Type.Object({ subscriberId }),
     replies: { 204: null },

@@ -44,7 +44,7 @@ export const integrationRoutes = [
     summary: 'Create an integration',
     description:
       'The first active e-mail or SMS integration of a real provider becomes the primary one of its channel.',
-    scope: 'full',
+    scope: 'integrations:write',
     body: Type.Object(
       {
         providerId: identifierText({ maxLength: 255, description: 'A provider of `GET /v1/providers`.' }),
@@ -68,7 +68,10 @@ export const integrationRoutes = [
     replies: { 201: integration },
     errors: [409],
     handle: async ({ db, world, secretReaders }, { caller, author, body, idempotency }) =>
-      secretReaders.made(await createIntegration(db, world, caller, { integration: body, author, idempotency })),
+      secretReaders.made(
+        caller,
+        await createIntegration(db, world, caller, { integration: body, author, idempotency }),
+      ),
   }),
   route({
     ...shared,
@@ -122,7 +125,7 @@ export const integrationRoutes = [
     summary: 'Update an integration',
     description:
       'Members that are absent stay as they are; credentials, conditions and configurations are replaced as a whole.',
-    scope: 'full',
+    scope: 'integrations:write',
     params,
     body: Type.Object(changeable, {
       title: 'UpdateIntegration',
@@ -142,7 +145,7 @@ export const integrationRoutes = [
     operationId: 'deleteIntegration',
     summary: 'Delete an integration',
     description: 'Cannot be undone. Answers with the integrations that are left.',
-    scope: 'full',
+    scope: 'integrations:write',
     params,
     replies: { 200: Type.Array(integration) },
     errors: [404],
@@ -158,7 +161,7 @@ export const integrationRoutes = [
     operationId: 'setPrimaryIntegration',
     summary: 'Make an integration the primary one',
     description: 'E-mail and SMS only. Activates the integration and clears its conditions.',
-    scope: 'full',
+    scope: 'integrations:write',
     params,
     replies: { 200: integration },
     errors: [404],

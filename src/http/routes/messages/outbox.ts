@@ -61,7 +61,7 @@ export const outboxRoutes = [
     summary: 'List captured messages',
     description:
       'What was kept instead of sent, newest first: by the built-in providers, and by integrations and environments with `configurations.capture`. Filters are joined by “and”. Kept for 7 days, the newest 10,000 of an environment.',
-    scope: 'read',
+    scope: 'outbox:read',
     query: Type.Object({ ...outboxFilters, after, before, limit }),
     replies: { 200: page },
     handle: async ({ db, world }, { caller, query }) => {
@@ -78,7 +78,7 @@ export const outboxRoutes = [
     summary: 'Wait for a captured message',
     description:
       'Answers as soon as a message fits, also one that is there already, with the first page of those that do. When the time is over the page is empty. For test suites: trigger, then wait for what must come of it.',
-    scope: 'read',
+    scope: 'outbox:read',
     query: Type.Object(
       {
         ...outboxFilters,
@@ -111,7 +111,7 @@ export const outboxRoutes = [
     operationId: 'retrieveFromOutbox',
     summary: 'Retrieve a captured message',
     description: 'With everything that its provider would have been given.',
-    scope: 'read',
+    scope: 'outbox:read',
     params,
     replies: { 200: outboxMessage },
     errors: [404],
@@ -129,7 +129,7 @@ export const outboxRoutes = [
     summary: 'Retrieve a captured e-mail as a file',
     description:
       'As it would have travelled by SMTP, with its attachments. Blind copies are not in it, as in any mail.',
-    scope: 'read',
+    scope: 'outbox:read',
     cost: 20,
     params,
     produces: 'message/rfc822',
@@ -148,7 +148,7 @@ export const outboxRoutes = [
     operationId: 'retrieveHtmlFromOutbox',
     summary: 'Retrieve the HTML of a captured e-mail',
     description: 'Under a policy by which it runs no script and fetches nothing but pictures.',
-    scope: 'read',
+    scope: 'outbox:read',
     params,
     produces: 'text/html; charset=utf-8',
     replies: { 200: null },

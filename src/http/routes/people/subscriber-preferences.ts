@@ -65,7 +65,7 @@ export const subscriberPreferenceRoutes = [
     summary: 'Update preferences',
     description:
       'Without `workflowId` for all workflows, with it for one. Members that are absent stay as they are, null clears. Critical workflows cannot be changed (422), and no preference holds them back. Templates see what was held or gathered as `step.events` and `step.total_count`; one that names neither speaks of its first event.',
-    scope: 'full',
+    scope: 'subscribers:write',
     body: Type.Object(
       { workflowId: Type.Optional(workflowId), ...workflowChange, ...globalChange },
       {
@@ -103,7 +103,7 @@ export const subscriberPreferenceRoutes = [
     operationId: 'updateSubscriberPreferencesInBulk',
     summary: 'Update preferences in bulk',
     description: 'For up to 100 workflows at once: all of the changes are made or, where one is wrong, none.',
-    scope: 'full',
+    scope: 'subscribers:write',
     cost: 100,
     body: Type.Object(
       {

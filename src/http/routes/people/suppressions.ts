@@ -82,7 +82,7 @@ export const suppressionRoutes = [
     operationId: 'addSuppression',
     summary: 'Suppress an address',
     description: 'Lists the address (201), or gives one that is listed the new reason and note (200).',
-    scope: 'full',
+    scope: 'subscribers:write',
     body: Type.Object(input, { title: 'AddSuppression', examples: [example] }),
     replies: { 200: suppression, 201: suppression },
     handle: ({ db, world }, { caller, author, body, idempotency }) =>
@@ -95,7 +95,7 @@ export const suppressionRoutes = [
     operationId: 'addSuppressions',
     summary: 'Suppress many addresses',
     description: 'All of them or, where one is wrong, none.',
-    scope: 'full',
+    scope: 'subscribers:write',
     cost: 100,
     body: Type.Object(
       { suppressions: Type.Array(Type.Object(input), { minItems: 1, maxItems: suppressionsPerCallMax }) },
@@ -122,7 +122,7 @@ export const suppressionRoutes = [
     path: '/v1/suppressions/{channel}/{address}',
     operationId: 'removeSuppression',
     summary: 'Remove a suppressed address',
-    scope: 'full',
+    scope: 'subscribers:write',
     params: Type.Object({ channel, address }),
     replies: { 204: null },
     errors: [404],

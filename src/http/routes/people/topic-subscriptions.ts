@@ -138,7 +138,7 @@ export const topicSubscriptionRoutes = [
     summary: 'Subscribe subscribers to a topic',
     description:
       'Creates the topic if there is none. Who is subscribed already stays so and counts as done; subscribers that do not exist are reported in `errors`. If nobody could be subscribed the answer is 400, with the same members, and nothing has changed.',
-    scope: 'full',
+    scope: 'subscribers:write',
     params: topicParams,
     body: Type.Object(
       {
@@ -172,7 +172,7 @@ export const topicSubscriptionRoutes = [
     summary: 'Unsubscribe subscribers from a topic',
     description:
       'Names subscribers, subscriptions by their identifier, or both. If nothing could be removed the answer is 400, with the same members.',
-    scope: 'full',
+    scope: 'subscribers:write',
     params: topicParams,
     body: Type.Object(
       { subscriberIds, subscriptions: idOr<SubscriptionTarget>({ subscriberId, identifier }, []) },

@@ -76,7 +76,7 @@ export const topicRoutes = [
     operationId: 'createTopic',
     summary: 'Create a topic',
     description: 'Creates the topic (201), or updates its name if the key already exists (200).',
-    scope: 'full',
+    scope: 'subscribers:write',
     query: Type.Object({
       failIfExists: Type.Optional(
         Type.Boolean({
@@ -120,7 +120,7 @@ export const topicRoutes = [
     path: '/v2/topics/{topicKey}',
     operationId: 'updateTopic',
     summary: 'Rename a topic',
-    scope: 'full',
+    scope: 'subscribers:write',
     params: topicParams,
     body: Type.Object(
       { name: topicName('The new name; it may be empty.') },
@@ -137,7 +137,7 @@ export const topicRoutes = [
     path: '/v2/topics/{topicKey}',
     operationId: 'deleteTopic',
     summary: 'Delete a topic and its subscriptions',
-    scope: 'full',
+    scope: 'subscribers:write',
     params: topicParams,
     replies: { 200: deleted },
     errors: [404],

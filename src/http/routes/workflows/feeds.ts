@@ -34,7 +34,7 @@ export const feedRoutes = [
     operationId: 'createFeed',
     summary: 'Create a feed',
     description: 'A named part of the in-app feed; a step puts its messages there by `feedId`.',
-    scope: 'full',
+    scope: 'workflows:write',
     body: Type.Object(
       { name: identifierText({ maxLength: 255 }), identifier: Type.Optional(identifier) },
       { title: 'CreateFeed', examples: [{ name: 'Orders', identifier: 'orders' }] },
@@ -64,7 +64,7 @@ export const feedRoutes = [
     operationId: 'deleteFeed',
     summary: 'Delete a feed',
     description: 'Not one that active workflows name: 409 says which they are. Its messages stay.',
-    scope: 'full',
+    scope: 'workflows:write',
     params: Type.Object({
       feedId: Type.String({ minLength: 1, maxLength: 255, description: 'The `_id` or the identifier.' }),
     }),

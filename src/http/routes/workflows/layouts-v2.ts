@@ -79,7 +79,7 @@ export const layoutV2Routes = [
     operationId: 'createLayoutV2',
     summary: 'Create a layout (v2)',
     description: 'With a plain content to begin with; an update brings its own.',
-    scope: 'full',
+    scope: 'workflows:write',
     body: Type.Object(
       { layoutId: layoutIdentifier, name: layoutName, isTranslationEnabled },
       { title: 'CreateLayoutV2', examples: [{ layoutId: 'acme-plain', name: 'Acme, plain' }] },
@@ -142,7 +142,7 @@ export const layoutV2Routes = [
     operationId: 'updateLayoutV2',
     summary: 'Update a layout (v2)',
     description: 'Control values that are absent stay; null puts the plain content back.',
-    scope: 'full',
+    scope: 'workflows:write',
     params,
     body: Type.Object(
       {
@@ -172,7 +172,7 @@ export const layoutV2Routes = [
     operationId: 'duplicateLayoutV2',
     summary: 'Duplicate a layout',
     description: 'The copy is not the default.',
-    scope: 'full',
+    scope: 'workflows:write',
     params,
     body: Type.Object(
       { name: layoutName, layoutId: Type.Optional(layoutIdentifier), isTranslationEnabled },
@@ -221,7 +221,7 @@ export const layoutV2Routes = [
     path: '/v2/layouts/{layoutId}',
     operationId: 'deleteLayoutV2',
     summary: 'Delete a layout (v2)',
-    scope: 'full',
+    scope: 'workflows:write',
     params,
     replies: { 204: null },
     errors: [404, 409],

@@ -32,7 +32,7 @@ export const notificationGroupRoutes = [
     method: 'PATCH',
     operationId: 'updateNotificationGroup',
     summary: 'Rename a notification group',
-    scope: 'full',
+    scope: 'workflows:write',
     params,
     body: Type.Object(
       { name: identifierText({ maxLength: 255 }) },
@@ -49,7 +49,7 @@ export const notificationGroupRoutes = [
     operationId: 'deleteNotificationGroup',
     summary: 'Delete a notification group',
     description: 'Neither the default group nor one that holds workflows: 409 says which they are.',
-    scope: 'full',
+    scope: 'workflows:write',
     params,
     replies: {
       200: Type.Object({ acknowledged: Type.Boolean(), status: Type.String() }, { title: 'DeletedNotificationGroup' }),

@@ -53,7 +53,7 @@ export const translationRoutes = [
     summary: 'Replace the texts of a locale',
     description:
       'A template prints them by the filter `t`, as in `{{ "order.shipped" | t: name: payload.name }}`: in the subscriber’s locale, else its language, else `en` or the first locale there was, else the key itself. What is filled in is escaped where the text goes into HTML. The texts of all locales may have 10,000,000 characters together with their keys.',
-    scope: 'full',
+    scope: 'workflows:write',
     params,
     body: Type.Object(
       { texts },
@@ -82,7 +82,7 @@ export const translationRoutes = [
     path: '/v1/translations/{locale}',
     operationId: 'deleteTranslation',
     summary: 'Delete the texts of a locale',
-    scope: 'full',
+    scope: 'workflows:write',
     params,
     replies: { 204: null },
     errors: [404],

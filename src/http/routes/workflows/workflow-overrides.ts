@@ -65,7 +65,7 @@ export const workflowOverrideRoutes = [
     path: '/v1/workflow-overrides',
     operationId: 'createWorkflowOverride',
     summary: 'Override a workflow for a tenant',
-    scope: 'full',
+    scope: 'workflows:write',
     body: Type.Object(
       { ...pair, ...change },
       {
@@ -111,7 +111,7 @@ export const workflowOverrideRoutes = [
     operationId: 'updateWorkflowOverride',
     summary: 'Update an override of a workflow',
     description: 'Members that are absent stay as they are.',
-    scope: 'full',
+    scope: 'workflows:write',
     body: updateBody,
     replies: { 200: override },
     errors: [404],
@@ -124,7 +124,7 @@ export const workflowOverrideRoutes = [
     method: 'DELETE',
     operationId: 'deleteWorkflowOverride',
     summary: 'Delete an override of a workflow',
-    scope: 'full',
+    scope: 'workflows:write',
     replies: { 204: null },
     errors: [404],
     handle: ({ db, world }, { caller, author, params, idempotency }) =>
@@ -148,7 +148,7 @@ export const workflowOverrideRoutes = [
     operationId: 'updateTenantWorkflowOverride',
     summary: 'Update a tenant’s override of a workflow',
     description: 'Members that are absent stay as they are.',
-    scope: 'full',
+    scope: 'workflows:write',
     body: updateBody,
     replies: { 200: override },
     errors: [404],
@@ -161,7 +161,7 @@ export const workflowOverrideRoutes = [
     method: 'DELETE',
     operationId: 'deleteTenantWorkflowOverride',
     summary: 'Delete a tenant’s override of a workflow',
-    scope: 'full',
+    scope: 'workflows:write',
     replies: { 204: null },
     errors: [404],
     handle: ({ db, world }, { caller, author, params, idempotency }) =>
