@@ -21,6 +21,7 @@ import { subscriberFeedRoutes } from './routes/messages/subscriber-feed.ts'
 import { subscriberNotificationRoutes } from './routes/messages/subscriber-notifications.ts'
 import { apiKeyRoutes } from './routes/operate/api-keys.ts'
 import { auditRoutes } from './routes/operate/audit.ts'
+import { auditStreamRoutes } from './routes/operate/audit-streams.ts'
 import { environmentRoutes } from './routes/operate/environments.ts'
 import { retentionRoutes } from './routes/operate/retention.ts'
 import { contextRoutes } from './routes/people/contexts.ts'
@@ -89,6 +90,7 @@ export const routes: readonly Route[] = [
   ...apiKeyRoutes,
   ...retentionRoutes,
   ...auditRoutes,
+  ...auditStreamRoutes,
 ]
 
 /** Those that a subscriber's session opens, and the one that opens it. */

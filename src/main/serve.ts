@@ -9,6 +9,7 @@ import type { JoinMetrics } from '../http/metrics/shared-metrics.ts'
 import { createServer } from '../http/server.ts'
 import { StartError } from '../manage/operate/first-start.ts'
 import { startHousekeeping } from '../manage/operate/housekeeping.ts'
+import { startAuditSending } from '../manage/operate/send-audit.ts'
 import { closeSmtpPools } from '../providers/email/smtp.ts'
 import { hintChannel } from '../queue/hint.ts'
 import { createRenderer } from '../render/renderer.ts'
@@ -71,11 +72,13 @@ export async function serve(config: Config, store: Store, place?: Place): Promis
     if (started !== undefined) await awaitWorker(started, world)
     // What every process would say at its start is said by the first.
     const housekeeping = startHousekeeping(db, world, { ...config, announces: (place?.number ?? 1) === 1 })
+    const auditSending = startAuditSending(db, world)
     const stop = async (): Promise<void> => {
       // Requests first, then the work behind them, then what they stand on.
       await drain()
       await started?.stop()
       await housekeeping.stop()
+      await auditSending.stop()
       await closeSmtpPools()
       await world.tracer?.stop()
       await store.close()

@@ -38,7 +38,8 @@ const operations: Readonly<Record<Scope, string>> = {
     updateSubscriberCredentials updateSubscriberGlobalPreferences updateSubscriberOnlineStatus updateSubscriberPreferences
     updateSubscriberPreferencesInBulk updateSubscriberWorkflowPreference updateTenant updateTopic`,
   full: `cancelNotification changeOwnEnvironment clearOutbox createApiKey deleteMessage deleteMessagesOfTransaction
-    eraseSubscriber exportSubscriber getErasure listApiKeys listAuditEntries redriveBuried redriveEvent redriveNotification
+    createAuditStream deleteAuditStream eraseSubscriber exportSubscriber getErasure listApiKeys listAuditEntries
+    listAuditStreams redriveBuried redriveEvent redriveNotification
     removeFromOutbox retractEvent retractNotification retrieveAuditEntry revokeApiKey rotateApiKey startRedrive stopRedrive
     testWorkflow updateApiKey verifyAuditLog`,
 }

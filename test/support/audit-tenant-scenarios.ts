@@ -123,6 +123,21 @@ export const tenantScenarios: Scenarios = {
     call: () => ({ method: 'POST', path: '/v1/environments/api-keys', body: { name: 'Shop', scopes: ['trigger'] } }),
     says: made({ name: 'Shop', scopes: ['trigger'] }),
   },
+  createAuditStream: {
+    kind: 'audit-stream',
+    action: 'create',
+    call: () => ({ method: 'POST', path: '/v1/audit/streams', body: { url: 'https://siem.example.com/in?token=t' } }),
+    says: made({ host: 'siem.example.com' }),
+  },
+  deleteAuditStream: {
+    kind: 'audit-stream',
+    action: 'delete',
+    call: async (app) => {
+      const { _id } = await post(app, '/v1/audit/streams', { url: 'https://other.example.com/' })
+      return { method: 'DELETE', path: `/v1/audit/streams/${_id}` }
+    },
+    says: gone({ host: 'other.example.com' }),
+  },
   updateApiKey: {
     kind: 'api-key',
     action: 'change',

@@ -31,7 +31,7 @@ interface Said extends Pick<Message, 'overrides' | 'cta' | 'directWebhookUrl'> {
   readonly content?: unknown
   readonly subject?: string | null
   readonly title?: string | null
-  readonly payload: Readonly<Record<string, unknown>>
+  readonly payload?: Readonly<Record<string, unknown>>
   readonly data?: unknown
   readonly deviceTokens?: readonly string[] | null
 }
@@ -47,7 +47,7 @@ export function messageWithoutAddresses<Shown extends Said>(message: Shown): Sho
     ...(deviceTokens ? { deviceTokens: undefined } : {}),
     cta: withoutLinks(cta),
     ...(data === undefined ? {} : { data: withoutLinks(data) }),
-    payload: payloadWithoutAddress(payload),
+    ...(payload === undefined ? {} : { payload: payloadWithoutAddress(payload) }),
     overrides: overridesWithoutAddresses(overrides),
   }
 }

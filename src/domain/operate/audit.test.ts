@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import type { Integration } from '../delivery/integration.ts'
-import type { AuditEntry } from './audit.ts'
+import type { KeyedEntry } from './audit.ts'
 import { authorOf, chained, emptyLog, misfitOf } from './audit.ts'
 import { recordOfIntegration, suppressionId } from './audit-records.ts'
 
@@ -43,7 +43,7 @@ test('an entry that does not follow, or is not what was written, is told from on
   assert.equal(misfitOf('e', emptyLog, second), 'missing')
   assert.equal(misfitOf('e', { seq: 1, hash: second.hash }, second), 'previous-hash')
   assert.equal(misfitOf('another', first, second), 'hash')
-  const changed: AuditEntry = { ...second, after: { name: 'Other' } }
+  const changed: KeyedEntry = { ...second, after: { name: 'Other' } }
   assert.equal(misfitOf('e', first, changed), 'hash')
 })
 

@@ -34,6 +34,8 @@ export type SealPurpose =
   | 'api-key'
   | 'inbox-key'
   | 'message-addresses'
+  | 'audit-key'
+  | 'audit-stream'
 
 /** The sealed value names a key we do not hold, or was changed or moved. */
 export class UnsealError extends Error {

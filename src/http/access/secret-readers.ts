@@ -1,4 +1,4 @@
-// Who reads the secrets of integrations: nobody, where the operator says so; else each key's first look in an hour is audited.
+// Who reads secrets: those of integrations nobody, where the operator says so; else each key's first look in an hour is audited.
 
 import type { Db } from '../../db/sql.ts'
 import type { Answer } from '../../domain/answer.ts'
@@ -6,6 +6,7 @@ import type { Integration } from '../../domain/delivery/integration.ts'
 import type { Caller } from '../../domain/environment.ts'
 import { mayUse } from '../../domain/environment.ts'
 import type { Author } from '../../domain/operate/audit.ts'
+import type { SecretHolder } from '../../manage/operate/secret-reads.ts'
 import { auditSecretReads } from '../../manage/operate/secret-reads.ts'
 import { asSeenBy, holdsSecrets, withHiddenSecrets } from '../../read/operate/integrations.ts'
 import type { World } from '../../world/world.ts'
@@ -15,6 +16,8 @@ export interface SecretReaders {
   read(caller: Caller, author: Author, integrations: readonly Integration[]): Promise<Integration[]>
   /** What the caller is shown of an integration that it made: nothing that it did not send. */
   made(caller: Caller, answer: Answer<Integration>): Answer<Integration>
+  /** Secrets of something else are about to be shown to a full key. */
+  note(caller: Caller, author: Author, holders: readonly SecretHolder[]): Promise<void>
   /** What a change is answered with shows more than the caller sent. */
   answer<Body extends Integration | Integration[]>(
     caller: Caller,
@@ -33,19 +36,34 @@ export function createSecretReaders(db: Db, world: World, reveal: 'on' | 'off'):
   const read: SecretReaders['read'] = async (caller, author, integrations) => {
     if (!mayUse(caller, 'full')) return integrations.map((one) => asSeenBy(caller, one))
     if (reveal === 'off') return integrations.map(withHiddenSecrets)
-    const hour = Math.floor(world.now().getTime() / hourMs)
-    const nameOf = ({ _id }: Integration): string => `${caller.keyId} ${_id}`
-    const unseen = integrations.filter((one) => looks.get(nameOf(one)) !== hour && holdsSecrets(one))
-    if (unseen.length === 0) return [...integrations]
+    const holders = integrations.map((one) => ({ kind: 'integration' as const, id: one._id, name: one.name, one }))
+    const unseen = unseenBy(caller, holders).filter(({ one }) => holdsSecrets(one))
+    await write(
+      caller,
+      author,
+      unseen.map(({ kind, id, name }) => ({ kind, id, name })),
+    )
+    return [...integrations]
+  }
+
+  const hourNow = (): number => Math.floor(world.now().getTime() / hourMs)
+  const lookOf = (caller: Caller, { id }: { id: string }): string => `${caller.keyId} ${id}`
+  function unseenBy<Holder extends SecretHolder>(caller: Caller, holders: readonly Holder[]): Holder[] {
+    const hour = hourNow()
+    return holders.filter((holder) => looks.get(lookOf(caller, holder)) !== hour)
+  }
+
+  async function write(caller: Caller, author: Author, unseen: readonly SecretHolder[]): Promise<void> {
+    if (unseen.length === 0) return
     await auditSecretReads(db, world, caller.environment, author, unseen)
     // Once it is written: a look that could not be is none.
     if (looks.size + unseen.length > looksMax) looks.clear()
-    for (const one of unseen) looks.set(nameOf(one), hour)
-    return [...integrations]
+    for (const one of unseen) looks.set(lookOf(caller, one), hourNow())
   }
 
   return {
     read,
+    note: async (caller, author, holders) => write(caller, author, unseenBy(caller, holders)),
     made: (caller, given) => {
       const body = asSeenBy(caller, given.body)
       return { ...given, body: reveal === 'on' ? body : withHiddenSecrets(body) }

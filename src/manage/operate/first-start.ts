@@ -29,6 +29,7 @@ import {
   revokeConfiguredKeysBut,
   sealApiKey,
 } from '../../store/operate/api-keys.ts'
+import { ensureAuditKey } from '../../store/operate/audit-key.ts'
 import {
   findEncryptionCheck,
   insertEnvironment,
@@ -90,6 +91,12 @@ export async function ensureFirstStart(
   })
 }
 
+/** Where no node is left that would write entries without a keyed hash: see the form of sealed values. */
+async function keyAuditLogs(tx: Tx, world: World): Promise<void> {
+  if (world.sealer.form() !== 2) return
+  for (const environment of await listEnvironments(tx)) await ensureAuditKey(tx, world.sealer, environment)
+}
+
 /** Who changes what the settings of a start say otherwise. */
 const settingsAuthor: Author = { keyId: 'start', keyName: 'Settings of a start', address: '', requestId: null }
 
@@ -116,6 +123,7 @@ async function makeInstallation(tx: Tx, world: World): Promise<void> {
     // What was sealed in the second form no older node can open: `posthorn reseal` says when there is none left.
     world.sealer.sealIn(formOf(check) ?? 1)
   }
+  await keyAuditLogs(tx, world)
 }
 
 async function createInstallation(tx: Tx, world: World): Promise<void> {

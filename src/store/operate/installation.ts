@@ -126,6 +126,9 @@ const lateKeys = {
   'inbox-key': sql`inbox_key`,
 } as const
 
+/** Sealed columns of the environment's own row, beside the first signing secret. */
+const sealedKeys = { ...lateKeys, 'audit-key': sql`audit_key` } as const
+
 export type LateKey = keyof typeof lateKeys
 
 const lateKeyBytes = 32
@@ -168,9 +171,9 @@ export async function resealLateKey(
   tx: Tx,
   sealer: Sealer,
   environment: Environment,
-  purpose: LateKey,
+  purpose: keyof typeof sealedKeys,
 ): Promise<boolean> {
-  const column = lateKeys[purpose]
+  const column = sealedKeys[purpose]
   const row = await tx.row<{ sealed: Buffer }>(sql`
     select ${column} as sealed from environments
     where id = ${environment.id} and ${isSealedOtherwise(column, sealer)} for update`)

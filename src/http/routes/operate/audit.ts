@@ -55,10 +55,15 @@ const verification = Type.Object(
         seq: Type.Integer({ description: 'The first entry that does not fit.' }),
         reason: Type.String({
           description:
-            '`missing`: it is not there; `previous-hash`: it follows another one; `hash`: it was changed; `pin`: it is not the one that was pinned.',
+            '`missing`: it is not there; `previous-hash`: it follows another one; `hash`: it was changed; `mac`: whoever wrote it did not have the audit key; `pin`: it is not the one that was pinned.',
         }),
       }),
     ]),
+    keyedFrom: Type.Unsafe<number | null>({
+      type: ['integer', 'null'],
+      description:
+        'The first entry that has a keyed hash as well, which nobody can make who only holds the database; null where the log has no key. A log that had one and has none any more was tampered with.',
+    }),
   },
   { title: 'AuditVerification' },
 )
@@ -103,7 +108,8 @@ export const auditRoutes = [
       ),
     }),
     replies: { 200: verification },
-    handle: async ({ db }, { caller, query }) => ok(await verifyAudit(db, caller.environment, query)),
+    handle: async ({ db, world }, { caller, query }) =>
+      ok(await verifyAudit(db, world.sealer, caller.environment, query)),
   }),
   route({
     ...shared,

@@ -75,7 +75,12 @@ export const environmentRoutes = [
     summary: 'Retrieve the environment of the key',
     scope: 'read',
     replies: { 200: ownEnvironmentReply },
-    handle: async ({ db, world }, { caller }) => ok(await ownEnvironment(db, world.sealer, caller)),
+    handle: async ({ db, world, secretReaders }, { caller, author }) => {
+      const own = await ownEnvironment(db, world.sealer, caller)
+      const { _id: id, name, signingSecret } = own
+      if (signingSecret !== undefined) await secretReaders.note(caller, author, [{ kind: 'environment', id, name }])
+      return ok(own)
+    },
   }),
   route({
     ...shared,
