@@ -165,7 +165,14 @@ const badValues: Record<string, readonly string[]> = {
   POSTHORN_DATABASE_WAIT_MS: ['-1', '3600001', 'long'],
   POSTHORN_DATABASE_STATEMENT_TIMEOUT_MS: ['99', '600001', '0'],
   POSTHORN_DATABASE_LOCK_TIMEOUT_MS: ['99', '600001', '0'],
-  POSTHORN_API_KEY: ['short', 'with space in the middle', 'a-key-of-sixteen a-key-of-sixteen', 'a-key-of-sixteen a-key-of-sixteen2 a-key-of-sixteen3', 'x'.repeat(256), 'ümlaut-ümlaut-ümlaut'],
+  POSTHORN_API_KEY: [
+    'short',
+    'with space in the middle',
+    'a-key-of-sixteen a-key-of-sixteen',
+    'a-key-of-sixteen a-key-of-sixteen2 a-key-of-sixteen3',
+    'x'.repeat(256),
+    'ümlaut-ümlaut-ümlaut',
+  ],
   POSTHORN_API_KEY_2: ['short'],
   POSTHORN_ENCRYPTION_KEY: [
     'secret',

@@ -5,6 +5,7 @@ import { auditCommand } from './audit.ts'
 import type { Command } from './command.ts'
 import { UsageError } from './command.ts'
 import { doctorCommand } from './doctor.ts'
+import { environmentsCommand } from './environments.ts'
 import { keysCommand } from './keys.ts'
 import { migrateCommand } from './migrate.ts'
 import { isOperatorError } from './operator-error.ts'
@@ -26,6 +27,7 @@ import { workflowsCommand } from './workflows.ts'
 const commands: readonly Command[] = [
   startCommand,
   migrateCommand,
+  environmentsCommand,
   keysCommand,
   signingCommand,
   auditCommand,

@@ -22,6 +22,7 @@ import { subscriberNotificationRoutes } from './routes/messages/subscriber-notif
 import { apiKeyRoutes } from './routes/operate/api-keys.ts'
 import { auditRoutes } from './routes/operate/audit.ts'
 import { auditStreamRoutes } from './routes/operate/audit-streams.ts'
+import { environmentLifeRoutes } from './routes/operate/environment-life.ts'
 import { environmentRoutes } from './routes/operate/environments.ts'
 import { retentionRoutes } from './routes/operate/retention.ts'
 import { contextRoutes } from './routes/people/contexts.ts'
@@ -87,6 +88,7 @@ export const routes: readonly Route[] = [
   ...workflowOverrideRoutes,
   ...contextRoutes,
   ...environmentRoutes,
+  ...environmentLifeRoutes,
   ...apiKeyRoutes,
   ...retentionRoutes,
   ...auditRoutes,

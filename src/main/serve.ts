@@ -7,6 +7,7 @@ import { linkBaseOf } from '../domain/preferences/unsubscribe-token.ts'
 import { prepareDrain } from '../http/drain.ts'
 import type { JoinMetrics } from '../http/metrics/shared-metrics.ts'
 import { createServer } from '../http/server.ts'
+import { startErasingEnvironments } from '../manage/operate/erase-environments.ts'
 import { StartError } from '../manage/operate/first-start.ts'
 import { startHousekeeping } from '../manage/operate/housekeeping.ts'
 import { startAuditSending } from '../manage/operate/send-audit.ts'
@@ -73,12 +74,13 @@ export async function serve(config: Config, store: Store, place?: Place): Promis
     // What every process would say at its start is said by the first.
     const housekeeping = startHousekeeping(db, world, { ...config, announces: (place?.number ?? 1) === 1 })
     const auditSending = startAuditSending(db, world)
+    const erasing = startErasingEnvironments(db, world)
     const stop = async (): Promise<void> => {
       // Requests first, then the work behind them, then what they stand on.
       await drain()
       await started?.stop()
       await housekeeping.stop()
-      await auditSending.stop()
+      await Promise.all([auditSending.stop(), erasing.stop()])
       await closeSmtpPools()
       await world.tracer?.stop()
       await store.close()

@@ -104,7 +104,7 @@ function deliveries(...statuses: (number | Error)[]): Delivery[] {
     all.push({ id, body: JSON.parse(text), options: options ?? {}, fits })
     const status = statuses.shift() ?? 200
     if (status instanceof Error) throw status
-    return { status, headers: {}, body: 'whatever' }
+    return { status, headers: new Headers(), body: 'whatever' }
   }
   return all
 }

@@ -1,7 +1,7 @@
 // API keys over the API: rotation with overlap, addresses, rates, and when a key was used last.
 import assert from 'node:assert/strict'
-import { setImmediate as turn } from 'node:timers/promises'
 import { after, before, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 
@@ -101,7 +101,8 @@ test('a key with addresses works from those alone, by the word of trusted proxie
 
 test('a key does not close itself to whoever closes it', async () => {
   const { key, _id } = await newKey()
-  const change = (allowedAddresses: string[]) => app.call('PATCH', `${keysPath}/${_id}`, { key, body: { allowedAddresses } })
+  const change = (allowedAddresses: string[]) =>
+    app.call('PATCH', `${keysPath}/${_id}`, { key, body: { allowedAddresses } })
   assert.equal((await change(['10.0.0.0/8'])).status, 409)
   assert.equal((await change(['127.0.0.0/8'])).status, 200)
 })

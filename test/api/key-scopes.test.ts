@@ -12,7 +12,7 @@ import { inApp } from '../support/workflow-scene.ts'
 const operations: Readonly<Record<Scope, string>> = {
   trigger: 'broadcastEvent cancelEvent triggerEvent triggerEventsInBulk',
   read: `checkTopicSubscriber countUnread countUnseen explainNotification explainSubscriber getRetention
-    listActiveIntegrations listActivity listBuried listContexts listEnvironments listFeeds listIntegrations listLayouts
+    listActiveIntegrations listActivity listBuried listContexts listEnvironmentTags listEnvironments listFeeds listIntegrations listLayouts
     listLayoutsV2 listMessages listNotificationGroups listProviders listRedrives listSubscriberPreferences
     listSubscriberSubscriptions listSuppressions listTenants listTopicSubscriptions listTopics listTranslations
     listWorkflowOverrides listWorkflows listWorkflowsV2 previewStep previewWorkflowStep retrieveActivity retrieveContext
@@ -37,7 +37,7 @@ const operations: Readonly<Record<Scope, string>> = {
     deleteTopic removeSuppression subscribeToTopic unsubscribeFromTopic updateContext updateSubscriber
     updateSubscriberCredentials updateSubscriberGlobalPreferences updateSubscriberOnlineStatus updateSubscriberPreferences
     updateSubscriberPreferencesInBulk updateSubscriberWorkflowPreference updateTenant updateTopic`,
-  full: `cancelNotification changeOwnEnvironment clearOutbox createApiKey deleteMessage deleteMessagesOfTransaction
+  full: `createEnvironment updateEnvironment deleteEnvironment listEnvironmentDeletions cancelNotification changeOwnEnvironment clearOutbox createApiKey deleteMessage deleteMessagesOfTransaction
     createAuditStream deleteAuditStream eraseSubscriber exportSubscriber getErasure listApiKeys listAuditEntries
     listAuditStreams redriveBuried redriveEvent redriveNotification
     removeFromOutbox retractEvent retractNotification retrieveAuditEntry revokeApiKey rotateApiKey startRedrive stopRedrive
@@ -99,7 +99,10 @@ test('a key of the very scope, or of one that includes it, passes', async () => 
     for (const scope of route.scope === 'outbox:read' ? (['outbox:read', 'read'] as const) : [route.scope]) {
       const body = route.method === 'GET' ? {} : { body: {} }
       const reply = await app.call(route.method, pathOf(route), { key: key(scope), ...body })
-      assert.ok(reply.status !== 401 && reply.status !== 403 && reply.status < 500, `${route.operationId}: ${reply.text}`)
+      assert.ok(
+        reply.status !== 401 && reply.status !== 403 && reply.status < 500,
+        `${route.operationId}: ${reply.text}`,
+      )
     }
   }
 })

@@ -123,6 +123,21 @@ export const tenantScenarios: Scenarios = {
     call: () => ({ method: 'POST', path: '/v1/environments/api-keys', body: { name: 'Shop', scopes: ['trigger'] } }),
     says: made({ name: 'Shop', scopes: ['trigger'] }),
   },
+  createEnvironment: {
+    kind: 'environment',
+    action: 'create',
+    call: () => ({ method: 'POST', path: '/v1/environments', body: { name: 'Made by a test' } }),
+    says: made({ name: 'Made by a test' }),
+  },
+  updateEnvironment: {
+    kind: 'environment',
+    action: 'change',
+    call: async (app) => {
+      const { _id } = (await app.call('GET', '/v1/environments/me')).body
+      return { method: 'PUT', path: `/v1/environments/${_id}`, body: { color: '#0088ff' } }
+    },
+    says: changed({}, { color: '#0088ff' }),
+  },
   createAuditStream: {
     kind: 'audit-stream',
     action: 'create',

@@ -31,7 +31,7 @@ interface Said extends Pick<Message, 'overrides' | 'cta' | 'directWebhookUrl'> {
   readonly content?: unknown
   readonly subject?: string | null
   readonly title?: string | null
-  readonly payload?: Readonly<Record<string, unknown>>
+  readonly payload: Readonly<Record<string, unknown>>
   readonly data?: unknown
   readonly deviceTokens?: readonly string[] | null
 }
@@ -47,17 +47,26 @@ export function messageWithoutAddresses<Shown extends Said>(message: Shown): Sho
     ...(deviceTokens ? { deviceTokens: undefined } : {}),
     cta: withoutLinks(cta),
     ...(data === undefined ? {} : { data: withoutLinks(data) }),
-    ...(payload === undefined ? {} : { payload: payloadWithoutAddress(payload) }),
+    payload: payloadWithoutAddress(payload),
     overrides: overridesWithoutAddresses(overrides),
   }
 }
 
-/** What a change of messages is answered with, for this caller. */
-export function marksAnsweredTo<Body extends Said | readonly Said[]>(caller: Caller, answer: Answer<Body>): Answer<Body> {
+/** What a change of messages, or of items of a feed, is answered with, for this caller. */
+export function marksAnsweredTo<Body extends object>(caller: Caller, answer: Answer<Body>): Answer<Body> {
   if (seesAddresses(caller)) return answer
   const { body } = answer
-  const struck = [body].flat().map((one) => withoutLinks(messageWithoutAddresses(one as Said)))
-  return { ...answer, body: (Array.isArray(body) ? struck : struck[0]) as Body }
+  return { ...answer, body: (Array.isArray(body) ? body.map(itemWithoutAddresses) : itemWithoutAddresses(body)) as Body }
+}
+
+function itemWithoutAddresses(item: object): object {
+  const { directWebhookUrl: _url, deviceTokens: _tokens, ...rest } = withoutLinks(item) as Partial<Said>
+  const { payload, overrides } = rest
+  return {
+    ...rest,
+    ...(payload === undefined ? {} : { payload: payloadWithoutAddress(payload) }),
+    ...(overrides === undefined ? {} : { overrides: overridesWithoutAddresses(overrides) }),
+  }
 }
 
 /** The one member by which a payload may say where chat goes. */

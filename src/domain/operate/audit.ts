@@ -23,7 +23,17 @@ export function authorOf({ keyId, keyName }: Caller, request: { address: string 
   return { keyId, keyName, address, requestId: request.id }
 }
 
-export const auditActions = ['create', 'change', 'delete', 'set-primary', 'revoke', 'rotate', 'read', 'export', 'erase'] as const
+export const auditActions = [
+  'create',
+  'change',
+  'delete',
+  'set-primary',
+  'revoke',
+  'rotate',
+  'read',
+  'export',
+  'erase',
+] as const
 export type AuditAction = (typeof auditActions)[number]
 
 export const resourceKinds = [

@@ -72,7 +72,10 @@ export class SigningKeys {
    */
   auditKeys(now: Date): readonly CallKey[] {
     const signing = new Set(this.callKeys(now).map(({ version }) => version))
-    return this.versions.filter(({ version }) => signing.has(version)).map(auditKeyOf).reverse()
+    return this.versions
+      .filter(({ version }) => signing.has(version))
+      .map(auditKeyOf)
+      .reverse()
   }
 }
 

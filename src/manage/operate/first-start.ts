@@ -1,20 +1,16 @@
 // What every start makes sure of: one organization, its two environments, their built-in integrations and their keys.
-import { randomBytes } from 'node:crypto'
 import { auditAll } from '../../commit/audited.ts'
 import type { Db, Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import { electPrimary } from '../../domain/delivery/integration.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { ApiKey } from '../../domain/operate/api-key.ts'
-import { hashOfApiKey, hintOfApiKey, newApiKey, toBase62 } from '../../domain/operate/api-key.ts'
+import { hashOfApiKey, hintOfApiKey, newApiKey } from '../../domain/operate/api-key.ts'
 import type { Author, Change } from '../../domain/operate/audit.ts'
 import { recordOfApiKey } from '../../domain/operate/audit-records.ts'
 import { formOf, UnsealError } from '../../domain/operate/sealed.ts'
 import { platformEmail } from '../../providers/email/platform-email.ts'
-import { platform } from '../../providers/in-app/platform.ts'
-import { platformSms } from '../../providers/sms/platform-sms.ts'
 import {
-  insertIntegration,
   listIntegrationStatuses,
   listIntegrations,
   lockIntegrations,
@@ -32,14 +28,13 @@ import {
 import { ensureAuditKey } from '../../store/operate/audit-key.ts'
 import {
   findEncryptionCheck,
-  insertEnvironment,
   insertInstallation,
   insertOrganization,
   listEnvironments,
 } from '../../store/operate/installation.ts'
-import { signingRecord } from '../../store/operate/sealed-columns.ts'
 import type { World } from '../../world/world.ts'
 import { earlierOf, integrationChange } from '../integrations/audit-integration.ts'
+import { makeEnvironment } from './make-environment.ts'
 
 export interface FirstStart {
   /** Set at the first start without POSTHORN_API_KEY: the only time the key is known. */
@@ -63,7 +58,6 @@ const firstStartLock = 7_071_956
 const checkText = 'posthorn'
 const checkScope = 'installation'
 const checkRecord = 'check'
-const signingSecretBytes = 32
 
 /** What a command needs before it can work: the installation, sealed with a key this node holds. No key is made. */
 export async function ensureInstallation(db: Db, world: World): Promise<void> {
@@ -134,42 +128,9 @@ async function createInstallation(tx: Tx, world: World): Promise<void> {
   const development = { id: world.newId(now), organizationId, name: 'Development' }
   const production = { id: world.newId(now), organizationId, name: 'Production' }
   for (const environment of [development, production]) {
-    await insertEnvironment(tx, {
-      ...environment,
+    await makeEnvironment(tx, world, environment, {
       parentId: environment === production ? development.id : null,
-      identifier: toBase62(randomBytes(9)),
-      signingSecret: world.sealer.seal(
-        environment.id,
-        'signing-secret',
-        signingRecord(1),
-        randomBytes(signingSecretBytes).toString('hex'),
-      ),
-      now,
-    })
-    // Capture keeps messages without sending them: right where one tries things out, wrong where customers wait.
-    await addBuiltIns(tx, world, environment, environment === development)
-  }
-}
-
-async function addBuiltIns(tx: Tx, world: World, environment: Environment, captures: boolean): Promise<void> {
-  const now = world.now()
-  const builtIns = [
-    { provider: platform, active: true, primary: false },
-    { provider: platformEmail, active: captures, primary: captures },
-    { provider: platformSms, active: captures, primary: captures },
-  ]
-  for (const { provider, active, primary } of builtIns) {
-    await insertIntegration(tx, world.sealer, environment, {
-      id: world.newId(now),
-      identifier: provider.id,
-      name: provider.name,
-      providerId: provider.id,
-      channel: provider.channel,
-      active,
-      primary,
-      credentials: {},
-      conditions: [],
-      now,
+      captures: environment === development,
     })
   }
 }

@@ -95,8 +95,7 @@ export async function auditExport(
 }
 
 /** The log cannot forget, so it never knows: the same hash as on the receipt of an erasure. */
-const personNamed = (hash: Buffer) =>
-  ({ kind: 'subscriber', id: hash.toString('hex'), name: 'A subscriber' }) as const
+const personNamed = (hash: Buffer) => ({ kind: 'subscriber', id: hash.toString('hex'), name: 'A subscriber' }) as const
 
 const isRunning = (running: Erasure | undefined) =>
   conflict('This subscriber is being erased already', running === undefined ? {} : { erasureId: running._id })

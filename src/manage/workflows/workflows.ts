@@ -278,5 +278,8 @@ function throwIfStruckOut(caller: Caller, steps: readonly NotificationStep[]): v
   const place = steps.findIndex(holdsStruckOut)
   if (place === -1) return
   const path = `steps.${place}`
-  throw invalidField(path, `${path} says [redacted] where a secret stood: give the value itself, or use a key with the scope "full"`)
+  throw invalidField(
+    path,
+    `${path} says [redacted] where a secret stood: give the value itself, or use a key with the scope "full"`,
+  )
 }

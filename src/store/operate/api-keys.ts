@@ -161,6 +161,13 @@ export async function touchApiKeys(db: Sql, hashes: readonly Buffer[], now: Date
     where k.hash = used.hash`)
 }
 
+/** All keys of an environment that is deleted. */
+export async function revokeAllApiKeys(tx: Tx, environment: Environment, now: Date): Promise<void> {
+  await tx.run(sql`
+    update api_keys set revoked_at = ${now}, configured = false, sealed_key = null
+    where environment_id = ${environment.id} and revoked_at is null`)
+}
+
 export async function listApiKeys(
   db: Sql,
   environment: Environment,
@@ -254,7 +261,7 @@ export async function findCallers(db: Sql, hashes: readonly Buffer[]): Promise<M
                  k.last_used_at as "lastUsedAt", k.allowed_addresses as "allowedAddresses",
                  k.rate_per_second as "ratePerSecond", e.id as "environmentId", e.organization_id as "organizationId", e.name
           from api_keys k join environments e on e.id = k.environment_id
-          where k.hash = any(${hashes}::bytea[]) and k.revoked_at is null`,
+          where k.hash = any(${hashes}::bytea[]) and k.revoked_at is null and e.deleted_at is null`,
     ),
   )
   return new Map(

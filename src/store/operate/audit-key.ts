@@ -6,7 +6,7 @@ import type { Environment } from '../../domain/environment.ts'
 import type { AuditKey } from '../../domain/operate/audit.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
 import { findAuditHead, lockAuditLog } from './audit-log.ts'
-import { lockEnvironment } from './installation.ts'
+import { lockEnvironment, updateAuditKey } from './installation.ts'
 import { ownRow } from './sealed-columns.ts'
 
 const keyBytes = 32
@@ -28,7 +28,5 @@ export async function ensureAuditKey(tx: Tx, sealer: Sealer, environment: Enviro
   await lockAuditLog(tx, environment)
   const { seq } = await findAuditHead(tx, environment)
   const text = `${seq + 1}:${randomBytes(keyBytes).toString('base64')}`
-  await tx.run(sql`
-    update environments set audit_key = ${sealer.seal(environment.id, 'audit-key', ownRow, text)}
-    where id = ${environment.id} and audit_key is null`)
+  await updateAuditKey(tx, environment, sealer.seal(environment.id, 'audit-key', ownRow, text))
 }

@@ -83,9 +83,7 @@ export const apiKeyRoutes = [
           }),
         ),
         allowedAddresses: Type.Optional({ ...addressList, description: addressMeaning }),
-        ratePerSecond: Type.Optional(
-          Type.Integer({ minimum: 1, maximum: ratePerSecondMax, description: rateMeaning }),
-        ),
+        ratePerSecond: Type.Optional(Type.Integer({ minimum: 1, maximum: ratePerSecondMax, description: rateMeaning })),
         expiresAt: Type.Optional(timestamp({ description: 'When the key stops working; never when left out.' })),
       },
       {

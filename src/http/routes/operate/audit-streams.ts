@@ -34,7 +34,11 @@ export const auditStreamRoutes = [
     replies: { 200: Type.Array(stream) },
     handle: async ({ db, world, secretReaders }, { caller, author }) => {
       const streams = await listStreams(db, world, caller.environment)
-      const holders = streams.map(({ _id, url }) => ({ kind: 'audit-stream' as const, id: _id, name: new URL(url).host }))
+      const holders = streams.map(({ _id, url }) => ({
+        kind: 'audit-stream' as const,
+        id: _id,
+        name: new URL(url).host,
+      }))
       await secretReaders.note(caller, author, holders)
       return ok(streams)
     },

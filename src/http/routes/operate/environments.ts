@@ -2,7 +2,8 @@
 import { Type } from 'typebox'
 import { ok } from '../../../domain/answer.ts'
 import { changeEnvironment } from '../../../manage/operate/environments.ts'
-import { environmentsOfOrganization, ownEnvironment } from '../../../read/operate/environments.ts'
+import { ownEnvironment } from '../../../read/operate/environments.ts'
+import { listEnvironmentEntries } from '../../../store/operate/environment-entries.ts'
 import { route } from '../../route.ts'
 import { timestamp } from '../../schemas.ts'
 
@@ -14,7 +15,7 @@ const configurations = Type.Object(
   },
   { title: 'EnvironmentConfigurations' },
 )
-const environmentMembers = {
+export const environmentMembers = {
   _id: Type.String(),
   name: Type.String(),
   identifier: Type.String({ description: 'The public name of the environment, for clients that must not hold a key.' }),
@@ -22,10 +23,11 @@ const environmentMembers = {
   _parentId: Type.Optional(
     Type.String({ description: 'The environment this one follows, as Production does Development.' }),
   ),
+  color: Type.Optional(Type.String({ description: 'As dashboards show it, such as `#ff8800`.' })),
   configurations,
   createdAt: timestamp(),
 }
-const environment = Type.Object(environmentMembers, { title: 'Environment' })
+export const environment = Type.Object(environmentMembers, { title: 'Environment' })
 const ownEnvironmentReply = Type.Object(
   {
     ...environmentMembers,
@@ -65,7 +67,7 @@ export const environmentRoutes = [
     summary: 'List the environments of the organization',
     scope: 'read',
     replies: { 200: Type.Array(environment) },
-    handle: async ({ db }, { caller }) => ok(await environmentsOfOrganization(db, caller.environment)),
+    handle: async ({ db }, { caller }) => ok(await listEnvironmentEntries(db, caller.environment)),
   }),
   route({
     ...shared,
