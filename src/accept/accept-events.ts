@@ -269,7 +269,7 @@ async function withRoom<Result>(
   const reservation = count === 0 ? undefined : queue.reserve(count)
   let preLeased: readonly Job[] = []
   try {
-    const { written, result } = await accept({ environment, queue, reservation, now: world.now() })
+    const { written, result } = await accept({ environment, world, queue, reservation, now: world.now() })
     preLeased = written.preLeased
     if (written.leftWork) queue.poke()
     return result

@@ -87,6 +87,7 @@ export function peopleOf(recipients: readonly Recipient[], actor: Recipient | un
 
 export interface Acceptance {
   readonly environment: Environment
+  readonly world: World
   readonly queue: Queue
   readonly reservation: Reservation | undefined
   readonly now: Date

@@ -4,8 +4,10 @@ import { isInfrastructureError } from '../db/failure.ts'
 import type { Part } from '../db/one-statement.ts'
 import { oneStatement } from '../db/one-statement.ts'
 import type { Sql } from '../db/sql.ts'
+import { sql } from '../db/sql.ts'
 import type { Job } from '../domain/delivery/job.ts'
 import { fastFlatMap } from '../domain/fast-flat-map.ts'
+import { hintAtListed } from '../record/change-inboxes.ts'
 import { countedEvents } from '../record/counts/count-accepted.ts'
 import type { DecideAtOnce, DecidedAtOnce, DecidedRows } from '../record/decided-at-once.ts'
 import { decidedAtOnceMax, decidedRows } from '../record/decided-at-once.ts'
@@ -17,6 +19,7 @@ import { eventInsertion, transactionClaims } from '../store/events/events.ts'
 import { notificationInsertion } from '../store/events/notifications.ts'
 import type { InsertLease } from '../store/jobs/insert.ts'
 import { jobInsertions } from '../store/jobs/insert.ts'
+import { countedInboxes, inboxNumbers } from '../store/messages/inbox-changes.ts'
 import type { CountedKey } from '../store/operate/counts.ts'
 import { countInsertion } from '../store/operate/counts.ts'
 import { subscriberChanges, subscriberInsertion } from '../store/people/subscribers.ts'
@@ -111,7 +114,7 @@ async function writeDecided(
 
 async function write(
   db: Sql,
-  { environment, now }: Acceptance,
+  { environment, world, now }: Acceptance,
   { rows, notifications, before, expected }: PlainRows,
   jobs: readonly Part[],
   counted: readonly CountedKey[] = [],
@@ -124,5 +127,7 @@ async function write(
     countInsertion(environment, [...countedEvents(rows, notifications), ...counted], now),
   ]
   const checked = before.map(({ as }) => as)
-  await db.run(oneStatement(parts, expectRows(checked, expected)))
+  const inboxes = jobs.some(({ as }) => as === inboxNumbers) ? sql`${countedInboxes} as inboxes` : undefined
+  const row = await db.row<{ inboxes?: string | null }>(oneStatement(parts, expectRows(checked, expected, inboxes)))
+  hintAtListed(world, environment, row?.inboxes)
 }

@@ -18,16 +18,39 @@ export async function once<Body>(
   idempotency: Idempotency | undefined,
   work: (tx: Tx) => Promise<Answer<Body>>,
 ): Promise<Answer<Body>> {
-  return db.transaction(async (tx) => {
-    if (idempotency === undefined) return work(tx)
-    const [stored] = await claimCalls<Body>(tx, world, environment, [idempotency])
-    if (stored instanceof Problem) throw stored
-    if (stored !== undefined) return stored
-    const answer = await work(tx)
-    await keepAnswers(tx, world, environment, [{ idempotency, answer }])
-    return answer
-  })
+  const page = async (tx: Tx): Promise<{ answer: Answer<Body> }> => ({ answer: await work(tx) })
+  return onceInPages(db, world, environment, idempotency, undefined, page)
 }
+
+/**
+ * The same for work that is too long for one transaction: a page in each, and the answer with the last. Every page sees how far
+ * those before it came. What was done is not undone when a later page fails; a repeat goes on with the rest.
+ */
+export async function onceInPages<Body, State>(
+  db: Db,
+  world: World,
+  environment: Environment,
+  idempotency: Idempotency | undefined,
+  start: State,
+  page: (tx: Tx, state: State) => Promise<Page<Body, State>>,
+): Promise<Answer<Body>> {
+  let state = start
+  for (;;) {
+    const done = await db.transaction(async (tx): Promise<Page<Body, State>> => {
+      if (idempotency === undefined) return page(tx, state)
+      const [stored] = await claimCalls<Body>(tx, world, environment, [idempotency])
+      if (stored instanceof Problem) throw stored
+      if (stored !== undefined) return { answer: stored }
+      const made = await page(tx, state)
+      if ('answer' in made) await keepAnswers(tx, world, environment, [{ idempotency, answer: made.answer }])
+      return made
+    })
+    if ('answer' in done) return done.answer
+    state = done.next
+  }
+}
+
+export type Page<Body, State> = { readonly next: State } | { readonly answer: Answer<Body> }
 
 /** For each call: the answer it was given before, the Problem it meets, or undefined when it is ours to carry out. */
 export async function claimCalls<Body>(

@@ -3,13 +3,17 @@ import { codeOf } from './failure.ts'
 import type { Statement } from './sql.ts'
 import { sql } from './sql.ts'
 
-/** The answer of a statement whose named parts together return so many rows; with any other number, nothing of it is kept. */
-export function expectRows(parts: readonly Statement[], expected: number): Statement {
+/**
+ * The answer of a statement whose named parts together return so many rows; with any other number, nothing of it is kept.
+ * `also` is a column that it answers as well.
+ */
+export function expectRows(parts: readonly Statement[], expected: number, also?: Statement): Statement {
   const counts = parts.map((part) => sql`(select count(*) from ${part})`)
   const [first, ...others] = counts
-  if (first === undefined) return sql`select`
+  if (first === undefined) return also === undefined ? sql`select` : sql`select ${also}`
   const found = others.reduce((sum, count) => sql`${sum} + ${count}`, first)
-  return sql`select expect_rows(${found}, ${expected}::bigint)`
+  const answer = sql`select expect_rows(${found}, ${expected}::bigint)`
+  return also === undefined ? answer : sql`${answer}, ${also}`
 }
 
 /** Another transaction was faster: the same work is done again, in a way that waits for others. */

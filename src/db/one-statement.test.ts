@@ -37,3 +37,24 @@ test('a name that the server would cut is refused elsewhere', () => {
 test('nothing at all is no statement', () => {
   assert.throws(() => oneStatement([]), /at least one part/)
 })
+
+test('a prepared statement whose text is known has the same text and values as one that is written out', () => {
+  const ids = ['a', 'b']
+  const statement = (value: number) =>
+    sql`select ${value}, ${sql`${ids}::text[]`}, ${sql`array_length(${ids}, 1)`}, ${null}`
+  const written = prepared('known-text', statement(0))
+  for (let value = 1; value < 200; value += 1) {
+    const { text, values } = prepared('known-text', statement(value))
+    assert.deepEqual([text, values], [written.text, [value, ids, null]])
+  }
+})
+
+test('two statements with different texts cannot share a name', () => {
+  prepared('shared-name', sql`select ${1}`)
+  assert.throws(() => prepared('shared-name', sql`select ${1}, 2`), /share the name/)
+})
+
+test('a known statement with more or fewer values is refused', () => {
+  for (let count = 0; count < 100; count += 1) prepared('counted-values', sql`select ${1}`)
+  assert.throws(() => prepared('counted-values', sql`select ${1}, ${2}`), /share the name/)
+})

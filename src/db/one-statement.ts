@@ -1,7 +1,7 @@
 // Several writes as one statement: one trip to the database, and a transaction by itself.
 import { hash } from 'node:crypto'
 import type { Statement } from './sql.ts'
-import { prepared, sql, statementNameMax } from './sql.ts'
+import { listed, prepared, sql, statementNameMax } from './sql.ts'
 
 /** A write among others. */
 export interface Part {
@@ -17,14 +17,20 @@ export interface Part {
  * the parts alone.
  */
 export function oneStatement(parts: readonly Part[], answer: Statement = sql`select`): Statement {
-  const [first, ...others] = parts.map(({ as, statement }) => sql`${as} as (${statement})`)
-  if (first === undefined) throw new Error('A statement has at least one part')
-  const all = others.reduce((before, part) => sql`${before}, ${part}`, first)
+  if (parts.length === 0) throw new Error('A statement has at least one part')
+  const all = listed(parts.map(({ as, statement }) => sql`${as} as (${statement})`))
   return prepared(nameOf(parts.map((part) => part.name).join(' ')), sql`with ${all} ${answer}`)
 }
+
+/** By the names of the parts, joined: as many as there are kinds of batches. */
+const shortNames = new Map<string, string>()
 
 /** PostgreSQL cuts longer names, and two that differ at their end would be one. */
 function nameOf(whole: string): string {
   if (whole.length <= statementNameMax) return whole
-  return `${whole.slice(0, statementNameMax - 21)} ${hash('sha1', whole).slice(0, 20)}`
+  const known = shortNames.get(whole)
+  if (known !== undefined) return known
+  const name = `${whole.slice(0, statementNameMax - 21)} ${hash('sha1', whole).slice(0, 20)}`
+  shortNames.set(whole, name)
+  return name
 }

@@ -1,6 +1,6 @@
 // Rows for one insert: columns that are usually the same in all of them are said once, the others as arrays to unnest.
 import type { Statement } from './sql.ts'
-import { sql } from './sql.ts'
+import { listed, sql, valueBetween } from './sql.ts'
 
 export interface Column<Row> {
   readonly name: Statement
@@ -33,20 +33,20 @@ export function rowSet<Row>(
   columns: readonly Column<Row>[],
   lookedAt: readonly Column<Row>[] = [],
 ): RowSet<Row> {
-  const all = [...columns, ...lookedAt]
-  const valuesOf = new Map(all.map((column) => [column, rows.map((row) => column.read(row))]))
-  const isUsual = all.every((column) => column.isUsuallySame !== true || areSame(valuesOf.get(column) ?? []))
+  const all = lookedAt.length === 0 ? columns : [...columns, ...lookedAt]
+  const lists = all.map((column) => rows.map((row) => column.read(row)))
+  const isUsual = all.every((column, place) => column.isUsuallySame !== true || areSame(lists[place] ?? []))
   const expressions: Statement[] = []
   const arrays: Statement[] = []
   const names: Statement[] = []
-  for (const [column, values] of valuesOf) {
-    const written = column.writtenAs ?? column.type
+  for (const [place, column] of all.entries()) {
+    const { asOne, asList, read } = textsOf(column)
     if (isUsual && column.isUsuallySame === true) {
-      expressions.push(sql`${values[0] ?? null}::${written}::${column.type}`)
+      expressions.push(valueBetween('', lists[place]?.[0] ?? null, asOne))
     } else {
-      arrays.push(sql`${values}::${written}[]`)
+      arrays.push(valueBetween('', lists[place], asList))
       names.push(column.name)
-      expressions.push(sql`r.${column.name}::${column.type}`)
+      expressions.push(read)
     }
   }
   return {
@@ -57,6 +57,31 @@ export function rowSet<Row>(
   }
 }
 
+interface ColumnTexts {
+  /** What follows a value that is said once. */
+  readonly asOne: string
+  /** What follows the list of values. */
+  readonly asList: string
+  /** One of the list. */
+  readonly read: Statement
+}
+
+const columnTexts = new WeakMap<object, ColumnTexts>()
+
+function textsOf<Row>(column: Column<Row>): ColumnTexts {
+  const known = columnTexts.get(column)
+  if (known !== undefined) return known
+  const type = column.type.text
+  const written = column.writtenAs?.text ?? type
+  const texts = {
+    asOne: `::${written}::${type}`,
+    asList: `::${written}[]`,
+    read: sql`r.${column.name}::${column.type}`,
+  }
+  columnTexts.set(column, texts)
+  return texts
+}
+
 /**
  * For an update that gives each row its own values: where its id stands among `ids`, as `at`, by which the other lists are
  * read. A join with the lists would leave it to the planner, who takes them for ten rows and compares all with all: the
@@ -65,11 +90,6 @@ export function rowSet<Row>(
  */
 export function placeIn(ids: readonly string[], id: Statement): Statement {
   return sql`(select array_position(${ids}::uuid[], ${id}) as at offset 0) as place`
-}
-
-/** Joins with commas. */
-export function listed(parts: readonly Statement[]): Statement {
-  return parts.reduce((all, part) => sql`${all}, ${part}`)
 }
 
 /** Whether all of them are: then they can be said once. */

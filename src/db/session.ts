@@ -18,7 +18,7 @@ const endMsMax = 1_000
 
 export async function openSession(
   connection: Connection,
-  options: { channel: string; onNotification: () => void },
+  options: { channel: string; onNotification: (payload: string) => void },
 ): Promise<Session> {
   const client = new pg.Client({
     ...connectionSettings(connection),
@@ -32,7 +32,7 @@ export async function openSession(
     client.on('error', () => resolve())
     client.on('end', () => resolve())
   })
-  client.on('notification', options.onNotification)
+  client.on('notification', ({ payload = '' }) => options.onNotification(payload))
   try {
     await client.connect()
     if ('url' in connection) await client.query(serverKeepAlive).catch(() => {})

@@ -30,13 +30,24 @@ class Fragment implements Statement {
   }
 
   write(values: unknown[]): string {
-    let text = this.strings[0] ?? ''
-    for (const [index, part] of this.parts.entries()) {
-      if (part instanceof Fragment) text += part.write(values)
-      else text += `$${placeOf(part, values)}`
-      text += this.strings[index + 1] ?? ''
+    const { strings, parts } = this
+    let text = strings[0] ?? ''
+    for (let index = 0; index < parts.length; index += 1) {
+      const part = parts[index]
+      text += part instanceof Fragment ? part.write(values) : `$${placeOf(part, values)}`
+      text += strings[index + 1] ?? ''
     }
     return text
+  }
+
+  /** The same values as `write` finds, in the same order, without the text. */
+  collect(values: unknown[]): void {
+    const { parts } = this
+    for (let index = 0; index < parts.length; index += 1) {
+      const part = parts[index]
+      if (part instanceof Fragment) part.collect(values)
+      else placeOf(part, values)
+    }
   }
 }
 
@@ -52,20 +63,58 @@ export function sql(strings: TemplateStringsArray, ...parts: unknown[]): Stateme
 
 /** Joins conditions with `and`; none is `true`. */
 export function allOf(conditions: readonly Statement[]): Statement {
-  if (conditions.length === 0) return sql`true`
-  return conditions.reduce((all, condition) => sql`${all} and ${condition}`)
+  return conditions.length === 0 ? sql`true` : joined(conditions, ' and ')
 }
+
+/** Joins with commas. */
+export const listed = (parts: readonly Statement[]): Statement => joined(parts, ', ')
+
+function joined(parts: readonly Statement[], separator: string): Statement {
+  return new Fragment(['', ...Array<string>(Math.max(0, parts.length - 1)).fill(separator), ''], parts)
+}
+
+/** A value between texts that are the same for every statement: for columns, whose names and types never change. */
+export const valueBetween = (before: string, value: unknown, after: string): Statement =>
+  new Fragment([before, after], [value])
 
 /** What PostgreSQL keeps of a name. */
 export const statementNameMax = 63
 
-/** Gives a hot statement a name, so that the server parses and plans it once a connection. */
-export function prepared(name: string, statement: Statement): Statement {
-  if (name.length > statementNameMax) throw new Error(`The name of a statement is too long: ${name}`)
-  const values: unknown[] = []
-  const text = statement instanceof Fragment ? statement.write(values) : statement.text
-  return { text, values, name }
+interface PreparedText {
+  readonly text: string
+  readonly valueCount: number
+  /** How often the text was built and compared. */
+  checks: number
 }
+
+/** By name. There are as many as there are kinds of batches, and the server keeps the plan of each as well. */
+const preparedTexts = new Map<string, PreparedText>()
+/** A statement that had the same text so often has it always: only its values are collected from then on. */
+const textChecks = 50
+
+/** Gives a hot statement a name, so that the server parses and plans it once per connection. */
+export function prepared(name: string, statement: Statement): Statement {
+  if (!(statement instanceof Fragment)) return { text: statement.text, values: statement.values, name }
+  const values: unknown[] = []
+  const known = preparedTexts.get(name)
+  if (known === undefined || known.checks < textChecks) {
+    const text = statement.write(values)
+    rememberText(name, known, text, values.length)
+    return { text, values, name }
+  }
+  statement.collect(values)
+  if (values.length !== known.valueCount) throw otherText(name)
+  return { text: known.text, values, name }
+}
+
+function rememberText(name: string, known: PreparedText | undefined, text: string, valueCount: number): void {
+  if (name.length > statementNameMax) throw new Error(`The name of a statement is too long: ${name}`)
+  if (known === undefined) preparedTexts.set(name, { text, valueCount, checks: 1 })
+  else if (known.text === text) known.checks += 1
+  else throw otherText(name)
+}
+
+const otherText = (name: string): Error => new Error(`Two statements with different texts share the name ${name}`)
 
 /**
  * A value that the planner cannot look at. A plan for a list of one looks cheaper than the general one, and so a prepared

@@ -1,6 +1,6 @@
 // A Problem: a mistake the caller can mend. Thrown anywhere below http, answered once in http/problem-reply.ts.
 
-export type ProblemStatus = 400 | 401 | 403 | 404 | 409 | 413 | 415 | 422 | 429 | 503
+export type ProblemStatus = 400 | 401 | 403 | 404 | 409 | 413 | 415 | 422 | 426 | 429 | 503
 
 export interface FieldErrors {
   [fieldPath: string]: { messages: string[]; value?: unknown }

@@ -11,7 +11,7 @@ import { schemaOf } from './install-route.ts'
  * Pages of every origin: what protects an inbox is the token, and there are no cookies. A day, for browsers that keep the
  * answer to a preflight so long.
  */
-const anyOrigin = { origin: '*', maxAge: 86_400 }
+export const anyOrigin = { origin: '*', maxAge: 86_400 }
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -24,6 +24,9 @@ export function errorBodyOf(world: World, path: string, status: number, message:
   }
 }
 
+/** Streams may have their token in the address. */
+const withoutToken = (url: string): string => url.replace(/([?&]token=)[^&]*/g, '$1[hidden]')
+
 /** During an outage every request fails alike; one line in this time says so, and how many went before it. */
 const unavailableLoggedEveryMs = 1_000
 
@@ -48,7 +51,7 @@ export function createProblemReply(world: World, vendor: 'platform' | 'novu') {
       .headers(problem?.headers ?? {})
       .type('application/json; charset=utf-8')
       .serializer(JSON.stringify)
-      .send(errorBodyOf(world, request.url, status, message, members ?? { errorId }))
+      .send(errorBodyOf(world, withoutToken(request.url), status, message, members ?? { errorId }))
   }
 }
 

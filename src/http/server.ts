@@ -33,6 +33,8 @@ import type { JoinMetrics } from './metrics/shared-metrics.ts'
 import { installDocs } from './openapi/docs.ts'
 import { openApiDocument } from './openapi/openapi.ts'
 import { createProblemReply, errorBodyOf } from './problem-reply.ts'
+import type { RealtimeSources } from './realtime/install-realtime.ts'
+import { installRealtime } from './realtime/install-realtime.ts'
 import { documentedRoutes, inboxRoutes, routes } from './registry.ts'
 import type { BodyBudget } from './request/body-budget.ts'
 import { createBodyBudget, mediumBodyBytes } from './request/body-budget.ts'
@@ -74,6 +76,8 @@ export interface ServerOptions {
   /** What all bodies share; a test may look at it. */
   readonly bodyBudget?: BodyBudget
   poolUsage(): PoolsUsage
+  /** How this node hears that inboxes changed; left out, it finds out by polling. */
+  readonly realtime?: RealtimeSources
   /** This process, where several are one service. */
   readonly oneOf?: { readonly number: number; readonly joinMetrics: JoinMetrics } | undefined
 }
@@ -163,7 +167,10 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   const context = { ...shared, secretReaders, authenticate, checkRate, vendor, closing, bodyBudget }
   for (const route of routes) installRoute(app, route, context)
   const inbox = { ...shared, inboxTokens: createInboxTokens(db, world), countUnsigned: createUnsignedLimit(world) }
-  installInboxRoutes(app, inboxRoutes, inbox, readerLimitOf(world, options))
+  const limitReader = readerLimitOf(world, options)
+  installInboxRoutes(app, inboxRoutes, inbox, limitReader)
+  const trustsProxies = (options.trustedProxies?.length ?? 0) > 0
+  installRealtime(app, { ...options.realtime, db, world, inboxTokens: inbox.inboxTokens, limitReader, trustsProxies })
   await installUnsubscribe(app, db, world)
   await installInboundWebhooks(app, db, world, { queue: options.queue, baseUrl: options.baseUrl })
   return app

@@ -2,6 +2,9 @@
 import type { FastifyInstance } from 'fastify'
 import { resolveChannels } from '../accept/write-events.ts'
 import type { Config } from '../config.ts'
+import type { Connection } from '../db/connect.ts'
+import type { Hearing } from '../db/hearing.ts'
+import { startHearing } from '../db/hearing.ts'
 import { openSession } from '../db/session.ts'
 import { linkBaseOf } from '../domain/preferences/unsubscribe-token.ts'
 import { prepareDrain } from '../http/drain.ts'
@@ -13,6 +16,8 @@ import { startHousekeeping } from '../manage/operate/housekeeping.ts'
 import { startAuditSending } from '../manage/operate/send-audit.ts'
 import { closeSmtpPools } from '../providers/email/smtp.ts'
 import { hintChannel } from '../queue/hint.ts'
+import type { InboxHints } from '../realtime/hints.ts'
+import { createInboxHints, inboxHintChannel } from '../realtime/hints.ts'
 import { createRenderer } from '../render/renderer.ts'
 import type { StartedWorker } from '../run/start-worker.ts'
 import { acceptingQueue, startWorker } from '../run/start-worker.ts'
@@ -40,8 +45,11 @@ export interface Place {
 }
 
 /** Closes the store where it cannot. */
-export async function serve(config: Config, store: Store, place?: Place): Promise<Serving> {
-  const { db, world } = store
+export async function serve(config: Config, opened: Store, place?: Place): Promise<Serving> {
+  const hints = createInboxHints(opened.db, opened.world.newId(opened.world.now()))
+  const world: World = { ...opened.world, inboxHint: hints.report }
+  const store: Store = { ...opened, world }
+  const { db, direct } = store
   let worker: StartedWorker | undefined
   try {
     const started = config.role === 'api' ? undefined : workerOf(config, store, place)
@@ -66,6 +74,10 @@ export async function serve(config: Config, store: Store, place?: Place): Promis
       ...(started === undefined ? {} : { workerIsReady: started.isReady }),
       healthOnly: config.role === 'worker',
       poolUsage: () => store.pools.usage(),
+      realtime: {
+        hints,
+        ...(direct === undefined ? {} : { hear: (onOpened) => hearInboxHints(world, direct, hints, onOpened) }),
+      },
       oneOf: place,
     })
     const drain = prepareDrain(server, world.log)
@@ -92,6 +104,12 @@ export async function serve(config: Config, store: Store, place?: Place): Promis
     await store.close()
     throw error
   }
+}
+
+/** On a connection of its own, once somebody streams an inbox from here. */
+function hearInboxHints(world: World, direct: Connection, hints: InboxHints, onOpened: () => void): Hearing {
+  const open = () => openSession(direct, { channel: inboxHintChannel, onNotification: hints.hear })
+  return startHearing({ world, openSession: open, onOpened })
 }
 
 /** A worker shows that it lives within milliseconds: whoever is told that the service runs finds it ready. */

@@ -5,8 +5,10 @@ import { detail } from '../domain/insight/execution-detail.ts'
 import { appendDetails } from '../store/jobs/append.ts'
 import type { Task } from '../store/jobs/tasks.ts'
 import { finishTasks } from '../store/jobs/tasks.ts'
+import type { CountedInboxes } from '../store/messages/inbox-changes.ts'
 import { unsnoozeMessages } from '../store/messages/snooze.ts'
 import type { World } from '../world/world.ts'
+import { changeInboxesOf } from './change-inboxes.ts'
 
 /** The snoozes whose time has come, in one transaction with the tasks that say so. */
 export async function endDueSnoozes(
@@ -17,20 +19,24 @@ export async function endDueSnoozes(
 ): Promise<void> {
   if (tasks.length === 0) return
   await db.transaction(async (tx) => {
+    // Before the tasks, as everywhere: a reader who ends a snooze holds the inbox and waits for its task.
+    const messageIds = tasks.map((task) => task.id)
+    const counted = await changeInboxesOf(tx, world, environment, messageIds)
     const ours = await finishTasks(tx, environment, tasks)
-    await endSnoozes(tx, environment, [...ours], world.now())
+    await endSnoozes(tx, world, environment, { messageIds: [...ours], counted })
   })
 }
 
 /** How many came back. One that is not put off any more is left alone, so a task that runs twice does no harm. */
 export async function endSnoozes(
   tx: Tx,
+  world: World,
   environment: Environment,
-  messageIds: readonly string[],
-  now: Date,
+  { messageIds, counted }: { messageIds: readonly string[]; counted: CountedInboxes },
 ): Promise<number> {
   if (messageIds.length === 0) return 0
-  const jobIds = await unsnoozeMessages(tx, environment, messageIds, now)
+  const now = world.now()
+  const jobIds = await unsnoozeMessages(tx, environment, messageIds, { now, counted })
   const details = [detail(now, 'unsnoozed')]
   await appendDetails(
     tx,

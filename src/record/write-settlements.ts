@@ -16,6 +16,7 @@ import type { NewJob } from '../store/jobs/insert.ts'
 import { jobInsertions, madeJobs } from '../store/jobs/insert.ts'
 import { jobSettlements, settledJobs, showDigests } from '../store/jobs/settle.ts'
 import { withSealedAddresses } from '../store/messages/addresses.ts'
+import { countedInboxes } from '../store/messages/inbox-changes.ts'
 import { messageInsertions } from '../store/messages/insert.ts'
 import type { CallResult } from '../store/messages/sending.ts'
 import { callResults, recordedAmong } from '../store/messages/sending.ts'
@@ -23,6 +24,7 @@ import type { CountedJob, KeptJobs } from '../store/operate/counts.ts'
 import { jobCountInsertion } from '../store/operate/counts.ts'
 import { suppressionInsertion } from '../store/people/suppressions.ts'
 import type { World } from '../world/world.ts'
+import { hintAtListed } from './change-inboxes.ts'
 import type { CountedCall } from './counts/count-settlements.ts'
 import { countedByMessage, countedJobs } from './counts/count-settlements.ts'
 import { preLeasedJob } from './notify.ts'
@@ -72,7 +74,8 @@ export async function writeSettlements(
   const made = jobInsertions(environment, decided, insertLease, settledJobs)
   const preLeased = jobInsertions(environment, next, insertLease, settledJobs)
   const ours = idsOf(made)
-  const row = await db.row<{ ids: string | null }>(
+  const isInApp = messages.some(({ draft }) => draft.channel === 'in_app')
+  const row = await db.row<{ ids: string | null; inboxes?: string | null }>(
     oneStatement(
       [
         ...jobSettlements(environment, settled, { clock, leaseMs, now }),
@@ -85,9 +88,11 @@ export async function writeSettlements(
         ...(doubtful.length === 0 ? [] : [doubtfulCounts(environment, doubtful, now)]),
       ],
       // As one text: as rows, reading them costs more than finding them.
-      sql`select string_agg(id::text, ',') as ids from (${idsOf([...made, ...preLeased]).ids}) as ours`,
+      sql`select string_agg(id::text, ',') as ids ${isInApp ? sql`, ${countedInboxes} as inboxes` : sql``}
+          from (${idsOf([...made, ...preLeased]).ids}) as ours`,
     ),
   )
+  hintAtListed(world, environment, row?.inboxes)
   const kept = new Set(row?.ids?.split(',') ?? [])
   const mine = lease === null ? [] : next.filter((job) => kept.has(job.id))
   const events = new Map(settlements.map(({ job }) => [job.eventId, job.event]))

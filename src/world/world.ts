@@ -30,6 +30,11 @@ export interface World {
   readonly log: Log
   /** Counts what was done, for whoever watches. */
   readonly meter: Meter
+  /**
+   * Reports that inboxes of these subscribers (internal ids) may have changed, to those who stream them, here and on other
+   * nodes. Only ever a hint: who misses it finds out by polling. Left out where nothing is streamed.
+   */
+  readonly inboxHint?: ((environmentId: string, subscriberIds: readonly string[]) => void) | undefined
   /** Where the operator has a collector of traces. */
   readonly tracer?: Tracer | undefined
   /** Within a call to a provider: what a socket that is not `fetch`'s own has to ask before a message leaves by it. */

@@ -93,7 +93,8 @@ test('a snooze and its end are told each time, whoever ends it', async () => {
   await change(said, 'unsnooze')
   await change(said, 'unsnooze')
   await snooze()
-  await app.database.db.transaction((tx) => endSnoozes(tx, environment, [said.id], app.world.now()))
+  const snoozes = { messageIds: [said.id], counted: new Map() }
+  await app.database.db.transaction((tx) => endSnoozes(tx, app.world, environment, snoozes))
   assert.deepEqual(await detailsOf(said), [seen, snoozed, unsnoozed, snoozed, unsnoozed])
 })
 

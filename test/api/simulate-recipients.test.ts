@@ -55,6 +55,24 @@ test('everybody is told once: those named first, then members of topics without 
   assert.deepEqual(answer.warnings, ['Topic absent was not found'])
 })
 
+test('a topic is understood without its type, and with it in any case', async () => {
+  const member = fresh('member')
+  await scene.subscribers(member)
+  const topicKey = fresh('topic')
+  await scene.topic(topicKey, [member])
+  const name = await scene.workflow([inApp('x')])
+  for (const to of [{ topicKey }, [{ topicKey }], { type: 'topic', topicKey }, [{ type: 'TOPIC', topicKey }]]) {
+    const { recipients } = await simulate({ name, to })
+    assert.deepEqual(
+      recipients.map(({ subscriberId }: Json) => subscriberId),
+      [member],
+      JSON.stringify(to),
+    )
+  }
+  const named = await simulate({ name, to: { subscriberId: member, topicKey } })
+  assert.deepEqual(named.recipients[0].topics, [])
+})
+
 test('more people than are shown are counted', async () => {
   const members = Array.from({ length: 5 }, () => fresh('crowd'))
   await scene.subscribers(...members)

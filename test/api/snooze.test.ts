@@ -109,7 +109,8 @@ test('the end of a snooze brings back what is snoozed, once', async () => {
   const [one, two] = [await scene.say('eve'), await scene.say('eve')]
   await snooze('eve', one.id, ahead(hourMs))
   const { environment } = scene.scene
-  const end = (ids: string[]) => app.database.db.transaction((tx) => endSnoozes(tx, environment, ids, app.world.now()))
+  const end = (messageIds: string[]) =>
+    app.database.db.transaction((tx) => endSnoozes(tx, app.world, environment, { messageIds, counted: new Map() }))
   app.world.advance(hourMs)
   assert.equal(await end([one.id, two.id]), 1)
   const items = await feed('eve')
@@ -133,9 +134,8 @@ test('a message deleted while snoozed stays away, and its task goes with it', as
   await app.call('DELETE', '/v1/messages/transaction/fays')
   for (const { id } of [one, two]) assert.deepEqual(await tasks(id), [])
   const { environment } = scene.scene
-  const ended = await app.database.db.transaction((tx) =>
-    endSnoozes(tx, environment, [one.id, two.id], app.world.now()),
-  )
+  const snoozes = { messageIds: [one.id, two.id], counted: new Map() }
+  const ended = await app.database.db.transaction((tx) => endSnoozes(tx, app.world, environment, snoozes))
   assert.equal(ended, 0)
   assert.equal((await unsnooze('fay', one.id)).status, 404)
 })
@@ -147,7 +147,8 @@ test('another environment neither snoozes nor ends a snooze', async () => {
   assert.equal((await snooze('dora', id, ahead(hourMs), { key: app.productionKey })).status, 404)
   assert.equal((await snooze('dora', id, ahead(hourMs))).status, 200)
   const production = (await MessageScene.of(app, [], { environmentName: 'Production' })).scene.environment
-  assert.equal(await app.database.db.transaction((tx) => endSnoozes(tx, production, [id], app.world.now())), 0)
+  const snoozes = { messageIds: [id], counted: new Map() }
+  assert.equal(await app.database.db.transaction((tx) => endSnoozes(tx, app.world, production, snoozes)), 0)
 })
 
 test('a snooze to the past, to now, beyond a year or to no moment is 422 and names the field', async () => {

@@ -7,11 +7,15 @@ import type { Reader } from '../../src/domain/messages/inbox.ts'
 import { readInboxFilter } from '../../src/domain/messages/inbox-filter.ts'
 import { severities } from '../../src/domain/workflows/workflow.ts'
 import { inboxCounts, inboxPage } from '../../src/read/messages/inbox.ts'
+import { lastId } from '../../src/realtime/look.ts'
+import { findChanges } from '../../src/store/messages/changes.ts'
+import { findInboxNumbers, openInbox } from '../../src/store/messages/inbox-changes.ts'
+import { countOpen } from '../../src/store/messages/open-counts.ts'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { MessageScene } from '../support/message-scene.ts'
 import type { Plan } from '../support/plan.ts'
-import { explain, recordStatements } from '../support/plan.ts'
+import { explain, explainPrepared, recordStatements } from '../support/plan.ts'
 
 const copies = 20_000
 let app: TestApp
@@ -109,5 +113,34 @@ test('a page and the one after it look at about a page of rows', async () => {
       assert.ok(plan.rowsExamined <= 3 * limit, `${plan.rowsExamined} rows: ${plan.text}`)
       assert.ok(plan.indexes.length > 0, plan.text)
     }
+  }
+})
+
+test('what changed after a number is found by the numbers alone, and counted by the index of what is open', async () => {
+  const { db } = app.database
+  const { environment } = busy
+  for (const { id } of [busy, calm]) await db.transaction((tx) => openInbox(tx, environment, id))
+  await db.run(sql`
+    update messages m set change = numbered.number, arrival = numbered.number
+    from (select id, row_number() over (order by id) as number from messages where subscriber_id = ${busy.id}) as numbered
+    where m.environment_id = ${environment.id} and m.id = numbered.id`)
+  await db.run(sql`vacuum analyze`)
+  const asked = [busy, calm].map(({ id }) => ({ subscriberId: id, after: { number: copies - 9, messageId: lastId } }))
+  const recording = recordStatements(db)
+  const found = await findChanges(recording, environment, asked, 50)
+  await countOpen(recording, environment, [
+    { subscriberId: busy.id, contextKeys: [] },
+    { subscriberId: calm.id, contextKeys: ['tenant:acme'] },
+  ])
+  await findInboxNumbers(
+    recording,
+    environment,
+    asked.map((one) => one.subscriberId),
+  )
+  assert.equal(found.length, 10)
+  const bounds = [20, 2 * (copies / 100) + 2, 20]
+  for (const [index, statement] of recording.statements.entries()) {
+    const plan = await explainPrepared(db, statement)
+    assert.ok(plan.rowsExamined <= (bounds[index] ?? 0), `${plan.rowsExamined}: ${statement.text}\n${plan.text}`)
   }
 })

@@ -10,7 +10,7 @@ import type { FeedFilter, FeedQuery } from '../../src/read/messages/feed.ts'
 import { feedCount, feedPage } from '../../src/read/messages/feed.ts'
 import type { MessagesQuery } from '../../src/read/messages/messages.ts'
 import { messagesPage } from '../../src/read/messages/messages.ts'
-import { markAllMessages } from '../../src/store/messages/marks.ts'
+import { markNext } from '../../src/store/messages/marks.ts'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { MessageScene } from '../support/message-scene.ts'
@@ -336,8 +336,9 @@ test('marking all that is open walks what is open', async () => {
     mark: 'seen',
     feedIds: undefined,
     now: app.world.now(),
+    counted: new Map(),
   } as const
-  await markAllMessages(recording, environment, marking, async () => {})
+  await markNext(recording, environment, marking, undefined)
   const select = recording.statements[0] ?? assert.fail('nothing ran')
   const plan = await explain(app.database.db, select)
   assert.equal(plan.hasSequentialScan, false, plan.text)

@@ -11,7 +11,7 @@ import { redrivesPage } from '../../src/read/operate/redrives.ts'
 import { findCanceled } from '../../src/store/jobs/cancel.ts'
 import { findFailed, hasRedrivable, lockMendable } from '../../src/store/jobs/redrive.ts'
 import { lockMessagesOfJobs } from '../../src/store/messages/redrive.ts'
-import { lockSaidOfEvent, lockSaidOfJobs } from '../../src/store/messages/retract.ts'
+import { findSaidOfEvent, lockSaid, lockSaidOfJobs } from '../../src/store/messages/retract.ts'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { assertBounded, explain, recordStatements } from '../support/plan.ts'
@@ -140,7 +140,11 @@ test('jobs and messages are locked by their keys', async () => {
     environment,
     jobs.map((job) => ({ id: job.jobId, eventId: job.eventId })),
   )
-  await lockSaidOfEvent(db, environment, { eventId: jobs[0]?.eventId ?? '', after: null, limit })
+  await lockSaid(
+    db,
+    environment,
+    await findSaidOfEvent(db, environment, { eventId: jobs[0]?.eventId ?? '', after: null, limit }),
+  )
   await findCanceled(
     db,
     environment,

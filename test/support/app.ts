@@ -1,12 +1,16 @@
 // The whole API on a database of its own, called in process: no port, a fake world, two environments with a key each.
 import type { FastifyInstance } from 'fastify'
 import { databaseClock } from '../../src/db/clock.ts'
+import type { Hearing } from '../../src/db/hearing.ts'
+import { openSession } from '../../src/db/session.ts'
 import type { Db } from '../../src/db/sql.ts'
 import type { RateLimits } from '../../src/http/access/rate-limit.ts'
 import type { BodyBudget } from '../../src/http/request/body-budget.ts'
 import { createServer } from '../../src/http/server.ts'
 import { ensureFirstStart } from '../../src/manage/operate/first-start.ts'
 import { queueOf } from '../../src/queue/queue.ts'
+import type { InboxHints } from '../../src/realtime/hints.ts'
+import { createInboxHints, inboxHintChannel } from '../../src/realtime/hints.ts'
 import type { TestDatabase } from './database.ts'
 import { createTestDatabase } from './database.ts'
 import type { FakeWorld } from './fake-world.ts'
@@ -60,8 +64,17 @@ export interface TestAppOptions {
   readonly skewMs?: number
   /** Its worker runs by itself, and decides single events with their acceptance, as in the service. */
   readonly works?: true
+  /** Hears hints of other nodes that inboxes changed. */
+  readonly hears?: true
   /** What the API and the worker are given as their database. */
   faulty?(db: Db): Db
+}
+
+/** As the service does it, without its patience: the fake world does not sleep. */
+function hearing(database: TestDatabase, hints: InboxHints, onOpened: () => void): Hearing {
+  const session = openSession({ url: database.url }, { channel: inboxHintChannel, onNotification: hints.hear })
+  session.then(onOpened, () => {})
+  return { stop: async () => (await session).close() }
 }
 
 export async function createTestApp(options: TestAppOptions = {}): Promise<TestApp> {
@@ -75,6 +88,8 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   const developmentKey = 'test-key-of-development'
   const productionKey = 'test-key-of-production'
   await ensureFirstStart(db, world, { development: developmentKey, production: productionKey })
+  const hints = createInboxHints(db, world.newId(world.now()))
+  if (options.nodeOf === undefined) world.inboxHint = hints.report
   const given = options.faulty?.(db) ?? db
   const pipeline = createTestPipeline(given, world, { clock })
   if (options.works === true) pipeline.workers.jobs.start()
@@ -91,6 +106,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     queue: options.works === true ? pipeline.workers.queue : queueOf(clock),
     decideAtOnce: options.works === true ? pipeline.workers.decideAtOnce : undefined,
     poolUsage: () => ({ general: db.usage() }),
+    realtime: { hints, ...(options.hears === true ? { hear: (onOpened) => hearing(database, hints, onOpened) } : {}) },
   })
   await app.ready()
   return {

@@ -14,13 +14,14 @@ export interface LoggedLine {
   readonly message: string
 }
 
-export interface FakeWorld extends World {
+export interface FakeWorld extends Omit<World, 'inboxHint'> {
   advance(ms: number): void
   /** Answers outbound calls; without one they throw. */
   onFetch: ((request: Request, options: OutboundOptions) => Promise<OutboundAnswer> | OutboundAnswer) | undefined
   readonly logged: LoggedLine[]
   /** Given by tests of traces. */
   tracer: Tracer | undefined
+  inboxHint: World['inboxHint']
 }
 
 export const testEncryptionKey = Buffer.alloc(32, 7)
@@ -51,6 +52,7 @@ export function createFakeWorld(startsAt = '2026-01-02T03:04:05.678Z'): FakeWorl
     log: { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') },
     meter: createMeter(),
     tracer: undefined,
+    inboxHint: undefined,
     logged,
   }
   return world

@@ -116,6 +116,13 @@ export interface InboxAction {
   readonly redirect?: InboxRedirect
 }
 
+/** What sockets of public inbox clients carry. */
+export interface SocketMessage extends Omit<Message, 'payload' | 'overrides' | 'subscriber' | 'template'> {
+  readonly avatar?: string
+  readonly subscriber: FeedSubscriber
+  readonly workflow: InboxNotification['workflow']
+}
+
 /** What inbox clients read. */
 export interface InboxNotification {
   readonly id: string

@@ -91,6 +91,13 @@ export interface SubscriptionsResult {
   readonly errors?: readonly SubscriptionError[]
 }
 
+/** Whether a recipient is a topic: `type` may be left out, and its case does not matter. */
+export function isTopicRecipient(recipient: object): boolean {
+  const { type, topicKey, subscriberId } = recipient as { type?: unknown; topicKey?: unknown; subscriberId?: unknown }
+  if (typeof type === 'string') return type.toLowerCase() === 'topic'
+  return type === undefined && topicKey !== undefined && subscriberId === undefined
+}
+
 export function isTopicKey(text: string): boolean {
   return text.length <= topicKeyLengthMax && topicKeyExpression.test(text)
 }

@@ -4,7 +4,7 @@ import type { GivenEvent } from '../../accept/judge-events.ts'
 import type { EventRequest, Recipient, TenantMention, TopicRecipient } from '../../domain/delivery/event.ts'
 import { eventBytesMax, excludedPerTopicMax } from '../../domain/delivery/event.ts'
 import type { SubscriberFields } from '../../domain/people/subscriber.ts'
-import { isTopicKey } from '../../domain/people/topic.ts'
+import { isTopicKey, isTopicRecipient } from '../../domain/people/topic.ts'
 import { bulkSubscriber, subscriberFields } from '../routes/people/subscriber-schemas.ts'
 import { freeObject } from '../schemas.ts'
 import { eventValuesMax } from './body-parser.ts'
@@ -196,7 +196,7 @@ function readRecipientOrTopic(element: unknown): Recipient | TopicRecipient | Mi
 }
 
 function isTopic(element: unknown): element is Record<string, unknown> {
-  return typeof element === 'object' && element !== null && (element as { type?: unknown }).type === 'Topic'
+  return typeof element === 'object' && element !== null && isTopicRecipient(element)
 }
 
 function readTopic(element: Record<string, unknown>): TopicRecipient | Mistakes {

@@ -11,11 +11,14 @@ import type { InboxNotification } from '../../domain/messages/message-views.ts'
 import type { Problem } from '../../domain/problem.ts'
 import { badRequest, invalidField, notFound } from '../../domain/problem.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
+import { changeInboxes } from '../../record/change-inboxes.ts'
 import { appendDetails } from '../../store/jobs/append.ts'
 import { deleteTasks, insertTasks } from '../../store/jobs/tasks.ts'
+import { deletedAtOnceMax } from '../../store/messages/delete.ts'
 import { endSnoozeEarly, inContexts, lockInbox, matchesFilter } from '../../store/messages/inbox.ts'
+import type { CountedInboxes } from '../../store/messages/inbox-changes.ts'
 import { lockMessage } from '../../store/messages/lock.ts'
-import { markAllMessages, markMessages, setCta } from '../../store/messages/marks.ts'
+import { markMessages, setCta } from '../../store/messages/marks.ts'
 import { findOrigins } from '../../store/messages/origins.ts'
 import type { MessageRow } from '../../store/messages/rows.ts'
 import { snoozeMessage } from '../../store/messages/snooze.ts'
@@ -23,7 +26,18 @@ import { inboxNotificationOf } from '../../store/messages/views.ts'
 import { findSubscribersById } from '../../store/people/subscribers.ts'
 import type { World } from '../../world/world.ts'
 import { removeBatch } from './message-deletion.ts'
-import { tellFirsts } from './message-marks.ts'
+import type { MarkedSoFar } from './message-marks.ts'
+import { markPage, tellFirsts } from './message-marks.ts'
+
+/** A transaction that changes the reader's inbox. */
+function changing<Result>(
+  db: Db,
+  world: World,
+  { environment, id }: Reader,
+  work: (tx: Tx, counted: CountedInboxes) => Promise<Result>,
+): Promise<Result> {
+  return db.transaction(async (tx) => work(tx, await changeInboxes(tx, world, environment, [id])))
+}
 
 export async function markNotification(
   db: Db,
@@ -31,9 +45,9 @@ export async function markNotification(
   reader: Reader,
   call: { id: string; mark: Mark },
 ): Promise<InboxNotification> {
-  return db.transaction(async (tx) => {
+  return changing(db, world, reader, async (tx, counted) => {
     const { id } = await held(tx, reader, call.id)
-    const [row] = await markThose(tx, world, reader, [id], call.mark)
+    const [row] = await markThose(tx, world, reader, { ids: [id], mark: call.mark, counted })
     return shown(tx, reader, row, call.id)
   })
 }
@@ -45,15 +59,16 @@ export async function markNotifications(
   reader: Reader,
   call: { ids: readonly string[]; mark: Mark },
 ): Promise<void> {
-  await db.transaction((tx) => markThose(tx, world, reader, call.ids.filter(isUuid), call.mark))
+  const { mark } = call
+  const ids = call.ids.filter(isUuid)
+  await changing(db, world, reader, (tx, counted) => markThose(tx, world, reader, { ids, mark, counted }))
 }
 
 async function markThose(
   tx: Tx,
   world: World,
   { environment, id: subscriberId, contextKeys }: Reader,
-  ids: readonly string[],
-  mark: Mark,
+  { ids, mark, counted }: { ids: readonly string[]; mark: Mark; counted: CountedInboxes },
 ): Promise<MessageRow[]> {
   const marking = {
     ids,
@@ -62,6 +77,7 @@ async function markThose(
     also: inContexts(contextKeys),
     mark,
     now: world.now(),
+    counted,
   } as const
   const { marked, found } = await markMessages(tx, environment, marking)
   await tellFirsts(tx, environment, marking, found)
@@ -79,25 +95,25 @@ export async function markMatching(
   const { filter, mark } = call
   const also = allOf([inContexts(contextKeys), matchesFilter(environment, filter)])
   const marking = { subscriberId, feedIds: undefined, also, mark, now: world.now() }
-  await db.transaction((tx) =>
-    markAllMessages(tx, environment, marking, (batch) => tellFirsts(tx, environment, marking, batch)),
-  )
+  let soFar: MarkedSoFar | undefined = { count: 0, after: undefined }
+  while (soFar !== undefined) {
+    const from: MarkedSoFar = soFar
+    soFar = (await db.transaction((tx) => markPage(tx, world, environment, marking, from))).next
+  }
 }
 
 export async function deleteNotification(db: Db, world: World, reader: Reader, id: string): Promise<void> {
-  await db.transaction(async (tx) => {
+  await changing(db, world, reader, async (tx, counted) => {
     const row = await held(tx, reader, id)
-    await removeBatch(tx, reader.environment, [row.id], world.now())
+    await removeBatch(tx, reader.environment, [row.id], { now: world.now(), counted })
   })
 }
 
 export async function deleteMatching(db: Db, world: World, reader: Reader, filter: InboxFilter): Promise<void> {
-  await db.transaction(async (tx) => {
-    // What was deleted no longer matches, so this ends.
-    for (let ids = await lockInbox(tx, reader, filter); ids.length > 0; ids = await lockInbox(tx, reader, filter)) {
-      await removeBatch(tx, reader.environment, ids, world.now())
-    }
-  })
+  const removePage = (tx: Tx, counted: CountedInboxes): Promise<number> =>
+    lockInbox(tx, reader, filter).then((ids) => removeBatch(tx, reader.environment, ids, { now: world.now(), counted }))
+  // What was deleted no longer matches, so this ends.
+  while ((await changing(db, world, reader, removePage)) === deletedAtOnceMax);
 }
 
 export async function snoozeNotification(
@@ -111,9 +127,9 @@ export async function snoozeNotification(
   const mistake = inboxSnoozeMistake(until, now)
   if (mistake !== undefined) throw invalidField('snoozeUntil', `snoozeUntil ${mistake}`, call.until)
   const { environment, id: subscriberId } = reader
-  return db.transaction(async (tx) => {
+  return changing(db, world, reader, async (tx, counted) => {
     const { id, first_seen_at: seenBefore } = await held(tx, reader, call.id)
-    const row = await snoozeMessage(tx, environment, { id, subscriberId, until, now })
+    const row = await snoozeMessage(tx, environment, { id, subscriberId, until, now, counted })
     const task = { id, kind: 'unsnooze', lane: directLane, dueAt: until, state: { messageId: id } } as const
     await insertTasks(tx, environment, [task], now)
     const details = [...(seenBefore === null ? [detail(now, 'seen')] : []), detail(now, 'snoozed')]
@@ -129,10 +145,10 @@ export async function unsnoozeNotification(
   reader: Reader,
   messageId: string,
 ): Promise<InboxNotification> {
-  return db.transaction(async (tx) => {
+  return changing(db, world, reader, async (tx, counted) => {
     const { id, job_id: jobId } = await held(tx, reader, messageId)
     const now = world.now()
-    if (!(await endSnoozeEarly(tx, reader.environment, { id, now }))) throw unknown(messageId)
+    if (!(await endSnoozeEarly(tx, reader.environment, { id, now, counted }))) throw unknown(messageId)
     await deleteTasks(tx, reader.environment, [id])
     await appendDetails(tx, reader.environment, [{ jobId, details: [detail(now, 'unsnoozed')] }])
     return shown(tx, reader, await held(tx, reader, messageId), messageId)
@@ -145,13 +161,13 @@ export async function answerAction(
   reader: Reader,
   call: { id: string; type: ButtonType; status: ActionStatus },
 ): Promise<InboxNotification> {
-  return db.transaction(async (tx) => {
+  return changing(db, world, reader, async (tx, counted) => {
     const { id, cta: before } = await held(tx, reader, call.id)
     const cta = withAction(before ?? {}, call)
     if (cta === undefined) {
       throw badRequest(`Could not perform action on the ${call.type} button because it does not exist.`)
     }
-    const row = await setCta(tx, reader.environment, { id, cta, now: world.now() })
+    const row = await setCta(tx, reader.environment, { id, cta, now: world.now(), counted })
     return shown(tx, reader, row, call.id)
   })
 }

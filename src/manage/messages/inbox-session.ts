@@ -13,6 +13,7 @@ import { changedGlobally } from '../../domain/preferences/preference.ts'
 import type { Schedule } from '../../domain/preferences/schedule.ts'
 import { badRequest, notFound, Problem } from '../../domain/problem.ts'
 import { listIntegrations } from '../../store/integrations/integrations.ts'
+import { openInbox } from '../../store/messages/inbox-changes.ts'
 import { revokeSessions } from '../../store/messages/inbox-sessions.ts'
 import { findSigningKeys } from '../../store/operate/api-keys.ts'
 import { findEnvironmentIdentified } from '../../store/operate/installation.ts'
@@ -95,6 +96,7 @@ async function opened(
   const row = await ensureSubscriber(tx, world, environment, request, countNew)
   await insertContexts(tx, environment, request.contexts, now)
   const schedule = await ensureSchedule(tx, world, environment, row, request.defaultSchedule)
+  await openInbox(tx, environment, row.id)
   const contextKeys = request.contexts.map(contextKeyOf).sort()
   return { reader: { environment, id: row.id, subscriberId: row.subscriber_id, contextKeys }, schedule }
 }

@@ -1,5 +1,5 @@
 // The tokens of inbox sessions: JWTs, signed with a key of the environment, bound to a subscriber and to contexts.
-import { decodeJwt, jwtVerify, SignJWT } from 'jose'
+import { decodeJwt, errors, jwtVerify, SignJWT } from 'jose'
 import type { Db } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Reader } from '../../domain/messages/inbox.ts'
@@ -27,6 +27,15 @@ export interface InboxTokens {
   sign(reader: Reader): Promise<string>
   /** Undefined for a token that is forged, expired, revoked, or of a subscriber who is gone. */
   read(token: string): Promise<Reader | undefined>
+  /** The same with what a long connection has to look at again; `expired` for one that was good once. */
+  open(token: string): Promise<OpenedToken | 'expired' | undefined>
+}
+
+export interface OpenedToken {
+  readonly reader: Reader
+  /** Void once the subscriber's has moved on. */
+  readonly generation: number
+  readonly expiresAtMs: number
 }
 
 interface Claims {
@@ -34,6 +43,7 @@ interface Claims {
   readonly subscriberInternalId: string
   readonly contextKeys: readonly string[]
   readonly generation: number
+  readonly expiresAtMs: number
 }
 
 interface Opened {
@@ -51,7 +61,26 @@ export function createInboxTokens(db: Db, world: World): InboxTokens {
     return key && { environment, key }
   }
 
+  async function openToken(token: string): Promise<OpenedToken | 'expired' | undefined> {
+    const claimed = token.length > tokenLengthMax ? undefined : claimsOf(token)
+    if (claimed === undefined) return undefined
+    const { environmentId, subscriberInternalId: id, contextKeys, generation, expiresAtMs } = claimed
+    const opened = await environments(environmentId, () => open(environmentId))
+    const judged = opened && (await judgedBy(token, opened.key, world.now()))
+    if (opened === undefined || judged !== 'genuine') return judged === 'expired' ? judged : undefined
+    const { environment } = opened
+    const look = () => findSessionSubscriber(db, environment, id)
+    const remembered = await subscribers(`${environmentId}/${id}`, look)
+    // Made after a revocation that this node has not seen yet.
+    const isNewer = remembered !== undefined && remembered.generation < generation
+    const found = isNewer ? await look() : remembered
+    if (found === undefined || found.generation !== generation) return undefined
+    return { reader: { environment, id, subscriberId: found.subscriberId, contextKeys }, generation, expiresAtMs }
+  }
+
   return {
+    open: openToken,
+
     async sign(reader) {
       const { environment, id, subscriberId, contextKeys } = reader
       const key = await db.transaction((tx) => ensureLateKey(tx, world.sealer, environment, 'inbox-key'))
@@ -67,19 +96,8 @@ export function createInboxTokens(db: Db, world: World): InboxTokens {
     },
 
     async read(token) {
-      const claimed = token.length > tokenLengthMax ? undefined : claimsOf(token)
-      if (claimed === undefined) return undefined
-      const { environmentId, subscriberInternalId: id, contextKeys, generation } = claimed
-      const opened = await environments(environmentId, () => open(environmentId))
-      if (opened === undefined || !(await isGenuine(token, opened.key, world.now()))) return undefined
-      const { environment } = opened
-      const look = () => findSessionSubscriber(db, environment, id)
-      const remembered = await subscribers(`${environmentId}/${id}`, look)
-      // Made after a revocation that this node has not seen yet.
-      const isNewer = remembered !== undefined && remembered.generation < generation
-      const found = isNewer ? await look() : remembered
-      if (found === undefined || found.generation !== generation) return undefined
-      return { environment, id, subscriberId: found.subscriberId, contextKeys }
+      const opened = await openToken(token)
+      return typeof opened === 'object' ? opened.reader : undefined
     },
   }
 }
@@ -87,7 +105,7 @@ export function createInboxTokens(db: Db, world: World): InboxTokens {
 /** What a token says, before its signature is looked at: the environment says which key that needs. */
 function claimsOf(token: string): Claims | undefined {
   try {
-    const { environmentId, _id, contextKeys, generation } = decodeJwt(token)
+    const { environmentId, _id, contextKeys, generation, exp = 0 } = decodeJwt(token)
     const isWhole =
       typeof environmentId === 'string' &&
       isUuid(environmentId) &&
@@ -97,19 +115,21 @@ function claimsOf(token: string): Claims | undefined {
       Array.isArray(contextKeys) &&
       contextKeys.every((key) => typeof key === 'string')
     if (!isWhole) return undefined
-    return { environmentId, subscriberInternalId: _id, contextKeys, generation: Number(generation) }
+    const expiresAtMs = exp * 1000
+    return { environmentId, subscriberInternalId: _id, contextKeys, generation: Number(generation), expiresAtMs }
   } catch {
     return undefined
   }
 }
 
-async function isGenuine(token: string, key: Buffer, now: Date): Promise<boolean> {
+/** Only the signature of one that expired was good as well. */
+async function judgedBy(token: string, key: Buffer, now: Date): Promise<'genuine' | 'expired' | 'forged'> {
   try {
     const required = { algorithms: [algorithm], issuer, audience, requiredClaims: ['exp', 'iat'] }
     await jwtVerify(token, key, { ...required, currentDate: now })
-    return true
-  } catch {
-    return false
+    return 'genuine'
+  } catch (error) {
+    return error instanceof errors.JWTExpired ? 'expired' : 'forged'
   }
 }
 

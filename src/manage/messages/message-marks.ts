@@ -1,5 +1,5 @@
 // Marking messages as read, seen or archived: some, all, or one; and the answers to their buttons.
-import { once } from '../../commit/once.ts'
+import { once, onceInPages } from '../../commit/once.ts'
 import type { Db, Tx } from '../../db/sql.ts'
 import type { Answer, Idempotency } from '../../domain/answer.ts'
 import { created, ok } from '../../domain/answer.ts'
@@ -10,10 +10,11 @@ import { actionPayloadBytesMax, firstsOf, withAction } from '../../domain/messag
 import type { Message, SubscriberNotification } from '../../domain/messages/message-views.ts'
 import { badRequest, invalidField, notFound } from '../../domain/problem.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
+import { changeInboxes } from '../../record/change-inboxes.ts'
 import { appendDetails } from '../../store/jobs/append.ts'
 import { lockMessage } from '../../store/messages/lock.ts'
-import type { FoundMessage } from '../../store/messages/marks.ts'
-import { markAllMessages, markMessages, setCta } from '../../store/messages/marks.ts'
+import type { FoundMessage, MarkingAll, OpenMessage } from '../../store/messages/marks.ts'
+import { markedAtOnceMax, markMessages, markNext, setCta } from '../../store/messages/marks.ts'
 import { findOrigins } from '../../store/messages/origins.ts'
 import type { MessageRow } from '../../store/messages/rows.ts'
 import { messageOf, subscriberNotificationOf } from '../../store/messages/views.ts'
@@ -38,7 +39,8 @@ export async function markSome(
 ): Promise<Answer<Message[]>> {
   return once(db, world, environment, call.idempotency, async (tx) => {
     const subscriber = await existing(tx, environment, call.subscriberId)
-    const marking = { ids: call.messageIds, subscriberId: subscriber.id, mark: call.mark, now: world.now() }
+    const counted = await changeInboxes(tx, world, environment, [subscriber.id])
+    const marking = { ids: call.messageIds, subscriberId: subscriber.id, mark: call.mark, now: world.now(), counted }
     const { marked, found } = await markMessages(tx, environment, marking)
     await tellFirsts(tx, environment, marking, found)
     const rows = new Map(marked.map((row) => [row.id, row]))
@@ -55,15 +57,38 @@ export async function markAll(
   environment: Environment,
   call: Call & { mark: Mark; feedIds: readonly string[] | undefined },
 ): Promise<Answer<number>> {
-  return once(db, world, environment, call.idempotency, async (tx) => {
+  const start: MarkedSoFar = { count: 0, after: undefined }
+  return onceInPages(db, world, environment, call.idempotency, start, async (tx, soFar) => {
     const subscriber = await existing(tx, environment, call.subscriberId)
-    const { mark } = call
     // A step may name its feed by id or by identifier, and so may whoever asks.
     const feedIds = call.feedIds && (await feedNames(tx, environment, call.feedIds))
-    const marking = { subscriberId: subscriber.id, mark, feedIds, now: world.now() }
-    const tell = (batch: readonly FoundMessage[]) => tellFirsts(tx, environment, marking, batch)
-    return created(await markAllMessages(tx, environment, marking, tell))
+    const marking = { subscriberId: subscriber.id, mark: call.mark, feedIds, now: world.now() }
+    const { next, count } = await markPage(tx, world, environment, marking, soFar)
+    return next === undefined ? { answer: created(count) } : { next }
   })
+}
+
+/** How far marking everything has come. */
+export interface MarkedSoFar {
+  readonly count: number
+  readonly after: OpenMessage | undefined
+}
+
+/** One transaction's worth of it; `next` is undefined when it is done. */
+export async function markPage(
+  tx: Tx,
+  world: World,
+  environment: Environment,
+  marking: MarkingAll,
+  { count, after }: MarkedSoFar,
+): Promise<{ count: number; next: MarkedSoFar | undefined }> {
+  const counted = await changeInboxes(tx, world, environment, [marking.subscriberId])
+  // What was marked no longer matches, so this ends; going on after the last saves walking over it again.
+  const found = await markNext(tx, environment, { ...marking, counted }, after)
+  await tellFirsts(tx, environment, marking, found)
+  const marked = count + found.length
+  const next = found.length < markedAtOnceMax ? undefined : { count: marked, after: found.at(-1) }
+  return { count: marked, next }
 }
 
 /** One in-app message, as inboxes do it. */
@@ -76,12 +101,14 @@ export async function markOne(
   return once(db, world, environment, call.idempotency, async (tx) => {
     const subscriber = await existing(tx, environment, call.subscriberId)
     if (!isUuid(call.messageId)) throw unknownNotification(call.messageId)
+    const counted = await changeInboxes(tx, world, environment, [subscriber.id])
     const marking = {
       ids: [call.messageId],
       subscriberId: subscriber.id,
       channel: 'in_app',
       mark: call.mark,
       now: world.now(),
+      counted,
     } as const
     const { marked, found } = await markMessages(tx, environment, marking)
     const [row] = marked
@@ -122,13 +149,14 @@ export async function answerButton(
   }
   return once(db, world, environment, call.idempotency, async (tx) => {
     const subscriber = await existing(tx, environment, call.subscriberId)
+    const counted = await changeInboxes(tx, world, environment, [subscriber.id])
     const found = isUuid(messageId)
       ? await lockMessage(tx, environment, { id: messageId, subscriberId: subscriber.id })
       : undefined
     if (found === undefined) throw unknownMessage(messageId)
     const cta = withAction(found.cta ?? {}, { type, status, ...(payload === undefined ? {} : { payload }) })
     if (cta === undefined) throw badRequest(`Message ${messageId} has no ${type} button`)
-    const row = await setCta(tx, environment, { id: found.id, cta, now: world.now() })
+    const row = await setCta(tx, environment, { id: found.id, cta, now: world.now(), counted })
     if (row === undefined) throw new Error('A message that was held is gone')
     return created(messageOf(environment, row, await findOrigins(tx, environment, [row])))
   })

@@ -10,6 +10,7 @@ import { snoozeMistake } from '../../domain/messages/message-marks.ts'
 import type { SubscriberNotification } from '../../domain/messages/message-views.ts'
 import { invalidField } from '../../domain/problem.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
+import { changeInboxes } from '../../record/change-inboxes.ts'
 import { endSnoozes } from '../../record/end-snooze.ts'
 import { appendDetails } from '../../store/jobs/append.ts'
 import { deleteTasks, insertTasks } from '../../store/jobs/tasks.ts'
@@ -39,7 +40,9 @@ export async function snooze(
     if (mistake !== undefined) throw invalidField('snoozeUntil', `snoozeUntil ${mistake}`, call.until)
     const subscriber = await existing(tx, environment, call.subscriberId)
     if (!isUuid(call.messageId)) throw unknownNotification(call.messageId)
-    const row = await snoozeMessage(tx, environment, { id: call.messageId, subscriberId: subscriber.id, until, now })
+    const counted = await changeInboxes(tx, world, environment, [subscriber.id])
+    const message = { id: call.messageId, subscriberId: subscriber.id }
+    const row = await snoozeMessage(tx, environment, { ...message, until, now, counted })
     if (row === undefined) throw unknownNotification(call.messageId)
     const task = { id: row.id, kind: 'unsnooze', lane: directLane, dueAt: until, state: { messageId: row.id } } as const
     await insertTasks(tx, environment, [task], now)
@@ -61,9 +64,10 @@ export async function unsnooze(
   return once(db, world, environment, call.idempotency, async (tx) => {
     const subscriber = await existing(tx, environment, call.subscriberId)
     const message = { id: call.messageId, subscriberId: subscriber.id }
+    const counted = await changeInboxes(tx, world, environment, [subscriber.id])
     const held = isUuid(message.id) ? await lockMessage(tx, environment, message) : undefined
     if (held?.channel !== 'in_app') throw unknownNotification(call.messageId)
-    const ended = await endSnoozes(tx, environment, [held.id], world.now())
+    const ended = await endSnoozes(tx, world, environment, { messageIds: [held.id], counted })
     if (ended > 0) await deleteTasks(tx, environment, [held.id])
     const row = ended === 0 ? held : ((await lockMessage(tx, environment, message)) ?? held)
     return ok(await notificationOf(tx, environment, subscriber, row))

@@ -2,6 +2,7 @@
 import type { Sql } from '../../db/sql.ts'
 import type { EventTest } from '../../domain/delivery/event.ts'
 import type { Environment } from '../../domain/environment.ts'
+import { isTopicRecipient } from '../../domain/people/topic.ts'
 import type { FieldErrors } from '../../domain/problem.ts'
 import { invalid, invalidField, notFound } from '../../domain/problem.ts'
 import type { NotificationStep } from '../../domain/workflows/workflow.ts'
@@ -39,7 +40,7 @@ export async function planTest(db: Sql, environment: Environment, call: TestCall
 
 /** One person, and not one whom a slip of the pen would make: nobody could tell why nothing arrived. */
 async function refuseOthers(db: Sql, environment: Environment, to: unknown): Promise<void> {
-  if ((to as { type?: unknown }).type === 'Topic') {
+  if (typeof to === 'object' && to !== null && isTopicRecipient(to)) {
     throw invalidField('to', 'to must be a subscriberId or a subscriber: a test goes to one person')
   }
   if (typeof to !== 'string') return

@@ -1,8 +1,7 @@
 // Counts over time, times to deliver, and what failed most: read from what the worker counted, never from what it wrote.
 
-import { listed } from '../../db/row-set.ts'
 import type { Sql, Statement } from '../../db/sql.ts'
-import { sql } from '../../db/sql.ts'
+import { listed, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { grouped } from '../../domain/grouped.ts'
 import type { BucketCount, CountGroup, CountMeasure } from '../../domain/insight/counts.ts'

@@ -14,13 +14,15 @@ import type { MendedNotification } from '../../store/jobs/redrive.ts'
 import { hasRedrivable, lockEvents, markHeld } from '../../store/jobs/redrive.ts'
 import type { Task } from '../../store/jobs/tasks.ts'
 import { advanceTask, deleteTasks, finishTasks } from '../../store/jobs/tasks.ts'
+import type { CountedInboxes } from '../../store/messages/inbox-changes.ts'
 import type { SaidMessage } from '../../store/messages/retract.ts'
-import { lockSaidOfEvent, lockSaidOfJobs, retractMessages } from '../../store/messages/retract.ts'
+import { findSaidOfEvent, lockSaid, lockSaidOfJobs, retractMessages } from '../../store/messages/retract.ts'
 import type { World } from '../../world/world.ts'
 import type { CanceledNotification } from '../cancel/cancel-one.ts'
 import { cancelNotification, stepsOf } from '../cancel/cancel-one.ts'
 import type { CancelState } from '../cancel/cancel-page.ts'
 import { cancelPage, cancelStart } from '../cancel/cancel-page.ts'
+import { changeInboxes, changeInboxesOf } from '../change-inboxes.ts'
 
 export interface RetractedNotification extends CanceledNotification {
   readonly removed: readonly SaidMessage[]
@@ -52,10 +54,11 @@ export async function retractNotification(
     held.map((job) => job.id),
     [mark],
   )
+  const counted = await changeInboxes(tx, world, environment, [notification.subscriberId])
   const said = await lockSaidOfJobs(tx, environment, jobs)
   const jobIds = jobs.map((job) => job.id)
   const isBarred = await hasRedrivable(tx, environment, jobIds)
-  return { ...canceled, ...(await takeBack(tx, environment, { said, jobIds, by, now })), isBarred }
+  return { ...canceled, ...(await takeBack(tx, environment, { said, jobIds, by, now, counted })), isBarred }
 }
 
 interface TakenBack {
@@ -63,11 +66,19 @@ interface TakenBack {
   readonly sent: readonly SaidMessage[]
 }
 
+interface TakingBack {
+  readonly said: readonly SaidMessage[]
+  readonly jobIds: readonly string[]
+  readonly by: string
+  readonly now: Date
+  readonly counted: CountedInboxes
+}
+
 /** Marks the jobs, also those that said nothing: none of them is redriven from here on. */
 async function takeBack(
   tx: Tx,
   environment: Environment,
-  { said, jobIds, by, now }: { said: readonly SaidMessage[]; jobIds: readonly string[]; by: string; now: Date },
+  { said, jobIds, by, now, counted }: TakingBack,
 ): Promise<TakenBack> {
   const removed = said.filter(({ channel }) => channel === 'in_app')
   const sent = said.filter(({ channel, status }) => channel !== 'in_app' && status !== 'error')
@@ -75,7 +86,7 @@ async function takeBack(
     tx,
     environment,
     removed.map((message) => message.id),
-    now,
+    { now, counted },
   )
   await deleteTasks(tx, environment, snoozed)
   const removedOf = grouped(removed, (message) => message.jobId)
@@ -125,15 +136,17 @@ export async function retractPage(
     const advanced = await advanceRetraction(tx, environment, id, soFar, { isDone: false, now })
     return { retraction: advanced, next: { ...state, cancel: next ?? null } }
   }
-  const said = await lockSaidOfEvent(tx, environment, { eventId, after: state.after, limit: messagesPerPage })
+  const ids = await findSaidOfEvent(tx, environment, { eventId, after: state.after, limit: messagesPerPage })
+  const counted = await changeInboxesOf(tx, world, environment, ids)
+  const said = await lockSaid(tx, environment, ids)
   const jobIds = [...new Set(said.map((message) => message.jobId))]
-  const { removed, sent } = await takeBack(tx, environment, { said, jobIds, by, now })
-  const isDone = said.length < messagesPerPage
-  const counted: Partial<Record<Channel, number>> = { ...retraction.sent }
-  for (const { channel } of sent) counted[channel] = (counted[channel] ?? 0) + 1
-  const soFar = { ...soFarOf(retraction), removed: retraction.removed + removed.length, sent: counted }
+  const { removed, sent } = await takeBack(tx, environment, { said, jobIds, by, now, counted })
+  const isDone = ids.length < messagesPerPage
+  const sentSoFar: Partial<Record<Channel, number>> = { ...retraction.sent }
+  for (const { channel } of sent) sentSoFar[channel] = (sentSoFar[channel] ?? 0) + 1
+  const soFar = { ...soFarOf(retraction), removed: retraction.removed + removed.length, sent: sentSoFar }
   const advanced = await advanceRetraction(tx, environment, id, soFar, { isDone, now })
-  return { retraction: advanced, next: isDone ? undefined : { ...state, after: said.at(-1)?.id ?? null } }
+  return { retraction: advanced, next: isDone ? undefined : { ...state, after: ids.at(-1) ?? null } }
 }
 
 const soFarOf = ({ canceled, removed, sent }: RetractionRow): RetractedSoFar => ({ canceled, removed, sent })

@@ -1,19 +1,19 @@
 // This node among others: it shows that it lives, frees what dead ones held, and passes hints on.
 import type { Clock } from '../../db/clock.ts'
+import type { Hearing } from '../../db/hearing.ts'
+import { startHearing } from '../../db/hearing.ts'
 import type { Session } from '../../db/session.ts'
 import type { Db } from '../../db/sql.ts'
 import { createHint } from '../../queue/hint.ts'
 import type { QueueTable } from '../../queue/leases.ts'
 import { deleteHeartbeat } from '../../store/operate/nodes.ts'
+import type { Pause } from '../../world/pause.ts'
+import { createPause } from '../../world/pause.ts'
 import type { World } from '../../world/world.ts'
 import { Deaths } from './deaths.ts'
-import type { Hearing } from './hearing.ts'
-import { startHearing } from './hearing.ts'
 import { aliveMsMax, Heartbeat } from './heartbeat.ts'
 import type { HostProcess } from './host-process.ts'
 import { hostProcess } from './host-process.ts'
-import type { Pause } from './pause.ts'
-import { createPause } from './pause.ts'
 
 export interface NodeOptions {
   readonly db: Db

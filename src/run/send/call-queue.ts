@@ -344,13 +344,12 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
   async #settle(environment: Environment, call: Ready, answer: Promise<JobOutcome>): Promise<void> {
     const { recorder, world, poke } = this.#parts
     const key = this.#kind.keyOf(call)
-    const beganMs = world.now().getTime()
     const outcome = await answer.finally(() => this.#rates.served(key, this.#lines.has(key), world.now()))
     const now = world.now()
     const { due, status } = outcome.settlement
     const traceparent = this.#kind.traceparentOf?.(call)
     const recording = traceparent === undefined ? undefined : world.tracer?.begin('record outcome', traceparent)
-    await recorder.record(environment, outcome, now.getTime() - beganMs)
+    await recorder.record(environment, outcome)
     recording?.end({ attributes: { 'posthorn.step.status': status } })
     // What is left of the job goes on at once: no poll has to find it.
     if (due instanceof Date && due <= now) poke()

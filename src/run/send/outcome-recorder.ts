@@ -11,8 +11,8 @@ import type { World } from '../../world/world.ts'
 import { createGather } from './gather.ts'
 
 export interface OutcomeRecorder {
-  /** Resolves when it is written, or when the job turns out to be another's. Never rejects. `tookMs`: how long its call took. */
-  record(environment: Environment, outcome: JobOutcome, tookMs?: number): Promise<void>
+  /** Resolves when it is written, or when the job turns out to be another's. Never rejects. */
+  record(environment: Environment, outcome: JobOutcome): Promise<void>
   /** Whether the database did not answer: nothing new is claimed before what is known is written. */
   isBehind(): boolean
   /** The service stops: what the database will not take within a few seconds is left to the next start. */
@@ -20,14 +20,11 @@ export interface OutcomeRecorder {
 }
 
 /**
- * Outcomes come one by one, and one that is written alone costs twice as much as one of many. So they are gathered, for a
- * small part of the time that their calls took, and for a moment at least: should the process die, what is not written yet
- * is sent twice, and a call that was under way for 200 ms is hardly more at risk after 20 more. The first of a while does
- * not wait.
+ * Outcomes come one by one, and one that is written alone costs twice as much as one of many. So those that follow another
+ * closely are gathered; the first of a while does not wait. Should the process die meanwhile, what is not written yet is
+ * sent again: 20 ms are little beside the time that a call to a provider is under way.
  */
-const gatheredShare = 1 / 10
-const gatheredMsMin = 5
-const gatheredMsMax = 20
+const gatheredMs = 20
 /** What a batch of jobs sent is recorded in one go, and some more with it. */
 const outcomesPerCommitMax = 400
 const againMsMin = 200
@@ -84,9 +81,8 @@ export function createOutcomeRecorder(parts: RecorderParts): OutcomeRecorder {
   }
 
   return {
-    record: async (environment, outcome, tookMs = 0) => {
-      const holdMs = Math.max(gatheredMsMin, Math.min(gatheredMsMax, tookMs * gatheredShare))
-      const gathered = gather.pass(holdMs)
+    record: async (environment, outcome) => {
+      const gathered = gather.pass(gatheredMs)
       if (gathered !== undefined) await gathered
       try {
         await group.add(environment, outcome)

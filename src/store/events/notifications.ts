@@ -3,9 +3,9 @@
 import { arrayText } from '../../db/array-text.ts'
 import type { Part } from '../../db/one-statement.ts'
 import type { Column } from '../../db/row-set.ts'
-import { listed, rowSet } from '../../db/row-set.ts'
+import { rowSet } from '../../db/row-set.ts'
 import type { Sql, Statement, Tx } from '../../db/sql.ts'
-import { json, prepared, sql } from '../../db/sql.ts'
+import { json, listed, prepared, sql } from '../../db/sql.ts'
 import { firstIdAt } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 

@@ -4,9 +4,11 @@ import { sql } from '../../db/sql.ts'
 import type { Channel } from '../../domain/delivery/integration.ts'
 import { idsOfEvent } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
+import type { CountedInboxes } from './inbox-changes.ts'
+import { changeNumber } from './inbox-changes.ts'
 
-/** One statement's worth, as for marks. */
-export const deletedAtOnceMax = 5_000
+/** One transaction's worth: so long their inboxes are held, and messages to them wait. */
+export const deletedAtOnceMax = 500
 
 export interface DeletedMessage {
   readonly id: string
@@ -19,19 +21,23 @@ export async function deleteMessages(
   tx: Tx,
   environment: Environment,
   ids: readonly string[],
-  now: Date,
+  { now, counted }: { now: Date; counted: CountedInboxes },
 ): Promise<DeletedMessage[]> {
+  // In one order, so that two that delete the same wait for each other and nothing worse.
+  await tx.run(sql`
+    select from messages m where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.deleted_at is null
+    order by m.id for no key update`)
   return tx.rows<DeletedMessage>(sql`
-    update messages m set deleted_at = ${now}, updated_at = ${now}
+    update messages m set deleted_at = ${now}, updated_at = ${now}, change = ${changeNumber(counted)}
     where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.deleted_at is null
     returning m.id, m.snoozed_until is not null as "wasSnoozed"`)
 }
 
-/** The next ids of an event's messages after `after`, locked, a batch at the most. */
-export async function lockMessagesOfEvent(
+/** The next ids of an event's messages after `after`, at most `limit`, not held yet. */
+export async function findMessagesOfEvent(
   tx: Tx,
   environment: Environment,
-  event: { id: string; channel: Channel | undefined; after: string | undefined },
+  event: { id: string; channel: Channel | undefined; after: string | undefined; limit: number },
 ): Promise<string[]> {
   const range = idsOfEvent(event.id)
   const beyond = event.after === undefined ? sql`m.id >= ${range.from}` : sql`m.id > ${event.after}`
@@ -40,6 +46,6 @@ export async function lockMessagesOfEvent(
     select m.id from messages m
     where m.environment_id = ${environment.id} and ${beyond} and m.id <= ${range.to} and m.event_id = ${event.id}
       and ${channel} and m.deleted_at is null
-    order by m.id limit ${deletedAtOnceMax} for no key update`)
+    order by m.id limit ${event.limit}`)
   return rows.map((row) => row.id)
 }

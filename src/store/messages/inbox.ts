@@ -5,6 +5,8 @@ import type { Environment } from '../../domain/environment.ts'
 import type { Reader } from '../../domain/messages/inbox.ts'
 import type { DataCondition, InboxFilter } from '../../domain/messages/inbox-filter.ts'
 import { deletedAtOnceMax } from './delete.ts'
+import type { CountedInboxes } from './inbox-changes.ts'
+import { changeNumber } from './inbox-changes.ts'
 import { isInFeed } from './rows.ts'
 
 /** Of a row called `m`: its contexts are exactly these. They are stored sorted, and none as null. */
@@ -64,10 +66,10 @@ export async function lockInbox(tx: Tx, reader: Reader, filter: InboxFilter): Pr
 export async function endSnoozeEarly(
   tx: Tx,
   environment: Environment,
-  message: { id: string; now: Date },
+  message: { id: string; now: Date; counted: CountedInboxes },
 ): Promise<boolean> {
   const count = await tx.run(sql`
-    update messages m set snoozed_until = null, updated_at = ${message.now}
+    update messages m set snoozed_until = null, updated_at = ${message.now}, change = ${changeNumber(message.counted)}
     where m.environment_id = ${environment.id} and m.id = ${message.id} and m.snoozed_until is not null
       and m.deleted_at is null`)
   return count > 0

@@ -3,13 +3,14 @@
 import { arrayText } from '../../db/array-text.ts'
 import type { Part } from '../../db/one-statement.ts'
 import type { Column } from '../../db/row-set.ts'
-import { listed, rowSet } from '../../db/row-set.ts'
+import { rowSet } from '../../db/row-set.ts'
 import type { Statement } from '../../db/sql.ts'
-import { json, sql } from '../../db/sql.ts'
+import { json, listed, sql } from '../../db/sql.ts'
 import type { Channel } from '../../domain/delivery/integration.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { grouped } from '../../domain/grouped.ts'
 import type { MessageDraft, MessageError, MessageState, MessageStatus, Sending } from '../../domain/messages/message.ts'
+import { inboxCounting, inboxNumbers } from './inbox-changes.ts'
 
 export interface NewMessage {
   /** Derived from the job and the draft's target. */
@@ -46,12 +47,13 @@ const jsonb = sql`jsonb`
 const moment = sql`timestamptz`
 
 const jobColumn: Column<NewMessage> = { name: sql`job_id`, type: uuid, read: (m) => m.jobId }
+const subscriberColumn: Column<NewMessage> = { name: sql`subscriber_id`, type: uuid, read: (m) => m.subscriberId }
 const columns: readonly Column<NewMessage>[] = [
   { name: sql`id`, type: uuid, read: (m) => m.id },
   { name: sql`event_id`, type: uuid, read: (m) => m.eventId },
   { name: sql`notification_id`, type: uuid, read: (m) => m.notificationId },
   jobColumn,
-  { name: sql`subscriber_id`, type: uuid, read: (m) => m.subscriberId },
+  subscriberColumn,
   { name: sql`version_id`, type: uuid, read: (m) => m.versionId },
   { name: sql`step`, type: sql`smallint`, isUsuallySame: true, read: (m) => m.step },
   { name: sql`channel`, type: text, isUsuallySame: true, read: (m) => m.draft.channel },
@@ -115,21 +117,30 @@ const addressedNames = namesOf(addressedColumns)
  */
 export function messageInsertions(environment: Environment, messages: readonly NewMessage[], kept?: Statement): Part[] {
   const byChannel = grouped(messages, ({ draft }) => draft.channel)
-  return [...byChannel].map(([channel, alike]) => {
+  return [...byChannel].flatMap(([channel, alike]) => {
     const isAddressed = channel === 'chat' || channel === 'push'
     const { values, from, shape, valueIn } = rowSet(alike, isAddressed ? addressedColumns : columns)
     const fence =
       kept === undefined
         ? sql``
         : sql`where ${valueIn(jobColumn)} in (${kept}) on conflict (environment_id, id) do nothing`
-    return {
-      as: insertionNames[channel],
-      name: `${channel}-${kept === undefined ? 'new-' : ''}${shape}`,
-      statement: sql`
-        insert into messages (environment_id, ${isAddressed ? addressedNames : names}) select ${environment.id}::uuid, ${values} from ${from} ${fence}`,
+    const part = { as: insertionNames[channel], name: `${channel}-${kept === undefined ? 'new-' : ''}${shape}` }
+    if (channel !== 'in_app') {
+      const statement = sql`
+        insert into messages (environment_id, ${isAddressed ? addressedNames : names})
+        select ${environment.id}::uuid, ${values} from ${from} ${fence}`
+      return [{ ...part, statement }]
     }
+    // Those of inboxes that somebody has opened are numbered.
+    const statement = sql`
+      insert into messages (environment_id, ${names}, change, arrival)
+      select ${environment.id}::uuid, ${values}, n.number, n.number from ${from}
+      left join ${inboxNumbers} n on n.subscriber_id = ${valueIn(subscriberColumn)} ${fence}`
+    return [inboxCounting(environment, distinct(alike.map((one) => one.subscriberId))), { ...part, statement }]
   })
 }
+
+const distinct = (ids: readonly string[]): string[] => [...new Set(ids)]
 
 const insertionNames: Readonly<Record<Channel, Statement>> = {
   in_app: sql`new_in_app`,

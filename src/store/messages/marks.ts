@@ -5,6 +5,8 @@ import type { Environment } from '../../domain/environment.ts'
 import type { Mark, MarkedBefore } from '../../domain/messages/message-marks.ts'
 import type { MessageCta } from '../../domain/workflows/workflow.ts'
 import { inFeeds } from './feeds.ts'
+import type { CountedInboxes } from './inbox-changes.ts'
+import { changeNumber } from './inbox-changes.ts'
 import type { MessageRow } from './rows.ts'
 import { isInFeed, isListed, messageColumns } from './rows.ts'
 
@@ -52,6 +54,7 @@ export async function markMessages(
     also?: Statement
     mark: Mark
     now: Date
+    counted: CountedInboxes
   },
 ): Promise<{ marked: MessageRow[]; found: FoundMessage[] }> {
   const channel = marking.channel === undefined ? sql`true` : sql`m.channel = ${marking.channel}`
@@ -62,14 +65,14 @@ export async function markMessages(
     order by m.id for no key update`)
   if (held.length === 0) return { marked: [], found: [] }
   const marked = await tx.rows<MessageRow>(sql`
-    update messages m set ${settings[marking.mark](marking.now)}
+    update messages m set ${settings[marking.mark](marking.now)}, change = ${changeNumber(marking.counted)}
     where m.environment_id = ${environment.id} and m.id = any(${held.map((row) => row.id)}::uuid[])
     returning ${messageColumns}`)
   return { marked, found: held }
 }
 
-/** One statement's worth: 5,000 rows take some 100 ms, and the time a statement may take is set in seconds. */
-export const markedAtOnceMax = 5_000
+/** One transaction's worth: so long the inbox is held, and messages to it wait. 1,000 rows take some 20 ms. */
+export const markedAtOnceMax = 1_000
 
 export interface MarkingAll {
   readonly subscriberId: string
@@ -81,27 +84,23 @@ export interface MarkingAll {
   readonly now: Date
 }
 
-/** Marks everything in the subscriber's feed that the mark would change, and returns how many that were. */
-export async function markAllMessages(
+/** The next of everything in the subscriber's feed that the mark would change, in order, as they were before it. */
+export async function markNext(
   tx: Tx,
   environment: Environment,
-  marking: MarkingAll,
-  tell: (batch: readonly FoundMessage[]) => Promise<void>,
-): Promise<number> {
-  let count = 0
-  let batch = await lockOpen(tx, environment, marking, undefined)
-  // What was marked no longer matches, so this ends; going on after the last saves walking over it again.
-  while (batch.length > 0) {
-    count += await tx.run(sql`
-      update messages m set ${settings[marking.mark](marking.now)}
+  marking: MarkingAll & { counted: CountedInboxes },
+  after: OpenMessage | undefined,
+): Promise<OpenMessage[]> {
+  const batch = await lockOpen(tx, environment, marking, after)
+  if (batch.length > 0) {
+    await tx.run(sql`
+      update messages m set ${settings[marking.mark](marking.now)}, change = ${changeNumber(marking.counted)}
       where m.environment_id = ${environment.id} and m.id = any(${batch.map((row) => row.id)}::uuid[])`)
-    await tell(batch)
-    batch = await lockOpen(tx, environment, marking, batch.at(-1))
   }
-  return count
+  return batch
 }
 
-interface OpenMessage extends FoundMessage {
+export interface OpenMessage extends FoundMessage {
   readonly id: string
   readonly created_at: Date
 }
@@ -125,10 +124,10 @@ async function lockOpen(
 export async function setCta(
   tx: Tx,
   environment: Environment,
-  change: { id: string; cta: MessageCta; now: Date },
+  change: { id: string; cta: MessageCta; now: Date; counted: CountedInboxes },
 ): Promise<MessageRow | undefined> {
   return tx.row<MessageRow>(sql`
-    update messages m set cta = ${json(change.cta)}::jsonb, updated_at = ${change.now}
+    update messages m set cta = ${json(change.cta)}::jsonb, updated_at = ${change.now}, change = ${changeNumber(change.counted)}
     where m.environment_id = ${environment.id} and m.id = ${change.id}
     returning ${messageColumns}`)
 }

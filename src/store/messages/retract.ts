@@ -5,6 +5,8 @@ import type { Channel } from '../../domain/delivery/integration.ts'
 import { idsOfEvent, idsOfMessages } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { MessageStatus } from '../../domain/messages/message.ts'
+import type { CountedInboxes } from './inbox-changes.ts'
+import { changeNumber } from './inbox-changes.ts'
 
 export interface SaidMessage {
   readonly id: string
@@ -32,20 +34,31 @@ export async function lockSaidOfJobs(
       order by found.id for no key update) m`)
 }
 
-/** The next of an event after `after`. What a provider is being asked to send this moment counts as perhaps sent. */
-export async function lockSaidOfEvent(
+/** The ids of the next of an event after `after`, not held yet. */
+export async function findSaidOfEvent(
   tx: Tx,
   environment: Environment,
   { eventId, after, limit }: { eventId: string; after: string | null; limit: number },
-): Promise<SaidMessage[]> {
+): Promise<string[]> {
   const range = idsOfEvent(eventId)
   const beyond = after === null ? sql`m.id >= ${range.from}::uuid` : sql`m.id > ${after}::uuid`
+  const rows = await tx.rows<{ id: string }>(sql`
+    select m.id from messages m
+    where m.environment_id = ${environment.id} and ${beyond} and m.id <= ${range.to}::uuid and m.event_id = ${eventId}
+      and ${isSaid}
+    order by m.id limit ${limit}`)
+  return rows.map((row) => row.id)
+}
+
+const isSaid = sql`(m.status is not null or m.state = 'calling') and m.deleted_at is null`
+
+/** Held until the transaction ends. What a provider is being asked to send this moment counts as perhaps sent. */
+export async function lockSaid(tx: Tx, environment: Environment, ids: readonly string[]): Promise<SaidMessage[]> {
   return tx.rows<SaidMessage>(sql`
     select m.id, m.job_id as "jobId", m.channel, case when m.state = 'calling' then 'warning' else m.status end as status
     from messages m
-    where m.environment_id = ${environment.id} and ${beyond} and m.id <= ${range.to}::uuid and m.event_id = ${eventId}
-      and (m.status is not null or m.state = 'calling') and m.deleted_at is null
-    order by m.id limit ${limit} for no key update`)
+    where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and ${isSaid}
+    order by m.id for no key update`)
 }
 
 /** Out of every list. Returns those that a task waits to bring back. */
@@ -53,11 +66,11 @@ export async function retractMessages(
   tx: Tx,
   environment: Environment,
   ids: readonly string[],
-  now: Date,
+  { now, counted }: { now: Date; counted: CountedInboxes },
 ): Promise<string[]> {
   if (ids.length === 0) return []
   const rows = await tx.rows<{ id: string; wasSnoozed: boolean }>(sql`
-    update messages m set deleted_at = ${now}, retracted_at = ${now}, updated_at = ${now}
+    update messages m set deleted_at = ${now}, retracted_at = ${now}, updated_at = ${now}, change = ${changeNumber(counted)}
     where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.deleted_at is null
     returning m.id, m.snoozed_until is not null as "wasSnoozed"`)
   return rows.filter((row) => row.wasSnoozed).map((row) => row.id)

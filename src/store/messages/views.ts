@@ -7,6 +7,7 @@ import type {
   InboxNotification,
   InboxRedirect,
   Message,
+  SocketMessage,
   SubscriberNotification,
 } from '../../domain/messages/message-views.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
@@ -139,6 +140,41 @@ export function inboxNotificationOf(
       tags,
       severity,
     },
+  }
+}
+
+/**
+ * A message as public inbox clients read it from a socket: the members that they look at, and no more. Payloads and
+ * overrides of events stay behind.
+ */
+export function socketMessageOf(
+  environment: Environment,
+  subscriber: SubscriberRow,
+  row: MessageRow,
+  origins: MessageOrigins,
+): SocketMessage {
+  const { payload: _payload, overrides: _overrides, ...message } = messageOf(environment, row, origins)
+  const { workflow, avatar } = inboxNotificationOf(subscriber, row, origins)
+  return {
+    ...message,
+    ...given({ avatar }),
+    cta: withButtonLinks(row.cta ?? {}),
+    subscriber: { _id: subscriber.id, ...summaryOf(subscriber) },
+    workflow,
+  }
+}
+
+/** These clients read a button's address on the button itself. No address is among them that would run as a script. */
+function withButtonLinks({ data, action, ...cta }: MessageCta): MessageCta {
+  const link = redirectOf(data)
+  const buttons = action?.buttons?.map(({ redirect, ...button }) => {
+    const leadsTo = redirectOf(redirect)
+    return { ...button, ...(leadsTo === undefined ? {} : { ...leadsTo, redirect: leadsTo }) }
+  })
+  return {
+    ...cta,
+    ...(link === undefined ? {} : { data: link }),
+    ...(action === undefined ? {} : { action: { ...action, ...(buttons === undefined ? {} : { buttons }) } }),
   }
 }
 

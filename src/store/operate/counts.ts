@@ -1,8 +1,7 @@
 // The count_deltas and counts tables: what each batch added, and what that comes to over time.
 import type { Part } from '../../db/one-statement.ts'
-import { listed } from '../../db/row-set.ts'
 import type { Sql, Statement, Tx } from '../../db/sql.ts'
-import { sql } from '../../db/sql.ts'
+import { listed, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { fastFlatMap } from '../../domain/fast-flat-map.ts'
 import type { CountMeasure, StoredGrain } from '../../domain/insight/counts.ts'

@@ -136,7 +136,7 @@ export const shownPayload = Type.Object(
 
 const topicRecipient = Type.Object(
   {
-    type: literals(['Topic']),
+    type: Type.Optional(literals(['Topic'], { description: 'May be left out; its case does not matter.' })),
     topicKey: Type.String(),
     exclude: Type.Optional(
       Type.Array(Type.String(), { maxItems: excludedPerTopicMax, description: 'subscriberIds that are left out.' }),

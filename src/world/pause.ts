@@ -1,5 +1,5 @@
 // A pause that can be cut short.
-import type { World } from '../../world/world.ts'
+import type { World } from './world.ts'
 
 export interface Pause {
   /** Whether it was cut short. */

@@ -1,7 +1,8 @@
 // Hears hints of other nodes on a connection of its own. Only hints: while it is away nothing but their speed is missing.
-import type { Session } from '../../db/session.ts'
-import type { World } from '../../world/world.ts'
-import { createPause } from './pause.ts'
+
+import { createPause } from '../world/pause.ts'
+import type { World } from '../world/world.ts'
+import type { Session } from './session.ts'
 
 export interface HearingOptions {
   readonly world: World

@@ -1,0 +1,75 @@
+// GET /v1/inbox/stream: an inbox as server-sent events.
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { Problem } from '../../domain/problem.ts'
+import type { InboxTokens, OpenedToken } from '../../manage/messages/inbox-tokens.ts'
+import { streamEvents } from '../../realtime/event-stream.ts'
+import type { Hub } from '../../realtime/hub.ts'
+import type { ReaderLimit } from '../access/reader-limit.ts'
+import { anyOrigin } from '../install-inbox-routes.ts'
+
+export interface StreamService {
+  readonly inboxTokens: InboxTokens
+  readonly hub: Hub
+  readonly limitReader: ReaderLimit
+}
+
+export interface SocketService extends StreamService {
+  /** Whether what proxies say of an address counts. */
+  readonly trustsProxies: boolean
+}
+
+const streamHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  // Proxies that gather answers would keep events back.
+  'x-accel-buffering': 'no',
+}
+
+export function installInboxStream(app: FastifyInstance, service: StreamService): void {
+  const { inboxTokens, hub, limitReader } = service
+  app.route({
+    method: 'GET',
+    // A HEAD would follow the inbox and never be answered.
+    exposeHeadRoute: false,
+    url: '/v1/inbox/stream',
+    config: { cors: anyOrigin },
+    handler: async (request, reply) => {
+      const session = await sessionOf(inboxTokens, tokenIn(request))
+      const { environment, id } = session.reader
+      reply.headers(limitReader(`${environment.id}/${id}`))
+      const after = lastIdIn(request)
+      const joined = await hub.enter(session, after)
+      reply.hijack()
+      if (reply.raw.destroyed) return
+      reply.raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...streamHeaders })
+      streamEvents(hub, session, joined, after, reply.raw)
+    },
+  })
+}
+
+/** A 401 never repeats what was presented. */
+async function sessionOf(tokens: InboxTokens, token: string | undefined): Promise<OpenedToken> {
+  const opened = token === undefined ? undefined : await tokens.open(token)
+  if (typeof opened === 'object') return opened
+  const message = opened === 'expired' ? 'Token expired' : 'Unauthorized'
+  throw new Problem(401, message, { headers: { 'www-authenticate': 'Bearer' } })
+}
+
+/** Browsers' EventSource sends no headers of its own: there it stands in the address. */
+function tokenIn({ headers, query }: FastifyRequest): string | undefined {
+  return /^Bearer +(\S+)$/.exec(headers.authorization ?? '')?.[1] ?? textIn(query, 'token')
+}
+
+function lastIdIn({ headers, query }: FastifyRequest): number | undefined {
+  const given = headers['last-event-id'] ?? textIn(query, 'lastEventId')
+  return numberIn(given)
+}
+
+/** Of something that was not ours, nothing is taken. */
+export const numberIn = (text: unknown): number | undefined =>
+  typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : undefined
+
+function textIn(query: unknown, name: string): string | undefined {
+  const value = (query as Readonly<Record<string, unknown>>)[name]
+  return typeof value === 'string' ? value : undefined
+}

@@ -1,0 +1,42 @@
+// Inboxes as they change: one hub, and the ways to follow it.
+import type { FastifyInstance } from 'fastify'
+import type { Hearing } from '../../db/hearing.ts'
+import type { Db } from '../../db/sql.ts'
+import type { InboxTokens } from '../../manage/messages/inbox-tokens.ts'
+import type { InboxHints } from '../../realtime/hints.ts'
+import { createInboxHints } from '../../realtime/hints.ts'
+import { createHub } from '../../realtime/hub.ts'
+import type { World } from '../../world/world.ts'
+import type { ReaderLimit } from '../access/reader-limit.ts'
+import { installInboxSockets } from './install-inbox-sockets.ts'
+import { installInboxStream } from './install-inbox-stream.ts'
+
+export interface RealtimeSources {
+  readonly hints?: InboxHints
+  /** Begins to hear hints of other nodes, once somebody is there to be told; `onOpened` whenever some may have been missed. */
+  hear?(onOpened: () => void): Hearing
+}
+
+export interface RealtimeService extends RealtimeSources {
+  readonly db: Db
+  readonly world: World
+  readonly inboxTokens: InboxTokens
+  readonly limitReader: ReaderLimit
+  readonly trustsProxies: boolean
+}
+
+export function installRealtime(app: FastifyInstance, service: RealtimeService): void {
+  const { db, world, inboxTokens, limitReader, trustsProxies } = service
+  const hints = service.hints ?? createInboxHints(db, world.newId(world.now()))
+  let hearing: Hearing | undefined
+  const hub = createHub(db, world, hints, () => {
+    hearing = service.hear?.(() => hub.sweep())
+  })
+  installInboxStream(app, { inboxTokens, limitReader, hub })
+  installInboxSockets(app, world, { inboxTokens, limitReader, hub, trustsProxies })
+  // Streams never end by themselves: the stop would wait for them.
+  app.addHook('preClose', async () => {
+    await hub.stop()
+    await hearing?.stop()
+  })
+}

@@ -1,0 +1,320 @@
+// The inboxes that are followed on this node: whom a hint concerns, when to look, who has to go.
+import type { Db } from '../db/sql.ts'
+import type { Environment } from '../domain/environment.ts'
+import { grouped } from '../domain/grouped.ts'
+import { Problem } from '../domain/problem.ts'
+import { changeInboxes } from '../record/change-inboxes.ts'
+import { countChanges, findStragglers, numberStragglers } from '../store/messages/changes.ts'
+import type { InboxNumber } from '../store/messages/inbox-changes.ts'
+import { findInboxNumbers, openInbox } from '../store/messages/inbox-changes.ts'
+import type { World } from '../world/world.ts'
+import type { Follower, OpenedSession } from './follower.ts'
+import { endingOf } from './follower.ts'
+import type { InboxHints } from './hints.ts'
+import { look } from './look.ts'
+
+/** Browsers open one or two for each tab. */
+const followersPerInboxMax = 100
+/** Of one process: about 20 kB each. */
+const followersMax = 20_000
+/** More is not replayed: the page asks for its list again. */
+const replayedMax = 500
+/** Hints may be lost, and sessions end: all that are followed are looked at so often. */
+const sweepEveryMs = 5_000
+const inboxesPerLookMax = 200
+const inboxesPerSweepMax = 1_000
+/** A hint may come before the commit that it speaks of. */
+const looksAgainAfterMs = [50, 200, 1_000]
+const lookAgainAfterFailureMs = 1_000
+/** A statement that began before an inbox was first opened has ended by then. */
+const youngMs = 60_000
+
+export interface Joined {
+  /** Whether it goes on where it was, without a gap. */
+  readonly isResumed: boolean
+  readonly number: number
+}
+
+export interface Hub {
+  /** Where a session's stream begins: after a number that it knows, or with what comes. Throws where it may not. */
+  enter(session: OpenedSession, after: number | undefined): Promise<Joined>
+  /** From here on the follower is told, or it is ended at once. Whoever calls this calls `leave` once. */
+  add(follower: Follower): void
+  leave(follower: Follower): void
+  /** Looks at everything soon: hints may have been missed. */
+  sweep(): void
+  readonly size: number
+  stop(): Promise<void>
+}
+
+interface Inbox {
+  readonly environment: Environment
+  readonly subscriberId: string
+  readonly followers: Set<Follower>
+  /** Of the last look or sweep. */
+  number: number
+  /** How many looks have found nothing since the last hint. */
+  looks: number
+  /** The next one of them. */
+  again: NodeJS.Timeout | undefined
+}
+
+const keyOf = (environmentId: string, subscriberId: string): string => `${environmentId}/${subscriberId}`
+
+export function createHub(db: Db, world: World, hints: InboxHints, onFirst: () => void = () => {}): Hub {
+  return new InboxHub(db, world, hints, onFirst)
+}
+
+class InboxHub implements Hub {
+  readonly #db: Db
+  readonly #world: World
+  readonly #onFirst: () => void
+  readonly #inboxes = new Map<string, Inbox>()
+  readonly #dirty = new Set<Inbox>()
+  readonly #timers = new Set<NodeJS.Timeout>()
+  #size = 0
+  #working: Promise<void> | undefined
+  #sweeping: Promise<void> | undefined
+  #sweeper: NodeJS.Timeout | undefined
+  #isStopped = false
+
+  constructor(db: Db, world: World, hints: InboxHints, onFirst: () => void) {
+    this.#db = db
+    this.#world = world
+    this.#onFirst = onFirst
+    hints.listen((environmentId, subscriberIds) => this.#hinted(environmentId, subscriberIds))
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  async enter({ reader, generation }: OpenedSession, after: number | undefined): Promise<Joined> {
+    const { environment, id } = reader
+    if (this.#isStopped || this.#isFull(environment, id)) {
+      throw new Problem(503, 'Too many connections', { headers: { 'retry-after': '60' } })
+    }
+    const number = await this.#numberOf(environment, id)
+    if (number === undefined || number.generation !== generation) throw new Problem(401, 'Unauthorized')
+    const isKnown = after !== undefined && after <= number.number
+    const missed = isKnown && after < number.number ? { subscriberId: id, after } : undefined
+    const count = missed && (await countChanges(this.#db, environment, missed, replayedMax + 1))
+    return { isResumed: isKnown && (count ?? 0) <= replayedMax, number: number.number }
+  }
+
+  #isFull(environment: Environment, subscriberId: string): boolean {
+    const followed = this.#inboxes.get(keyOf(environment.id, subscriberId))?.followers.size ?? 0
+    return this.#size >= followersMax || followed >= followersPerInboxMax
+  }
+
+  /** Sessions that were opened before there were streams have no number yet. */
+  async #numberOf(environment: Environment, id: string): Promise<InboxNumber | undefined> {
+    const [known] = await findInboxNumbers(this.#db, environment, [id])
+    if (known !== undefined) return known
+    await this.#db.transaction((tx) => openInbox(tx, environment, id))
+    return (await findInboxNumbers(this.#db, environment, [id]))[0]
+  }
+
+  add(follower: Follower): void {
+    const { environment, id: subscriberId } = follower.reader
+    // Others may have come since it entered.
+    if (this.#isStopped || this.#isFull(environment, subscriberId)) {
+      follower.end(this.#isStopped ? 'stopping' : 'busy')
+      return
+    }
+    const key = keyOf(environment.id, subscriberId)
+    const known = this.#inboxes.get(key)
+    const inbox = known ?? { environment, subscriberId, followers: new Set(), number: 0, looks: 0, again: undefined }
+    inbox.followers.add(follower)
+    this.#inboxes.set(key, inbox)
+    this.#size += 1
+    if (this.#sweeper === undefined) {
+      this.#sweeper = setInterval(() => this.sweep(), sweepEveryMs)
+      this.#onFirst()
+    }
+    this.#look(inbox)
+  }
+
+  leave(follower: Follower): void {
+    const { environment, id } = follower.reader
+    const key = keyOf(environment.id, id)
+    const inbox = this.#inboxes.get(key)
+    if (inbox?.followers.delete(follower) !== true) return
+    this.#size -= 1
+    if (inbox.followers.size > 0) return
+    clearTimeout(inbox.again)
+    this.#inboxes.delete(key)
+  }
+
+  #hinted(environmentId: string, subscriberIds: readonly string[] | 'all'): void {
+    if (this.#inboxes.size === 0) return
+    const isMeant = subscriberIds === 'all' ? this.#inboxesOf(environmentId) : this.#among(environmentId, subscriberIds)
+    for (const inbox of isMeant) {
+      inbox.looks = 0
+      clearTimeout(inbox.again)
+      inbox.again = undefined
+      this.#look(inbox)
+    }
+  }
+
+  #inboxesOf(environmentId: string): Inbox[] {
+    return [...this.#inboxes.values()].filter((inbox) => inbox.environment.id === environmentId)
+  }
+
+  #among(environmentId: string, subscriberIds: readonly string[]): Inbox[] {
+    return subscriberIds.flatMap((id) => this.#inboxes.get(keyOf(environmentId, id)) ?? [])
+  }
+
+  #look(inbox: Inbox): void {
+    this.#dirty.add(inbox)
+    this.#working ??= this.#work().then((isDone) => {
+      this.#working = undefined
+      if (this.#dirty.size === 0 || this.#isStopped) return
+      if (isDone) this.#lookOn()
+      else this.#after(lookAgainAfterFailureMs, () => this.#lookOn())
+    })
+  }
+
+  #lookOn(): void {
+    const [inbox] = this.#dirty
+    if (inbox !== undefined) this.#look(inbox)
+  }
+
+  /** One batch after the other: what is hinted at meanwhile makes the next one larger. False where the database failed. */
+  async #work(): Promise<boolean> {
+    // Hints of one commit come together.
+    await new Promise<void>((resolve) => setImmediate(resolve))
+    while (this.#dirty.size > 0 && !this.#isStopped) {
+      const [first] = this.#dirty
+      const batch = [...this.#dirty].filter((one) => one.environment.id === first?.environment.id)
+      const inboxes = batch.slice(0, inboxesPerLookMax).filter((inbox) => this.#forget(inbox))
+      if (inboxes.length === 0) continue
+      try {
+        await this.#lookAt(inboxes)
+      } catch (error) {
+        this.#world.log.debug({ error: (error as Error).message }, 'Inboxes could not be looked at; will try again')
+        for (const inbox of inboxes) this.#dirty.add(inbox)
+        return false
+      }
+    }
+    return true
+  }
+
+  /** Takes it off the list; false for one that nobody follows any more. */
+  #forget(inbox: Inbox): boolean {
+    this.#dirty.delete(inbox)
+    return inbox.followers.size > 0
+  }
+
+  async #lookAt(inboxes: readonly Inbox[]): Promise<void> {
+    const [first] = inboxes
+    if (first === undefined) return
+    const asked = inboxes.map(({ subscriberId, followers }) => ({ subscriberId, followers: [...followers] }))
+    const looked = await look(this.#db, first.environment, asked, this.#world.now())
+    for (const [index, inbox] of inboxes.entries()) {
+      const one = looked[index]
+      if (one === undefined) continue
+      this.#judge(inbox, one.number)
+      const hasMoved = one.number !== undefined && one.number.number > inbox.number
+      inbox.number = one.number?.number ?? inbox.number
+      if (one.hasMore) this.#dirty.add(inbox)
+      else this.#lookAgain(inbox, hasMoved)
+    }
+  }
+
+  /** Also after one that found something: that may have been an earlier change than the hint spoke of. */
+  #lookAgain(inbox: Inbox, hasMoved: boolean): void {
+    if (hasMoved) inbox.looks = Math.max(inbox.looks, 1)
+    const afterMs = looksAgainAfterMs[inbox.looks]
+    if (inbox.again !== undefined || afterMs === undefined) return
+    inbox.looks += 1
+    inbox.again = setTimeout(() => {
+      inbox.again = undefined
+      if (inbox.followers.size > 0 && !this.#isStopped) this.#look(inbox)
+    }, afterMs)
+  }
+
+  #after(ms: number, work: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer)
+      work()
+    }, ms)
+    this.#timers.add(timer)
+  }
+
+  /** Ends those whose session is over. */
+  #judge({ followers }: Inbox, number: InboxNumber | undefined): void {
+    const now = this.#world.now()
+    for (const follower of [...followers]) {
+      const why = endingOf(follower, number, now)
+      if (why !== undefined) follower.end(why)
+    }
+  }
+
+  sweep(): void {
+    if (this.#isStopped || this.#inboxes.size === 0) return
+    this.#sweeping ??= this.#sweepAll()
+      .catch((error: Error) => {
+        this.#world.log.debug({ error: error.message }, 'Inboxes could not be looked at; will try again')
+      })
+      .finally(() => {
+        this.#sweeping = undefined
+      })
+  }
+
+  async #sweepAll(): Promise<void> {
+    for (const [, inboxes] of grouped([...this.#inboxes.values()], ({ environment }) => environment.id)) {
+      for (let from = 0; from < inboxes.length && !this.#isStopped; from += inboxesPerSweepMax) {
+        await this.#sweepSome(inboxes.slice(from, from + inboxesPerSweepMax))
+      }
+    }
+  }
+
+  async #sweepSome(inboxes: readonly Inbox[]): Promise<void> {
+    const [first] = inboxes
+    if (first === undefined) return
+    const ids = inboxes.map((inbox) => inbox.subscriberId)
+    const numbers = await findInboxNumbers(this.#db, first.environment, ids)
+    const bySubscriber = new Map(numbers.map((one) => [one.subscriberId, one]))
+    for (const inbox of inboxes) {
+      const number = bySubscriber.get(inbox.subscriberId)
+      this.#judge(inbox, number)
+      if (number !== undefined && number.number > inbox.number) this.#look(inbox)
+    }
+    const now = this.#world.now().getTime()
+    const young = numbers.filter(({ openedAt }) => now - openedAt.getTime() < youngMs)
+    if (young.length > 0) {
+      await this.#numberStragglers(
+        first.environment,
+        young.map((one) => one.subscriberId),
+      )
+    }
+  }
+
+  async #numberStragglers(environment: Environment, subscriberIds: readonly string[]): Promise<void> {
+    const found = await findStragglers(this.#db, environment, subscriberIds)
+    if (found.length === 0) return
+    await this.#db.transaction(async (tx) => {
+      const inboxes = found.map((one) => one.subscriberId)
+      const counted = await changeInboxes(tx, this.#world, environment, inboxes)
+      await numberStragglers(
+        tx,
+        environment,
+        found.map((one) => one.id),
+        counted,
+      )
+    })
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    clearInterval(this.#sweeper)
+    for (const timer of this.#timers) clearTimeout(timer)
+    for (const { followers, again } of [...this.#inboxes.values()]) {
+      clearTimeout(again)
+      for (const follower of [...followers]) follower.end('stopping')
+    }
+    await this.#working
+    await this.#sweeping
+  }
+}

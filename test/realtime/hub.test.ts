@@ -1,0 +1,76 @@
+// The hub by itself: what it does with hints that come early, and after its stop.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { sql } from '../../src/db/sql.ts'
+import type { Follower } from '../../src/realtime/follower.ts'
+import { createInboxHints } from '../../src/realtime/hints.ts'
+import { createHub } from '../../src/realtime/hub.ts'
+import { changeInboxes } from '../../src/record/change-inboxes.ts'
+import { findEnvironments } from '../../src/store/operate/installation.ts'
+import type { TestApp } from '../support/app.ts'
+import { createTestApp } from '../support/app.ts'
+import { FlowScene } from '../support/flow-scene.ts'
+import { inboxOf } from '../support/inbox-scene.ts'
+import { addressOf, openStream } from '../support/stream-scene.ts'
+import { inApp } from '../support/workflow-scene.ts'
+
+let app: TestApp
+before(async () => {
+  app = await createTestApp()
+})
+after(() => app.close())
+
+async function subscriberOf(subscriberId: string) {
+  const row = await app.database.db.row<{ id: string; environment_id: string }>(
+    sql`select id, environment_id from subscribers where subscriber_id = ${subscriberId}`,
+  )
+  const [environment] = await findEnvironments(app.database.db, [row?.environment_id ?? ''])
+  assert.ok(row !== undefined && environment !== undefined)
+  return { id: row.id, environment }
+}
+
+test('a hint that comes before its commit is looked after again, also when an earlier change was found', async () => {
+  const scene = new FlowScene(app)
+  const workflow = await scene.workflow([inApp('Hello')])
+  const page = await inboxOf(app, 'ada')
+  const startedAt = performance.now()
+  const stream = await openStream(await addressOf(app), '/v1/inbox/stream', { authorization: `Bearer ${page.token}` })
+  await stream.next('unseen_count_changed')
+  const { id, environment } = await subscriberOf('ada')
+  const hint = app.world.inboxHint
+  app.world.inboxHint = undefined
+  await scene.run(workflow, 'ada')
+  app.world.inboxHint = hint
+  await app.database.db.transaction(async (tx) => {
+    const counted = await changeInboxes(tx, app.world, environment, [id])
+    await tx.run(sql`update messages set change = ${counted.get(id)} where subscriber_id = ${id}`)
+    // Of the transaction before this one.
+    await stream.next('unseen_count_changed', (event) => event.id === '1')
+  })
+  await stream.next('notification_updated', (event) => event.id === '2')
+  assert.ok(performance.now() - startedAt < 4_900, 'by looking again, and not by the sweep')
+  stream.close()
+})
+
+test('whoever comes after the stop is ended, and nothing begins for it', async () => {
+  await inboxOf(app, 'bea')
+  const { id, environment } = await subscriberOf('bea')
+  const { db } = app.database
+  let begun = 0
+  const hub = createHub(db, app.world, createInboxHints(db, 'x'), () => {
+    begun += 1
+  })
+  await hub.stop()
+  const endings: string[] = []
+  const follower: Follower = {
+    reader: { environment, id, subscriberId: 'bea', contextKeys: [] },
+    generation: 0,
+    expiresAtMs: Number.POSITIVE_INFINITY,
+    place: { number: 0, messageId: '' },
+    isFresh: true,
+    deliver: () => assert.fail('nothing is told'),
+    end: (why) => endings.push(why),
+  }
+  hub.add(follower)
+  assert.deepEqual([endings, begun, hub.size], [['stopping'], 0, 0])
+})
