@@ -344,6 +344,12 @@ test('a file that is not there, is empty or stands beside the value is a mistake
   assert.match(mistake({ POSTHORN_API_KEY_FILE: '/dev/null' }), /is empty/)
   const both = { POSTHORN_API_KEY: 'a-key-that-is-long-enough', POSTHORN_API_KEY_FILE: '/dev/null' }
   assert.match(mistake(both), /must not be set beside POSTHORN_API_KEY_FILE/)
+  for (const { variable, secret } of Object.values(settings)) {
+    if (secret !== true) continue
+    const file = `${variable}_FILE`
+    const told = `${variable} must not be set beside ${file}`
+    assert.ok(mistakesOf({ [variable]: 'whatever', [file]: '/dev/null' }).includes(told), variable)
+  }
   // What is no secret has no such form.
   assert.match(readConfig({ POSTHORN_ROLE_FILE: '/dev/null' }).warnings[0] ?? '', /POSTHORN_ROLE_FILE is not a setting/)
 })

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Json, TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
+import { createFaultyDb } from '../support/faulty-db.ts'
 
 const keysPath = '/v1/environments/api-keys'
 const dayMs = 24 * 60 * 60_000
@@ -156,4 +157,23 @@ test('when a key was used last is written beside the calls, and again after five
   app.world.advance(60_000)
   await statusOf(key)
   await until(app.world.now().toISOString())
+})
+
+test('many calls within a second ask for the key once and write its use once, beside them', async () => {
+  const texts: string[] = []
+  const counted = await createTestApp({
+    faulty: (db) =>
+      createFaultyDb(db, ({ text }) => {
+        if (text.includes('api_keys')) texts.push(text.trim().split(/\s+/, 1)[0] ?? '')
+        return undefined
+      }),
+  })
+  try {
+    for (let count = 0; count < 30; count += 1) {
+      assert.equal((await counted.call('GET', '/v1/environments')).status, 200)
+    }
+    assert.deepEqual(texts.sort(), ['select', 'update'])
+  } finally {
+    await counted.close()
+  }
 })

@@ -56,7 +56,10 @@ export function messageWithoutAddresses<Shown extends Said>(message: Shown): Sho
 export function marksAnsweredTo<Body extends object>(caller: Caller, answer: Answer<Body>): Answer<Body> {
   if (seesAddresses(caller)) return answer
   const { body } = answer
-  return { ...answer, body: (Array.isArray(body) ? body.map(itemWithoutAddresses) : itemWithoutAddresses(body)) as Body }
+  return {
+    ...answer,
+    body: (Array.isArray(body) ? body.map(itemWithoutAddresses) : itemWithoutAddresses(body)) as Body,
+  }
 }
 
 function itemWithoutAddresses(item: object): object {

@@ -28,7 +28,7 @@ export function createKeyUses(db: Sql, world: World): KeyUses {
         await touchApiKeys(db, hashes, world.now())
       } catch (error) {
         pausedUntil = world.now().getTime() + pauseMs
-        world.log.debug({ error }, 'When keys were used last could not be written')
+        world.log.debug({ error: (error as Error).message }, 'When keys were used last could not be written')
       }
     }
     isWriting = false

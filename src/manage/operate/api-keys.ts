@@ -1,5 +1,5 @@
 // API keys: make one, change its limits, replace it by another, revoke it.
-import { BlockList } from 'node:net'
+import { BlockList, isIP } from 'node:net'
 import { audit, auditAll } from '../../commit/audited.ts'
 import { once } from '../../commit/once.ts'
 import type { Db, Tx } from '../../db/sql.ts'
@@ -147,7 +147,8 @@ export async function changeApiKey(
 function throwIfLockedOut(allowed: readonly string[], address: string): void {
   const list = new BlockList()
   for (const entry of allowed) addNetwork(list, entry)
-  if (list.check(address, address.includes(':') ? 'ipv6' : 'ipv4')) return
+  const family = isIP(address)
+  if (family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4')) return
   throw conflict(`This key could not be used from ${address} any more, where this call comes from`)
 }
 

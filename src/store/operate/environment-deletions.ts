@@ -33,6 +33,7 @@ export const erasedTables: readonly ErasedTable[] = [
   { name: 'counts', table: sql`counts` },
   { name: 'erasures', table: sql`erasures` },
   { name: 'session_revocations', table: sql`session_revocations` },
+  { name: 'inbox_changes', table: sql`inbox_changes` },
   { name: 'topic_subscriptions', table: sql`topic_subscriptions` },
   { name: 'deleted_topics', table: sql`deleted_topics` },
   { name: 'topics', table: sql`topics` },
