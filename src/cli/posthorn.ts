@@ -6,6 +6,7 @@ import type { Command } from './command.ts'
 import { UsageError } from './command.ts'
 import { dashboardCommand } from './dashboard.ts'
 import { doctorCommand } from './doctor.ts'
+import { environmentsCommand } from './environments.ts'
 import { keysCommand } from './keys.ts'
 import { migrateCommand } from './migrate.ts'
 import { isOperatorError } from './operator-error.ts'
@@ -28,6 +29,7 @@ const commands: readonly Command[] = [
   startCommand,
   migrateCommand,
   dashboardCommand,
+  environmentsCommand,
   keysCommand,
   signingCommand,
   auditCommand,

@@ -21,8 +21,11 @@ import { messageRoutes } from './routes/messages/messages.ts'
 import { outboxRoutes } from './routes/messages/outbox.ts'
 import { subscriberFeedRoutes } from './routes/messages/subscriber-feed.ts'
 import { subscriberNotificationRoutes } from './routes/messages/subscriber-notifications.ts'
+import { apiKeyRoutes } from './routes/operate/api-keys.ts'
 import { auditRoutes } from './routes/operate/audit.ts'
+import { auditStreamRoutes } from './routes/operate/audit-streams.ts'
 import { dashboardSessionRoutes } from './routes/operate/dashboard-sessions.ts'
+import { environmentLifeRoutes } from './routes/operate/environment-life.ts'
 import { environmentRoutes } from './routes/operate/environments.ts'
 import { retentionRoutes } from './routes/operate/retention.ts'
 import { contextRoutes } from './routes/people/contexts.ts'
@@ -89,8 +92,11 @@ export const routes: readonly Route[] = [
   ...workflowOverrideRoutes,
   ...contextRoutes,
   ...environmentRoutes,
+  ...environmentLifeRoutes,
+  ...apiKeyRoutes,
   ...retentionRoutes,
   ...auditRoutes,
+  ...auditStreamRoutes,
 ]
 
 /** Those that a subscriber's session opens, and the one that opens it. */

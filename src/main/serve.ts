@@ -10,8 +10,10 @@ import { linkBaseOf } from '../domain/preferences/unsubscribe-token.ts'
 import { prepareDrain } from '../http/drain.ts'
 import type { JoinMetrics } from '../http/metrics/shared-metrics.ts'
 import { createServer } from '../http/server.ts'
+import { startErasingEnvironments } from '../manage/operate/erase-environments.ts'
 import { StartError } from '../manage/operate/first-start.ts'
 import { startHousekeeping } from '../manage/operate/housekeeping.ts'
+import { startAuditSending } from '../manage/operate/send-audit.ts'
 import { closeSmtpPools } from '../providers/email/smtp.ts'
 import { hintChannel } from '../queue/hint.ts'
 import type { InboxHints } from '../realtime/hints.ts'
@@ -86,11 +88,14 @@ export async function serve(config: Config, opened: Store, place?: Place): Promi
     if (started !== undefined) await awaitWorker(started, world)
     // What every process would log at its start is logged by the first.
     const housekeeping = startHousekeeping(db, world, { ...config, announces: (place?.number ?? 1) === 1 })
+    const auditSending = startAuditSending(db, world)
+    const erasing = startErasingEnvironments(db, world)
     const stop = async (): Promise<void> => {
       // Requests first, then the work behind them, then what they depend on.
       await drain()
       await started?.stop()
       await housekeeping.stop()
+      await Promise.all([auditSending.stop(), erasing.stop()])
       await closeSmtpPools()
       await world.threads?.close()
       await world.tracer?.stop()

@@ -35,6 +35,8 @@ export type SealPurpose =
   | 'inbox-key'
   | 'message-addresses'
   | 'dashboard-session'
+  | 'audit-key'
+  | 'audit-stream'
 
 /** The sealed value names a key we do not hold, or was changed or moved. */
 export class UnsealError extends Error {

@@ -51,7 +51,8 @@ export function openApiDocument(routes: readonly Documented[], baseUrl: string):
           type: 'apiKey',
           in: 'header',
           name: 'Authorization',
-          description: 'The word `ApiKey`, a space, and the key; `Bearer` is accepted in place of `ApiKey`.',
+          description:
+            'The word `ApiKey`, a space, and the key; `Bearer` is accepted in place of `ApiKey`. The role that an operation lists is the scope that the key needs; `full` is always enough, and `read` includes the outbox.',
         },
         InboxSession: {
           type: 'http',
@@ -70,7 +71,7 @@ function operationOf(route: Documented, components: Json): Json {
     tags: [route.tag],
     summary: route.summary,
     ...(route.description === undefined ? {} : { description: route.description }),
-    ...(route.opensWith === undefined ? {} : { security: route.opensWith === 'session' ? [{ InboxSession: [] }] : [] }),
+    security: securityOf(route),
     parameters: [
       ...parametersOf('path', route.params),
       ...parametersOf('query', route.query),
@@ -81,6 +82,12 @@ function operationOf(route: Documented, components: Json): Json {
       : { requestBody: { required: true, content: jsonContent(hoist(route.shownBody ?? route.body, components)) } }),
     responses: { ...successes(route, components), ...failures(route, components) },
   }
+}
+
+/** For keys, the scope that is needed stands as a role, as OpenAPI 3.1 allows; `full` always does. */
+function securityOf({ opensWith, scope }: Documented): Json[] {
+  if (opensWith === 'nothing') return []
+  return [opensWith === 'session' ? { InboxSession: [] } : { ApiKey: scope === undefined ? [] : [scope] }]
 }
 
 function parametersOf(place: 'path' | 'query', schema: unknown): Json[] {
