@@ -11,7 +11,7 @@ export interface WallTime {
   readonly second: number
 }
 
-/** The zone itself, or UTC where there is none or this machine does not know it: late by hours is better than never. */
+/** The zone itself, or UTC if there is none or this machine does not know it: late by hours is better than never. */
 export function usableZone(zone: string | null): string {
   if (zone === null) return 'UTC'
   return formatterOf(zone) === undefined ? 'UTC' : zone

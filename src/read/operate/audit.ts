@@ -79,7 +79,7 @@ export interface Verification {
   readonly keyedFrom: number | null
 }
 
-/** Walks the chain from its beginning, or from where a call before ended. `pin` is a head that was kept: `seq:hash`. */
+/** Walks the chain from its beginning, or from where an earlier call ended. `pin` is a stored head: `seq:hash`. */
 export async function verifyAudit(
   db: Sql,
   sealer: Sealer,

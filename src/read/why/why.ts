@@ -199,7 +199,7 @@ interface MessageRow {
   readonly retracted_at: Date | null
 }
 
-/** One a device token, of which a subscriber has at most so many at a provider. */
+/** One per device token, of which a subscriber has a limited number at a provider. */
 const messagesPerJobMax = 1_000
 
 /** By job, oldest first; those on their way too, which no list shows yet. */
