@@ -1,4 +1,4 @@
-// What an environment signs with: one key for each purpose and version, so that none of them tells anything of another.
+// What an environment signs with: one key per purpose and version, so that none of them reveals anything about another.
 import { hkdfSync } from 'node:crypto'
 
 /** One secret of an environment; version 1 is the one that it was made with. */

@@ -21,7 +21,7 @@ export interface NewKey {
   readonly signing?: boolean
 }
 
-/** The answer is the only time the key is shown. */
+/** The key is shown only in this response. */
 export async function createApiKey(
   db: Db,
   world: World,
@@ -33,7 +33,7 @@ export async function createApiKey(
     const expiresAt = call.key.expiresAt === undefined ? null : new Date(call.key.expiresAt)
     // Turned round, because a leap second fits the format and is yet no date to JavaScript.
     if (expiresAt !== null && !(expiresAt > now)) {
-      throw invalidField('expiresAt', 'expiresAt must lie in the future', call.key.expiresAt)
+      throw invalidField('expiresAt', 'expiresAt must be in the future', call.key.expiresAt)
     }
     const key = newApiKey()
     const hash = hashOfApiKey(key)
@@ -68,7 +68,7 @@ export async function removeApiKey(
     const revoked = await revokeApiKey(tx, environment, call.id, world.now())
     if (revoked === undefined) throw notFound(`API key ${call.id} not found`)
     if (revoked.scopes.includes('full') && !(await hasOtherFullKey(tx, environment, call.id, world.now()))) {
-      throw conflict('This is the last key that can do everything in its environment; make another one first')
+      throw conflict('This is the last key with the scope full in its environment; create another one first')
     }
     const { revokedAt: _now, ...before } = revoked
     await audit(tx, world, environment, call.author, {

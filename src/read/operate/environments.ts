@@ -49,7 +49,7 @@ interface EnvironmentRow {
   readonly created_at: Date
 }
 
-/** Many times what anybody keeps: environments are stages such as Development and Production. */
+/** Many times what anyone has: environments are stages such as Development and Production. */
 const environmentsListedMax = 100
 const columns = sql`id, name, identifier, organization_id, parent_id, captures, created_at`
 

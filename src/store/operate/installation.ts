@@ -6,7 +6,7 @@ import { prepared, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Sealer, SealForm } from '../../domain/operate/sealed.ts'
 import { formOf } from '../../domain/operate/sealed.ts'
-import { isSealedOtherwise, ownRow, sealedAnew, signingRecord } from './sealed-columns.ts'
+import { isSealedOtherwise, ownRow, resealed, signingRecord } from './sealed-columns.ts'
 
 export async function findEncryptionCheck(db: Sql): Promise<Buffer | undefined> {
   const row = await db.row<{ check: Buffer }>(sql`select encryption_check as check from installation`)
@@ -98,7 +98,7 @@ export async function findSigningSecret(
   return row && sealer.open(environment.id, 'signing-secret', signingRecord(1), row.sealed)
 }
 
-/** Until the transaction ends, nobody else changes what belongs to the environment as a whole. */
+/** Until the transaction ends, no one else changes what belongs to the environment as a whole. */
 export async function lockEnvironment(tx: Tx, environment: Environment): Promise<void> {
   await tx.run(sql`select 1 from environments where id = ${environment.id} for no key update`)
 }
@@ -114,7 +114,7 @@ export async function resealSigningSecret(tx: Tx, sealer: Sealer, environment: E
     where id = ${environment.id} and ${isSealedOtherwise(sql`signing_secret`, sealer)} for update`)
   if (row === undefined) return false
   const place = { purpose: 'signing-secret', record: signingRecord(1) } as const
-  await updateSigningSecret(tx, environment, sealedAnew(sealer, environment, place, row.sealed))
+  await updateSigningSecret(tx, environment, resealed(sealer, environment, place, row.sealed))
   return true
 }
 
@@ -175,7 +175,7 @@ export async function resealLateKey(
     select ${column} as sealed from environments
     where id = ${environment.id} and ${isSealedOtherwise(column, sealer)} for update`)
   if (row === undefined) return false
-  const sealed = sealedAnew(sealer, environment, { purpose, record: ownRow }, row.sealed)
+  const sealed = resealed(sealer, environment, { purpose, record: ownRow }, row.sealed)
   await tx.run(sql`update environments set ${column} = ${sealed} where id = ${environment.id}`)
   return true
 }

@@ -24,7 +24,7 @@ test('the link of the start signs in once, and leads to a first notification in 
   await shown(visitor, 'What happened')
   const stranger = await scene.visitor()
   await stranger.goto(link)
-  await shown(stranger, /was used before/)
+  await shown(stranger, /was already used/)
   scene.complaints.splice(0)
   await stranger.context().close()
   await visitor.context().close()

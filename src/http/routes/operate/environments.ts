@@ -12,7 +12,8 @@ import { identifierText, literals, offsetPage, offsetParameters, pageLimitMax, t
 const configurations = Type.Object(
   {
     capture: Type.Boolean({
-      description: 'Whether everything that would go out by e-mail, SMS, push or chat is kept in the outbox instead.',
+      description:
+        'Whether everything that would be sent by e-mail, SMS, push or chat is captured in the outbox instead.',
     }),
   },
   { title: 'EnvironmentConfigurations' },
@@ -20,11 +21,11 @@ const configurations = Type.Object(
 const environmentMembers = {
   _id: Type.String(),
   name: Type.String(),
-  identifier: Type.String({ description: 'The public name of the environment, for clients that must not hold a key.' }),
+  identifier: Type.String({
+    description: 'The public identifier of the environment, for clients that must not hold a key.',
+  }),
   _organizationId: Type.String(),
-  _parentId: Type.Optional(
-    Type.String({ description: 'The environment this one follows, as Production does Development.' }),
-  ),
+  _parentId: Type.Optional(Type.String({ description: 'The parent environment, as Development is of Production.' })),
   configurations,
   createdAt: timestamp(),
 }
@@ -35,7 +36,7 @@ const ownEnvironmentReply = Type.Object(
     signingSecret: Type.Optional(
       Type.String({
         description:
-          'What calls to your own addresses are signed with. The first one signs `X-Posthorn-Signature`; after `posthorn signing rotate` it is a key of Standard Webhooks (`whsec_…`), which signs `webhook-signature`. Only for keys with the scope `full`.',
+          'The secret that signs requests to your services. The first one signs `X-Posthorn-Signature`; after `posthorn signing rotate` it is a Standard Webhooks key (`whsec_…`), which signs `webhook-signature`. Shown only to keys with the scope `full`.',
       }),
     ),
     signingSecrets: Type.Optional(
@@ -46,12 +47,12 @@ const ownEnvironmentReply = Type.Object(
             secret: Type.String(),
             createdAt: timestamp(),
             signsUntil: Type.Optional(
-              timestamp({ description: 'After a rotation, calls carry this signature too until then.' }),
+              timestamp({ description: 'After a rotation, requests also carry this signature until then.' }),
             ),
           },
           { title: 'SigningSecret' },
         ),
-        { description: 'All of them, the newest first. Only for keys with the scope `full`.' },
+        { description: 'All of them, newest first. Shown only to keys with the scope `full`.' },
       ),
     ),
   },
@@ -60,10 +61,10 @@ const ownEnvironmentReply = Type.Object(
 const apiKeyMembers = {
   _id: Type.String(),
   name: Type.String(),
-  hint: Type.String({ description: 'The last characters of the key, to recognise it by.' }),
+  hint: Type.String({ description: 'The last characters of the key, to identify it.' }),
   scopes: Type.Array(literals(scopes)),
   signing: Type.Boolean({
-    description: 'Whether what is signed with it can be checked, such as the `subscriberHash` of inbox sessions.',
+    description: 'Whether signatures made with it can be verified, such as the `subscriberHash` of inbox sessions.',
   }),
   createdAt: timestamp(),
   expiresAt: Type.Optional(timestamp()),
@@ -104,7 +105,7 @@ export const environmentRoutes = [
     operationId: 'changeOwnEnvironment',
     summary: 'Change the settings of the environment',
     description:
-      'With `capture`, whatever would go out is kept in the outbox instead, whichever integration is chosen: the next message that is about to go is the first. In-app messages, custom steps and calls of conditions go on as they are.',
+      'With `capture`, every message is captured in the outbox instead of sent, whichever integration is selected, starting with the next message. In-app messages, custom steps and webhook conditions are not affected.',
     scope: 'full',
     body: Type.Object(
       { configurations: Type.Partial(configurations, { title: 'ChangeEnvironmentConfigurations' }) },
@@ -126,7 +127,7 @@ export const environmentRoutes = [
     path: '/v1/environments/api-keys',
     operationId: 'listApiKeys',
     summary: 'List API keys',
-    description: 'Newest first, revoked and expired ones included. The keys themselves are not among it.',
+    description: 'Newest first, including revoked and expired keys. The keys themselves are not shown.',
     scope: 'full',
     query: Type.Object(offsetParameters(pageLimitMax)),
     replies: { 200: offsetPage('ApiKeyPage', apiKey) },
@@ -139,7 +140,7 @@ export const environmentRoutes = [
     path: '/v1/environments/api-keys',
     operationId: 'createApiKey',
     summary: 'Create an API key',
-    description: 'The answer is the only time the key is shown.',
+    description: 'The key is shown only in this response.',
     scope: 'full',
     body: Type.Object(
       {
@@ -148,16 +149,17 @@ export const environmentRoutes = [
           Type.Array(literals(scopes), {
             minItems: 1,
             uniqueItems: true,
-            description: '`full` (when left out) may do everything, `trigger` only trigger events, `read` only read.',
+            description:
+              '`full` (the default) allows everything, `trigger` only triggering events, `read` only reading.',
           }),
         ),
         signing: Type.Optional(
           Type.Boolean({
             description:
-              'Keeps a sealed copy of the key beside its hash, so that what you sign with it can be checked: inbox sessions.',
+              'Stores an encrypted copy of the key with its hash, so that signatures made with it can be verified, as inbox sessions need.',
           }),
         ),
-        expiresAt: Type.Optional(timestamp({ description: 'When the key stops working; never when left out.' })),
+        expiresAt: Type.Optional(timestamp({ description: 'When the key expires. Default: never.' })),
       },
       {
         title: 'CreateApiKey',
@@ -175,7 +177,8 @@ export const environmentRoutes = [
     path: '/v1/environments/api-keys/{keyId}',
     operationId: 'revokeApiKey',
     summary: 'Revoke an API key',
-    description: 'It stops working everywhere within a second. The last key that may do everything cannot be revoked.',
+    description:
+      'The key stops working on every node within a second. The last key with the scope `full` cannot be revoked.',
     scope: 'full',
     params: Type.Object({ keyId: uuid({ description: 'The `_id` of the key, not the key itself.' }) }),
     replies: { 204: null },
