@@ -15,7 +15,7 @@ const worthSaving = 0.9
 const sayOnStderr = (line) => process.stderr.write(`${line}\n`)
 const folderOf = (root) => join(root, 'dashboard')
 
-/** False in an image that ships what was built, and where somebody took the folder out. */
+/** False in an image that contains only the built files. */
 export const hasDashboard = (root = projectRoot) => existsSync(join(folderOf(root), 'package.json'))
 
 /** `whole`: with what checks and tests need beside the build. True when it installed. */

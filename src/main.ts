@@ -13,7 +13,7 @@ import type { Log } from './world/log.ts'
 export interface Running {
   readonly url: string
   readonly newKey: string | undefined
-  /** Signs in to the dashboard; undefined where there is none, or where others than this machine may ask. */
+  /** A sign-in URL of the dashboard; undefined without a dashboard, or if the service listens on the network. */
   readonly signIn: string | undefined
   stop(): Promise<void>
 }
@@ -30,7 +30,7 @@ export async function start(config: Config, log: Log, signal?: AbortSignal): Pro
   return { ...running, newKey, signIn: link === undefined ? undefined : `${at}${signInPath}#${link}` }
 }
 
-/** Made before the children of several processes take the database over. */
+/** Created before the child processes take over the database. */
 async function signInLink(config: Config, { db, world }: Store): Promise<string | undefined> {
   if (dashboardFolder(config) === undefined || !isOpenToItselfAlone(config)) return undefined
   const [development] = await listEnvironments(db)

@@ -11,15 +11,15 @@ export const dashboardCommand: Command = {
   run: async (terminal, args) => {
     const { config, print, note } = terminal
     const { environment: name, url } = readArguments(args)
-    if (config.dashboard === 'off') throw new CommandFailed('The dashboard is switched off: POSTHORN_DASHBOARD is off.')
+    if (config.dashboard === 'off') throw new CommandFailed('The dashboard is disabled: POSTHORN_DASHBOARD is off.')
     if (dashboardFolder(config) === undefined) {
-      throw new CommandFailed('The dashboard is not built; `npm start` builds it, and so does `npm run build`.')
+      throw new CommandFailed('The dashboard is not built. Run `npm run build`.')
     }
     await withStore(terminal, async (store) => {
       const environment = await environmentNamed(store, name)
       const base = (url ?? config.serviceUrl ?? ownAddress(config, config.port)).replace(/\/$/, '')
       print(await signInAddress(store.db, store.world, environment, base))
-      note(`It signs in to ${environment.name}, once, within ten minutes, in a browser on this machine.`)
+      note(`The link signs in to ${environment.name}. It works once, for ten minutes, in a browser on this machine.`)
     })
   },
 }

@@ -53,8 +53,7 @@ export const securitySettings = {
   },
   dashboard: {
     variable: 'POSTHORN_DASHBOARD',
-    meaning:
-      'Whether the dashboard is served, and `npm start` builds it when its sources changed: `on` or `off`. Its sessions are calls of the API like any other: `off` saves the build, and hides the pages.',
+    meaning: 'Whether the dashboard is served: `on` or `off`. With `off`, `npm start` does not build it either.',
     shownDefault: 'on',
     defaultValue: 'on' as const,
     read: oneOf('on', 'off'),

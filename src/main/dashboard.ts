@@ -1,4 +1,4 @@
-// The built dashboard: where it is, and the address at which an operator signs in to it once.
+// The built dashboard: its folder, and single-use sign-in URLs for the operator.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,7 +9,7 @@ import { signInPath } from '../domain/operate/dashboard-session.ts'
 import { createSignInLink } from '../manage/operate/dashboard-sessions.ts'
 import type { World } from '../world/world.ts'
 
-/** Named from two folders up: it is the same place whether this stands in src/main or in the one file of dist/cli. */
+/** Two folders up from both src/main and the bundle in dist/cli. */
 const builtFolder = fileURLToPath(new URL('../../dashboard/dist/', import.meta.url))
 
 /** Undefined where it is switched off, or was never built. */
@@ -18,12 +18,12 @@ export function dashboardFolder(config: Config): string | undefined {
   return isServed && existsSync(join(builtFolder, 'index.html')) ? builtFolder : undefined
 }
 
-/** Works once, for ten minutes, in a browser on this machine. `url` is where the service is reached from here. */
+/** The link works once, for ten minutes, in a browser on this machine. `url` is the local URL of the service. */
 export async function signInAddress(db: Db, world: World, environment: Environment, url: string): Promise<string> {
   return `${url}${signInPath}#${await createSignInLink(db, world, environment)}`
 }
 
-/** Whatever name others know the service by, this machine reaches it by its own. */
+/** The local URL of the service, whatever its public URL is. */
 export function ownAddress({ baseUrl }: Config, port: number): string {
   const path = baseUrl === undefined ? '' : new URL(baseUrl).pathname.replace(/\/$/, '')
   return `http://localhost:${port}${path}`

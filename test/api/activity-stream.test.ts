@@ -70,7 +70,7 @@ test('a stream ends after a minute, and the next one goes on where it ended', as
 test('no more follow than a node can bear, and who leaves makes room', async () => {
   const all = []
   for (let count = 0; count < followersMax; count += 1) all.push(await following('Development'))
-  await assert.rejects(following('Development'), /Too many follow/)
+  await assert.rejects(following('Development'), /Too many clients follow/)
   all[0]?.gone.abort()
   await following('Development')
   for (const { gone } of all) gone.abort()

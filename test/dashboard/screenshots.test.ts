@@ -47,7 +47,8 @@ test('pictures of the pages are made', { skip }, async () => {
         for (const [name, path] of Object.entries(pages)) {
           await page.goto(`development${path}`)
           await page.waitForLoadState('networkidle').catch(() => undefined)
-          await page.waitForTimeout(350)
+          if (name === 'workflow') await page.getByRole('button', { name: /^Mail/ }).first().click()
+          await page.waitForTimeout(name === 'workflow' ? 1_500 : 350)
           const end = isForDocs
             ? `dashboard-${name}-${dark ? 'dark' : 'light'}`
             : `${name}-${width}-${dark ? 'dark' : 'light'}`

@@ -40,6 +40,7 @@ export class DashboardScene {
       POSTHORN_ENCRYPTION_KEY: randomBytes(32).toString('hex'),
       POSTHORN_DATA_DIR: await this.#scene.directory(),
       POSTHORN_LOG_LEVEL: 'error',
+      POSTHORN_DASHBOARD: 'on',
       ...variables,
     }
     this.service = await this.#scene.start(this.#variables)

@@ -87,8 +87,8 @@ export function SignInPage() {
           </Button>
         </form>
         <p className="text-center text-xs text-ink-2">
-          At the machine of the service, <code className="font-mono">npx posthorn dashboard</code> prints a link that
-          signs you in without a key.
+          On the machine that runs the service, <code className="font-mono">npx posthorn dashboard</code> prints a link
+          that signs you in without a key.
         </p>
       </div>
     </main>

@@ -75,7 +75,7 @@ export function Field({
   }) => ReactNode
 }) {
   const id = useId()
-  const told = error ?? hint
+  const shown = error ?? hint
   return (
     <div className="flex flex-col gap-1">
       <label htmlFor={id} className="text-sm font-medium text-ink">
@@ -83,12 +83,12 @@ export function Field({
       </label>
       {children({
         id,
-        'aria-describedby': told === undefined ? undefined : `${id}-told`,
+        'aria-describedby': shown === undefined ? undefined : `${id}-hint`,
         'aria-invalid': error === undefined ? undefined : true,
       })}
-      {told !== undefined && (
-        <p id={`${id}-told`} className={`text-xs ${error === undefined ? 'text-ink-3' : 'text-red'}`}>
-          {told}
+      {shown !== undefined && (
+        <p id={`${id}-hint`} className={`text-xs ${error === undefined ? 'text-ink-3' : 'text-red'}`}>
+          {shown}
         </p>
       )}
     </div>

@@ -17,7 +17,7 @@ export const newSignInLink = (environmentId: string): SignInLink => ({
   secret: randomBytes(secretBytes).toString('base64url'),
 })
 
-/** What stands behind the `#` of a link: no server and no proxy sees that part of an address. */
+/** The part of a link after the `#`, which browsers do not send to servers or proxies. */
 export const textOfLink = ({ environmentId, secret }: SignInLink): string => `${environmentId}.${secret}`
 
 export function linkOfText(text: string): SignInLink | undefined {

@@ -1,4 +1,4 @@
-// Who a call of the dashboard speaks for: a sealed cookie, which counts only for calls of our own pages that say so in a header.
+// Authenticates calls of the dashboard: a sealed cookie, valid only for calls from our own pages that carry a header.
 import type { FastifyRequest } from 'fastify'
 import type { Db } from '../../db/sql.ts'
 import { UnsealError } from '../../domain/operate/sealed.ts'
@@ -10,12 +10,12 @@ import { findSession } from '../../store/operate/dashboard-sessions.ts'
 import type { World } from '../../world/world.ts'
 
 /**
- * The environment that a call is for, or `*` for calls about sessions themselves. A page of another origin cannot send it
- * without being asked first, and is told no.
+ * The environment that a call is for, or `*` for calls about sessions themselves. A page of another origin cannot send it:
+ * the preflight request for it is refused.
  */
 export const dashboardHeader = 'x-posthorn-dashboard'
 const cookiePrefix = 'posthorn_session_'
-/** One of each environment; a browser sends no more by itself. */
+/** One per environment. */
 const sessionsMax = 20
 const cookieLengthMax = 512
 
@@ -31,7 +31,7 @@ export interface DashboardAccess {
   /** As the database has it now. */
   foundFor(session: OpenedSession): Promise<BrowserSession | undefined>
   cookieFor(session: OpenedSession): string
-  /** Makes the browser forget it. */
+  /** Removes the cookie from the browser. */
   endedCookieFor(environmentId: string): string
 }
 
@@ -101,16 +101,16 @@ function cookiesOf({ headers: { cookie = '' } }: FastifyRequest): Map<string, st
   return found
 }
 
-/** Beside SameSite=Strict and the header: whatever a browser says of the page that calls must fit. */
+/** In addition to SameSite=Strict and the header: what the browser reports about the calling page must match. */
 export function refuseOtherOrigins({ headers }: FastifyRequest): void {
   const site = headers['sec-fetch-site']
   const isOurs = site === undefined || site === 'same-origin'
   if (headers[dashboardHeader] === undefined || !isOurs || !isOwnOrigin(headers.origin, headers.host)) {
-    throw new Problem(403, `Sessions are for the dashboard’s own pages: the header ${dashboardHeader} is required`)
+    throw new Problem(403, `Sessions can only be used by the pages of the dashboard: the header ${dashboardHeader} is required`)
   }
 }
 
-/** By host alone: a proxy in front may speak another scheme with us. */
+/** Compares only the host: a proxy may use another scheme to reach us. */
 function isOwnOrigin(origin: string | undefined, host: string | undefined): boolean {
   if (origin === undefined) return true
   return URL.canParse(origin) && new URL(origin).host === host

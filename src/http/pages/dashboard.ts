@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { DashboardFile, DashboardFiles } from './dashboard-files.ts'
 
-/** First parts of paths that are never a page, whoever asks for them. */
+/** First parts of paths that are never a page. */
 const notPages: ReadonlySet<string> = new Set([
   ...['v1', 'v2', 'docs', 'health', 'ready', 'metrics', 'openapi.json', 'assets', 'message-frame', 'favicon.ico'],
 ])
@@ -21,12 +21,12 @@ const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Names carry a hash of the content: what is behind one never changes. */
+/** File names contain a hash of the content, so a file never changes. */
 const foreverCached = 'public, max-age=31536000, immutable'
 const alwaysAsked = 'no-cache'
 
 export interface DashboardPages {
-  /** Whether somebody asks for a page, rather than a program for the API. */
+  /** Whether a browser asks for a page, rather than a program for the API. */
   isPage(request: FastifyRequest): boolean
   answer(request: FastifyRequest, reply: FastifyReply): FastifyReply
 }

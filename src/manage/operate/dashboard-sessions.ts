@@ -20,7 +20,7 @@ export interface OpenedSession {
   readonly expiresAt: Date
 }
 
-/** What the address of the sign-in page carries behind its `#`. */
+/** The part of the sign-in URL after the `#`. */
 export async function createSignInLink(db: Db, world: World, environment: Environment): Promise<string> {
   const link = newSignInLink(environment.id)
   const expiresAt = new Date(world.now().getTime() + linkLifeMs)
@@ -28,7 +28,7 @@ export async function createSignInLink(db: Db, world: World, environment: Enviro
   return textOfLink(link)
 }
 
-/** The link is used up by it. Throws the 401 where it is unknown, used or too old. */
+/** Consumes the link. Throws a 401 if it is unknown, used or expired. */
 export async function openSessionByLink(db: Db, world: World, text: string): Promise<OpenedSession> {
   const link = linkOfText(text)
   const [environment] = link === undefined ? [] : await findEnvironments(db, [link.environmentId])
@@ -61,5 +61,5 @@ function sessionOf(world: World, environment: Environment, now: Date): OpenedSes
 const deadLink = (): Problem =>
   new Problem(
     401,
-    'This sign-in link was used before, or is older than ten minutes; `posthorn dashboard` makes another',
+    'This sign-in link was already used or has expired; run `posthorn dashboard` for a new one',
   )

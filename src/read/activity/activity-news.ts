@@ -1,4 +1,4 @@
-// What is new in the activity, looked for once a second for whoever follows it: counts, as the text of server-sent events.
+// News of the activity for those who follow it: counts as server-sent events, from one query per second.
 import type { Db } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -6,15 +6,15 @@ import { Problem } from '../../domain/problem.ts'
 import type { World } from '../../world/world.ts'
 
 const lookEveryMs = 1_000
-/** Then it ends, and whoever still listens asks again: with a key or a session that is still good. */
+/** Then the stream ends and the client requests it again, so that a revoked key or session is noticed. */
 const followedMs = 60_000
-/** Proxies close connections over which nothing comes. */
+/** Proxies close idle connections. */
 const silenceMsMax = 15_000
-/** Counting stops there: more is "many". */
+/** Counting stops there. */
 const newsMax = 1_000
-/** Steps that were created last; what changes is among them, but for what waited long. */
+/** The latest steps. Changes of older ones, such as after a long delay, are not reported. */
 const stepsLookedAt = 200
-/** Each holds a connection open, and looks once a second. */
+/** Each keeps a connection open and queries once per second. */
 export const followersMax = 100
 
 interface News {
@@ -38,11 +38,11 @@ export interface Following {
 
 const followers = new WeakMap<Db, number>()
 
-/** Text for as long as the signal lets it go on. Throws the 429 where too many follow already. */
+/** Events until the signal aborts, a minute at most. Throws a 429 if too many follow already. */
 export function createActivityNews(db: Db, world: World, following: Following): AsyncIterable<string> {
   const count = followers.get(db) ?? 0
   if (count >= followersMax) {
-    throw new Problem(429, 'Too many follow the activity of this node', { headers: { 'retry-after': '5' } })
+    throw new Problem(429, 'Too many clients follow the activity on this node', { headers: { 'retry-after': '5' } })
   }
   followers.set(db, count + 1)
   let left = false
@@ -50,7 +50,7 @@ export function createActivityNews(db: Db, world: World, following: Following): 
     if (!left) followers.set(db, (followers.get(db) ?? 1) - 1)
     left = true
   }
-  // The caller may have gone before the first is asked for.
+  // The client may disconnect before the first event is read.
   following.signal.addEventListener('abort', leave, { once: true })
   return leaving(newsOf(db, world, following), leave)
 }

@@ -1,4 +1,4 @@
-// The dashboard_sessions and dashboard_links tables: who is signed in to the dashboard, and the links that let in once.
+// The dashboard_sessions and dashboard_links tables: sessions of the dashboard, and single-use sign-in links.
 import type { Sql, Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Caller, Environment, Scope } from '../../domain/environment.ts'
@@ -17,12 +17,12 @@ export async function insertSession(tx: Tx, environment: Environment, session: N
     values (${environment.id}, ${session.id}, ${session.keyId}, ${session.now}, ${session.expiresAt})`)
 }
 
-/** What the audit log names whoever came in by a link. */
+/** The author in the audit log for sessions that a link opened. */
 const linkName = 'Dashboard, by sign-in link'
 
 export type SessionCaller = Caller & { readonly expiresAt: Date; readonly openedBy: 'key' | 'link' }
 
-/** Whom a session speaks for; undefined once it, or the key it speaks for, was revoked or has expired. */
+/** The caller of a session; undefined if the session or its API key was revoked or has expired. */
 export async function findSession(
   db: Sql,
   environmentId: string,
@@ -70,7 +70,7 @@ export async function insertLink(
     values (${environment.id}, ${link.hash}, ${link.expiresAt})`)
 }
 
-/** True for one caller alone, and not once it has expired. */
+/** True for only one caller, and only before the link expires. */
 export async function takeLink(tx: Tx, environmentId: string, hash: Buffer, now: Date): Promise<boolean> {
   const count = await tx.run(sql`
     delete from dashboard_links where environment_id = ${environmentId} and hash = ${hash} and expires_at > ${now}`)

@@ -50,7 +50,7 @@ test('what failed is explained, and sent again', { skip }, async () => {
     await again.click()
     await page
       .getByRole('dialog')
-      .getByText(/tried again/)
+      .getByText(/run again/)
       .waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })

@@ -20,10 +20,10 @@ test('what waits in a digest is cancelled, after it was said what that does', { 
   await page.getByRole('button', { name: 'Cancel' }).click()
   await page
     .getByRole('dialog')
-    .getByText(/What was sent stays sent/)
+    .getByText(/are not affected/)
     .waitFor()
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
-  await shown(page, 'What waited is cancelled')
+  await shown(page, 'The waiting steps are cancelled')
 })
 
 test('an in-app message is taken back', { skip }, async () => {
@@ -32,7 +32,7 @@ test('an in-app message is taken back', { skip }, async () => {
   await page.getByRole('row', { name: /Order shipped/ }).click()
   await page.getByRole('button', { name: 'Take back' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Take back' }).click()
-  await shown(page, 'The notification is taken back')
+  await shown(page, 'The notification was taken back')
 })
 
 test('a notification is shown as the call that triggers it again', { skip }, async () => {
@@ -113,5 +113,5 @@ test('the outbox is emptied by typing the word', { skip }, async () => {
   assert.equal(await confirm.isDisabled(), true)
   await page.getByLabel('Type empty to confirm').fill('empty')
   await confirm.click()
-  await shown(page, 'Nothing was captured yet')
+  await shown(page, 'No captured messages yet')
 })

@@ -102,7 +102,7 @@ export function ActivityPage() {
     <Page
       title="Activity"
       count={list.data === undefined ? undefined : `${list.data.found.length}${list.data.hasMore ? '+' : ''}`}
-      lead="What was triggered, for whom, and what became of it, step by step."
+      lead="What was triggered, for whom, and what happened step by step."
       actions={
         <span className="flex items-center gap-1.5 text-xs text-ink-3" role="status">
           <span className={`size-1.5 rounded-full ${fresh.isLive ? 'bg-green' : 'bg-line-2'}`} />
@@ -145,14 +145,14 @@ export function ActivityPage() {
                 ) : (
                   <Empty
                     icon="activity"
-                    title="Nothing has happened yet"
+                    title="No activity yet"
                     action={
                       <EnvLink to="/start" className={buttonClass('primary')}>
                         Send the first notification
                       </EnvLink>
                     }
                   >
-                    Every event that is triggered appears here at once, with what became of each of its steps.
+                    Every triggered event appears here immediately, with the result of each step.
                   </Empty>
                 )
               ) : (

@@ -93,7 +93,7 @@ function Whole({
             )}
           </h2>
           <p className="mt-1 text-ink-2" data-testid="verdict">
-            {why?.summary ?? (whyError === null ? 'Looking into it …' : whyError.message)}
+            {why?.summary ?? (whyError === null ? 'Loading …' : whyError.message)}
           </p>
         </div>
         <IconButton name="cross" label="Close the notification" onClick={onClose} />
@@ -158,20 +158,20 @@ const actions: Record<Action, { text: string; title: string; says: string; does:
   redrive: {
     text: 'Send again',
     title: 'Send again',
-    says: 'The failed steps are sent again',
-    does: 'Steps that failed are tried again, with the workflow as it was. Steps that were done stay as they are: nobody gets a message twice.',
+    says: 'The failed steps run again',
+    does: 'Failed steps run again with the same version of the workflow. Completed steps do not run again, so no message is sent twice.',
   },
   cancel: {
     text: 'Cancel',
-    title: 'Cancel what waits',
-    says: 'What waited is cancelled',
-    does: 'Steps that wait or were not begun are cancelled. What was sent stays sent.',
+    title: 'Cancel waiting steps',
+    says: 'The waiting steps are cancelled',
+    does: 'Steps that are waiting or have not started are cancelled. Messages that were sent are not affected.',
   },
   retract: {
     text: 'Take back',
     title: 'Take back',
-    says: 'The notification is taken back',
-    does: 'What waits is cancelled, and its in-app messages disappear from the feed. E-mails, SMS and push messages that were sent cannot be taken back.',
+    says: 'The notification was taken back',
+    does: 'Waiting steps are cancelled, and in-app messages are removed from the feed. E-mails, SMS and push messages that were sent cannot be taken back.',
   },
 }
 

@@ -100,14 +100,14 @@ export function OutboxPage() {
               ) : (
                 <Empty
                   icon="outbox"
-                  title="Nothing was captured yet"
+                  title="No captured messages yet"
                   action={
                     <EnvLink to="/start" className={buttonClass('primary')}>
                       Send the first notification
                     </EnvLink>
                   }
                 >
-                  While no real account is connected, e-mails and other messages end up here instead of with people.
+                  Until you connect an account, e-mails and other messages are captured here instead of being sent.
                 </Empty>
               )}
             </div>
@@ -169,7 +169,7 @@ function Row({
         <Icon name={iconOfStep(item.channel)} className="mt-0.5 text-ink-2" />
         <span className="min-w-0 flex-1">
           <span className="flex justify-between gap-2">
-            <span className="truncate font-medium">{item.to.join(', ') || item.subscriberId || 'Nobody'}</span>
+            <span className="truncate font-medium">{item.to.join(', ') || item.subscriberId || 'No recipient'}</span>
             <span className="text-xs text-ink-3">
               <Time at={item.capturedAt} />
             </span>

@@ -26,7 +26,7 @@ export function Attention({
     <Section title="Needs attention">
       {isCalm ? (
         <Empty icon="check" title="All is well">
-          No failures in this time, nothing is stuck, and no address is suppressed.
+          No failures in this period, nothing is stuck, and no addresses are suppressed.
         </Empty>
       ) : (
         <ul className="divide-y divide-line">
@@ -53,7 +53,7 @@ export function Attention({
           {buried > 0 && (
             <li className="flex gap-3 px-4 py-3">
               <Icon name="warning" className="mt-0.5 text-amber" />
-              <span className="flex-1">Work was given up after repeated faults of the service itself</span>
+              <span className="flex-1">Work that was abandoned after repeated internal errors</span>
               <EnvLink to="/settings/health" className="link font-medium">
                 {buried}
               </EnvLink>
@@ -62,7 +62,7 @@ export function Attention({
           {suppressed > 0 && (
             <li className="flex gap-3 px-4 py-3">
               <Icon name="ban" className="mt-0.5 text-ink-3" />
-              <span className="flex-1">Addresses are suppressed: nothing is sent to them</span>
+              <span className="flex-1">Suppressed addresses: nothing is sent to them</span>
               <EnvLink to="/settings/suppressions" className="link font-medium">
                 {suppressed.toLocaleString('en')}
               </EnvLink>
@@ -86,13 +86,13 @@ function SendAllAgain() {
           body: { filter: { from: new Date(Date.now() - dayMs).toISOString() } } as never,
         }),
       ),
-    { touches: ['overview', 'activity'], says: 'What failed in the last day is being sent again' },
+    { touches: ['overview', 'activity'], says: 'Failed notifications of the last 24 hours are being resent' },
   )
   if (!mayChange) return null
   return (
     <li className="flex flex-wrap items-center gap-3 px-4 py-3">
       <span className="min-w-0 flex-1 text-xs text-ink-2">
-        Once the cause is fixed, everything that failed in the last day can go out again.
+        After fixing the cause, resend everything that failed in the last 24 hours.
       </span>
       <Button icon="again" busy={start.isPending} onClick={() => start.mutate(undefined)}>
         Send again

@@ -56,7 +56,7 @@ export function OverviewPage() {
   return (
     <Page
       title="Overview"
-      lead="What was sent, how quickly, and what needs you."
+      lead="What was sent, how fast, and what needs attention."
       actions={
         <Choice
           label="Time"
@@ -87,14 +87,14 @@ export function OverviewPage() {
                 <div className="card">
                   <Empty
                     icon="overview"
-                    title="Nothing was triggered in this time"
+                    title="No events in this period"
                     action={
                       <EnvLink to="/start" className={buttonClass('primary')}>
                         Send a notification
                       </EnvLink>
                     }
                   >
-                    Counts appear here within seconds of the first event.
+                    Counts appear within seconds of the first event.
                   </Empty>
                 </div>
                 <Attention queue={queue.data} failures={failures.data} />

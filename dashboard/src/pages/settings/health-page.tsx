@@ -28,7 +28,7 @@ export function HealthPage() {
     },
   )
   return (
-    <SettingsFrame title="Health" lead="Whether the service keeps up, and what it could not do.">
+    <SettingsFrame title="Health" lead="The state of the queue, abandoned work and data retention.">
       <div className="grid items-start gap-5 lg:grid-cols-2">
         <Section title="Queue">
           <Answered of={queue} rows={4}>
@@ -61,12 +61,12 @@ export function HealthPage() {
             )}
           </Answered>
         </Section>
-        <Section title="Given up">
+        <Section title="Abandoned">
           <Answered of={buried} rows={3}>
             {({ data }) =>
               data.length === 0 ? (
-                <Empty icon="check" title="Nothing was given up">
-                  Work that fails again and again by a fault of the service itself is set aside here.
+                <Empty icon="check" title="Nothing was abandoned">
+                  Work that keeps failing because of internal errors is listed here.
                 </Empty>
               ) : (
                 <ul className="divide-y divide-line">

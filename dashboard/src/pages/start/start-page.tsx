@@ -24,7 +24,7 @@ interface Person {
 
 const ada: Person = { subscriberId: 'ada', firstName: 'Ada', email: 'ada@example.com' }
 
-/** Each time another number, so that a second one can be told from the first. */
+/** A different number each time, to distinguish notifications. */
 const orderNumber = () => Math.floor(1_000 + Math.random() * 9_000)
 
 export function StartPage() {
@@ -59,7 +59,7 @@ export function StartPage() {
   return (
     <Page
       title="Send your first notification"
-      lead="One click creates a person and a workflow, and triggers it. What arrives appears on this page."
+      lead="One click creates a subscriber and a workflow, and triggers it. The messages appear on this page."
     >
       <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-5 lg:grid-cols-[minmax(0,5fr)_minmax(0,7fr)] lg:grid-rows-[auto_1fr]">
         <section className="card flex flex-col gap-4 p-5">
@@ -94,8 +94,8 @@ export function StartPage() {
           )}
           <p className="text-xs text-ink-3">
             {environment.name === 'Production'
-              ? 'This is Production: if an e-mail account is connected, the e-mail is sent for real.'
-              : 'Development captures e-mails: nobody is written to until an account is connected.'}
+              ? 'This is Production: if an e-mail account is connected, the e-mail is really sent.'
+              : 'Development captures e-mails: nothing is sent until you connect an account.'}
           </p>
         </section>
         <Arrivals transactionId={transactionId} person={sentTo} />
@@ -193,7 +193,7 @@ function Arrivals({ transactionId, person }: { transactionId: string | undefined
             title={
               isOn
                 ? notification !== undefined && outcomeOf(notification.jobs) === 'completed'
-                  ? 'The e-mail was sent for real'
+                  ? 'The e-mail was sent'
                   : 'On its way …'
                 : 'Nothing here yet'
             }
@@ -207,7 +207,7 @@ function Arrivals({ transactionId, person }: { transactionId: string | undefined
       {notification !== undefined && (
         <section className="card flex flex-wrap items-center gap-3 px-4 py-3" aria-label="What happened">
           <Status state={outcomeOf(notification.jobs)} />
-          <span className="min-w-0 flex-1">Every step of it is on record.</span>
+          <span className="min-w-0 flex-1">Every step is recorded.</span>
           <EnvLink to={`/activity/${notification._id}`} className={buttonClass('plain')}>
             See what happened
           </EnvLink>

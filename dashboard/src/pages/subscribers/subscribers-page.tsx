@@ -87,7 +87,7 @@ export function SubscribersPage() {
     <Page
       title="Subscribers"
       count={list.data === undefined ? undefined : list.data.total.toLocaleString('en')}
-      lead="The people who can be notified, and what they can be reached by."
+      lead="The people who can be notified, with their addresses and devices."
       actions={
         mayChange && (
           <Button look="primary" icon="plus" onClick={() => setCreating(true)}>
@@ -119,7 +119,7 @@ export function SubscribersPage() {
               q === '' ? (
                 <Empty
                   icon="people"
-                  title="Nobody is known yet"
+                  title="No subscribers yet"
                   action={
                     mayChange ? (
                       <Button look="primary" onClick={() => setCreating(true)}>
@@ -128,12 +128,12 @@ export function SubscribersPage() {
                     ) : undefined
                   }
                 >
-                  Subscribers are created here, by the API, or by an event that names somebody new.
+                  Create subscribers here, with the API, or by triggering an event for a new subscriber id.
                 </Empty>
               ) : (
                 <Empty
                   icon="search"
-                  title="Nobody fits"
+                  title="No matching subscribers"
                   action={
                     <Button
                       onClick={() => {
@@ -141,11 +141,11 @@ export function SubscribersPage() {
                         go('/subscribers')
                       }}
                     >
-                      Show everybody
+                      Show all
                     </Button>
                   }
                 >
-                  Names and addresses are compared with their capitals; ids exactly.
+                  The search is case-sensitive; a subscriber id must match exactly.
                 </Empty>
               )
             ) : (

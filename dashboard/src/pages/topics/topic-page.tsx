@@ -29,7 +29,7 @@ export function TopicPage() {
   const add = useChange(
     (id: string) =>
       answerOf(client.POST('/v2/topics/{topicKey}/subscriptions', { params: { path }, body: { subscriptions: [id] } })),
-    { touches: ['topics'], says: 'They are in the topic', onDone: () => setSubscriberId('') },
+    { touches: ['topics'], says: 'The subscriber was added', onDone: () => setSubscriberId('') },
   )
   const take = useChange(
     (id: string) =>
@@ -39,7 +39,7 @@ export function TopicPage() {
           body: { subscriptions: [id] } as never,
         }),
       ),
-    { touches: ['topics'], says: 'They are no longer in the topic' },
+    { touches: ['topics'], says: 'The subscriber was removed' },
   )
   const remove = useChange(() => answerOf(client.DELETE('/v2/topics/{topicKey}', { params: { path } })), {
     touches: ['topics'],
@@ -94,7 +94,7 @@ export function TopicPage() {
             <Answered of={members}>
               {({ data }) =>
                 data.length === 0 ? (
-                  <Empty icon="people" title="Nobody is in it yet" />
+                  <Empty icon="people" title="No subscribers yet" />
                 ) : (
                   <ul className="divide-y divide-line">
                     {data.map((one) => (
@@ -113,7 +113,7 @@ export function TopicPage() {
                         {mayChange && (
                           <IconButton
                             name="cross"
-                            label={`Take ${one.subscriber.subscriberId} out`}
+                            label={`Remove ${one.subscriber.subscriberId}`}
                             onClick={() => take.mutate(one.subscriber.subscriberId)}
                           />
                         )}
@@ -135,7 +135,7 @@ export function TopicPage() {
           onConfirm={() => remove.mutate(undefined)}
           onClose={() => setDeleting(false)}
         >
-          Events to it reach nobody from then on. The people in it stay.
+          Events for this topic will notify no one. The subscribers are not deleted.
         </ConfirmByTyping>
       )}
     </Page>

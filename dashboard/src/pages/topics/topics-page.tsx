@@ -40,7 +40,7 @@ export function TopicsPage() {
     <Page
       title="Topics"
       count={list.data?.totalCount.toLocaleString('en')}
-      lead="Named groups of subscribers: an event to a topic reaches everybody in it."
+      lead="Named groups of subscribers: an event for a topic notifies all of them."
       actions={
         mayChange && (
           <Button look="primary" icon="plus" onClick={() => setCreating(true)}>
@@ -55,7 +55,7 @@ export function TopicsPage() {
             data.length === 0 ? (
               <Empty
                 icon="topic"
-                title="There is no topic yet"
+                title="No topics yet"
                 action={
                   mayChange ? (
                     <Button look="primary" onClick={() => setCreating(true)}>
@@ -64,7 +64,7 @@ export function TopicsPage() {
                   ) : undefined
                 }
               >
-                Such as “release-notes” or “project-7-watchers”. People are added here or by the API.
+                Such as “release-notes” or “project-7-watchers”. Add subscribers here or with the API.
               </Empty>
             ) : (
               <Table

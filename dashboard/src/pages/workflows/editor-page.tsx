@@ -52,7 +52,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
     (next: Draft) => answerOf(client.PATCH('/v1/workflows/{workflowId}', { ...params, body: bodyOf(next) as never })),
     {
       touches: ['workflows'],
-      says: 'Saved. The next event runs with it; what runs already keeps the version it began with.',
+      says: 'Saved. New events use this version; running notifications keep theirs.',
       quiet: true,
       onDone: (saved) => {
         const one = saved as Workflow
@@ -138,7 +138,8 @@ function Editor({ workflow }: { workflow: Workflow }) {
           {save.error !== null && <Notice tone="error">{save.error.message}</Notice>}
           {isOvertaken && (
             <Notice tone="warning">
-              Somebody saved this workflow since you began. Saving replaces their change; discarding shows it.
+              Someone else saved this workflow while you were editing. Saving overwrites their change; discarding shows
+              it.
             </Notice>
           )}
         </div>
@@ -195,7 +196,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
           onConfirm={() => remove.mutate(undefined)}
           onClose={() => setPanel(undefined)}
         >
-          It can no longer be triggered. What runs already goes on, and the activity keeps what happened.
+          It can no longer be triggered. Running notifications continue, and the activity is kept.
         </ConfirmByTyping>
       )}
     </div>

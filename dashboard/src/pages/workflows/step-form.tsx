@@ -156,16 +156,16 @@ function DelayForm(props: StepFormProps) {
         value={type}
         options={[
           ['regular', 'for a fixed time'],
-          ['scheduled', 'until a moment in the payload'],
+          ['scheduled', 'until a time from the payload'],
           ['timed', 'until a time of day (as JSON below)'],
-          ['dynamic', 'as long as the payload says'],
+          ['dynamic', 'for a duration from the payload'],
         ]}
         onText={(next) => set({ type: next })}
       />
       {type === 'regular' && <Duration label="For" metadata={metadata} onChange={set} />}
       {type === 'scheduled' && (
         <TextField
-          label="Where the payload has the moment"
+          label="Payload field with the time"
           placeholder="sendAt"
           value={String(metadata.delayPath ?? '')}
           error={errorAt(props, 'metadata.delayPath')}
@@ -174,7 +174,7 @@ function DelayForm(props: StepFormProps) {
       )}
       {type === 'dynamic' && (
         <TextField
-          label="Where the payload says it"
+          label="Payload field with the duration"
           placeholder="payload.reminder"
           value={String(metadata.dynamicKey ?? '')}
           error={errorAt(props, 'metadata.dynamicKey')}
@@ -250,7 +250,7 @@ function CustomForm(props: StepFormProps) {
         value={String(metadata.url ?? '')}
         error={errorAt(props, 'metadata.url')}
         onText={(url) => set({ url })}
-        hint="Called with the event; what it answers, later steps can use."
+        hint="Receives the event. Later steps can use its response."
       />
       <SelectField
         label="Method"

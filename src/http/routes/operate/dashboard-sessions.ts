@@ -1,4 +1,4 @@
-// Sessions of the dashboard: /v1/dashboard/sessions. Opened by a key or a link, and held by the browser as a cookie.
+// Sessions of the dashboard: /v1/dashboard/sessions. Opened with a key or a link, and stored by the browser as a cookie.
 import { isIP } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
@@ -23,7 +23,7 @@ const session = Type.Object(
   {
     environment: Type.Object({ _id: Type.String(), name: Type.String() }, { title: 'SessionEnvironment' }),
     keyName: Type.String({
-      description: 'What the audit log names the session: the API key, or that a link opened it.',
+      description: 'The name in the audit log: the API key, or that a link opened the session.',
     }),
     scopes: Type.Array(literals(scopes)),
     expiresAt: timestamp(),
@@ -33,13 +33,13 @@ const session = Type.Object(
 const opening = Type.Object(
   {
     apiKey: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 255, description: 'The session may do what the key may do.' }),
+      Type.String({ minLength: 1, maxLength: 255, description: 'The session has the scopes of the key.' }),
     ),
     link: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: linkLengthMax,
-        description: 'What a sign-in link carries behind its `#`.',
+        description: 'The part of a sign-in link after the `#`.',
       }),
     ),
   },
@@ -53,7 +53,7 @@ const open: Documented = {
   operationId: 'openDashboardSession',
   summary: 'Sign in to the dashboard',
   description:
-    'With an API key, or with a sign-in link (`posthorn dashboard`), which works once, within ten minutes, and on the machine of the service alone. The answer sets a cookie for 12 hours. Needs the header `X-Posthorn-Dashboard: *`.',
+    'With an API key, or with a sign-in link (`posthorn dashboard`). A link works once, for ten minutes, and only on the machine that runs the service. The response sets a cookie that is valid for 12 hours. Requires the header `X-Posthorn-Dashboard: *`.',
   opensWith: 'nothing',
   body: opening,
   replies: { 201: session },
@@ -63,7 +63,7 @@ const list: Documented = {
   method: 'GET',
   operationId: 'listDashboardSessions',
   summary: 'List the sessions of this browser',
-  description: 'One for each environment that it is signed in to. Needs the header `X-Posthorn-Dashboard: *`.',
+  description: 'One per environment. Requires the header `X-Posthorn-Dashboard: *`.',
   opensWith: 'nothing',
   replies: { 200: Type.Array(session) },
 }
@@ -72,7 +72,7 @@ const close: Documented = {
   method: 'DELETE',
   operationId: 'closeDashboardSessions',
   summary: 'Sign out of the dashboard',
-  description: 'Revokes all sessions of this browser. Needs the header `X-Posthorn-Dashboard: *`.',
+  description: 'Revokes all sessions of this browser. Requires the header `X-Posthorn-Dashboard: *`.',
   opensWith: 'nothing',
   replies: { 204: null },
 }
@@ -97,7 +97,7 @@ export function installDashboardSessions(app: FastifyInstance, db: Db, world: Wo
       return openSessionByKey(db, world, await authenticate(`ApiKey ${apiKey}`, request.ip))
     }
     if (!isOnThisMachine(request)) {
-      throw new Problem(403, 'Sign-in links work on the machine of the service alone; sign in with an API key')
+      throw new Problem(403, 'Sign-in links work only on the machine that runs the service; sign in with an API key')
     }
     try {
       return await openSessionByLink(db, world, link ?? '')
@@ -145,7 +145,7 @@ const shown = (one: Awaited<ReturnType<DashboardAccess['sessionsOf']>>[number]) 
   expiresAt: one.expiresAt.toISOString(),
 })
 
-/** Both the connection and the name it was asked by: a proxy on the same machine passes on calls of others. */
+/** Checks the connection and the host name: a proxy on the same machine forwards calls from elsewhere. */
 function isOnThisMachine({ ip, headers: { host = '' } }: FastifyRequest): boolean {
   const name = URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : ''
   return isLoopback(ip) && (name === 'localhost' || isLoopback(name.replace(/^\[|\]$/g, '')))
