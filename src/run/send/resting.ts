@@ -1,6 +1,7 @@
 // Integrations that rest, because their provider is down or asked for a pause: who sends meanwhile, and what is written.
 import type { Limits, Rest } from '../../deliver/limits.ts'
 import { heldMsMax } from '../../domain/delivery/after-outcome.ts'
+import { until } from '../../domain/delivery/due.ts'
 import type { Integration } from '../../domain/delivery/integration.ts'
 import { isCapturing } from '../../domain/delivery/integration.ts'
 import type { Job, JobState } from '../../domain/delivery/job.ts'
@@ -55,7 +56,7 @@ export function held(job: Job, facts: HoldFacts): Settlement {
   const due = afterRest(rest, facts)
   const status = job.status === 'running' ? 'running' : 'queued'
   const { downSince } = rest
-  if (downSince === undefined) return settles(job, status, { due })
+  if (downSince === undefined) return settles(job, status, { due: until(due) })
   const state: JobState = {
     ...job.state,
     downSince: downSince.toISOString(),
@@ -63,7 +64,7 @@ export function held(job: Job, facts: HoldFacts): Settlement {
   }
   // Said once for each time the provider goes down, however often it is looked at meanwhile.
   const isSaid = job.state?.downSince === state.downSince
-  return settles(job, status, { due, state, details: isSaid ? [] : [heldDetail(facts, due)] })
+  return settles(job, status, { due: until(due), state, details: isSaid ? [] : [heldDetail(facts, due)] })
 }
 
 /** What a message says that is given up. */
