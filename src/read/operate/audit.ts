@@ -5,6 +5,7 @@ import type { Environment } from '../../domain/environment.ts'
 import type { AuditAction, AuditEntry, AuditHead, Misfit, ResourceKind } from '../../domain/operate/audit.ts'
 import { emptyLog, misfitOf } from '../../domain/operate/audit.ts'
 import { badRequest, invalidField } from '../../domain/problem.ts'
+import { timestampParameter } from '../../domain/time/timestamp-parameter.ts'
 import type { AuditRow } from '../../store/operate/audit-log.ts'
 import { auditColumns, entryOf, findAuditEntry, listAuditEntries } from '../../store/operate/audit-log.ts'
 import type { CursorPage, CursorQuery } from '../page/keyset-page.ts'
@@ -52,13 +53,8 @@ function filtersOf({ resourceKind, resourceId, action, keyId, from, to }: AuditQ
   ]
 }
 
-/** A leap second matches the format, but JavaScript cannot represent it. */
-function timestampOf(field: string, text: string | undefined): Date | undefined {
-  if (text === undefined) return undefined
-  const timestamp = new Date(text)
-  if (Number.isNaN(timestamp.getTime())) throw invalidField(field, `${field} is not a valid timestamp`, text)
-  return timestamp
-}
+const timestampOf = (field: string, text: string | undefined): Date | undefined =>
+  text === undefined ? undefined : timestampParameter(field, text)
 
 /** Entries read at once: each may be a quarter of a megabyte. */
 const entriesPerPage = 100

@@ -5,6 +5,7 @@ import { idsOfMessages, jobIdOf, timestampOfId } from '../../domain/derived-id.t
 import type { Environment } from '../../domain/environment.ts'
 import { grouped } from '../../domain/grouped.ts'
 import type { Envelope } from '../../domain/messages/message.ts'
+import { nilId } from '../../domain/nil-id.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
 import type { SuppressionChannel } from '../../domain/people/suppression.ts'
 import { comparedAddress } from '../../domain/people/suppression.ts'
@@ -115,8 +116,6 @@ function preferenceLines({ id, preferences }: Person): Line[] {
 function listed(channel: SuppressionChannel, address: string | null) {
   return address === null ? [] : [{ channel, address: comparedAddress(channel, address) }]
 }
-
-const nilId = '00000000-0000-0000-0000-000000000000'
 
 async function topicPage(
   db: Sql,

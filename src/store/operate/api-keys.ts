@@ -3,9 +3,10 @@
 import type { Sql, Tx } from '../../db/sql.ts'
 import { prepared, sql } from '../../db/sql.ts'
 import type { Caller, Environment, Scope } from '../../domain/environment.ts'
+import { nilId } from '../../domain/nil-id.ts'
 import type { ApiKey } from '../../domain/operate/api-key.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
-import { isSealedOtherwise, nilId, resealed } from './sealed-columns.ts'
+import { isSealedOtherwise, resealed } from './sealed-columns.ts'
 
 export interface NewApiKey {
   readonly id: string
