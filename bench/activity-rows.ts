@@ -20,10 +20,10 @@ const channelOf = (workflow: number): 'in_app' | 'email' => (workflow % 2 === 0 
 
 export const ordinaryPeople = (rows: number): number => Math.ceil(rows / 2 / perOrdinaryPerson)
 /** When event `row` of so many came. */
-export const momentOfRow = (row: number, rows: number): Date => new Date(firstMs + Math.floor((row * spanMs) / rows))
+export const timestampOfRow = (row: number, rows: number): Date => new Date(firstMs + Math.floor((row * spanMs) / rows))
 /** The id of event `row`, which is its transactionId too. */
 export function eventIdOfRow(row: number, rows: number): string {
-  const time = momentOfRow(row, rows).getTime().toString(16).padStart(12, '0')
+  const time = timestampOfRow(row, rows).getTime().toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${row.toString(16).padStart(12, '0')}`
 }
 

@@ -20,7 +20,7 @@ export const inAppStep = {
   template: { type: 'in_app', content: 'Order {{ payload.order.id }} over {{ payload.order.total }} is on its way.' },
 }
 
-/** The number in the subject tells the sink which event it was. */
+/** The number in the subject reports the sink which event it was. */
 export const emailStep = {
   template: {
     type: 'email',

@@ -1,4 +1,5 @@
-// Questions for counts over 30 days in which 1,000,000 notifications were told: processor time of the database for each.
+// Questions for counts over 30 days in which 1,000,000 notifications were reported: processor time of the database for
+// each.
 import { readFile } from 'node:fs/promises'
 import type { Database } from '../src/db/connect.ts'
 import { connect } from '../src/db/connect.ts'
@@ -80,7 +81,7 @@ async function measure(db: Database, what: string, ask: Question): Promise<Measu
   return { what, value: `${ms.toFixed(1)} ms`, bar: `≤ ${barMs} ms`, met: ms <= barMs }
 }
 
-/** What the connection's own process has used so far; where the system does not tell, the time that passes. */
+/** What the connection's own process has used so far; where the system does not report, the time that passes. */
 async function processorMs(db: Database): Promise<number> {
   const row = await db.row<{ pid: number }>(sql`select pg_backend_pid() as pid`)
   const text = await readFile(`/proc/${row?.pid}/schedstat`, 'utf8').catch(() => undefined)

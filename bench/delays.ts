@@ -87,7 +87,7 @@ async function waitingDelays(db: Sql): Promise<number> {
   return row?.count ?? 0
 }
 
-/** Triggers delays that end in some seconds, and returns how long after its moment each message was made. */
+/** Triggers delays that end in some seconds, and returns how long after its time each message was made. */
 async function measureLateness(ask: Ask, db: Sql): Promise<number[]> {
   const from = Date.now() + dueWithinMs.from
   const step = (dueWithinMs.to - dueWithinMs.from) / dueDelays

@@ -1,4 +1,4 @@
-// One event to a topic of 1,000,000 subscribers: everybody is told once, in constant memory.
+// One event to a topic of 1,000,000 subscribers: everyone is notified once, in constant memory.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db, Sql } from '../src/db/sql.ts'
 import { sql } from '../src/db/sql.ts'

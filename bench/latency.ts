@@ -47,19 +47,19 @@ export async function benchLatency(): Promise<Measured[]> {
       ours.push(...serviceMs)
     }
     const ratio = median(ours) / median(theirs)
-    const told = (samples: readonly number[], share: number) => `${percentile(samples, share).toFixed(1)} ms`
+    const shown = (samples: readonly number[], share: number) => `${percentile(samples, share).toFixed(1)} ms`
     return [
-      { what: 'bare HTTP + insert + fetch, median', value: told(theirs, 0.5) },
-      { what: 'bare HTTP + insert + fetch, p99', value: told(theirs, 0.99) },
-      { what: `Posthorn, median of ${ours.length} at ${perSecond}/s`, value: told(ours, 0.5) },
-      { what: 'Posthorn, p99', value: told(ours, 0.99) },
-      { what: 'Posthorn, longest', value: told(ours, 1) },
+      { what: 'bare HTTP + insert + fetch, median', value: shown(theirs, 0.5) },
+      { what: 'bare HTTP + insert + fetch, p99', value: shown(theirs, 0.99) },
+      { what: `Posthorn, median of ${ours.length} at ${perSecond}/s`, value: shown(ours, 0.5) },
+      { what: 'Posthorn, p99', value: shown(ours, 0.99) },
+      { what: 'Posthorn, longest', value: shown(ours, 1) },
       { what: 'ratio of the medians', value: ratio.toFixed(2), bar: `≤ ${ratioBar}`, met: ratio <= ratioBar },
     ]
   })
 }
 
-/** Calls go out when their moment has come, whether or not earlier ones were answered. */
+/** Calls go out when their time has come, whether or not earlier ones were answered. */
 async function oneRound(port: number, sink: Sink): Promise<number[]> {
   const count = perSecond * secondsPerRound
   const callers = createCallers(port)

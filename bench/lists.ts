@@ -1,4 +1,5 @@
-// Page queries of subscribers and topics at 10,000 and 1,000,000 rows. The capped count runs apart and is told apart.
+// Page queries of subscribers and topics at 10,000 and 1,000,000 rows. The capped count runs apart and is
+// distinguished.
 import type { Database } from '../src/db/connect.ts'
 import type { Sql } from '../src/db/sql.ts'
 import type { Caller } from '../src/domain/environment.ts'

@@ -10,9 +10,9 @@ import {
   eventIdOfRow,
   fillActivity,
   hotPeople,
-  momentOfRow,
   ordinaryPeople,
   rareWorkflow,
+  timestampOfRow,
   workflowIdOf,
 } from './activity-rows.ts'
 import { comparePages, environment, type PageQuery, withSizes } from './page-times.ts'
@@ -53,8 +53,8 @@ const queries: Record<string, PageQuery> = {
   'events, page 20': (db) => events(db, { page: 20 }),
   'events, within a day': (db, row, rows) =>
     events(db, {
-      after: momentOfRow(row, rows).toISOString(),
-      before: new Date(momentOfRow(row, rows).getTime() + 86_400_000).toISOString(),
+      after: timestampOfRow(row, rows).toISOString(),
+      before: new Date(timestampOfRow(row, rows).getTime() + 86_400_000).toISOString(),
     }),
   'events, channel': (db) => events(db, { channels: ['email'] }),
   'events, workflow': (db, row) => events(db, { templates: [workflowIdOf(row % rareWorkflow)] }),

@@ -64,7 +64,7 @@ function listens(port: number): Promise<boolean> {
 }
 
 const wanted = join('bench', 'baseline', 'bullmq')
-/** Inside node_modules: no tool of ours looks there, and nobody who only runs the service downloads it. */
+/** Inside node_modules: no tool of ours looks there, and no one who only runs the service downloads it. */
 const installed = join('node_modules', '.posthorn-bench')
 
 /** Where BullMQ can be required from; undefined when it could not be installed. */

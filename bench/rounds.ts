@@ -1,4 +1,4 @@
-// Interleaved rounds of two sides: a machine that slows down slows both, and the median round tells the ratio.
+// Interleaved rounds of two sides: a machine that slows down slows both, and the median round reports the ratio.
 import type { Measured } from './statistics.ts'
 import { median } from './statistics.ts'
 

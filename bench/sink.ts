@@ -4,7 +4,7 @@ import type { Stage } from './stage.ts'
 
 export interface Sink {
   readonly port: number
-  /** What has arrived since it was last asked: number and moment of each. */
+  /** What has arrived since it was last asked: number and time of each. */
   take(): Promise<readonly [number: number, atMs: number][]>
   /** How many that are: to wait for them costs neither side's database anything. */
   count(): Promise<number>

@@ -13,11 +13,11 @@ export interface Stage {
   readonly connection: EmbeddedPostgres['connection']
   /** A few connections for looking on. */
   open(database?: string): Database
-  /** Another database, still empty, as a baseline's process is told of it. */
+  /** Another database, still empty, as passed to a baseline process. */
   otherDatabase(name: string): Promise<string>
   /** The built service, on its database. */
   startService(environment?: Record<string, string>, args?: readonly string[]): Promise<Process>
-  /** A program of bench/, told of its database by BENCH_CONNECTION. */
+  /** A program of bench/, reported of its database by BENCH_CONNECTION. */
   startProgram(file: string, environment?: Record<string, string>): Promise<Process>
 }
 

@@ -8,7 +8,7 @@ const graceMs = 40_000
 /** How long processes that a finished child left behind may take to end after SIGTERM. */
 const leftoverGraceMs = 5_000
 /** How long to wait for the last of the output, or for killed processes to be reaped; either may never come. */
-const lastMomentMs = 1_000
+const lastTimestampMs = 1_000
 /** Ctrl-C under npm arrives twice, from the terminal and from npm; only a later one means "at once". */
 const sameSignalMs = 1_000
 const pollMs = 25
@@ -85,7 +85,7 @@ export async function runQuietly(command, args, options) {
   }
   const closed = new Promise((resolve) => child.once('close', resolve))
   const result = await ended
-  if (result.error === undefined) await within(lastMomentMs, closed)
+  if (result.error === undefined) await within(lastTimestampMs, closed)
   if (interruptedBy !== undefined) throw new Interrupted(interruptedBy)
   return { ...result, output }
 }
@@ -179,7 +179,7 @@ async function endLeftovers(pid) {
   if (gone) return
   signalGroup(pid, 'SIGKILL')
   // Bounded: where nobody reaps orphans (a container whose first process does not), a zombie stays for ever.
-  await groupEnds(pid, lastMomentMs)
+  await groupEnds(pid, lastTimestampMs)
 }
 
 async function groupEnds(pid, timeoutMs) {

@@ -144,7 +144,7 @@ async function install(root, run, say) {
   if (result.code !== 0) {
     throw new SetupProblem(
       `${result.output.trimEnd()}\n\nInstalling the dependencies failed: npm ci ended with ${result.signal ?? `code ${result.code}`}; ` +
-        `what it said is above.\nThe command by hand, in ${root}: npm ${args.join(' ')}`,
+        `what it said is above.\nTo run it manually, in ${root}: npm ${args.join(' ')}`,
     )
   }
   writeStamp(root, stamp)
@@ -189,7 +189,7 @@ function packagesOf(text) {
     return JSON.parse(text).packages ?? {}
   } catch (error) {
     throw new SetupProblem(
-      `A lock file of npm is damaged (${error.message}); remove node_modules, mend package-lock.json.`,
+      `A lock file of npm is damaged (${error.message}); remove node_modules and fix package-lock.json.`,
     )
   }
 }

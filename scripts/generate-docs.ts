@@ -41,9 +41,9 @@ function configurationPage(): string {
 
 Generated from src/config.ts.
 
-Every setting is an environment variable; an empty one counts as not set. A value that is no good stops the start with a
-sentence about each mistake. Keep what is marked as secret out of files that others can read: each of them can also be given
-as a file, whose path stands in the variable with \`_FILE\` at its end (\`POSTHORN_API_KEY_FILE=/run/secrets/api-key\`).
+Every setting is an environment variable; an empty one counts as not set. An invalid value stops the start with a
+message about each error. Keep secrets out of files that others can read: each secret can also be given
+as a file, whose path is in the variable with the suffix \`_FILE\` (\`POSTHORN_API_KEY_FILE=/run/secrets/api-key\`).
 
 ${table(['Variable', 'Default', 'Meaning'], rows)}`
 }

@@ -8,8 +8,8 @@ import { table } from './markdown-table.ts'
 
 const sources: Readonly<Record<Evidence['source'], string>> = {
   vendor: 'vendor’s documentation',
-  partly: 'partly vendor’s documentation',
-  others: 'only others’ code',
+  partly: 'partly the vendor’s documentation',
+  others: 'third-party code only',
   ours: 'our own',
 }
 
@@ -30,22 +30,22 @@ export function providersPage(): string {
 Generated from src/providers/registry.ts: ${providers.length} providers.
 
 An integration is an account at one of these. An active one must have every required credential; with \`check: true\`
-the provider itself is asked whether the account is good, where "Can be checked" says yes. A secret is sealed at rest and
+the credentials are verified with the provider, if "Can be checked" says yes. Secrets are encrypted at rest and
 shown to keys with the scope \`full\` only.
 
-"Many at once" is how many messages go in one request. "Verified against" says where our knowledge of the wire comes from;
-no provider was tried with a real account in the project’s own tests, which hold each to the requests under
+"Many at once" is how many messages one request can contain. "Verified against" is the source of what Posthorn knows about the API;
+the project’s own tests use no real accounts, but compare each request with those under
 \`test/providers/golden\`.
 
 **Delivery receipts.** Set \`configurations.inboundWebhookEnabled\` of the integration, and let the vendor call
 \`<base URL>/v1/webhooks/{environmentId}/{integrationId}\`. "signed": the vendor’s own signature is checked, with
-\`configurations.inboundWebhookSigningKey\` or the credential named below. "key": the vendor signs nothing, so the call must
-carry that key as a Bearer token, as user name or password of Basic authentication, or as \`?token=\` of the address.
-"asked": the vendor is asked by the service itself. What cannot be verified is answered with 401 and changes nothing.
+\`configurations.inboundWebhookSigningKey\` or the credential named below. "key": the vendor does not sign its requests, so they must
+carry that key as a Bearer token, as user name or password of Basic authentication, or as \`?token=\` in the URL.
+"asked": the service polls the vendor. A request that cannot be verified is rejected with 401 and changes nothing.
 
-**Answers to e-mails.** Where "Receipts" says "+ replies", the vendor’s inbound hook may be led to the same address. With
+**Replies to e-mails.** If "Receipts" says "+ replies", the vendor’s inbound webhook can use the same URL. With
 \`configurations.inboundParseDomain\` set to the domain whose mail it receives, e-mails of steps with an active
-\`replyCallback\` ask for answers there, and each answer is handed to the callback’s address as a signed call.
+\`replyCallback\` have a reply-to address there, and each reply is forwarded to the callback URL as a signed request.
 
 ${table(['Channel', 'Provider', '`providerId`', 'Can be checked', 'Many at once', 'Receipts', 'Verified against'], rows)}
 ${providers.map(providerSection).join('\n')}`
@@ -66,7 +66,7 @@ function providerSection(provider: Provider): string {
   const facts = [
     provider.features === undefined ? '' : `Carries: ${provider.features.join(', ')}.`,
     limitsOf(provider.limits ?? {}),
-    provider.idempotent === true ? 'A repeat is told by a key: it is never sent twice.' : '',
+    provider.idempotent === true ? 'Repeats are detected by a key: a message is never sent twice.' : '',
     provider.receipts === undefined ? '' : `Receipts: ${provider.receipts.setUp}`,
     provider.replies === undefined ? '' : `Replies: ${provider.replies.setUp}`,
     unsure === undefined ? '' : `Unsure: ${unsure}`,
@@ -83,15 +83,15 @@ function limitsOf({
   requestBytesMax,
   perSecond,
 }: Limits): string {
-  const told = [
+  const facts = [
     contentCharactersMax && `${contentCharactersMax} characters`,
     segmentsMax && `${segmentsMax} SMS segments`,
     recipientsMax && `${recipientsMax} recipients`,
     messageBytesMax && `${messageBytesMax} bytes of texts and files`,
     requestBytesMax && `${requestBytesMax} bytes of request`,
-    perSecond && `about ${perSecond} requests a second`,
+    perSecond && `about ${perSecond} requests per second`,
   ].filter(Boolean)
-  return told.length === 0 ? '' : `At the most: ${told.join(', ')}.`
+  return facts.length === 0 ? '' : `Limits: ${facts.join(', ')}.`
 }
 
 function credentialsOf(provider: Provider): string {

@@ -20,7 +20,7 @@ export async function withLock(path, { waitMs, say }, work) {
 
 async function acquire(path, waitMs, say) {
   const deadlineAt = Date.now() + waitMs
-  let told = false
+  let announced = false
   while (!create(path)) {
     const holder = read(path)
     if (holder === undefined) continue
@@ -34,8 +34,8 @@ async function acquire(path, waitMs, say) {
           `If none is running, remove ${path} and try again.`,
       )
     }
-    if (!told) say(`Waiting for process ${holder || '?'}, which is installing or building …`)
-    told = true
+    if (!announced) say(`Waiting for process ${holder || '?'}, which is installing or building …`)
+    announced = true
     await sleep(pollMs)
   }
 }

@@ -16,7 +16,7 @@ export interface Facts {
   readonly inApp: ReadonlyMap<string, number>
   readonly digests: readonly DigestMessage[]
   readonly receipts: readonly Receipt[]
-  /** Receipt ids, and how many attempts of unknown outcome the API tells of; those without any are absent. */
+  /** Receipt ids, and how many attempts of unknown outcome the API reports; those without any are absent. */
   readonly marks: ReadonlyMap<string, number>
   /** SMS that were skipped, visibly, because the outcome of an attempt was unknown. */
   readonly leftAlone: ReadonlySet<string>
@@ -51,7 +51,7 @@ export async function withClient<Result>(
   }
 }
 
-/** Tasks that come again for ever, such as sweeps, lie further ahead than this. */
+/** Tasks that come again forever, such as sweeps, lie further ahead than this. */
 const taskHorizon = '1 minute'
 
 export async function countUnfinished(client: pg.Client): Promise<Unfinished> {

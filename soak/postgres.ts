@@ -74,7 +74,7 @@ export class PostgresServer {
     await withClient({ ...this.connection, database: 'postgres' }, (client) => client.query('create database posthorn'))
   }
 
-  /** Resolves once it answers. Backends of a killed server may hold its memory for a moment: then it is tried again. */
+  /** Resolves once it answers. Backends of a killed server may hold its memory briefly: then it is tried again. */
   async start(): Promise<void> {
     const deadline = Date.now() + startMaxMs
     while (Date.now() < deadline) {

@@ -1,7 +1,7 @@
 // The prose of docs/reliability.md.
 
 export const introduction = `Posthorn promises that what it acknowledged is delivered: after a crash, a lost database, a slow provider. This page
-says how often that was tried, and what came of it. Every figure comes from \`npm run soak\`, and every run can be repeated
+says how often that was tested, with what result. Every figure comes from \`npm run soak\`, and every run can be repeated
 by its seed, as far as load and faults go.
 
 The goal is 0 in every column but one: an e-mail may arrive twice when a fault falls into the middle of a call to its
@@ -11,10 +11,10 @@ mark counts as a failure.`
 export const howItIsMeasured = `- The built service is started as an operator starts it, and killed with SIGKILL. Everything is seen from the outside.
 - **The ledger.** A trigger that is answered with 201 is written to a file and synced to disk before it counts. A call whose
   answer was lost is repeated with the same \`transactionId\` until it is acknowledged; that must not double anything.
-- **The load** is drawn from the seed: in-app messages, e-mail through an HTTP provider that takes one message per call,
-  through one that takes many, and by SMTP, SMS, digests, delays, cancelled events, topics of 500 and of 40 subscribers, in
+- **The load** is drawn from the seed: in-app messages, e-mail through an HTTP provider that accepts one message per call,
+  through one that accepts many, and by SMTP, SMS, digests, delays, cancelled events, topics of 500 and of 40 subscribers, in
   two environments, in single and in bulk calls. It is spread over the faults.
-- **The providers** are sinks in a process of their own, which is never killed. They count every message that arrived
+- **The providers** are sinks in a separate process, which is never killed. They count every message that arrived
   complete, by a marker in its text, and take between 5 ms and 2.5 s to answer.
 - **A fault** follows the one before it after two to four seconds, counted from the start of the killed process. Where the
   start takes longer than that, it follows 0.2 to 1.5 s after \`/ready\`.
@@ -22,7 +22,7 @@ export const howItIsMeasured = `- The built service is started as an operator st
   recipient, every in-app message exactly once, every e-mail at least once, every event of a digest in exactly one digest,
   no failed job, nothing buried. It compares the ledger with the rows of the database, with what the sinks counted and,
   for a sample, with the answers of the API.
-- **The harness is tried as well.** After every scene the facts are made wrong on purpose: a message taken out of a sink's
+- **The harness is tested as well.** After every scene the facts are falsified on purpose: a message removed from a sink's
   record must be reported as lost, a second copy as doubled. A run whose harness overlooks one of them ends with an error.
 - **Recovery.** Owed at a fault is every e-mail (and SMS that may be repeated) that was acknowledged and due and had not
   arrived. The first column is the time until one of them arrives, the second until all have, measured at every eighth

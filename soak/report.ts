@@ -25,7 +25,7 @@ export async function writeReport(all: readonly Run[], allBuilds: boolean): Prom
     introduction,
     '## What was tried, and what was lost',
     lossTable(merged),
-    '## How soon work goes on',
+    '## How soon work resumes',
     recoveryTable(merged),
     '## The scenes',
     merged

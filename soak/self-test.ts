@@ -57,7 +57,7 @@ function expectOneMore(ledger: readonly LedgerEntry[], facts: Facts, verdict: Ve
   }
 }
 
-/** Whether a digest's event is owed, and was told of exactly once by either channel. */
+/** Whether a digest's event is owed, and was reported of exactly once by either channel. */
 function isWhole(ledger: readonly LedgerEntry[], facts: Facts, marker: string): boolean {
   const event = ledger.find((entry) => entry.type === 'event' && entry.marker === marker)
   if (event === undefined) return false

@@ -38,7 +38,7 @@ export class Stage {
   endedAlone = 0
   /** What a scene wants to be said of its result. */
   readonly remarks: string[] = []
-  /** Set where the scene broke off: its data may tell why. */
+  /** Set where the scene broke off: its data may show why. */
   keeps = false
   private readonly closers: (() => Promise<unknown> | unknown)[] = []
 
@@ -130,7 +130,7 @@ export class Stage {
   /**
    * A life of nodes that were just killed: started, and left to the next fault. That comes after the interval, counted
    * from the start; where the start itself takes longer, soon after /ready, so that every life has some work to lose. A
-   * calm life is left until all that was owed has arrived. `othersAreUp`: work goes on before they are back.
+   * calm life is left until all that was owed has arrived. `othersAreUp`: work continues before they are back.
    */
   async live(nodes: readonly ServiceNode[], othersAreUp = false): Promise<void> {
     const startedAt = Date.now()

@@ -72,7 +72,7 @@ function doubtful(ledger: readonly LedgerEntry[], receipts: Facts['receipts']): 
 /** How many events are looked up one by one. */
 const sampled = 200
 
-/** The rows say what happened; a client must be told the same. */
+/** The rows say what happened; a client must be reported the same. */
 async function compareWithApi(stage: Stage, ledger: readonly LedgerEntry[], facts: Facts): Promise<void> {
   const events = ledger.filter((entry) => entry.type === 'event')
   const every = Math.max(1, Math.floor(events.length / sampled))

@@ -24,7 +24,7 @@ const wait = (type: 'digest' | 'delay', seconds: number) => ({
   metadata: { type: 'regular', amount: seconds, unit: 'seconds' },
 })
 
-/** The first event names the message; the list says which events it tells of. */
+/** The first event names the message; the list says which events it reports of. */
 const digestMark = 'soak:{{ step.events[0].m }}:{{ subscriber.subscriberId }}:digest'
 const digestList = '{% for event in step.events %}[{{ event.m }}]{% endfor %}'
 
@@ -51,7 +51,7 @@ const owes = (owed: Partial<Owed>): Owed => ({ inApp: 0, mails: [], sms: [], aft
 export const workflows: Readonly<Record<string, SoakWorkflow>> = {
   'soak-in-app': { steps: [inApp('bell')], owed: owes({ inApp: 1 }) },
   'soak-mail': { steps: [inApp('bell'), email('mail')], owed: owes({ inApp: 1, mails: ['mail'] }) },
-  // The step after the SMS shows that the run goes on when the SMS is skipped.
+  // The step after the SMS shows that the run continues when the SMS is skipped.
   'soak-sms': { steps: [sms('sms'), inApp('bell')], owed: owes({ inApp: 1, sms: ['sms'] }) },
   'soak-delay': {
     steps: [inApp('before'), wait('delay', delaySeconds), inApp('after'), email('late')],

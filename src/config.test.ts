@@ -61,7 +61,7 @@ test('good values are read', () => {
   assert.equal(config.rateLimit, 'off')
 })
 
-test('an entry that opens every port to everybody is warned of, one with a scheme is not', () => {
+test('an entry that opens every port to everyone is warned of, one with a scheme is not', () => {
   const warningsOf = (allow: string) => readConfig({ POSTHORN_OUTBOUND_ALLOW: allow }).warnings
   assert.match(warningsOf('10.1.0.0/16')[0] ?? '', /opens every port of 10\.1\.0\.0\/16/)
   assert.deepEqual(warningsOf('https://10.1.0.0/16,accounts+relay.internal'), [])
@@ -108,7 +108,7 @@ test('proxies are read by both of their names, and the password of a bad one is 
   assert.doesNotMatch(mistakesOf({ HTTPS_PROXY: 'ftp://me:very-secret@proxy' }).join(), /very-secret/)
 })
 
-test('a node does everything unless it is told its part', () => {
+test('a node does everything unless it is reported its part', () => {
   assert.equal(readConfig({}).config.role, 'all')
   for (const role of ['api', 'worker', 'all']) assert.equal(readConfig({ POSTHORN_ROLE: role }).config.role, role)
 })
@@ -270,7 +270,7 @@ test('a setting that can be wrong has bad values in this test', () => {
   )
 })
 
-test('all mistakes are told at once, and no secret is repeated', () => {
+test('all mistakes are reported at once, and no secret is repeated', () => {
   const secret = 'hush hush hush hush'
   const mistakes = mistakesOf({
     PORT: 'x',
@@ -339,16 +339,16 @@ test('a file that is not there, is empty or stands beside the value is a mistake
   const mistake = (environment: Environment): string => mistakesOf(environment).join()
   assert.match(
     mistake({ POSTHORN_API_KEY_FILE: '/nowhere/key' }),
-    /POSTHORN_API_KEY names a file that cannot be read \(ENOENT\)/,
+    /POSTHORN_API_KEY refers to a file that cannot be read \(ENOENT\)/,
   )
   assert.match(mistake({ POSTHORN_API_KEY_FILE: '/dev/null' }), /is empty/)
   const both = { POSTHORN_API_KEY: 'a-key-that-is-long-enough', POSTHORN_API_KEY_FILE: '/dev/null' }
-  assert.match(mistake(both), /must not be set beside POSTHORN_API_KEY_FILE/)
+  assert.match(mistake(both), /must not be set together with POSTHORN_API_KEY_FILE/)
   for (const { variable, secret } of Object.values(settings)) {
     if (secret !== true) continue
     const file = `${variable}_FILE`
-    const told = `${variable} must not be set beside ${file}`
-    assert.ok(mistakesOf({ [variable]: 'whatever', [file]: '/dev/null' }).includes(told), variable)
+    const expected = `${variable} must not be set together with ${file}`
+    assert.ok(mistakesOf({ [variable]: 'whatever', [file]: '/dev/null' }).includes(expected), variable)
   }
   // What is no secret has no such form.
   assert.match(readConfig({ POSTHORN_ROLE_FILE: '/dev/null' }).warnings[0] ?? '', /POSTHORN_ROLE_FILE is not a setting/)

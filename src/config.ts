@@ -80,7 +80,7 @@ export const settings: Settings = {
   role: {
     variable: 'POSTHORN_ROLE',
     meaning:
-      'What this node does: `api` answers requests, `worker` sends, `all` does both. `posthorn start --role` wins over it.',
+      'What this node does: `api` serves requests, `worker` sends, `all` does both. `posthorn start --role` takes precedence.',
     shownDefault: 'all',
     defaultValue: 'all',
     read: oneOf(...roles),
@@ -88,7 +88,7 @@ export const settings: Settings = {
   ...processSettings,
   port: {
     variable: 'PORT',
-    meaning: 'The TCP port to listen on; 0 takes a free one.',
+    meaning: 'The TCP port to listen on; 0 selects a free port.',
     shownDefault: '3000',
     defaultValue: 3000,
     read: wholeNumber(0, 65_535),
@@ -103,7 +103,7 @@ export const settings: Settings = {
   baseUrl: {
     variable: 'POSTHORN_BASE_URL',
     meaning:
-      'The address under which callers reach the service; written into the OpenAPI document. With `https` (or for `localhost`) e-mails carry links to unsubscribe, which begin with it.',
+      'The public URL of the service, used in the OpenAPI document. With `https` (or for `localhost`), e-mails contain unsubscribe links that begin with it.',
     shownDefault: 'none',
     defaultValue: undefined,
     read: webAddress,
@@ -111,7 +111,7 @@ export const settings: Settings = {
   serviceUrl: {
     variable: 'POSTHORN_URL',
     meaning:
-      'Where commands such as `posthorn tail` find the running service; they show it the key of POSTHORN_API_KEY. `--url` wins over it.',
+      'The URL of the running service for commands such as `posthorn tail`; they authenticate with POSTHORN_API_KEY. `--url` takes precedence.',
     shownDefault: '`http://localhost:` and PORT',
     defaultValue: undefined,
     read: webAddress,
@@ -119,7 +119,7 @@ export const settings: Settings = {
   ...databaseSettings,
   dataDirectory: {
     variable: 'POSTHORN_DATA_DIR',
-    meaning: 'Where the embedded database and the encryption key file live.',
+    meaning: 'The directory of the embedded database and the encryption key file.',
     shownDefault: '.posthorn',
     defaultValue: '.posthorn',
     read: text,
@@ -127,7 +127,7 @@ export const settings: Settings = {
   stateHome: {
     variable: 'XDG_STATE_HOME',
     meaning:
-      'Where the embedded database goes (in `posthorn`) when its user cannot enter the data directory, as below a home that only root may enter.',
+      'The directory for the embedded database (in `posthorn`) if its user cannot enter the data directory, for example inside a home directory that only root can enter.',
     shownDefault: '/var/lib',
     defaultValue: undefined,
     read: text,
@@ -135,15 +135,15 @@ export const settings: Settings = {
   apiKeys: {
     variable: 'POSTHORN_API_KEY',
     meaning:
-      'Fixes the API key of the Development environment: 16 to 255 visible ASCII characters. During a rotation it may hold two keys, separated by white space: both work. Without it the first start makes one and shows it once.',
-    shownDefault: 'made at first start',
+      'Sets the API key of the Development environment: 16 to 255 visible ASCII characters. During a rotation it may contain two keys, separated by white space: both work. Without it, the first start generates a key and shows it once.',
+    shownDefault: 'generated at the first start',
     secret: true,
     defaultValue: [],
     read: apiKeys,
   },
   productionApiKeys: {
     variable: 'POSTHORN_API_KEY_2',
-    meaning: 'Fixes an API key of the Production environment, as POSTHORN_API_KEY does for Development.',
+    meaning: 'Sets an API key of the Production environment, as POSTHORN_API_KEY does for Development.',
     shownDefault: 'none',
     secret: true,
     defaultValue: [],
@@ -152,15 +152,15 @@ export const settings: Settings = {
   encryptionKey: {
     variable: 'POSTHORN_ENCRYPTION_KEY',
     meaning:
-      'The key that seals credentials at rest: 32 random bytes in base64 or hex. Required when several nodes share one database.',
-    shownDefault: 'made at first start, in `encryption.key` of the data directory',
+      'The key that encrypts credentials at rest: 32 random bytes in base64 or hex. Required if several nodes share one database.',
+    shownDefault: 'generated at the first start, in `encryption.key` of the data directory',
     secret: true,
     defaultValue: undefined,
     read: encryptionKey,
   },
   previousEncryptionKey: {
     variable: 'POSTHORN_ENCRYPTION_KEY_PREVIOUS',
-    meaning: 'The key before, while `posthorn reseal` moves everything to the new one.',
+    meaning: 'The previous key, while `posthorn reseal` re-encrypts everything with the new one.',
     shownDefault: 'none',
     secret: true,
     defaultValue: undefined,
@@ -176,28 +176,29 @@ export const settings: Settings = {
   rateLimitTriggerPerSecond: {
     variable: 'POSTHORN_RATE_LIMIT_TRIGGER',
     meaning:
-      'Tokens a second for triggering events, in each environment. A bulk call costs 100, and a body one more for every 8 KiB beyond the first 64.',
+      'Tokens per second for triggering events, per environment. A bulk request costs 100, and each 8 KiB of the body beyond the first 64 KiB costs one more.',
     shownDefault: '6000',
     defaultValue: 6_000,
     read: wholeNumber(1, 1_000_000),
   },
   rateLimitConfigurationPerSecond: {
     variable: 'POSTHORN_RATE_LIMIT_CONFIGURATION',
-    meaning: 'Tokens a second for subscribers, topics and tenants, in each environment.',
+    meaning: 'Tokens per second for subscribers, topics and tenants, per environment.',
     shownDefault: '2000',
     defaultValue: 2_000,
     read: wholeNumber(1, 1_000_000),
   },
   rateLimitGlobalPerSecond: {
     variable: 'POSTHORN_RATE_LIMIT_GLOBAL',
-    meaning: 'Tokens a second for everything else, in each environment.',
+    meaning: 'Tokens per second for everything else, per environment.',
     shownDefault: '3000',
     defaultValue: 3_000,
     read: wholeNumber(1, 1_000_000),
   },
   rateLimitInboxPerSecond: {
     variable: 'POSTHORN_RATE_LIMIT_INBOX',
-    meaning: 'Calls a second that one subscriber’s inbox may make of each node; five seconds’ worth at once.',
+    meaning:
+      'Requests per second that the inbox of one subscriber may send to each node; bursts of five times as many are allowed.',
     shownDefault: '20',
     defaultValue: 20,
     read: wholeNumber(1, 1_000_000),
@@ -205,7 +206,7 @@ export const settings: Settings = {
   outboundAllow: {
     variable: 'POSTHORN_OUTBOUND_ALLOW',
     meaning:
-      'Private addresses that outbound calls may reach all the same, separated by commas: a scheme, a host name, an address or a network, and a port (`https://10.1.2.3:8443`, `http://10.1.0.0/16:8080`, `smtp://mail.internal:25`). With `accounts+` before it, an entry is for addresses of accounts and workflows alone, not for those that subscribers or events choose. Without a scheme, an entry opens every port, to everybody; the service warns of it when it starts.',
+      'Private addresses that outbound requests may reach, separated by commas: a scheme, a host name, an address or a network, and a port (`https://10.1.2.3:8443`, `http://10.1.0.0/16:8080`, `smtp://mail.internal:25`). With the prefix `accounts+`, an entry applies only to URLs of integrations and workflows, not to URLs from subscribers or events. Without a scheme, an entry opens every port to all of them; the service logs a warning about it at startup.',
     shownDefault: 'none',
     defaultValue: [],
     read: outboundAllow,
@@ -214,7 +215,7 @@ export const settings: Settings = {
   providersDirectory: {
     variable: 'POSTHORN_PROVIDERS_DIR',
     meaning:
-      'A folder with providers of your own: every `.mjs` file in it is loaded at the start, as CONTRIBUTING.md describes. What such a file does, the service does: keep the folder closed to others.',
+      'A folder with your own providers: every `.mjs` file in it is loaded at startup, as CONTRIBUTING.md describes. These files run with the permissions of the service, so only trusted users may write to the folder.',
     shownDefault: 'none',
     defaultValue: undefined,
     read: text,
@@ -223,7 +224,7 @@ export const settings: Settings = {
     variable: 'HTTPS_PROXY',
     otherName: 'https_proxy',
     meaning:
-      'The proxy for calls to https addresses, also as `https_proxy`: `http://user:password@proxy.example.com:3128`, or `https://` for TLS to the proxy itself. Mail by SMTP does not go by it.',
+      'The proxy for requests to https URLs, also as `https_proxy`: `http://user:password@proxy.example.com:3128`, or `https://` for TLS to the proxy itself. SMTP does not use it.',
     shownDefault: 'none',
     secret: true,
     defaultValue: undefined,
@@ -232,7 +233,7 @@ export const settings: Settings = {
   httpProxy: {
     variable: 'HTTP_PROXY',
     otherName: 'http_proxy',
-    meaning: 'The proxy for calls to http addresses, also as `http_proxy`; written as HTTPS_PROXY is.',
+    meaning: 'The proxy for requests to http URLs, also as `http_proxy`; same format as HTTPS_PROXY.',
     shownDefault: 'none',
     secret: true,
     defaultValue: undefined,
@@ -242,7 +243,7 @@ export const settings: Settings = {
     variable: 'NO_PROXY',
     otherName: 'no_proxy',
     meaning:
-      'What is called without a proxy, also as `no_proxy`, separated by commas: hosts (with all below them), `.suffixes`, addresses, networks (`10.1.0.0/16`), each with a `:port` if only that is meant; `*` for everything. The machine itself never needs naming.',
+      'Destinations that bypass the proxy, also as `no_proxy`, separated by commas: hosts (including subdomains), `.suffixes`, addresses, networks (`10.1.0.0/16`), each optionally with a `:port`; `*` for everything. The machine itself is always included.',
     shownDefault: 'none',
     defaultValue: [],
     read: noProxy,
@@ -250,7 +251,7 @@ export const settings: Settings = {
   proxyTarget: {
     variable: 'POSTHORN_PROXY_TARGET',
     meaning:
-      'What the proxy is asked to connect to: `address`, the one that was resolved and checked here, or `name`, for proxies that let calls through by their names; their DNS must then be one you trust.',
+      'What the proxy connects to: `address`, which Posthorn resolved and checked, or `name`, for proxies that filter by host name; the DNS of the proxy must then be trusted.',
     shownDefault: 'address',
     defaultValue: 'address',
     read: oneOf('address', 'name'),
@@ -258,14 +259,14 @@ export const settings: Settings = {
   caFiles: {
     variable: 'POSTHORN_CA_FILE',
     meaning:
-      'Files with certificates (PEM) of authorities that outbound calls trust beside the usual ones and those of NODE_EXTRA_CA_CERTS, separated by commas.',
+      'Files with certificates (PEM) of additional certificate authorities that outbound requests trust, separated by commas; NODE_EXTRA_CA_CERTS applies as well.',
     shownDefault: 'none',
     defaultValue: [],
     read: files,
   },
   nodeCaFiles: {
     variable: 'NODE_EXTRA_CA_CERTS',
-    meaning: 'Node’s own variable for one such file, for everything that speaks TLS. Mail by SMTP knows no other.',
+    meaning: 'The variable of Node.js for one such file, for all TLS connections. SMTP uses only this one.',
     shownDefault: 'none',
     defaultValue: [],
     read: (value) => [value],
@@ -273,8 +274,8 @@ export const settings: Settings = {
   smtp: {
     variable: 'POSTHORN_SMTP_URL',
     meaning:
-      'A mail server through which the built-in e-mail is sent instead of kept: `smtp://user:password@host:587?from=hello@example.com`, `smtps://` for TLS from the start. Parameters: `from` (required), `senderName`, `requireTls`, `ignoreTls`, `rejectUnauthorized=false`.',
-    shownDefault: 'none: built-in e-mail is kept, not sent',
+      'A mail server that sends the built-in e-mail instead of capturing it: `smtp://user:password@host:587?from=hello@example.com`, `smtps://` for TLS from the start. Parameters: `from` (required), `senderName`, `requireTls`, `ignoreTls`, `rejectUnauthorized=false`.',
+    shownDefault: 'none: built-in e-mail is captured, not sent',
     secret: true,
     defaultValue: undefined,
     read: smtpUrl,
@@ -282,7 +283,7 @@ export const settings: Settings = {
   vendor: {
     variable: 'POSTHORN_VENDOR',
     meaning:
-      'How the built-in provider ids are written in answers: `platform` as the interface says, `novu` for clients with closed enums. Both are accepted in requests.',
+      'How the ids of the built-in providers appear in responses: `platform` by default, `novu` for clients with closed enums. Both are accepted in requests.',
     shownDefault: 'platform',
     defaultValue: 'platform',
     read: oneOf('platform', 'novu'),
@@ -290,21 +291,21 @@ export const settings: Settings = {
   retentionDays: {
     variable: 'POSTHORN_RETENTION_DAYS',
     meaning:
-      'How many days events, notifications, steps and messages are kept, by the month of the event: a month goes as a whole once all of it is older, unless a step of it is still to run. `off` keeps everything. See `posthorn retention --dry-run`.',
+      'How many days events, notifications, steps and messages are kept, by the month of the event: a month is dropped once all of it is older, unless one of its steps still has to run. `off` keeps everything. See `posthorn retention --dry-run`.',
     shownDefault: '90',
     defaultValue: 90,
     read: orOff(wholeNumber(1, 36_500)),
   },
   corsOrigins: {
     variable: 'POSTHORN_CORS_ORIGINS',
-    meaning: 'Web origins that may call the API from a browser, separated by commas; `*` for any.',
+    meaning: 'Web origins that may call the API from a browser, separated by commas; `*` allows any.',
     shownDefault: 'none',
     defaultValue: [],
     read: webOrigins,
   },
   logLevel: {
     variable: 'POSTHORN_LOG_LEVEL',
-    meaning: 'The least serious level that is logged: `debug`, `info`, `warn`, `error` or `silent`.',
+    meaning: 'The lowest level that is logged: `debug`, `info`, `warn`, `error` or `silent`.',
     shownDefault: 'info',
     defaultValue: 'info',
     read: oneOf('debug', 'info', 'warn', 'error', 'silent'),
@@ -324,7 +325,7 @@ export class ConfigError extends Error {
   readonly mistakes: readonly string[]
 
   constructor(mistakes: readonly string[]) {
-    super(`The configuration has mistakes:\n${mistakes.map((mistake) => `  - ${mistake}`).join('\n')}`)
+    super(`The configuration is invalid:\n${mistakes.map((mistake) => `  - ${mistake}`).join('\n')}`)
     this.name = 'ConfigError'
     this.mistakes = mistakes
   }
@@ -347,7 +348,7 @@ export function readConfig(environment: Environment): { config: Config; warnings
     }
   }
   if (hasShared(values['apiKeys'], values['productionApiKeys'])) {
-    mistakes.push('POSTHORN_API_KEY_2 must differ from POSTHORN_API_KEY: a key opens one environment')
+    mistakes.push('POSTHORN_API_KEY_2 must differ from POSTHORN_API_KEY: a key belongs to one environment')
   }
   // Only where each is right by itself: one mistake is not named twice.
   if (mistakes.length === 0) {
@@ -373,7 +374,7 @@ function givenText(setting: Setting<unknown>, environment: Environment): string 
   const given = environment[variable] || environment[otherName] || undefined
   const path = secret === true ? environment[fileVariable(variable)] : undefined
   if (path === undefined || path === '') return given
-  if (given !== undefined) throw new Error(`must not be set beside ${fileVariable(variable)}`)
+  if (given !== undefined) throw new Error(`must not be set together with ${fileVariable(variable)}`)
   return secretIn(path)
 }
 

@@ -71,8 +71,8 @@ export async function inTurns(
     if (round === 0) return
     const kept = results.get(contender.name)
     for (const [id, value] of Object.entries(numbers)) kept?.set(id, [...(kept.get(id) ?? []), value])
-    const told = Object.entries(numbers).map(([id, value]) => `${id} ${value.toFixed(2)}`)
-    process.stderr.write(`  round ${round}, ${contender.name}: ${told.join(', ')}\n`)
+    const parts = Object.entries(numbers).map(([id, value]) => `${id} ${value.toFixed(2)}`)
+    process.stderr.write(`  round ${round}, ${contender.name}: ${parts.join(', ')}\n`)
   }
   const inRounds = workloads.filter(({ last }) => last !== true)
   for (let round = 0; round <= rounds; round += 1) {

@@ -75,7 +75,7 @@ const slowForMs = [4_000, 12_000] as const
 
 export const slowDatabase: Scene = {
   name: 'slow-database',
-  what: 'Two nodes; for seconds at a time every answer of the database takes up to five seconds.',
+  what: 'Two nodes; for seconds at a time every response of the database takes up to five seconds.',
   kills: 8,
   nodesStayUp: true,
   prepare: behindDatabaseProxy,

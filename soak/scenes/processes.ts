@@ -8,7 +8,7 @@ import type { Scene } from '../scene.ts'
 import type { Stage } from '../stage.ts'
 
 const processes = 2
-/** One in so many faults is the parent's death, and with it everybody's. */
+/** One in so many faults is the parent's death, and with it everyone's. */
 const parentShare = 0.2
 const lookEveryMs = 20
 const childBackMs = 90_000

@@ -32,7 +32,7 @@ export const providerSlow: Scene = {
 
 export const providerFaults: Scene = {
   name: 'provider-faults',
-  what: 'One node; the providers answer 503 and cut connections, hang, or answer nonsense, having taken the message or not.',
+  what: 'One node; the providers respond 503, cut connections, hang, or return nonsense, whether or not they accepted the message.',
   ...{ kills: 6, events: 1_000, settleMs: untilRepeatsMs },
   prepare: prepareOneNode,
   faults: (stage) => misbehave(stage, ['flapping', 'hanging', 'garbage']),

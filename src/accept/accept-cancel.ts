@@ -48,7 +48,7 @@ export async function cancelEvent(
     return count > 0 || event.wasExpanding
   } catch (error) {
     // It is canceled, and the task is there: what is left is no longer the caller's to repeat.
-    world.log.warn({ err: error, eventId }, 'A canceled event is left to its task, as a page of it failed')
+    world.log.warn({ err: error, eventId }, 'A page of a canceled event failed; its task will finish the cancellation')
     return true
   }
 }

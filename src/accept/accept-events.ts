@@ -19,8 +19,8 @@ import type { ForeseenPeople } from '../record/resolve-recipients.ts'
 import { foreseePeople } from '../record/resolve-recipients.ts'
 import type { World } from '../world/world.ts'
 import { cancelEvent } from './accept-cancel.ts'
-import type { GivenEvent, Judged, JudgedVersions } from './judge-events.ts'
-import { createJudgedVersions, judgeEvents } from './judge-events.ts'
+import type { CheckedVersions, GivenEvent, Judged } from './judge-events.ts'
+import { createCheckedVersions, judgeEvents } from './judge-events.ts'
 import type { Acceptance, Numbered, WrittenEvents } from './write-events.ts'
 import { areLarge, isPlain, jobsAtOnce, peopleOf, writeEvents } from './write-events.ts'
 import { writePlainEvents } from './write-plain-events.ts'
@@ -36,7 +36,7 @@ export interface Triggers {
     environment: Environment,
     call: { event: GivenEvent; idempotency: Idempotency | undefined; traceparent?: string | undefined },
   ): Promise<Answer<TriggerResult>>
-  /** Nobody else is told of that event; false when there was nothing left to call off. */
+  /** Stops further notifications of that event; false if there was nothing left to cancel. */
   cancel(environment: Environment, transactionId: string): Promise<boolean>
 }
 
@@ -55,13 +55,13 @@ const foreseenMax = 8
 
 /** `decideAtOnce`: where this node works as well. Bulk calls are answered first, as their callers wait for many. */
 export function createTriggers(db: Db, world: World, queue: Queue, decideAtOnce?: DecideAtOnce): Triggers {
-  const accepting = { db, world, queue, known: createJudgedVersions() }
+  const accepting = { db, world, queue, known: createCheckedVersions() }
   const singles = createCalls<TriggerResult>(
     { ...accepting, decideAtOnce },
     { sizeMax: singleCallsPerCommitMax },
     {
       bodyOf: ([result]) => result as TriggerResult,
-      // An error becomes a 4xx, which is not kept: the same key may carry the mended event.
+      // An error becomes a 4xx, which is not stored: the same key may carry the corrected event.
       isKept: (result) => result.status !== 'error',
     },
   )
@@ -92,7 +92,7 @@ interface Accepting {
   readonly db: Db
   readonly world: World
   readonly queue: Queue
-  readonly known: JudgedVersions
+  readonly known: CheckedVersions
   readonly decideAtOnce?: DecideAtOnce | undefined
 }
 
@@ -114,7 +114,8 @@ function createCalls<Body>(
   }
   return createGroup({
     ...size,
-    // Two calls with one idempotency key must not share a group's transaction: the second is told that the first runs.
+    // Two requests with one idempotency key must not share a group's transaction: the second gets the response that the
+    // first is still running.
     keyOf: ({ idempotency }) => idempotency?.scopeHash.toString('hex') ?? ownKey(),
     commit: (environment, calls) => acceptTogether(accepting, environment, calls, shape),
   })
@@ -136,7 +137,7 @@ async function acceptTogether<Body>(
   const answers = numbered.map(({ results }) => created(shape.bodyOf(results)))
   const all = fastFlatMap(numbered, (one) => one.runnable)
   let repeats: readonly (Answer<Body> | Problem | undefined)[] = []
-  const result = await withRoom(accepting, environment, all, async (acceptance) => {
+  const result = await withCapacity(accepting, environment, all, async (acceptance) => {
     const written = people && (await unlessOutrun(() => writePlainEvents(db, acceptance, all, people, decideAtOnce)))
     if (written !== undefined) return { written, result: answers }
     return db.transaction(async (tx) => {
@@ -210,8 +211,8 @@ async function judgeCalls(
   )
   // An event that was refused may name people too: they must not be saved because of it.
   const mayWrite = people !== undefined && judged.every((one) => 'runnable' in one)
-  const writesNobody = people !== undefined && people.made.length + people.changed.length === 0
-  return { judged, people: mayWrite || writesNobody ? people : undefined }
+  const writesNoSubscriber = people !== undefined && people.made.length + people.changed.length === 0
+  return { judged, people: mayWrite || writesNoSubscriber ? people : undefined }
 }
 
 /** The second of two alike does not run, and the people it names are not to be written for it. */
@@ -259,7 +260,7 @@ export function numberEvents(
 }
 
 /** Jobs are created already leased where this node has capacity for them; capacity that was not used is given back, whatever happens. */
-async function withRoom<Result>(
+async function withCapacity<Result>(
   { world, queue }: Accepting,
   environment: Environment,
   events: readonly Numbered[],

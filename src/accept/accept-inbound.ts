@@ -15,7 +15,7 @@ import type { World } from '../world/world.ts'
 import { acceptReply } from './accept-reply.ts'
 
 export type InboundResult =
-  /** Nobody here expects such calls. */
+  /** No integration here expects such requests. */
   | { readonly kind: 'unknown' }
   | { readonly kind: 'disbelieved' }
   /** The vendor asked whether we are there. */

@@ -38,8 +38,8 @@ export async function acceptReply(
     if (message === undefined || known.includes(name) || known.length >= repliesPerMessageMax) return false
     await writeReported(tx, environment, [{ id: message.id, receipts: { [name]: now.toISOString() } }], now)
     const raw = { from: mail.from, subject: mail.subject }
-    const told = detail(now, 'replyReceived', { providerId: integration.providerId, raw })
-    await appendDetails(tx, environment, [{ jobId: message.jobId, details: [told] }])
+    const received = detail(now, 'replyReceived', { providerId: integration.providerId, raw })
+    await appendDetails(tx, environment, [{ jobId: message.jobId, details: [received] }])
     const state = { messageId: message.id, calls: 0, mail: storableValue(mail) }
     await insertTasks(
       tx,

@@ -43,7 +43,7 @@ export function variableMistakes(
 
 const types = {
   String: {
-    words: 'text or a number',
+    words: 'a string or a number',
     fits: (value: unknown) => typeof value === 'string' || typeof value === 'number',
   },
   Array: { words: 'an array', fits: Array.isArray },

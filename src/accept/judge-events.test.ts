@@ -6,11 +6,11 @@ import { compilePayloadSchema } from '../commit/payload-schema.ts'
 import type { Sql, Statement } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { GivenEvent } from './judge-events.ts'
-import { createJudgedVersions, judgeEvents } from './judge-events.ts'
+import { createCheckedVersions, judgeEvents } from './judge-events.ts'
 
 const environment = { id: 'environment', organizationId: 'organization' } as Environment
 
-/** Any workflow is there, with one active step and what more is said; tells which versions were asked for. */
+/** Every workflow exists, with one active step and whatever else is given; reports which versions were requested. */
 function createLibrary(more: { variables?: object[]; payloadSchema?: object } = {}): { db: Sql; asked: string[][] } {
   const asked: string[][] = []
   const { variables = [], ...schema } = more
@@ -51,10 +51,10 @@ const eventOf = (name: string): GivenEvent => ({
   warnings: [],
 })
 
-/** The versions the events will run with, or what they are told. */
+/** The versions the events will run with, or the errors they get. */
 async function versionsOf(
   db: Sql,
-  known: ReturnType<typeof createJudgedVersions>,
+  known: ReturnType<typeof createCheckedVersions>,
   names: string[],
 ): Promise<unknown[]> {
   const judged = await judgeEvents(db, environment, known, names.map(eventOf))
@@ -63,7 +63,7 @@ async function versionsOf(
 
 test('a call that needs kept versions and new ones beyond the bound gets all of them', async () => {
   const { db } = createLibrary()
-  const known = createJudgedVersions(2)
+  const known = createCheckedVersions(2)
   await versionsOf(db, known, ['a', 'b'])
   assert.deepEqual(await versionsOf(db, known, ['a', 'c', 'b']), ['version of a', 'version of c', 'version of b'])
   assert.deepEqual(
@@ -74,10 +74,10 @@ test('a call that needs kept versions and new ones beyond the bound gets all of 
 
 test('what is kept is not asked for again; beyond the bound the oldest goes, and only it', async () => {
   const { db, asked } = createLibrary()
-  const known = createJudgedVersions(2)
+  const known = createCheckedVersions(2)
   for (const names of [['a'], ['b'], ['a', 'b'], ['c'], ['b', 'c'], ['a']]) await versionsOf(db, known, names)
   assert.deepEqual(asked, [['version of a'], ['version of b'], ['version of c'], ['version of a']])
-  assert.deepEqual([...known.kept.keys()], ['version of c', 'version of a'])
+  assert.deepEqual([...known.cached.keys()], ['version of c', 'version of a'])
 })
 
 test('the defaults of a schema are not written into the defaults of a template', async () => {
@@ -88,7 +88,7 @@ test('the defaults of a schema are not written into the defaults of a template',
       properties: { order: { type: 'object', properties: { note: { type: 'string', default: 'none' } } } },
     },
   })
-  const [judged] = await judgeEvents(db, environment, createJudgedVersions(), [eventOf('a')])
+  const [judged] = await judgeEvents(db, environment, createCheckedVersions(), [eventOf('a')])
   assert.ok(judged !== undefined && 'runnable' in judged)
   const { payload, version } = judged.runnable
   assert.deepEqual(payload, { order: { note: 'none' } })
@@ -106,7 +106,7 @@ test('a payload that its schema takes too long for is refused alone, and others 
   const count = setInterval(() => {
     turns += 1
   }, 0)
-  const judged = await judgeEvents(db, environment, createJudgedVersions(), [slow, withPayload('aaa'), slow, slow])
+  const judged = await judgeEvents(db, environment, createCheckedVersions(), [slow, withPayload('aaa'), slow, slow])
   clearInterval(count)
   assert.deepEqual(
     judged.map((one) => ('runnable' in one ? 'runs' : one.result.status)),
@@ -117,7 +117,7 @@ test('a payload that its schema takes too long for is refused alone, and others 
 
 test('a payload whose schema cannot be used is refused, not let through', async () => {
   const { db } = createLibrary({ payloadSchema: { type: 'nothing that is a type' } })
-  const [judged] = await judgeEvents(db, environment, createJudgedVersions(), [eventOf('w')])
+  const [judged] = await judgeEvents(db, environment, createCheckedVersions(), [eventOf('w')])
   assert.ok(judged !== undefined && 'result' in judged)
   assert.equal(judged.result.status, 'error')
 })
@@ -131,7 +131,7 @@ test('a schema that took too long to be compiled is tried again after a while, a
     compiled += 1
     return answers.shift() ?? assert.fail('compiled once more')
   }
-  const known = createJudgedVersions(2, { compile, nowMs: () => nowMs })
+  const known = createCheckedVersions(2, { compile, nowMs: () => nowMs })
   const runs = async () => {
     const [judged] = await judgeEvents(db, environment, known, [eventOf('w')])
     return judged !== undefined && 'runnable' in judged

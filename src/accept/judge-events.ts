@@ -1,4 +1,4 @@
-// Judges each event on its own: what it lacks to run, in the order the caller is told.
+// Checks each event separately: what prevents it from running, in the order of the response.
 import type { PayloadSchema } from '../commit/payload-schema.ts'
 import { compilePayloadSchema } from '../commit/payload-schema.ts'
 import type { Sql } from '../db/sql.ts'
@@ -36,19 +36,21 @@ export interface Runnable {
 export type Judged = { readonly result: TriggerResult } | { readonly runnable: Runnable }
 
 /** A version with what is worked out of it once. */
-interface JudgedVersion {
+interface CheckedVersion {
   readonly version: WorkflowVersion
   readonly schema: PayloadSchema | undefined
   readonly variables: readonly TemplateVariable[]
-  /** When it is worked out again, by the clock of the process: what took too long may have had a bad moment. */
+  /**
+   * When it is compiled again, by the clock of the process: a compilation that took too long may have been bad luck.
+   */
   readonly againAtMs: number
 }
 
 /** What is known of versions, kept between calls: they never change. */
-export interface JudgedVersions {
+export interface CheckedVersions {
   /** The oldest first. */
-  readonly kept: Map<string, JudgedVersion>
-  readonly keptMax: number
+  readonly cached: Map<string, CheckedVersion>
+  readonly cachedMax: number
   readonly compile: typeof compilePayloadSchema
   nowMs(): number
 }
@@ -58,12 +60,12 @@ const againAfterMs = 60_000
 /** More than are triggered at one time almost anywhere. */
 const versionsKeptMax = 2_000
 
-export const createJudgedVersions = (
-  keptMax = versionsKeptMax,
-  { compile = compilePayloadSchema, nowMs = () => performance.now() }: Partial<JudgedVersions> = {},
-): JudgedVersions => ({ kept: new Map(), keptMax, compile, nowMs })
+export const createCheckedVersions = (
+  cachedMax = versionsKeptMax,
+  { compile = compilePayloadSchema, nowMs = () => performance.now() }: Partial<CheckedVersions> = {},
+): CheckedVersions => ({ cached: new Map(), cachedMax, compile, nowMs })
 
-/** The reasons an event is told for having no valid recipient. */
+/** Why an event has no valid recipient. */
 const reasonsMax = 10
 
 /** A workflow that is only tried: it stands in for the one that events name. */
@@ -75,7 +77,7 @@ export interface TriedWorkflow {
 export async function judgeEvents(
   db: Sql,
   environment: Environment,
-  known: JudgedVersions,
+  known: CheckedVersions,
   events: readonly GivenEvent[],
   tried?: TriedWorkflow,
 ): Promise<Judged[]> {
@@ -116,14 +118,14 @@ export async function judgeEvents(
 async function learnVersions(
   db: Sql,
   environment: Environment,
-  known: JudgedVersions,
+  known: CheckedVersions,
   workflows: readonly TriggeredWorkflow[],
-): Promise<Map<string, JudgedVersion>> {
-  const { kept, keptMax } = known
-  const needed = new Map<string, JudgedVersion>()
+): Promise<Map<string, CheckedVersion>> {
+  const { cached, cachedMax } = known
+  const needed = new Map<string, CheckedVersion>()
   const missing: string[] = []
   for (const { versionId } of workflows) {
-    const judged = kept.get(versionId)
+    const judged = cached.get(versionId)
     if (judged === undefined || judged.againAtMs <= known.nowMs()) missing.push(versionId)
     else needed.set(versionId, judged)
   }
@@ -131,16 +133,16 @@ async function learnVersions(
   for (const version of await findVersions(db, environment, missing)) {
     const judged = judgedVersion(version, known)
     needed.set(version.id, judged)
-    kept.set(version.id, judged)
+    cached.set(version.id, judged)
   }
-  for (const id of kept.keys()) {
-    if (kept.size <= keptMax) break
-    kept.delete(id)
+  for (const id of cached.keys()) {
+    if (cached.size <= cachedMax) break
+    cached.delete(id)
   }
   return needed
 }
 
-function judgedVersion(version: WorkflowVersion, { compile, nowMs }: JudgedVersions): JudgedVersion {
+function judgedVersion(version: WorkflowVersion, { compile, nowMs }: CheckedVersions): CheckedVersion {
   const { payloadSchema, validatePayload } = version.definition
   const schema = validatePayload === false ? undefined : payloadSchema && compile(payloadSchema)
   const isOutOfTime = schema?.ok === false && schema.isOutOfTime === true
@@ -156,7 +158,7 @@ const triggeredOf = ({ active, version }: TriedWorkflow): TriggeredWorkflow => (
 })
 
 interface JudgingFacts {
-  readonly versions: ReadonlyMap<string, JudgedVersion>
+  readonly versions: ReadonlyMap<string, CheckedVersion>
   readonly workflows: ReadonlyMap<string, TriggeredWorkflow>
   readonly tenants: ReadonlyMap<string, Tenant>
   /** The transaction ids among the given ones that were used before. */
@@ -212,14 +214,14 @@ function plainResult(status: TriggerStatus, transactionId: string | undefined): 
 }
 
 function severityOf(overrides: Readonly<Record<string, unknown>>): Severity | undefined {
-  const wished = Object.hasOwn(overrides, 'severity') ? overrides['severity'] : undefined
-  return severities.find((severity) => severity === wished)
+  const requested = Object.hasOwn(overrides, 'severity') ? overrides['severity'] : undefined
+  return severities.find((severity) => severity === requested)
 }
 
 /** With its defaults, and what is wrong with it then. A copy where there is a schema: its defaults are written into it. */
 function judgePayload(
   given: Readonly<Record<string, unknown>>,
-  { schema, variables }: JudgedVersion,
+  { schema, variables }: CheckedVersion,
   clock: CheckClock,
 ): { payload: Readonly<Record<string, unknown>>; mistakes: string[] } {
   const filled = withDefaults(given, variables)

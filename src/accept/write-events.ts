@@ -57,7 +57,7 @@ export interface WrittenEvents {
   readonly leftWork: boolean
 }
 
-/** Entries that name an integration nobody knows cost nobody else anything: they are told as a warning. */
+/** Entries with an unknown integration do not affect others: they are reported as a warning. */
 export const resolveChannels: ResolveChannels = async (db, environment, recipients) => {
   const lists = recipients.map((recipient) => recipient.channels)
   const resolved = await channelChanges(db, environment, lists)
@@ -80,7 +80,7 @@ export function isPlain(request: EventRequest): boolean {
   return !hasMore && !isExpanded(recipients) && peopleOf(recipients, actor).every((one) => one.channels.length === 0)
 }
 
-/** Everybody to be found or made before the event is written. */
+/** All subscribers to be found or created before the event is written. */
 export function peopleOf(recipients: readonly Recipient[], actor: Recipient | undefined): Recipient[] {
   return [...(isExpanded(recipients) ? [] : recipients), ...(actor === undefined ? [] : [actor])]
 }

@@ -58,9 +58,9 @@ test('the key goes out in its header, the query with what is given of it, the bo
   assert.deepEqual(seen, [{ url: '/v1/x?one=a+b&many=x&many=y&count=3', key: `ApiKey ${key}`, body: '{"b":2}' }])
 })
 
-test('a refusal is told in the service’s own words, field by field', async () => {
+test('a refusal is reported in the service’s own words, field by field', async () => {
   const errors = {
-    'filter.from': { messages: ['must be a moment', 'must be earlier'] },
+    'filter.from': { messages: ['must be a timestamp', 'must be earlier'] },
     to: { messages: ['is unknown'] },
   }
   answers(422, { statusCode: 422, message: 'Validation Error', errors })
@@ -68,32 +68,32 @@ test('a refusal is told in the service’s own words, field by field', async () 
   assert.equal(error.status, 422)
   assert.equal(
     error.message,
-    'Validation Error\n  filter.from: must be a moment\n  filter.from: must be earlier\n  to: is unknown',
+    'Validation Error\n  filter.from: must be a timestamp\n  filter.from: must be earlier\n  to: is unknown',
   )
   answers(400, { message: 'No', type: 'BAD_REQUEST', errors: [{ message: 'No' }] })
   assert.equal((await refused()).message, 'No')
 })
 
-test('what to do is told of a key that is refused, of an older service, and of one that is busy', async () => {
+test('a rejected key, an older service and a busy one are reported with what to do', async () => {
   answers(401, { message: 'API Key not found' })
-  assert.match((await refused()).message, /refused the API key \(API Key not found\)\. POSTHORN_API_KEY or --key-file/)
+  assert.match((await refused()).message, /rejected the API key \(API Key not found\)\. POSTHORN_API_KEY or --key-file/)
   answers(404, { message: 'Cannot GET /x' })
-  assert.match((await refused()).message, /does not know this call/)
+  assert.match((await refused()).message, /does not know this endpoint/)
   answers(404, { message: 'Notification not found' })
   assert.equal((await refused()).message, 'Notification not found')
   answers(503, { message: 'Please try again' }, { 'retry-after': '7' })
   assert.equal((await refused()).message, 'Please try again (in 7 s)')
 })
 
-test('what answers and is no Posthorn is told, and the key is not carried elsewhere', async () => {
+test('what answers and is no Posthorn is reported, and the key is not carried elsewhere', async () => {
   answers(200, '<html>', { 'content-type': 'text/html' })
-  assert.match((await refused()).message, /is no Posthorn: it says 200 with text\/html/)
+  assert.match((await refused()).message, /is not a Posthorn service: it responded 200 with text\/html/)
   let calls = 0
   answer = (_request, response) => {
     calls += 1
     response.writeHead(302, { location: `${url}/elsewhere` }).end()
   }
-  assert.match((await refused()).message, /is to be found at .*\/elsewhere: set POSTHORN_URL/)
+  assert.match((await refused()).message, /redirects to .*\/elsewhere: set POSTHORN_URL/)
   assert.equal(calls, 1)
 })
 
@@ -106,12 +106,12 @@ test('where nothing answers, that is what is said', async () => {
   await assert.rejects(silent, (error: Error) => {
     assert.ok(error instanceof ApiError)
     assert.equal(error.status, undefined)
-    assert.match(error.message, /^Nothing answers at http:\/\/127\.0\.0\.1:\d+\. Is `npm start` running\?/)
+    assert.match(error.message, /^No response from http:\/\/127\.0\.0\.1:\d+\. Is `npm start` running\?/)
     return true
   })
   answer = (request) => request.socket.destroy()
   const cut = await refused()
-  assert.match(cut.message, /could not be asked: /)
+  assert.match(cut.message, /^The request to .* failed: /)
   assert.ok(!cut.message.includes(key))
 })
 
@@ -142,5 +142,5 @@ test('without a key, with a file that holds none, or an address that is none, no
   await assert.rejects(clientOf({}, { 'key-file': join(folder, 'none') }), usage(/cannot be read \(ENOENT\)/))
   await assert.rejects(clientOf({}, { 'key-file': folder }), usage(/cannot be read \(EISDIR\)/))
   await assert.rejects(clientOf({}, { url: 'ftp://x' }), usage(/--url must be an http\(s\) address/))
-  await assert.rejects(clientOf({}, { url: 'http://me:pass@x' }), usage(/must not hold a user or a password/))
+  await assert.rejects(clientOf({}, { url: 'http://me:pass@x' }), usage(/must not contain a user name or a password/))
 })

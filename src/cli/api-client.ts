@@ -60,8 +60,8 @@ export async function clientFor(terminal: Pick<Terminal, 'config'>, values: Serv
   const key = await keyFor(terminal, values)
   if (key !== undefined) return createClient(url, key)
   throw new UsageError(
-    'There is no API key to ask with: set POSTHORN_API_KEY, or name a file that holds the key with --key-file. ' +
-      '`posthorn keys create` makes one.',
+    'No API key: set POSTHORN_API_KEY, or give a file that contains the key with --key-file. ' +
+      '`posthorn keys create` creates one.',
   )
 }
 
@@ -69,7 +69,7 @@ export function serviceUrl({ config }: Pick<Terminal, 'config'>, { url }: Servic
   const given = url === undefined ? (config.serviceUrl ?? `http://localhost:${config.port}`) : addressOf(url)
   const { username, password } = new URL(given)
   if (username === '' && password === '') return given
-  throw new UsageError('The address of the service must not hold a user or a password')
+  throw new UsageError('The URL of the service must not contain a user name or a password')
 }
 
 function addressOf(url: string): string {
@@ -80,7 +80,7 @@ function addressOf(url: string): string {
   }
 }
 
-/** Undefined when there is none. Never an argument: everybody on the machine could read it in the list of processes. */
+/** Undefined if there is none. Never an argument: every user of the machine could read it in the process list. */
 export async function keyFor({ config }: Pick<Terminal, 'config'>, values: ServiceValues): Promise<string | undefined> {
   const file = values['key-file']
   if (file === undefined) return config.apiKeys[0]
@@ -90,7 +90,7 @@ export async function keyFor({ config }: Pick<Terminal, 'config'>, values: Servi
   try {
     return apiKeys(text)[0]
   } catch (mistake) {
-    throw new UsageError(`What stands in ${file} ${(mistake as Error).message}`)
+    throw new UsageError(`The key in ${file} ${(mistake as Error).message}`)
   }
 }
 
@@ -104,7 +104,7 @@ async function readStart(file: string): Promise<string> {
   }
 }
 
-/** Without a key only what is open to everybody can be asked. */
+/** Without a key only public endpoints can be called. */
 export function createClient(url: string, key?: string): ApiClient {
   const ask = async (method: string, path: string, options: CallOptions): Promise<ApiAnswer<Buffer>> => {
     const timeout = AbortSignal.timeout(callTimeoutMs + (options.waitMs ?? 0))
@@ -160,7 +160,7 @@ async function bytesOf(answer: Response): Promise<Buffer> {
   let bytes = 0
   for await (const part of answer.body ?? []) {
     bytes += part.length
-    if (bytes > answerBytesMax) throw new ApiError(`The answer is larger than ${answerBytesMax} bytes`)
+    if (bytes > answerBytesMax) throw new ApiError(`The response is larger than ${answerBytesMax} bytes`)
     parts.push(part)
   }
   return Buffer.concat(parts)
@@ -169,39 +169,38 @@ async function bytesOf(answer: Response): Promise<Buffer> {
 function jsonOf(url: string, status: number, headers: Headers, bytes: Buffer): unknown {
   if (status >= 300 && status < 400) {
     const place = headers.get('location') ?? 'another place'
-    throw new ApiError(`${url} answers that it is to be found at ${place}: set POSTHORN_URL or --url to that.`, status)
+    throw new ApiError(`${url} redirects to ${place}: set POSTHORN_URL or --url to that URL.`, status)
   }
   if (bytes.length === 0) return undefined
   try {
     return JSON.parse(bytes.toString('utf8'))
   } catch {
-    const type = headers.get('content-type') ?? 'something without a type'
-    throw new ApiError(`What answers at ${url} is no Posthorn: it says ${status} with ${type}.`, status)
+    const type = headers.get('content-type') ?? 'no content type'
+    throw new ApiError(`${url} is not a Posthorn service: it responded ${status} with ${type}.`, status)
   }
 }
 
 /** Fetch hides what happened behind the word "failed". */
 function unansweredWords(url: string, error: unknown): string {
-  if ((error as Error).name === 'TimeoutError') return `${url} did not answer in time. Is the service overloaded?`
+  if ((error as Error).name === 'TimeoutError') return `${url} did not respond in time. Is the service overloaded?`
   const cause = (error as Error).cause as NodeJS.ErrnoException | undefined
   const code = cause?.code ?? (cause as { errors?: NodeJS.ErrnoException[] } | undefined)?.errors?.[0]?.code
   if (code === 'ECONNREFUSED') {
-    return `Nothing answers at ${url}. Is \`npm start\` running? POSTHORN_URL or --url names another place.`
+    return `No response from ${url}. Is \`npm start\` running? Use POSTHORN_URL or --url to set another URL.`
   }
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return `There is no host ${new URL(url).hostname}, as far as this machine knows.`
-  return `${url} could not be asked: ${code ?? cause?.message ?? (error as Error).message}`
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `The host ${new URL(url).hostname} could not be resolved.`
+  return `The request to ${url} failed: ${code ?? cause?.message ?? (error as Error).message}`
 }
 
 /** The service's own words, with what is wrong field by field, and what to do about it. */
 function refusalWords(url: string, status: number, headers: Headers, body: unknown): string {
   const { message, errors } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
-  const said = typeof message === 'string' ? message : `The service answered ${status}`
+  const said = typeof message === 'string' ? message : `The service responded ${status}`
   if (status === 401) {
-    return `${url} refused the API key (${said}). POSTHORN_API_KEY or --key-file must hold one of this service; \`posthorn keys create\` makes one.`
+    return `${url} rejected the API key (${said}). POSTHORN_API_KEY or --key-file must contain a key of this service; \`posthorn keys create\` creates one.`
   }
   if (status === 404 && said.startsWith('Cannot ')) {
-    return `${url} does not know this call (${said}): it is an older Posthorn, or a node that only works.`
+    return `${url} does not know this endpoint (${said}): it is an older version of Posthorn, or a worker-only node.`
   }
   if (status === 429 || status === 503) {
     const after = headers.get('retry-after')

@@ -101,7 +101,7 @@ async function list(
 ): Promise<void> {
   const { data } = await auditPage(db, environment, query)
   for (const entry of data) print(json ? JSON.stringify(entry) : lineOf(entry))
-  if (data.length === 0 && !json) print('There are no such entries.')
+  if (data.length === 0 && !json) print('No matching entries.')
 }
 
 function lineOf(entry: AuditEntry): string {
@@ -140,11 +140,11 @@ async function exportAll(
 }
 
 const reasons: Readonly<Record<NonNullable<Verification['broken']>['reason'], string>> = {
-  missing: 'it is not there',
-  'previous-hash': 'it does not follow the entry before it',
-  hash: 'it is not what was written',
-  mac: 'whoever wrote it did not have the audit key',
-  pin: 'it is not the one that was pinned',
+  missing: 'it is missing',
+  'previous-hash': 'it does not follow the previous entry',
+  hash: 'it was changed',
+  mac: 'it was written without the audit key',
+  pin: 'it is not the pinned entry',
 }
 
 /** The whole log, a page at a time. Fails when something does not fit, so that a script sees it. */
@@ -163,7 +163,7 @@ async function verify(
   const { ok, head, broken, keyedFrom } = result
   if (json) print(JSON.stringify({ ok, checked, head, broken, keyedFrom }))
   else if (head === null && ok) print('The audit log is empty.')
-  else if (ok) print(`All ${checked} entries fit. The head to pin is ${head?.seq}:${head?.hash}`)
+  else if (ok) print(`All ${checked} entries are valid. The head to pin is ${head?.seq}:${head?.hash}`)
   if (broken !== null) {
     throw conflict(`The audit log of ${environment.name} is broken at entry ${broken.seq}: ${reasons[broken.reason]}`)
   }

@@ -13,17 +13,20 @@ export interface Terminal {
   print(line: string): void
   /** The bytes themselves, for a file or another program. */
   write(bytes: Uint8Array): void
-  /** Beside the answer: progress, and what somebody at the terminal should know. */
+  /** In addition to the output: progress, and hints for a person at the terminal. */
   note(line: string): void
   /** Everything that comes in, up to so many bytes. */
   readInput(bytesMax: number): Promise<string>
-  /** Aborts when the command is told to stop, or nobody reads its answer any more. Asked for, Ctrl-C no longer ends the process. */
+  /**
+   * Aborts when the command has to stop, or its output is no longer read. Once it is used, Ctrl-C no longer ends the
+   * process.
+   */
   untilStopped(): AbortSignal
   /** Waits, or until the signal aborts. */
   pause(ms: number, signal: AbortSignal): Promise<void>
   /** Where this process is one of several: what its parent started it with. */
   readonly orders?: Orders | undefined
-  /** Asks somebody at a terminal; absent where nobody is there. */
+  /** Asks the person at the terminal; absent if there is none. */
   readonly ask?: (question: string) => Promise<string>
 }
 

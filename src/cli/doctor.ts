@@ -1,4 +1,4 @@
-// posthorn doctor: looks whether everything is as it should be, and tells what to do where it is not.
+// posthorn doctor: checks the installation, and says what to do about each problem.
 import { silentLog } from '../world/log.ts'
 import { createClient, keyFor, serviceUrl } from './api-client.ts'
 import type { Command, Terminal } from './command.ts'
@@ -62,10 +62,10 @@ export const doctorCommand: Command = {
     const over = new AbortController()
     const url = serviceUrl(terminal, values)
     const key = await keyFor(terminal, values)
-    const patient = askAll({
+    const probes = askAll({
       terminal,
       url,
-      anybody: createClient(url),
+      publicClient: createClient(url),
       signal: over.signal,
       keyHolder: async () => {
         if (key === undefined) throw new NoKey()
@@ -73,7 +73,7 @@ export const doctorCommand: Command = {
       },
       database: () => lookAtDatabase(terminal.config, url, silentLog),
     })
-    const checked = await runChecks(checks, patient, checkTimeoutMs)
+    const checked = await runChecks(checks, probes, checkTimeoutMs)
     over.abort()
     const status = worstOf(checked)
     if (values.json) terminal.print(visibleJson({ status, url, checks: checked }))
@@ -92,6 +92,6 @@ function checkLines({ name, status, message, advice }: Checked, { width }: Pick<
   const left = width === undefined ? undefined : Math.max(width - head.length, 24)
   const blank = ' '.repeat(head.length)
   const said = wrapped(visible(message.replaceAll('\n', ' ')), left)
-  const told = advice === undefined ? [] : wrapped(visible(`→ ${advice}`), left)
-  return [...said, ...told].map((line, place) => `${place === 0 ? head : blank}${line}`)
+  const adviceLines = advice === undefined ? [] : wrapped(visible(`→ ${advice}`), left)
+  return [...said, ...adviceLines].map((line, place) => `${place === 0 ? head : blank}${line}`)
 }

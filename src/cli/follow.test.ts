@@ -13,7 +13,7 @@ interface Job {
   details: string[]
 }
 
-/** A service whose activity a test writes by hand. */
+/** A service whose activity a test writes itself. */
 class Scene implements ActivityReader {
   readonly notifications: { id: string; seconds: number; topics: string[]; jobs: Job[]; who: string }[] = []
   readonly warnings: string[] = []
@@ -82,14 +82,14 @@ function activityOf({ id, seconds, topics, jobs, who }: Scene['notifications'][n
 
 const sent = (): Job => ({ status: 'completed', details: ['queued', 'Message sent'] })
 const rounds = async (follower: Follower, count: number): Promise<string[]> => {
-  const told: string[] = []
+  const reported: string[] = []
   for (let round = 0; round < count; round += 1) {
-    for (const one of await follower.round()) told.push(`${one.notificationId} ${one.outcome} ${one.reason}`)
+    for (const one of await follower.round()) reported.push(`${one.notificationId} ${one.outcome} ${one.reason}`)
   }
-  return told
+  return reported
 }
 
-test('each outcome is told once, oldest first, over as many pages as there are', async () => {
+test('each outcome is reported once, oldest first, over as many pages as there are', async () => {
   const scene = new Scene()
   for (let place = 4; place >= 0; place -= 1) scene.add(`n${place}`, place, [sent()])
   const follower = new Follower(scene, new Date(startedAt))
@@ -101,14 +101,14 @@ test('each outcome is told once, oldest first, over as many pages as there are',
   assert.deepEqual(await rounds(follower, 3), ['n9 completed Message sent'])
 })
 
-test('what is older than asked for is not told', async () => {
+test('what is older than asked for is not reported', async () => {
   const scene = new Scene()
   scene.add('old', -1, [sent()])
   scene.add('new', 1, [sent()])
   assert.deepEqual(await rounds(new Follower(scene, new Date(startedAt)), 12), ['new completed Message sent'])
 })
 
-test('a step that waits is told as waiting, and again when it is over, however much came since', async () => {
+test('a step that waits is reported as waiting, and again when it is over, however much came since', async () => {
   const scene = new Scene()
   const waiting = scene.add('slow', 0, [
     { status: 'delayed', details: ['queued', 'Step delayed'] },
@@ -128,7 +128,7 @@ test('a step that waits is told as waiting, and again when it is over, however m
   assert.equal(scene.asked.ofEvents, ofEvents, 'what is over is not asked for again')
 })
 
-test('a try that has to be repeated is told with what was answered, each of them', async () => {
+test('a try that has to be repeated is reported with what was answered, each of them', async () => {
   const scene = new Scene()
   const one = scene.add('n', 0, [{ status: 'running', details: ['queued', 'busy'] }])
   const follower = new Follower(scene, new Date(startedAt))
@@ -139,7 +139,7 @@ test('a try that has to be repeated is told with what was answered, each of them
   assert.deepEqual(await rounds(follower, 2), [], 'on its way is no outcome')
 })
 
-test('a step that failed, was redriven and failed again is told twice; what its reader did afterwards not at all', async () => {
+test('a step that failed, was redriven and failed again is reported twice; what its reader did afterwards not at all', async () => {
   const scene = new Scene()
   const one = scene.add('n', 0, [{ status: 'failed', details: ['queued', 'refused'] }])
   const follower = new Follower(scene, new Date(startedAt))
@@ -152,7 +152,7 @@ test('a step that failed, was redriven and failed again is told twice; what its 
   assert.deepEqual(await rounds(follower, 1), [])
 })
 
-test('what was committed late is found, though newer ones were told', async () => {
+test('what was committed late is found, though newer ones were reported', async () => {
   const scene = new Scene()
   scene.add('first', 30, [sent()])
   const follower = new Follower(scene, new Date(startedAt))
@@ -161,7 +161,7 @@ test('what was committed late is found, though newer ones were told', async () =
   assert.deepEqual(await rounds(follower, 12), ['late completed Message sent'])
 })
 
-test('members of a topic that are found minutes later are told, also the last of them', async () => {
+test('members of a topic that are found minutes later are reported, also the last of them', async () => {
   const scene = new Scene()
   scene.add('member-1', 0, [sent()], ['news'])
   scene.expanding.add('tx-news')
@@ -191,11 +191,11 @@ test('nothing is lost where a round could not be read', async () => {
   assert.deepEqual(await rounds(follower, 2), ['n completed Message sent'])
 })
 
-test('more than can be read at once is told, and does not go on for ever', async () => {
+test('more than can be read at once is reported, and does not continue forever', async () => {
   const scene = new Scene()
   scene.pageSize = 50
   for (let place = 0; place < readMax + 60; place += 1) scene.add(`n${place}`, place / 1000, [sent()])
-  const told = await rounds(new Follower(scene, new Date(startedAt)), 1)
-  assert.equal(told.length, readMax)
+  const reported = await rounds(new Follower(scene, new Date(startedAt)), 1)
+  assert.equal(reported.length, readMax)
   assert.match(scene.warnings[0] ?? '', /more than 10000 notifications since 2026-01-02T03:00:00.000Z/)
 })

@@ -21,7 +21,7 @@ export interface StepOutcome {
 }
 
 export interface ActivityReader {
-  /** A page of the list from the moment on, newest first. */
+  /** A page of the list since the given time, newest first. */
   since(from: Date, page: number): Promise<{ data: readonly Activity[]; hasMore: boolean }>
   /** The notifications of these events for these subscribers. */
   ofEvents(
@@ -34,12 +34,12 @@ export interface ActivityReader {
   warn(sentence: string): void
 }
 
-/** Events are committed a moment after the time that their ids carry; the newest are read again for so long. */
+/** Events are committed slightly after the time in their ids; the newest are read again for this long. */
 const overlapMs = 5_000
 /** Now and then as far back as this: for a commit that took long, and for recipients that were found late. */
 const wideOverlapMs = 60_000
 const roundsBetweenWide = 10
-/** A round reads no more; whoever has more at once is told so. */
+/** A round reads no more; if there is more at once, a note says so. */
 export const readMax = 10_000
 /** Notifications that wait for something are remembered, up to so many. */
 const openMax = 20_000
@@ -48,8 +48,8 @@ const lookedAtMax = 200
 const batchSize = 50
 /** An address holds the ids of a batch; Node's own limit is 16 KB. */
 const batchBytesMax = 4_000
-/** Jobs whose outcome was told are remembered for as long as they can be read again. */
-const toldMax = 200_000
+/** Jobs whose outcome was reported are remembered for as long as they can be read again. */
+const reportedMax = 200_000
 /** More recipients than that are found page by page, as the members of topics are. */
 const expandedFrom = 100
 
@@ -62,7 +62,7 @@ interface Open {
 export class Follower {
   readonly #reader: ActivityReader
   readonly #sinceAt: number
-  readonly #told = new Map<string, string>()
+  readonly #reported = new Map<string, string>()
   readonly #open = new Map<string, Open>()
   /** Notifications of large audiences that were seen. */
   readonly #known = new Map<string, true>()
@@ -103,7 +103,7 @@ export class Follower {
       if (!hasMore) return
       if (found.size >= readMax) {
         this.#reader.warn(
-          `There are more than ${readMax} notifications since ${from.toISOString()}: the oldest of them are not shown. A filter or a later --since shows all.`,
+          `There are more than ${readMax} notifications since ${from.toISOString()}: the oldest are not shown. Use a filter or a later --since to see all.`,
         )
         return
       }
@@ -150,7 +150,7 @@ export class Follower {
       }
       for (const [id, open] of batch) {
         open.lookedAt = this.#round
-        // Its subscriber was deleted, or it is no longer kept: nothing more will be told of it.
+        // Its subscriber was deleted, or it is no longer kept: there will be nothing more to report.
         if (!read.has(id)) this.#open.delete(id)
       }
     }
@@ -170,8 +170,8 @@ export class Follower {
   #outcomeOf(activity: Activity, job: ActivityJob): StepOutcome[] {
     const own = job.executionDetails.filter((detail) => !isLater(detail))
     const mark = `${job.status} ${own.length}`
-    if (this.#told.get(job._id) === mark) return []
-    this.#told.set(job._id, mark)
+    if (this.#reported.get(job._id) === mark) return []
+    this.#reported.set(job._id, mark)
     const last = own.at(-1)
     const isRetried = job.status === 'running' && last?.status === 'Queued'
     if (!endedStatuses.has(job.status) && job.status !== 'delayed' && !isRetried) return []
@@ -195,11 +195,11 @@ export class Follower {
 
   #forget(): void {
     if (this.#open.size > openMax) {
-      this.#reader.warn(`More than ${openMax} notifications wait: the oldest of them are followed no further.`)
+      this.#reader.warn(`More than ${openMax} notifications are waiting: the oldest are no longer followed.`)
     }
     dropOldest(this.#open, openMax)
-    dropOldest(this.#told, toldMax)
-    dropOldest(this.#known, toldMax)
+    dropOldest(this.#reported, reportedMax)
+    dropOldest(this.#known, reportedMax)
   }
 }
 
@@ -217,13 +217,13 @@ const textsOf = (...codes: (keyof typeof wordings)[]): ReadonlySet<string> =>
 const conditionTexts = textsOf('webhookRetried', 'webhookFailed')
 const laterTexts = textsOf('snoozed', 'unsnoozed', 'replyCalled', 'replyFailed', 'replyReceived')
 
-/** What is told of a message after its step was over: reports, answers, and what its reader did. */
+/** What is reported about a message after its step has finished: receipts, replies, and what its reader did. */
 function isLater({ detail, source, status }: Detail): boolean {
   if (status === 'ReadConfirmation' || laterTexts.has(detail)) return true
   return source === 'Webhook' && !conditionTexts.has(detail)
 }
 
-/** More of what somebody answered is for `why`. */
+/** The full response is left to `why`. */
 const answerLengthMax = 200
 
 function reasonOf({ detail, raw }: Detail): string {

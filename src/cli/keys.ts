@@ -101,7 +101,7 @@ interface Values {
 
 function newKeyOf(values: Values): NewKey {
   const unknown = values.scope?.find((scope) => !scopes.includes(scope as Scope))
-  if (unknown !== undefined) throw new UsageError(`There is no scope "${unknown}"; there are ${scopes.join(', ')}`)
+  if (unknown !== undefined) throw new UsageError(`Unknown scope "${unknown}"; the scopes are ${scopes.join(', ')}`)
   const expiresAt = values['expires-at']
   if (expiresAt !== undefined && Number.isNaN(Date.parse(expiresAt))) {
     throw new UsageError(`--expires-at must be a timestamp such as 2027-01-31T00:00:00Z, not "${expiresAt}"`)
@@ -119,7 +119,7 @@ function newKeyOf(values: Values): NewKey {
 async function create({ print }: Terminal, { db, world }: Store, environment: Environment, key: NewKey): Promise<void> {
   const { body } = await createApiKey(db, world, environment, { key, author: commandAuthor(), idempotency: undefined })
   print(`${body.key}`)
-  print(`It opens ${environment.name}, has the id ${body._id}, and is shown only this once.`)
+  print(`Environment: ${environment.name}. Id: ${body._id}. The key is shown only once.`)
 }
 
 async function list({ print }: Terminal, { db, world }: Store, environment: Environment): Promise<void> {

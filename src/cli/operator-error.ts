@@ -1,4 +1,4 @@
-// Errors that the operator can act on: they are told in a sentence, without a stack.
+// Errors that the operator can act on: they are shown as a sentence, without a stack.
 import { ConfigError } from '../config.ts'
 import { UnusableDatabase } from '../db/await-database.ts'
 import { EmbeddedPostgresError } from '../db/embedded/embedded-error.ts'

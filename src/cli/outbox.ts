@@ -4,7 +4,7 @@ import type { ApiClient, Query } from './api-client.ts'
 import { clientFor } from './api-client.ts'
 import type { Command, Terminal } from './command.ts'
 import { CommandFailed, UsageError } from './command.ts'
-import { countOf, durationOf, momentOf, oneOf, readOptions, serviceUsage, wrongCall } from './terminal/arguments.ts'
+import { countOf, durationOf, oneOf, readOptions, serviceUsage, timestampOf, wrongCall } from './terminal/arguments.ts'
 import { confirmed } from './terminal/confirm.ts'
 import type { OutboxItem, OutboxMessage } from './terminal/outbox-lines.ts'
 import { itemLines, messageLines } from './terminal/outbox-lines.ts'
@@ -90,7 +90,7 @@ function refuseForeign(action: string, values: Readonly<Record<string, unknown>>
     (name) => values[name] !== undefined && values[name] !== false,
   )
   const foreign = asked.find((name) => !own.includes(name))
-  if (foreign !== undefined) throw new UsageError(`posthorn outbox ${action} does not take --${foreign}`)
+  if (foreign !== undefined) throw new UsageError(`posthorn outbox ${action} does not accept --${foreign}`)
 }
 
 function filterOf(values: FilterValues): Query {
@@ -101,8 +101,8 @@ function filterOf(values: FilterValues): Query {
     workflow: values.workflow,
     text: values.text,
     transactionId: values.transaction,
-    capturedAfter: momentOf('--after', values.after, now)?.toISOString(),
-    capturedBefore: momentOf('--before', values.before, now)?.toISOString(),
+    capturedAfter: timestampOf('--after', values.after, now)?.toISOString(),
+    capturedBefore: timestampOf('--before', values.before, now)?.toISOString(),
   }
 }
 
@@ -114,7 +114,7 @@ function checkNumbers({ limit, timeout }: Asked): void {
 function waitMsOf(text: string): number {
   const ms = durationOf(text)
   if (ms !== undefined && ms <= waitMsLongest) return ms
-  throw new UsageError(`--timeout must be a time such as 500ms, 30s or 2m, at most 1h, not "${text}"`)
+  throw new UsageError(`--timeout must be a duration such as 500ms, 30s or 2m, at most 1h, not "${text}"`)
 }
 
 interface OutboxPage {
@@ -140,7 +140,7 @@ const listItems: OnMany = async (terminal, client, { filter, limit, json }) => {
   }
   if (json) return terminal.print(visibleJson({ data: items, totalCount: total }))
   for (const line of itemLines(items, terminal)) terminal.print(line)
-  if (items.length === 0) terminal.note('There are no such messages in the outbox.')
+  if (items.length === 0) terminal.note('No matching messages in the outbox.')
   else if (total > items.length) terminal.note(`${items.length} of ${total} messages; --limit shows more.`)
 }
 
@@ -160,17 +160,17 @@ const waitForItems: OnMany = async (terminal, client, { filter, timeout = '30s',
     if (performance.now() >= deadline) break
   }
   if (json) terminal.print(visibleJson({ data: [], totalCount: 0 }))
-  throw new CommandFailed(`No such message came within ${timeout}.`)
+  throw new CommandFailed(`No matching message arrived within ${timeout}.`)
 }
 
 const clear: OnMany = async (terminal, client, { filter, yes, json }) => {
   const { body: page } = await client.call<OutboxPage>('GET', '/v1/outbox', { query: { ...filter, limit: 1 } })
   const count = `${page.totalCount}${page.totalCountCapped ? ' or more' : ''} ${page.totalCount === 1 ? 'message' : 'messages'}`
-  if (!(await confirmed(terminal, `Take ${count} out of the outbox?`, yes))) {
-    return terminal.note('Nothing was taken out.')
+  if (!(await confirmed(terminal, `Remove ${count} from the outbox?`, yes))) {
+    return terminal.note('Nothing was removed.')
   }
   const { body } = await client.call<{ removed: number }>('DELETE', '/v1/outbox', { query: filter })
-  terminal.print(json ? visibleJson(body) : `${body.removed} taken out of the outbox.`)
+  terminal.print(json ? visibleJson(body) : `${body.removed} removed from the outbox.`)
 }
 
 const actionsOnMany: ReadonlyMap<string, OnMany> = new Map([
@@ -188,7 +188,7 @@ const show: OnOne = async (terminal, client, id, json) => {
 }
 
 const saveEml: OnOne = async (terminal, client, id, json) => {
-  if (json) throw new UsageError('posthorn outbox eml writes a file, not JSON; `posthorn outbox show` does')
+  if (json) throw new UsageError('posthorn outbox eml writes a file, not JSON; use `posthorn outbox show` for JSON')
   const bytes = await client.bytes(`${pathOf(id)}/eml`)
   // A file is the mail itself; what a terminal is shown must not move its cursor.
   if (terminal.width === undefined) terminal.write(bytes)

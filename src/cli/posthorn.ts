@@ -45,7 +45,9 @@ const commands: readonly Command[] = [
 
 export type { Host } from './terminal/host.ts'
 
-/** Runs one command and sets the exit code; what the operator can mend is told in a sentence, without a stack. */
+/**
+ * Runs one command and sets the exit code; errors that the operator can fix are shown as a sentence, without a stack.
+ */
 export async function main(args: readonly string[], host: Host = process): Promise<void> {
   const [name, ...rest] = args
   const command = commands.find((candidate) => candidate.name === name)
@@ -54,7 +56,7 @@ export async function main(args: readonly string[], host: Host = process): Promi
       host.stdout.write(usage())
       return
     }
-    host.stderr.write(`There is no command "${name}".\n\n${usage()}`)
+    host.stderr.write(`Unknown command "${name}".\n\n${usage()}`)
     host.exitCode = 2
     return
   }
@@ -76,7 +78,7 @@ export async function main(args: readonly string[], host: Host = process): Promi
     await command.run({ config, settings: { mistakes, warnings }, log, orders, ...terminal }, rest)
   } catch (error) {
     if (!isOperatorError(error)) throw error
-    // It may quote what somebody else wrote.
+    // It may quote text from others.
     host.stderr.write(`${visibleLines(error.message)}\n`)
     host.exitCode = error instanceof UsageError ? 2 : 1
   }

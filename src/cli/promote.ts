@@ -24,7 +24,7 @@ export const promoteCommand: Command = {
     const { from, to, yes } = readArguments(args)
     await withStore(terminal, async (store) => {
       const [source, target] = [await environmentNamed(store, from), await environmentNamed(store, to)]
-      if (source.id === target.id) throw new UsageError('--from and --to must be two environments')
+      if (source.id === target.id) throw new UsageError('--from and --to must be different environments')
       // Workflows last: they name layouts and feeds.
       const changes = [
         ...(await feedChanges(store, source, target)),
@@ -101,7 +101,7 @@ async function topicChanges(store: Store, source: Environment, target: Environme
   const { db, world } = store
   const topics = await allTopics(db, source)
   if (topics.length > topicsMax) {
-    throw new UsageError(`There are more than ${topicsMax} topics: that many are data, and are not promoted`)
+    throw new UsageError(`There are more than ${topicsMax} topics: so many are treated as data and are not promoted`)
   }
   const there = new Map((await allTopics(db, target)).map((topic) => [topic.key, topic]))
   return topics.flatMap((topic) => {

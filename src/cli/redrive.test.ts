@@ -15,7 +15,7 @@ test('a service that stops answering does not take the way to the redrive with i
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  const env = { POSTHORN_URL: `http://127.0.0.1:${port}`, POSTHORN_API_KEY: 'test-key-of-nobody' }
+  const env = { POSTHORN_URL: `http://127.0.0.1:${port}`, POSTHORN_API_KEY: 'test-key-of-no-one' }
   const notes: string[] = []
   const terminal: Parameters<typeof redriveCommand.run>[0] = {
     config: readConfig(env).config,
@@ -30,6 +30,6 @@ test('a service that stops answering does not take the way to the redrive with i
     pause: async () => {},
   }
   await assert.rejects(redriveCommand.run(terminal, ['event', 'order-7', '--yes', '--json']), /is stopping/)
-  assert.match(notes.at(-1) ?? '', /It goes on\. `posthorn redrive show redrive-7`/)
+  assert.match(notes.at(-1) ?? '', /Started\. `posthorn redrive show redrive-7`/)
   server.close()
 })

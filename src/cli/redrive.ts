@@ -1,4 +1,4 @@
-// posthorn redrive: sends again what failed, after it has shown what that is, and tells how far it has come.
+// posthorn redrive: resends what failed, after showing what that is, and reports the progress.
 import { channels } from '../domain/delivery/integration.ts'
 import type { Redrive, RedriveFilter } from '../domain/delivery/redrive.ts'
 import { failureReasons } from '../domain/delivery/redrive.ts'
@@ -6,7 +6,7 @@ import type { ApiClient } from './api-client.ts'
 import { clientFor } from './api-client.ts'
 import type { Command, Terminal } from './command.ts'
 import { CommandFailed, UsageError } from './command.ts'
-import { countOf, momentOf, oneOf, readOptions, serviceUsage, wrongCall } from './terminal/arguments.ts'
+import { countOf, oneOf, readOptions, serviceUsage, timestampOf, wrongCall } from './terminal/arguments.ts'
 import { confirmed } from './terminal/confirm.ts'
 import type { DryRun, Redriven } from './terminal/redrive-lines.ts'
 import { dryRunLines, progressWords, redriveLines, redrivenLines, redrivesLines } from './terminal/redrive-lines.ts'
@@ -56,7 +56,7 @@ export const redriveCommand: Command = {
     if (!isCalledWell || more.length > 0 || (!isBare && !takesFilter)) throw wrongCall(redriveCommand)
     if (takesFilter && isBare) {
       throw new UsageError(
-        `What is to be sent again? Name it, or say by options what it has in common.\n${wrongCall(redriveCommand).message}`,
+        `What should be sent again? Give an id, or select by options.\n${wrongCall(redriveCommand).message}`,
       )
     }
     const client = await clientFor(terminal, values)
@@ -70,7 +70,7 @@ export const redriveCommand: Command = {
 function refuseForeign(action: string, given: Readonly<Record<string, boolean>>): void {
   const own = action === 'list' ? ['limit'] : action === 'show' || action === 'stop' ? [] : ['dry-run', 'yes']
   const foreign = Object.keys(given).find((name) => given[name] === true && !own.includes(name))
-  if (foreign !== undefined) throw new UsageError(`posthorn redrive ${action} does not take --${foreign}`)
+  if (foreign !== undefined) throw new UsageError(`posthorn redrive ${action} does not accept --${foreign}`)
 }
 
 interface FilterValues {
@@ -93,8 +93,8 @@ function filterOf(values: FilterValues): RedriveFilter {
     providerId: values.provider,
     reason: oneOf('--reason', values.reason, failureReasons),
     errorContains: values.error,
-    from: momentOf('--from', values.from, now)?.toISOString(),
-    to: momentOf('--to', values.to, now)?.toISOString(),
+    from: timestampOf('--from', values.from, now)?.toISOString(),
+    to: timestampOf('--to', values.to, now)?.toISOString(),
     subscriberId: values.subscriber,
     transactionId: values.transaction,
   }
@@ -118,7 +118,7 @@ const redriveNotification: OnOne = async (terminal, client, id, { isDryRun, isCo
     return
   }
   if (!isConfirmed && !json) for (const line of whyLines(why, terminal)) terminal.print(line)
-  if (!(await confirmed(terminal, 'Send again what failed of it?', isConfirmed))) return nothingDone(terminal)
+  if (!(await confirmed(terminal, 'Resend its failed steps?', isConfirmed))) return nothingDone(terminal)
   const path = `/v1/notifications/${encodeURIComponent(id)}/redrive`
   const { body } = await client.call<Redriven>('POST', path)
   if (json) return terminal.print(visibleJson(body))
@@ -130,7 +130,7 @@ const redriveEvent: OnOne = (terminal, client, transactionId, how) => {
   return redriveMany(terminal, client, { filter: { transactionId }, start, ...how })
 }
 
-const nothingDone = (terminal: Terminal): void => terminal.note('Nothing is sent again.')
+const nothingDone = (terminal: Terminal): void => terminal.note('Nothing was sent again.')
 
 interface Many extends How {
   readonly filter: RedriveFilter
@@ -161,7 +161,7 @@ async function redriveMany(
 /** Until it is over. Whoever stops watching does not stop it. */
 async function watch(terminal: Terminal, client: ApiClient, started: Redrive, json: boolean): Promise<void> {
   const signal = terminal.untilStopped()
-  const goesOn = `It goes on. \`posthorn redrive show ${visible(started._id)}\` tells how far it is.`
+  const goesOn = `Started. \`posthorn redrive show ${visible(started._id)}\` shows the progress.`
   let redrive = started
   let said = ''
   while (redrive.state === 'running' && !signal.aborted) {
@@ -181,14 +181,14 @@ async function watch(terminal: Terminal, client: ApiClient, started: Redrive, js
   if (redrive.state === 'running') terminal.note(goesOn)
   if (json) terminal.print(visibleJson(redrive))
   else for (const line of redriveLines(redrive)) terminal.print(line)
-  if (redrive.state === 'buried') throw new CommandFailed('The service gave it up: GET /v1/buried tells why.')
+  if (redrive.state === 'buried') throw new CommandFailed('The service gave up on it: GET /v1/buried shows why.')
 }
 
 async function listRedrives(terminal: Terminal, client: ApiClient, limit: number, json: boolean): Promise<void> {
   const { body } = await client.call<{ data: Redrive[] }>('GET', '/v1/redrives', { query: { limit } })
   if (json) return terminal.print(visibleJson(body))
   for (const line of redrivesLines(body.data, terminal)) terminal.print(line)
-  if (body.data.length === 0) terminal.note('There are no redrives.')
+  if (body.data.length === 0) terminal.note('No redrives.')
 }
 
 const ofRedrive =

@@ -15,12 +15,12 @@ export const resealCommand: Command = {
       await migrateStore(store)
       await ensureInstallation(store.db, store.world)
       const total = await reseal(store.db, store.world, (what, environment, count) => {
-        print(`${environment.name}: ${count} ${what} sealed anew`)
+        print(`${environment.name}: ${count} ${what} re-encrypted`)
       })
-      print(`Done: ${total} values were sealed anew, and everything is sealed with the current key.`)
+      print(`Done: ${total} values were re-encrypted; everything is now encrypted with the current key.`)
       if (config.previousEncryptionKey === undefined) return
       print(
-        'POSTHORN_ENCRYPTION_KEY_PREVIOUS is needed no more once a day has passed: stored answers to repeated calls expire by then.',
+        'POSTHORN_ENCRYPTION_KEY_PREVIOUS is needed for one more day, until the stored responses to repeated requests have expired.',
       )
     } finally {
       await store.close()

@@ -40,7 +40,7 @@ function optionsOf(args: readonly string[]): { dryRun: boolean; json: boolean } 
     })
     return { dryRun: values['dry-run'] === true, json: values.json === true }
   } catch (error) {
-    throw new UsageError(`posthorn retention takes --dry-run and --json only: ${(error as Error).message}`)
+    throw new UsageError(`posthorn retention accepts only --dry-run and --json: ${(error as Error).message}`)
   }
 }
 
@@ -49,23 +49,25 @@ function planLines(plan: RetentionPlan): string[] {
   const going = plan.months.filter((month) => month.keptBy === null)
   const strays = Object.values(plan.strays).reduce((sum, count) => sum + count, 0)
   return [
-    `Kept are ${plan.days} days, since ${plan.cutoffAt}. Months go as a whole, by the moment of their events.`,
+    `Data is kept for ${plan.days} days, since ${plan.cutoffAt}. Whole months are dropped, by the time of their events.`,
     ...plan.months.map(monthLine),
-    ...plan.leftovers.map((name) => `${name} would be dropped: an earlier run took it out of its table`),
+    ...plan.leftovers.map((name) => `${name} would be dropped: an earlier run detached it from its table`),
     ...(strays === 0 ? [] : [`${strays} rows that belong to no month would be deleted`]),
-    going.length === 0 ? 'No month would go now.' : `${going.length} of ${plan.months.length} old months would go now.`,
+    going.length === 0
+      ? 'No month would be dropped now.'
+      : `${going.length} of ${plan.months.length} old months would be dropped now.`,
   ]
 }
 
 function monthLine({ month, rows, bytes, keptBy }: OldMonth): string {
-  if (keptBy !== null) return `${month} would stay: ${keptWords(keptBy)}`
+  if (keptBy !== null) return `${month} would be kept: ${keptWords(keptBy)}`
   const { events, notifications, jobs, messages } = rows ?? noRows
-  return `${month} would go: ${events} events, ${notifications} notifications, ${jobs} steps, ${messages} messages, ${bytes} bytes`
+  return `${month} would be dropped: ${events} events, ${notifications} notifications, ${jobs} steps, ${messages} messages, ${bytes} bytes`
 }
 
 function resultLine({ isElsewhere, dropped, kept, busy, strays, references }: RetentionResult): string {
-  if (isElsewhere) return 'A node of the service is dropping old data just now; nothing was done here.'
+  if (isElsewhere) return 'Another node is dropping old data right now; nothing was done here.'
   const alone = Object.values(strays).reduce((sum, count) => sum + count, 0)
   const stay = kept.length + busy.length
-  return `Done: ${dropped.length} months dropped, ${stay} old ones stay, ${alone + references} rows deleted beside them.`
+  return `Done: ${dropped.length} months dropped, ${stay} old months kept, ${alone + references} other rows deleted.`
 }

@@ -39,7 +39,7 @@ async function rotate({ print }: Terminal, { db, world }: Store, environment: En
   const made = await rotateSigning(db, world, environment, commandAuthor())
   print(callKeyOf(made).text)
   print(
-    `Calls of ${environment.name} are signed with it from now on (version ${made.version}), as Standard Webhooks say, and for ${overlapDays} days with the one before as well. Links and addresses in mail that was sent stay good.`,
+    `Requests from ${environment.name} are now signed with it (version ${made.version}) according to Standard Webhooks, and for ${overlapDays} days with the previous secret as well. Links and addresses in e-mails that were already sent remain valid.`,
   )
 }
 

@@ -5,7 +5,7 @@ import { recipientsShownMax } from '../simulate/simulate.ts'
 import { clientFor } from './api-client.ts'
 import type { Command, Terminal } from './command.ts'
 import { CommandFailed, UsageError } from './command.ts'
-import { countOf, momentOf, readOptions, serviceUsage, wrongCall } from './terminal/arguments.ts'
+import { countOf, readOptions, serviceUsage, timestampOf, wrongCall } from './terminal/arguments.ts'
 import { tableLines, wrapped } from './terminal/table.ts'
 import { visible, visibleJson } from './terminal/visible-text.ts'
 import { readBelow } from './workflows/folder-files.ts'
@@ -38,7 +38,7 @@ export const simulateCommand: Command = {
     const file = values['workflow-file']
     if (names.length > 1 || (names.length === 0 && file === undefined)) throw wrongCall(simulateCommand)
     if (to.length === 0)
-      throw new UsageError('Who is to be told? --to SUBSCRIBER or --to-topic KEY, as often as needed')
+      throw new UsageError('No recipients: give --to SUBSCRIBER or --to-topic KEY, once or several times')
     const limit = countOf('--limit', values.limit, recipientsShownMax)
     if (isFromInput && values['payload-file'] !== undefined) throw givenTwice()
     const payload = await payloadOf(terminal, isFromInput ? { ...values, 'payload-file': '-' } : values)
@@ -47,7 +47,7 @@ export const simulateCommand: Command = {
       name: names[0] ?? workflow?.['workflowId'],
       to,
       ...(payload === undefined ? {} : { payload }),
-      ...(values.at === undefined ? {} : { at: momentOf('--at', values.at, new Date())?.toISOString() }),
+      ...(values.at === undefined ? {} : { at: timestampOf('--at', values.at, new Date())?.toISOString() }),
       ...(workflow === undefined ? {} : { workflow }),
       ...(limit === undefined ? {} : { limit }),
     }
@@ -57,12 +57,13 @@ export const simulateCommand: Command = {
     else for (const line of simulationLines(simulation, terminal)) terminal.print(line)
     if (simulation.status === 'processed') return
     throw new CommandFailed(
-      [`The trigger would answer ${simulation.status}.`, ...(simulation.error ?? [])].join('\n  '),
+      [`The trigger would return ${simulation.status}.`, ...(simulation.error ?? [])].join('\n  '),
     )
   },
 }
 
-const givenTwice = (): UsageError => new UsageError('The payload is given twice: take one of the ways')
+const givenTwice = (): UsageError =>
+  new UsageError('The payload is given twice: use one of --payload, --payload-file and -')
 
 interface PayloadValues {
   readonly payload?: string | undefined
@@ -79,7 +80,7 @@ async function payloadOf(terminal: Terminal, values: PayloadValues): Promise<obj
       ? given
       : await readBelow(dirname(file), basename(file))
   if (text === undefined) return undefined
-  const source = isFromInput ? 'What comes in' : file === undefined ? '--payload' : file
+  const source = isFromInput ? 'The standard input' : file === undefined ? '--payload' : file
   const value = jsonOf(source, text)
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
   throw new UsageError(`${source} must be a JSON object such as {"order": {"id": 7}}`)
@@ -89,7 +90,7 @@ function jsonOf(source: string, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new UsageError(`${source} is no JSON: ${(error as Error).message}`)
+    throw new UsageError(`${source} is not valid JSON: ${(error as Error).message}`)
   }
 }
 
@@ -99,7 +100,7 @@ export function simulationLines(simulation: Simulation, { width }: Pick<Terminal
   const isAll = recipients.length === recipientCount
   const notes = [
     ...warnings.map((warning) => `Warning: ${warning}`),
-    ...dropped.map(({ subscriberId, reason }) => `${subscriberId} would not be told: ${dropWords[reason]}`),
+    ...dropped.map(({ subscriberId, reason }) => `${subscriberId} would not be notified: ${dropWords[reason]}`),
     ...assumptions,
   ]
   return [
@@ -109,7 +110,7 @@ export function simulationLines(simulation: Simulation, { width }: Pick<Terminal
   ]
 }
 
-const dropWords = { excluded: 'the event leaves this subscriber out', actor: 'it is the one who caused the event' }
+const dropWords = { excluded: 'the event excludes this subscriber', actor: 'this subscriber is the actor of the event' }
 
 function recipientLines(
   { subscriberId, isNew, topics, timezone, steps }: SimulatedRecipient,

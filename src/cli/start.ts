@@ -1,4 +1,4 @@
-// posthorn start: runs the service until it is told to stop.
+// posthorn start: runs the service until it receives a signal to stop.
 import type { Config } from '../config.ts'
 import { roles } from '../config.ts'
 import { startChild } from '../main/child.ts'
@@ -12,8 +12,8 @@ import { isOperatorError } from './operator-error.ts'
 
 /** A stop that takes longer is cut short: whoever sent the signal would do it less gently. */
 const stopTimeoutMs = 30_000
-/** npm passes Ctrl-C on to a process that has heard it from the terminal already: one wish, two signals. */
-const sameWishMs = 1_000
+/** npm passes Ctrl-C on to a process that has already received it from the terminal: one request, two signals. */
+const sameSignalMs = 1_000
 
 export const startCommand: Command = {
   name: 'start',
@@ -27,12 +27,14 @@ export const startCommand: Command = {
     const running = await start(config, log, stopping.signal)
     print('')
     print(`  Posthorn is running at ${running.url}`)
-    if (config.role === 'worker') print('  This node only works: it answers /health, /ready and /metrics.')
+    if (config.role === 'worker') print('  This node is a worker only: it serves /health, /ready and /metrics.')
     else print(`  API reference          ${running.url}/docs`)
     if (config.processes > 1) print(`  Processes              ${config.processes}`)
     if (running.newKey !== undefined) {
       print(`  API key (Development)  ${running.newKey}`)
-      print('  The key is shown only this once; POSTHORN_API_KEY can fix one, `posthorn keys create` makes another.')
+      print(
+        '  The key is shown only once. Set POSTHORN_API_KEY to choose it, or create another with `posthorn keys create`.',
+      )
     }
     print('')
     log.info({ signal: await signalled }, 'Stopping')
@@ -83,7 +85,7 @@ function withRole(config: Config, args: readonly string[]): Config {
   if (first === '') return config
   const role = roles.find((one) => one === rest[0])
   if (first !== '--role' || role === undefined || rest.length > 1) {
-    throw new UsageError(`posthorn start takes --role ${roles.join('|')} at the most, not "${args.join(' ')}"`)
+    throw new UsageError(`posthorn start accepts only --role ${roles.join('|')}, not "${args.join(' ')}"`)
   }
   return { ...config, role }
 }
@@ -94,7 +96,7 @@ function firstSignal(): Promise<string> {
     let firstAt: number | undefined
     const onSignal = (name: string): void => {
       firstAt ??= performance.now()
-      if (performance.now() - firstAt > sameWishMs) process.exit(1)
+      if (performance.now() - firstAt > sameSignalMs) process.exit(1)
       resolve(name)
     }
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, onSignal)

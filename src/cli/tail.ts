@@ -7,11 +7,11 @@ import { ApiError, clientFor } from './api-client.ts'
 import type { Command, Terminal } from './command.ts'
 import type { ActivityReader, StepOutcome } from './follow.ts'
 import { Follower } from './follow.ts'
-import { countOf, momentOf, oneOf, readOptions, serviceUsage, wrongCall } from './terminal/arguments.ts'
+import { countOf, oneOf, readOptions, serviceUsage, timestampOf, wrongCall } from './terminal/arguments.ts'
 import { visible, visibleJson } from './terminal/visible-text.ts'
 
 const roundMs = 1_000
-/** A service that is started anew is waited for: so many rounds without an answer, and it is given up. */
+/** A service that is restarting is waited for: after this many rounds without a response the command gives up. */
 const silentRoundsMax = 30
 const pageSize = 50
 const linesMax = 1_000_000
@@ -30,7 +30,7 @@ export const tailCommand: Command = {
     if (positionals.length > 0) throw wrongCall(tailCommand)
     const channel = oneOf('--channel', values.channel, stepTypes)
     const limit = countOf('--limit', values.limit, linesMax)
-    momentOf('--since', values.since, new Date())
+    timestampOf('--since', values.since, new Date())
     const client = await clientFor(terminal, values)
     const { body: environment, headers } = await client.call<{ name: string }>('GET', '/v1/environments/me')
     const query: Query = {
@@ -39,7 +39,7 @@ export const tailCommand: Command = {
       templates: values.workflow === undefined ? undefined : await workflowId(client, values.workflow),
     }
     // By the service's clock, which the times of the activity are by.
-    const sinceAt = momentOf('--since', values.since, serverTime(headers)) ?? new Date()
+    const sinceAt = timestampOf('--since', values.since, serverTime(headers)) ?? new Date()
     if (!values.json && terminal.width !== undefined) {
       terminal.note(
         `Following ${visible(environment.name)} at ${client.url} since ${sinceAt.toISOString()}. Ctrl-C stops.`,

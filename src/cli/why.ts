@@ -1,10 +1,10 @@
-// posthorn why: tells in sentences what became of a notification, or why somebody was not told.
+// posthorn why: explains in sentences what happened to a notification, or why a subscriber was not notified.
 import type { Why, WhyAbsent } from '../domain/insight/why.ts'
 import type { ApiClient } from './api-client.ts'
 import { clientFor } from './api-client.ts'
 import type { Command, Terminal } from './command.ts'
 import { CommandFailed } from './command.ts'
-import { momentOf, readOptions, serviceUsage, wrongCall } from './terminal/arguments.ts'
+import { readOptions, serviceUsage, timestampOf, wrongCall } from './terminal/arguments.ts'
 import { tableLines, wrapped } from './terminal/table.ts'
 import { visible, visibleJson } from './terminal/visible-text.ts'
 
@@ -25,7 +25,7 @@ export const whyCommand: Command = {
     const isOfSubscriber = subscriber !== undefined
     const isMixed = !isOfSubscriber && (workflow !== undefined || values.at !== undefined)
     if (more.length > 0 || (id !== undefined) === isOfSubscriber || isMixed) throw wrongCall(whyCommand)
-    const at = momentOf('--at', values.at, new Date())?.toISOString()
+    const at = timestampOf('--at', values.at, new Date())?.toISOString()
     const client = await clientFor(terminal, values)
     const found = isOfSubscriber
       ? await whyOfSubscriber(client, { subscriber, workflow, at })
@@ -56,7 +56,7 @@ async function whyOfSubscriber(client: ApiClient, { subscriber, workflow, at }: 
   const [newest] = body.data
   if (newest !== undefined) return whyOf(client, newest._id)
   throw new CommandFailed(
-    `There is no notification for ${subscriber}${at === undefined ? '' : ` at or before ${at}`}. With --workflow the reason is told.`,
+    `There is no notification for ${subscriber}${at === undefined ? '' : ` at or before ${at}`}. Add --workflow to see the reason.`,
   )
 }
 

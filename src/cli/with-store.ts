@@ -25,5 +25,7 @@ export async function environmentNamed(store: Store, name: string): Promise<Envi
   const environments = await listEnvironments(store.db)
   const found = environments.find((environment) => environment.name === name)
   if (found !== undefined) return found
-  throw new UsageError(`There is no environment "${name}"; there are ${environments.map((one) => one.name).join(', ')}`)
+  throw new UsageError(
+    `Unknown environment "${name}"; the environments are ${environments.map((one) => one.name).join(', ')}`,
+  )
 }

@@ -102,29 +102,31 @@ async function pull(
   const isWritten = await applyPlan(terminal, changes, { isConfirmed: values.yes })
   if (!isWritten || withHidden.length === 0) return
   terminal.print('')
-  terminal.print('These files hold header values or queries of custom steps, which may be secrets. Keep them as such:')
+  terminal.print(
+    'These files contain header values or query strings of custom steps, which may be secrets. Treat them as such:',
+  )
   for (const path of withHidden) terminal.print(`  ${path}`)
 }
 
 /** A folder with one workflow that works, and the schema that editors check the files by. */
 async function begin({ print }: Terminal, folder: string, name: string): Promise<void> {
   const workflowId = slugOf(name)
-  if (workflowId === '') throw new UsageError('--name must hold letters or digits')
+  if (workflowId === '') throw new UsageError('--name must contain letters or digits')
   const path = join(folder, `${workflowId}.yaml`)
   const isThere = await stat(path).then(
     () => true,
     () => false,
   )
-  if (isThere) throw new UsageError(`${path} is there already`)
+  if (isThere) throw new UsageError(`${path} already exists`)
   const example: TextFile[] = filesOf({
     workflowId,
     name,
     active: true,
     steps: [
-      { name: 'Tell in the app', template: { type: 'in_app', content: 'Hello {{ subscriber.firstName }}' } },
+      { name: 'In-app message', template: { type: 'in_app', content: 'Hello {{ subscriber.firstName }}' } },
       { name: 'Wait', template: { type: 'delay' }, metadata: { type: 'regular', amount: 1, unit: 'hours' } },
       {
-        name: 'Send mail',
+        name: 'E-mail',
         template: {
           type: 'email',
           subject: `${name}`,
@@ -135,5 +137,5 @@ async function begin({ print }: Terminal, folder: string, name: string): Promise
     ],
   })
   await writeFiles(folder, [...example, schemaFile()])
-  print(`${path} is made. \`posthorn workflows push ${folder}\` brings it into the service.`)
+  print(`Created ${path}. \`posthorn workflows push ${folder}\` uploads it to the service.`)
 }

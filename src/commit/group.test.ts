@@ -107,7 +107,7 @@ test('one poisoned item fails alone, wherever it stands, and the others of its g
   }
 })
 
-test('a group that is poisoned throughout tells every caller, and the next group is carried out', async () => {
+test('a group that is poisoned throughout reports every caller, and the next group is carried out', async () => {
   const { group } = recording((items) => {
     if (items.some(({ value }) => value !== 'good')) throw new Error('poison')
     return upper(items)
@@ -153,7 +153,7 @@ test('a commit that forgets an item rejects that item instead of leaving its cal
   )
 })
 
-test('a key that cannot be told rejects its caller and holds up nobody', async () => {
+test('a key that cannot be computed rejects its caller and holds up no one', async () => {
   const group = createGroup<string, string>({
     sizeMax: 10,
     keyOf: (value) => {
@@ -169,7 +169,7 @@ test('a key that cannot be told rejects its caller and holds up nobody', async (
   )
 })
 
-test('beyond ten thousand callers in the queue the next is told to come back', async () => {
+test('beyond ten thousand callers in the queue the next is asked to come back', async () => {
   const { group } = recording(upper, 10_000)
   const first = group.add(environment, item('first'))
   const waiting = Array.from({ length: 9_999 }, (_, index) => group.add(environment, item(`w${index}`)))

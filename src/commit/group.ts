@@ -59,7 +59,7 @@ export function createGroup<Item, Result>(options: GroupOptions<Item, Result>): 
         queues.set(environment.id, line)
         if (line.waiting.length >= waitingMax) {
           const headers = { 'retry-after': '1' }
-          reject(new Problem(503, 'Too many calls are waiting; please try again', { headers }))
+          reject(new Problem(503, 'Too many requests are waiting; please try again', { headers }))
           return
         }
         line.waiting.push(waiting)
@@ -86,7 +86,7 @@ function takeGroup<Item, Result>(
   return group
 }
 
-/** A group that fails is halved until the single culprit is found; it alone is told the error. */
+/** A group that fails is halved until the failing item is found; only that item gets the error. */
 async function commitGroup<Item, Result>(
   options: GroupOptions<Item, Result>,
   environment: Environment,
@@ -100,7 +100,7 @@ async function commitGroup<Item, Result>(
     for (const [index, waiting] of group.entries()) {
       const result = results[index]
       if (result instanceof Problem || result === undefined) {
-        waiting.reject(result ?? new Error('The group commit gave no result for this call'))
+        waiting.reject(result ?? new Error('The group commit returned no result for this request'))
       } else waiting.resolve(result)
     }
   } catch (error) {
@@ -115,7 +115,10 @@ async function commitGroup<Item, Result>(
   }
 }
 
-/** Somebody's row is locked. Halving would wait for the lock at every step; side by side, all wait for it once more at most. */
+/**
+ * A row is locked by another transaction. Halving would wait for the lock at every step; run separately, all wait for
+ * it at most once more.
+ */
 async function commitEach<Item, Result>(
   options: GroupOptions<Item, Result>,
   environment: Environment,

@@ -1,4 +1,4 @@
-// Regular expressions in an engine whose time grows with the text alone: patterns are a customer's, texts are anybody's.
+// Regular expressions in an engine whose time is linear in the text: patterns come from customers, texts from anyone.
 import { createRequire } from 'node:module'
 import type { RE2JS as Engine } from 're2js'
 import { translated } from './pattern-translation.ts'

@@ -62,7 +62,7 @@ export async function claimCalls<Body>(
   const locked = await tryIdempotencyLocks(tx, environment, calls)
   const stored = await findStoredAnswers(tx, environment, calls, world.now())
   const byScope = new Map(stored.map((answer) => [answer.scopeHash.toString('hex'), answer]))
-  // Within one transaction a lock can be taken twice, so two equal calls of one group are told apart here.
+  // Within one transaction a lock can be taken twice, so two equal requests in one group are distinguished here.
   const seen = new Set<string>()
   return calls.map((call, index) => {
     const scope = call.scopeHash.toString('hex')

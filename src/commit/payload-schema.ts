@@ -28,7 +28,7 @@ export type PayloadSchema =
 
 /** Fits hundreds of members. What it is compiled to is some ten times as large, and is kept for every version in use. */
 export const payloadSchemaBytesMax = 64 * 1024
-/** A payload can be wrong in a thousand places; the first of them are enough to mend it. */
+/** A payload can be invalid in a thousand places; the first few errors are enough to fix it. */
 const messagesMax = 20
 /** A value of the schema is repeated in a message up to here. */
 const wordsMax = 200
@@ -87,9 +87,9 @@ for (const { meta } of Object.values(drafts)) formats.default(meta)
 export function compilePayloadSchema(schema: Readonly<Record<string, unknown>>): PayloadSchema {
   const draft = draftOf(schema['$schema'])
   if (draft === undefined) {
-    return broken('$schema', `must be left out, or name one of ${Object.keys(drafts).join(' and ')}`)
+    return broken('$schema', `must be omitted, or be one of ${Object.keys(drafts).join(' and ')}`)
   }
-  if ('$async' in schema) return broken('$async', 'must be left out: payloads are judged at once')
+  if ('$async' in schema) return broken('$async', 'must be omitted: payloads are validated synchronously')
   const { Engine, meta } = drafts[draft]
   try {
     const isSchema = withinTime(compileTimeMaxMs, () => meta.validateSchema(schema))
@@ -121,7 +121,7 @@ function draftOf(named: unknown): keyof typeof drafts | undefined {
 const broken = (path: string, message: string) => ({ ok: false, path, message }) as const
 
 function whyNot(schema: unknown, error: unknown): PayloadSchema {
-  if (isOutOfTime(error)) return { ...broken('', 'takes too long to be compiled; make it simpler'), isOutOfTime: true }
+  if (isOutOfTime(error)) return { ...broken('', 'takes too long to compile; simplify it'), isOutOfTime: true }
   const { missingRef, message = 'is not valid' } = error as { missingRef?: string; message?: string }
   const found = textsOf(schema, '').find(({ name, text }) =>
     missingRef === undefined
@@ -129,7 +129,7 @@ function whyNot(schema: unknown, error: unknown): PayloadSchema {
       : name === '$ref' && (missingRef.endsWith(text) || text.startsWith(missingRef)),
   )
   if (missingRef !== undefined) {
-    return broken(found?.path ?? '', cut(`points to ${found?.text ?? missingRef}, which is not in the schema itself`))
+    return broken(found?.path ?? '', cut(`refers to ${found?.text ?? missingRef}, which is not in the schema itself`))
   }
   if (found !== undefined) return broken(found.path, 'is not a regular expression')
   return broken('', cut(`cannot be used: ${message}`))
@@ -188,7 +188,7 @@ function checkOf(
       const fits = timeMaxMs === undefined ? validate(payload) : withinTime(timeMaxMs, () => validate(payload))
       return fits ? [] : messagesOf(validate.errors ?? [])
     } catch (error) {
-      if (isOutOfTime(error)) return ['payload takes too long to be checked by the payloadSchema of the workflow']
+      if (isOutOfTime(error)) return ['payload takes too long to validate against the payloadSchema of the workflow']
       // A schema can refer to itself without end.
       if (error instanceof RangeError) return ['payload is nested too deeply for the payloadSchema of the workflow']
       throw error
@@ -222,7 +222,7 @@ function wordsOf(error: ErrorObject): string {
     case 'enum':
       return cut(`must be one of ${(error.params['allowedValues'] as unknown[]).map(String).join(', ')}`)
     case 'additionalProperties':
-      return cut(`must not have the member ${error.params['additionalProperty']}`)
+      return cut(`must not have the field ${error.params['additionalProperty']}`)
     default:
       return cut(error.message ?? 'is not valid')
   }

@@ -26,7 +26,7 @@ test('work that had the processor and took too long is ended', () => {
   assert.equal(begun, 1)
 })
 
-test('work that others kept waiting begins again with more time, but not for ever', () => {
+test('work that others kept waiting begins again with more time, but not forever', () => {
   assert.equal(
     withinTime(10, () => busyFor(60), cpuOf(0.5)),
     'done',

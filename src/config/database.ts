@@ -29,7 +29,7 @@ export const databaseSettings = {
   databasePooler: {
     variable: 'POSTHORN_DATABASE_POOLER',
     meaning:
-      '`transaction` where DATABASE_URL leads to a pooler that hands out connections by transaction (PgBouncer’s transaction mode and its like): statements are then not prepared, and each sets its timeouts itself. See docs/operating.md.',
+      '`transaction` if DATABASE_URL points to a pooler in transaction mode (such as PgBouncer): statements are then not prepared, and each transaction sets its own timeouts. See docs/operating.md.',
     shownDefault: 'none',
     defaultValue: 'none' as const,
     read: oneOf(...poolers),
@@ -37,7 +37,7 @@ export const databaseSettings = {
   databaseDirectUrl: {
     variable: 'POSTHORN_DATABASE_DIRECT_URL',
     meaning:
-      'The same database past the pooler, written as DATABASE_URL is: for LISTEN (one connection a node, without which other nodes’ work is found by polling) and for migrations.',
+      'A direct connection to the same database, bypassing the pooler; same format as DATABASE_URL. Used for LISTEN (one connection per node; without it, nodes poll for work) and for migrations.',
     shownDefault: 'none',
     secret: true as const,
     defaultValue: undefined,
@@ -46,28 +46,28 @@ export const databaseSettings = {
   databasePoolSize: {
     variable: 'POSTHORN_DATABASE_POOL_SIZE',
     meaning:
-      'How many database connections this service may hold in all, divided among its processes (POSTHORN_PROCESSES), at least 3 for each. In each that works, one is reserved for its heartbeat and two (one, below 6) for recording what providers answered; one more listens, beside them.',
-    shownDefault: '10; with several processes 6 for each, if that is more',
+      'The maximum number of database connections of this service, divided among its processes (POSTHORN_PROCESSES), at least 3 each. Each worker process reserves one for its heartbeat and two (one if it has fewer than 6) for recording provider responses; one more connection, not counted here, listens for notifications.',
+    shownDefault: '10; with several processes, 6 per process if that is more',
     defaultValue: 10,
     read: wholeNumber(connectionsMin, 500),
   },
   databaseWaitMs: {
     variable: 'POSTHORN_DATABASE_WAIT_MS',
-    meaning: 'How long a start waits for a database that does not answer, before it gives up.',
+    meaning: 'How long startup waits for a database that does not respond.',
     shownDefault: '30000',
     defaultValue: 30_000,
     read: wholeNumber(0, 3_600_000),
   },
   statementTimeoutMs: {
     variable: 'POSTHORN_DATABASE_STATEMENT_TIMEOUT_MS',
-    meaning: 'A statement that takes longer is cancelled and the request answered with 503.',
+    meaning: 'A statement that takes longer is cancelled, and the request fails with 503.',
     shownDefault: '15000',
     defaultValue: 15_000,
     read: wholeNumber(100, 600_000),
   },
   lockTimeoutMs: {
     variable: 'POSTHORN_DATABASE_LOCK_TIMEOUT_MS',
-    meaning: 'A statement that waits longer for a lock is cancelled and the request answered with 503.',
+    meaning: 'A statement that waits longer for a lock is cancelled, and the request fails with 503.',
     shownDefault: '5000',
     defaultValue: 5_000,
     read: wholeNumber(100, 600_000),

@@ -50,6 +50,6 @@ export function allowWarnings(entries: readonly AllowEntry[]): string[] {
     .filter(({ way, accountsOnly }) => way === undefined && !accountsOnly)
     .map(
       ({ host }) =>
-        `POSTHORN_OUTBOUND_ALLOW opens every port of ${host}, also to addresses that subscribers choose: give a scheme and a port (https://${host}:443), or accounts+${host} for addresses of accounts and workflows alone`,
+        `POSTHORN_OUTBOUND_ALLOW opens every port of ${host}, also for URLs from subscribers: give a scheme and a port (https://${host}:443), or use accounts+${host} to limit it to URLs of integrations and workflows`,
     )
 }

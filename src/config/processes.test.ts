@@ -57,7 +57,7 @@ test('shares add up to the whole, and differ by one at the most', () => {
 test('a pool that leaves a process fewer than three connections is refused with the least that does', () => {
   assert.match(
     refusal({ POSTHORN_PROCESSES: '4', POSTHORN_DATABASE_POOL_SIZE: '11' }),
-    /^POSTHORN_DATABASE_POOL_SIZE must be at least 12 for 4 processes \(POSTHORN_PROCESSES\), 3 for each, not 11$/,
+    /^POSTHORN_DATABASE_POOL_SIZE must be at least 12 for 4 processes \(POSTHORN_PROCESSES\), 3 each, not 11$/,
   )
   assert.equal(poolOf({ POSTHORN_PROCESSES: '4', POSTHORN_DATABASE_POOL_SIZE: '12' }), 12)
 })

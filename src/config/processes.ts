@@ -7,7 +7,7 @@ import { wholeNumber } from './values.ts'
 const processesMax = 64
 /** `auto` takes no more: with the default pools they fit the embedded database. */
 const autoMax = 8
-/** Where nobody says how many connections there are: enough for two pools of two in each process. */
+/** If the number of connections is not set: enough for two pools of two in each process. */
 const connectionsEach = 6
 /** `max_connections` of the embedded database, and what is left of it for commands and migrations. */
 const embeddedConnectionsMax = 60
@@ -21,7 +21,7 @@ export const processSettings = {
   processes: {
     variable: 'POSTHORN_PROCESSES',
     meaning:
-      'How many processes this service is: each is a full node on the same database, and they share the port. `auto` takes one for each processor, 8 at the most. POSTHORN_DATABASE_POOL_SIZE is divided among them. See docs/operating.md.',
+      'The number of processes of this service: each is a full node on the same database, and they share the port. `auto` uses one per CPU, at most 8. POSTHORN_DATABASE_POOL_SIZE is divided among them. See docs/operating.md.',
     shownDefault: '1',
     defaultValue: 1,
     read: processCount,
@@ -33,11 +33,11 @@ function processCount(value: string): number {
   try {
     return wholeNumber(1, processesMax)(value)
   } catch (mistake) {
-    throw new Error(`${(mistake as Error).message}; \`auto\` takes one for each processor`)
+    throw new Error(`${(mistake as Error).message}; \`auto\` uses one per CPU`)
   }
 }
 
-/** What holds where several processes run and nobody said how many connections there are. */
+/** The default for several processes if the number of connections is not set. */
 export function connectionsFor(processes: number, usual: number, isEmbedded: boolean): number {
   if (processes === 1) return usual
   const wanted = Math.max(usual, processes * connectionsEach)
@@ -59,14 +59,14 @@ export function processMistakes(config: Readonly<Record<string, unknown>>): stri
   if (processes === 1) return []
   const least = processes * connectionsMin
   const most = config['databaseUrl'] === undefined ? embeddedMost(processes) : Number.POSITIVE_INFINITY
-  const reason = `the embedded database takes ${embeddedConnectionsMax} connections, of which each process needs one to listen and ${embeddedConnectionsSpare} stay free for commands`
+  const reason = `the embedded database allows ${embeddedConnectionsMax} connections, of which each process needs one to listen and ${embeddedConnectionsSpare} are reserved for commands`
   const given = `for ${processes} processes (POSTHORN_PROCESSES)`
   if (most < least) {
     return [`POSTHORN_PROCESSES must be at most ${embeddedProcessesMax}, not ${processes}: ${reason}`]
   }
   if (connections < least) {
     return [
-      `POSTHORN_DATABASE_POOL_SIZE must be at least ${least} ${given}, ${connectionsMin} for each, not ${connections}`,
+      `POSTHORN_DATABASE_POOL_SIZE must be at least ${least} ${given}, ${connectionsMin} each, not ${connections}`,
     ]
   }
   if (connections > most) {

@@ -8,12 +8,12 @@ const hostPattern = /^(\*?\.)?(?!-)[a-z0-9_-][a-z0-9._-]{0,252}$/i
 export function proxyUrl(value: string): string {
   // Many write it without the scheme, as curl lets them.
   const given = value.includes('://') ? value : `http://${value}`
-  const example = 'must be an address such as http://user:password@proxy.example.com:3128'
+  const example = 'must be a URL such as http://user:password@proxy.example.com:3128'
   if (!/^https?:\/\//i.test(given) || !URL.canParse(given)) throw new Error(example)
   const { hostname, pathname, search, hash, username, password } = new URL(given)
   if (hostname === '' || pathname !== '/' || search !== '' || hash !== '') throw new Error(example)
   if (/%(?![0-9a-f]{2})/i.test(username + password)) {
-    throw new Error('must have each % of its user name and password written as %25')
+    throw new Error('must write each % in its user name and password as %25')
   }
   if (/%(0[0-9a-f]|1[0-9a-f]|7f)/i.test(username + password)) {
     throw new Error('must have no control characters in its user name and password')

@@ -12,10 +12,12 @@ export function secretIn(path: string): string {
   try {
     content = readFileSync(path, 'utf8')
   } catch (error) {
-    throw new Error(`names a file that cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'}): ${path}`)
+    throw new Error(
+      `refers to a file that cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'}): ${path}`,
+    )
   }
-  if (content.length > secretLengthMax) throw new Error(`names a file that is too large for a secret: ${path}`)
+  if (content.length > secretLengthMax) throw new Error(`refers to a file that is too large for a secret: ${path}`)
   const secret = content.replace(/[\r\n]+$/, '')
-  if (secret === '') throw new Error(`names a file that is empty: ${path}`)
+  if (secret === '') throw new Error(`refers to an empty file: ${path}`)
   return secret
 }

@@ -1,4 +1,4 @@
-// Settings that close what others may not see or reach, and that tell whom to believe.
+// Settings that restrict what others can see or reach, and that say which proxies to trust.
 import { isIP } from 'node:net'
 import { apiKey, list, oneOf } from './values.ts'
 
@@ -14,7 +14,7 @@ export const securitySettings = {
   operatorReach: {
     variable: 'POSTHORN_OPERATOR_REACH',
     meaning:
-      'Whether the addresses of integrations (`baseUrl`, mail servers and the like) may be private: `on`, or `off` for those in POSTHORN_OUTBOUND_ALLOW alone. Switch it off where holders of full keys must not reach your network.',
+      'Whether integrations may use private addresses (`baseUrl`, mail servers and similar): `on`, or `off` to allow only those in POSTHORN_OUTBOUND_ALLOW. Switch it off if holders of full keys must not reach your network.',
     shownDefault: 'on',
     defaultValue: 'on' as const,
     read: oneOf('on', 'off'),
@@ -22,7 +22,7 @@ export const securitySettings = {
   revealSecrets: {
     variable: 'POSTHORN_REVEAL_SECRETS',
     meaning:
-      'Whether full keys read the secrets of integrations in clear: `on`, where each key’s first look at each integration in an hour stands in the audit log, or `off`: they read `[hidden]`, and saving that keeps the secret that is stored.',
+      'Whether full keys can read the secrets of integrations in plain text. With `on`, the first read of each integration by each key per hour is recorded in the audit log. With `off`, secrets read as `[hidden]`, and saving `[hidden]` keeps the stored secret.',
     shownDefault: 'on',
     defaultValue: 'on' as const,
     read: oneOf('on', 'off'),
@@ -30,15 +30,15 @@ export const securitySettings = {
   trustedProxies: {
     variable: 'POSTHORN_TRUSTED_PROXIES',
     meaning:
-      'Addresses and networks of the proxies in front of the service, separated by commas: what they write into `X-Forwarded-For` is taken for the caller’s address, in the audit log and where failed authentications are counted.',
-    shownDefault: 'none: the address of the connection counts',
+      'Addresses and networks of the proxies in front of the service, separated by commas. Their `X-Forwarded-For` header is trusted for the client address, in the audit log and for counting failed authentications.',
+    shownDefault: 'none: the address of the connection is used',
     defaultValue: [],
     read: addressesAndNetworks,
   },
   metricsKey: {
     variable: 'POSTHORN_METRICS_KEY',
-    meaning: 'Closes `/metrics` to whoever does not send `Authorization: Bearer` and this key.',
-    shownDefault: 'none: open to all who reach the port',
+    meaning: 'Restricts `/metrics` to clients that send `Authorization: Bearer` with this key.',
+    shownDefault: 'none: open to everyone who can reach the port',
     secret: true as const,
     defaultValue: undefined,
     read: apiKey,

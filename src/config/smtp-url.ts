@@ -19,11 +19,11 @@ const smtpParameters = ['from', 'senderName', 'requireTls', 'ignoreTls', 'reject
 /** Nothing of what was given is repeated: any part of it may be the password, in the wrong place. */
 export function smtpUrl(value: string): OperatorMail {
   if (!/^smtps?:\/\//.test(value) || !URL.canParse(value)) {
-    throw new Error('must be an address such as smtp://user:password@host:587?from=hello@example.com')
+    throw new Error('must be a URL such as smtp://user:password@host:587?from=hello@example.com')
   }
   const { protocol, username, password, hostname, port, pathname, hash, searchParams } = new URL(value)
   const decoded = (part: string): string => {
-    if (/%(?![0-9a-f]{2})/i.test(part)) throw new Error('must have each % of its user name and password written as %25')
+    if (/%(?![0-9a-f]{2})/i.test(part)) throw new Error('must write each % in its user name and password as %25')
     return decodeURIComponent(part)
   }
   const flag = (name: string): boolean => {
@@ -34,13 +34,13 @@ export function smtpUrl(value: string): OperatorMail {
   const from = searchParams.get('from') ?? ''
   const senderName = searchParams.get('senderName') ?? ''
   const unknown = [...searchParams.keys()].find((name) => !smtpParameters.includes(name))
-  if (!/^(\[[\da-f:.]+\]|[\w.-]+)$/i.test(hostname)) throw new Error('must name the host of the mail server')
-  if (!/^\/?$/.test(pathname) || hash !== '') throw new Error('must have nothing but parameters after the host')
+  if (!/^(\[[\da-f:.]+\]|[\w.-]+)$/i.test(hostname)) throw new Error('must include the host of the mail server')
+  if (!/^\/?$/.test(pathname) || hash !== '') throw new Error('must have only parameters after the host')
   if ((username === '') !== (password === '')) throw new Error('must have both a user and a password, or neither')
   if (!/^[^\s@<>()[\],;:\\"]+@[^\s@<>()[\],;:\\"]+$/.test(from))
     throw new Error('must have ?from= with an e-mail address')
-  if (/\p{Cc}/u.test(senderName)) throw new Error('must have a senderName of one line')
-  if (unknown !== undefined) throw new Error(`must have no other parameters than ${smtpParameters.join(', ')}`)
+  if (/\p{Cc}/u.test(senderName)) throw new Error('must have a senderName without line breaks')
+  if (unknown !== undefined) throw new Error(`must not have parameters other than ${smtpParameters.join(', ')}`)
   if (flag('requireTls') && flag('ignoreTls')) throw new Error('must not have both requireTls and ignoreTls')
   const secure = protocol === 'smtps:'
   return {

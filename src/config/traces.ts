@@ -23,7 +23,7 @@ export const traceSettings = {
   tracesEndpoint: {
     variable: 'OTEL_EXPORTER_OTLP_ENDPOINT',
     meaning:
-      'The address of an OpenTelemetry collector (OTLP over HTTP, as JSON; `/v1/traces` is added), such as `http://localhost:4318`: traces from triggers to providers go there. See docs/traces.md.',
+      'The URL of an OpenTelemetry collector (OTLP over HTTP, as JSON; `/v1/traces` is appended), such as `http://localhost:4318`, that receives traces from triggers to providers. See docs/traces.md.',
     shownDefault: 'none: nothing is traced',
     defaultValue: undefined,
     read: collectorAddress,
@@ -38,7 +38,7 @@ export const traceSettings = {
   },
   tracesServiceName: {
     variable: 'OTEL_SERVICE_NAME',
-    meaning: 'What the service is called in traces.',
+    meaning: 'The name of the service in traces.',
     shownDefault: 'posthorn',
     defaultValue: 'posthorn',
     read: text,
@@ -46,14 +46,14 @@ export const traceSettings = {
   tracesSampler: {
     variable: 'OTEL_TRACES_SAMPLER',
     meaning:
-      'Which traces are kept: `always_on`, `always_off` or `traceidratio`; with `parentbased_` before it, the caller’s `traceparent` decides where there is one.',
+      'Which traces are sampled: `always_on`, `always_off` or `traceidratio`; with the prefix `parentbased_`, the `traceparent` of the request decides if there is one.',
     shownDefault: 'parentbased_always_on',
     defaultValue: 'parentbased_always_on' as const,
     read: oneOf(...samplers),
   },
   tracesRatio: {
     variable: 'OTEL_TRACES_SAMPLER_ARG',
-    meaning: 'The part of all traces that the samplers by ratio keep, from 0 to 1.',
+    meaning: 'The fraction of traces that the ratio samplers keep, from 0 to 1.',
     shownDefault: '1',
     defaultValue: 1,
     read: ratio,
@@ -67,7 +67,7 @@ export function collectorAddress(value: string): string {
   }
   const { username, password } = new URL(value)
   if (username !== '' || password !== '') {
-    throw new Error('must have no user and password: give them as a header in OTEL_EXPORTER_OTLP_HEADERS')
+    throw new Error('must not contain a user name or password: send them as a header in OTEL_EXPORTER_OTLP_HEADERS')
   }
   return value.replace(/\/+$/, '')
 }

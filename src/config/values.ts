@@ -65,7 +65,7 @@ export function encryptionKey(value: string): Buffer {
   const key = /^[A-Za-z0-9+/]+={0,2}$/.test(value) ? Buffer.from(value, 'base64') : Buffer.alloc(0)
   if (key.length !== encryptionKeyBytes) {
     throw new Error(
-      `must be ${encryptionKeyBytes} random bytes in base64 or hex; make one with: openssl rand -base64 32`,
+      `must be ${encryptionKeyBytes} random bytes in base64 or hex; generate them with: openssl rand -base64 32`,
     )
   }
   return key
@@ -73,10 +73,10 @@ export function encryptionKey(value: string): Buffer {
 
 export function databaseUrl(value: string): string {
   if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) {
-    throw new Error('must be an address such as postgres://user:password@host:5432/database')
+    throw new Error('must be a URL such as postgres://user:password@host:5432/database')
   }
   const { hostname, searchParams } = new URL(value)
-  if (hostname === '' && !searchParams.get('host')) throw new Error('must name the host of the database')
+  if (hostname === '' && !searchParams.get('host')) throw new Error('must include the host of the database')
   const mode = searchParams.get('sslmode')
   if (mode !== null && !sslModes.includes(mode)) {
     throw new Error(`must have an sslmode of ${sslModes.join(', ')}, not "${mode}"`)
@@ -85,7 +85,7 @@ export function databaseUrl(value: string): string {
 }
 
 export function webAddress(value: string): string {
-  if (!/^https?:\/\//.test(value) || !URL.canParse(value)) throw new Error(`must be an http(s) address, not "${value}"`)
+  if (!/^https?:\/\//.test(value) || !URL.canParse(value)) throw new Error(`must be an http(s) URL, not "${value}"`)
   return value.replace(/\/+$/, '')
 }
 

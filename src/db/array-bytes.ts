@@ -134,7 +134,7 @@ function writeHead(bytes: Buffer, type: ListType, count: number, hasNulls: boole
   bytes.writeInt32BE(1, 16)
 }
 
-/** By hand: it is done for every element, and the method asks about ranges first. */
+/** Written out: it runs for every element, and the built-in method checks ranges first. */
 function writeLength(bytes: Buffer, length: number, at: number): number {
   bytes[at] = length >>> 24
   bytes[at + 1] = length >>> 16

@@ -44,13 +44,13 @@ export async function awaitDatabase(db: Sql, wait: Wait): Promise<void> {
       const leftMs = deadline - performance.now()
       if (leftMs <= 0) {
         throw new UnusableDatabase(
-          `The database ${wait.name} did not answer within ${wait.waitMs / 1000} s (${attempt} tries): ${reason}. ` +
-            'Is it running, and is DATABASE_URL right?',
+          `The database ${wait.name} did not respond within ${wait.waitMs / 1000} s (${attempt} attempts): ${reason}. ` +
+            'Is it running, and is DATABASE_URL correct?',
           error,
         )
       }
       const pauseMs = Math.min(firstPauseMs * 2 ** (attempt - 1), pauseMsMax, leftMs)
-      wait.log.warn({ attempt, reason, pauseMs: Math.round(pauseMs) }, `The database ${wait.name} does not answer yet`)
+      wait.log.warn({ attempt, reason, pauseMs: Math.round(pauseMs) }, `The database ${wait.name} does not respond yet`)
       await sleep(pauseMs, undefined, wait.signal === undefined ? {} : { signal: wait.signal }).catch(() => {})
     }
   }
@@ -58,7 +58,7 @@ export async function awaitDatabase(db: Sql, wait: Wait): Promise<void> {
 
 /** PgBouncer's words for what a server takes and a pooler does not: waiting does not help. */
 function hiddenPooler(name: string, reason: string, cause: unknown): UnusableDatabase {
-  const advice = 'If it hands out connections by transaction, set POSTHORN_DATABASE_POOLER=transaction.'
+  const advice = 'If it runs in transaction mode, set POSTHORN_DATABASE_POOLER=transaction.'
   return new UnusableDatabase(`The database ${name} is reached through a pooler (${reason}). ${advice}`, cause)
 }
 
@@ -79,7 +79,7 @@ function refuseUnfit({ version, encoding }: Introduction, name: string): void {
     throw new UnusableDatabase(`The database ${name} is PostgreSQL ${version}; Posthorn needs ${versionMin} or later.`)
   }
   if (encoding !== 'UTF8') {
-    throw new UnusableDatabase(`The database ${name} has the encoding ${encoding}; Posthorn needs one made with UTF8.`)
+    throw new UnusableDatabase(`The database ${name} has the encoding ${encoding}; Posthorn needs UTF8.`)
   }
 }
 

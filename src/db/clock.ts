@@ -2,7 +2,7 @@
 import type { Statement } from './sql.ts'
 import { sql } from './sql.ts'
 
-/** An expression for the current moment, to stand in a statement. */
+/** A SQL expression for the current time. */
 export type Clock = () => Statement
 
 /** Not clock_timestamp(): that may change within a statement, so no index could be searched by it. */

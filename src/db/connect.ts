@@ -8,9 +8,9 @@ import { arrayBytes, listTypesIn } from './array-bytes.ts'
 import { arrayText } from './array-text.ts'
 import { codeOf, failureOf } from './failure.ts'
 import { gatherWrites } from './gather-writes.ts'
-import { momentOfRow } from './moment-text.ts'
 import type { Db, Sql, Statement, TransactionLimits, Tx } from './sql.ts'
 import { DatabaseUnavailable } from './sql.ts'
+import { timestampOfRow } from './timestamp-text.ts'
 
 export type Connection =
   | { readonly url: string }
@@ -39,7 +39,7 @@ export interface PoolUsage {
   readonly waiting: number
 }
 
-/** A caller waits this long for a free or a new connection before it is told 503. */
+/** A caller waits this long for a free or new connection before it gets 503. */
 const connectTimeoutMs = 3_000
 /** Below this an idle connection is kept: a new one costs about 2 ms on a socket and far more over TLS. */
 const idleTimeoutMs = 60_000
@@ -58,7 +58,7 @@ export const serverKeepAlive =
 
 // int8 as a number: our counts stay far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
-pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, momentOfRow)
+pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, timestampOfRow)
 
 /** How statements are sent: through a pooler without names, and each in a transaction that sets its own timeouts. */
 interface Way {
@@ -258,7 +258,7 @@ async function commit(begun: Promise<unknown>, end: () => Promise<pg.QueryResult
     throw asUnavailable(error)
   })
   if (command !== 'COMMIT')
-    throw new Error('A statement of this transaction failed and its error was lost; nothing is kept')
+    throw new Error('A statement of this transaction failed and its error was ignored; the transaction was rolled back')
 }
 
 /** A serialisation conflict or a deadlock: `retrying` wants it as it is. */

@@ -47,7 +47,7 @@ export function startHearing({ world, openSession, onOpened }: HearingOptions): 
   const hearing = (async () => {
     while (!isStopping) {
       await hearOnce().catch((error: Error) => {
-        world.log.debug({ error: error.message }, 'Hints of other nodes cannot be heard; polling goes on')
+        world.log.debug({ error: error.message }, 'Cannot listen for hints from other nodes; polling continues')
       })
       if (!isStopping) await pause.sleep(reopenMs)
     }

@@ -41,7 +41,7 @@ export async function readMigrations(directory: URL = migrationsBeside): Promise
   for (const [index, migration] of migrations.entries()) {
     const next = migrations[index + 1]
     if (next?.number === migration.number) {
-      throw new MigrationError(`Two migrations have one number: ${migration.name} and ${next.name}`)
+      throw new MigrationError(`Two migrations have the same number: ${migration.name} and ${next.name}`)
     }
   }
   return migrations
@@ -77,7 +77,7 @@ function missingMigrations(
     const migration = byNumber.get(done.number)
     if (migration === undefined) {
       throw new MigrationError(
-        `The database was migrated by a newer Posthorn (${done.name} is unknown here). Start that version or a later one.`,
+        `The database was migrated by a newer version of Posthorn (${done.name} is unknown to this one). Start that version or a later one.`,
       )
     }
     if (migration.checksum !== done.checksum) {

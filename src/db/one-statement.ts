@@ -17,7 +17,7 @@ export interface Part {
  * the parts alone.
  */
 export function oneStatement(parts: readonly Part[], answer: Statement = sql`select`): Statement {
-  if (parts.length === 0) throw new Error('A statement has at least one part')
+  if (parts.length === 0) throw new Error('A statement must have at least one part')
   const all = listed(parts.map(({ as, statement }) => sql`${as} as (${statement})`))
   return prepared(nameOf(parts.map((part) => part.name).join(' ')), sql`with ${all} ${answer}`)
 }

@@ -14,8 +14,8 @@ interface Row {
 const id: Column<Row> = { name: sql`id`, type: sql`int`, read: (row) => row.id }
 const name: Column<Row> = { name: sql`name`, type: sql`text`, isUsuallySame: true, read: (row) => row.name }
 const at: Column<Row> = { name: sql`at`, type: sql`timestamptz`, isUsuallySame: true, read: (row) => row.at }
-const moment = new Date('2026-01-02T03:04:05.678Z')
-const row = (number: number, called: string): Row => ({ id: number, name: called, at: new Date(moment) })
+const timestamp = new Date('2026-01-02T03:04:05.678Z')
+const row = (number: number, called: string): Row => ({ id: number, name: called, at: new Date(timestamp) })
 
 const statementOf = (rows: readonly Row[], lookedAt: readonly Column<Row>[] = []) => {
   const { values, from, shape, valueIn } = rowSet(rows, [id, name], lookedAt)
@@ -33,7 +33,7 @@ test('a column that usually differs travels as an array even where it does not',
   assert.deepEqual(statement.values, ['same', [1, 1]])
 })
 
-test('moments are the same when they are the same moment', () => {
+test('timestamps are the same when they are the same time', () => {
   const columns = [id, at]
   const same = rowSet([row(1, 'a'), row(2, 'b')], columns)
   const other = rowSet([row(1, 'a'), { ...row(2, 'b'), at: new Date(0) }], columns)
@@ -53,7 +53,7 @@ test('the same shape has the same text, another shape another', () => {
 test('a column that is only looked at is no value of the rows, and can be asked for', () => {
   const { statement, valueIn } = statementOf([row(1, 'a'), row(2, 'a')], [at])
   assert.doesNotMatch(statement.text.split(' from ')[0] ?? '', /at/)
-  assert.deepEqual(valueIn(at).values, [moment])
+  assert.deepEqual(valueIn(at).values, [timestamp])
   assert.equal(valueIn(id).text, 'r.id::int')
 })
 

@@ -117,8 +117,9 @@ function rememberText(name: string, known: PreparedText | undefined, text: strin
 const otherText = (name: string): Error => new Error(`Two statements with different texts share the name ${name}`)
 
 /**
- * A value that the planner cannot look at. A plan for a list of one looks cheaper than the general one, and so a prepared
- * statement would be planned anew each time. Not for a limit over a large table: taken for a tenth of it, it can cost an index.
+ * A value that the planner cannot see. A plan for a list of one looks cheaper than the general plan, so a prepared
+ * statement would be planned again each time. Not for a limit over a large table: estimated as a tenth of it, it can
+ * cost an index.
  */
 export const unseen = (value: Statement): Statement => sql`(select ${value})`
 

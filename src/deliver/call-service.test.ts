@@ -29,7 +29,7 @@ async function outcome(answer: Partial<OutboundAnswer> | OutboundError, more: Pa
     return { status: 200, headers: new Headers(), body: '', ...answer }
   }
   const result = await callService(world, { call: { ...call, ...more }, idempotencyKey: 'job-1', keys })
-  return { result, asked: asked[0] ?? assert.fail('nobody was asked'), world }
+  return { result, asked: asked[0] ?? assert.fail('no one was called'), world }
 }
 
 test('a call is signed, carries its key, and reaches no private address', async () => {
@@ -48,15 +48,15 @@ test('a call is signed, carries its key, and reaches no private address', async 
 test('an object that is answered is the result, and anything else an empty one', async () => {
   assert.deepEqual((await outcome({ status: 201, body: '{"id":7}' })).result, {
     kind: 'answered',
-    told: { status: 201, answer: '{"id":7}' },
+    facts: { status: 201, answer: '{"id":7}' },
     result: { id: 7 },
   })
-  assert.deepEqual((await outcome({ status: 204 })).result, { kind: 'answered', told: { status: 204 }, result: {} })
+  assert.deepEqual((await outcome({ status: 204 })).result, { kind: 'answered', facts: { status: 204 }, result: {} })
   for (const body of ['OK', '[1]', `{"a":"${'x'.repeat(70_000)}"}`]) {
     const { result } = await outcome({ body })
     assert.ok(result.kind === 'answered')
     assert.deepEqual(result.result, {})
-    assert.match(result.told.message ?? '', /empty result/)
+    assert.match(result.facts.message ?? '', /empty result/)
   }
 })
 
@@ -65,16 +65,16 @@ test('a service that is busy or not there is called again, one that refuses is n
     assert.equal((await outcome({ status })).result.kind, 'busy', String(status))
   for (const status of [301, 307, 400, 401, 403, 404, 409, 410, 422])
     assert.equal((await outcome({ status })).result.kind, 'failed', String(status))
-  const patient = await outcome({ status: 503, headers: new Headers({ 'retry-after': '30' }) })
-  assert.ok(patient.result.kind === 'busy')
-  assert.equal(patient.result.retryAfterMs, 30_000)
+  const slow = await outcome({ status: 503, headers: new Headers({ 'retry-after': '30' }) })
+  assert.ok(slow.result.kind === 'busy')
+  assert.equal(slow.result.retryAfterMs, 30_000)
   for (const [kind, expected] of [
     ['not-sent', 'busy'],
     ['unsure', 'busy'],
     ['refused-address', 'failed'],
   ] as const) {
     const { result } = await outcome(new OutboundError(kind, 'No answer'))
-    assert.deepEqual([result.kind, result.told], [expected, { message: 'No answer' }])
+    assert.deepEqual([result.kind, result.facts], [expected, { message: 'No answer' }])
   }
 })
 
@@ -84,16 +84,16 @@ test('a fault of ours is no answer of the service', async () => {
   await assert.rejects(callService(world, { call, idempotencyKey: 'job-1', keys }), /broken/)
 })
 
-test('what is told of an answer holds no secret that was sent, and not too much', async () => {
+test('the reported response contains no secret that was sent, and is bounded', async () => {
   const { result } = await outcome({
     status: 400,
     body: `You said Bearer hush-hush, hush-hush \u0000${'x'.repeat(9_000)}`,
   })
-  assert.match(result.told.answer ?? '', /^You said …, … xxx/)
-  assert.ok((result.told.answer ?? '').length <= 4_000)
+  assert.match(result.facts.answer ?? '', /^You said …, … xxx/)
+  assert.ok((result.facts.answer ?? '').length <= 4_000)
 })
 
-test('a service that echoes its address tells nothing of the query', async () => {
+test('a service that echoes its address reports nothing of the query', async () => {
   const url = 'https://api.example.com/hooks/a?token=hush%2Fhush&key=whisper&n=1'
   const { pathname, search } = new URL(url)
   for (const echo of [
@@ -108,18 +108,18 @@ test('a service that echoes its address tells nothing of the query', async () =>
     JSON.stringify({ token: 'hush/hush' }).replaceAll('/', '\\/'),
   ]) {
     const { result } = await outcome({ status: 400, body: `No: ${echo}.` }, { url })
-    assert.match(result.told.answer ?? '', /^No: .*….*\.$/, echo)
-    assert.doesNotMatch(result.told.answer ?? '', /hush|whisper|n=1/, echo)
+    assert.match(result.facts.answer ?? '', /^No: .*….*\.$/, echo)
+    assert.doesNotMatch(result.facts.answer ?? '', /hush|whisper|n=1/, echo)
   }
 })
 
 test('of two secrets of which one lies in the other nothing is left', async () => {
   const headers = { 'X-Short': 'secret', 'X-Long': 'secret-and-more' }
   const { result } = await outcome({ status: 400, body: 'secret-and-more, secret' }, { headers })
-  assert.equal(result.told.answer, '…, …')
+  assert.equal(result.facts.answer, '…, …')
 })
 
-test('an address without a query is told as it is', async () => {
+test('an address without a query is reported as it is', async () => {
   const { result } = await outcome({ status: 404, body: 'No /hooks here' }, { url: 'https://api.example.com/hooks' })
-  assert.equal(result.told.answer, 'No /hooks here')
+  assert.equal(result.facts.answer, 'No /hooks here')
 })

@@ -1,4 +1,4 @@
-// Calls a customer's own service for a custom step: once, signed, guarded; whatever comes of it is told without secrets.
+// Calls a customer's own service for a custom step: once, signed, guarded; the result is reported without secrets.
 import type { CallResult } from '../domain/delivery/custom-call.ts'
 import { callResultOf } from '../domain/delivery/custom-call.ts'
 import type { CallOut } from '../domain/delivery/decision.ts'
@@ -10,13 +10,13 @@ import { OutboundError } from '../world/outbound/outbound-error.ts'
 import type { OutboundAnswer, World } from '../world/world.ts'
 
 export type CallOutcome =
-  | { readonly kind: 'answered'; readonly told: CallTold; readonly result: CallResult }
+  | { readonly kind: 'answered'; readonly facts: CallFacts; readonly result: CallResult }
   /** Perhaps it did something, perhaps not: it is called again under the same key, by which it knows a repeat. */
-  | { readonly kind: 'busy'; readonly told: CallTold; readonly retryAfterMs?: number }
-  | { readonly kind: 'failed'; readonly told: CallTold }
+  | { readonly kind: 'busy'; readonly facts: CallFacts; readonly retryAfterMs?: number }
+  | { readonly kind: 'failed'; readonly facts: CallFacts }
 
 /** What the activity shows of an answer, or of its absence. */
-export interface CallTold {
+export interface CallFacts {
   readonly status?: number
   readonly answer?: string
   readonly message?: string
@@ -40,8 +40,8 @@ export async function callService(world: World, { call, idempotencyKey, keys }: 
     return outcomeOf(await world.fetch(request, { reach: 'guarded', timeoutMs }), call, world.now())
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error
-    const told = { message: error.message }
-    return error.kind === 'refused-address' ? { kind: 'failed', told } : { kind: 'busy', told }
+    const facts = { message: error.message }
+    return error.kind === 'refused-address' ? { kind: 'failed', facts } : { kind: 'busy', facts }
   }
 }
 
@@ -50,19 +50,20 @@ const busyStatuses: ReadonlySet<number> = new Set([408, 425, 429])
 
 function outcomeOf(answer: OutboundAnswer, call: Asked, now: Date): CallOutcome {
   const { status } = answer
-  const told = { status, answer: shownAnswer(answer.body, call) }
+  const facts = { status, answer: shownAnswer(answer.body, call) }
   if (status >= 200 && status < 300) {
     const result = callResultOf(answer.body)
-    if (result !== undefined) return { kind: 'answered', told, result }
-    const message = 'No JSON object that can be kept was answered: later steps see an empty result'
-    return { kind: 'answered', told: answer.body === '' ? { status } : { ...told, message }, result: {} }
+    if (result !== undefined) return { kind: 'answered', facts, result }
+    const message = 'The response was not a JSON object that can be stored: later steps see an empty result'
+    return { kind: 'answered', facts: answer.body === '' ? { status } : { ...facts, message }, result: {} }
   }
   if (status >= 500 || busyStatuses.has(status)) {
     const retryAfterMs = retryAfterMsOf(answerOf(answer, now))
-    return { kind: 'busy', told, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
+    return { kind: 'busy', facts, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
   }
-  if (status >= 300 && status < 400) return { kind: 'failed', told: { ...told, message: 'Redirects are not followed' } }
-  return { kind: 'failed', told }
+  if (status >= 300 && status < 400)
+    return { kind: 'failed', facts: { ...facts, message: 'Redirects are not followed' } }
+  return { kind: 'failed', facts }
 }
 
 /** Enough to see what went wrong. */
@@ -72,7 +73,7 @@ const secretLengthMin = 6
 
 /** Services that echo what they were sent must not carry a header's secret, or that of a query, into the activity. */
 function shownAnswer(body: string, call: Asked): string {
-  const shown = secretsOf(call).reduce((told, secret) => told.replaceAll(secret, '…'), body)
+  const shown = secretsOf(call).reduce((text, secret) => text.replaceAll(secret, '…'), body)
   return storable(shown, shownBytesMax)
 }
 
@@ -83,7 +84,7 @@ function secretsOf({ url, headers }: Asked): string[] {
   return [...new Set(all)].filter((one) => one.length >= secretLengthMin).sort((a, b) => b.length - a.length)
 }
 
-/** Without a query an address is told anyway. */
+/** An address without a query is shown anyway. */
 function querySecrets(address: string): string[] {
   const { href, pathname, search, searchParams } = new URL(address)
   if (search === '') return []

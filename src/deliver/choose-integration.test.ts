@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FieldFilterPart, StepFilter } from '../domain/conditions/condition.ts'
 import type { Integration } from '../domain/delivery/integration.ts'
-import type { IntegrationWish } from './choose-integration.ts'
+import type { IntegrationRequest } from './choose-integration.ts'
 import { chooseIntegration } from './choose-integration.ts'
 
 const condition = (value: string): StepFilter => ({
@@ -36,14 +36,14 @@ function integration(id: string, change: Partial<Integration> = {}): Integration
 const capture = (id: string, change: Partial<Integration> = {}): Integration =>
   integration(id, { providerId: 'platform-email', ...change })
 
-function choose(integrations: readonly Integration[], wish: Partial<IntegrationWish> = {}): string | undefined {
+function choose(integrations: readonly Integration[], request: Partial<IntegrationRequest> = {}): string | undefined {
   const chosen = chooseIntegration(integrations, {
     channel: 'email',
     tried: [],
     passes: (conditions) =>
       conditions.some(({ children }) => (children[0] as FieldFilterPart | undefined)?.value === 'gold'),
     captures: ({ providerId }) => providerId === 'platform-email',
-    ...wish,
+    ...request,
   })
   return chosen?._id
 }
@@ -78,7 +78,7 @@ test('another channel’s, an inactive and a deleted one are never chosen', () =
   assert.equal(choose([...others, integration('on')]), 'on')
 })
 
-test('each has one turn: the primary, then the others from the oldest on, then nobody', () => {
+test('each has one turn: the primary, then the others from the oldest on, then no one', () => {
   const all = [integration('a'), integration('b', { primary: true }), integration('c')]
   assert.equal(choose(all), 'b')
   assert.equal(choose(all, { tried: ['b'] }), 'a')
@@ -86,17 +86,17 @@ test('each has one turn: the primary, then the others from the oldest on, then n
   assert.equal(choose(all, { tried: ['b', 'a', 'c'] }), undefined)
 })
 
-test('one that was wished for wins over all, and nothing stands in for it', () => {
+test('a requested integration takes precedence, and nothing replaces it', () => {
   const all = [
     integration('main', { primary: true }),
     integration('gold', { conditions: [condition('gold')] }),
-    integration('wished', { conditions: [condition('silver')] }),
+    integration('requested', { conditions: [condition('silver')] }),
     integration('off', { active: false }),
   ]
-  assert.equal(choose(all, { identifier: 'wished-identifier' }), 'wished')
+  assert.equal(choose(all, { identifier: 'requested-identifier' }), 'requested')
   assert.equal(choose(all, { identifier: 'off-identifier' }), undefined)
   assert.equal(choose(all, { identifier: 'unknown' }), undefined)
-  assert.equal(choose(all, { identifier: 'wished-identifier', tried: ['wished'] }), undefined)
+  assert.equal(choose(all, { identifier: 'requested-identifier', tried: ['requested'] }), undefined)
 })
 
 test('capture is chosen as primary, or when there is nothing else', () => {

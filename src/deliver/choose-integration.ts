@@ -2,7 +2,7 @@
 import type { StepFilter } from '../domain/conditions/condition.ts'
 import type { Channel, Integration } from '../domain/delivery/integration.ts'
 
-export interface IntegrationWish {
+export interface IntegrationRequest {
   readonly channel: Channel
   /** The caller named one: that or none. */
   readonly identifier?: string | undefined
@@ -21,24 +21,24 @@ export interface IntegrationWish {
  */
 export function chooseIntegration(
   integrations: readonly Integration[],
-  wish: IntegrationWish,
+  request: IntegrationRequest,
 ): Integration | undefined {
-  const { identifier, tried } = wish
+  const { identifier, tried } = request
   const isFirstTry = tried.length === 0
   const usable = integrations.filter(
     (integration) =>
-      integration.channel === wish.channel &&
+      integration.channel === request.channel &&
       integration.active &&
       !integration.deleted &&
       !tried.includes(integration._id) &&
-      (isFirstTry || !wish.captures(integration)),
+      (isFirstTry || !request.captures(integration)),
   )
   if (identifier !== undefined) return usable.find((integration) => integration.identifier === identifier)
   const forAll = usable.filter(({ conditions }) => conditions.length === 0)
   return (
-    usable.find(({ conditions }) => conditions.length > 0 && wish.passes(conditions)) ??
+    usable.find(({ conditions }) => conditions.length > 0 && request.passes(conditions)) ??
     forAll.find(({ primary }) => primary) ??
-    forAll.find((integration) => !wish.captures(integration)) ??
+    forAll.find((integration) => !request.captures(integration)) ??
     forAll[0]
   )
 }

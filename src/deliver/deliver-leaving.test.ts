@@ -66,7 +66,7 @@ test('a message that may leave is sent; one that may not is withheld, and no req
   assert.deepEqual(order, ['yes', '/emails', 'no'])
   assert.deepEqual(
     refusals,
-    refusals.map(() => ({ kind: 'withheld', detail: 'The call to api.resend.com was withheld' })),
+    refusals.map(() => ({ kind: 'withheld', detail: 'The request to api.resend.com was cancelled' })),
   )
 })
 

@@ -51,7 +51,7 @@ function deliverBy(send: Provider['send'], credentials: object = complete): Prom
   return deliver(createFakeWorld(), call)
 }
 
-test('the provider is called once, with the message and the account, and its outcome is told', async () => {
+test('the provider is called once, with the message and the account, and its outcome is reported', async () => {
   const calls: unknown[] = []
   const outcome = await deliverBy(async (_world, message, credentials) => {
     calls.push([message.id, credentials])
@@ -61,7 +61,7 @@ test('the provider is called once, with the message and the account, and its out
   assert.deepEqual(calls, [[email().id, complete]])
 })
 
-test('an account with mistakes is misconfigured, each named, and nobody is called', async () => {
+test('an account with mistakes is misconfigured, each named, and no one is called', async () => {
   let calls = 0
   const broken = providerThat(async () => {
     calls += 1
@@ -84,7 +84,7 @@ test('a provider that cannot send yet is misconfigured', async () => {
 
 test('a provider that throws leaves us unsure, without its secrets', async () => {
   const outcome = await deliverBy(() => Promise.reject(new Error('lost top-secret')))
-  assert.deepEqual(outcome, { kind: 'unsure', detail: 'Vendor broke while sending: lost [redacted]' })
+  assert.deepEqual(outcome, { kind: 'unsure', detail: 'Vendor failed unexpectedly while sending: lost [redacted]' })
   const bare: Provider = { ...providerThat(undefined), send: () => Promise.reject(new Error('lost top-secret')) }
   const world = createFakeWorld()
   const worse = await deliver(world, { provider: bare, integration: integration(complete), message: email() })
@@ -95,15 +95,15 @@ test('a provider that throws leaves us unsure, without its secrets', async () =>
 test('a provider that never answers leaves us unsure after 20 seconds, and not before', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   let outcome: Outcome | undefined
-  const delivery = deliverBy(() => new Promise(() => {})).then((told) => {
-    outcome = told
+  const delivery = deliverBy(() => new Promise(() => {})).then((result) => {
+    outcome = result
   })
   t.mock.timers.tick(providerCallMs - 1)
   await Promise.resolve()
   assert.equal(outcome, undefined)
   t.mock.timers.tick(1)
   await delivery
-  assert.deepEqual(outcome, { kind: 'unsure', detail: 'Vendor gave no answer within 20000 ms', down: true })
+  assert.deepEqual(outcome, { kind: 'unsure', detail: 'Vendor did not respond within 20000 ms', down: true })
 })
 
 test('words are bounded to what a detail holds', async () => {

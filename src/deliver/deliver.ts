@@ -58,8 +58,8 @@ export async function deliverTogether(
 }
 
 /**
- * Vendors may refuse a whole request for one message in it. Those that were refused in the same words are sent once more,
- * each alone, so that only the culprit is refused in the end. (Of recipients, vendors tell one by one.)
+ * Vendors may reject a whole request because of one message in it. Messages rejected with the same text are sent once
+ * more, each alone, so that only the failing one is rejected in the end. (For recipients, vendors report one by one.)
  */
 function aloneNextTime(outcomes: readonly Outcome[]): readonly Outcome[] {
   const isOfRequest = (outcome: Outcome): outcome is Outcome & { kind: 'refused' } =>
@@ -87,16 +87,16 @@ async function inTime<Answer>(
     return typeof answer === 'boolean' ? answer : answer.then(unlessOver)
   }
   const tooLate = new Promise<Answer>((resolve) => {
-    const words = `${name} gave no answer within ${providerCallMs} ms`
+    const words = `${name} did not respond within ${providerCallMs} ms`
     timer = setTimeout(() => resolve(instead(ofDownProvider(unsure(words)))), providerCallMs)
   })
   try {
     const asking = mayLeave === undefined ? world : leavingWorld(world, asked(mayLeave))
     return await Promise.race([ask(asking), tooLate])
   } catch (error) {
-    // What was thrown is not told: only a provider knows what of it is secret.
-    world.log.error({ providerId: id, name: (error as Error).name }, 'A provider threw')
-    return instead(unsure(`${name} broke while sending`))
+    // What was thrown is not shown: only a provider knows which parts of it are secret.
+    world.log.error({ providerId: id, name: (error as Error).name }, 'A provider threw an error')
+    return instead(unsure(`${name} failed unexpectedly while sending`))
   } finally {
     isOver = true
     clearTimeout(timer)

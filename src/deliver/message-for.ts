@@ -15,12 +15,12 @@ export interface Addressed {
 export function messageFor({ id, envelope, providerId, payload }: Addressed): OutboundMessage {
   const { forProviders } = envelope
   // A copy without one member is slow, and most say nothing of single providers.
-  const message = forProviders === undefined ? envelope : withoutWishes(envelope)
+  const message = forProviders === undefined ? envelope : withoutOverrides(envelope)
   const plain = 'html' in message ? emailCopy(id, message as Omit<EmailMessage, 'id'>) : withId(id, message, payload)
-  const wish = forProviders?.[providerId]
-  if (wish === undefined) return plain
-  const { customData, passthrough } = wish
-  const own = { ...plain, ...wish.message } as OutboundMessage
+  const override = forProviders?.[providerId]
+  if (override === undefined) return plain
+  const { customData, passthrough } = override
+  const own = { ...plain, ...override.message } as OutboundMessage
   return {
     ...own,
     ...(customData === undefined ? {} : { customData: merged(own.customData ?? {}, customData) }),
@@ -33,7 +33,7 @@ function withId(id: string, message: Omit<Envelope, 'forProviders'>, payload: Ad
   return ('target' in message ? { id, payload, ...message } : { id, ...message }) as OutboundMessage
 }
 
-function withoutWishes(envelope: Envelope): Omit<Envelope, 'forProviders'> {
+function withoutOverrides(envelope: Envelope): Omit<Envelope, 'forProviders'> {
   const { forProviders: _, ...message } = envelope
   return message
 }

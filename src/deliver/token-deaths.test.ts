@@ -14,7 +14,7 @@ test('a few dead devices say nothing of the account', () => {
   assert.equal(after('a'), true)
 })
 
-test('when most of twenty calls or more tell of dead devices, none is believed', () => {
+test('when most of twenty calls or more report of dead devices, none is believed', () => {
   assert.equal(after('a', [20, true]), false)
   assert.equal(after('a', [11, true], [9, false]), false)
   assert.equal(after('a', [10, true], [10, false]), true)

@@ -1,7 +1,7 @@
 // How many of an integration's latest calls said that the device is gone: when most do, the account is to blame.
 
 export interface TokenDeaths {
-  /** One more call that told whether its device is there. */
+  /** One more call that reported whether its device exists. */
   note(integrationId: string, isDead: boolean): void
   /** Whether its word on a device can be believed. */
   mayPrune(integrationId: string): boolean

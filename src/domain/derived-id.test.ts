@@ -8,8 +8,8 @@ import {
   idsOfMessages,
   jobIdOf,
   messageIdOf,
-  momentOfId,
   notificationIdOf,
+  timestampOfId,
 } from './derived-id.ts'
 import { createIdSource, isUuid } from './uuid-v7.ts'
 
@@ -41,7 +41,7 @@ test('every derived id is a UUIDv7 of its event’s millisecond', () => {
   for (const id of [notification, job, messageIdOf(eventId, job, 'token')]) {
     assert.match(id, uuidV7)
     assert.ok(isUuid(id))
-    assert.deepEqual(momentOfId(id), at)
+    assert.deepEqual(timestampOfId(id), at)
   }
 })
 
@@ -54,12 +54,14 @@ test('all that belongs to an event lies in its range, and other events’ mostly
     const job = jobIdOf(eventId, notification, count)
     for (const id of [notification, job, messageIdOf(eventId, job, `${count}`)]) assert.ok(id >= from && id <= to, id)
   }
-  const strangers = Array.from({ length: 1000 }, () => notificationIdOf(newId(at), randomUUID()))
-  assert.ok(strangers.filter((id) => id >= from && id <= to).length < 20)
+  const others = Array.from({ length: 1000 }, () => notificationIdOf(newId(at), randomUUID()))
+  assert.ok(others.filter((id) => id >= from && id <= to).length < 20)
 })
 
 test('the messages of a job lie in its range, whatever their targets, and those of other jobs do not', () => {
-  const jobs = Array.from({ length: 200 }, (_, step) => jobIdOf(eventId, notificationIdOf(eventId, 'somebody'), step))
+  const jobs = Array.from({ length: 200 }, (_, step) =>
+    jobIdOf(eventId, notificationIdOf(eventId, 'a-subscriber'), step),
+  )
   const [job = '', ...others] = jobs
   const { from, to } = idsOfMessages(eventId, job)
   for (const target of ['', 'token', 'x'.repeat(5000), '😀', ...others]) {
@@ -73,15 +75,15 @@ test('the messages of a job lie in its range, whatever their targets, and those 
 })
 
 test('more events than are remembered make the same ids still', () => {
-  const before = notificationIdOf(eventId, 'somebody')
+  const before = notificationIdOf(eventId, 'a-subscriber')
   for (let count = 0; count < 10_001; count += 1) idsOfEvent(newId(at))
-  assert.equal(notificationIdOf(eventId, 'somebody'), before)
+  assert.equal(notificationIdOf(eventId, 'a-subscriber'), before)
 })
 
-test('the first id of a moment is the smallest of it', () => {
+test('the first id of a time is the smallest one of that time', () => {
   const first = firstIdAt(at)
-  assert.deepEqual(momentOfId(first), at)
+  assert.deepEqual(timestampOfId(first), at)
   assert.ok(first < eventId && first < idsOfEvent(eventId).from)
   assert.ok(first > newId(new Date(at.getTime() - 1)))
-  assert.deepEqual(momentOfId(firstIdAt(new Date(0))), new Date(0))
+  assert.deepEqual(timestampOfId(firstIdAt(new Date(0))), new Date(0))
 })

@@ -25,7 +25,7 @@ export function jobIdOf(eventId: string, notificationId: string, step: number): 
   return derivedId(eventId, hash('sha1', `${notificationId}/${step}`))
 }
 
-/** The first 40 bits of the tail tell the job, so that the messages of a job stand together too. */
+/** The first 40 bits of the tail identify the job, so that the messages of a job are stored together too. */
 export function messageIdOf(eventId: string, jobId: string, target: string): string {
   return derivedId(eventId, messagePrefix(jobId) + hash('sha1', `${jobId}/${target}`).slice(0, 6))
 }
@@ -59,8 +59,8 @@ const repeatVersions = '8123456'
 const versionAt = 14
 
 /**
- * The name under which a vendor is asked anew once a message, or a step, had failed for good: another than before, so that
- * one who remembers names does not answer with the failure again, and still one that tells whose it is.
+ * The id used with a vendor after a message or a step had finally failed: a new one, so that a vendor that remembers
+ * ids does not return the old failure again, and still one that identifies the message.
  */
 export function repeatedIdOf(id: string, repeats = 0): string {
   if (repeats === 0) return id
@@ -71,17 +71,17 @@ export function repeatedIdOf(id: string, repeats = 0): string {
 /** The id that `repeatedIdOf` was given. */
 export const ownIdOf = (id: string): string => `${id.slice(0, versionAt)}7${id.slice(versionAt + 1)}`
 
-/** The moment a UUIDv7 carries. */
-export function momentOfId(id: string): Date {
-  return new Date(momentMsOfId(id))
+/** The time in a UUIDv7. */
+export function timestampOfId(id: string): Date {
+  return new Date(timestampMsOfId(id))
 }
 
 /** The same as a number, where a Date would be made only to be read. */
-export function momentMsOfId(id: string): number {
+export function timestampMsOfId(id: string): number {
   return Number.parseInt(id.slice(0, 8), 16) * 0x10000 + Number.parseInt(id.slice(9, 13), 16)
 }
 
-/** The smallest id of a moment, for ranges of time. */
+/** The smallest id of a given time, for ranges of time. */
 export function firstIdAt(at: Date): string {
   const time = at.getTime().toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`

@@ -14,5 +14,5 @@ export function fastFlatMap<Item, Found>(
   return all
 }
 
-/** Array.isArray does not tell lists that cannot be changed from single values. */
+/** Array.isArray does not distinguish readonly arrays from single values. */
 const isList = <Found>(found: Found | readonly Found[]): found is readonly Found[] => Array.isArray(found)

@@ -1,6 +1,6 @@
 // Dotted paths into what callers sent: `order.items.0.price`.
 
-/** Longer ones name nothing anybody wrote by hand. */
+/** Longer ones refer to nothing that a person wrote. */
 export const pathLengthMax = 255
 
 /** The value at a path; undefined when there is none. Own members only, so that no path reaches a prototype. */

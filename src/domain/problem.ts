@@ -1,4 +1,4 @@
-// A Problem: a mistake the caller can mend. Thrown anywhere below http, answered once in http/problem-reply.ts.
+// A Problem: a client error. Thrown anywhere below http, answered once in http/problem-reply.ts.
 
 export type ProblemStatus = 400 | 401 | 403 | 404 | 409 | 413 | 415 | 422 | 426 | 429 | 503
 
@@ -32,7 +32,7 @@ export const notFound = (message: string): Problem => new Problem(404, message)
 export const conflict = (message: string, existing: object = {}): Problem =>
   new Problem(409, message, { members: { ...existing } })
 
-/** Every field that is wrong, at once, with what to mend. */
+/** Every invalid field, at once, with what to fix. */
 export const invalid = (errors: FieldErrors, message = 'Validation Error'): Problem =>
   new Problem(422, message, { members: { errors } })
 

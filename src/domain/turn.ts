@@ -9,7 +9,7 @@ export class Turn {
   readonly #throwIfDone: (() => void) | undefined
   #beganMs: number
 
-  /** `throwIfDone` is asked before each turn but the first: what nobody waits for any more ends there. */
+  /** `throwIfDone` is called before each turn but the first: work that no one waits for any more ends there. */
   constructor(nowMs = () => performance.now(), throwIfDone?: () => void) {
     this.#nowMs = nowMs
     this.#throwIfDone = throwIfDone

@@ -1,4 +1,4 @@
-// UUIDv7: ids that carry the moment they were made, in order within a millisecond (RFC 9562, method 1).
+// UUIDv7: ids that contain their creation time, in order within a millisecond (RFC 9562, method 1).
 import { randomBytes } from 'node:crypto'
 
 const counterBits = 26

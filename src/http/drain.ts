@@ -23,7 +23,7 @@ export function prepareDrain(app: FastifyInstance, log: Log): () => Promise<void
   return async () => {
     const look = setInterval(closeIdle, lookEveryMs)
     const cut = setTimeout(() => {
-      log.warn({ drainTimeoutMs, connections: open.size }, 'Requests were still under way and are cut off')
+      log.warn({ drainTimeoutMs, connections: open.size }, 'Requests still in progress were cut off')
       app.server.closeAllConnections()
     }, drainTimeoutMs)
     try {

@@ -48,7 +48,7 @@ export function inboxRoute<
   return { ...definition, opensWith: 'session' } as unknown as InboxRoute
 }
 
-/** For everybody: what opens a session. Its calls have no reader. */
+/** Public: opens a session. Its requests have no reader. */
 export function openRoute<Body extends TSchema>(
   definition: InboxDefinition<undefined, undefined, Body> & {
     handle(

@@ -44,12 +44,12 @@ export function installRoute(app: FastifyInstance, route: Route, context: RouteC
     schema: schemaOf(route),
     ...(writtenBy === undefined ? {} : { serializerCompiler: () => writtenBy }),
     config: { judgesText: route.judgesText },
-    // Before the body is read: a stranger cannot make us parse megabytes.
+    // Before the body is read: an unauthenticated client cannot make us parse megabytes.
     onRequest: async (request, reply) => {
       const caller = await context.authenticate(request.headers.authorization, request.ip)
       if (context.world.tracer !== undefined && route.category === 'trigger') trace(request, reply, route, context)
       if (!mayUse(caller, route.scope))
-        throw forbidden(`This API key may not do this: it needs the scope "${route.scope}"`)
+        throw forbidden(`This API key is not allowed to do this: it needs the scope "${route.scope}"`)
       const { environment } = caller
       const bytes = announcedBytes(request)
       // One that is too large is refused unread.

@@ -75,22 +75,22 @@ function createUnavailableLog(world: World): (error: DatabaseUnavailable, facts:
 export function problemOf(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error
   if (error instanceof DatabaseUnavailable) {
-    const what = error.busy ? 'The database took too long over this' : 'The database is not available at the moment'
+    const what = error.busy ? 'The database took too long to respond' : 'The database is temporarily unavailable'
     return new Problem(503, `${what}; please try again`, { headers: { 'retry-after': '1' } })
   }
   if (typeof error !== 'object' || error === null) return undefined
   const { code, statusCode, validation, validationContext } = error as Partial<FastifyError>
   // Two calls raced for one name and the other won; the constraint, not our look before, is what decides.
-  if (code === '23505') return new Problem(409, 'Another call has just taken this identifier')
+  if (code === '23505') return new Problem(409, 'Another request has just taken this identifier')
   if (validation !== undefined)
     return invalid(fieldErrorsOf(validation as SchemaMistake[], validationContext ?? 'body'))
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new Problem(413, 'The body is larger than this call allows')
+      return new Problem(413, 'The body is larger than this endpoint allows')
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new Problem(415, 'The body must be sent as application/json')
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new Problem(400, 'The body does not have the length its header says')
+      return new Problem(400, 'The body does not have the length that its Content-Length header states')
     default:
       return statusCode !== undefined && statusCode >= 400 && statusCode < 500
         ? new Problem(400, (error as Error).message)

@@ -37,7 +37,7 @@ import { tenantRoutes } from './routes/people/tenants.ts'
 import { topicSubscriptionRoutes } from './routes/people/topic-subscriptions.ts'
 import { topicRoutes } from './routes/people/topics.ts'
 import { buriedRoutes } from './routes/recovery/buried.ts'
-import { mendRoutes } from './routes/recovery/recovery.ts'
+import { recoveryRoutes } from './routes/recovery/recovery.ts'
 import { redriveRoutes } from './routes/recovery/redrives.ts'
 import { feedRoutes } from './routes/workflows/feeds.ts'
 import { layoutRoutes } from './routes/workflows/layouts.ts'
@@ -79,7 +79,7 @@ export const routes: readonly Route[] = [
   ...layoutV2Routes,
   ...translationRoutes,
   ...outboxRoutes,
-  ...mendRoutes,
+  ...recoveryRoutes,
   ...redriveRoutes,
   ...buriedRoutes,
   ...countRoutes,

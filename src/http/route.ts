@@ -39,7 +39,7 @@ export interface Service {
   readonly secretReaders: SecretReaders
 }
 
-/** What the caller sent. A part without a schema is `undefined`: nobody checked it, so nobody may read it. */
+/** What the caller sent. A part without a schema is `undefined`: it was not validated, so it must not be read. */
 export interface Call<Params, Query, Body> {
   readonly caller: Caller
   /** The caller as the audit log names them. Asked for by calls that change the configuration. */

@@ -31,17 +31,17 @@ export const pageLimitMax = 100
 
 /** The cursor parameters that lists share. */
 export const cursorParameters = <const OrderBy extends readonly string[]>(orderBy: OrderBy) => ({
-  after: Type.Optional(Type.String({ maxLength: 2048, description: 'Cursor: fetch results after it.' })),
-  before: Type.Optional(Type.String({ maxLength: 2048, description: 'Cursor: fetch results before it.' })),
+  after: Type.Optional(Type.String({ maxLength: 2048, description: 'A cursor: returns the results after it.' })),
+  before: Type.Optional(Type.String({ maxLength: 2048, description: 'A cursor: returns the results before it.' })),
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: pageLimitMax, default: 10, description: 'How many results at the most.' }),
+    Type.Integer({ minimum: 1, maximum: pageLimitMax, default: 10, description: 'The maximum number of results.' }),
   ),
   orderDirection: Type.Optional(
     literals(['ASC', 'DESC'], { default: 'DESC', description: 'Newest first unless `ASC`.' }),
   ),
   orderBy: Type.Optional(literals(orderBy, { default: '_id', description: 'What to sort by.' })),
   includeCursor: Type.Optional(
-    Type.Boolean({ default: false, description: 'Whether the item of the cursor is in the page.' }),
+    Type.Boolean({ default: false, description: 'Whether to include the item of the cursor itself.' }),
   ),
 })
 
@@ -49,9 +49,11 @@ export const cursorPage = (name: string, item: TSchema): TObject =>
   Type.Object(
     {
       data: Type.Array(item),
-      next: nullableString({ description: 'Feed it to `after`; null when no more follow.' }),
-      previous: nullableString({ description: 'Feed it to `before`; null on the first page.' }),
-      totalCount: Type.Integer({ description: 'How many there are, counted up to 50,000.' }),
+      next: nullableString({ description: 'Pass it as `after` to get the next page; null on the last page.' }),
+      previous: nullableString({
+        description: 'Pass it as `before` to get the previous page; null on the first page.',
+      }),
+      totalCount: Type.Integer({ description: 'The total number, counted up to 50,000.' }),
       totalCountCapped: Type.Boolean({ description: 'Whether there are more than 50,000.' }),
     },
     { title: name },
@@ -59,7 +61,7 @@ export const cursorPage = (name: string, item: TSchema): TObject =>
 
 export const offsetParameters = (limitMax: number) => ({
   page: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0, description: 'Page, from 0.' })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limitMax, default: 10, description: 'Items a page.' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limitMax, default: 10, description: 'Items per page.' })),
 })
 
 export const offsetPage = (name: string, item: TSchema): TObject =>
@@ -69,7 +71,7 @@ export const offsetPage = (name: string, item: TSchema): TObject =>
       hasMore: Type.Boolean(),
       pageSize: Type.Integer(),
       page: Type.Integer(),
-      totalCount: Type.Optional(Type.Integer({ description: 'Left out above 50,000.' })),
+      totalCount: Type.Optional(Type.Integer({ description: 'Absent above 50,000.' })),
     },
     { title: name },
   )
@@ -78,10 +80,10 @@ export const errorBody = Type.Object(
   {
     statusCode: Type.Integer(),
     timestamp: timestamp(),
-    path: Type.String({ description: 'The path and query that were asked for.' }),
-    message: Type.String({ description: 'What is wrong, and what to mend.' }),
-    error: Type.Optional(Type.String({ description: 'The name of the status.' })),
-    errorId: Type.Optional(Type.String({ description: 'Only on 500: quote it when you report the fault.' })),
+    path: Type.String({ description: 'The path and query string of the request.' }),
+    message: Type.String({ description: 'What is wrong, and how to fix it.' }),
+    error: Type.Optional(Type.String({ description: 'The name of the HTTP status.' })),
+    errorId: Type.Optional(Type.String({ description: 'Only on 500: quote it when you report the error.' })),
     errors: Type.Optional(
       Type.Unknown({
         description: 'Per field: `{"<field path>": {"messages": [...], "value": ...}}`; an array under `/v1/events`.',
@@ -96,8 +98,8 @@ export const errorBody = Type.Object(
       {
         statusCode: 404,
         timestamp: '2026-01-02T03:04:05.678Z',
-        path: '/v2/subscribers/nobody',
-        message: 'Subscriber nobody was not found',
+        path: '/v2/subscribers/grace',
+        message: 'Subscriber grace was not found',
         error: 'Not Found',
         ctx: {},
       },

@@ -143,7 +143,7 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   installBodyParser(app)
   installDiscard(app)
   await app.register(cors, { ...corsOptions, origin: allowedOrigins(options.corsOrigins) })
-  // Before the body is read: nobody need send one to a path that is not there.
+  // Before the body is read: no client needs to send one to a path that does not exist.
   app.addHook('onRequest', async (request, reply) => (request.is404 ? answerNotFound(request, reply) : undefined))
   const { workerIsReady, oneOf } = options
   installHealth(app, db, world, { workerIsReady, process: oneOf?.number })
@@ -187,7 +187,7 @@ function readerLimitOf(world: World, { rateLimits, inboxRatePerSecond }: ServerO
   return createReaderLimit(world, inboxRatePerSecond ?? settings.rateLimitInboxPerSecond.defaultValue)
 }
 
-/** Calls that wait for something are told, so that they do not hold up the stop. */
+/** Waiting requests are notified, so that they do not hold up the shutdown. */
 function closingOf(app: FastifyInstance): AbortSignal {
   const closing = new AbortController()
   // As many listen as calls wait, which is bounded where they do: no leak to be warned of.

@@ -20,7 +20,7 @@ export type ToParent =
   /** It could not start, for a reason that the operator can read. */
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'metrics'; readonly question: number; readonly families: readonly MetricFamily[] }
-  /** Somebody asked this child for the metrics of all. */
+  /** A client requested the metrics of all processes from this child. */
   | { readonly kind: 'ask-metrics'; readonly question: number }
 
 export type ToChild =

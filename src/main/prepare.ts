@@ -39,5 +39,5 @@ export async function loadProviders({ providersDirectory }: Config, log: Log): P
   const providers = await loadOwnProviders(providersDirectory).catch((error: Error) => {
     throw error instanceof BadProviderFile ? new StartError(error.message) : error
   })
-  log.info({ providers }, 'Providers of the operator’s own are loaded')
+  log.info({ providers }, 'Loaded custom providers')
 }

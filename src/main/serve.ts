@@ -24,7 +24,7 @@ import { acceptingQueue, startWorker } from '../run/start-worker.ts'
 import type { World } from '../world/world.ts'
 import type { Store } from './store.ts'
 
-/** Longer, and the start goes on without: /ready tells the truth. */
+/** After this long, startup continues without it: /ready reports the truth. */
 const workerWaitMs = 3_000
 const workerLookMs = 10
 
@@ -65,7 +65,7 @@ export async function serve(config: Config, opened: Store, place?: Place): Promi
       docs: config.docs,
       vendor: config.vendor,
       retentionDays: config.retentionDays,
-      // Relative, unless told otherwise: the document is right wherever it is read.
+      // Relative unless set otherwise: the document is then valid wherever it is read.
       baseUrl: config.baseUrl ?? '/',
       queue: started?.queue ?? acceptingQueue(db),
       decideAtOnce: started?.decideAtOnce,
@@ -106,13 +106,13 @@ export async function serve(config: Config, opened: Store, place?: Place): Promi
   }
 }
 
-/** On a connection of its own, once somebody streams an inbox from here. */
+/** On a separate connection, once a client streams an inbox from here. */
 function hearInboxHints(world: World, direct: Connection, hints: InboxHints, onOpened: () => void): Hearing {
   const open = () => openSession(direct, { channel: inboxHintChannel, onNotification: hints.hear })
   return startHearing({ world, openSession: open, onOpened })
 }
 
-/** A worker shows that it lives within milliseconds: whoever is told that the service runs finds it ready. */
+/** A worker shows that it is alive within milliseconds: whoever learns that the service runs finds it ready. */
 async function awaitWorker(worker: StartedWorker, world: World): Promise<void> {
   for (let waitedMs = 0; waitedMs < workerWaitMs && !worker.isReady(); waitedMs += workerLookMs) {
     await world.sleep(workerLookMs)
@@ -149,8 +149,8 @@ async function listen(server: FastifyInstance, { port, host }: Config): Promise<
     if (code === undefined) throw error
     throw new StartError(
       code === 'EADDRINUSE'
-        ? `Port ${port} on ${host} is in use by another program. Stop that one, or set PORT to another port (0 takes a free one).`
-        : `Cannot listen on port ${port} of ${host}: ${message}. Set PORT and HOST to others.`,
+        ? `Port ${port} on ${host} is in use by another program. Stop that program, or set PORT to another port (0 selects a free one).`
+        : `Cannot listen on port ${port} of ${host}: ${message}. Change PORT or HOST.`,
     )
   }
 }

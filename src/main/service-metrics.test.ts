@@ -51,7 +51,7 @@ function scene() {
 
 const read = async (metrics: ServiceMetrics): Promise<string> => textOf(await metrics.ofAll())
 
-test('what the processes count is added up, and how many there are is told', async () => {
+test('what the processes count is added up, and how many there are is reported', async () => {
   const { metrics, add } = scene()
   add(1, () => families(3, 10))
   add(2, () => families(4, 20))
@@ -79,7 +79,7 @@ test('a process that ended leaves its counts and nothing else: no sum shrinks', 
   assert.match(await read(metrics), /^requests_total\{status="200"\} 8$/m)
 })
 
-test('a process that does not answer in time is told of as it last was', async () => {
+test('a process that does not respond in time is reported as it last was', async () => {
   const { metrics, add, timeUp } = scene()
   let isBusy = false
   add(1, () => (isBusy ? undefined : families(3, 10)))

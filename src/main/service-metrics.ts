@@ -12,7 +12,7 @@ export interface ServiceMetricsParts {
   sleep(ms: number, signal: AbortSignal): Promise<void>
 }
 
-/** A process that is busy for longer is told of as it last was. */
+/** A process that is busy for longer is reported as it last was. */
 const answerWithinMs = 1_000
 /** The parent waits as long as above for the slowest. */
 const allWithinMs = 5_000
@@ -98,7 +98,7 @@ export function joinMetricsBy(link: MetricsLink): JoinMetrics {
       if (message.kind === 'metrics') waiting.get(message.question)?.(message.families)
       if (message.kind !== 'ask-metrics') return
       const { question } = message
-      // One that breaks is not answered: the parent tells what it knows.
+      // A failing request is not answered: the parent returns what it knows.
       readOwn().then(
         (families) => link.send({ kind: 'metrics', question, families }),
         () => {},
@@ -109,7 +109,7 @@ export function joinMetricsBy(link: MetricsLink): JoinMetrics {
       const question = questions
       let late: NodeJS.Timeout | undefined
       return new Promise<Families>((resolve, reject) => {
-        late = setTimeout(() => reject(new Error('The metrics of all processes did not come')), allWithinMs)
+        late = setTimeout(() => reject(new Error('Not all processes returned their metrics')), allWithinMs)
         waiting.set(question, resolve)
         link.send({ kind: 'ask-metrics', question })
       }).finally(() => {

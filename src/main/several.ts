@@ -17,7 +17,7 @@ export async function startSeveral(config: Config, store: Store): Promise<Servin
   const { log } = world
   try {
     if (!mayFork()) {
-      throw new StartError('POSTHORN_PROCESSES must be 1 where another program runs Posthorn in a cluster of its own.')
+      throw new StartError('POSTHORN_PROCESSES must be 1 if another program runs Posthorn in its own cluster.')
     }
     const isEmbedded = config.databaseUrl === undefined
     // No child is there yet: whatever is in hand was left by an earlier start.
@@ -39,7 +39,7 @@ export async function startSeveral(config: Config, store: Store): Promise<Servin
         const { question } = message
         metrics.ofAll().then(
           (families) => child.send({ kind: 'metrics', question, families }),
-          (error: Error) => log.error({ error: error.message }, 'The metrics of all processes could not be added up'),
+          (error: Error) => log.error({ error: error.message }, 'Could not aggregate the metrics of all processes'),
         )
       },
     })
@@ -56,7 +56,7 @@ export async function startSeveral(config: Config, store: Store): Promise<Servin
       const isClean = await supervisor.stop(childrenStopMs)
       await world.tracer?.stop()
       await store.close()
-      if (!isClean) throw new StopError('A process of the service could not stop in time')
+      if (!isClean) throw new StopError('A process of the service did not stop in time')
     }
     return { url, stop }
   } catch (error) {

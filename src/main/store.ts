@@ -125,7 +125,7 @@ async function directWay(
     await one.close()
   }
   throw new UnusableDatabase(
-    `POSTHORN_DATABASE_DIRECT_URL (${name}) and DATABASE_URL (${databaseName(connection)}) lead to two databases; both must lead to the same.`,
+    `POSTHORN_DATABASE_DIRECT_URL (${name}) and DATABASE_URL (${databaseName(connection)}) point to different databases; both must point to the same one.`,
   )
 }
 
@@ -183,7 +183,7 @@ async function encryptionKeys(config: Config, dataDirectory: string, db: Databas
   // A new key could open nothing of what is there, and would look like the right one ever after.
   if (await isInstalled(db)) {
     throw new StartError(
-      `This database was sealed with an encryption key that is not here: there is no ${file}, and POSTHORN_ENCRYPTION_KEY is not set. ` +
+      `This database was encrypted with a key that is missing: ${file} does not exist, and POSTHORN_ENCRYPTION_KEY is not set. ` +
         'Set it to the key of the first node (its file encryption.key, or the variable it was started with).',
     )
   }

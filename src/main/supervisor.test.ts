@@ -8,7 +8,7 @@ import { Supervisor } from './supervisor.ts'
 
 interface FakeChild extends Child {
   readonly orders: Pick<Orders, 'number' | 'nodeId' | 'dead'>
-  readonly told: ToChild[]
+  readonly received: ToChild[]
   isKilled: boolean
   says(message: ToParent): void
   ends(how?: string): void
@@ -56,12 +56,12 @@ function fakeChild(orders: FakeChild['orders']): FakeChild {
   })
   return {
     orders,
-    told: [],
+    received: [],
     isKilled: false,
     pid: 1,
     ended,
     send(message) {
-      this.told.push(message)
+      this.received.push(message)
     },
     onMessage: (heard) => {
       listener = heard
@@ -105,11 +105,11 @@ test('all processes start together, each with its number, and the service has st
   await starting
 })
 
-test('a process that ends is started again under its number, and the others are told who died', async () => {
+test('a process that ends is started again under its number, and the others are notified who died', async () => {
   const { supervisor, children, slept, wake } = await running()
   children[first]?.ends()
   await turn()
-  assert.deepEqual(children[second]?.told, [{ kind: 'dead', nodeId: 'node-1' }])
+  assert.deepEqual(children[second]?.received, [{ kind: 'dead', nodeId: 'node-1' }])
   assert.deepEqual([...supervisor.started.keys()], [2])
   assert.deepEqual(slept, [100])
   assert.equal(children.length, 2, 'it waits')
@@ -134,14 +134,14 @@ test('one that ends again and again waits longer each time; after a steady life 
   assert.deepEqual(slept, [100, 200, 400, 100])
 })
 
-test('a first start that fails is told in the words of the process, and is not tried again', async () => {
+test('a first start that fails is reported in the words of the process, and is not tried again', async () => {
   const { supervisor, children } = scene()
   const starting = supervisor.start()
   children[first]?.says({ kind: 'failed', message: 'Port 3000 is in use' })
   children[first]?.ends()
   await assert.rejects(starting, { name: 'StartError', message: 'Port 3000 is in use' })
   const stopping = supervisor.stop(1_000)
-  assert.deepEqual(children[second]?.told.at(-1), { kind: 'stop' })
+  assert.deepEqual(children[second]?.received.at(-1), { kind: 'stop' })
   children[second]?.ends('ended with code 0')
   assert.equal(await stopping, true)
   assert.equal(children.length, 2)
@@ -161,7 +161,7 @@ test('a stop asks all, waits for all, and starts none again', async () => {
     isOver = true
     return isClean
   })
-  for (const child of children) assert.deepEqual(child.told, [{ kind: 'stop' }])
+  for (const child of children) assert.deepEqual(child.received, [{ kind: 'stop' }])
   children[first]?.ends('ended with code 0')
   await turn()
   assert.equal(isOver, false)

@@ -16,8 +16,8 @@ export interface SupervisorParts {
   onEnded(number: number): void
 }
 
-/** Deaths that a new process is told of; older ones were seen by others long since. */
-const deadTold = 100
+/** Deaths that a new process is informed of; older ones were seen by others long ago. */
+const deadListMax = 100
 
 interface Slot {
   readonly number: number
@@ -81,7 +81,7 @@ export class Supervisor {
       isLate = true
       for (const { number, child } of this.#slots) {
         if (child === undefined) continue
-        this.#parts.log.error({ process: number, pid: child.pid }, 'A process did not stop in time and is ended')
+        this.#parts.log.error({ process: number, pid: child.pid }, 'A process did not stop in time and was killed')
         child.kill()
       }
     })
@@ -108,7 +108,7 @@ export class Supervisor {
       if (this.#stopping.signal.aborted) return
       slot.delayMs = restartDelayMs(slot.delayMs, monotonicMs() - startedAtMs)
       const facts = { process: slot.number, node: nodeId, ended, againInMs: slot.delayMs }
-      log.error(failure === undefined ? facts : { ...facts, failure }, 'A process ended and is started again')
+      log.error(failure === undefined ? facts : { ...facts, failure }, 'A process ended and is being restarted')
       await sleep(slot.delayMs, this.#stopping.signal)
       this.#restarts += 1
     }
@@ -117,7 +117,7 @@ export class Supervisor {
   /** One life of a child. */
   async #live(slot: Slot, nodeId: string, onStarted: (url: string) => void) {
     const { number } = slot
-    const child = this.#fork({ number, nodeId, dead: this.#dead.slice(-deadTold) })
+    const child = this.#fork({ number, nodeId, dead: this.#dead.slice(-deadListMax) })
     if (typeof child === 'string') return { ended: child, failure: undefined }
     let failure: string | undefined
     slot.child = child
@@ -136,7 +136,7 @@ export class Supervisor {
     return { ended, failure }
   }
 
-  /** The system may have no room for another process now: that is told, and tried again as if it had ended. */
+  /** The system may have no capacity for another process now: that is logged, and retried as if it had ended. */
   #fork(orders: Parameters<SupervisorParts['fork']>[0]): Child | string {
     try {
       return this.#parts.fork(orders)
@@ -148,7 +148,7 @@ export class Supervisor {
   /** One that stopped in order has signed off itself; that it is dead is true all the same. */
   #reportDeath(nodeId: string): void {
     this.#dead.push(nodeId)
-    if (this.#dead.length > deadTold) this.#dead.shift()
+    if (this.#dead.length > deadListMax) this.#dead.shift()
     for (const { child } of this.#slots) child?.send({ kind: 'dead', nodeId })
   }
 }

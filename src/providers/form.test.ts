@@ -73,7 +73,7 @@ const rules: [string, (value: string) => string | undefined, string[], string[]]
   ],
 ]
 for (const [what, rule, right, wrong] of rules) {
-  test(`${what} is told from what is none`, () => {
+  test(`${what} is distinguished from invalid values`, () => {
     for (const value of right) assert.equal(rule(value), undefined, value)
     for (const value of wrong) assert.notEqual(rule(value), undefined, value)
   })

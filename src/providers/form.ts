@@ -105,14 +105,14 @@ export function ofPort(value: string): string | undefined {
 
 /** A host name or an address, without a scheme or a port. */
 export function ofHost(value: string): string | undefined {
-  if (!/^[\w.:[\]-]{1,255}$/u.test(value)) return 'must be a host name or an address, without scheme and port'
+  if (!/^[\w.:[\]-]{1,255}$/u.test(value)) return 'must be a host name or an IP address, without scheme and port'
   return isMetadataHost(value) ? 'must not be a metadata address' : undefined
 }
 
 /** Another place to send to than the vendor's own; it may be private, since the operator wrote it down. */
 export function ofBaseUrl(value: string): string | undefined {
   const address = baseAddress(value)
-  if (!URL.canParse(address)) return 'must be an address such as https://api.example.com'
+  if (!URL.canParse(address)) return 'must be a URL such as https://api.example.com'
   const url = new URL(address)
   if (
     !/^https?:$/.test(url.protocol) ||
@@ -121,7 +121,7 @@ export function ofBaseUrl(value: string): string | undefined {
     url.search !== '' ||
     url.hash !== ''
   ) {
-    return 'must be an http(s) address without user name, query and fragment'
+    return 'must be an http(s) URL without user name, query and fragment'
   }
   return isMetadataHost(url.hostname) ? 'must not be a metadata address' : undefined
 }
@@ -136,7 +136,10 @@ export function baseAddress(value: string): string {
 /** The field of a base address that takes the place of the vendor's own. */
 export const ownBaseUrl = (vendor: string): FormField<string, false> =>
   optional(
-    text('Base address', { description: `Another place than ${vendor}’s own, such as a proxy.`, mistake: ofBaseUrl }),
+    text('Base URL', {
+      description: `A URL other than the default of ${vendor}, such as that of a proxy.`,
+      mistake: ofBaseUrl,
+    }),
   )
 
 /** The sender of e-mails: two fields of every form. */
@@ -145,7 +148,7 @@ export const emailSender = {
   senderName: optional(text('Sender name')),
 } as const
 
-/** Every field that is missing or ill-formed, under its path. The values are not among what is told. */
+/** Every field that is missing or malformed, under its path. The values are not included. */
 export function formMistakes(form: CredentialForm, credentials: Credentials): FieldErrors {
   const errors: FieldErrors = {}
   for (const [key, field] of fieldsOf(form)) {
@@ -195,8 +198,8 @@ const struckOutLengthMin = 4
 /** A provider's words with every secret of the account struck out, whichever way it was encoded. */
 export function withoutSecrets(form: CredentialForm, credentials: Credentials, words: string): string {
   const secrets = spelledSecrets(form, credentials)
-  const told = secrets.reduce((text, value) => text.replaceAll(value, struckOut), words)
-  const parts = told.split('…')
+  const redacted = secrets.reduce((text, value) => text.replaceAll(value, struckOut), words)
+  const parts = redacted.split('…')
   return parts.map((part, index) => (index === parts.length - 1 ? part : withoutBeginning(part, secrets))).join('…')
 }
 

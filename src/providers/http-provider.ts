@@ -75,7 +75,7 @@ export interface Probe<Form extends CredentialForm> {
   request(credentials: CredentialsOf<Form>, now: Date): OutboundRequest
   /** Left out: any success is good, and nothing else is. */
   result?(answer: ProviderAnswer, credentials: CredentialsOf<Form>): CheckResult
-  /** The field to mend when the vendor does not know us. */
+  /** The field to fix if the vendor rejects the account. */
   readonly field?: CredentialKey
   /** Where the vendor says what is wrong, as paths of its answer. */
   readonly words?: readonly string[]
@@ -160,7 +160,7 @@ function settledRequest<Form extends CredentialForm, Kind extends Channel>(
     if ('kind' in request) return request
     return beyondRequest(definition, request) ?? definition.sign?.(request, credentials, now) ?? request
   } catch (error) {
-    return misconfigured(`The request to ${definition.name} could not be made: ${(error as Error).message}`)
+    return misconfigured(`The request to ${definition.name} could not be built: ${(error as Error).message}`)
   }
 }
 
@@ -170,7 +170,10 @@ function beyondRequest(
 ): Outcome | undefined {
   const max = limits?.requestBytesMax
   if (max === undefined || Buffer.byteLength(body) <= max) return undefined
-  return refused('bad-content', `The message makes a request of ${Buffer.byteLength(body)} bytes; ${name} takes ${max}`)
+  return refused(
+    'bad-content',
+    `The request would have ${Buffer.byteLength(body)} bytes; ${name} accepts at most ${max}`,
+  )
 }
 
 function batched<Form extends CredentialForm, Kind extends Channel>(
@@ -183,9 +186,11 @@ function batched<Form extends CredentialForm, Kind extends Channel>(
       const items = messages.map((message) => batch.item(message, credentials))
       const good = messages.filter((_message, index) => !isOutcome(items[index]))
       const outcomes = good.length === 0 ? [] : await askedTogether()
-      const told = outcomes.values()
+      const remaining = outcomes.values()
       return items.map((item) =>
-        isOutcome(item) ? item : (told.next().value ?? unsure(`${definition.name} did not say what became of it`)),
+        isOutcome(item)
+          ? item
+          : (remaining.next().value ?? unsure(`${definition.name} did not report a result for the message`)),
       )
 
       async function askedTogether(): Promise<readonly Outcome[]> {

@@ -20,7 +20,7 @@ import {
   text,
 } from './form.ts'
 import { httpProvider, outcomeOfFailure, outcomeOfStatus } from './http-provider.ts'
-import { eventsOf, formOf, jsonOf, momentOf } from './inbound/inbound-body.ts'
+import { eventsOf, formOf, jsonOf, timestampOf } from './inbound/inbound-body.ts'
 import { bad, good, provider, unreachable } from './provider.ts'
 import { answerOf, retryAfterMsOf, wordsOf } from './provider-answer.ts'
 import { settingsOf } from './settings.ts'
@@ -53,7 +53,7 @@ export const providerKit = {
   answer: { answerOf, wordsOf, retryAfterMsOf },
   check: { good, bad, unreachable },
   signing: { basicAuth, hmac, isSame, isRecent, signedForAws },
-  inbound: { jsonOf, formOf, eventsOf, momentOf },
+  inbound: { jsonOf, formOf, eventsOf, timestampOf },
   email: { addressed, mailbox },
   sms: { mistakeOfSms, senderOf, settingsOf, digitsOf, isGsm, segmentsOf },
 } as const

@@ -1,4 +1,4 @@
-// What a vendor takes at the most, as data: a message beyond it is refused before anybody is asked.
+// The limits of a vendor, as data: a message beyond them is rejected before the vendor is called.
 import type { Outcome } from '../domain/delivery/outcome.ts'
 import { refused } from '../domain/delivery/outcome.ts'
 import type { OutboundMessage } from '../domain/messages/outbound-message.ts'
@@ -15,14 +15,14 @@ export interface Limits {
   readonly messageBytesMax?: number
   /** Of the request, where the vendor counts that. */
   readonly requestBytesMax?: number
-  /** Requests a second that an ordinary account may make; told in docs/providers.md, not enforced. */
+  /** Requests per second that an ordinary account may make; listed in docs/providers.md, not enforced. */
   readonly perSecond?: number
 }
 
 export function beyondLimits(name: string, limits: Limits, message: OutboundMessage): Outcome | undefined {
   const { contentCharactersMax, segmentsMax, recipientsMax, messageBytesMax } = limits
   const tooMuch = (has: string, takes: string): Outcome =>
-    refused('bad-content', `The message has ${has}; ${name} takes ${takes}`)
+    refused('bad-content', `The message has ${has}; ${name} accepts at most ${takes}`)
   if ('html' in message) {
     const recipients = message.to.length + message.cc.length + message.bcc.length
     if (recipientsMax !== undefined && recipients > recipientsMax) {

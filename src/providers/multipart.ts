@@ -7,7 +7,7 @@ export interface FormPart {
   readonly contentType?: string
 }
 
-/** The body, and the content type that tells its boundary. */
+/** The body, and the content type with its boundary. */
 export function multipart(parts: readonly FormPart[], boundary: string): { body: Buffer; contentType: string } {
   const chunks = parts.flatMap(({ name, value, filename, contentType }) => [
     Buffer.from(

@@ -9,7 +9,7 @@ import { wordsOf } from './provider-answer.ts'
 export function letIn(vendor: string, field: CredentialKey, ...words: readonly string[]) {
   return (answer: ProviderAnswer): CheckResult => {
     if (answer.status === 400 || answer.status === 422) return good
-    const isStranger = answer.status === 401 || answer.status === 403
-    return bad(wordsOf(vendor, answer, ...words), isStranger ? field : undefined)
+    const isUnauthorized = answer.status === 401 || answer.status === 403
+    return bad(wordsOf(vendor, answer, ...words), isUnauthorized ? field : undefined)
   }
 }

@@ -8,7 +8,7 @@ import { providerKit } from './kit.ts'
 import type { Provider } from './provider.ts'
 import { addProvider, providerOf } from './registry.ts'
 
-/** What is wrong with a file: told to whoever starts the service. */
+/** What is wrong with a file: reported to whoever starts the service. */
 export class BadProviderFile extends Error {
   constructor(file: string, why: string) {
     super(`The provider file ${file} cannot be used: ${why}`)
@@ -24,7 +24,7 @@ export async function loadOwnProviders(directory: string): Promise<string[]> {
   const ids: string[] = []
   for (const file of await filesIn(directory)) {
     const made = await loadProvider(file)
-    if (providerOf(made.id) !== undefined) throw new BadProviderFile(file, `there is a provider ${made.id} already`)
+    if (providerOf(made.id) !== undefined) throw new BadProviderFile(file, `the provider ${made.id} already exists`)
     addProvider(made)
     if (made.channel === 'chat' || made.channel === 'push') joinChannelProviders(made.id, made.channel)
     ids.push(made.id)
@@ -51,7 +51,7 @@ export async function loadProvider(file: string): Promise<Provider> {
   let made: unknown
   try {
     const loaded = (await import(pathToFileURL(file).href)) as { provider?: unknown }
-    if (typeof loaded.provider !== 'function') throw new Error('it exports no function named provider')
+    if (typeof loaded.provider !== 'function') throw new Error('it does not export a function named provider')
     made = loaded.provider(providerKit)
   } catch (error) {
     throw new BadProviderFile(file, (error as Error).message)
@@ -62,19 +62,19 @@ export async function loadProvider(file: string): Promise<Provider> {
 }
 
 function mistakeOf(made: Partial<Provider> | null | undefined): string | undefined {
-  if (typeof made !== 'object' || made === null) return 'its function returns no provider'
+  if (typeof made !== 'object' || made === null) return 'its function does not return a provider'
   const { id, channel, name, docsUrl, form, send, evidence } = made
   if (typeof id !== 'string' || !/^[a-z0-9][a-z0-9-]{0,63}$/.test(id)) {
-    return 'its id must be small letters, digits and dashes, 64 at the most'
+    return 'its id must consist of at most 64 lowercase letters, digits and dashes'
   }
-  if (id === 'platform' || id.startsWith('platform-') || id.startsWith('novu')) return 'ids of this kind are our own'
+  if (id === 'platform' || id.startsWith('platform-') || id.startsWith('novu')) return 'ids of this kind are reserved'
   if (channel === undefined || channel === 'in_app' || !channels.includes(channel)) {
     return 'its channel must be email, sms, push or chat'
   }
   if (typeof name !== 'string' || name === '' || typeof docsUrl !== 'string') return 'it must have a name and a docsUrl'
   if (typeof form !== 'object' || form === null) return 'it must have a form'
   const strange = Object.keys(form).find((key) => !(key in knownCredentials({ [key]: '' })))
-  if (strange !== undefined) return `its form names the credential ${strange}, which integrations do not have`
-  if (typeof send !== 'function') return 'it must be made by httpProvider, or have a send function'
-  return evidence === undefined ? "it must say where its facts come from: evidence: { source: 'vendor' }" : undefined
+  if (strange !== undefined) return `its form uses the credential ${strange}, which integrations do not have`
+  if (typeof send !== 'function') return 'it must be created with httpProvider, or have a send function'
+  return evidence === undefined ? "it must state the source of its facts: evidence: { source: 'vendor' }" : undefined
 }

@@ -57,8 +57,8 @@ test('a member called __proto__ is a member like any other', () => {
 test('members of a form are set, lists repeat, and an object has no place in it', () => {
   const { body } = merged(form, { body: { Body: 'ho', MediaUrl: ['a', 'b'], Flag: true } })
   assert.equal(body, 'To=%2B1&Body=ho&MediaUrl=a&MediaUrl=b&Flag=true')
-  assert.match(refusal({ body: { Body: {} } }, form), /"Body" must be a text/)
-  assert.match(refusal({ body: { Body: [null] } }, form), /"Body" must be a text/)
+  assert.match(refusal({ body: { Body: {} } }, form), /"Body" must be a string/)
+  assert.match(refusal({ body: { Body: [null] } }, form), /"Body" must be a string/)
 })
 
 test('a body that is neither takes nothing', () => {
@@ -104,7 +104,7 @@ test('a member that says where the message goes is refused by name, however it i
       assert.doesNotMatch(words, /4930999/)
     }
   }
-  assert.match(refusal({ body: { to: 'x' } }), /"to" cannot be set: the message decides where it goes/)
+  assert.match(refusal({ body: { to: 'x' } }), /"to" cannot be set: the message determines its recipient/)
 })
 
 test('a path below members is refused, and so is what takes the place of a member above it', () => {

@@ -38,8 +38,8 @@ const ownHeaders: ReadonlySet<string> = new Set([
 const replaceable: ReadonlySet<string> = new Set(['accept', 'user-agent'])
 
 /**
- * The request with what the caller adds, or a refusal that says what is wrong with it; values are never told.
- * `recipientMembers`: paths in the body that say where the message goes, which a caller may not add to.
+ * The request with what the caller adds, or a rejection that says what is wrong with it; values are never shown.
+ * `recipientMembers`: paths in the body that determine the recipient, to which a caller may not add.
  */
 export function withPassthrough(
   request: OutboundRequest,
@@ -101,7 +101,7 @@ function mistakeOfShape(given: unknown): string | undefined {
     const value = given[member]
     if (value !== undefined && !isFields(value)) return `The ${member} of a passthrough must be an object`
   }
-  if (isDeeperThan(given, depthMax)) return `A passthrough must not be nested more than ${depthMax} deep`
+  if (isDeeperThan(given, depthMax)) return `A passthrough must not be nested more than ${depthMax} levels deep`
   if (Buffer.byteLength(JSON.stringify(given)) > passthroughBytesMax) {
     return `A passthrough must not be larger than ${passthroughBytesMax} bytes`
   }
@@ -118,9 +118,9 @@ function mistakeInEntries(what: string, given: unknown): string | undefined {
   if (entries.length > entriesMax) return `A passthrough must not have more than ${entriesMax} ${what}s`
   for (const [name, value] of entries) {
     if (name === '' || name.length > entryLengthMax)
-      return `The name of a passthrough ${what} must not be empty or long`
+      return `The name of a passthrough ${what} must not be empty or too long`
     if (!isScalar(value) || String(value).length > entryLengthMax) {
-      return `The passthrough ${what} ${shown(name)} must be a text of at most ${entryLengthMax} characters`
+      return `The passthrough ${what} ${shown(name)} must be a string of at most ${entryLengthMax} characters`
     }
   }
   return undefined
@@ -136,10 +136,10 @@ function mistakeOfHeaders(own: OutboundRequest['headers'], given: Fields): strin
   for (const [name, value] of Object.entries(given)) {
     const lowerName = name.toLowerCase()
     if (!/^[!#$%&'*+.^_`|~0-9a-z-]{1,100}$/.test(lowerName) || !/^[\t\x20-\x7e]*$/.test(String(value))) {
-      return `The passthrough header ${shown(name)} must be a header name with an ASCII text`
+      return `The passthrough header ${shown(name)} must be a header name with an ASCII value`
     }
     if (ownHeaders.has(lowerName) || (Object.hasOwn(ours, lowerName) && !replaceable.has(lowerName))) {
-      return `The passthrough header ${shown(name)} cannot be set: the integration decides it`
+      return `The passthrough header ${shown(name)} cannot be set: it is determined by the integration`
     }
   }
   return undefined
@@ -148,7 +148,7 @@ function mistakeOfHeaders(own: OutboundRequest['headers'], given: Fields): strin
 function mistakeOfRecipients({ body = {}, query = {} }: Passthrough, paths: readonly string[]): string | undefined {
   for (const path of paths) {
     const inBody = givenAt(body, path.split('.'))
-    if (inBody !== undefined) return `The passthrough member ${shown(inBody)} ${decidedByMessage}`
+    if (inBody !== undefined) return `The passthrough field ${shown(inBody)} ${decidedByMessage}`
     // Many vendors read a parameter wherever it stands.
     const inQuery = Object.keys(query).find((name) => comparedName(name) === path.toLowerCase())
     if (inQuery !== undefined) return `The passthrough query parameter ${shown(inQuery)} ${decidedByMessage}`
@@ -156,7 +156,7 @@ function mistakeOfRecipients({ body = {}, query = {} }: Passthrough, paths: read
   return undefined
 }
 
-const decidedByMessage = 'cannot be set: the message decides where it goes'
+const decidedByMessage = 'cannot be set: the message determines its recipient'
 
 /** `to`, `TO` and `To[]` are one member to some vendors. */
 const comparedName = (name: string): string => name.replace(/\[.*$/s, '').trim().toLowerCase()
@@ -182,7 +182,7 @@ function withQuery(url: string, given: Fields): string {
   ).toString()
   if (added === '') return url
   const address = new URL(url)
-  // By hand: what stands there already keeps the encoding it came with.
+  // Written out: what is already there keeps its encoding.
   address.search = address.search === '' ? added : `${address.search}&${added}`
   return address.href
 }
@@ -200,7 +200,7 @@ function mergedBody({ headers, body }: OutboundRequest, given: Fields): MergedBo
     if (isFields(only) && others.length === 0) return { body: JSON.stringify([merged(only, given)]) }
   }
   if (typeof body === 'string' && type.startsWith('application/x-www-form-urlencoded')) return mergedForm(body, given)
-  return { mistake: 'This provider’s request has no body that a passthrough could add to' }
+  return { mistake: 'The request of this provider has no body to which a passthrough can be added' }
 }
 
 function mergedForm(body: string, given: Fields): MergedBody {
@@ -217,4 +217,4 @@ function mergedForm(body: string, given: Fields): MergedBody {
 const listedScalars = (value: unknown): boolean => (Array.isArray(value) ? value : [value]).every(isScalar)
 
 const mistakeOfMember = (name: string): string =>
-  `The passthrough member ${shown(name)} must be a text, or a list of texts`
+  `The passthrough field ${shown(name)} must be a string, or a list of strings`

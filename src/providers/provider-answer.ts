@@ -8,7 +8,7 @@ export interface ProviderAnswer extends Reading {
   readonly headers: Headers
   /** The body as it came. */
   readonly body: string
-  /** When it came; left out where nobody asks. */
+  /** When it arrived; omitted if not needed. */
   readonly receivedAt?: Date
 }
 
@@ -47,7 +47,7 @@ export function retryAfterMsOf(answer: ProviderAnswer): number | undefined {
   return Number.isNaN(at) || answer.receivedAt === undefined ? undefined : bounded(at - answer.receivedAt.getTime())
 }
 
-/** The same for a vendor that names the moment, in seconds of the Unix clock. */
+/** The same for a vendor that gives a timestamp, in seconds since 1970. */
 export function resetMsOf(answer: ProviderAnswer, header: string): number | undefined {
   const given = answer.headers.get(header)?.trim() ?? ''
   if (!/^\d{9,11}$/.test(given) || answer.receivedAt === undefined) return undefined

@@ -17,11 +17,11 @@ export type CheckResult =
   | { readonly kind: 'good' }
   | {
       readonly kind: 'bad'
-      readonly words: string /** The field to mend, where the answer tells. */
+      readonly words: string /** The field to fix, if the response says so. */
       readonly field?: CredentialKey
     }
 
-/** Below the 20 s that a call may take in all, so that it is the provider who tells how a slow one ended. */
+/** Below the 20 s that a call may take in total, so that the provider itself reports how a slow one ended. */
 export const sendTimeoutMs = 19_000
 
 /** What a provider of this channel is given to send. */
@@ -59,7 +59,7 @@ export interface Evidence {
 
 /** One request for many messages. */
 export interface Batching<Form extends CredentialForm, Kind extends Channel> {
-  /** Messages in one request at the most. */
+  /** The maximum number of messages per request. */
   readonly max: number
   /** Messages with the same key may share a request; without one a message goes alone. */
   key(message: MessageOf<Kind>, credentials: CredentialsOf<Form>): string | undefined
@@ -73,9 +73,9 @@ export interface ProviderDefinition<Form extends CredentialForm, Kind extends Ch
   readonly form: Form
   readonly evidence: Evidence
   readonly features?: readonly Feature[]
-  /** A message beyond them is refused before anybody is asked. */
+  /** A message beyond them is rejected before the vendor is called. */
   readonly limits?: Limits
-  /** A repeat with the same message id cannot send twice: the vendor has a key to tell it by. */
+  /** A repeat with the same message id cannot send twice: the vendor recognises it by a key. */
   readonly idempotent?: true
   /**
    * `world.mayLeave` is asked at most once a message, when its content is about to leave, and may take its time: what
@@ -91,7 +91,7 @@ export interface ProviderDefinition<Form extends CredentialForm, Kind extends Ch
    * so a passthrough may not. `http-provider.ts` knows those of our own messages, which webhooks are sent.
    */
   readonly recipientMembers?: readonly string[]
-  /** Asks the vendor whether the account is good, without sending. Left out where there is nobody to ask. */
+  /** Asks the vendor whether the account is valid, without sending. Omitted if there is no one to ask. */
   check?(world: World, credentials: CredentialsOf<Form>): Promise<CheckResult>
   /** Sends one message, once, within `sendTimeoutMs`. As the registry holds it, it never throws. */
   send?(world: World, message: MessageOf<Kind>, credentials: CredentialsOf<Form>): Promise<Outcome>
@@ -114,8 +114,8 @@ export interface ProviderDefinition<Form extends CredentialForm, Kind extends Ch
 export type Provider = ProviderDefinition<CredentialForm>
 
 /**
- * Checks a definition against its own form; the result is what the registry takes. Fields left empty are as good as
- * absent, and whatever sending comes to is told without secrets, in words that can be stored.
+ * Checks a definition against its own form; the result is what the registry accepts. Empty fields count as absent, and
+ * the outcome of sending is reported without secrets, in text that can be stored.
  */
 export function provider<const Form extends CredentialForm, const Kind extends Channel>(
   definition: ProviderDefinition<Form, Kind>,
@@ -169,8 +169,10 @@ async function sendTogether(
   const beyond = messages.map((message) => limits && beyondLimits(name, limits, message))
   const within = messages.filter((_message, index) => beyond[index] === undefined)
   const asked = within.length === 0 ? [] : await tried()
-  const told = asked.values()
-  return beyond.map((refusal) => refusal ?? told.next().value ?? unsure(`${name} did not say what became of it`))
+  const remaining = asked.values()
+  return beyond.map(
+    (refusal) => refusal ?? remaining.next().value ?? unsure(`${name} did not report a result for the message`),
+  )
 
   async function tried(): Promise<readonly Outcome[]> {
     try {
@@ -193,9 +195,9 @@ function broken(
   const { stack, message: words } = error as Error
   world.log.error(
     { providerId: id, messageId, stack: withoutSecrets(form, account, `${stack}`) },
-    'A provider broke instead of telling how sending went',
+    'A provider failed without returning an outcome',
   )
-  return withSafeWords(form, account, unsure(`${name} broke while sending: ${words}`), messageId)
+  return withSafeWords(form, account, unsure(`${name} failed unexpectedly while sending: ${words}`), messageId)
 }
 
 /** An integration's account is read once and sends many messages; its connections are pooled under the object it became. */
@@ -224,7 +226,7 @@ export const good: CheckResult = { kind: 'good' }
 export const bad = (words: string, field?: CredentialKey): CheckResult =>
   field === undefined ? { kind: 'bad', words } : { kind: 'bad', words, field }
 
-/** A vendor that gave no answer, told in words; anything else is a bug and goes on. */
+/** A vendor that did not respond, as a message; anything else is a bug and is rethrown. */
 export function unreachable(error: unknown): CheckResult {
   if (error instanceof OutboundError) return bad(error.message)
   throw error

@@ -47,7 +47,7 @@ export function readingOfExactJson(text: string): Reading {
   }
 }
 
-/** Goes over the text once, whatever stands in it: it may be megabytes that somebody chose with care. */
+/** Scans the text once, whatever it contains: it may be megabytes of crafted input. */
 function withLongNumbersAsTexts(text: string): string {
   // Of a number everything is taken at once; where a part of it could be given back, long ones would be read again and again.
   const starts = /"|-?\d+(?:\.\d*)?(?:[eE][+-]?\d*)?/g

@@ -4,7 +4,7 @@ import type { OutboundMessage } from '../domain/messages/outbound-message.ts'
 
 /** Shorter pieces of an address are no secrets, and striking them out would leave nothing readable. */
 const struckOutLengthMin = 6
-/** Enough to tell one device from another. */
+/** Enough to distinguish devices. */
 const tokenShown = 4
 
 export function withoutRecipient(outcome: Outcome, message: OutboundMessage): Outcome {
@@ -18,7 +18,7 @@ function struckOut(words: string, message: OutboundMessage): string {
     return words.replaceAll(message.target, `…${message.target.slice(-tokenShown)}`)
   }
   if (!('webhookUrl' in message) || message.webhookUrl === undefined) return words
-  return secretsOf(message.webhookUrl).reduce((told, secret) => told.replaceAll(secret, '[redacted]'), words)
+  return secretsOf(message.webhookUrl).reduce((text, secret) => text.replaceAll(secret, '[redacted]'), words)
 }
 
 /** The longest first: what lies within another must not leave the rest of it standing. */

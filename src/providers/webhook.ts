@@ -5,20 +5,20 @@ import type { CheckResult } from './provider.ts'
 import { bad, good, unreachable } from './provider.ts'
 import { hmacSha256Hex } from './signing/signing.ts'
 
-/** Told with every form that asks for the secret. */
+/** Shown with every form that asks for the secret. */
 export const signatureDescription =
-  'Each call carries `X-Posthorn-Signature: t=<seconds>,v1=<hex>`, the HMAC-SHA256 of `<seconds>.<body>` with this secret.'
+  'Each request carries `X-Posthorn-Signature: t=<seconds>,v1=<hex>`, the HMAC-SHA256 of `<seconds>.<body>` with this secret.'
 
 export function ofWebhookUrl(value: string): string | undefined {
-  if (!URL.canParse(value)) return 'must be an address such as https://ops.example.com/hooks'
+  if (!URL.canParse(value)) return 'must be a URL such as https://ops.example.com/hooks'
   const { protocol, username, password, hostname } = new URL(value)
   if (!/^https?:$/.test(protocol) || username !== '' || password !== '') {
-    return 'must be an http(s) address without user name and password'
+    return 'must be an http(s) URL without user name and password'
   }
   return isMetadataHost(hostname) ? 'must not be a metadata address' : undefined
 }
 
-/** JSON under a key that tells a repeat. */
+/** JSON under a key that identifies a repeat. */
 export function webhookRequest(url: string, messageId: string, body: object): OutboundRequest {
   return {
     url,
@@ -28,7 +28,7 @@ export function webhookRequest(url: string, messageId: string, body: object): Ou
   }
 }
 
-/** Signed with its moment, so that a receiver can tell an old call that is played again. */
+/** Signed with its timestamp, so that a receiver can recognise a replayed request. */
 export function signed(request: OutboundRequest, secretKey: string, now: Date): OutboundRequest {
   const seconds = Math.floor(now.getTime() / 1000)
   const signature = hmacSha256Hex(secretKey, `${seconds}.${request.body ?? ''}`)

@@ -4,7 +4,7 @@ import type { Sql } from '../db/sql.ts'
 import type { QueueTable } from './leases.ts'
 import { claimDue } from './leases.ts'
 import { leaseMs } from './queue.ts'
-import { suspectLanes } from './suspicion.ts'
+import { poisonLanes } from './suspicion.ts'
 import type { Leased } from './worker.ts'
 
 const firstEnvironment = '00000000-0000-0000-0000-000000000000'
@@ -29,8 +29,8 @@ export function createClaims<Row extends Leased>(parts: ClaimParts): ClaimRows<R
     const direct = await claimLane(0, directMax, lease)
     const fanOut = await claimLane(1, limit - direct.length, lease)
     // What fan-out did not want is for more of the others.
-    const room = limit - direct.length - fanOut.length
-    const more = direct.length === directMax ? await claimLane(0, room, lease) : []
+    const capacity = limit - direct.length - fanOut.length
+    const more = direct.length === directMax ? await claimLane(0, capacity, lease) : []
     return [...direct, ...more, ...fanOut]
   }
 }
@@ -41,7 +41,7 @@ export function createSoloClaims<Row extends Leased>(parts: ClaimParts): ClaimRo
   let turn = 0
   return async (_limit, lease) => {
     turn += 1
-    const lanes = turn % 2 === 0 ? suspectLanes : [...suspectLanes].reverse()
+    const lanes = turn % 2 === 0 ? poisonLanes : [...poisonLanes].reverse()
     for (const lane of lanes) {
       const claimed = await claimLane(lane, 1, lease)
       if (claimed.length > 0) return claimed

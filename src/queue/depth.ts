@@ -7,7 +7,7 @@ import type { QueueTable } from './leases.ts'
 export interface LaneDepth {
   readonly queue: QueueTable['name']
   readonly lane: number
-  /** What is due and in nobody's hands; at the most `depthMax`. */
+  /** What is due and not leased; at most `depthMax`. */
   readonly depth: number
   /** How long the first of it has been due; 0 where nothing is. */
   readonly oldestMs: number

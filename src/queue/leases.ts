@@ -11,7 +11,7 @@ export interface QueueTable {
   readonly table: Statement
   /** What a claim returns of a row `q`, under the names the runner knows. */
   readonly columns: Statement
-  /** Told how many rows were taken from a node that died. */
+  /** Called with the number of rows taken over from a node that died. */
   onFreed?(count: number): void
 }
 
@@ -25,7 +25,7 @@ export interface Claim {
 }
 
 export interface Claimed {
-  /** Somebody else had it, and the lease ended before it was settled or given back. */
+  /** Another worker had it, and the lease expired before the row was settled or released. */
   readonly wasLeased: boolean
 }
 
@@ -34,8 +34,8 @@ const environmentsPerClaimMax = 64
 
 /**
  * Takes up to `limit` due rows of one lane, the same share of each environment that has any: a loose scan visits the
- * environments that have something open, without walking their backlogs, and asks each whether something is due. An order
- * by due_at over all would let one backlog keep everybody waiting.
+ * environments that have open rows, without walking their backlogs, and checks for each whether something is due. An
+ * order by due_at over all would let one backlog block everyone else.
  */
 export async function claimDue<Row extends object>(
   db: Sql,

@@ -13,7 +13,7 @@ export interface Queue {
   poke(): void
 }
 
-/** A provider call takes at most 20 s, and a batch a few: a lease that ends belonged to somebody who is gone. */
+/** A provider call takes at most 20 s, and a batch a few: a lease that expires belonged to a worker that is gone. */
 export const leaseMs = 60_000
 
 /** For nodes that only accept: whoever works will find it. */

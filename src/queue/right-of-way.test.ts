@@ -5,7 +5,7 @@ import { createRightOfWay } from './right-of-way.ts'
 
 function scene() {
   let nowMs = 1_000
-  /** What happens at a moment, while the worker rests. */
+  /** What happens at a given time, while the worker pauses. */
   const happens = new Map<number, () => void>()
   const sleep = async (ms: number): Promise<void> => {
     nowMs += ms
@@ -27,7 +27,7 @@ test('without callers, and for one alone, the worker does not rest', async () =>
   assert.equal(await restMs(100), 0)
 })
 
-test('while callers wait for each other it rests for twice as long as the batch took, and goes on', async () => {
+test('while callers wait for each other it rests for twice as long as the batch took, and continues', async () => {
   const { way, restMs } = scene()
   way.enter()
   way.enter()
@@ -36,7 +36,7 @@ test('while callers wait for each other it rests for twice as long as the batch 
   assert.equal(await restMs(60_000), 500, 'whatever the batch took')
 })
 
-test('it goes on as soon as they have their answers and do not come back', async () => {
+test('it continues as soon as they have their answers and do not come back', async () => {
   const { way, happens, restMs } = scene()
   const [one, other] = [way.enter(), way.enter()]
   happens.set(1_030, () => {

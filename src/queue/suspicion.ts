@@ -1,6 +1,9 @@
 // Who is suspected of ending its process: rows that were in flight at a death run in smaller groups, then alone.
 
-/** A row that was in flight this often when its process ended runs alone: three halvings of a batch would not tell more. */
+/**
+ * A row that was in flight this often when its process ended runs alone: after three halvings of a batch, more would
+ * reveal nothing.
+ */
 export const interruptionsBeforeSolo = 3
 /**
  * How long a row waits after a death in a solo run. The first two waits are short, for the sake of rows that only happened to
@@ -20,4 +23,4 @@ export const isPoisonous = ({ interruptions }: { readonly interruptions: number 
   interruptions >= interruptionsBeforeSolo + soloDeathsMax
 
 /** Lanes of suspected rows: 2 for those of lane 0, 3 for those of lane 1. Each row there is claimed by itself. */
-export const suspectLanes = [2, 3] as const
+export const poisonLanes = [2, 3] as const

@@ -117,7 +117,7 @@ test('stopping ends although the last rows come in while others are being given 
 test('a node begins with a small claim, and takes more with each batch that ends', async () => {
   const { worker, claims, batches } = scriptedWorker({ batchMax: 300, claimedMax: 2_000, runnersMax: 3 })
   worker.start()
-  // The second is made when the only row of the first batch is over, a moment before the batch is.
+  // The second is created when the only row of the first batch has finished, just before the batch has.
   for (const expected of [100, 100, 200, 400, 800, 900, 900]) {
     assert.equal(last(claims).limit, expected)
     await last(claims).answer(1)
@@ -170,7 +170,7 @@ test('where a claim is a run, nothing is claimed while something is decided or w
   assert.equal(claims.length, 2, 'what the first waits for outside holds up none')
 })
 
-test('nothing is claimed while something else must be written first, and a poke goes on afterwards', async () => {
+test('nothing is claimed while something else must be written first, and a poke continues afterwards', async () => {
   let mayClaim = false
   const { worker, claims, batches, rowsOf } = scriptedWorker({ mayClaim: () => mayClaim })
   worker.start()

@@ -177,7 +177,7 @@ test('however much is created already leased, what is due is claimed, and batche
   assert.deepEqual(leases().slice(4), ['claimed'])
 })
 
-test('a node that cannot show that it lives begins nothing and goes on when it can', async () => {
+test('a node that cannot show that it lives begins nothing and continues when it can', async () => {
   const { worker, claims, sizes } = scripted()
   worker.start()
   worker.setAlive(false)
@@ -211,7 +211,7 @@ test('stopping gives back what was not begun and waits for what was', async () =
   assert.equal(worker.reserve(1), undefined)
 })
 
-test('stopping goes on where leases cannot be given back', async () => {
+test('stopping continues where leases cannot be given back', async () => {
   const { worker, claims, batches, warnings } = scripted({
     runnersMax: 1,
     release: async () => {

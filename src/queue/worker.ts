@@ -194,7 +194,7 @@ class WorkerLoop<Row extends Leased> implements Worker {
     if (unbegun.length > 0) {
       await this.#options.release(unbegun.map(({ row }) => row)).catch((error: Error) => {
         const facts = { error: error.message, worker: this.#options.name }
-        this.#options.log.warn(facts, 'Leases could not be given back; they will end')
+        this.#options.log.warn(facts, 'Could not release leases; they will expire')
       })
     }
     for (const { line } of unbegun) line.inFlight -= 1
@@ -278,7 +278,7 @@ class WorkerLoop<Row extends Leased> implements Worker {
     try {
       await this.#options.run(rows, reported)
     } catch (error) {
-      log.error({ err: error, worker: name, rows: open.size }, 'A batch failed; its leases will end')
+      log.error({ err: error, worker: name, rows: open.size }, 'A batch failed; its leases will expire')
       for (const held of [...open.values()]) reported.done(held.row)
     }
   }
@@ -296,7 +296,7 @@ class WorkerLoop<Row extends Leased> implements Worker {
 
   /** For draining: resolves when nothing of the group is in flight. */
   async #runToEnd(group: readonly Held<Row>[], tries: number): Promise<void> {
-    if (tries === 0) throw new Error(`The database did not answer ${drainTriesMax} times in a row`)
+    if (tries === 0) throw new Error(`The database did not respond ${drainTriesMax} times in a row`)
     let left = group.length
     await new Promise<void>((resolve, reject) => {
       const ended = (count: number): void => {
@@ -314,21 +314,21 @@ class WorkerLoop<Row extends Leased> implements Worker {
     const { batchMax, claimedMax, log, name, mayClaim } = this.#options
     this.#mayBeMore = true
     const { waiting, inFlight } = this.#claimed
-    const room = Math.min(this.#claimSize(), claimedMax - inFlight)
+    const capacity = Math.min(this.#claimSize(), claimedMax - inFlight)
     if (this.#claiming !== undefined || !this.#mayWork() || waiting.length >= batchMax || mayClaim?.() === false) return
     if (this.#options.claimsToRun === true && this.#runners + waiting.length > 0) return
     // Not in crumbs: with nearly everything in flight it waits until there is capacity for a batch.
-    if (room < Math.min(batchMax, claimedMax, this.#claimSize())) return
+    if (capacity < Math.min(batchMax, claimedMax, this.#claimSize())) return
     this.#mayBeMore = false
     let count = 0
     const sinceMs = performance.now()
     const lease = this.#options.newLease()
-    this.#claiming = this.#claimWith(room, lease).then(
+    this.#claiming = this.#claimWith(capacity, lease).then(
       (claimed) => {
         count = claimed.length
         this.#take(this.#claimed, claimed, sinceMs)
       },
-      (error: Error) => log.warn({ error: error.message, worker: name }, 'Could not claim; will try again'),
+      (error: Error) => log.warn({ error: error.message, worker: name }, 'Could not claim jobs; will retry'),
     )
     await this.#claiming
     this.#claiming = undefined
@@ -336,7 +336,7 @@ class WorkerLoop<Row extends Leased> implements Worker {
     // Where something was due, more may be: a backlog gets only its share while other environments have something due.
     if (count > 0) this.#mayBeMore = true
     // A full claim means there is likely more; a poke during the claim may have come too late for it.
-    if (count >= room || wasPoked) void this.#claimMore()
+    if (count >= capacity || wasPoked) void this.#claimMore()
   }
 
   /** Rows whose answer was lost first: they have waited longest. A lease is lost only where a claim was made with it. */

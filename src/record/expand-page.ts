@@ -9,7 +9,7 @@ import { countNotified, findExpandingEvent } from '../store/events/events.ts'
 import type { Task } from '../store/jobs/tasks.ts'
 import { advanceTask, finishTasks } from '../store/jobs/tasks.ts'
 import { insertCounts } from '../store/operate/counts.ts'
-import { findEverybody } from '../store/people/everybody.ts'
+import { findAllSubscribers } from '../store/people/all-subscribers.ts'
 import { findTopicMembers } from '../store/people/topic-subscriptions.ts'
 import type { World } from '../world/world.ts'
 import { countedNotifications } from './counts/count-accepted.ts'
@@ -111,7 +111,7 @@ async function writePage(
   { task, state, firstStepOf, resolveChannels }: ExpansionParts,
 ): Promise<WrittenPage | undefined> {
   const event = await findExpandingEvent(tx, environment, task.id)
-  // Gone with its partition, or called off: there is nothing left to tell anybody.
+  // Dropped with its partition, or cancelled: there is no one left to notify.
   if (event === undefined || event.canceled_at !== null) {
     await finishTasks(tx, environment, [task])
     return undefined
@@ -120,7 +120,7 @@ async function writePage(
   if (firstStep === undefined) throw new Error(`Version ${event.version_id} of an event is missing`)
   const { traceparent } = event
   const common = { eventId: event.id, versionId: event.version_id, firstStep, lane: event.lane }
-  // Null where somebody was erased.
+  // Null if a person was erased.
   const recipients = (event.recipients ?? []) as readonly (Recipient | null)[]
   if (state.named < recipients.length) {
     const places = recipients.slice(state.named, state.named + recipientsPerPageMax)
@@ -139,11 +139,11 @@ async function writePage(
   }
   const page = { after: state.after, limit: recipientsPerPageMax }
   const members = event.is_broadcast
-    ? await findEverybody(tx, environment, page)
+    ? await findAllSubscribers(tx, environment, page)
     : await findTopicMembers(tx, environment, { topicIds: event.topic_ids ?? [], ...page })
   const excluded = new Set(event.excluded ?? [])
   const notified = members
-    // Whoever did it need not be told.
+    // The actor does not need to be notified.
     .filter((member) => member.isThere && member.id !== event.actor_id && !excluded.has(member.subscriberId))
     .map((member) => ({ ...common, subscriberId: member.id, recipient: null, topicIds: member.topicIds }))
   const last = members.at(-1)

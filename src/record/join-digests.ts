@@ -11,7 +11,7 @@ import type { World } from '../world/world.ts'
 import type { DeferredDigest, Settlement } from './settlement.ts'
 import { settles } from './settlement.ts'
 
-/** Turns deferred into settlements. The jobs are held: nobody else settles them meanwhile. */
+/** Turns deferred decisions into settlements. The jobs are leased: no other worker settles them in the meantime. */
 export async function joinDigests(
   tx: Tx,
   world: World,

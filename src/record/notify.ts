@@ -102,7 +102,7 @@ export function preLeasedJob(
   }
 }
 
-/** Those of a page that are not there yet: a page that was written before adds nobody. Returns their jobs. */
+/** Those of a page that do not exist yet: a page that was written before adds none. Returns their jobs. */
 export async function notifyMissing(
   tx: Tx,
   environment: Environment,

@@ -50,13 +50,13 @@ export async function recordOutcomes(
     })
   let written: Written = { kept: new Set(), preLeased: [] }
   try {
-    const tells = async (place: Sql): Promise<Written> => {
-      const told = await write(place)
+    const writeIn = async (place: Sql): Promise<Written> => {
+      const result = await write(place)
       await awaitReceipts(place, environment, polls, world.now())
-      return told
+      return result
     }
-    if (dead.length > 0) written = await pruneTokens(db, world, environment, dead, tells)
-    else written = polls.length > 0 ? await db.transaction(tells) : await write(db)
+    if (dead.length > 0) written = await pruneTokens(db, world, environment, dead, writeIn)
+    else written = polls.length > 0 ? await db.transaction(writeIn) : await write(db)
   } finally {
     reservation?.give(written.preLeased)
   }

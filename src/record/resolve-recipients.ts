@@ -45,7 +45,7 @@ export async function resolveRecipients(
     .map(({ subscriberId, fields }) => ({ id: world.newId(now), subscriberId, fields }))
   for (const { row } of await upsertSubscribers(tx, environment, upserts, now)) ids.set(row.subscriber_id, row.id)
   if (recipients.some(({ subscriberId }) => !ids.has(subscriberId))) {
-    throw new Error('A recipient was neither found nor made')
+    throw new Error('A recipient was neither found nor created')
   }
   const warnings = await writeChannels(tx, world, environment, recipients, ids, resolveChannels)
   return { ids, warnings }

@@ -7,7 +7,7 @@ import type { NewMessage } from '../store/messages/insert.ts'
 export interface Settlement {
   readonly job: Job
   readonly status: JobStatus
-  /** `kept`: its messages are on their way. A moment: looked at again then. Null: over. */
+  /** `kept`: its messages are in flight. A timestamp: runs again then. Null: finished. */
   readonly due: 'kept' | Date | null
   readonly state: JobState | null
   readonly details: readonly StoredDetail[]

@@ -12,7 +12,7 @@ import type { World } from '../world/world.ts'
 import type { DeferredThrottle, Settlement } from './settlement.ts'
 import { settles } from './settlement.ts'
 
-/** Turns deferred into settlements. The jobs are held: nobody else settles them meanwhile. */
+/** Turns deferred decisions into settlements. The jobs are leased: no other worker settles them in the meantime. */
 export async function takeThrottles(
   tx: Tx,
   world: World,
@@ -38,7 +38,7 @@ export async function takeThrottles(
     for (const [index, decision] of group.entries())
       settlements.push(throttleSettlement(decision, before + index, window.until_at))
   }
-  if (settlements.length !== deferred.length) throw new Error('A throttle was not asked for every job')
+  if (settlements.length !== deferred.length) throw new Error('A throttle did not decide on every job')
   return settlements
 }
 

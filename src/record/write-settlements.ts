@@ -148,11 +148,11 @@ export class LostLease extends Error {
   }
 }
 
-/** What was held back and gathered is decided anew, with all that was. */
+/** What was held back and collected is decided again, with all of it. */
 export const isReleased = (settlement: Settlement): settlement is Settlement & { closes: string } =>
   settlement.status === 'queued' && settlement.closes !== null
 
-/** Tells how many the window gathered that closes with it. */
+/** Reports how many events the window that closes with it collected. */
 export function withDigestCount(settlement: Settlement, closed: ReadonlyMap<string, number>, now: Date): Settlement {
   if (settlement.closes === null) return settlement
   const total = closed.get(settlement.closes) ?? 0

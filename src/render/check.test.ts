@@ -1,4 +1,4 @@
-// What is told of templates when a workflow is saved.
+// What is reported about templates when a workflow is saved.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { templateMistakes } from './check.ts'
@@ -61,7 +61,7 @@ test('an unknown filter in a cycle is found, though LiquidJS would not look', ()
   )
 })
 
-test('an address that runs a script is told when it can be known', () => {
+test('an address that runs a script is reported when it can be known', () => {
   const mistakesOf = (url: string) => templateMistakes({ type: 'in_app', content: 'x', cta: { data: { url } } })
   for (const url of ['javascript:alert(1)', 'javascript:{{x}}', 'data:text/html,x'])
     assert.equal(mistakesOf(url)[0]?.path, 'template.cta.data.url')
@@ -69,7 +69,7 @@ test('an address that runs a script is told when it can be known', () => {
     assert.deepEqual(mistakesOf(url), [])
 })
 
-test('what is too large is told without reading it', () => {
+test('what is too large is reported without reading it', () => {
   const block = { type: 'text', content: '{{ x | nope }}' } as const
   assert.deepEqual(
     templateMistakes({ type: 'email', subject: 's', content: Array.from({ length: 201 }, () => block) }),

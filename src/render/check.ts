@@ -1,4 +1,4 @@
-// What is wrong with the texts of a template, told when a workflow is saved: each by field, line and column.
+// What is wrong with the texts of a template, reported when a workflow is saved: each by field, line and column.
 import { RenderError } from '../domain/workflows/rendering.ts'
 import type { StepTemplate } from '../domain/workflows/workflow.ts'
 import { blocksMax, dataDepthMax, dataTextsMax } from './limits.ts'
@@ -27,9 +27,9 @@ function sizeMistakes({ content, data }: StepTemplate): FoundMistake[] {
     })
   }
   if (isDeeper(data, dataDepthMax)) {
-    mistakes.push({ path: 'template.data', message: `is nested more than ${dataDepthMax} deep` })
+    mistakes.push({ path: 'template.data', message: `is nested more than ${dataDepthMax} levels deep` })
   } else if (textCount(data) > dataTextsMax) {
-    mistakes.push({ path: 'template.data', message: `holds more than ${dataTextsMax} texts` })
+    mistakes.push({ path: 'template.data', message: `contains more than ${dataTextsMax} strings` })
   }
   return mistakes
 }

@@ -16,7 +16,7 @@ function absentTag(name: string) {
   return class extends Tag {
     constructor(...args: ConstructorParameters<typeof Tag>) {
       super(...args)
-      throw new Error(`the tag "${name}" is not available: a template cannot bring in others`)
+      throw new Error(`the tag "${name}" is not available: a template cannot include others`)
     }
 
     render(): void {}

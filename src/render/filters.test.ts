@@ -9,7 +9,7 @@ const people = [
   { name: 'Bob', team: 'a' },
 ]
 
-test('numbers have decimals and separators, by hand or in a language', () => {
+test('numbers have decimals and separators, manually or in a language', () => {
   const amount = { n: 1234567.891, text: '1234.5' }
   assert.equal(plain('{{ n | numberFormat }}', amount), '1,234,567.89')
   assert.equal(plain('{{ n | numberFormat: 1, ".", "," }}', amount), '1.234.567,9')
@@ -63,7 +63,7 @@ test('members are found by what lies at a path', () => {
   assert.equal(plain('{{ people | sum: "age" }}', { people }), '39')
 })
 
-test('names are told as a sentence, the rest as a number', () => {
+test('names are reported as a sentence, the rest as a number', () => {
   const digest = (count: number, args = '2, "name"') =>
     plain(`{{ people | digest: ${args} }}`, { people: people.slice(0, count) })
   assert.deepEqual(
@@ -103,6 +103,6 @@ test('what Liquid brings along is still there', () => {
   assert.equal(plain('{% assign n = 2 %}{% for i in (n..3) %}{{ i }}{% endfor %}{{ (1..n) | join }}'), '231 2')
 })
 
-test('a zone that is none is told', () => {
+test('a zone that is none is reported', () => {
   assert.match(renderError(() => plain('{{ "now" | date: "%H", "Mars/Base" }}')).message, /no time zone "Mars\/Base"/)
 })

@@ -2,7 +2,7 @@
 import { toValue } from 'liquidjs'
 import { isLocale, isTimezone } from '../domain/people/subscriber.ts'
 import type { Budget } from './limits.ts'
-import { formatted, localeOf, momentOf, stepsOf, strftime, zoneOf } from './moments.ts'
+import { formatted, localeOf, stepsOf, strftime, timestampOf, zoneOf } from './timestamps.ts'
 import { escapeHtml, jsonOf, memberOf, memberWeight, numberOf, pathOf, print, SafeText, valueAt } from './values.ts'
 
 /** What a filter is called on: the budget under the name by which LiquidJS' own filters know it. */
@@ -33,10 +33,10 @@ function number(filter: FilterThis, value: unknown): number {
   return Array.isArray(plain) ? plain.length : numberOf(plain, budgetOf(filter)) || 0
 }
 
-/** What it costs to look into a member for a filter, to tell it from the others, and to begin a group with it. */
+/** The cost of reading a field for a filter, of comparing it with the others, and of starting a group with it. */
 const keyedWeight = 8
 const pathWeight = 2
-const toldApartWeight = 8
+const distinctWeight = 8
 const groupedWeight = 24
 
 /** The members of a list with what lies at a path in each. */
@@ -103,7 +103,7 @@ const groupBy: FilterHandler = function (value, path) {
 
 const uniqueBy: FilterHandler = function (value, path) {
   const seen = new Set<unknown>()
-  budgetOf(this).use(toldApartWeight * list(value).length)
+  budgetOf(this).use(distinctWeight * list(value).length)
   return keyed(this, value, path)
     .filter(({ key }) => !seen.has(key) && seen.add(key))
     .map(({ item }) => item)
@@ -118,9 +118,9 @@ function matching(filter: FilterThis, value: unknown, path: unknown, expected: u
 }
 
 const date: FilterHandler = function (value, format, zone) {
-  const moment = momentFor(this, value, zone)
-  if (moment === undefined) return value
-  return strftime(moment, paidFormat(this, format ?? '%A, %-d %B %Y, %H:%M %Z'))
+  const timestamp = timestampFor(this, value, zone)
+  if (timestamp === undefined) return value
+  return strftime(timestamp, paidFormat(this, format ?? '%A, %-d %B %Y, %H:%M %Z'))
 }
 
 /** The codes of a format take their time, and formats may come from payloads: paid before anything is computed. */
@@ -132,18 +132,20 @@ function paidFormat(filter: FilterThis, format: unknown): string {
 }
 
 const dateFormat: FilterHandler = function (value, pattern, zone) {
-  const moment = momentFor(this, value, zone)
-  return moment === undefined ? value : formatted(moment, paidFormat(this, pattern === undefined ? 'PPP' : pattern))
+  const timestamp = timestampFor(this, value, zone)
+  return timestamp === undefined
+    ? value
+    : formatted(timestamp, paidFormat(this, pattern === undefined ? 'PPP' : pattern))
 }
 
-function momentFor(filter: FilterThis, given: unknown, zone: unknown) {
+function timestampFor(filter: FilterThis, given: unknown, zone: unknown) {
   const value: unknown = toValue(given)
   if (typeof zone === 'string' && zone !== '' && !isTimezone(zone)) {
-    throw new Error(`there is no time zone "${zone.slice(0, 64)}": give one such as "Europe/Berlin"`)
+    throw new Error(`unknown time zone "${zone.slice(0, 64)}": use one such as "Europe/Berlin"`)
   }
   if (typeof zone === 'string' && zone !== '') budgetOf(filter).format(zone)
   const subscriberZone = zoneOf(memberOf(subscriberOf(filter), 'timezone', budgetOf(filter)))
-  return momentOf(value, {
+  return timestampOf(value, {
     now: budgetOf(filter).now,
     zone: typeof zone === 'number' || (typeof zone === 'string' && zone !== '') ? zone : subscriberZone,
     locale: subscriberLocale(filter),
@@ -269,9 +271,9 @@ export const ourFilters: Readonly<Record<string, FilterHandler>> = {
     return date.call(this, value, '%Y-%m-%dT%H:%M:%S%:z')
   },
   date_to_rfc822(value) {
-    const moment = momentFor(this, value, undefined)
-    if (moment === undefined) return value
-    return strftime({ ...moment, locale: 'en' }, paidFormat(this, '%a, %d %b %Y %H:%M:%S %z'))
+    const timestamp = timestampFor(this, value, undefined)
+    if (timestamp === undefined) return value
+    return strftime({ ...timestamp, locale: 'en' }, paidFormat(this, '%a, %d %b %Y %H:%M:%S %z'))
   },
   date_to_string(value) {
     return date.call(this, value, '%d %b %Y')

@@ -56,7 +56,7 @@ const searching = new Set([
   'replace_last',
 ])
 
-/** The same filter, given no list where it would write one out, and told nothing that costs more than was paid. */
+/** The same filter, without a list where it would expand one, and with nothing that costs more than was paid. */
 export function foreignFilter(name: string, handler: FilterHandler): FilterHandler {
   const { value: kind, args: argKind, weight = 0 } = Object.hasOwn(readings, name) ? (readings[name] ?? ofText) : ofText
   return function (given, ...args) {

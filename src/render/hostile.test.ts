@@ -19,24 +19,24 @@ const payload = {
 const grown = (start: string, again: string, end: string) => `${start}{% for i in (1..60) %}${again}{% endfor %}${end}`
 
 const endless: Record<string, [template: string, message: RegExp]> = {
-  'a range of a thousand million': ['{% for i in (1..1000000000) %}x{% endfor %}', /characters or list members/],
-  'a loop that is long': ['{% for i in (1..1000000) %}{% endfor %}', /steps: is it endless/],
+  'a range of a thousand million': ['{% for i in (1..1000000000) %}x{% endfor %}', /characters or list items/],
+  'a loop that is long': ['{% for i in (1..1000000) %}{% endfor %}', /steps: does it loop forever/],
   'loops in loops': [
     '{% for a in (1..999) %}{% for b in (1..999) %}{% for c in (1..999) %}{{c}}{% endfor %}{% endfor %}{% endfor %}',
-    /steps: is it endless/,
+    /steps: does it loop forever/,
   ],
-  'a table without end': ['{% tablerow i in (1..1000000) %}x{% endtablerow %}', /steps: is it endless/],
-  'a range whose count stands still': ['{% for i in (low..high) %}x{% endfor %}', /beyond what can be counted/],
-  'such a range in a filter': ['{{ "x" | append: (low..high) }}', /beyond what can be counted/],
-  'such a range in an index': ['{{ list[(low..high)] }}', /beyond what can be counted/],
-  'such a range in a cycle': ['{% cycle (low..high) %}', /beyond what can be counted/],
+  'a table without end': ['{% tablerow i in (1..1000000) %}x{% endtablerow %}', /steps: does it loop forever/],
+  'a range whose count stands still': ['{% for i in (low..high) %}x{% endfor %}', /too large a number/],
+  'such a range in a filter': ['{{ "x" | append: (low..high) }}', /too large a number/],
+  'such a range in an index': ['{{ list[(low..high)] }}', /too large a number/],
+  'such a range in a cycle': ['{% cycle (low..high) %}', /too large a number/],
   'text that doubles': [
     grown('{% assign x = "ab" %}', '{% assign x = x | append: x %}', '{{ x }}'),
-    /characters or list members/,
+    /characters or list items/,
   ],
   'a capture that doubles': [
     grown('{% assign x = "ab" %}', '{% capture x %}{{x}}{{x}}{% endcapture %}', '{{ x }}'),
-    /longer than 1000000|characters or list members/,
+    /longer than 1000000|characters or list items/,
   ],
   'a list that holds itself': [
     grown('{% assign a = "x" | split: "" %}', '{% assign a = a | push: a %}', '{{ a }}'),
@@ -48,24 +48,21 @@ const endless: Record<string, [template: string, message: RegExp]> = {
       '{% assign g = a | group_by: "q" %}{% assign a = g | concat: g %}',
       '{{ a | json }}',
     ),
-    /characters or list members/,
+    /characters or list items/,
   ],
-  'a search that takes for ever': ['{% if long contains pattern %}x{% endif %}', /characters or list members/],
-  'a replacement that takes for ever': ['{{ long | replace: pattern, "x" }}', /characters or list members/],
-  'a replacement of nothing by much': ['{{ long | replace: "", long }}', /characters or list members/],
-  'comparisons of long lists': [
-    `{% if ${'list == list or '.repeat(500)} 1 %}x{% endif %}`,
-    /characters or list members/,
-  ],
+  'a search that takes for ever': ['{% if long contains pattern %}x{% endif %}', /characters or list items/],
+  'a replacement that takes for ever': ['{{ long | replace: pattern, "x" }}', /characters or list items/],
+  'a replacement of nothing by much': ['{{ long | replace: "", long }}', /characters or list items/],
+  'comparisons of long lists': [`{% if ${'list == list or '.repeat(500)} 1 %}x{% endif %}`, /characters or list items/],
   'the same in a case': [
     '{% for i in (1..100) %}{% case list %}{% when list %}x{% endcase %}{% endfor %}',
-    /characters or list members/,
+    /characters or list items/,
   ],
   'sorting again and again': [
     '{% for i in (1..9999) %}{{ list | sort | first }}{% endfor %}',
-    /characters or list members/,
+    /characters or list items/,
   ],
-  'a chain of filters': [`{{ long ${'| slugify: "latin" '.repeat(400)}}}`, /characters or list members/],
+  'a chain of filters': [`{{ long ${'| slugify: "latin" '.repeat(400)}}}`, /characters or list items/],
   'much output': ['{% for i in (1..1000) %}{{ long | raw }}{% endfor %}', /longer than 1000000 characters/],
   'much text of its own': [
     `{% for i in (1..9999) %}${'y'.repeat(9_999)}{% endfor %}`,
@@ -121,7 +118,7 @@ test('a search for a list in a text is charged as one for its text', options, ()
   assert.equal(error.field, 'template.content')
 })
 
-/** An object that counts how often somebody goes through all of it. */
+/** An object that counts how often all of it is enumerated. */
 function watched(size: number): { object: object; timesRead: () => number } {
   let times = 0
   const entries = Object.fromEntries(Array.from({ length: size }, (_, index) => [`k${index}`, index]))
@@ -158,38 +155,42 @@ const charged: Record<string, [template: string, payload: object, message: RegEx
   'the sizes of many large objects': [
     '{% for o in list %}{{ o.size }}{% endfor %}',
     { list: Array.from({ length: 20 }, () => watched(20_000).object) },
-    /characters or list members/,
+    /characters or list items/,
   ],
   'lists that print nothing': [
     '{% for i in (1..100) %}{{ list }}{% endfor %}',
     { list: Array.from({ length: 50_000 }, () => null) },
-    /characters or list members/,
+    /characters or list items/,
   ],
   'short windows into a long list': [
     '{% for i in (1..500) %}{% for x in list offset: 1 limit: 1 %}{% endfor %}{% endfor %}',
     { list: Array.from({ length: 50_000 }, () => 1) },
-    /characters or list members/,
+    /characters or list items/,
   ],
-  'a date with a format of many codes': ['{{ "now" | date: f }}', { f: '%c'.repeat(40_000) }, /steps: is it endless/],
+  'a date with a format of many codes': [
+    '{{ "now" | date: f }}',
+    { f: '%c'.repeat(40_000) },
+    /steps: does it loop forever/,
+  ],
   'a date with a pattern of many letters': [
     '{{ "now" | date_format: f }}',
     { f: 'MMMM yyyy '.repeat(20_000) },
-    /steps: is it endless/,
+    /steps: does it loop forever/,
   ],
   'dates in many zones': [
     '{% for i in (1..2500) %}{{ "now" | date: "%H", "Europe/Berlin" }}{% endfor %}',
     {},
-    /steps: is it endless/,
+    /steps: does it loop forever/,
   ],
   'numbers in many languages': [
     '{% for language in languages %}{{ 1 | number_format: 2, language }}{% endfor %}',
     { languages: ['de', 'fr', 'it', 'es', 'sv'].flatMap((name) => regions.map((region) => `${name}-${region}`)) },
-    /steps: is it endless/,
+    /steps: does it loop forever/,
   ],
   'lists compared with numbers': [
     '{% for i in (1..5000) %}{% if 1 < list %}x{% endif %}{% endfor %}',
     { list: Array.from({ length: 50_000 }, () => 1) },
-    /characters or list members/,
+    /characters or list items/,
   ],
 }
 
@@ -222,14 +223,14 @@ test('the texts of one e-mail share one budget', options, () => {
       scopeWith(),
     )
   assert.ok(email(2))
-  assert.match(renderError(() => email(200)).message, /steps: is it endless/)
+  assert.match(renderError(() => email(200)).message, /steps: does it loop forever/)
 })
 
 test('markup that parsers are slow with is refused, and much of the ordinary is not', options, () => {
   const inApp = (content: string) => sceneRenderer.inApp(freshKey(), { type: 'in_app', content }, scopeWith())
   const unmatched = '{% for i in (1..4000) %}<b>{% endfor %}{% for i in (1..4000) %}</i>{% endfor %}'
-  assert.match(renderError(() => inApp(unmatched.replaceAll('4000', '2000'))).message, /open at once/)
-  assert.match(renderError(() => html(unmatched)).message, /open at once/)
+  assert.match(renderError(() => inApp(unmatched.replaceAll('4000', '2000'))).message, /nested elements/)
+  assert.match(renderError(() => html(unmatched)).message, /nested elements/)
   assert.match(renderError(() => inApp('<'.repeat(5_001))).message, /more than 5000 tags/)
   assert.equal(inApp('{% for i in (1..2000) %}<b>x</b>{% endfor %}').content.length, 16_000)
 })

@@ -76,7 +76,7 @@ test('a link that could run a script fails the message and names its field', () 
   })
 })
 
-test('what is too long or too deep is told', () => {
+test('what is too long or too deep is reported', () => {
   const long = { content: '{{x}}{{x}}' }
   assert.match(renderError(() => inApp(long, { x: 'a'.repeat(60_000) })).message, /longer than 100000 characters/)
   assert.equal(inApp(long, { x: 'a'.repeat(40_000) }).content.length, 80_000)
@@ -92,7 +92,7 @@ test('a member named like a prototype is data', () => {
   assert.deepEqual(Object.entries(inApp({ data }, { x: 1 }).data ?? {}), [['__proto__', '1']])
 })
 
-test('buttons lead somewhere, links open somewhere, and a picture may be anybody’s', () => {
+test('buttons lead somewhere, links open somewhere, and a picture may be anyone’s', () => {
   const buttons = [{ type: 'primary', content: 'Go', redirect: { url: '/go/{{x}}', target: '_blank' } }] as const
   const cta = { data: { url: '/x', target: '_self' }, action: { buttons } } as const
   const actor = { type: 'system_custom', data: '{{ picture }}' } as const

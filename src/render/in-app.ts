@@ -49,7 +49,7 @@ export function compileInApp(template: StepTemplate): CompiledInApp {
   const optional = (field: string, source: string | undefined): Template | undefined =>
     source === undefined || source === '' ? undefined : text(field, source, 'plain')
   const { content = '', subject, cta, data, actor } = template
-  if (typeof content !== 'string') throw new RenderError('template.content', 'an in-app message has a text, not blocks')
+  if (typeof content !== 'string') throw new RenderError('template.content', 'an in-app message has text, not blocks')
   const buttons = cta?.action?.buttons ?? []
   return {
     content: text('content', content, contentMode(template)),
@@ -81,12 +81,12 @@ interface DataTexts {
 function compileData(value: unknown, texts: DataTexts, field = 'data', depth = 0): Render {
   if (typeof value === 'string') {
     texts.count += 1
-    if (texts.count > dataTextsMax) throw new RenderError('template.data', `holds more than ${dataTextsMax} texts`)
+    if (texts.count > dataTextsMax) throw new RenderError('template.data', `contains more than ${dataTextsMax} strings`)
     const template = texts.text(field, value, 'plain')
     return (scope, budget) => template.render(scope, budget)
   }
   if (typeof value !== 'object' || value === null) return () => value
-  if (depth >= dataDepthMax) throw new RenderError('template.data', `is nested more than ${dataDepthMax} deep`)
+  if (depth >= dataDepthMax) throw new RenderError('template.data', `is nested more than ${dataDepthMax} levels deep`)
   if (Array.isArray(value)) {
     const members = value.map((member, index) => compileData(member, texts, `${field}[${index}]`, depth + 1))
     return (scope, budget) => members.map((member) => member(scope, budget))
@@ -100,7 +100,7 @@ function compileData(value: unknown, texts: DataTexts, field = 'data', depth = 0
 export function renderInApp(compiled: CompiledInApp, scope: TemplateScope, budget: Budget): InAppContent {
   const rendered = compiled.content.render(scope, budget)
   if (rendered.length > inAppLengthMax) {
-    throw new RenderError('template.content', `comes out longer than ${inAppLengthMax} characters`)
+    throw new RenderError('template.content', `renders to more than ${inAppLengthMax} characters`)
   }
   const content = compiled.isTrusted ? rendered : sanitized('template.content', rendered, 'inApp')
   const subject = compiled.subject && oneLine(compiled.subject.render(scope, budget), subjectLengthMax)

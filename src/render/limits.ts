@@ -68,7 +68,7 @@ export class Budget {
     if (!(count > 0)) return
     this.#work += count
     if (this.#work > workMax) {
-      throw new LimitExceeded(`the template works through more than ${workMax} characters or list members`)
+      throw new LimitExceeded(`the template processes more than ${workMax} characters or list items`)
     }
   }
 
@@ -96,14 +96,14 @@ export class Budget {
   steps(count: number): void {
     this.#steps += count
     if (this.#steps > stepsMax)
-      throw new LimitExceeded(`the template takes more than ${stepsMax} steps: is it endless?`)
+      throw new LimitExceeded(`the template takes more than ${stepsMax} steps: does it loop forever?`)
   }
 
   /** So many characters come out. */
   write(length: number): void {
     this.#output += length
     if (this.#output > outputLengthMax) {
-      throw new LimitExceeded(`what the template gives is longer than ${outputLengthMax} characters`)
+      throw new LimitExceeded(`the output of the template is longer than ${outputLengthMax} characters`)
     }
   }
 

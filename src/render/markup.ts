@@ -12,13 +12,13 @@ export const hasFewTags = (html: string): boolean => countOf(html, '<', harmless
 export function demandFewTags(field: string, html: string, most = markupMax): void {
   const count = countOf(html, '<', most)
   if (count <= harmlessMax && html.length <= harmlessLength) return
-  if (count > most) throw new RenderError(field, `comes out with more than ${most} tags`)
+  if (count > most) throw new RenderError(field, `renders to more than ${most} tags`)
   const attributes = attributesIn(html, most / attributeWeight) * attributeWeight
   if (count + attributes + countOf(html, '&', 2 * most) / 2 > most) {
-    throw new RenderError(field, `comes out with more than ${most} tags, attributes and escapes`)
+    throw new RenderError(field, `renders to more than ${most} tags, attributes and escapes`)
   }
   if (nestingOf(html) > markupDepthMax) {
-    throw new RenderError(field, `comes out with more than ${markupDepthMax} elements that are open at once`)
+    throw new RenderError(field, `renders to more than ${markupDepthMax} nested elements`)
   }
 }
 

@@ -62,7 +62,7 @@ export function mistakeOf(error: unknown): TemplateMistake {
 function wordsOf(error: unknown): string {
   // The stack is full, or a string longer than the engine can hold.
   if (error instanceof RangeError) return 'the template, or a value in it, is nested too deeply or too long'
-  if (!(error instanceof Error)) return 'the template cannot be read'
+  if (!(error instanceof Error)) return 'the template cannot be parsed'
   if (error instanceof LimitExceeded) return error.message
   // Some of LiquidJS' messages hold the whole tag.
   return cut(error.message.replace(/(?:, line:\d+, col:\d+)+$/, ''), wordsLengthMax)
@@ -77,7 +77,7 @@ function placeOf(token: Token): string {
 
 function visit(template: Template, mode: Mode, depth: number): void {
   if (depth > nestingMax) {
-    throw new TemplateMistake(`${placeOf(template.token)}: blocks are nested more than ${nestingMax} deep`)
+    throw new TemplateMistake(`${placeOf(template.token)}: blocks are nested more than ${nestingMax} levels deep`)
   }
   for (const argument of template.arguments?.() ?? []) {
     if (argument instanceof Value) {
@@ -96,13 +96,13 @@ interface NamedFilter {
 
 function visitFilter({ name, args }: NamedFilter, template: Template, mode: Mode): void {
   const { filters } = engines[mode]
-  // The one that prints is put there by LiquidJS, under a name that nobody can write.
+  // The output filter is put there by LiquidJS, under a name that templates cannot use.
   if (!name.includes(' ') && (filters[name] === undefined || name === rangeEndFilter)) {
     const meant = nearest(
       name,
       Object.keys(filters).filter((known) => known !== rangeEndFilter),
     )
-    throw new TemplateMistake(`${placeOf(template.token)}: there is no filter "${name}"; the nearest is "${meant}"`)
+    throw new TemplateMistake(`${placeOf(template.token)}: unknown filter "${name}"; did you mean "${meant}"?`)
   }
   for (const arg of args) visitToken((Array.isArray(arg) ? arg[1] : arg) as Token | undefined, template, mode)
 }

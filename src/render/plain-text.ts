@@ -28,10 +28,13 @@ export function safeAddress(field: string, given: string): string | undefined {
   const address = given.trim()
   if (address === '') return undefined
   if (address.length > addressLengthMax) {
-    throw new RenderError(field, `the address is ${address.length} characters long; at most ${addressLengthMax} work`)
+    throw new RenderError(
+      field,
+      `the address is ${address.length} characters long; at most ${addressLengthMax} are allowed`,
+    )
   }
   // Browsers skip these, so `java\nscript:` would be a script.
-  if (/\p{Cc}/u.test(address)) throw new RenderError(field, 'the address holds a line break or a control character')
+  if (/\p{Cc}/u.test(address)) throw new RenderError(field, 'the address contains a line break or a control character')
   const scheme = /^([^/?#:]*):/.exec(address)?.[1]
   if (scheme !== undefined && !safeSchemes.has(scheme.toLowerCase())) {
     throw new RenderError(

@@ -4,18 +4,18 @@ import type { StepTemplate } from '../domain/workflows/workflow.ts'
 import { compileEmail, renderEmail } from './email/email.ts'
 import { compileLayout } from './email/own-layout.ts'
 import { compileInApp, renderInApp } from './in-app.ts'
-import { KeptTemplates } from './kept-templates.ts'
 import { Budget } from './limits.ts'
+import { TemplateCache } from './template-cache.ts'
 import { withDefaults } from './template-defaults.ts'
 import { compileText, renderText } from './text-message.ts'
 import { renderValue } from './value.ts'
 
 /** `now` is what a template's "now" shows. */
 export function createRenderer(now: () => Date = () => new Date()): Renderer {
-  const emails = new KeptTemplates(compileEmail)
-  const layouts = new KeptTemplates(compileLayout)
-  const inApps = new KeptTemplates(compileInApp)
-  const texts = new KeptTemplates(compileText)
+  const emails = new TemplateCache(compileEmail)
+  const layouts = new TemplateCache(compileLayout)
+  const inApps = new TemplateCache(compileInApp)
+  const texts = new TemplateCache(compileText)
   return {
     email: (key: string, template: StepTemplate, scope: TemplateScope, frame?: EmailFrame) =>
       renderEmail(

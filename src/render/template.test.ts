@@ -66,22 +66,22 @@ test('nothing but own members can be reached', () => {
 test('a template brings in no other and reads no file', () => {
   for (const tag of ['include', 'render', 'layout', 'block']) {
     const { message } = renderError(() => plain(`{% ${tag} "/etc/passwd" %}`))
-    assert.equal(message, `line 1, column 1: the tag "${tag}" is not available: a template cannot bring in others`)
+    assert.equal(message, `line 1, column 1: the tag "${tag}" is not available: a template cannot include others`)
   }
 })
 
-test('counting in a template changes nobody else’s variables', () => {
+test('counting in a template changes no one else’s variables', () => {
   const scope = scopeWith({ n: 5 })
   assert.equal(sceneRenderer.value('{% increment n %}{% increment n %}{% decrement m %}', scope), '56-1')
   assert.deepEqual(scope, scopeWith({ n: 5 }))
 })
 
-test('a mistake tells field, line, column and the nearest name', () => {
+test('a mistake reports field, line, column and the nearest name', () => {
   const email = (more: object) => () =>
     sceneRenderer.email(freshKey(), { type: 'email', subject: 's', content: 'c', ...more }, scopeWith())
   assert.deepEqual(renderError(email({ subject: 'a\n  {{ x | upcas }}' })), {
     field: 'template.subject',
-    message: 'line 2, column 3: there is no filter "upcas"; the nearest is "upcase"',
+    message: 'line 2, column 3: unknown filter "upcas"; did you mean "upcase"?',
   })
   assert.deepEqual(renderError(email({ content: [{ type: 'text', content: '{% if x %}' }] })), {
     field: 'template.content[0].content',

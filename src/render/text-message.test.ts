@@ -26,7 +26,7 @@ test('each channel has its bound, and defaults of variables are filled in', () =
   const long = { text: 'x'.repeat(5_001) }
   for (const type of ['sms', 'push'] as const) {
     const { field, message } = renderError(() => rendered({ type, content: '{{text}}' }, long))
-    assert.deepEqual([field, message], ['template.content', 'comes out longer than 5000 characters'])
+    assert.deepEqual([field, message], ['template.content', 'renders to more than 5000 characters'])
   }
   assert.equal(rendered({ type: 'chat', content: '{{text}}' }, long).content.length, 5_001)
   const variables = [{ name: 'who', defaultValue: 'you' }] as const

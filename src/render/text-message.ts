@@ -17,7 +17,8 @@ export interface CompiledText {
 
 export function compileText(template: StepTemplate): CompiledText {
   const { type, content = '', title, subject } = template
-  if (typeof content !== 'string') throw new RenderError('template.content', 'is a text in this channel, not blocks')
+  if (typeof content !== 'string')
+    throw new RenderError('template.content', 'must be a string in this channel, not blocks')
   // The second face calls a push message's title its subject.
   const [field, heading] = title === undefined ? ['template.subject', subject] : ['template.title', title]
   const hasTitle = type === 'push' && heading !== undefined && heading !== ''
@@ -32,7 +33,7 @@ export function compileText(template: StepTemplate): CompiledText {
 export function renderText(compiled: CompiledText, scope: TemplateScope, budget: Budget): TextContent {
   const content = plainText(compiled.content.render(scope, budget))
   if (content.length > compiled.lengthMax) {
-    throw new RenderError('template.content', `comes out longer than ${compiled.lengthMax} characters`)
+    throw new RenderError('template.content', `renders to more than ${compiled.lengthMax} characters`)
   }
   const title = compiled.title && oneLine(compiled.title.render(scope, budget), subjectLengthMax)
   return { content, ...(title === undefined ? {} : { title }) }

@@ -1,4 +1,4 @@
-// The filter `t`: which text somebody gets, what is filled in, and that nothing filled in is markup.
+// The filter `t`: which text a subscriber gets, what is filled in, and that nothing filled in is markup.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { freshKey, renderError, sceneRenderer, scopeWith } from '../../test/support/render-scene.ts'
@@ -54,7 +54,7 @@ test('without English the oldest locale is the default', () => {
   assert.equal(plain("{{ 'a' | t }}", speaking({ nl: { a: 'een' }, de: { a: 'ein' } }, 'pt')), 'een')
 })
 
-test('a key that nobody has prints itself, and so does every key without translations', () => {
+test('a key that no one has prints itself, and so does every key without translations', () => {
   assert.equal(plain("{{ 'order.absent' | t }}", speaking(words)), 'order.absent')
   assert.equal(plain("{{ 'hello' | t }}{{ nothing | t }}", scopeWith()), 'hello')
   assert.equal(html('{{ key | t }}', speaking(words, 'en', { key: '<b>' })), '&lt;b&gt;')
@@ -64,7 +64,7 @@ test('a key may be a variable, and arguments and the template’s own variables 
   const scope = speaking(words, 'en', { key: 'order.shipped', name: 'Payload' })
   assert.equal(plain('{{ key | t }}', scope), 'Payload, it is on its way')
   assert.equal(plain("{{ key | t: name: 'Argument' }}{{ name }}", scope), 'Argument, it is on its wayPayload')
-  assert.equal(plain('{{ key | t: name: nobody }}', scope), ', it is on its way')
+  assert.equal(plain('{{ key | t: name: missing }}', scope), ', it is on its way')
 })
 
 test('texts may hold Liquid', () => {
@@ -96,16 +96,16 @@ test('a payload cannot bring translations, nor reach them', () => {
 test('texts may hold each other to a depth, and never without end', () => {
   const given = { en: { a: "a{{ 'b' | t }}", b: "b{{ 'c' | t }}", c: 'c', loop: "{{ 'loop' | t }}" } }
   assert.equal(plain("{{ 'a' | t }}{{ 'a' | t }}", speaking(given)), 'abcabc')
-  assert.match(renderError(() => plain("{{ 'loop' | t }}", speaking(given))).message, /hold each other/)
+  assert.match(renderError(() => plain("{{ 'loop' | t }}", speaking(given))).message, /include each other/)
   assert.equal(plain("{{ 'a' | t }}", speaking(given)), 'abc')
 })
 
 test('a text that never ends fails what prints it', () => {
   const given = { en: { a: '{% for i in (1..1000000) %}x{% endfor %}' } }
-  assert.match(renderError(() => plain("{{ 'a' | t }}", speaking(given))).message, /is it endless/)
+  assert.match(renderError(() => plain("{{ 'a' | t }}", speaking(given))).message, /does it loop forever/)
 })
 
-test('mistakes in texts are told by key, and single braces that name nothing are none', () => {
+test('mistakes in texts are reported by key, and single braces that name nothing are none', () => {
   const texts = flatTexts({ good: '{name} { x } {} {{ y }}', bad: { one: '{{ x', two: 'a {% nope %}' } }).texts
   assert.deepEqual(
     textMistakes(texts).map(({ key }) => key),

@@ -1,4 +1,4 @@
-// The filter `t`: a text by its key, in the language of whoever is told, with its variables filled in.
+// The filter `t`: a text by its key, in the language of the recipient, with its variables filled in.
 import type { Liquid } from 'liquidjs'
 import type { Translations } from '../domain/workflows/translation.ts'
 import { translations } from '../domain/workflows/translation.ts'
@@ -21,17 +21,17 @@ const bracedName = /(?<!\{)\{([A-Za-z_][\w.]{0,99})\}(?!\})/g
 export const withOutputs = (text: string): string => text.replace(bracedName, '{{ $1 }}')
 
 /** Compiled texts are kept as long as nothing pushes them out: an environment has some hundred with variables. */
-const keptMax = 5_000
-const keptLengthMax = 500_000
+const cachedMax = 5_000
+const cachedLengthMax = 500_000
 
 export function registerTranslate(engine: Liquid, mode: Mode, compile: Compile): void {
-  const compiled = createKept((text) => compile(withOutputs(text)))
+  const compiled = createTemplateCache((text) => compile(withOutputs(text)))
   const translate: FilterHandler = function (value, ...args) {
     const budget = budgetOf(this)
     budget.check()
     const key = print(value, budget)
     const text = textOf(this, key)
-    // The key may be anybody's: it is printed as any value is.
+    // The key may come from anywhere: it is printed like any value.
     if (text === undefined) return key
     // What stands in a text is its author's, as in a template; what is filled in is escaped there.
     const rendered = text.includes('{') ? filledIn(this.context as Run, compiled(text), namedIn(args)) : text
@@ -54,7 +54,7 @@ function namedIn(args: readonly unknown[]): Record<string, unknown> {
 
 function filledIn(run: Run, text: Program, values: Record<string, unknown>): string {
   if (run.translating >= textsWithinTextsMax) {
-    throw new Error(`texts of translations hold each other more than ${textsWithinTextsMax} deep`)
+    throw new Error(`texts of translations include each other more than ${textsWithinTextsMax} levels deep`)
   }
   run.translating += 1
   run.scopes.push(values)
@@ -69,14 +69,14 @@ function filledIn(run: Run, text: Program, values: Record<string, unknown>): str
   }
 }
 
-function createKept(make: Compile): Compile {
+function createTemplateCache(make: Compile): Compile {
   const kept = new Map<string, Program>()
   let length = 0
   return (text) => {
     const known = kept.get(text)
     if (known !== undefined) return known
     const made = make(text)
-    if (kept.size >= keptMax || length >= keptLengthMax) {
+    if (kept.size >= cachedMax || length >= cachedLengthMax) {
       kept.clear()
       length = 0
     }

@@ -1,17 +1,17 @@
-// What is wrong with the texts of a translation, told when they are saved: each by key, line and column.
+// What is wrong with the texts of a translation, reported when they are saved: each by key, line and column.
 import type { TextMistake } from '../domain/workflows/translation.ts'
 import { parse, TemplateMistake } from './parse.ts'
 import { withOutputs } from './translate.ts'
 
 /** Whoever sends a wrong file needs to see that, not every line of it. */
-const mistakesToldMax = 50
+const errorsReportedMax = 50
 
 export function textMistakes(texts: ReadonlyMap<string, string>): TextMistake[] {
   const mistakes: TextMistake[] = []
   for (const [key, text] of texts) {
     const message = text.includes('{') ? mistakeIn(text) : undefined
     if (message !== undefined) mistakes.push({ key, message })
-    if (mistakes.length >= mistakesToldMax) break
+    if (mistakes.length >= errorsReportedMax) break
   }
   return mistakes
 }

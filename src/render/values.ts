@@ -109,7 +109,7 @@ export function numberOf(given: unknown, budget: Budget): number {
 export function rangeEndOf(given: unknown, budget: Budget): number {
   const end = Math.trunc(numberOf(given, budget))
   if (Number.isNaN(end)) return 0
-  if (!Number.isSafeInteger(end)) throw new Error('a range ends beyond what can be counted')
+  if (!Number.isSafeInteger(end)) throw new Error('a range ends with too large a number')
   return end
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { variablesOf } from './variables.ts'
 
-test('payload members are told by their dotted names, each once, in order', () => {
+test('payload members are notified by their dotted names, each once, in order', () => {
   const { variables } = variablesOf(
     [
       { type: 'email', subject: '{{ zeta }} {{payload.order.id}}', content: '{{order.id}} {{ items[0].name }}' },
@@ -19,7 +19,7 @@ test('payload members are told by their dotted names, each once, in order', () =
   assert.deepEqual(variables, ['extra.note', 'items', 'limit', 'order.id', 'url', 'zeta'])
 })
 
-test('members of the subscriber are told apart, other roots not at all', () => {
+test('members of the subscriber are distinguished, other roots not at all', () => {
   assert.deepEqual(
     variablesOf(
       [

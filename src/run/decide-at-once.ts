@@ -12,14 +12,14 @@ import { followerOf } from './decide/follower.ts'
 import { loadFacts } from './decide/load-facts.ts'
 import { unsubscribeLinks } from './decide/unsubscribe-headers.ts'
 import { dispatch } from './dispatch.ts'
-import { leaveSeats, markedBy } from './record-placed.ts'
+import { leaveSlots, markedBy } from './record-placed.ts'
 import type { PlacedBatch } from './send/place-batch.ts'
 import { placeBatch } from './send/place-batch.ts'
 import type { Stages } from './stages.ts'
 
 /**
- * Of the channels, those whose messages are usually repeated when it is unsure whether they were sent: should the answer to the
- * commit be lost and then this process as well, no one can tell that a marked call was never made.
+ * The channels whose messages are usually repeated when it is unknown whether they were sent: if the response to the
+ * commit is lost and then this process dies as well, there is no way to know that a marked call was never made.
  */
 const decidable: ReadonlySet<StepType | undefined> = new Set<StepType>(['in_app', 'email'])
 
@@ -32,7 +32,7 @@ export function createDecideAtOnce(stages: Stages): DecideAtOnce {
       return await decide(stages, environment, jobs, costly)
     } catch (error) {
       if (!(error instanceof NotAtHand))
-        stages.pipeline.world.log.debug({ err: error }, 'Jobs could not be decided at once')
+        stages.pipeline.world.log.debug({ err: error }, 'Could not decide jobs immediately')
       return undefined
     }
   }
@@ -101,7 +101,7 @@ function decidedAtOnce(
     },
     notWritten: (isUnknown) => {
       if (isUnknown) stages.unconfirmed.note({ jobs, madeAfter: followers, marked: begun.flatMap(markedBy) })
-      leaveSeats(begun)
+      leaveSlots(begun)
       stages.sends.wake()
     },
   }
@@ -109,7 +109,7 @@ function decidedAtOnce(
 
 class NotAtHand extends Error {
   constructor() {
-    super('Something must be read first')
+    super('More data must be loaded first')
     this.name = 'NotAtHand'
   }
 }

@@ -78,7 +78,7 @@ test('errors of the database speak against no job: they are thrown on, and nothi
 test('those that ended their process each time they ran alone are buried, and say so', async () => {
   const { faults, written } = scene()
   await faults.buryPoisonous(environment, [jobOf({ interruptions: 8 })])
-  assert.ok(written().includes(`The process ended ${soloDeathsMax} times while this step ran alone`), written())
+  assert.ok(written().includes(`The process crashed ${soloDeathsMax} times while it ran only this step`), written())
 })
 
 test('a message of a buried job whose call was interrupted was perhaps sent; one that only waited was not', async () => {

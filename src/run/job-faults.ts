@@ -48,12 +48,15 @@ export function createJobFaults({ db, world, queue, versions }: FaultParts): Job
       const words = error instanceof Error ? error.message : String(error)
       if (fate === 'bury') await bury(environment, [job], words)
       else await postponeFaulty(db, environment, job, { ...fate, clock: queue.clock })
-      world.log.error({ err: error, jobId: job.id, faults: job.faults + 1, fate }, 'A job failed by a fault of ours')
+      world.log.error(
+        { err: error, jobId: job.id, faults: job.faults + 1, fate },
+        'A job failed because of an internal error',
+      )
     },
     buryPoisonous: async (environment, jobs) => {
-      await bury(environment, jobs, `The process ended ${soloDeathsMax} times while this step ran alone`)
+      await bury(environment, jobs, `The process crashed ${soloDeathsMax} times while it ran only this step`)
       const jobIds = jobs.map((job) => job.id)
-      world.log.error({ jobIds }, 'Jobs were buried: each ended its process again and again')
+      world.log.error({ jobIds }, 'Jobs were buried: each repeatedly crashed its process')
     },
   }
 }

@@ -34,7 +34,7 @@ function scene(kept: readonly number[] | Error) {
   } as unknown as Stages
   const begunOf = (job: Job, marksLater = false) => ({
     facts: { job },
-    messages: [{ id: `message of ${job.id}`, marksLater, seat: { leave: () => void left.push(job.id) } }],
+    messages: [{ id: `message of ${job.id}`, marksLater, slot: { leave: () => void left.push(job.id) } }],
   })
   const record = (batch: object, jobs: readonly Job[]) => {
     const empty = { settlements: [], deferred: [], madeAfter: new Map(), begun: [], waiting: [], calls: [] }

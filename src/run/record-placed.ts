@@ -29,7 +29,7 @@ export async function recordPlaced(
     ours = await recordDecisions(db, world, environment, queue, { settlements, deferred, madeAfter })
   } catch (error) {
     if (isInfrastructureError(error)) unconfirmed.note({ jobs, madeAfter, marked: begun.flatMap(markedBy) })
-    leaveSeats(begun)
+    leaveSlots(begun)
     sends.wake()
     throw error
   }
@@ -38,7 +38,7 @@ export async function recordPlaced(
   // One of which nothing was written waits whatever became of the others: its lease is asked when it begins.
   const mayWait = (outgoing: Outgoing): boolean => isOurs(outgoing) || !written.has(outgoing.facts.job.id)
   const lost = begun.filter((outgoing) => !isOurs(outgoing))
-  leaveSeats(lost)
+  leaveSlots(lost)
   if (lost.length > 0) sends.wake()
   return { jobs, begun: begun.filter(isOurs), waiting: waiting.filter(mayWait), calls, madeAfter }
 }
@@ -46,6 +46,6 @@ export async function recordPlaced(
 export const markedBy = ({ facts, messages }: Outgoing<BegunMessage>): { job: Job; messageId: string }[] =>
   messages.filter(({ marksLater }) => !marksLater).map(({ id }) => ({ job: facts.job, messageId: id }))
 
-export function leaveSeats(outgoing: readonly Outgoing<BegunMessage>[]): void {
-  for (const { messages } of outgoing) for (const { seat } of messages) seat.leave()
+export function leaveSlots(outgoing: readonly Outgoing<BegunMessage>[]): void {
+  for (const { messages } of outgoing) for (const { slot } of messages) slot.leave()
 }

@@ -82,7 +82,7 @@ function resume(stages: Stages, environment: Environment, facts: Facts, jobs: re
   return resumed
 }
 
-const oftenEnough = 'The service was called as often as it may be'
+const oftenEnough = 'The service was called the maximum number of times'
 
 /** The call carries a key by which a repeat is known, so it is repeated. */
 function resumeCall(
@@ -93,7 +93,7 @@ function resumeCall(
 ): PendingCall | Settlement {
   const decision = decideStep(facts, facts.step, facts.version.id, pipeline.renderer, now)
   if (decision.kind === 'fail') return failed(facts, decision, now)
-  if (decision.kind !== 'callOut') throw new Error(`A custom step that was called wants to ${decision.kind}`)
+  if (decision.kind !== 'callOut') throw new Error(`A custom step that was already called decided to ${decision.kind}`)
   if (mayCall(facts)) return { environment, facts, decision }
   const details = [detail(now, 'callFailed', { raw: { message: oftenEnough } })]
   return failed(facts, { details, stops: !decision.continueOnFailure }, now)

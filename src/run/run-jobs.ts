@@ -66,7 +66,7 @@ async function runGroup(
   const resumed = others.filter((job) => job.status === 'running')
   const fresh = others.filter((job) => job.status !== 'running')
   // One that is suspected of ending its process runs alone: it must not wait while that counts against it.
-  if (fresh.some(({ interruptions }) => interruptions === 0)) await stages.sends.untilRoom(environment)
+  if (fresh.some(({ interruptions }) => interruptions === 0)) await stages.sends.untilCapacity(environment)
   await together(stages, environment, fresh, owned, (some) => decideJobs(stages, environment, some, owned))
   await together(stages, environment, resumed, owned, (some) => resumeSends(stages, environment, some, owned))
 }
@@ -82,7 +82,7 @@ async function orAgain<Result>(
     return await work()
   } catch (error) {
     if (!isInfrastructureError(error)) throw error
-    world.log.warn({ err: error, jobs: jobs.length }, 'The database did not answer; the jobs run again soon')
+    world.log.warn({ err: error, jobs: jobs.length }, 'The database did not respond; the jobs will run again soon')
     handling.again(jobs)
     return undefined
   }
@@ -170,7 +170,10 @@ async function decideAsked(
       decideJobs(stages, environment, some, handling, answers),
     )
   } catch (error) {
-    world.log.error({ err: error, jobs: asking.length }, 'Conditions could not be asked; the leases will end')
+    world.log.error(
+      { err: error, jobs: asking.length },
+      'Could not call the webhooks of conditions; the leases will expire',
+    )
     all.forEach(handling.done)
   }
 }

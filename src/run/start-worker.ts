@@ -28,7 +28,7 @@ export interface StartedWorker {
 /** How long something due waits at the most when every hint was lost. */
 const pollMs = 500
 /** Suspected rows are few and in no hurry: they are looked for every so many polls. */
-const pollsPerSuspectLook = 4
+const pollsPerPoisonCheck = 4
 
 export function startWorker(
   parts: Pick<
@@ -52,8 +52,8 @@ export function startWorker(
     workers.jobs.poke()
     workers.tasks.poke()
   }
-  const pokeSuspects = (): void => {
-    for (const worker of workers.suspects) worker.poke()
+  const pokePossiblyPoisonous = (): void => {
+    for (const worker of workers.possiblyPoisonous) worker.poke()
   }
   const node = startNode({
     db,
@@ -67,7 +67,7 @@ export function startWorker(
     openSession: openSession === undefined ? undefined : () => openSession(poke),
     onDue: () => {
       poke()
-      pokeSuspects()
+      pokePossiblyPoisonous()
     },
     onAlive: (alive) => workers.setAlive(alive),
   })
@@ -82,10 +82,10 @@ export function startWorker(
     amongOthers: { nodeId: node.id, hasOthers: () => isOneOfSeveral || node.hasOthers() },
   })
   workers.setAlive(node.isAlive())
-  for (const worker of [workers.jobs, workers.tasks, ...workers.suspects]) worker.start()
-  const polling = pollUntil(stopping.signal, world, (isSuspectLook) => {
+  for (const worker of [workers.jobs, workers.tasks, ...workers.possiblyPoisonous]) worker.start()
+  const polling = pollUntil(stopping.signal, world, (isPoisonCheck) => {
     poke()
-    if (isSuspectLook) pokeSuspects()
+    if (isPoisonCheck) pokePossiblyPoisonous()
   })
   return {
     queue: workers.queue,
@@ -101,10 +101,14 @@ export function startWorker(
   }
 }
 
-async function pollUntil(stopping: AbortSignal, world: World, look: (atSuspects: boolean) => void): Promise<void> {
+async function pollUntil(
+  stopping: AbortSignal,
+  world: World,
+  look: (atPossiblyPoisonous: boolean) => void,
+): Promise<void> {
   for (let polls = 1; !stopping.aborted; polls += 1) {
     await world.sleep(pollMs, stopping)
-    look(polls % pollsPerSuspectLook === 0)
+    look(polls % pollsPerPoisonCheck === 0)
   }
 }
 

@@ -5,7 +5,7 @@ import type { Mark, Span, Tracer } from '../world/tracer.ts'
 import type { DecidedJob } from './decide/decide-job.ts'
 import type { JobFacts } from './decide/job-facts.ts'
 
-/** Of one event's fan-out, in one batch: the others went the same way, and nobody looks at a trace of a million spans. */
+/** Of one event's fan-out, in one batch: the others went the same way, and no one reads a trace of a million spans. */
 const fannedOutPerBatchMax = 10
 
 interface TracedStep {
@@ -84,7 +84,7 @@ function wordOf(decided: DecidedJob): string {
   return 'status' in settled ? settled.status : 'join' in settled ? 'digest' : 'throttle'
 }
 
-/** One undefined check where nobody traces. */
+/** One check for undefined if tracing is off. */
 export const traceSteps = (tracer: Tracer | undefined, jobs: readonly Job[]): StepTracing | undefined =>
   tracer === undefined ? undefined : new StepTracing(tracer, jobs.length)
 

@@ -27,7 +27,7 @@ export interface ResolvedJob {
   readonly now: Job | undefined
 }
 
-/** More than this were in flight with no node left to tell of it; the oldest are forgotten. */
+/** More than this were in flight with no node left to report them; the oldest are forgotten. */
 const rememberedMax = 50_000
 
 export function createUnconfirmed(): Unconfirmed {

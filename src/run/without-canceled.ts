@@ -13,7 +13,10 @@ import type { Stages } from './stages.ts'
 const cancelMsMax = 15_000
 const requeueAfterMs = 2_000
 
-/** Ends or postpones them, and returns the others. Events that came with their jobs were written a moment ago, and are not asked. */
+/**
+ * Ends or postpones them, and returns the others. Events that came with their jobs were written just before, and are
+ * not checked.
+ */
 export async function withoutCanceled(
   { pipeline }: Pick<Stages, 'pipeline'>,
   environment: Environment,

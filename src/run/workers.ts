@@ -47,7 +47,7 @@ export interface Workers {
   readonly jobs: Worker
   readonly tasks: Worker
   /** Jobs and tasks that are suspected of ending their process: each runs alone. */
-  readonly suspects: readonly Worker[]
+  readonly possiblyPoisonous: readonly Worker[]
   readonly decideAtOnce: DecideAtOnce
   /** `false` while this node cannot show the others that it lives: it begins nothing. */
   setAlive(alive: boolean): void
@@ -91,7 +91,7 @@ const taskRunnersMax = 1
 /** Two batches: while one waits for calls outside, another is claimed. */
 const tasksClaimedMax = 96
 /** Suspected rows that may wait for services outside at a time; only one is being decided. */
-const suspectsInFlightMax = 50
+const possiblyPoisonousInFlightMax = 50
 /** Of all that is in flight, what may wait for one integration: the others find three quarters free. */
 const waitingPerIntegrationMax = (jobsClaimedMax + jobsPreLeasedMax) / 4
 /** What a customer's service that answers in half a second serves while a job may wait for it. */
@@ -126,7 +126,7 @@ export function createWorkers(parts: WorkerParts): Workers {
     batchMax: tasksPerBatchMax,
     runnersMax: taskRunnersMax,
   })
-  const suspects = [solo(parts, jobs), solo(parts, tasks)]
+  const possiblyPoisonous = [solo(parts, jobs), solo(parts, tasks)]
   const queue: Queue = {
     clock,
     leaseMs,
@@ -140,12 +140,12 @@ export function createWorkers(parts: WorkerParts): Workers {
   }
   const recorder = createOutcomeRecorder({ db: parts.outcomesDb, world, queue, onCaughtUp: () => queue.poke() })
   const stages = createStages(parts, queue, recorder)
-  const workers = [jobWorker, taskWorker, ...suspects]
+  const workers = [jobWorker, taskWorker, ...possiblyPoisonous]
   return {
     queue,
     jobs: jobWorker,
     tasks: taskWorker,
-    suspects,
+    possiblyPoisonous,
     decideAtOnce: createDecideAtOnce(stages),
     setAlive: (alive) => {
       for (const worker of workers) worker.setAlive(alive)
@@ -158,7 +158,7 @@ export function createWorkers(parts: WorkerParts): Workers {
       const stopping = workers.map((worker) => worker.stop())
       const waiting = [...stages.sends.stop(), ...stages.customCalls.stop()]
       await releaseLeases(db, jobQueue, clock, waiting).catch((error: Error) => {
-        world.log.warn({ error: error.message }, 'Leases could not be given back; they will end')
+        world.log.warn({ error: error.message }, 'Could not release leases; they will expire')
       })
       await Promise.all(stopping)
       await stages.calls.stop()
@@ -172,7 +172,7 @@ function solo<Row extends Leased>(parts: WorkerParts, { table, run }: Part<Row>)
     ...common(parts, { table, run }, () => true),
     claim: createSoloClaims<Row>(claimParts(parts, table)),
     name: `suspected ${table.name}`,
-    claimedMax: suspectsInFlightMax,
+    claimedMax: possiblyPoisonousInFlightMax,
     preLeasedMax: 0,
     batchMax: 1,
     runnersMax: 1,

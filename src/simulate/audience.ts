@@ -1,4 +1,5 @@
-// Who would be told of an event: the people it names, then the members of its topics, each once; and who is left out.
+// Who would be notified of an event: the people it names, then the subscribers of its topics, each once; and who is
+// excluded.
 import type { Sql } from '../db/sql.ts'
 import { sql } from '../db/sql.ts'
 import type { EventRequest } from '../domain/delivery/event.ts'
@@ -34,7 +35,7 @@ export interface Audience {
 const countedMax = 50_000
 /** Memberships: whoever is in many topics is met in each of them. */
 const metMax = 4 * countedMax
-/** More who are left out are only not told of. */
+/** Further excluded people are just not listed. */
 const droppedMax = 100
 /** Whoever leaves out more than these pages hold is shown fewer people. */
 const pagesMax = 5
@@ -68,7 +69,7 @@ export async function findAudience(
 }
 
 interface LeftOut {
-  /** The internal ids of those who are not told as members: named already, excluded, or the actor. */
+  /** The internal ids of those who are not notified through topics: already named, excluded, or the actor. */
   readonly ids: ReadonlySet<string>
   readonly dropped: readonly Dropped[]
 }

@@ -16,8 +16,8 @@ import { callSettled } from '../run/send/custom-calls.ts'
 import { outgoingOf, withoutIntegration } from '../run/send/place-sends.ts'
 import { begunSettlement } from '../run/send/settle-begun.ts'
 import { settleCalls } from '../run/send/settle-outcomes.ts'
-import type { Room } from './room.ts'
-import { contentLengthMax, keptDetail, roughLengthOf } from './room.ts'
+import type { ContentBudget } from './content-budget.ts'
+import { budgetedDetail, contentLengthMax, roughLengthOf } from './content-budget.ts'
 import type { Run } from './run.ts'
 import { settle, stepRunOf } from './run.ts'
 import type { Turns } from './turns.ts'
@@ -41,7 +41,7 @@ export interface Following {
   readonly assumptions: Assumptions
   /** What templates see as now. Whoever renders sets it first. */
   readonly clock: { at: Date }
-  readonly room: Room
+  readonly budget: ContentBudget
   readonly turns: Turns
 }
 
@@ -175,11 +175,11 @@ function sendNow(following: Following, run: Run, { facts, decision }: Send): voi
 }
 
 function callNow(following: Following, run: Run, call: PendingCall): void {
-  const { assumptions, room } = following
+  const { assumptions, budget } = following
   const { now } = run
   const step = stepRunOf(run, call.facts.job.step)
   step.call = call.decision
-  for (const one of call.decision.details) step.details.push(keptDetail(room, one))
-  const outcome = { kind: 'answered', told: {}, result: assumptions.callResult } as const
+  for (const one of call.decision.details) step.details.push(budgetedDetail(budget, one))
+  const outcome = { kind: 'answered', facts: {}, result: assumptions.callResult } as const
   settle(following, run, { ...callSettled(call, outcome, { now, random: 0 }), details: [] })
 }

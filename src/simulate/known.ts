@@ -32,8 +32,8 @@ export interface Known {
 }
 
 /**
- * The jobs that the recipients of an event begin with. Their ids tell them apart in this call and are short: a run that is
- * not kept needs none that follow from what it belongs to, and to hash two for each took a twentieth of the call.
+ * The jobs that the recipients of an event start with. Their ids distinguish them in this request and are short: a run
+ * that is not stored needs no derived ids, and hashing two for each took a twentieth of the request.
  */
 export function jobsOf(
   { id: environmentId }: Environment,
@@ -67,13 +67,14 @@ const withEntries: ReadonlySet<StepType> = new Set<StepType>(['chat', 'push'])
 const entriesAt = (steps: readonly NotificationStep[]): number =>
   steps.findIndex((step) => step.active && withEntries.has(step.template.type))
 
-/** Nobody has this id, and nobody is looked for by it. */
-const nobody = ''
+/** No subscriber has this id, and none is looked up by it. */
+const placeholderId = ''
 const noPeople = { ids: new Map<string, string>(), warnings: new Map<string, string>() }
 
 /**
- * What is the same whoever is told, on a connection that the lookup of the people has under way: in the name of nobody, so
- * that it need not wait for them. Undefined where the steps ask for something of each, or members of topics are to follow.
+ * What is the same for all recipients, on a connection that the lookup of the people is using: with a placeholder id,
+ * so that it need not wait for them. Undefined if the steps need something of each recipient, or subscribers of topics
+ * are to follow.
  */
 export async function loadForAll(
   deciding: Deciding,
@@ -85,8 +86,8 @@ export async function loadForAll(
   if (event.request.topics.length > 0 || entriesAt(event.version.definition.steps) !== -1) return undefined
   const triggered = triggeredEvent(rowOf(event, noPeople, [], at))
   const here: Deciding = { ...deciding, db: { ...deciding.db, together: (work) => work(on) } }
-  const jobs = jobsOf(environment, event, triggered, [nobody])
-  const subscribers = new Map([[nobody, newSubscriberRow(nobody, nobody, at)]])
+  const jobs = jobsOf(environment, event, triggered, [placeholderId])
+  const subscribers = new Map([[placeholderId, newSubscriberRow(placeholderId, placeholderId, at)]])
   return loadFacts(here, environment, eachStep(jobs, event), { subscribers, tenants: tenantsOf(event) })
 }
 
@@ -106,9 +107,9 @@ export interface Knowing {
   newId(): string
 }
 
-/** Who may not unsubscribe others is shown links of the same look that unsubscribe nobody. */
-const nobodysKeys = new SigningKeys([{ version: 1, secret: 'nobody', createdAt: new Date(0) }])
-const nobodysSecrets: SigningSecrets = { of: async () => nobodysKeys, renewed: async () => nobodysKeys }
+/** Callers who may not unsubscribe others see links of the same form that unsubscribe no one. */
+const placeholderKeys = new SigningKeys([{ version: 1, secret: 'placeholder', createdAt: new Date(0) }])
+const nobodysSecrets: SigningSecrets = { of: async () => placeholderKeys, renewed: async () => placeholderKeys }
 
 /** What all steps of all recipients need. */
 export async function loadKnown(

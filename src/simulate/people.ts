@@ -64,7 +64,7 @@ export async function findPeople(
   return { ids, rows, made, warnings, channels }
 }
 
-/** Somebody of whom nothing is known. */
+/** A new subscriber, without data. */
 export const newSubscriberRow = (id: string, subscriberId: string, now: Date): SubscriberRow => ({
   id,
   subscriber_id: subscriberId,

@@ -1,8 +1,8 @@
-// One recipient's run as far as it was followed: the job whose turn it is, the moment it is at, and what became of each step.
+// One recipient's run as far as it was followed: the current job, the current time, and the result of each step.
 
 import type { CallOut } from '../domain/delivery/decision.ts'
 import type { Job, JobState, JobStatus } from '../domain/delivery/job.ts'
-import { momentOfId } from '../domain/derived-id.ts'
+import { timestampOfId } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { StoredDetail } from '../domain/insight/execution-detail.ts'
 import { preLeasedJob } from '../record/notify.ts'
@@ -10,8 +10,8 @@ import type { Settlement } from '../record/settlement.ts'
 import { endedJobsOf, isReleased, nextJobs, withDigestCount } from '../record/write-settlements.ts'
 import type { DigestFacts } from '../store/events/digests.ts'
 import type { Member } from './audience.ts'
-import type { KeptMessage, Room } from './room.ts'
-import { keptDetail, keptMessage } from './room.ts'
+import type { BudgetedMessage, ContentBudget } from './content-budget.ts'
+import { budgetedDetail, budgetedMessage } from './content-budget.ts'
 
 /** The window that a step opens or joins. */
 export interface WindowSeen {
@@ -40,8 +40,8 @@ export interface StepRun {
   endsAt: Date
   details: StoredDetail[]
   state: JobState | null
-  messages: KeptMessage[]
-  /** Until when it waits, one after the other. */
+  messages: BudgetedMessage[]
+  /** The ends of its waits, in order. */
   readonly waits: Date[]
   window?: WindowSeen
   throttle?: ThrottleSeen
@@ -67,7 +67,7 @@ export const beginRun = (member: Member, job: Job): Run => ({
   member,
   notificationId: job.notificationId,
   job,
-  now: momentOfId(job.eventId),
+  now: timestampOfId(job.eventId),
   steps: new Map(),
   gathered: new Map(),
 })
@@ -96,7 +96,7 @@ function withCount(run: Run, settlement: Settlement, windowId: string): Settleme
 
 /** What would be written for the job, taken as written: its next turn, the next step, or the end. */
 export function settle(
-  { environment, room }: { readonly environment: Environment; readonly room: Room },
+  { environment, budget }: { readonly environment: Environment; readonly budget: ContentBudget },
   run: Run,
   given: Settlement,
 ): void {
@@ -105,8 +105,8 @@ export function settle(
   const step = stepRunOf(run, job.step)
   const state = settlement.state ?? job.state
   step.status = settlement.status
-  for (const one of settlement.details) step.details.push(keptDetail(room, one))
-  for (const message of settlement.messages) step.messages.push(keptMessage(room, message))
+  for (const one of settlement.details) step.details.push(budgetedDetail(budget, one))
+  for (const message of settlement.messages) step.messages.push(budgetedMessage(budget, message))
   step.state = state
   step.endsAt = run.now
   for (const ended of endedJobsOf(settlement)) {

@@ -1,8 +1,8 @@
 // What an event would do, without doing it: judged as a trigger is, and each recipient's run followed to its end in virtual
 // time by the worker's own code. Nothing is written, no provider and no service is asked.
 import { numberEvents } from '../accept/accept-events.ts'
-import type { GivenEvent, Judged, JudgedVersions, TriedWorkflow } from '../accept/judge-events.ts'
-import { createJudgedVersions, judgeEvents } from '../accept/judge-events.ts'
+import type { CheckedVersions, GivenEvent, Judged, TriedWorkflow } from '../accept/judge-events.ts'
+import { createCheckedVersions, judgeEvents } from '../accept/judge-events.ts'
 import { rowOf, triggeredEvent } from '../accept/write-events.ts'
 import type { Db, Sql } from '../db/sql.ts'
 import type { EventRequest, Recipient, TriggerResult } from '../domain/delivery/event.ts'
@@ -12,7 +12,7 @@ import type { Environment } from '../domain/environment.ts'
 import type { SimulatedRecipient, Simulation } from '../domain/insight/simulation.ts'
 import type { Topic } from '../domain/people/topic.ts'
 import { invalid, invalidField } from '../domain/problem.ts'
-import { momentOfText } from '../domain/time/iso-moment.ts'
+import { timestampOfText } from '../domain/time/iso-timestamp.ts'
 import { createIdSource, createRandomSource } from '../domain/uuid-v7.ts'
 import type { Renderer } from '../domain/workflows/rendering.ts'
 import type { WorkflowVersion } from '../domain/workflows/workflow.ts'
@@ -25,22 +25,22 @@ import { findTopics } from '../store/people/topics.ts'
 import type { World } from '../world/world.ts'
 import type { Audience, Member } from './audience.ts'
 import { findAudience } from './audience.ts'
+import { contentLengthMax } from './content-budget.ts'
+import type { RunContext } from './describe-run.ts'
+import { describeRun, shownIntegration } from './describe-run.ts'
 import type { Assumptions } from './follow.ts'
 import { followRuns } from './follow.ts'
 import type { NumberedEvent } from './known.ts'
 import { jobsOf, loadForAll, loadKnown } from './known.ts'
 import type { People } from './people.ts'
 import { findPeople } from './people.ts'
-import { contentLengthMax } from './room.ts'
 import { beginRun } from './run.ts'
-import type { Telling } from './tell.ts'
-import { shownIntegration, tellRun } from './tell.ts'
 import { tryWorkflow } from './try-workflow.ts'
 import { createTurns } from './turns.ts'
 
 export interface SimulateCall {
   readonly event: GivenEvent
-  /** ISO 8601; the true moment unless given. */
+  /** ISO 8601; the actual time unless given. */
   readonly at?: string | undefined
   /** A workflow that is not saved, in place of the one that the event names. */
   readonly workflow?: (WorkflowChange & { name: string }) | undefined
@@ -64,7 +64,7 @@ const stepsFollowedMax = 2_000
 
 interface Kept {
   readonly deciding: Deciding
-  readonly judged: JudgedVersions
+  readonly judged: CheckedVersions
   /** What templates see as now: set before anything is rendered, and nothing is awaited in between. */
   readonly clock: { at: Date }
   /** Drawn in blocks, of which a call needs a little. */
@@ -82,7 +82,7 @@ export interface SimulatorParts {
 export function createSimulator({ db, world, operatorMail, linkBase }: SimulatorParts): Simulator {
   const clock = { at: world.now() }
   const deciding = createDeciding({ db, world, renderer: rendererOf(clock), operatorMail, linkBase })
-  const kept: Kept = { deciding, judged: createJudgedVersions(), clock, random: createRandomSource() }
+  const kept: Kept = { deciding, judged: createCheckedVersions(), clock, random: createRandomSource() }
   return { simulate: (environment, call) => simulate(kept, environment, call) }
 }
 
@@ -90,8 +90,8 @@ const rendererOf = (clock: { at: Date }): Renderer => createRenderer(() => clock
 
 async function simulate(kept: Kept, environment: Environment, call: SimulateCall): Promise<Simulation> {
   const { db, world } = kept.deciding
-  const at = call.at === undefined ? world.now() : momentOf(call.at)
-  // Of its own: ids of a moment to come must not be handed to anybody.
+  const at = call.at === undefined ? world.now() : timestampOf(call.at)
+  // Its own: ids of a future time must not be given to anything else.
   const ids = createIdSource(kept.random)
   const newId = () => ids(at)
   const tried = call.workflow && (await tryWorkflow(db, environment, call.workflow, newId))
@@ -106,7 +106,7 @@ async function simulate(kept: Kept, environment: Environment, call: SimulateCall
       findTopics(on, environment, topicKeys(request)),
     ]),
   )
-  const answer = { at: at.toISOString(), assumptions: [], ...nobody }
+  const answer = { at: at.toISOString(), assumptions: [], ...noRecipients }
   if ('result' in begun) return { ...answer, ...refusedOr(begun.result, event) }
   return { ...answer, ...(await follow(kept, environment, { call, at, ids, begun, tried, people, topics })) }
 }
@@ -126,7 +126,7 @@ async function begin(
 ): Promise<Begun | { readonly result: TriggerResult }> {
   if ('result' in judged) return judged
   const [event] = numberEvents({ now: () => at, newId: ids }, [judged]).runnable
-  if (event === undefined) throw new Error('An event that can run was given no id')
+  if (event === undefined) throw new Error('A runnable event has no id')
   const { version } = event
   // Rendered for a version that is not saved, nothing is worth keeping.
   const own: Deciding = {
@@ -137,12 +137,18 @@ async function begin(
   return { event, deciding: own, forAll: await loadForAll(own, on, environment, event, at) }
 }
 
-const nobody = { recipientCount: 0, recipientCountCapped: false, recipients: [], dropped: [], warnings: [] } as const
+const noRecipients = {
+  recipientCount: 0,
+  recipientCountCapped: false,
+  recipients: [],
+  dropped: [],
+  warnings: [],
+} as const
 
-function momentOf(text: string): Date {
-  const at = momentOfText(text)?.at
+function timestampOf(text: string): Date {
+  const at = timestampOfText(text)?.at
   if (at === undefined || at.getTime() < 0) {
-    throw invalidField('at', 'at must be an ISO 8601 moment from 1970 on, such as 2026-01-02T03:04:05.678Z', text)
+    throw invalidField('at', 'at must be an ISO 8601 timestamp since 1970, such as 2026-01-02T03:04:05.678Z', text)
   }
   return at
 }
@@ -164,12 +170,14 @@ const failure = (event: GivenEvent): TriggerResult => ({
   error: 'mistakes' in event ? event.mistakes : [],
 })
 
-/** As the trigger answers: an event that cannot run is the caller's to mend, and one that would not is told so. */
+/**
+ * As the trigger responds: an event that cannot run is a client error, and one that would not run is reported as such.
+ */
 function refusedOr({ acknowledged: _, ...result }: TriggerResult, event: GivenEvent) {
   if (result.status === 'error') {
     throw invalid({ event: { messages: [...(result.error ?? [])] } }, result.error?.join('; '))
   }
-  const repeated = `The transactionId ${result.transactionId} was used before: the event would be answered as processed, and nothing would run`
+  const repeated = `The transactionId ${result.transactionId} was used before: the trigger would return processed, and nothing would run`
   const warnings = 'warnings' in event ? event.warnings : []
   return { ...result, warnings: result.status === 'processed' ? [...warnings, repeated] : warnings }
 }
@@ -207,24 +215,24 @@ async function follow({ clock }: Kept, environment: Environment, parts: Parts) {
   }
   const windows = { isSaved: tried === undefined, trueNow: deciding.world.now(), newId: ids }
   const turns = createTurns()
-  const room = { left: contentLengthMax }
-  const following = { deciding, environment, facts, links, windows, assumptions, clock, room, turns }
+  const budget = { left: contentLengthMax }
+  const following = { deciding, environment, facts, links, windows, assumptions, clock, budget, turns }
   await followRuns(following, runs, version.definition.steps.length)
   const integrations = new Map(facts.integrations.map((one) => [one._id, shownIntegration(one)]))
-  const telling: Telling = { version, payload: event.payload, integrations, showsSecrets, last: new Map() }
+  const context: RunContext = { version, payload: event.payload, integrations, showsSecrets, last: new Map() }
   const recipients: SimulatedRecipient[] = []
   for (const run of runs) {
     const over = turns.over()
     if (over !== undefined) await over
     const timezone = facts.subscribers.get(run.member.id)?.timezone ?? null
-    recipients.push(tellRun(telling, run, { isNew: people.made.has(run.member.subscriberId), timezone }))
+    recipients.push(describeRun(context, run, { isNew: people.made.has(run.member.subscriberId), timezone }))
   }
   return {
     status: 'processed' as const,
     ...(request.transactionId === undefined ? {} : { transactionId: request.transactionId }),
     warnings: row.warnings,
     workflow: { identifier: version.identifier, name: version.definition.name, isSaved: tried === undefined },
-    assumptions: told(version, assumptions),
+    assumptions: assumptionTexts(version, assumptions),
     recipientCount: audience.count,
     recipientCountCapped: audience.countCapped,
     recipients,
@@ -245,16 +253,16 @@ function findAudienceOf(db: Db, environment: Environment, { call, begun, people,
 }
 
 /** Only what bears on this workflow. */
-function told({ definition: { steps } }: WorkflowVersion, { webhooksHold }: Assumptions): string[] {
+function assumptionTexts({ definition: { steps } }: WorkflowVersion, { webhooksHold }: Assumptions): string[] {
   const text = JSON.stringify(steps)
   const types = new Set(steps.filter(({ active }) => active).map(({ template }) => template.type))
   const isSending = [...types].some((type) => ['email', 'sms', 'push', 'chat'].includes(type))
   return [
-    ...(isSending ? ['Providers take what they are given.'] : []),
-    ...(types.has('custom') ? ['Services that custom steps call answer.'] : []),
+    ...(isSending ? ['Providers accept every message.'] : []),
+    ...(types.has('custom') ? ['Services called by custom steps respond successfully.'] : []),
     ...(text.includes('"on":"webhook"')
-      ? [`Comparisons with what webhook conditions would be answered ${webhooksHold ? 'hold' : 'do not hold'}.`]
+      ? [`Comparisons with the responses of webhook conditions ${webhooksHold ? 'pass' : 'do not pass'}.`]
       : []),
-    'Nothing else happens meanwhile: no other event, nobody reads, no preference changes.',
+    'Nothing else happens in the meantime: no other events, no messages are read, no preferences change.',
   ]
 }

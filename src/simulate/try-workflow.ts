@@ -31,12 +31,12 @@ export async function tryWorkflow(
   }
 }
 
-/** The same mistakes, told by where they stand in this body. */
+/** The same errors, by their path in this body. */
 function below(field: string, problem: Problem): Problem {
   const errors = problem.members['errors'] as FieldErrors | undefined
   if (problem.status !== 422 || errors === undefined) return problem
   return invalid(
-    Object.fromEntries(Object.entries(errors).map(([path, told]) => [`${field}.${path}`, told])),
+    Object.fromEntries(Object.entries(errors).map(([path, messages]) => [`${field}.${path}`, messages])),
     problem.message,
   )
 }

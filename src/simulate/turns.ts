@@ -1,4 +1,4 @@
-// A call's computing in turns: others have theirs in between, and nobody computes without end.
+// A request's computing in turns: others are served in between, and nothing computes without end.
 import { setImmediate } from 'node:timers/promises'
 import { invalidField } from '../domain/problem.ts'
 
@@ -8,7 +8,7 @@ const turnMsMax = 20
 const computedMsMax = 10_000
 
 export interface Turns {
-  /** Whoever has waited for something else begins anew. */
+  /** After waiting for something else, the turn starts over. */
   begin(): void
   /** Undefined while the turn is not over, as mostly. */
   over(): Promise<void> | undefined
@@ -22,7 +22,7 @@ export function createTurns(clock: () => number = () => performance.now(), allow
     if (computedMs > allowedMs) {
       throw invalidField(
         'limit',
-        `What the steps say takes more than ${allowedMs / 1_000} seconds to make for so many recipients: ask for fewer`,
+        `Rendering the steps for so many recipients takes more than ${allowedMs / 1_000} seconds: request fewer recipients`,
       )
     }
     await setImmediate()

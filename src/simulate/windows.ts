@@ -1,4 +1,4 @@
-// Digests and throttles of runs that are only tried: the open windows are read, and nobody joins them.
+// Digests and throttles of simulated runs: the open windows are read, and not joined.
 import type { Sql } from '../db/sql.ts'
 import { sql } from '../db/sql.ts'
 import type { Environment } from '../domain/environment.ts'
@@ -21,9 +21,9 @@ export interface Settled {
 }
 
 export interface WindowParts {
-  /** False for a workflow that is not saved: nobody can have opened a window of its steps. */
+  /** False for an unsaved workflow: there can be no window for its steps. */
   readonly isSaved: boolean
-  /** The true moment: whatever is open then is open, however late its end. */
+  /** The actual time: whatever is open then is open, however late its end. */
   readonly trueNow: Date
   newId(at: Date): string
 }
@@ -127,8 +127,8 @@ interface WindowRow extends Omit<JoinedWindow, 'opened'> {
   readonly transaction_ids: string[]
 }
 
-/** So many events of an open window are told by their transaction ids. */
-const eventsToldMax = 10
+/** This many events of an open window are shown by their transaction ids. */
+const eventsShownMax = 10
 
 async function openWindows(
   db: Sql,
@@ -145,7 +145,7 @@ async function openWindows(
         cross join lateral (select found.transaction_id from events found
           where found.environment_id = ${environment.id} and found.id = d.event_id limit 1) e
         where d.environment_id = ${environment.id} and d.window_id = w.id
-        order by d.seq limit ${eventsToldMax}) as transaction_ids
+        order by d.seq limit ${eventsShownMax}) as transaction_ids
     from ${askedFor(identities)}
     cross join lateral (select * from digest_windows found
       where found.environment_id = ${environment.id} and found.step_id = asked.step_id

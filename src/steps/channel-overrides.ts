@@ -26,7 +26,7 @@ export interface Remaking {
 }
 
 /** The envelope with what single providers get otherwise. Only those of which there is an active integration. */
-export function withProviderWishes<Envelope extends object>(
+export function withProviderOverrides<Envelope extends object>(
   input: StepInput,
   envelope: Envelope,
   remaking: Remaking,
@@ -34,15 +34,15 @@ export function withProviderWishes<Envelope extends object>(
   const { overrides } = input.event
   if (Object.keys(overrides).length === 0) return envelope
   const ofChannel = input.integrations.filter((one) => one.channel === remaking.channel)
-  const wishes = [...new Set(ofChannel.map((one) => one.providerId))].flatMap((providerId) => {
-    const wish = wishOf(input, envelope, providerId, remaking)
-    return Object.keys(wish).length === 0 ? [] : [[providerId, wish] as const]
+  const forProviders = [...new Set(ofChannel.map((one) => one.providerId))].flatMap((providerId) => {
+    const override = overrideOf(input, envelope, providerId, remaking)
+    return Object.keys(override).length === 0 ? [] : [[providerId, override] as const]
   })
-  return wishes.length === 0 ? envelope : { ...envelope, forProviders: Object.fromEntries(wishes) }
+  return forProviders.length === 0 ? envelope : { ...envelope, forProviders: Object.fromEntries(forProviders) }
 }
 
 /** Each wins over the one before it. */
-function wishOf({ event, step }: StepInput, envelope: object, providerId: string, remaking: Remaking): ForProvider {
+function overrideOf({ event, step }: StepInput, envelope: object, providerId: string, remaking: Remaking): ForProvider {
   const { overrides } = event
   const legacy = overrideFields(overrides, providerId)
   const buckets = [
@@ -104,6 +104,6 @@ function passthroughIn(bucket: OverrideFields): Passthrough {
 function queryIn(given: OverrideFields): Readonly<Record<string, string>> {
   const query = given.fields('query')
   const names = Object.keys(query.all())
-  if (names.length > queryMax) throw new RenderError(given.pathOf('query'), `has more than ${queryMax} members`)
+  if (names.length > queryMax) throw new RenderError(given.pathOf('query'), `has more than ${queryMax} fields`)
   return Object.fromEntries(names.map((name) => [name, query.text(name, queryLengthMax) ?? '']))
 }

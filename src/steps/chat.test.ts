@@ -98,7 +98,7 @@ test('the payload’s address stands in for the entry’s on the hosts that the 
   for (const webhookUrl of [null, '', 5]) assert.equal(draftsOf({ payload: { webhookUrl } })[0]?.directWebhookUrl, hook)
 })
 
-test('every way to be unreachable is told', () => {
+test('every way to be unreachable is reported', () => {
   const none = decide({ channels: [] })
   assert.ok(none.kind === 'unreachable')
   assert.deepEqual(none.message, { target: '', channel: 'chat', content: 'Hello 7' })
@@ -118,7 +118,7 @@ test('an account with a place of its own reaches entries that name none', () => 
   assert.equal(draftsOf({ channels, integrations }).length, 1)
 })
 
-test('an entry that cannot be reached does not keep the others from being told', () => {
+test('an entry that cannot be reached does not keep the others from being notified', () => {
   const channels = [
     entry('gone', 'slack', { webhookUrl: hook }),
     entry('m', 'mattermost', {}),

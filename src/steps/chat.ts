@@ -4,10 +4,10 @@ import type { StoredDetail } from '../domain/insight/execution-detail.ts'
 import { detail } from '../domain/insight/execution-detail.ts'
 import type { MessageDraft } from '../domain/messages/message.ts'
 import { RenderError } from '../domain/workflows/rendering.ts'
-import { withProviderWishes } from './channel-overrides.ts'
+import { withProviderOverrides } from './channel-overrides.ts'
 import { orContentFailed } from './content-failed.ts'
 import type { Entry } from './entries.ts'
-import { bounded, bucketData, entriesOf, isWished } from './entries.ts'
+import { bounded, bucketData, entriesOf, isRequested } from './entries.ts'
 import type { OverrideFields } from './override-fields.ts'
 import { hasControls, optional, overrideFields } from './override-fields.ts'
 import { payloadPhone } from './sms.ts'
@@ -77,7 +77,7 @@ export const chat: Step = {
 function phoneEntries({ integrations }: StepInput, bucket: OverrideFields, known: readonly Entry[]): Entry[] {
   if (known.some(({ integration }) => integration.providerId === phoneProviderId)) return []
   const integration = integrations.findLast(
-    ({ providerId, identifier }) => providerId === phoneProviderId && isWished(bucket, identifier),
+    ({ providerId, identifier }) => providerId === phoneProviderId && isRequested(bucket, identifier),
   )
   return integration === undefined ? [] : [{ credentials: {}, integration }]
 }
@@ -118,7 +118,7 @@ const namesAddress = (payload: Readonly<Record<string, unknown>>): boolean =>
   typeof payload['webhookUrl'] === 'string' &&
   payload['webhookUrl'].trim() !== ''
 
-/** Told, as whoever wrote the payload may have meant it. */
+/** Reported, as the author of the payload may have meant it. */
 const ignoresAddress = (payload: Readonly<Record<string, unknown>>, places: readonly Place[]): boolean =>
   namesAddress(payload) &&
   places.some(({ webhookUrl, entry }) => webhookUrl !== undefined && webhookUrl === entry.credentials.webhookUrl)
@@ -129,13 +129,13 @@ function payloadAddress(payload: Readonly<Record<string, unknown>>): string | un
   const address = given.trim()
   const isGood = address.length <= addressLengthMax && !hasControls(address) && /^https?:\/\//i.test(address)
   if (isGood && URL.canParse(address)) return address
-  throw new RenderError('payload.webhookUrl', `must be an http(s) address of at most ${addressLengthMax} characters`)
+  throw new RenderError('payload.webhookUrl', `must be an http(s) URL of at most ${addressLengthMax} characters`)
 }
 
 function draftsOf(input: StepInput, content: string, places: readonly Place[]): MessageDraft[] {
   const customData = bucketData(overrideFields(input.event.overrides, 'chat'))
   const shared = bounded(
-    withProviderWishes(
+    withProviderOverrides(
       input,
       { content, entry: {}, metadata: metadataOf(input), ...optional('customData', customData) },
       { channel: 'chat', members: new Set() },

@@ -1,4 +1,4 @@
-// A step whose content cannot be made: the step fails, and the detail says which field to mend.
+// A step whose content cannot be generated: the step fails, and the detail says which field to fix.
 import type { Decision } from '../domain/delivery/decision.ts'
 import { detail } from '../domain/insight/execution-detail.ts'
 import { RenderError } from '../domain/workflows/rendering.ts'

@@ -26,11 +26,11 @@ function call(scene: Partial<TimingScene>) {
 function failure(scene: Partial<TimingScene>) {
   const decision = decide(scene)
   if (decision.kind !== 'fail') return undefined
-  const [told] = decision.details
-  return { code: told?.code, stops: decision.stops, raw: JSON.parse(told?.raw ?? '{}') }
+  const [found] = decision.details
+  return { code: found?.code, stops: decision.stops, raw: JSON.parse(found?.raw ?? '{}') }
 }
 
-test('a call tells whom it is for, of what and why, and is a POST of ten seconds', () => {
+test('a call reports whom it is for, of what and why, and is a POST of ten seconds', () => {
   const given = input({ payload: { orderId: 7 } })
   const decision = custom.decide(given)
   assert.ok(decision.kind === 'callOut')
@@ -66,17 +66,17 @@ test('address, headers and the body’s own members are templates', () => {
   assert.deepEqual([text, list, deep], ['Hello Ada', ['Ada', 5, null], { on: true }])
 })
 
-test('what was asked is told without header values and query', () => {
+test('what was asked is reported without header values and query', () => {
   const metadata = { ...plain, headers: { Authorization: 'Bearer hush' }, body: { n: 1 } }
-  const [told] = call({ metadata }).details
-  assert.equal(told?.code, 'callStarted')
-  assert.deepEqual(JSON.parse(told?.raw ?? ''), {
+  const [found] = call({ metadata }).details
+  assert.equal(found?.code, 'callStarted')
+  assert.deepEqual(JSON.parse(found?.raw ?? ''), {
     method: 'POST',
     url: 'https://api.example.com/hooks?…',
     headers: ['Authorization'],
     body: { n: 1 },
   })
-  assert.equal('isRetry' in (told ?? {}), false)
+  assert.equal('isRetry' in (found ?? {}), false)
   assert.equal(call({ job: { status: 'running' } }).details[0]?.isRetry, true)
 })
 
@@ -90,8 +90,8 @@ test('a template that comes to nothing that can be called fails the step and nam
     [{ ...plain, body: { deep: ['{% broken'] } }, 'metadata.body.deep.0'],
   ] as const) {
     const payload = { x: 'x', lines: 'a\r\nX-Evil: 1', snow: '☃', long: 'x'.repeat(4_000) }
-    const told = failure({ metadata, payload })
-    assert.deepEqual([told?.code, told?.stops, told?.raw.field], ['contentFailed', true, field])
+    const found = failure({ metadata, payload })
+    assert.deepEqual([found?.code, found?.stops, found?.raw.field], ['contentFailed', true, field])
   }
   assert.equal(
     failure({ metadata: { ...plain, url: 'https://api.example.com/{% broken', continueOnFailure: true } })?.stops,
@@ -100,8 +100,8 @@ test('a template that comes to nothing that can be called fails the step and nam
 })
 
 test('a body that is too large fails the step', () => {
-  const told = failure({ payload: { text: 'x'.repeat(2 * 1024 * 1024) } })
-  assert.match(told?.raw.message ?? '', /more than 2097152 bytes/)
+  const found = failure({ payload: { text: 'x'.repeat(2 * 1024 * 1024) } })
+  assert.match(found?.raw.message ?? '', /more than 2097152 bytes/)
 })
 
 test('settings that an older version let through fail the step, not the worker', () => {
@@ -109,7 +109,7 @@ test('settings that an older version let through fail the step, not the worker',
     assert.match(failure({ metadata })?.raw.error ?? '', /^metadata/, JSON.stringify(metadata))
 })
 
-test('what can never run is told when it is saved', () => {
+test('what can never run is reported when it is saved', () => {
   const paths = (metadata: unknown) => custom.mistakes(timingStep('custom', metadata)).map(({ path }) => path)
   assert.deepEqual(paths(plain), [])
   assert.deepEqual(paths({ ...plain, url: 'https://api.example.com/{{ tenant.data.path }}', timeoutMs: 20_000 }), [])

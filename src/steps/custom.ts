@@ -12,7 +12,7 @@ import { detail } from '../domain/insight/execution-detail.ts'
 import { RenderError } from '../domain/workflows/rendering.ts'
 import type { CustomMetadata } from '../domain/workflows/workflow.ts'
 import { isMetadataHost } from '../world/outbound/address-guard.ts'
-import { toldMistakes } from './duration-override.ts'
+import { describeErrors } from './duration-override.ts'
 import type { Step, StepInput, StepMistake } from './step.ts'
 
 /** A payload with a hundred others that were digested; what is more is no notification. */
@@ -26,7 +26,7 @@ export const custom: Step = {
     const { now, step } = input
     const { metadata } = step
     if (!isCustomMetadata(metadata)) {
-      const raw = { error: toldMistakes(customMistakes(metadata)) }
+      const raw = { error: describeErrors(customMistakes(metadata)) }
       return { kind: 'fail', details: [detail(now, 'callFailed', { raw })], stops: true }
     }
     try {
@@ -46,7 +46,7 @@ function hostMistakes(metadata: unknown): StepMistake[] {
   // The host is written out, whatever follows it.
   const host = new URL(metadata.url.split('{')[0] ?? '').hostname
   if (!isMetadataHost(host)) return []
-  return [{ path: 'metadata.url', message: 'must not be a metadata address, which is never called' }]
+  return [{ path: 'metadata.url', message: 'must not be a metadata address, which is always blocked' }]
 }
 
 function callOf(input: StepInput, metadata: CustomMetadata): CallOut {
@@ -83,7 +83,7 @@ function urlOf(text: string): string {
   return url
 }
 
-/** Queries are where tokens are put: they are not told. */
+/** Queries may contain tokens: they are not shown. */
 function shownUrl(text: string): string {
   const { origin, pathname, search } = new URL(text)
   return `${origin}${pathname}${search === '' ? '' : '?…'}`
@@ -97,7 +97,7 @@ function headersOf(
   for (const [name, text] of Object.entries(headers)) {
     const path = `metadata.headers.${name}`
     const value = rendered(text, path).trim()
-    if (!isHeaderValue(value)) throw new RenderError(path, 'comes to a text that no header can hold')
+    if (!isHeaderValue(value)) throw new RenderError(path, 'renders to a value that is not valid in a header')
     found[name] = value
   }
   return found
@@ -116,7 +116,7 @@ function bodyOf({ job, step, event, scope }: StepInput, own: Readonly<Record<str
     notificationId: job.notificationId,
   })
   if (Buffer.byteLength(body) > bodyBytesMax) {
-    throw new RenderError('metadata.body', `comes to more than ${bodyBytesMax} bytes with all that every call tells`)
+    throw new RenderError('metadata.body', `renders to a body of more than ${bodyBytesMax} bytes`)
   }
   return body
 }

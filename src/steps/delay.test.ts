@@ -11,7 +11,7 @@ const scheduled = { type: 'scheduled', delayPath: 'meeting.at' }
 const decide = (scene: Partial<TimingScene>) =>
   delay.decide(timingInput({ type: 'delay', metadata: regular, now, ...scene }))
 
-/** What is told of a failure; undefined when it is none, or does not stop what follows. */
+/** The details of a failure; undefined if there is none, or it does not stop what follows. */
 function failure(scene: Partial<TimingScene>): { error: string; value?: string } | undefined {
   const decision = decide(scene)
   if (decision.kind !== 'fail' || !decision.stops || decision.details[0]?.code !== 'delayInvalid') return undefined
@@ -39,7 +39,7 @@ test('a duration that is none fails the step and says why', () => {
     assert.match(failure({ overrides: { delay: given } })?.error ?? '', /^overrides\.delay/, JSON.stringify(given))
 })
 
-test('a scheduled delay waits until the moment in the payload, whatever the overrides', () => {
+test('a scheduled delay waits until the time in the payload, whatever the overrides', () => {
   for (const delayPath of ['meeting.at', 'payload.meeting.at'])
     assert.deepEqual(
       decide({
@@ -56,14 +56,14 @@ test('a scheduled delay waits until the moment in the payload, whatever the over
     )
 })
 
-test('a payload without the moment fails the step', () => {
+test('a payload without the time fails the step', () => {
   for (const payload of [{}, { meeting: null }, { meeting: { at: null } }, { 'meeting.at': '2024-02-29T09:00:00Z' }])
     assert.deepEqual(failure({ metadata: scheduled, payload }), { error: 'The payload has no meeting.at' })
   const inherited = { type: 'scheduled', delayPath: 'constructor.name' }
   assert.equal(failure({ metadata: inherited })?.error, 'The payload has no constructor.name')
 })
 
-test('a moment that is none, or says no time or no zone, fails the step and is shown', () => {
+test('an invalid timestamp, or says no time or no zone, fails the step and is shown', () => {
   for (const at of [
     'tomorrow',
     '',
@@ -75,9 +75,9 @@ test('a moment that is none, or says no time or no zone, fails the step and is s
     [],
     true,
   ]) {
-    const told = failure({ metadata: scheduled, payload: { meeting: { at } } })
-    assert.match(told?.error ?? '', /^meeting\.at must be an ISO 8601 date and time with its zone/, JSON.stringify(at))
-    assert.equal(told?.value, typeof at === 'string' ? at : JSON.stringify(at))
+    const found = failure({ metadata: scheduled, payload: { meeting: { at } } })
+    assert.match(found?.error ?? '', /^meeting\.at must be an ISO 8601 date-time with a time zone/, JSON.stringify(at))
+    assert.equal(found?.value, typeof at === 'string' ? at : JSON.stringify(at))
   }
   const long = failure({ metadata: scheduled, payload: { meeting: { at: 'x'.repeat(100_000) } } })
   assert.equal(long?.value?.length, 256)
@@ -85,7 +85,7 @@ test('a moment that is none, or says no time or no zone, fails the step and is s
   assert.equal(pairs?.value?.isWellFormed(), true)
 })
 
-test('a moment that was over when the event came, or is more than a year away, fails the step', () => {
+test('a time that was over when the event came, or is more than a year away, fails the step', () => {
   const at = (text: string) => failure({ metadata: scheduled, payload: { meeting: { at: text } } })?.error
   assert.equal(at('2024-02-28T10:00:00.499Z'), 'meeting.at is in the past')
   assert.equal(at('2024-02-28T10:00:00.500Z'), 'meeting.at is in the past')
@@ -95,7 +95,7 @@ test('a moment that was over when the event came, or is more than a year away, f
   assert.equal(at('9999-12-31T23:59:59Z'), 'meeting.at is more than a year away')
 })
 
-test('a moment that came while the event waited for its turn ends the delay at once', () => {
+test('a time that came while the event waited for its turn ends the delay at once', () => {
   const late = { metadata: scheduled, payload: { meeting: { at: '2024-02-28T09:30:00Z' } } }
   assert.deepEqual(decide({ ...late, acceptedAt: '2024-02-28T09:00:00Z' }), {
     kind: 'complete',
@@ -126,16 +126,16 @@ test('a timed delay ends when the clocks of the subscriber show its time', () =>
   })
 })
 
-test('a dynamic delay takes a moment or a duration from the payload', () => {
-  const moment = decide({ metadata: dynamic, payload: { release: '2024-03-01T00:00:00Z' } })
-  assert.ok(moment.kind === 'wait')
-  assert.equal(moment.until.toISOString(), '2024-03-01T00:00:00.000Z')
+test('a dynamic delay takes a time or a duration from the payload', () => {
+  const endsAt = decide({ metadata: dynamic, payload: { release: '2024-03-01T00:00:00Z' } })
+  assert.ok(endsAt.kind === 'wait')
+  assert.equal(endsAt.until.toISOString(), '2024-03-01T00:00:00.000Z')
   const duration = decide({ metadata: dynamic, payload: { release: { amount: 3, unit: 'hours' } } })
   assert.ok(duration.kind === 'wait')
   assert.deepEqual(duration.state, { until: '2024-02-28T13:00:00.500Z', amount: 3, unit: 'hours' })
 })
 
-test('a dynamic delay without a moment or a duration that can be waited for fails and says why', () => {
+test('a dynamic delay without a time or a duration that can be waited for fails and says why', () => {
   const wrong = (release: unknown) => failure({ metadata: dynamic, payload: { release } })
   assert.deepEqual(failure({ metadata: dynamic }), { error: 'The payload has no payload.release' })
   assert.equal(wrong('2024-02-28T10:00:00Z')?.error, 'payload.release is in the past')
@@ -159,7 +159,7 @@ test('a delay that was woken is finished, whatever the payload says now', () => 
   })
 })
 
-test('what can never run is told when it is saved', () => {
+test('what can never run is reported when it is saved', () => {
   assert.equal(delay.type, 'delay')
   assert.deepEqual(delay.mistakes(timingStep('delay', regular)), [])
   assert.deepEqual(delay.mistakes(timingStep('delay', { type: 'regular', amount: 0, unit: 'days' })), [

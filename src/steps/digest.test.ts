@@ -18,7 +18,7 @@ function joined(scene: Partial<TimingScene>): JoinDigest {
   return decision
 }
 
-/** What is told of a failure; undefined when it is none, or does not stop what follows. */
+/** The details of a failure; undefined if there is none, or it does not stop what follows. */
 function failure(scene: Partial<TimingScene>): string | undefined {
   const decision = decide(scene)
   if (decision.kind !== 'fail' || !decision.stops || decision.details[0]?.code !== 'digestInvalid') return undefined
@@ -67,7 +67,7 @@ test('events are kept apart by the text of the value at the key', () => {
   assert.equal(value({ a: null, b: [1] }), '{"a":null,"b":[1]}')
 })
 
-test('a value that is long is told apart by its hash', () => {
+test('a value that is long is distinguished by its hash', () => {
   const value = (id: string) => joined({ metadata: { ...regular, digestKey: 'id' }, payload: { id } }).digestValue
   assert.equal(value('x'.repeat(1024)), 'x'.repeat(1024))
   assert.match(value('x'.repeat(1025)) ?? '', /^sha256:[0-9a-f]{64}$/)
@@ -99,7 +99,7 @@ test('a cron line closes the window by the clocks of the subscriber', () => {
   const metadata = { type: 'timed', cron: '0 8 * * *' }
   assert.equal(joined({ metadata }).dueAt.toISOString(), '2024-03-31T08:00:00.000Z')
   assert.equal(joined({ metadata, timezone: 'Europe/Berlin' }).dueAt.toISOString(), '2024-03-31T06:00:00.000Z')
-  assert.match(failure({ metadata: { type: 'timed', cron: '0 0 30 2 *' } }) ?? '', /^metadata\.cron may never come/)
+  assert.match(failure({ metadata: { type: 'timed', cron: '0 0 30 2 *' } }) ?? '', /^metadata\.cron may never occur/)
 })
 
 test('a digest that looks back and has no length gathers as long as it looks back', () => {
@@ -126,10 +126,10 @@ test('a digest that was woken closes the window it remembers', () => {
     windowId: 'window',
     details: [{ code: 'digestTriggered', at: now }],
   })
-  assert.throws(() => decide({ job: { status: 'delayed', state: null } }), /waits without a window/)
+  assert.throws(() => decide({ job: { status: 'delayed', state: null } }), /is waiting without a window/)
 })
 
-test('what can never run is told when it is saved', () => {
+test('what can never run is reported when it is saved', () => {
   assert.equal(digest.type, 'digest')
   assert.deepEqual(digest.mistakes(timingStep('digest', daily)), [])
   assert.deepEqual(

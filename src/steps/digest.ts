@@ -5,7 +5,7 @@ import { digestDueAt } from '../domain/time/digest-window.ts'
 import { durationMs } from '../domain/time/duration.ts'
 import { digestMistakes, isDigestMetadata } from '../domain/time/timing-mistakes.ts'
 import type { DigestMetadata } from '../domain/workflows/workflow.ts'
-import { durationOverrideOf, toldMistakes } from './duration-override.ts'
+import { describeErrors, durationOverrideOf } from './duration-override.ts'
 import { keyValueOf } from './key-value.ts'
 import type { Step, StepInput } from './step.ts'
 
@@ -17,20 +17,20 @@ export const digest: Step = {
 
 function decideToClose({ now, job }: StepInput): Decision {
   const windowId = job.state?.windowId
-  if (windowId === undefined) throw new Error(`The digest of job ${job.id} waits without a window`)
+  if (windowId === undefined) throw new Error(`The digest of job ${job.id} is waiting without a window`)
   return { kind: 'closeDigest', windowId, details: [detail(now, 'digestTriggered')] }
 }
 
 function decideToJoin(input: StepInput): Decision {
   const { now, step, event, subscriber } = input
-  if (!isDigestMetadata(step.metadata)) return invalid(now, toldMistakes(digestMistakes(step.metadata)))
+  if (!isDigestMetadata(step.metadata)) return invalid(now, describeErrors(digestMistakes(step.metadata)))
   const override = durationOverrideOf(event.overrides)
   const isTimed = step.metadata.type === 'timed'
-  if (!isTimed && 'mistakes' in override) return invalid(now, toldMistakes(override.mistakes))
+  if (!isTimed && 'mistakes' in override) return invalid(now, describeErrors(override.mistakes))
   const duration = !isTimed && 'duration' in override ? override.duration : undefined
   const metadata: DigestMetadata = { ...step.metadata, ...duration }
   const dueAt = digestDueAt(metadata, now, subscriber.timezone)
-  if (dueAt === undefined) return invalid(now, 'metadata names no day that comes within years')
+  if (dueAt === undefined) return invalid(now, 'metadata does not match any day in the coming years')
   const digestValue = keyValueOf(metadata.digestKey, event.payload)
   const backoffMs = backoffMsOf(step.metadata)
   return {

@@ -1,7 +1,7 @@
 // The duration a trigger asks for.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { durationOverrideOf, toldMistakes } from './duration-override.ts'
+import { describeErrors, durationOverrideOf } from './duration-override.ts'
 
 test('a duration in the overrides is taken, and none is none', () => {
   const duration = { amount: 5, unit: 'minutes' }
@@ -10,7 +10,7 @@ test('a duration in the overrides is taken, and none is none', () => {
     assert.deepEqual(durationOverrideOf(overrides), {})
 })
 
-test('what is no duration is told with its path', () => {
+test('what is no duration is reported with its path', () => {
   for (const given of [
     '5 minutes',
     5,
@@ -27,7 +27,7 @@ test('what is no duration is told with its path', () => {
   }
   const override = durationOverrideOf({ delay: { amount: 0, unit: 'minute' } })
   assert.equal(
-    'mistakes' in override && toldMistakes(override.mistakes),
+    'mistakes' in override && describeErrors(override.mistakes),
     'overrides.delay.amount must be a whole number, 1 or more; overrides.delay.unit must be one of seconds, minutes, hours, days, weeks, months',
   )
 })

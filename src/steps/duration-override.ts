@@ -11,6 +11,6 @@ export function durationOverrideOf(overrides: Readonly<Record<string, unknown>>)
 }
 
 /** `overrides.delay.amount must be a whole number, 1 or more; …` */
-export function toldMistakes(mistakes: readonly TimingMistake[]): string {
+export function describeErrors(mistakes: readonly TimingMistake[]): string {
   return mistakes.map(({ path, message }) => `${path} ${message}`).join('; ')
 }

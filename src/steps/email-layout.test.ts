@@ -49,7 +49,7 @@ test('a template names a layout by id or by identifier, or wants none', () => {
   assert.deepEqual(chosen('none'), ['none'])
 })
 
-test('a layout that is not there is told, and the default is used', () => {
+test('a layout that is not there is reported, and the default is used', () => {
   assert.deepEqual(chosen('absent'), ['house', 'layoutNotFound'])
   assert.deepEqual(chosen('absent', {}, withoutDefault), ['builtIn', 'layoutNotFound'])
   assert.deepEqual(chosen('acme', { layoutIdentifier: 'absent' }), ['house', 'layoutNotFound'])

@@ -9,7 +9,7 @@ export interface ChosenFrame {
   readonly details: readonly StoredDetail[]
 }
 
-/** A layout that is not there is told, and the default stands in: a mail in the wrong frame is better than none. */
+/** A missing layout is reported, and the default is used: an e-mail in the wrong layout is better than none. */
 export function chooseFrame(
   step: NotificationStep,
   overrides: Readonly<Record<string, unknown>>,

@@ -41,7 +41,7 @@ const reservedHeaders = new Set([
 
 const nothing: EmailOverrides = { to: [], cc: [], bcc: [], headers: {} }
 
-/** Throws a RenderError that names the override to mend. */
+/** Throws a RenderError that names the override to fix. */
 export function emailOverridesOf(fields: OverrideFields): EmailOverrides {
   if (Object.keys(fields.all()).length === 0) return nothing
   const sender = senderIn(fields)
@@ -51,7 +51,7 @@ export function emailOverridesOf(fields: OverrideFields): EmailOverrides {
     bcc: addressesIn(fields, 'bcc'),
   }
   if (lists.to.length + lists.cc.length + lists.bcc.length > addressesMax) {
-    throw new RenderError(fields.path, `names more than ${addressesMax} addresses in to, cc and bcc`)
+    throw new RenderError(fields.path, `has more than ${addressesMax} addresses in to, cc and bcc`)
   }
   const [first] = fields.flag('replaceToRecipient') ? lists.to : []
   return {
@@ -96,7 +96,7 @@ function addressesIn(fields: OverrideFields, name: string): string[] {
   const path = fields.pathOf(name)
   if (value === undefined) return []
   if (!Array.isArray(value)) return [emailAddress(path, value)]
-  if (value.length > addressesMax) throw new RenderError(path, `names more than ${addressesMax} addresses`)
+  if (value.length > addressesMax) throw new RenderError(path, `has more than ${addressesMax} addresses`)
   return value.map((member, index) => emailAddress(`${path}[${index}]`, member))
 }
 
@@ -104,10 +104,7 @@ function mailHeadersIn(fields: OverrideFields): Readonly<Record<string, string>>
   const headers = headersIn(fields)
   for (const name of Object.keys(headers)) {
     if (!reservedHeaders.has(name.toLowerCase()) && !/^content-/i.test(name)) continue
-    throw new RenderError(
-      fields.pathOf(`headers.${name}`),
-      'is made by the service; use the members of overrides.email',
-    )
+    throw new RenderError(fields.pathOf(`headers.${name}`), 'is set by the service; use the fields of overrides.email')
   }
   return headers
 }

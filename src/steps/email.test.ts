@@ -277,7 +277,7 @@ test('a step needs a subject and content in its form', () => {
   assert.deepEqual(paths({}), [])
   assert.deepEqual(paths({ contentType: 'editor', content: [block({ url: 'x', styles: { textAlign: 'left' } })] }), [])
   assert.deepEqual(paths({ from: { email: 'a@b.example' }, replyTo: '{{ x }}' }), [])
-  assert.deepEqual(paths({ from: { email: 'nobody' }, replyTo: 'x y@z' }), ['template.from.email', 'template.replyTo'])
+  assert.deepEqual(paths({ from: { email: 'invalid' }, replyTo: 'x y@z' }), ['template.from.email', 'template.replyTo'])
   assert.deepEqual(paths({ subject: ' ', content: '' }), ['template.subject', 'template.content'])
   assert.deepEqual(paths({ content: [] }), ['template.content'])
   assert.deepEqual(paths({ contentType: 'editor' }), ['template.content'])

@@ -5,7 +5,7 @@ import type { EmailMessage } from '../domain/messages/outbound-message.ts'
 import type { EmailContent, EmailFrame } from '../domain/workflows/rendering.ts'
 import { RenderError } from '../domain/workflows/rendering.ts'
 import type { EmailBlock, StepTemplate } from '../domain/workflows/workflow.ts'
-import { withProviderWishes } from './channel-overrides.ts'
+import { withProviderOverrides } from './channel-overrides.ts'
 import { orContentFailed } from './content-failed.ts'
 import { chooseFrame } from './email-layout.ts'
 import type { EmailOverrides } from './email-overrides.ts'
@@ -40,7 +40,7 @@ export const email: Step = {
         const message = { target: '', channel: 'email', content: shown, subject } as const
         return { kind: 'unreachable', message, error: noAddress, details: [...details, detail(now, 'noEmail')] }
       }
-      const envelope = withProviderWishes(input, envelopeOf(input, overrides, recipient, content), {
+      const envelope = withProviderOverrides(input, envelopeOf(input, overrides, recipient, content), {
         channel: 'email',
         members: emailMembers,
         remade: (bucket) => {
@@ -63,9 +63,9 @@ function contentMistakes({ content, contentType }: StepTemplate): StepMistake[] 
     return [{ path, message: 'is missing: an e-mail needs blocks or HTML' }]
   }
   if (typeof content === 'string') {
-    return contentType === 'editor' ? [{ path, message: 'must be a list of blocks where contentType is editor' }] : []
+    return contentType === 'editor' ? [{ path, message: 'must be a list of blocks if contentType is editor' }] : []
   }
-  if (contentType === 'customHtml') return [{ path, message: 'must be a text where contentType is customHtml' }]
+  if (contentType === 'customHtml') return [{ path, message: 'must be a string if contentType is customHtml' }]
   return content.flatMap((block, index) => blockMistakes(block, `${path}[${index}]`))
 }
 
@@ -76,9 +76,9 @@ function blockMistakes(block: EmailBlock, path: string): StepMistake[] {
   if (block.type !== 'text' && block.type !== 'button') {
     mistakes.push({ path: `${path}.type`, message: 'must be text or button' })
   }
-  if (typeof block.content !== 'string') mistakes.push({ path: `${path}.content`, message: 'must be a text' })
+  if (typeof block.content !== 'string') mistakes.push({ path: `${path}.content`, message: 'must be a string' })
   if (block.url !== undefined && typeof block.url !== 'string') {
-    mistakes.push({ path: `${path}.url`, message: 'must be a text' })
+    mistakes.push({ path: `${path}.url`, message: 'must be a string' })
   }
   const align = block.styles?.textAlign
   if (align !== undefined && !alignments.includes(align)) {
@@ -87,7 +87,7 @@ function blockMistakes(block: EmailBlock, path: string): StepMistake[] {
   return mistakes
 }
 
-/** Where what the trigger says is put for templates that only repeat it. Nobody's payload has such a member. */
+/** Where the trigger's content is put for templates that only repeat it. No payload has such a field. */
 const overrideRoot = '__override'
 
 /**

@@ -33,7 +33,7 @@ export function entriesOf(
   for (const entry of channels) {
     const { providerId, integrationIdentifier, credentials, _integrationId } = entry
     if (channelOfEntry(entry) !== channel) continue
-    if (!isWished(bucket, integrationIdentifier)) continue
+    if (!isRequested(bucket, integrationIdentifier)) continue
     const integration = integrations.find((one) => one._id === _integrationId)
     if (integration !== undefined) usable.push({ credentials, integration })
     else details.push(detail(now, 'noIntegration', { providerId, raw: { integrationIdentifier } }))
@@ -42,9 +42,9 @@ export function entriesOf(
 }
 
 /** Whether the trigger names this integration, or none. */
-export function isWished(bucket: OverrideFields, identifier: string | undefined): boolean {
-  const wished = bucket.value('integrationIdentifier')
-  return typeof wished !== 'string' || wished === '' || wished === identifier
+export function isRequested(bucket: OverrideFields, identifier: string | undefined): boolean {
+  const requested = bucket.value('integrationIdentifier')
+  return typeof requested !== 'string' || requested === '' || requested === identifier
 }
 
 const own = new Set(ownMembers)
@@ -56,18 +56,18 @@ export function bucketData(bucket: OverrideFields): Fields | undefined {
 }
 
 /** Kept with each message of a job, of which there may be a hundred; push services take 4 KB in all. */
-const wishesBytesMax = 32 * 1024
+const overridesBytesMax = 32 * 1024
 
 /** Throws a RenderError where what the trigger adds is too much. */
-export function bounded<Envelope extends Wishes>(envelope: Envelope): Envelope {
+export function bounded<Envelope extends WithProviderOverrides>(envelope: Envelope): Envelope {
   const { customData, forProviders } = envelope
   if (customData === undefined && forProviders === undefined) return envelope
   const bytes = Buffer.byteLength(JSON.stringify([customData, forProviders]))
-  if (bytes <= wishesBytesMax) return envelope
-  throw new RenderError('overrides', `add ${bytes} bytes to each message; at most ${wishesBytesMax} are allowed`)
+  if (bytes <= overridesBytesMax) return envelope
+  throw new RenderError('overrides', `add ${bytes} bytes to each message; at most ${overridesBytesMax} are allowed`)
 }
 
-interface Wishes {
+interface WithProviderOverrides {
   readonly customData?: Fields
   readonly forProviders?: object
 }

@@ -15,9 +15,9 @@ export function headersIn(fields: OverrideFields): Readonly<Record<string, strin
     throw new RenderError(fields.pathOf('headers'), `has more than ${headersMax} headers`)
   for (const [name, value] of headers) {
     const path = fields.pathOf(`headers.${name.slice(0, 100)}`)
-    if (!headerNamePattern.test(name)) throw new RenderError(path, 'is no name of a header')
+    if (!headerNamePattern.test(name)) throw new RenderError(path, 'is not a valid header name')
     if (typeof value !== 'string') throw new RenderError(path, 'must be a string')
-    if (hasControls(value)) throw new RenderError(path, 'must be one line without control characters')
+    if (hasControls(value)) throw new RenderError(path, 'must be a single line without control characters')
     if (value.length > headerValueLengthMax) {
       throw new RenderError(path, `is ${value.length} characters long; at most ${headerValueLengthMax} are allowed`)
     }

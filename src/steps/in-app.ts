@@ -11,8 +11,8 @@ export const inApp: Step = {
   mistakes({ template: { content } }): StepMistake[] {
     if (typeof content === 'string' && content.trim() !== '') return []
     const message = Array.isArray(content)
-      ? 'must be a text: only e-mails have blocks'
-      : 'is missing: an in-app message needs a text'
+      ? 'must be a string: only e-mails have blocks'
+      : 'is missing: an in-app message needs content'
     return [{ path: 'template.content', message }]
   },
 

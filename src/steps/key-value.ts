@@ -1,9 +1,9 @@
-// The value at a step's key: what digests and throttles tell events apart by.
+// The value at a step's key: what digests and throttles distinguish events by.
 import { hash } from 'node:crypto'
 import { canonicalJson } from '../domain/canonical-json.ts'
 import { payloadValueAt } from '../domain/path.ts'
 
-/** Longer values are told apart by their hash: the text is kept with every job. */
+/** Longer values are distinguished by their hash: the text is stored with every job. */
 const keyValueLengthMax = 1024
 
 /** Undefined without a key. Events that have nothing at the key share a window with each other. */

@@ -1,4 +1,5 @@
-// Reads what a trigger overrides, member by member: a mistake is told by its path, and nothing smuggles a line in.
+// Reads what a trigger overrides, field by field: an error is reported by its path, and nothing smuggles in a line
+// break.
 import type { Fields } from '../domain/merged.ts'
 import { isFields } from '../domain/merged.ts'
 import { RenderError } from '../domain/workflows/rendering.ts'
@@ -43,7 +44,7 @@ export class OverrideFields {
   line(name: string, lengthMax: number): string | undefined {
     const line = this.text(name, lengthMax)
     if (line !== undefined && hasControls(line)) {
-      throw new RenderError(this.pathOf(name), 'must be one line without control characters')
+      throw new RenderError(this.pathOf(name), 'must be a single line without control characters')
     }
     return line
   }

@@ -61,7 +61,7 @@ test('each device of an entry gets a message of its own, by the entry’s integr
   })
 })
 
-test('every entry is told, each device once, and chat entries are left alone', () => {
+test('every entry is reported, each device once, and chat entries are left alone', () => {
   const channels = [
     entry('f', 'fcm', ['one', 'one']),
     entry('w', 'push-webhook', ['one']),
@@ -71,7 +71,7 @@ test('every entry is told, each device once, and chat entries are left alone', (
   assert.deepEqual(codes({ channels }), ['messageCreated'])
 })
 
-test('every way to be unreachable is told', () => {
+test('every way to be unreachable is reported', () => {
   const noEntry = decide({ channels: [] })
   assert.ok(noEntry.kind === 'unreachable')
   assert.deepEqual(noEntry.message, { target: '', channel: 'push', content: 'It is <b>7</b>', title: 'Order 7' })
@@ -87,13 +87,13 @@ test('every way to be unreachable is told', () => {
   assert.deepEqual(codes(both), ['messageCreated', 'noIntegration', 'noDeviceTokens'])
 })
 
-test('an entry that cannot be reached does not keep the others from being told', () => {
+test('an entry that cannot be reached does not keep the others from being notified', () => {
   const channels = [entry('gone', 'fcm', ['one']), entry('f', 'fcm', []), entry('w', 'push-webhook', ['two'])]
   assert.deepEqual(devices({ channels }), ['w:two'])
   assert.deepEqual(codes({ channels }), ['messageCreated', 'noIntegration', 'noDeviceTokens', 'somePushSkipped'])
 })
 
-test('a trigger may name the devices of a provider, also of somebody without an entry', () => {
+test('a trigger may name the devices of a provider, also of someone without an entry', () => {
   const overrides = { fcm: { deviceTokens: ['nine', 'nine'] } }
   assert.deepEqual(devices({ overrides }), ['f:nine'])
   assert.deepEqual(devices({ overrides, channels: [entry('w', 'push-webhook', ['two'])] }), ['w:two', 'f:nine'])

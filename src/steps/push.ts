@@ -4,10 +4,10 @@ import type { MessageDraft } from '../domain/messages/message.ts'
 import { deviceTokensMax } from '../domain/people/channel-settings.ts'
 import type { TextContent } from '../domain/workflows/rendering.ts'
 import { RenderError } from '../domain/workflows/rendering.ts'
-import { withProviderWishes } from './channel-overrides.ts'
+import { withProviderOverrides } from './channel-overrides.ts'
 import { orContentFailed } from './content-failed.ts'
 import type { Entry } from './entries.ts'
-import { bounded, bucketData, entriesOf, isWished } from './entries.ts'
+import { bounded, bucketData, entriesOf, isRequested } from './entries.ts'
 import type { OverrideFields } from './override-fields.ts'
 import { hasControls, optional, overrideFields } from './override-fields.ts'
 import type { Step, StepInput } from './step.ts'
@@ -55,7 +55,7 @@ function draftsOf(input: StepInput, { content, title = '' }: TextContent, entrie
   const { event, subscriber } = input
   const customData = bucketData(overrideFields(event.overrides, 'push'))
   const { target: _, ...shared } = bounded(
-    withProviderWishes(
+    withProviderOverrides(
       input,
       {
         target: '',
@@ -91,18 +91,18 @@ function namedTokens({ event }: StepInput, providerId: string): string[] | undef
   if (given === undefined) return undefined
   const path = bucket.pathOf('deviceTokens')
   if (!Array.isArray(given)) throw new RenderError(path, 'must be a list of device tokens')
-  if (given.length > deviceTokensMax) throw new RenderError(path, `names more than ${deviceTokensMax} devices`)
+  if (given.length > deviceTokensMax) throw new RenderError(path, `has more than ${deviceTokensMax} devices`)
   for (const [index, token] of given.entries()) {
     const isToken = typeof token === 'string' && token !== '' && token.length <= tokenLengthMax && !hasControls(token)
-    if (!isToken) throw new RenderError(`${path}[${index}]`, `must be a text of 1 to ${tokenLengthMax} characters`)
+    if (!isToken) throw new RenderError(`${path}[${index}]`, `must be a string of 1 to ${tokenLengthMax} characters`)
   }
   return tokensIn(given)
 }
 
-/** A trigger may name devices of somebody whose own are not known: the provider's newest integration sends. */
+/** A trigger may name devices of a subscriber without stored ones: the provider's newest integration sends. */
 function namedEntries(input: StepInput, bucket: OverrideFields, known: readonly Entry[]): Entry[] {
   const ofPush = input.integrations.filter(
-    ({ channel, identifier }) => channel === 'push' && isWished(bucket, identifier),
+    ({ channel, identifier }) => channel === 'push' && isRequested(bucket, identifier),
   )
   const unknown = [...new Set(ofPush.map((one) => one.providerId))].filter(
     (providerId) => !known.some(({ integration }) => integration.providerId === providerId),

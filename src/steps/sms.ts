@@ -1,7 +1,7 @@
 // The sms step: one message to a number, with what the trigger overrides.
 import { detail } from '../domain/insight/execution-detail.ts'
 import { RenderError } from '../domain/workflows/rendering.ts'
-import { withProviderWishes } from './channel-overrides.ts'
+import { withProviderOverrides } from './channel-overrides.ts'
 import { orContentFailed } from './content-failed.ts'
 import type { OverrideFields } from './override-fields.ts'
 import { hasControls, optional, overrideFields } from './override-fields.ts'
@@ -39,7 +39,7 @@ export const sms: Step = {
         const details = [detail(now, 'messageCreated'), detail(now, 'noPhone')]
         return { kind: 'unreachable', message: shown, error: noPhone, details }
       }
-      const envelope = withProviderWishes(input, envelopeOf(input, overrides, phone, content), {
+      const envelope = withProviderOverrides(input, envelopeOf(input, overrides, phone, content), {
         channel: 'sms',
         members,
         remade: (bucket) => {
@@ -70,7 +70,7 @@ export function payloadPhone(payload: Readonly<Record<string, unknown>>): string
   const given = Object.hasOwn(payload, 'phone') ? payload['phone'] : undefined
   const phone = typeof given === 'string' ? phoneOf(given) : undefined
   if (phone !== undefined && (phone.length > phoneLengthMax || hasControls(phone))) {
-    throw new RenderError('payload.phone', `must be a number of at most ${phoneLengthMax} characters in one line`)
+    throw new RenderError('payload.phone', `must be a number of at most ${phoneLengthMax} characters on one line`)
   }
   return phone
 }

@@ -45,7 +45,7 @@ export interface StepInput {
   readonly templateKey: string
 }
 
-/** A mistake in a step's settings: the path below the step, and words that say what to mend. */
+/** An error in a step's settings: the path below the step, and a message that says what to fix. */
 export interface StepMistake {
   readonly path: string
   readonly message: string
@@ -53,7 +53,7 @@ export interface StepMistake {
 
 export interface Step {
   readonly type: RunnableStepType
-  /** What can never run, told when the workflow is saved. */
+  /** What can never run, reported when the workflow is saved. */
   mistakes(step: NotificationStep): StepMistake[]
   decide(input: StepInput): Decision
 }

@@ -6,16 +6,16 @@ import type { StepInput, StepMistake } from './step.ts'
 
 export function textMistakes({ content }: StepTemplate, what: string): StepMistake[] {
   const path = 'template.content'
-  if (content === undefined || content === '') return [{ path, message: `is missing: ${what} needs a text` }]
-  if (typeof content !== 'string') return [{ path, message: `must be a text: ${what} has no blocks` }]
-  return content.trim() === '' ? [{ path, message: `is missing: ${what} needs a text` }] : []
+  if (content === undefined || content === '') return [{ path, message: `is missing: ${what} needs content` }]
+  if (typeof content !== 'string') return [{ path, message: `must be a string: ${what} has no blocks` }]
+  return content.trim() === '' ? [{ path, message: `is missing: ${what} needs content` }] : []
 }
 
-/** Throws a RenderError where nothing comes out: nobody wants to be told nothing, and providers refuse it. */
+/** Throws a RenderError if the result is empty: no one wants an empty message, and providers reject it. */
 export function renderedText({ step, scope, renderer, templateKey }: StepInput): TextContent {
   const text = renderer.text(templateKey, step.template, scope)
   if (text.content === '' && (text.title ?? '') === '') {
-    throw new RenderError('template.content', 'comes out empty for this event')
+    throw new RenderError('template.content', 'renders to nothing for this event')
   }
   return text
 }

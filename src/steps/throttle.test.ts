@@ -17,14 +17,14 @@ function taken(scene: Partial<TimingScene>) {
   return decision
 }
 
-/** Its code and what is told; undefined when it does not fail, or does not stop what follows. */
+/** Its code and its data; undefined if it does not fail, or does not stop what follows. */
 function failure(scene: Partial<TimingScene>): [code: string, error: string] | undefined {
   const decision = decide(scene)
   if (decision.kind !== 'fail' || !decision.stops || decision.details[0] === undefined) return undefined
   return [decision.details[0].code, JSON.parse(decision.details[0].raw ?? '{}').error]
 }
 
-test('a fixed window ends after its duration, and lets one through unless told otherwise', () => {
+test('a fixed window ends after its duration, and lets one through by default', () => {
   const given = input({})
   assert.deepEqual(throttle.decide(given), {
     kind: 'takeThrottle',
@@ -36,7 +36,7 @@ test('a fixed window ends after its duration, and lets one through unless told o
   assert.equal(taken({ metadata: { ...fixed, threshold: 3 } }).threshold, 3)
 })
 
-test('windows are told apart by the text of the value at the key', () => {
+test('windows are distinguished by the text of the value at the key', () => {
   const value = (payload: Record<string, unknown>, throttleKey = 'order.id') =>
     taken({ metadata: { ...fixed, throttleKey }, payload }).throttleValue
   assert.equal(value({ order: { id: 7 } }), '7')
@@ -72,7 +72,7 @@ test('settings that cannot be computed fail the step, not the worker', () => {
     assert.match(failure({ metadata })?.[1] ?? '', /^metadata/, JSON.stringify(metadata))
 })
 
-test('what can never run is told when it is saved', () => {
+test('what can never run is reported when it is saved', () => {
   const paths = (metadata: unknown) => throttle.mistakes(timingStep('throttle', metadata)).map(({ path }) => path)
   assert.deepEqual(paths({ ...fixed, threshold: 5, throttleKey: 'order.id' }), [])
   assert.deepEqual(paths({ ...dynamic, throttleKey: '' }), [])

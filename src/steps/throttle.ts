@@ -1,9 +1,9 @@
 // The throttle step: lets so many runs of a window through, and ends the others.
 import type { Decision } from '../domain/delivery/decision.ts'
-import { momentOfId } from '../domain/derived-id.ts'
+import { timestampOfId } from '../domain/derived-id.ts'
 import { detail } from '../domain/insight/execution-detail.ts'
 import { isThrottleMetadata, throttleEndOf, throttleMistakes } from '../domain/time/throttle-window.ts'
-import { toldMistakes } from './duration-override.ts'
+import { describeErrors } from './duration-override.ts'
 import { keyValueOf } from './key-value.ts'
 import type { Step, StepInput } from './step.ts'
 
@@ -21,9 +21,9 @@ function decideToAsk({ now, job, step, event }: StepInput): Decision {
     stops: true,
   })
   if (!isThrottleMetadata(metadata)) {
-    return invalid('throttleInvalid', { error: toldMistakes(throttleMistakes(metadata)) })
+    return invalid('throttleInvalid', { error: describeErrors(throttleMistakes(metadata)) })
   }
-  const end = throttleEndOf(metadata, { payload: event.payload, now, acceptedAt: momentOfId(job.eventId) })
+  const end = throttleEndOf(metadata, { payload: event.payload, now, acceptedAt: timestampOfId(job.eventId) })
   if ('wrong' in end) return invalid(end.isPast ? 'throttlePast' : 'throttleInvalid', end.wrong)
   const { threshold = 1 } = metadata
   // The window ended while the event waited for its turn: there is nothing left to hold it back in.

@@ -23,7 +23,7 @@ export async function readKeyFile(file: string): Promise<Buffer | undefined> {
   const key = Buffer.from(text.trim(), 'base64')
   if (key.length === keyBytes) return key
   throw new KeyFileError(
-    `${file} does not hold an encryption key (${keyBytes} bytes in base64). Restore it from a backup: what it sealed cannot be opened without it.`,
+    `${file} does not hold an encryption key (${keyBytes} bytes in base64). Restore it from a backup: what it encrypted cannot be decrypted without it.`,
   )
 }
 
@@ -35,8 +35,8 @@ export async function makeKeyFile(file: string): Promise<Buffer> {
     const trouble = await diskTroubleAt(dirname(file), error)
     if (trouble === undefined) throw error
     throw new KeyFileError(
-      `The encryption key file ${file} cannot be made: ${trouble}. ` +
-        'Change that, choose another directory with POSTHORN_DATA_DIR, or set POSTHORN_ENCRYPTION_KEY.',
+      `The encryption key file ${file} cannot be created: ${trouble}. ` +
+        'Fix the problem, choose another directory with POSTHORN_DATA_DIR, or set POSTHORN_ENCRYPTION_KEY.',
     )
   }
 }
@@ -62,7 +62,7 @@ async function makeOnDisk(file: string): Promise<Buffer> {
   }
   await syncDirectory(dirname(file))
   const key = await readKeyFile(file)
-  if (key === undefined) throw new KeyFileError(`${file} was removed while it was made. Start again.`)
+  if (key === undefined) throw new KeyFileError(`${file} was removed while it was being created. Start again.`)
   return key
 }
 

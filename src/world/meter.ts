@@ -3,8 +3,8 @@ import type { TriggerStatus } from '../domain/delivery/event.ts'
 import type { Channel } from '../domain/delivery/integration.ts'
 
 /**
- * How one go at a message ended. `retried`: it is tried again, by the same integration or by the next. `unsure`: it was
- * perhaps sent, and nobody tries again. `captured`: kept instead of sent.
+ * How one attempt at a message ended. `retried`: it is tried again, by the same integration or by the next. `unsure`:
+ * it may have been sent, and is not repeated. `captured`: stored instead of sent.
  */
 export const messageOutcomes = ['sent', 'captured', 'retried', 'unsure', 'failed'] as const
 export type MessageOutcome = (typeof messageOutcomes)[number]
@@ -20,7 +20,7 @@ export interface Meter {
   countEvents(status: TriggerStatus | 'repeated', count: number): void
   countNotifications(lane: number, count: number): void
   countMessage(channel: Channel | 'unknown', providerId: string, outcome: MessageOutcome): void
-  /** A step reached somebody so long after its event. */
+  /** How long after its event a step reached its recipient. */
   noteDelivery(channel: Channel | 'unknown', afterMs: number): void
   countBuried(count: number): void
   countReceipt(providerId: string, status: string): void
@@ -52,7 +52,7 @@ export interface Readings {
   readonly leaseExpiries: readonly Reading[]
 }
 
-/** From what a message takes at its fastest to what nobody calls prompt any more. */
+/** From the fastest possible delivery to what is no longer prompt. */
 export const deliveryBoundsMs = [
   10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000, 900_000, 3_600_000,
 ] as const

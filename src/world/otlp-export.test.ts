@@ -79,11 +79,11 @@ test('what a collector cannot take for now is sent when it can; what comes beyon
   collector.answer = 200
   await sink.flush()
   assert.deepEqual(sink.counts(), { sent: 4_096, dropped: 904 })
-  const line = world.logged.find(({ message }) => message.includes('does not take spans'))
+  const line = world.logged.find(({ message }) => message.includes('does not accept spans'))
   assert.match(JSON.stringify(line?.facts), /it answered 503/)
 })
 
-test('a batch that is refused for good is dropped, and those after it go on', async () => {
+test('a batch that is refused for good is dropped, and those after it continue', async () => {
   const sink = exportTo(endpoint)
   for (const [index, status] of [400, 408, 413, 500].entries()) {
     collector.answer = status

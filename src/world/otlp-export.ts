@@ -14,7 +14,7 @@ const timeoutMs = 10_000
 const restMaxMs = 60_000
 /** A stop does not wait longer for a collector that is slow. */
 export const stopWithinMs = 3_000
-/** One line in this time tells of failures, and how many spans they have cost so far. */
+/** One log line in this time reports failures, and how many spans they have cost so far. */
 const warnEveryMs = 60_000
 const attributeLengthMax = 256
 /** What may work another time, as the protocol has it; the rest is a batch, or an address, that never will. */
@@ -83,13 +83,13 @@ class OtlpExport implements SpanSink {
     clearTimeout(this.#timer)
     const left = this.#queue.splice(0).length
     this.#dropped += left
-    if (left > 0) this.#options.log.warn({ spans: left }, 'Spans were left when the service stopped')
+    if (left > 0) this.#options.log.warn({ spans: left }, 'Some spans were not exported before the service stopped')
   }
 
   #sendLater(): void {
     if (this.#timer !== undefined || this.#sending !== undefined || this.#stopping.signal.aborted) return
     this.#timer = setTimeout(() => void this.flush(), this.#restMs)
-    // Nobody stays alive to tell of what it did.
+    // The process does not stay alive to export spans.
     this.#timer.unref()
   }
 
@@ -116,7 +116,7 @@ class OtlpExport implements SpanSink {
     if (this.#stopping.signal.aborted) return 'later'
     // Not by AbortSignal.any: the signal that lives as long as the service would remember every call (Node 20).
     const call = new AbortController()
-    const end = (): void => call.abort(new Error('it gave no answer in time'))
+    const end = (): void => call.abort(new Error('it did not respond in time'))
     const timer = setTimeout(end, timeoutMs)
     this.#stopping.signal.addEventListener('abort', end)
     try {
@@ -147,7 +147,7 @@ class OtlpExport implements SpanSink {
     if (nowMs - this.#warnedAtMs < warnEveryMs) return
     this.#warnedAtMs = nowMs
     const facts = { reason, waiting: this.#queue.length, dropped: this.#dropped }
-    this.#options.log.warn(facts, 'The collector of OTEL_EXPORTER_OTLP_ENDPOINT does not take spans')
+    this.#options.log.warn(facts, 'The collector of OTEL_EXPORTER_OTLP_ENDPOINT does not accept spans')
   }
 }
 

@@ -100,7 +100,7 @@ test('what errors of the database repeat of rows and statements is struck out', 
   assert.doesNotMatch(said(), /hush/)
   assert.match(said(), /duplicate key value/)
   assert.match(said(), /invalid input syntax for type uuid/)
-  // Others' errors keep what they tell.
+  // Errors of others keep their fields.
   log.error({ err: Object.assign(new Error('x'), { detail: 'shown' }) }, 'no')
   assert.match(said(), /shown/)
 })

@@ -1,4 +1,4 @@
-// The process's log: pino, pretty on a terminal, with every secret struck out that has a telling name or a telling look.
+// The process's log: pino, pretty on a terminal, with every secret redacted that has a sensitive name or format.
 import { hostname } from 'node:os'
 import { pino } from 'pino'
 import pretty from 'pino-pretty'
@@ -26,7 +26,7 @@ const depthMax = 8
 const itemsMax = 100
 
 export function createLog(options: LogOptions, destination?: NodeJS.WritableStream): Log {
-  // Not pino's own `pid`: facts tell of other processes by that name, and a line must not have it twice.
+  // Not pino's own `pid`: facts refer to other processes by that name, and a line must not have it twice.
   const number = options.process === undefined ? {} : { process: options.process }
   const base = { processId: process.pid, ...number, hostname: hostname() }
   // Errors are written out below; pino's own way would fold their cause into the message.
@@ -57,7 +57,7 @@ function withoutSecrets(value: unknown, depth: number): unknown {
   return result
 }
 
-/** What tells of an error does not count as its own members, and would be left out. */
+/** The message and stack of an error are not its own enumerable fields, and would be omitted. */
 function membersOf(error: Error): object {
   const { name, message, stack, cause } = error
   const members = { ...error, type: name, message, stack, ...(cause === undefined ? {} : { cause }) }

@@ -14,7 +14,7 @@ const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 const lengthMax = 512
 const nothing = /^0+$/
 
-/** Undefined when it is none: the trace then begins anew, as the recommendation asks for. */
+/** Undefined if it is invalid: the trace then starts over, as the recommendation says. */
 export function readTraceparent(header: unknown): TraceContext | undefined {
   if (typeof header !== 'string' || header.length > lengthMax) return undefined
   const [, version, traceId = '', spanId = '', flags = '', more] = form.exec(header) ?? []

@@ -21,13 +21,13 @@ export interface FinishedSpan {
 
 export interface Span {
   readonly traceId: string
-  /** What those are told who go on with it, here or on another node. */
+  /** What is passed on to those who continue it, here or on another node. */
   readonly traceparent: string
   /** Once: what is said later is not heard. */
   end(more?: { attributes?: Attributes; failed?: boolean }): void
 }
 
-/** A moment, by the wall's clock and by one that never jumps. */
+/** A point in time, by the wall clock and by a monotonic one. */
 export interface Mark {
   readonly atMs: number
   readonly ticksMs: number

@@ -7,17 +7,17 @@ import type { MayLeave } from './outbound/may-leave.ts'
 import type { Tracer } from './tracer.ts'
 
 export interface World {
-  /** The current moment. */
+  /** The current time. */
   now(): Date
   /** Resolves after `ms`, or at once when the signal is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
-  /** A new UUIDv7 that carries the moment `at`; ids of one millisecond keep the order they were made in. */
+  /** A new UUIDv7 with the time `at`; ids of one millisecond keep the order in which they were created. */
   newId(at: Date): string
   /** A number from 0 up to 1, for jitter. */
   random(): number
   /**
-   * Calls out to the network: bounded in time and size, no redirects, no private addresses unless allowed.
-   * Whatever answer comes is returned; an OutboundError tells why there was none.
+   * Outbound requests: bounded in time and size, no redirects, no private addresses unless allowed. Any response is
+   * returned; an OutboundError says why there was none.
    */
   fetch(request: Request | OutboundRequest, options?: OutboundOptions): Promise<OutboundAnswer>
   /**
@@ -59,7 +59,7 @@ export interface OutboundOptions {
   readonly isTheirs?: boolean
   /** For the whole call, from the first look at its address to the last byte of the answer. */
   readonly timeoutMs?: number
-  /** Whose connections it goes by: those of one account are never another's. Left out: they are everybody's. */
+  /** Whose connections it uses: those of one account are never shared with another. Omitted: shared by all. */
   readonly account?: object
   /** By HTTP/2: many calls at once by one connection. */
   readonly http2?: boolean

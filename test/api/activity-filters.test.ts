@@ -315,7 +315,7 @@ test('a search that fits too many people to look up is refused, unless the newes
   ] as const) {
     const refused = await list(query)
     assert.equal(refused.status, 422, query)
-    assert.match(refused.body.errors[field].messages[0], /fits more than 10000 subscribers/)
+    assert.match(refused.body.errors[field].messages[0], /matches more than 10000 subscribers/)
   }
   assert.deepEqual((await list('emails=same@wide.example')).body.data, [])
   assert.equal((await list('search=wide.example&limit=1&subscriberIds=ada')).status, 200)

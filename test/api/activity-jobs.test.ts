@@ -38,7 +38,7 @@ test('there is one job a step that is active, in the steps’ order, and those w
   )
 })
 
-test('a job is told by the provider that was chosen, and before that by the one that would be', async () => {
+test('a job is reported by the provider that was chosen, and before that by the one that would be', async () => {
   const { notification } = await scene.run([stepOf('email'), stepOf('in_app'), stepOf('digest'), stepOf('delay')])
   const providers = async () => (await scene.retrieve(notification)).jobs.map((job: Json) => job.providerId)
   assert.deepEqual(await providers(), ['platform-email', 'platform', 'platform', 'platform'])
@@ -99,7 +99,7 @@ test('a digest shows at most a hundred events, and no more than about a megabyte
   )
 })
 
-test('a timed digest has its days as numbers, a cron line and the moment it closes', async () => {
+test('a timed digest has its days as numbers, a cron line and the time it closes', async () => {
   const timed = { atTime: '09:30', monthlyType: 'each', monthDays: ['1', '15'] } as const
   const metadata = { type: 'timed', amount: 1, unit: 'months', timed } as const
   const { notification } = await scene.run([stepOf('digest', { metadata })])
@@ -130,7 +130,7 @@ test('a delay shows its settings in its step only', async () => {
   assert.deepEqual(job.step.metadata, metadata)
 })
 
-test('a merged notification names the one that goes on for it, and its later steps were never queued', async () => {
+test('a merged notification names the one that continues for it, and its later steps were never queued', async () => {
   const metadata = { type: 'regular', amount: 5, unit: 'minutes' } as const
   const { notification, event } = await scene.run([stepOf('digest', { metadata }), stepOf('in_app')])
   const at = app.world.now()
@@ -162,7 +162,7 @@ test('a step canceled because of an earlier failure was never queued', async () 
   )
 })
 
-test('execution details are told in order, with an id that stays, and with what was asked and answered', async () => {
+test('execution details are reported in order, with an id that stays, and with what was asked and answered', async () => {
   const { notification } = await scene.run([stepOf('email')])
   const at = app.world.now()
   const details = [

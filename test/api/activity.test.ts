@@ -57,7 +57,7 @@ const shownStep = {
 const payload = { orderId: '1', providerId: 'platform' }
 const overrides = { email: { from: 'a@example.org' } }
 
-test('an item tells everything of its event, its subscriber and its workflow', async () => {
+test('an item reports everything of its event, its subscriber and its workflow', async () => {
   const at = app.world.now()
   const subscriberId = (await addSubscribers(app, ['ada'])).get('ada') ?? assert.fail('no subscriber')
   const more = { name: 'Order shipped', tags: ['orders'], critical: true, variables: ['orderId'] }
@@ -101,7 +101,7 @@ test('an item tells everything of its event, its subscriber and its workflow', a
   })
 })
 
-test('a job tells everything of its step, and the detail is the same with messages', async () => {
+test('a job reports everything of its step, and the detail is the same with messages', async () => {
   const { notification, event } = await scene.run(steps, { payload, overrides })
   const at = new Date(app.world.now().getTime() + 1_500)
   const [_id] = await scene.addJobs(notification, [{ step: 0, status: 'queued', at }])

@@ -76,7 +76,7 @@ test('a read key reads, and can neither write nor see keys', async () => {
   assert.equal((await app.call('GET', '/v1/tenants', { key })).status, 200)
   const write = await app.call('POST', '/v1/tenants', { key, body: { identifier: 'by-read' } })
   assert.equal(write.status, 403)
-  assert.equal(write.body.message, 'This API key may not do this: it needs the scope "subscribers:write"')
+  assert.equal(write.body.message, 'This API key is not allowed to do this: it needs the scope "subscribers:write"')
   assert.equal((await app.call('GET', '/v1/tenants/by-read')).status, 404)
   assert.equal((await app.call('GET', keysPath, { key })).status, 403)
   assert.equal((await app.call('POST', keysPath, { key, body: {} })).status, 403)
@@ -89,7 +89,7 @@ test('a trigger key cannot read', async () => {
   }
 })
 
-test('a key stops at the moment it expires, and not before', async () => {
+test('a key stops at the time it expires, and not before', async () => {
   const expiresAt = new Date(app.world.now().getTime() + 60_000).toISOString()
   const { key } = await newKey(app, { expiresAt })
   app.world.advance(59_999)
@@ -298,7 +298,7 @@ test('the last key that may do everything cannot be revoked; lesser and expired 
   }
 })
 
-test('of two last keys revoked at the same moment, one stays', async () => {
+test('of two last keys revoked at the same time, one stays', async () => {
   const fresh = await createTestApp()
   try {
     const [first] = (await fresh.call('GET', keysPath)).body.data

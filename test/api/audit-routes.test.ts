@@ -16,7 +16,7 @@ before(async () => {
 })
 after(() => app.close())
 
-/** Tags of which every route is data, with what it is. A route under another tag is told below, one by one. */
+/** Tags of which every route is data, with what it is. A route under another tag is reported below, one by one. */
 const dataTags: Readonly<Record<string, string>> = {
   Activity: 'what ran, and mending it',
   Events: 'what happened',
@@ -59,7 +59,7 @@ test('every route that writes is known: as configuration that is audited, or as 
   )
 })
 
-test('nothing is told of routes that are no more, nor twice', () => {
+test('removed routes are not reported, and none is reported twice', () => {
   const known = new Map(routes.map((route) => [route.operationId, route]))
   assert.deepEqual(
     [...Object.keys(scenarios), ...Object.keys(dataRoutes)].filter((id) => !known.has(id)),
@@ -74,7 +74,7 @@ for (const [operationId, { kind, action, call, says, entries = 1 }] of Object.en
   test(`${operationId} writes ${entries === 1 ? 'one entry' : `${entries} entries`}: ${action} of ${kind}`, async () => {
     const requestId = `request-of-${operationId}`
     const all = await added(app, { ...(await call(app)), headers: { 'x-request-id': requestId } })
-    // An answer may show secrets, which is told apart from the change.
+    // An answer may show secrets, which is distinguished from the change.
     const written = all.filter((entry) => entry.action !== 'read')
     assert.equal(written.length, entries)
     for (const entry of written) {

@@ -17,7 +17,7 @@ after(() => app.close())
 
 const verify = async (query = '') => (await app.call('GET', `/v1/audit/verify${query}`)).body
 
-test('a first start tells the key that its settings make', async () => {
+test('a first start reports the key that its settings make', async () => {
   const [first] = await logOf(app, app.productionKey)
   assert.equal(first.seq, 1)
   assert.equal(first.previousHash, '0'.repeat(64))
@@ -149,7 +149,7 @@ test('no secret is ever in the log, before or after', async () => {
   assert.ok(all > 5)
 })
 
-test('a long text is told by its hash and its length, a short one whole', async () => {
+test('a long text is reported by its hash and its length, a short one whole', async () => {
   const content = `<p>{{{ body }}}</p>${'a'.repeat(20_000)}`
   const { _id } = await layout(app)
   const [entry] = await added(app, { method: 'PATCH', path: `/v1/layouts/${_id}`, body: { content } })
@@ -158,7 +158,7 @@ test('a long text is told by its hash and its length, a short one whole', async 
   assert.match(entry.after.content.sha256, /^[0-9a-f]{64}$/)
 })
 
-test('the integration that becomes the primary in place of a deleted one is told', async () => {
+test('the integration that becomes the primary in place of a deleted one is notified', async () => {
   const [first, second] = [
     await post(app, '/v1/integrations', { ...twilioBody, active: true }),
     await post(app, '/v1/integrations', { ...twilioBody, active: true }),
@@ -208,7 +208,7 @@ for (const statement of [
   })
 }
 
-/** What somebody could do who owns the database. */
+/** What someone could do who owns the database. */
 async function tampered(change: ReturnType<typeof sql>, check: () => Promise<void>): Promise<void> {
   const { db } = app.database
   await db.run(sql`create table audit_log_before as select * from audit_log`)
@@ -278,7 +278,7 @@ test('a log that was cut at its end is whole to itself, and found by the head th
   assert.deepEqual((await verify(other)).broken, { seq: head.seq, reason: 'pin' })
 })
 
-test('a check goes on where the one before ended, and a cursor that is none is 400', async () => {
+test('a check continues where the one before ended, and a cursor that is none is 400', async () => {
   const [, second] = await logOf(app)
   const rest = await verify(`?after=${second.seq}:${second.hash}`)
   assert.equal(rest.ok, true)
@@ -346,7 +346,7 @@ test('the list is newest first, pages both ways, and is filtered', async () => {
   assert.deepEqual(await of('resourceKind=layout&action=delete&keyId=nobody'), [])
 })
 
-test('the list is filtered by its moments: from one on, before another', async () => {
+test('the list is filtered by its timestamps: from one on, before another', async () => {
   app.world.advance(60_000)
   const from = app.world.now().toISOString()
   const [one] = await added(app, { method: 'POST', path: '/v1/tenants', body: { identifier: name() } })
@@ -358,7 +358,7 @@ test('the list is filtered by its moments: from one on, before another', async (
   assert.deepEqual((await app.call('GET', `/v1/audit/${one.seq}`)).body, one)
 })
 
-test('what cannot be asked for is told', async () => {
+test('what cannot be asked for is reported', async () => {
   const statusOf = async (query: string) => (await app.call('GET', `/v1/audit${query}`)).status
   assert.equal(await statusOf('?resourceKind=topic'), 422)
   assert.equal(await statusOf('?action=rename'), 422)
@@ -370,7 +370,7 @@ test('what cannot be asked for is told', async () => {
   assert.equal(await statusOf('/first'), 422)
 })
 
-test('a step that is changed is told by its id, and the others are not told', async () => {
+test('a step that is changed is reported by its id, and the others are not reported', async () => {
   const made = await workflow(app, { steps: [inApp('One'), inApp('Two')] })
   const steps = made.steps.map((step: { _id: string }, index: number) => ({
     ...inApp(index === 0 ? 'One' : 'New'),

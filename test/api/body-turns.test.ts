@@ -87,7 +87,7 @@ const legal = `(() => {
   return JSON.stringify({ events })
 })()`
 
-/** The garbage collector may have its own turn within one of ours: the best of three tells what the work takes. */
+/** The garbage collector may have its own turn within one of ours: the best of three shows what the work takes. */
 async function bestOf(attempts: number, send: () => Promise<Watched>): Promise<Watched> {
   let best = await send()
   for (let tried = 1; tried < attempts && best.share >= 1; tried += 1) {
@@ -190,7 +190,7 @@ test('five at once stay within what bodies may hold, and a small one does not wa
   assert.equal(budget.heldBytes(), 0)
 })
 
-test('what is wrong with some events of a large body costs no other, and is told in their order', async () => {
+test('what is wrong with some events of a large body costs no other, and is reported in their order', async () => {
   const makes = `(() => {
     const text = 'x'.repeat(100_000)
     const event = (name, more) => ({ name, to: 'a', payload: { text }, ...more })

@@ -1,4 +1,5 @@
-// Conditions over the API: every kind is taken and shown again where clients of the interface can read it; mistakes are told.
+// Conditions over the API: every kind is taken and shown again where clients of the interface can read it; mistakes are
+// reported.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Novu } from '@novu/api'
@@ -54,7 +55,7 @@ test('without another kind there is no other list', async () => {
   assert.deepEqual(made.steps[0].filters, [group([onPayload])])
 })
 
-test('what a kind needs and does not have is told by its place, in either list', async () => {
+test('what a kind needs and does not have is reported by its place, in either list', async () => {
   const errors = await wrong(
     group([{ on: 'payload' }, { on: 'webhook', webhookUrl: 'https://a.example.com/' }, { on: 'isOnline' }]),
     group([], { moreChildren: [{ on: 'isOnlineInLast' }, { on: 'previousStep' }] }),
@@ -75,7 +76,7 @@ test('what a kind needs and does not have is told by its place, in either list',
   ])
 })
 
-test('values that a kind cannot have are told', async () => {
+test('values that a kind cannot have are reported', async () => {
   const bad: readonly [Json, string][] = [
     [{ ...onPayload, value: 5 }, 'value'],
     [{ ...onPayload, value: '{{ a' }, 'value'],

@@ -1,4 +1,4 @@
-// Counts over the API: what is asked and told, and what is refused.
+// Counts over the API: what is asked and reported, and what is refused.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
@@ -25,7 +25,7 @@ after(() => app.close())
 const get = (path: string): Promise<Json> => scene.expect(200, 'GET', path)
 const refused = async (query: string, path = '/v1/counts') => refusals(await app.call('GET', `${path}?${query}`))
 
-test('messages of the last day are told by the hour', async () => {
+test('messages of the last day are reported by the hour', async () => {
   const { starts, series, ...rest } = await get('/v1/counts')
   assert.equal(starts.length, 25)
   assert.deepEqual(rest, {
@@ -82,7 +82,7 @@ test('another environment has counted nothing', async () => {
   assert.deepEqual([failures.body.total, failures.body.data], [0, []])
 })
 
-test('delivery times are told by group, and captured messages reached nobody', async () => {
+test('delivery times are reported by group, and captured messages reached no one', async () => {
   const { data } = await get(`/v1/counts/delivery-times?groupBy=channel&from=${started}`)
   assert.deepEqual(
     data.map((one: Json) => [one.channel, one.count]),
@@ -107,7 +107,7 @@ test('failures are listed with their words, as many as asked for', async () => {
   ])
 })
 
-test('the queue tells what is due, what waits and what was buried, by lane', async () => {
+test('the queue reports what is due, what waits and what was buried, by lane', async () => {
   const waits = await scene.workflow([delay(), inApp('Later')])
   await scene.run(waits, fresh('person'))
   await scene.trigger(workflow, fresh('person'))
@@ -133,10 +133,10 @@ test('the queue tells what is due, what waits and what was buried, by lane', asy
 
 test('what cannot be counted is refused with the field and what to take instead', async () => {
   assert.deepEqual(await refused('measure=steps&groupBy=provider'), {
-    groupBy: 'groupBy must be of workflow, channel, outcome for steps',
+    groupBy: 'groupBy must be among workflow, channel, outcome for steps',
   })
   assert.deepEqual(await refused('measure=endings&outcome=sent&channel=email'), {
-    channel: 'channel cannot be asked for with endings',
+    channel: 'channel cannot be used with endings',
     outcome: 'outcome must be one of completed, failed, skipped, canceled, merged for endings',
   })
   assert.deepEqual(Object.keys(await refused('channel=delay')), ['channel'])
@@ -148,7 +148,7 @@ test('what cannot be counted is refused with the field and what to take instead'
   assert.equal((await app.call('GET', '/v1/counts/failures?limit=0')).status, 422)
 })
 
-test('a workflow that nobody knows is not found', async () => {
+test('a workflow that no one knows is not found', async () => {
   for (const path of ['/v1/counts', '/v1/counts/delivery-times', '/v1/counts/failures']) {
     const reply = await app.call('GET', `${path}?workflow=nowhere`)
     assert.equal(reply.status, 404, reply.text)

@@ -209,7 +209,7 @@ test('a query that cannot be decoded is 400, an odd one is read as far as it goe
   for (const query of ['email=%FF', 'email=%', 'email=%zz', '%FF=1', 'other=%C3%28']) {
     const reply = await app.call('GET', `/v2/subscribers?${query}`)
     assert.equal(reply.status, 400, query)
-    assert.equal(reply.body.message, 'The query is not valid UTF-8 in percent-encoding')
+    assert.equal(reply.body.message, 'The query string is not valid percent-encoded UTF-8')
   }
   for (const query of ['&&==&', '?', '[]=1', '__proto__=1', '__proto__[]=1', 'email=%C3%BC+%2B']) {
     assert.equal((await app.call('GET', `/v2/subscribers?${query}`)).status, 200, query)
@@ -327,12 +327,12 @@ test('a body on GET is ignored, also one that is no JSON', async () => {
   assert.equal((await send('GET', tenants, 'x', { 'content-type': 'text/plain' })).status, 200)
 })
 
-test('a wrong key is told so before its body is looked at', async () => {
+test('a wrong key is rejected before its body is read', async () => {
   const reply = await app.call('POST', tenants, { key: 'unknown', body: '{', headers: json })
   assertError(reply, 401, tenants)
 })
 
-test('an unexpected fault is 500 with an errorId that leads to the logged stack, and tells nothing else', async () => {
+test('an unexpected fault is 500 with an errorId that leads to the logged stack, and reports nothing else', async () => {
   const { db } = app.database
   await db.run({ text: 'alter table tenants rename column name to hidden_column', values: [] })
   const reply = await app.call('GET', `${tenants}/any`)

@@ -95,7 +95,7 @@ test('while recipients are still being found their number is not known', async (
   assert.deepEqual(told.counts, { notifications: 1, byOutcome: { ...nothing, completed: 1 } })
 })
 
-test('an event that reached nobody is there, with its warnings', async () => {
+test('an event that reached no one is there, with its warnings', async () => {
   const warnings = ['There is no topic nowhere']
   const event = await scene.addEvent(workflow, [], { warnings })
   const told = await progress(event.transactionId)
@@ -103,7 +103,7 @@ test('an event that reached nobody is there, with its warnings', async () => {
   assert.deepEqual(told.counts, { recipients: 0, notifications: 0, byOutcome: nothing })
 })
 
-test('an event of a workflow that was deleted since is still told', async () => {
+test('an event of a workflow that was deleted since is still reported', async () => {
   const gone = await scene.addWorkflow('gone', [stepOf('in_app')])
   const event = await scene.addEvent(gone, [])
   await app.database.db.run(sql`

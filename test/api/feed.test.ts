@@ -194,7 +194,7 @@ test('a page is complete exactly at its limit', async () => {
   assert.deepEqual([body.data.length, body.hasMore], [7, false])
 })
 
-test('items of one moment keep one order over pages', async () => {
+test('items of one time keep one order over pages', async () => {
   await app.database.db.run(
     sql`update messages set created_at = ${app.world.now()} where subscriber_id = ${scene.people.get('pages')}`,
   )
@@ -301,7 +301,7 @@ test('unseen and unread are counted up to a limit, either way', async () => {
   assert.equal(await count('unseen?limit=1'), 1)
 })
 
-test('a count for nobody is 404, and a limit out of range 422', async () => {
+test('a count for no one is 404, and a limit out of range 422', async () => {
   for (const path of ['unseen', 'unread']) {
     assert.equal((await app.call('GET', `/v1/subscribers/nobody/notifications/${path}`)).status, 404)
     assert.equal((await app.call('GET', `/v1/subscribers/ada/notifications/${path}?limit=0`)).status, 422)

@@ -85,7 +85,7 @@ test('a notification group is read, renamed and deleted', async () => {
   }
 })
 
-test('a group that holds workflows stays; one that held deleted ones goes, and they are still told of', async () => {
+test('a group with workflows is kept; one with only deleted workflows is deleted, and they still appear in the activity', async () => {
   const group = await scene.expect(201, 'POST', groups, { name: 'Full' })
   const workflow = await create(app, { name: 'inside', steps: [inApp()], notificationGroupId: group._id })
   const refused = await app.call('DELETE', `${groups}/${group._id}`)

@@ -54,7 +54,7 @@ test('a first start makes an organization, two environments and their built-in i
   assert.deepEqual(integrations, [...builtIns('Development', true), ...builtIns('Production', false)])
 })
 
-test('the key is made and told once, for Development, and only its hash is kept', async (t) => {
+test('the key is generated and shown once, for Development, and only its hash is stored', async (t) => {
   const database = await freshDatabase(t)
   const world = createFakeWorld()
   const { newKey } = await ensureFirstStart(database.db, world, noKeys)
@@ -104,12 +104,13 @@ test('a configured key that returns works again, one of the other environment is
   await assert.rejects(
     ensureFirstStart(database.db, world, { development: undefined, production: 'the-first-key' }),
     (error: Error) =>
-      error instanceof StartError && /POSTHORN_API_KEY_2 names a key .* of another environment/.test(error.message),
+      error instanceof StartError &&
+      /POSTHORN_API_KEY_2 is a key .* belongs to another environment/.test(error.message),
   )
   assert.deepEqual(await valid(), [hexOf('the-first-key')])
 })
 
-test('two configured keys are both good while one replaces the other', async (t) => {
+test('two configured keys are both valid while one replaces the other', async (t) => {
   const database = await freshDatabase(t)
   const world = createFakeWorld()
   const valid = async () =>
@@ -124,12 +125,12 @@ test('two configured keys are both good while one replaces the other', async (t)
   assert.deepEqual(await valid(), hexOf('the-new-key-of-all', 'the-old-key-of-all'))
   await start('the-new-key-of-all')
   assert.deepEqual(await valid(), hexOf('the-new-key-of-all'))
-  // Nobody is named twice: an empty list is a variable that is not set.
+  // An empty list is a variable that is not set.
   await start()
   assert.deepEqual(await valid(), hexOf('the-new-key-of-all'))
 })
 
-test('a configured key that was revoked by hand does not come back', async (t) => {
+test('a configured key that was revoked manually does not come back', async (t) => {
   const database = await freshDatabase(t)
   const world = createFakeWorld()
   const keys = { development: 'the-leaked-key', production: undefined }
@@ -147,8 +148,7 @@ test('a configured key that was revoked by hand does not come back', async (t) =
   })
   await assert.rejects(
     ensureFirstStart(database.db, world, keys),
-    (error: Error) =>
-      error instanceof StartError && /POSTHORN_API_KEY names a key that was revoked/.test(error.message),
+    (error: Error) => error instanceof StartError && /POSTHORN_API_KEY is a key that was revoked/.test(error.message),
   )
   await ensureFirstStart(database.db, world, { ...keys, development: 'another-key-instead' })
 })
@@ -158,13 +158,13 @@ test('a node with another encryption key is refused; one that also holds the rig
   const world = createFakeWorld()
   await ensureFirstStart(database.db, world, noKeys)
   const other = Buffer.alloc(32, 9)
-  const stranger = { ...world, sealer: createSealer([other]) }
+  const otherSubscriber = { ...world, sealer: createSealer([other]) }
   await assert.rejects(
-    ensureFirstStart(database.db, stranger, { development: 'the-key-of-a-stranger', production: undefined }),
-    (error: Error) => error instanceof StartError && /sealed with another encryption key/.test(error.message),
+    ensureFirstStart(database.db, otherSubscriber, { development: 'the-key-of-a-stranger', production: undefined }),
+    (error: Error) => error instanceof StartError && /encrypted with another key/.test(error.message),
   )
   assert.equal(await count(database, 'api_keys'), 1, 'the refused node left no key')
-  await assert.rejects(ensureInstallation(database.db, stranger), StartError)
+  await assert.rejects(ensureInstallation(database.db, otherSubscriber), StartError)
   await ensureInstallation(database.db, { ...world, sealer: createSealer([other, testEncryptionKey]) })
 })
 
@@ -217,7 +217,7 @@ async function changeMail(database: TestDatabase, world: FakeWorld, active: bool
   )
 }
 
-test('one that somebody switched off stays off', async (t) => {
+test('one that someone switched off stays off', async (t) => {
   const database = await freshDatabase(t)
   const world = createFakeWorld()
   await ensureFirstStart(database.db, world, noKeys, { mailIsReal: true })
@@ -253,6 +253,6 @@ test('a mail server that is taken away changes nothing, and is warned of', async
   assert.equal(world.logged.length, 0)
   await ensureFirstStart(database.db, world, noKeys)
   assert.deepEqual(await builtInMail(database), { active: true, primary: true })
-  assert.match(world.logged[0]?.message ?? '', /kept, not sent: POSTHORN_SMTP_URL/)
+  assert.match(world.logged[0]?.message ?? '', /captured, not sent: POSTHORN_SMTP_URL/)
   assert.equal(world.logged.length, 1)
 })

@@ -48,7 +48,7 @@ test('upserts of one subscriber at once are carried out one after the other: the
   assert.equal((await app.call('GET', '/v2/subscribers/one')).body.firstName, 'name-19')
 })
 
-test('of strict creations of one id at once exactly one succeeds, and the others are told who is there', async () => {
+test('of strict creations of one id at once exactly one succeeds, and the others are notified who is there', async () => {
   const replies = await Promise.all(Array.from({ length: 20 }, () => create('strict', {}, '?failIfExists=true')))
   const winner = replies.find((reply) => reply.status === 201)
   assert.equal(replies.filter((reply) => reply.status === 201).length, 1)

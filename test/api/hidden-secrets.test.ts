@@ -1,4 +1,4 @@
-// Secrets of integrations: who reads them is written down, and where the operator says so nobody does.
+// Secrets of integrations: who reads them is written down, and where the operator says so no one does.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Json, TestApp } from '../support/app.ts'
@@ -136,7 +136,7 @@ test('hidden values of any type are saved as they were', async () => {
 
 const sender = { from: 'hello@example.com', senderName: 'Hello' }
 
-test('the mark of a hidden secret is nobody’s secret', async () => {
+test('the mark of a hidden secret is no one’s secret', async () => {
   const configurations = { inboundWebhookEnabled: true, inboundWebhookSigningKey: '[hidden]' }
   const { status, body } = await closed.call('POST', '/v1/integrations', { body: { ...integration, configurations } })
   assert.equal(status, 422)

@@ -28,7 +28,7 @@ function assertReplayOf(first: TestReply, repeat: TestReply, key: string): void 
   assert.equal(repeat.headers['idempotency-key'], key)
 }
 
-/** Holds a tenant's row until told to let go, so that a change of it stays in flight. */
+/** Holds a tenant's row until asked to let go, so that a change of it stays in flight. */
 async function holdTenant(identifier: string): Promise<{ waiters(): Promise<void>; release(): Promise<void> }> {
   const other = app.database.another({ poolSize: 2 })
   let release = (): void => {}
@@ -45,7 +45,7 @@ async function holdTenant(identifier: string): Promise<{ waiters(): Promise<void
   })
   await holding
   return {
-    /** Resolves when somebody waits for the row. */
+    /** Resolves when someone waits for the row. */
     waiters: async () => {
       for (;;) {
         const row = await other.row(
@@ -190,7 +190,7 @@ test('a key of 255 characters is kept, one of 256 refused before anything happen
   assertReplayOf(first, await keyed('POST', '/v1/tenants', key, { identifier }), key)
 })
 
-test('a refusal is not stored: the mended request runs under the same key', async () => {
+test('a refusal is not stored: the fixed request runs under the same key', async () => {
   const identifier = fresh('mended')
   assert.equal((await keyed('POST', '/v1/tenants', 'k1', { identifier, name: 5 })).status, 422)
   assert.equal((await keyed('PATCH', `/v1/tenants/${identifier}`, 'k1', { name: 'x' })).status, 404)
@@ -206,7 +206,7 @@ test('a refusal is not stored: the mended request runs under the same key', asyn
   assert.equal((await keyed('POST', path, 'k1', { subscriberId })).status, 201)
 })
 
-test('after 24 hours the call is carried out anew, and not a moment before', async () => {
+test('after 24 hours the call is carried out again, and not a time before', async () => {
   const identifier = fresh('day')
   await keyed('POST', '/v1/tenants', 'k1', { identifier })
   app.world.advance(24 * hourMs - 1)
@@ -251,7 +251,7 @@ test('duplicates of a call in flight do not drain the pool: others are answered 
   assert.equal((await first).status, 200)
 })
 
-/** What the duplicates of one creation may be told: that it is under way, or the answer. */
+/** What the duplicates of one creation may be reported: that it is under way, or the answer. */
 function assertOneExecution(replies: readonly TestReply[]): void {
   const executed = replies.filter((reply) => reply.status === 201 && reply.headers['idempotency-replay'] === undefined)
   assert.equal(executed.length, 1)
@@ -298,7 +298,7 @@ test('of 50 duplicates at once over one node exactly one is carried out', async 
   assert.equal(await subscribersNamed(app, subscriberId), 1)
 })
 
-test('one key on two different creations of one group: one is carried out, the other is told to wait and then 422', async () => {
+test('one key on two different creations of one group: one is carried out, the other is asked to wait and then gets 422', async () => {
   const names = [fresh('twin'), fresh('twin')]
   const replies = await Promise.all(
     names.map((subscriberId) => keyed('POST', '/v2/subscribers', 'k1', { subscriberId })),

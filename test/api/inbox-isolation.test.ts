@@ -1,4 +1,4 @@
-// A session opens one subscriber's inbox: nobody else's can be seen or changed with it, whatever is put into a call.
+// A session opens one subscriber's inbox: no one else's can be seen or changed with it, whatever is put into a call.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
@@ -12,7 +12,7 @@ import { MessageScene } from '../support/message-scene.ts'
 let app: TestApp
 let theirs: string
 let foreign: string
-let strangers: InboxPage[]
+let newSubscribers: InboxPage[]
 before(async () => {
   app = await createTestApp()
   const scene = await MessageScene.of(app, ['victim', 'mallory'])
@@ -27,7 +27,7 @@ before(async () => {
     subscriberHash: hmac(app.productionKey, 'victim'),
   })
   // Another subscriber, the same in another context, and whoever has the same id in another environment.
-  strangers = [
+  newSubscribers = [
     await inboxOf(app, 'mallory'),
     await inboxOf(app, 'victim', { context: { tenant: 'acme' } }),
     pageOf(app, session.body.data),
@@ -52,7 +52,7 @@ test('another’s notification is unknown to every call that names one, and stay
   const before = await state()
   const routes = inboxRoutes.filter(({ path }) => path.includes('{notificationId}'))
   assert.ok(routes.length >= 10)
-  for (const [place, page] of strangers.entries()) {
+  for (const [place, page] of newSubscribers.entries()) {
     const id = theirs
     for (const { method, path } of routes) {
       const target = path.replace('/v1/inbox', '').replace('{notificationId}', id)
@@ -67,9 +67,12 @@ test('another’s notification is unknown to every call that names one, and stay
 
 test('neither lists nor counts nor bulk marks reach another’s notifications', async () => {
   const before = await state()
-  for (const page of strangers.slice(0, 2)) {
+  for (const page of newSubscribers.slice(0, 2)) {
     assert.deepEqual(await page.data(200, 'GET', '/notifications'), [])
-    assert.equal((await page.call('GET', `/notifications?after=${theirs}`)).status, page === strangers[0] ? 400 : 200)
+    assert.equal(
+      (await page.call('GET', `/notifications?after=${theirs}`)).status,
+      page === newSubscribers[0] ? 400 : 200,
+    )
     const filters = encodeURIComponent('[{},{"read":false,"snoozed":false}]')
     const counts: Json[] = await page.data(200, 'GET', `/notifications/count?filters=${filters}`)
     assert.deepEqual(
@@ -85,7 +88,7 @@ test('neither lists nor counts nor bulk marks reach another’s notifications', 
 })
 
 test('a subscriber who is named elsewhere in a call does not count', async () => {
-  const [page] = strangers
+  const [page] = newSubscribers
   for (const place of ['?subscriberId=victim', '?_subscriberId=victim', '?environmentId=x&contextKeys[]=a:b']) {
     assert.deepEqual(await page?.data(200, 'GET', `/notifications${place}`), [])
   }
@@ -118,7 +121,7 @@ test('no call shows or changes anything of another, whatever of theirs it names'
     const query = `?subscriberId=victim&filters=%5B%7B%7D%5D`
     const preferences = path.endsWith('/bulk') ? { preferences: [{ workflowId: 'orders', email: true }] } : {}
     const body = method === 'GET' || method === 'DELETE' ? {} : { body: { ...everything, ...preferences } }
-    const reply = await strangers[0]?.call(method, `${target}${query}`, body)
+    const reply = await newSubscribers[0]?.call(method, `${target}${query}`, body)
     const answered = JSON.stringify(reply?.body?.data ?? null)
     for (const secret of secrets) assert.ok(!answered.includes(secret), `${method} ${path}: ${answered}`)
   }

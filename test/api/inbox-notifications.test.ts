@@ -81,7 +81,7 @@ test('a notification has the members that public clients read', async () => {
   }
 })
 
-test('pages go on after an id, also after one that was deleted; offset counts without it', async () => {
+test('pages continue after an id, also after one that was deleted; offset counts without it', async () => {
   const page = await inboxOf(app, 'pages')
   const all: string[] = []
   for (let count = 0; count < 5; count += 1) all.unshift((await scene.say('pages')).id)

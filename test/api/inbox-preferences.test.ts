@@ -1,4 +1,4 @@
-// Preferences over a session: the global one, those of workflows, many at once, hours; and nobody else's.
+// Preferences over a session: the global one, those of workflows, many at once, hours; and no one else's.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { stepOf } from '../support/activity-scene.ts'

@@ -243,7 +243,7 @@ test('a token opens the inbox and nothing else; a key does not open the inbox', 
   assert.equal((await app.call('GET', '/v1/inbox/notifications', { key: null })).status, 401)
 })
 
-test('tokens that are forged, foreign, expired or of somebody gone are refused, and never repeated', async () => {
+test('tokens that are forged, foreign, expired or of someone gone are refused, and never repeated', async () => {
   const page = await inboxOf(app, 'goes')
   const [header = '', payload = '', signature = ''] = page.token.split('.')
   const claims = JSON.parse(Buffer.from(payload, 'base64url').toString())
@@ -278,7 +278,7 @@ test('tokens that are forged, foreign, expired or of somebody gone are refused, 
   assert.equal((await again.call('GET', '/notifications')).status, 401)
 })
 
-test('a subscriber’s sessions are revoked at once and for good; others’ go on', async () => {
+test('a subscriber’s sessions are revoked at once and for good; others’ continue', async () => {
   const [page, other] = [await inboxOf(app, 'revoked'), await inboxOf(app, 'not-revoked')]
   assert.equal((await page.call('GET', '/notifications')).status, 200)
   assert.equal((await app.call('DELETE', '/v2/subscribers/revoked/sessions')).status, 204)

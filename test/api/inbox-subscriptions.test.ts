@@ -1,4 +1,4 @@
-// Topics that a subscriber follows over a session: their own subscriptions, and nobody else's.
+// Topics that a subscriber follows over a session: their own subscriptions, and no one else's.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { TestApp } from '../support/app.ts'

@@ -120,7 +120,7 @@ test('set-primary refuses an incomplete account and an unknown one', async () =>
   assert.equal((await app.call('POST', `${path}/01890000-0000-7000-8000-000000000000/set-primary`)).status, 404)
 })
 
-test('a built-in that was chosen by hand stays primary when a further provider comes', async () => {
+test('a built-in that was chosen manually stays primary when a further provider comes', async () => {
   await active()
   const chosen = await builtIn()
   assert.equal((await app.call('POST', `${path}/${chosen._id}/set-primary`)).body.primary, true)
@@ -128,7 +128,7 @@ test('a built-in that was chosen by hand stays primary when a further provider c
   assert.deepEqual(await primaries(), [chosen._id])
 })
 
-test('calls at the same moment, on two nodes, leave exactly one primary and all succeed', async () => {
+test('calls at the same time, on two nodes, leave exactly one primary and all succeed', async () => {
   const node = await createTestApp({ nodeOf: app })
   try {
     const creations = Array.from({ length: 12 }, (_, index) =>

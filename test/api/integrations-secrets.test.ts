@@ -116,5 +116,5 @@ test('what is stored is what the provider approved: an account changed while it 
   const reply = await app.call('PUT', at, { body: { check: true, active: true } })
   app.world.onFetch = undefined
   assert.equal(reply.status, 409)
-  assert.match(reply.body.message, /was changed while its provider was asked/)
+  assert.match(reply.body.message, /was changed while its credentials were being verified/)
 })

@@ -56,7 +56,7 @@ test('an integration is created inactive and incomplete, with a name and an iden
   assert.match(named.identifier, /^mull-co-[0-9a-f]{8}$/)
 })
 
-test('credentials, conditions and configurations are kept, and members nobody knows are dropped', async () => {
+test('credentials, conditions and configurations are kept, and members no one knows are dropped', async () => {
   const conditions = [
     {
       isNegated: false,

@@ -30,7 +30,7 @@ function assertTooLarge(status: number, body: Json): void {
   assert.equal(status, 413)
   assert.equal(body.statusCode, 413)
   assert.equal(body.path, path)
-  assert.equal(body.message, 'The body is larger than this call allows')
+  assert.equal(body.message, 'The body is larger than this endpoint allows')
 }
 
 interface Sent {
@@ -40,7 +40,7 @@ interface Sent {
   readonly error: NodeJS.ErrnoException | undefined
 }
 
-/** Sends first and listens afterwards, as plain clients do: `reads` from the beginning only if told. */
+/** Sends first and listens afterwards, as plain clients do: `reads` from the beginning only if asked. */
 function send(bytes: number, way: Way, { reads }: { reads: boolean }): Promise<Sent> {
   const length = way === 'chunked' ? 'transfer-encoding: chunked' : `content-length: ${bytes}`
   const socket = connect(port, '127.0.0.1')

@@ -38,7 +38,7 @@ test('a layout is created, read by id and by identifier, changed and deleted', a
     [changed.body.content, changed.body.name, changed.body.description],
     ['<b>{{ body }}</b>', 'New', 'Ours'],
   )
-  // The clock stood still: what is kept of a layout goes by the moment of its change.
+  // The clock stood still: what is kept of a layout goes by the time of its change.
   assert.notEqual(changed.body.updatedAt, made.updatedAt)
   assert.equal((await app.call('DELETE', '/v1/layouts/first')).status, 204)
   for (const method of ['GET', 'DELETE', 'PATCH']) {
@@ -65,7 +65,7 @@ test('what cannot be a layout is refused with its line', async () => {
   assert.match((await refusal({ content: '\n<p>{% if x %}{{{body}}}</p>' }))['content'] ?? '', /line 2, column 4/)
   assert.match((await refusal({ content: '{% comment %}{{body}}{% endcomment %}' }))['content'] ?? '', /no place/)
   assert.match((await refusal({ content: '{{body}}{{ x | nope }}' }))['content'] ?? '', /no filter "nope"/)
-  assert.match((await refusal({ content, identifier: 'none' }))['identifier'] ?? '', /stands for no layout/)
+  assert.match((await refusal({ content, identifier: 'none' }))['identifier'] ?? '', /means no layout/)
   assert.ok('identifier' in (await refusal({ content, identifier: 'a b' })))
   assert.ok('content' in (await refusal({})))
   assert.ok('content' in (await refusal({ content: `{{body}}${'x'.repeat(100_000)}` })))

@@ -13,7 +13,7 @@ before(async () => {
 })
 after(() => app.close())
 
-const nobodysId = '01942a63-0d2e-7abc-8def-0123456789ab'
+const unknownId = '01942a63-0d2e-7abc-8def-0123456789ab'
 const answer = (messageId: string, type: string, body: object, options = {}) =>
   app.call('POST', `/v1/subscribers/buttons/messages/${messageId}/actions/${type}`, { body, ...options })
 const buttons = [
@@ -46,7 +46,7 @@ test('an answer to a button that is not there is 400, to a message that is not t
   ]
   assert.equal((await answer(one.id, 'secondary', { status: 'done' })).status, 400)
   assert.equal((await answer(none.id, 'primary', { status: 'done' })).status, 400)
-  assert.equal((await answer(nobodysId, 'primary', { status: 'done' })).status, 404)
+  assert.equal((await answer(unknownId, 'primary', { status: 'done' })).status, 404)
   assert.equal((await answer('not-an-id', 'primary', { status: 'done' })).status, 404)
   assert.equal((await answer(one.id, 'primary', { status: 'done' }, { key: app.productionKey })).status, 404)
   assert.equal((await answer((await scene.say('eve')).id, 'primary', { status: 'done' })).status, 404)

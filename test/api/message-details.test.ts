@@ -1,4 +1,4 @@
-// What subscribers do with messages, told among the execution details of the jobs that made them.
+// What subscribers do with messages, reported among the execution details of the jobs that made them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
@@ -46,7 +46,7 @@ const read = 'Message read, ReadConfirmation, Internal'
 const snoozed = 'Message snoozed, Pending, Internal'
 const unsnoozed = 'Message unsnoozed, Success, Internal'
 
-test('the first time a message is seen and the first time it is read are told, each once', async () => {
+test('the first time a message is seen and the first time it is read are reported, each once', async () => {
   const said = await told('ada')
   await markAs(said.id, 'seen')
   app.world.advance(1000)
@@ -59,7 +59,7 @@ test('the first time a message is seen and the first time it is read are told, e
   assert.equal(jobs[0].executionDetails[3].createdAt, at)
 })
 
-test('what is read at once was seen, what is archived was read, and what is unseen tells nothing', async () => {
+test('what is read at once was seen, what is archived was read, and what is unseen reports nothing', async () => {
   const cases: readonly [string, string[]][] = [
     ['read', [seen, read]],
     ['archived', [seen, read]],
@@ -73,7 +73,7 @@ test('what is read at once was seen, what is archived was read, and what is unse
   }
 })
 
-test('marking all tells it of every message, and of no other', async () => {
+test('marking all reports it of every message, and of no other', async () => {
   const [one, two, other] = [await told('all'), await told('all'), await told('feeds')]
   await app.call('PATCH', `/v2/subscribers/all/notifications/${one.id}/read`)
   const reply = await app.call('POST', '/v1/subscribers/all/messages/mark-all', { body: { markAs: 'read' } })
@@ -83,7 +83,7 @@ test('marking all tells it of every message, and of no other', async () => {
   assert.deepEqual(await detailsOf(other), [])
 })
 
-test('a snooze and its end are told each time, whoever ends it', async () => {
+test('a snooze and its end are reported each time, whoever ends it', async () => {
   const said = await told('ada')
   const { environment } = scene.scene
   const snooze = () =>
@@ -98,7 +98,7 @@ test('a snooze and its end are told each time, whoever ends it', async () => {
   assert.deepEqual(await detailsOf(said), [seen, snoozed, unsnoozed, snoozed, unsnoozed])
 })
 
-test('a refused snooze tells nothing', async () => {
+test('a refused snooze reports nothing', async () => {
   const said = await told('ada')
   assert.equal((await change(said, 'snooze', { snoozeUntil: '2020-01-01T00:00:00Z' })).status, 422)
   assert.deepEqual(await detailsOf(said), [])
@@ -122,7 +122,7 @@ test('a job’s story comes to an end', async () => {
   assert.equal((await detailsOf(said)).length, detailsPerJobMax - 1)
 })
 
-test('several messages of one job are all told, in one go; another environment’s jobs are not', async () => {
+test('several messages of one job are all reported, in one go; another environment’s jobs are not', async () => {
   const said = await told('ada')
   const again = await scene.sayAgain({ id: said.eventId, transactionId: said.transactionId }, said.notification, {
     draft: { target: 'other' },

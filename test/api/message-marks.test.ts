@@ -17,7 +17,7 @@ before(async () => {
 })
 after(() => app.close())
 
-const nobodysId = '01942a63-0d2e-7abc-8def-0123456789ab'
+const unknownId = '01942a63-0d2e-7abc-8def-0123456789ab'
 const markAs = (subscriberId: string, messageId: unknown, mark: string, options = {}) =>
   app.call('POST', `/v1/subscribers/${subscriberId}/messages/mark-as`, {
     body: { messageId, markAs: mark },
@@ -89,7 +89,7 @@ for (const mark of marks) {
   }
 }
 
-test('marks leave their moments: first seen once, last seen and read each time, archived while it lasts', async () => {
+test('marks leave their timestamps: first seen once, last seen and read each time, archived while it lasts', async () => {
   const { id } = await scene.say('dates')
   const moments = async (mark: string) => {
     app.world.advance(1000)
@@ -137,7 +137,7 @@ test('several are marked at once and answered in the order asked for, each once,
   assert.deepEqual(reply.body[0], listed)
 })
 
-test('what is unknown, deleted, somebody else’s or without an outcome is left out and stays as it is', async () => {
+test('what is unknown, deleted, someone else’s or without an outcome is left out and stays as it is', async () => {
   const [own, deleted, foreign, waiting] = [
     await scene.say('cleo'),
     await scene.say('cleo'),
@@ -145,7 +145,7 @@ test('what is unknown, deleted, somebody else’s or without an outcome is left 
     await scene.say('cleo', { message: { status: null, state: 'ready' } }),
   ]
   await app.call('DELETE', `/v1/messages/${deleted.id}`)
-  const reply = await markAs('cleo', [own.id, deleted.id, foreign.id, waiting.id, nobodysId], 'read')
+  const reply = await markAs('cleo', [own.id, deleted.id, foreign.id, waiting.id, unknownId], 'read')
   assert.deepEqual([reply.status, reply.body.map((message: Json) => message._id)], [201, [own.id]])
   const rows = await app.database.db.rows<{ id: string }>(
     sql`select id from messages where read and id = any(${[deleted.id, foreign.id, waiting.id]}::uuid[])`,
@@ -337,10 +337,10 @@ test('one notification is read, unread, archived and unarchived, and answered fo
   assert.deepEqual(flags((await change('unarchive')).body), [true, true, false])
 })
 
-test('a notification that is unknown, somebody else’s or no in-app message is 404', async () => {
+test('a notification that is unknown, someone else’s or no in-app message is 404', async () => {
   const [mail, foreign] = [await scene.say('v2', { draft: { channel: 'email' } }), await scene.say('eve')]
   for (const verb of ['read', 'unread', 'archive', 'unarchive', 'unsnooze']) {
-    for (const id of [mail.id, foreign.id, nobodysId, 'not-an-id']) {
+    for (const id of [mail.id, foreign.id, unknownId, 'not-an-id']) {
       const reply = await app.call('PATCH', `/v2/subscribers/v2/notifications/${id}/${verb}`)
       assert.deepEqual([reply.status, reply.body.message], [404, `Notification with id ${id} not found`])
     }

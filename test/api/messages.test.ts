@@ -133,7 +133,7 @@ test('a message has its subscriber and its workflow, whole', async () => {
   })
 })
 
-test('an in-app message tells when it was delivered, seen, read and archived, and a failed one why', async () => {
+test('an in-app message reports when it was delivered, seen, read and archived, and a failed one why', async () => {
   const said = await scene.say('bob', { draft: { title: 'Title', phone: '+441632960001', content: 'Hello' } })
   const deliveredAt = app.world.now().toISOString()
   app.world.advance(5000)
@@ -312,7 +312,7 @@ test('the messages of a deleted subscriber stay, without the person', async () =
   assert.deepEqual(await found('subscriberId=gone'), [])
 })
 
-test('a key that may only read sees which channels somebody has, not their credentials', async () => {
+test('a key that may only read sees which channels someone has, not their credentials', async () => {
   const said = await scene.say('secret')
   await app.call('PUT', '/v1/subscribers/secret/credentials', {
     body: { providerId: 'fcm', credentials: { deviceTokens: ['secret-token'] } },

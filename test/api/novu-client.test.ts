@@ -172,8 +172,8 @@ const calls: Record<string, Call> = {
     await assert.rejects(novu.subscribers.create({ subscriberId: 'twin' }, true), SubscriberResponseDto)
     await novu.topics.create({ key: 'twin' })
     await assert.rejects(novu.topics.create({ key: 'twin' }, true), TopicResponseDto)
-    const stranger = new Novu({ secretKey: 'not-a-key-at-all', serverURL: novu._baseURL?.toString() ?? '' })
-    await assert.rejects(stranger.subscribers.retrieve('ada'), ErrorDto)
+    const otherSubscriber = new Novu({ secretKey: 'not-a-key-at-all', serverURL: novu._baseURL?.toString() ?? '' })
+    await assert.rejects(otherSubscriber.subscribers.retrieve('ada'), ErrorDto)
     await novu.subscribers.create({ subscriberId: 'k1' }, undefined, 'reused-key')
     await assert.rejects(novu.subscribers.create({ subscriberId: 'k2' }, undefined, 'reused-key'), ValidationErrorDto)
   },

@@ -131,7 +131,7 @@ test('the client reads a workflow of the first face', async () => {
   assert.deepEqual([result.origin, result.steps.length], ['novu-cloud-v1', 4])
 })
 
-test('the client is told of mistakes in its own words', async () => {
+test('the client gets errors in its own format', async () => {
   const steps = [{ name: 'Bell', type: 'in_app' as const, controlValues: { body: '{{ a' } }]
   await assert.rejects(novu.workflows.create({ name: 'x', workflowId: 'x', steps }), (error) => {
     assert.ok(error instanceof ValidationErrorDto)

@@ -125,10 +125,10 @@ test('the file holds headers, text, HTML and attachments as they would have been
   )
 })
 
-test('without a sender it is from nobody, and what a vendor would refuse can be looked at', async () => {
+test('without a sender it is from no one, and what a vendor would refuse can be looked at', async () => {
   const person = await scene.person()
   await scene.run(workflow, person, { payload: { n: 1 } })
-  assert.equal((await emlOf({ recipient: person })).headers['from'], 'nobody@outbox.invalid')
+  assert.equal((await emlOf({ recipient: person })).headers['from'], 'no-reply@outbox.invalid')
   const account = await scene.integration({
     providerId: 'sendgrid',
     channel: 'email',

@@ -31,7 +31,7 @@ beforeEach(() => {
 
 const wait = (query: Record<string, string>): Promise<TestReply> => scene.get(`/wait?${new URLSearchParams(query)}`)
 
-/** While others wait: what happens at which of their looks. Time goes on as they sleep. */
+/** While others wait: what happens at which of their looks. Time continues as they sleep. */
 function meanwhile(look: number, act: () => Promise<unknown>): void {
   let looks = 0
   app.world.sleep = async (ms, signal) => {
@@ -61,7 +61,7 @@ test('what is there already is answered at once, newest first', async () => {
   assert.equal((await wait({ recipient: person, limit: '1' })).body.data.length, 1)
 })
 
-test('a message is answered as soon as it exists, for somebody who was not there before', async () => {
+test('a message is answered as soon as it exists, for someone who was not there before', async () => {
   const person = fresh('person')
   const startedMs = app.world.now().getTime()
   meanwhile(3, async () => {
@@ -120,7 +120,7 @@ test('one node waits for what another does', async () => {
   await node.close()
 })
 
-/** Counts statements, and sleeps only as long as it is told. */
+/** Counts statements, and sleeps only as long as it is set. */
 function countingWaits() {
   const { db } = app.database
   let statements = 0
@@ -161,7 +161,7 @@ function countingWaits() {
       })
       while (naps.length === 0) await new Promise(setImmediate)
     },
-    /** When who looks sleeps, and everybody else has looked for themselves and joined. */
+    /** When who looks sleeps, and everyone else has looked for themselves and joined. */
     asleep: async () => {
       while (naps.length === 0 || underWay > 0) await new Promise(setImmediate)
     },

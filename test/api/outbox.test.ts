@@ -75,7 +75,7 @@ test('each filter finds what it means, and filters are joined by “and”', asy
 test('pages follow each other in both directions and hold everything once', async () => {
   const person = await scene.person()
   for (let n = 0; n < 4; n += 1) {
-    // Some of the same moment: then the id decides.
+    // Some of the same time: then the id decides.
     for (const code of ['a', 'b']) await scene.trigger(codes, person, { payload: { code: `${code}${n}` } })
     await scene.work()
     app.world.advance(1_000)
@@ -243,7 +243,7 @@ test('a filter that is misspelled clears nothing and ends no wait', async () => 
     await app.call('DELETE', '/v1/outbox?recipent=nobody'),
     await scene.get('/wait?recipent=nobody&timeout=1s'),
   ]) {
-    assert.deepEqual(refusals(reply), { recipent: 'recipent is not known here' })
+    assert.deepEqual(refusals(reply), { recipent: 'recipent is not a known field' })
   }
   assert.equal((await scene.list({ recipient: person })).totalCount, 1)
 })

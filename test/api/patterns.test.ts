@@ -11,7 +11,7 @@ function patternsOf(schema: unknown): string[] {
   )
 }
 
-/** The best of three, and never less than the clock can tell. */
+/** The best of three, and never less than the clock can report. */
 function shortestMs(pattern: RegExp, text: string): number {
   const times = [1, 2, 3].map(() => {
     const startedAt = performance.now()

@@ -41,7 +41,7 @@ async function changed(subscriberId: string, body: unknown): Promise<Json> {
 
 const everything = { in_app: true, email: true, sms: true, chat: true, push: true }
 
-test('somebody who chose nothing hears of everything, and each active workflow shows its channels', async () => {
+test('someone who chose nothing hears of everything, and each active workflow shows its channels', async () => {
   const { global, workflows, hasMore } = await read(await person())
   assert.deepEqual(global, { enabled: true, channels: everything })
   assert.equal(hasMore, false)

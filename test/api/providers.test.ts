@@ -15,7 +15,7 @@ before(async () => {
 })
 after(() => app.close())
 
-test('every provider tells its channel, its documentation and its form', () => {
+test('every provider reports its channel, its documentation and its form', () => {
   assert.ok(catalogue.length >= 8)
   const types: Record<string, readonly string[]> = {
     string: credentialTexts,

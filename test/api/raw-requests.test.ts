@@ -54,7 +54,7 @@ test('a chunked body that breaks off its rules is 400, and nothing is written', 
   assert.equal(whole.status, 201)
 })
 
-test('a body that is too large is 413, whether its length is told or not', async () => {
+test('a body that is too large is 413, whether its length is reported or not', async () => {
   const told = head('POST /v1/tenants', { ...jsonHeaders, 'content-length': String(5 * 1024 * 1024) })
   assertError(await sendRaw(port, told), 413)
   const untold = head('POST /v1/tenants', { ...jsonHeaders, 'transfer-encoding': 'chunked' })

@@ -1,4 +1,4 @@
-// Mending over the API: what a filter may say, pages, rights, and a repeat with the same key.
+// Recovery over the API: what a filter may say, pages, rights, and a repeat with the same key.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
@@ -22,7 +22,7 @@ after(() => app.close())
 const refusedFilter = async (filter: object): Promise<Record<string, string>> =>
   refusals(await app.call('POST', '/v1/redrives', { body: { filter } }))
 
-/** A run whose e-mail nobody can send. */
+/** A run whose e-mail no one can send. */
 async function failedRun(): Promise<Json> {
   const name = fresh('person')
   await scene.subscribers(name)
@@ -30,7 +30,7 @@ async function failedRun(): Promise<Json> {
 }
 
 test('a filter that cannot be meant is refused, with every member that is wrong', async () => {
-  assert.match((await refusedFilter({}))['filter'] ?? '', /at least one member/)
+  assert.match((await refusedFilter({}))['filter'] ?? '', /at least one field/)
   const said = await refusedFilter({
     workflow: 'nobody',
     providerId: 'sendgridd',
@@ -40,7 +40,7 @@ test('a filter that cannot be meant is refused, with every member that is wrong'
     transactionId: 'nobody',
   })
   assert.match(said['filter.workflow'] ?? '', /No workflow has the identifier nobody/)
-  assert.match(said['filter.providerId'] ?? '', /the nearest is sendgrid/)
+  assert.match(said['filter.providerId'] ?? '', /did you mean sendgrid/)
   assert.match(said['filter.from'] ?? '', /ISO 8601/)
   assert.match(said['filter.to'] ?? '', /since 1970/)
   assert.match(said['filter.subscriberId'] ?? '', /not found/)

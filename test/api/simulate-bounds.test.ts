@@ -26,7 +26,7 @@ const person = (more: object = {}): Json => {
   return { subscriberId, email: `${subscriberId}@example.org`, ...more }
 }
 
-test('contents beyond what an answer holds are left out, and what would be done is told all the same', async () => {
+test('contents beyond what an answer holds are left out, and what would be done is reported all the same', async () => {
   const long = {
     template: { type: 'email', subject: 'Long', contentType: 'customHtml', content: '<p>{{ payload.text }}</p>' },
   }
@@ -46,10 +46,10 @@ test('contents beyond what an answer holds are left out, and what would be done 
   const [mail, skipped, bell] = recipients.at(-1).steps
   assert.deepEqual([mail.outcome, skipped.outcome, bell.outcome], ['run', 'skip', 'run'])
   assert.deepEqual(skipped.reasons[0].data, {})
-  assert.equal(mail.sentence, 'Would be sent by platform-email (integration platform-email).')
+  assert.equal(mail.sentence, 'Would be sent through platform-email (integration platform-email).')
 })
 
-test('moments at the ends of the calendar are moments', async () => {
+test('timestamps at the ends of the calendar are timestamps', async () => {
   const name = await scene.workflow([delay(), digest(), inApp('{{ "now" | date: "%Y" }}')])
   for (const at of ['1970-01-01T00:00:00Z', '9999-12-31T23:59:59Z']) {
     const answer = await scene.expect(200, 'POST', path, { name, to: person(), at })

@@ -22,7 +22,7 @@ const person = (): Json => {
 }
 const outcomes = (steps: readonly Json[]): string[] => steps.map(({ outcome }) => outcome)
 
-test('everybody is told once: those named first, then members of topics without the actor and the excluded', async () => {
+test('everyone is notified once: those named first, then members of topics without the actor and the excluded', async () => {
   const [named, both, member, excluded, actor] = ['named', 'both', 'member', 'excluded', 'actor'].map((name) =>
     fresh(name),
   )
@@ -88,7 +88,7 @@ test('more people than are shown are counted', async () => {
   }
 })
 
-test('what the trigger would answer is told, and nothing follows where nothing would run', async () => {
+test('what the trigger would answer is reported, and nothing follows where nothing would run', async () => {
   const off = await scene.workflow([inApp('x')], { active: false })
   const none = await scene.workflow([])
   const name = await scene.workflow([inApp('x')])

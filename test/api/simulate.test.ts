@@ -66,7 +66,7 @@ const everyKind = (): object[] => [
   { template: { type: 'chat', content: 'Chat' } },
 ]
 
-test('nothing is written and nobody is asked, whatever the event says', async () => {
+test('nothing is written and no one is asked, whatever the event says', async () => {
   const name = await scene.workflow(everyKind())
   const topic = fresh('topic')
   await scene.subscribers(...[1, 2].map(() => fresh('member')))
@@ -99,12 +99,12 @@ test('nothing is written and nobody is asked, whatever the event says', async ()
   assert.deepEqual(await rowCounts(), before)
 })
 
-test('a step that runs tells what it would say, to whom and by which integration', async () => {
+test('a step that runs reports what it would say, to whom and by which integration', async () => {
   const to = person({ firstName: 'Ada' })
   const [bell, mail] = await stepsOf([inApp(), email()], { to, payload: { orderId: 7 } })
   assert.deepEqual(outcomes([bell, mail]), ['run', 'run'])
   assert.equal(bell.messages[0].content, 'Hello Ada')
-  assert.equal(bell.sentence, 'Would be put into the subscriber’s feed.')
+  assert.equal(bell.sentence, 'Would be added to the subscriber’s feed.')
   const [message] = mail.messages
   assert.deepEqual(
     [message.subject, message.email, message.integration.providerId],
@@ -112,14 +112,14 @@ test('a step that runs tells what it would say, to whom and by which integration
   )
   assert.deepEqual([message.envelope.to, message.envelope.text], [[to.email], 'Hello'])
   assert.match(message.envelope.html, /<p>Hello<\/p>/)
-  assert.equal(mail.sentence, 'Would be sent by platform-email (integration platform-email).')
+  assert.equal(mail.sentence, 'Would be sent through platform-email (integration platform-email).')
   assert.equal(mail.beginsAt, app.world.now().toISOString())
 })
 
 test('skips say why in the words of why', async () => {
   const [bell] = await stepsOf([inApp('x', { filters: [condition('gold')] })], { payload: { plan: 'tin' } })
   assert.deepEqual([bell.outcome, bell.status, codes(bell)], ['skip', 'skipped', ['conditionsFailed']])
-  assert.equal(bell.sentence, 'Skipped: its conditions did not hold: Payload plan was “tin”, asked for EQUAL “gold”.')
+  assert.equal(bell.sentence, 'Skipped: its conditions were not met: Payload plan was “tin”, expected EQUAL “gold”.')
   const [off] = await stepsOf([email()], {}, { preferenceSettings: { email: false } })
   assert.deepEqual([off.outcome, codes(off)], ['skip', ['workflowPreference']])
   const [lost] = await stepsOf([email()], { to: { subscriberId: fresh('person') } })
@@ -141,7 +141,7 @@ test('a suppressed address, and one a subscriber has switched off, are skipped',
   assert.deepEqual([refused.outcome, codes(refused)], ['skip', ['globalPreference']])
 })
 
-test('waits tell until when, and the steps after them begin then', async () => {
+test('waits report until when, and the steps after them begin then', async () => {
   const steps = await stepsOf([delay(), inApp('{{ "now" | date: "%H:%M" }}')])
   assert.deepEqual(outcomes(steps), ['wait', 'run'])
   assert.deepEqual(steps[0].waits, [later(120 * minuteMs)])
@@ -149,7 +149,7 @@ test('waits tell until when, and the steps after them begin then', async () => {
   assert.equal(steps[1].messages[0].content, later(120 * minuteMs).slice(11, 16))
 })
 
-test('hours are those of the subscriber’s zone, at the moment that is asked about', async () => {
+test('hours are those of the subscriber’s zone, at the time that is asked about', async () => {
   const to = person({ timezone: 'America/New_York' })
   await scene.expect(201, 'POST', '/v2/subscribers', to)
   const day = { isEnabled: true, hours: [{ start: '09:00 AM', end: '05:00 PM' }] }
@@ -200,7 +200,7 @@ test('a digest opens its window, or joins the one that is open and ends there', 
   await scene.advance(10 * minuteMs)
 })
 
-test('a throttle tells how many its window let through, and skips the rest of the run', async () => {
+test('a throttle reports how many its window let through, and skips the rest of the run', async () => {
   const to = person().subscriberId
   const throttle = { template: { type: 'throttle' }, metadata: { type: 'fixed', amount: 1, unit: 'hours' } }
   const name = await scene.workflow([throttle, inApp('x')])
@@ -218,7 +218,7 @@ test('a throttle tells how many its window let through, and skips the rest of th
 test('failures let the next steps run, or cancel them where the step says so', async () => {
   const going = await stepsOf([inApp(broken), inApp('After')])
   assert.deepEqual([outcomes(going), codes(going[0])], [['fail', 'run'], ['contentFailed']])
-  assert.match(going[0].sentence, /^Failed: its content could not be made \(template.content\)/)
+  assert.match(going[0].sentence, /^Failed: its content could not be generated \(template.content\)/)
   const stopped = await stepsOf([inApp(broken, { shouldStopOnFail: true }), inApp('After')])
   assert.deepEqual([outcomes(stopped), codes(stopped[1])], [['fail', 'cancel'], ['previousFailed']])
   const delayed = await stepsOf([delay({ metadata: { type: 'scheduled', delayPath: 'sendAt' } }), inApp('After')])
@@ -226,10 +226,10 @@ test('failures let the next steps run, or cancel them where the step says so', a
   const overrides = { email: { integrationIdentifier: 'nobody' } }
   const [unsent] = await stepsOf([email()], { overrides })
   assert.deepEqual([unsent.outcome, codes(unsent).at(-1)], ['fail', 'noIntegration'])
-  assert.equal(unsent.sentence, 'The integration nobody, which was asked for, is not there or not active.')
+  assert.equal(unsent.sentence, 'The requested integration nobody does not exist or is not active.')
 })
 
-test('services of one’s own are named, not asked; what they would answer is taken as told', async () => {
+test('the caller’s own services are listed, not called; their responses are assumed as given', async () => {
   const filters = [
     {
       type: 'GROUP',

@@ -151,7 +151,7 @@ test('another environment neither snoozes nor ends a snooze', async () => {
   assert.equal(await app.database.db.transaction((tx) => endSnoozes(tx, app.world, production, snoozes)), 0)
 })
 
-test('a snooze to the past, to now, beyond a year or to no moment is 422 and names the field', async () => {
+test('a snooze to the past, to now, beyond a year or to no time is 422 and names the field', async () => {
   const { id } = await scene.say('dora')
   for (const until of [ahead(0), ahead(-1), ahead(365 * dayMs + 1), 'tomorrow', '2030-02-30T00:00:00Z', 5, undefined]) {
     const reply = await snooze('dora', id, until)
@@ -170,7 +170,7 @@ test('a snooze of what is not there, or no in-app message, is 404', async () => 
   assert.deepEqual(await tasks(mail.id), [])
 })
 
-test('a repeated snooze with its idempotency key gets the first answer, even once its moment has passed', async () => {
+test('a repeated snooze with its idempotency key gets the first answer, even once its time has passed', async () => {
   const { id } = await scene.say('dora')
   const headers = { 'idempotency-key': 'snooze-once' }
   const until = ahead(hourMs)

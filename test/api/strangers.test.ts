@@ -38,7 +38,7 @@ test('failures beyond a bucket are 429, by address, and a valid key is never ref
   assert.deepEqual(statuses(await from('203.0.113.1', null, 20)), { 401: 10, 429: 10 })
 })
 
-test('an address that somebody made up in front of the trusted proxies counts for nothing', async () => {
+test('an address that someone made up in front of the trusted proxies counts for nothing', async () => {
   const forged = (index: number) => ({ 'x-forwarded-for': `198.51.100.${index}, 203.0.113.9, 10.0.0.7` })
   const replies = await Promise.all(
     Array.from({ length: 100 }, (_, index) =>

@@ -85,21 +85,21 @@ test('what was chosen is there once something was', async () => {
   assert.equal(chosen.channels.email, false)
 })
 
-test('nothing of anybody else is in it', async () => {
+test('nothing of anyone else is in it', async () => {
   const text = (await exported('bob')).map((line) => JSON.stringify(line)).join('\n')
   for (const word of [marker.email, marker.lastName, marker.secret, marker.token]) assert.ok(!text.includes(word), word)
   const own = (await exported(marker.subscriberId)).map((line) => JSON.stringify(line)).join('\n')
   assert.ok(!own.includes('bob@example.org'))
 })
 
-test('somebody who was deleted can still be exported', async () => {
+test('someone who was deleted can still be exported', async () => {
   await scene.flow.subscribers('leaver')
   await scene.flow.expect(200, 'DELETE', '/v2/subscribers/leaver')
   const [subscriber] = kinds(await exported('leaver'), 'subscriber')
   assert.equal(subscriber.deletedAt, app.world.now().toISOString())
 })
 
-test('a large export is read a page at a time, and no further once nobody listens', async () => {
+test('a large export is read a page at a time, and no further once no one listens', async () => {
   const name = await scene.flow.workflow([{ template: { type: 'in_app', content: 'One of many' } }])
   for (let batch = 0; batch < 2; batch += 1) {
     await scene.flow.results(Array.from({ length: 60 }, () => ({ name, to: 'frequent' })))
@@ -120,7 +120,7 @@ test('a large export is read a page at a time, and no further once nobody listen
   assert.equal((await exported('frequent')).at(-1).counts.notification, 120)
 })
 
-test('nobody, a key that may only read, and another environment get none', async () => {
+test('no one, a key that may only read, and another environment get none', async () => {
   assert.equal((await app.call('GET', path('nobody'))).status, 404)
   assert.equal((await app.call('GET', path(marker.subscriberId), { key: null })).status, 401)
   assert.equal((await app.call('GET', path(marker.subscriberId), { key: app.productionKey })).status, 404)

@@ -81,19 +81,19 @@ test('in a bulk call, channels of a subscriber that is deleted meanwhile fail al
   assert.deepEqual(reply.body.created.at(-1), { subscriberId: 'bulk-new' })
 })
 
-test('a row that somebody holds costs its own caller a 503, told in the log, and nobody else anything', async () => {
+test('a row that someone holds costs its own caller a 503, reported in the log, and no one else anything', async () => {
   await create({ subscriberId: 'held', firstName: 'Old' })
   const impatient = await createTestApp({ nodeOf: app, lockTimeoutMs: 200 })
   const other = app.database.another({ poolSize: 1 })
   try {
     await other.transaction(async (tx) => {
       await tx.run(sql`update subscribers set last_name = 'x' where subscriber_id = 'held'`)
-      const [held, innocent] = await Promise.all([
+      const [held, bystander] = await Promise.all([
         impatient.call('POST', '/v2/subscribers', { body: { subscriberId: 'held', firstName: 'New' } }),
         impatient.call('POST', '/v2/subscribers', { body: { subscriberId: 'innocent' } }),
       ])
-      assert.deepEqual([held.status, innocent.status], [503, 201])
-      assert.equal(held.body.message, 'The database took too long over this; please try again')
+      assert.deepEqual([held.status, bystander.status], [503, 201])
+      assert.equal(held.body.message, 'The database took too long to respond; please try again')
       assert.equal(held.headers['retry-after'], '1')
     })
     const line = app.world.logged.find(({ message }) => /answered with 503/.test(message)) ?? assert.fail('not logged')

@@ -145,7 +145,7 @@ test('names in any script are found, by a part and by a beginning', async () => 
   }
 })
 
-test('a cursor made by hand is refused, whatever is in it', async () => {
+test('a cursor made manually is refused, whatever is in it', async () => {
   const id = '01890000-0000-7000-8000-000000000000'
   for (const parts of [
     [{ toString: 1, valueOf: 1 }, 'x', id],

@@ -108,7 +108,7 @@ test('the list is found by channel, reason, whole address and beginning', async 
 })
 
 test('pages follow each other in both directions and hold everything once', async () => {
-  // Some of the same moment: then the address decides.
+  // Some of the same time: then the address decides.
   for (let index = 0; index < 7; index += 1) {
     if (index % 3 === 0) app.world.advance(1_000)
     await add({ channel: 'email', address: `page-${index}@example.org` })

@@ -72,7 +72,7 @@ function seeded(seed: number): () => number {
   }
 }
 
-test('the list is newest first, ten a page, and says where it goes on', async () => {
+test('the list is newest first, ten a page, and says where it continues', async () => {
   await addTopics(names(12))
   const first = await list()
   assert.deepEqual(first.keys, names(12).reverse().slice(0, 10))

@@ -1,4 +1,4 @@
-// Subscribing beside what others do at the same moment: held up at the critical point, not left to chance.
+// Subscribing beside what others do at the same time: held up at the critical point, not left to chance.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Db, Statement, Tx } from '../../src/db/sql.ts'
@@ -37,7 +37,7 @@ async function waitingOrDone(count: number, work: Promise<unknown>): Promise<'wa
 
 /**
  * Holds a call that subscribes `subscriberId` to `topicKey` just before its insertion, by inserting the same without
- * committing; runs `beside`, and then lets the call go on.
+ * committing; runs `beside`, and then lets the call continue.
  */
 async function besideSubscribing(
   topicKey: string,

@@ -104,7 +104,7 @@ test('when everyone fails the answer is 400 with the same members, and no topic 
   assert.equal((await app.call('GET', '/v2/topics/never-made')).status, 404)
 })
 
-test('an identifier must be 1 to 512 characters, free in its topic, and nobody else’s default', async () => {
+test('an identifier must be 1 to 512 characters, free in its topic, and no one else’s default', async () => {
   await subscribe('ids', { subscriptions: [{ subscriberId: 'dan', identifier: 'taken' }] })
   const reply = await subscribe('ids', {
     subscriptions: [
@@ -129,7 +129,7 @@ test('an identifier must be 1 to 512 characters, free in its topic, and nobody e
   assert.equal(elsewhere.body.data[0].identifier, 'taken')
 })
 
-test('two in one call with the same identifier: one gets it, the other is told', async () => {
+test('two in one call with the same identifier: one gets it, the other is reported', async () => {
   const twins = ['ada', 'bob'].map((subscriberId) => ({ subscriberId, identifier: 'twin' }))
   const reply = await subscribe('twins', { subscriptions: twins })
   assert.deepEqual(reply.body.meta, { totalCount: 2, successful: 1, failed: 1 })
@@ -275,7 +275,7 @@ test('a subscriber’s subscriptions are listed with their topics, and filtered 
   assert.equal((await app.call('GET', '/v2/subscribers/ghost/subscriptions')).status, 404)
 })
 
-test('a deleted subscriber’s subscriptions are neither listed nor counted, and the id starts anew', async () => {
+test('a deleted subscriber’s subscriptions are neither listed nor counted, and the id starts again', async () => {
   const environment = await environmentOf(app)
   const id = (await addSubscribers(app, ['mortal'])).get('mortal') ?? ''
   await subscribe('mortals', { subscriberIds: ['mortal', 'ada'] })
@@ -326,7 +326,7 @@ test('a repeat with the same idempotency key gets the first answer, for subscrib
   assert.deepEqual(await members('idem'), [])
 })
 
-test('another environment sees and touches no subscription, and its subscribers are strangers here', async () => {
+test('another environment sees and touches no subscription, and its subscribers are unknown callers here', async () => {
   const key = app.productionKey
   await addSubscribers(app, ['theirs'], 'Production')
   await subscribe('ours', { subscriberIds: ['ada'] })

@@ -43,9 +43,9 @@ test('a locale has one form, however it is written', async () => {
 test('texts that cannot be printed are refused by key and line', async () => {
   const refusal = async (texts: unknown) => refusals(await put('fr', texts))
   assert.match((await refusal({ a: { b: 'x\n{{ y | nope }}' } }))['texts.a.b'] ?? '', /line 2, column 1/)
-  assert.match((await refusal({ a: 5 }))['texts.a'] ?? '', /must be a text or hold texts/)
-  assert.match((await refusal({ a: ['x'] }))['texts.a'] ?? '', /must be a text or hold texts/)
-  assert.match((await refusal({ a: null }))['texts.a'] ?? '', /must be a text or hold texts/)
+  assert.match((await refusal({ a: 5 }))['texts.a'] ?? '', /must be a string or an object of strings/)
+  assert.match((await refusal({ a: ['x'] }))['texts.a'] ?? '', /must be a string or an object of strings/)
+  assert.match((await refusal({ a: null }))['texts.a'] ?? '', /must be a string or an object of strings/)
   assert.match((await refusal({ a: { b: 'x' }, 'a.b': 'y' }))['texts.a.b'] ?? '', /given twice/)
   assert.match((await refusal({ a: 'x'.repeat(10_001) }))['texts.a'] ?? '', /longer than 10000/)
   const deep = Array.from({ length: 12 }).reduce<object>((inner) => ({ a: inner }), { a: 'x' })
@@ -76,7 +76,7 @@ test('the texts of all locales are bounded together, and what is over is refused
     assert.equal((await put(`a${letter}`, atLength(909_000), { key })).status, 200, letter)
   }
   const errors = refusals(await put('zu', { a: 'x'.repeat(1_000) }, { key }))
-  assert.match(errors['texts'] ?? '', /10000001 characters together with their keys; at most 10000000/)
+  assert.match(errors['texts'] ?? '', /10000001 characters including keys; at most 10000000/)
   assert.equal((await app.call('GET', '/v1/translations/zu', { key })).status, 404)
   assert.equal((await put('zu', { a: 'x'.repeat(999) }, { key })).status, 200, 'up to the bound')
   assert.equal((await put('zu', { a: 'x'.repeat(999) })).status, 200, 'another environment has its own')

@@ -53,7 +53,7 @@ test('one click switches the workflow’s e-mail off, and a second one changes n
   app.world.advance(1_000)
   assert.equal((await oneClick(app, link)).status, 200)
   assert.deepEqual(await preferencesOf(subscriberId), preferences)
-  assert.match(reply.text, /You will get no more e-mail about “workflow-/)
+  assert.match(reply.text, /You will not receive any more e-mails about “workflow-/)
 })
 
 test('one click may come as a form in several parts', async () => {
@@ -78,7 +78,7 @@ test('looking at the page changes nothing: mail scanners follow every link', asy
   assert.equal(await preferencesOf(subscriberId), null)
 })
 
-test('a post that does not say what RFC 8058 says unsubscribes nobody', async () => {
+test('a post that does not say what RFC 8058 says unsubscribes no one', async () => {
   const { link, subscriberId } = await made()
   for (const fields of [[], [['List-Unsubscribe', 'yes']], [['save', 'other']], [['workflow', 'email']]] as const) {
     assert.equal((await post(app, link, fields)).status, 400, JSON.stringify(fields))
@@ -161,7 +161,7 @@ test('a link to a workflow that is gone still opens the other preferences', asyn
   assert.equal((await oneClick(app, link)).status, 200)
 })
 
-/** All that a stranger may learn: nothing. */
+/** All that a unknown caller may learn: nothing. */
 async function opensNothing(link: string, why: string): Promise<void> {
   const replies = [await look(app, link), await oneClick(app, link), await post(app, link, [['save', 'choices']])]
   for (const reply of replies) {
@@ -205,7 +205,7 @@ test('the link of a deleted subscriber opens nothing, though the same id was use
   await opensNothing(link, 'used again')
 })
 
-test('the page tells nobody’s name or address, and a workflow’s name is text', async () => {
+test('the page reveals no names or addresses, and a workflow’s name is text', async () => {
   const { link, subscriberId } = await made({ name: '<script>alert("x")</script> & \'co\'' })
   const page = (await look(app, link)).text
   assert.doesNotMatch(page, /Lovelace|example\.org|<script/)

@@ -1,4 +1,4 @@
-// Why over the API: the shape of the answer, what is not there or ill-formed, and why somebody has no notification.
+// Why over the API: the shape of the answer, what is not there or ill-formed, and why someone has no notification.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { whyNotification, whySubscriber } from '../../src/read/why/why.ts'
@@ -17,7 +17,7 @@ before(async () => {
 })
 after(() => app.close())
 
-const nobody = '019b7c7a-2d0e-7a3b-8f10-5a0c5d3f9e21'
+const unknownId = '019b7c7a-2d0e-7a3b-8f10-5a0c5d3f9e21'
 const statementsMax = 5
 
 const path = (subscriberId: string, workflow: string, at?: string): string =>
@@ -26,15 +26,15 @@ const ask = (subscriberId: string, workflow: string, at?: string): Promise<Json>
   scene.expect(200, 'GET', path(subscriberId, workflow, at))
 const codes = (answer: Json): string[] => answer.reasons.map(({ code }: Json) => code)
 
-/** Somebody who is there before whatever follows. */
-async function somebody(): Promise<string> {
+/** Someone who is there before whatever follows. */
+async function newSubscriber(): Promise<string> {
   const subscriberId = fresh('person')
   await scene.subscribers(subscriberId)
   app.world.advance(1_000)
   return subscriberId
 }
 
-test('a notification is told with its workflow, its subscriber and its steps', async () => {
+test('a notification is reported with its workflow, its subscriber and its steps', async () => {
   const workflow = await scene.created([inApp('Hello', { name: 'Bell' }), delay()])
   const person = fresh('person')
   const notification = await scene.run(workflow.triggers[0].identifier, person)
@@ -47,7 +47,7 @@ test('a notification is told with its workflow, its subscriber and its steps', a
     subscriberId: person,
     at: notification.createdAt,
   })
-  assert.match(summary, /^The subscriber was told by in-app message\. The step “delay” \(delay\): Waits until /)
+  assert.match(summary, /^The subscriber was notified by in-app message\. The step “delay” \(delay\): Waits until /)
   const [message] = notification.jobs[0].messages
   assert.deepEqual(
     { ...steps[0], reasons: steps[0].reasons.map(({ code, data }: Json) => [code, data]) },
@@ -67,7 +67,7 @@ test('a notification is told with its workflow, its subscriber and its steps', a
   assert.equal(steps[1].nextAttemptAt, steps[1].reasons[0].data.untilDate)
 })
 
-test('the last notification at or before the moment is told', async () => {
+test('the last notification at or before the time is reported', async () => {
   const workflow = await scene.workflow([inApp('Hello')])
   const person = fresh('person')
   const [first, second] = [await scene.run(workflow, person), await scene.run(workflow, person)]
@@ -92,7 +92,7 @@ test('notifications of earlier versions of the workflow count', async () => {
   assert.equal((await ask(person, made.triggers[0].identifier)).notificationId, notification._id)
 })
 
-test('somebody nobody knows, and somebody who was deleted, are told as that', async () => {
+test('someone no one knows, and someone who was deleted, are reported as that', async () => {
   const workflow = await scene.workflow([inApp('Hello')])
   assert.deepEqual(codes(await ask(fresh('nobody'), workflow)), ['subscriberUnknown'])
   const gone = fresh('person')
@@ -103,15 +103,15 @@ test('somebody nobody knows, and somebody who was deleted, are told as that', as
   assert.match(answer.summary, new RegExp(`no notification of ${workflow} for ${gone}\\..*or it was deleted`))
 })
 
-test('without any event that is told, and whether the workflow is off', async () => {
-  const person = await somebody()
+test('without any event that is reported, and whether the workflow is off', async () => {
+  const person = await newSubscriber()
   assert.deepEqual(codes(await ask(person, await scene.workflow([inApp('Hello')]))), ['noEvent'])
   const off = await scene.workflow([inApp('Hello')], { active: false })
   assert.deepEqual(codes(await ask(person, off)), ['noEvent', 'workflowInactive'])
 })
 
-test('an event that named others alone is told with its transaction', async () => {
-  const person = await somebody()
+test('an event that named others alone is reported with its transaction', async () => {
+  const person = await newSubscriber()
   const workflow = await scene.workflow([inApp('Hello')])
   const { transactionId } = await scene.run(workflow, fresh('other'))
   const answer = await ask(person, workflow)
@@ -119,8 +119,8 @@ test('an event that named others alone is told with its transaction', async () =
   assert.deepEqual(answer.reasons[0].data, { transactionId, notified: 1 })
 })
 
-test('of an event to a topic it is told who is not in it, joined later, is excluded or is the actor', async () => {
-  const [outside, late, excluded, actor, member] = await Promise.all(Array.from({ length: 5 }, somebody))
+test('for an event to a topic, why explains who is not in it, joined later, is excluded or is the actor', async () => {
+  const [outside, late, excluded, actor, member] = await Promise.all(Array.from({ length: 5 }, newSubscriber))
   const topicKey = fresh('topic')
   await scene.topic(topicKey, [`${excluded}`, `${actor}`, `${member}`])
   const workflow = await scene.workflow([inApp('Hello')])
@@ -145,8 +145,8 @@ test('of an event to a topic it is told who is not in it, joined later, is exclu
   }
 })
 
-test('an event whose topic nobody knows, or that was called off before it began, is told', async () => {
-  const person = await somebody()
+test('an event whose topic no one knows, or that was cancelled before it began, is reported', async () => {
+  const person = await newSubscriber()
   const lost = await scene.workflow([inApp('Hello')])
   await scene.trigger(lost, [{ type: 'Topic', topicKey: 'no-such-topic' }])
   await scene.work()
@@ -163,16 +163,16 @@ test('an event whose topic nobody knows, or that was called off before it began,
   assert.deepEqual(codes(await ask(person, called)), ['eventCanceled'])
 })
 
-test('somebody who was made after the last event is told as that first', async () => {
+test('someone who was made after the last event is reported as that first', async () => {
   const workflow = await scene.workflow([inApp('Hello')])
   await scene.run(workflow, fresh('other'))
   app.world.advance(1_000)
-  assert.deepEqual(codes(await ask(await somebody(), workflow)), ['subscriberCreatedLater', 'notNamed'])
+  assert.deepEqual(codes(await ask(await newSubscriber(), workflow)), ['subscriberCreatedLater', 'notNamed'])
 })
 
 test('what is not there is 404', async () => {
-  const person = await somebody()
-  for (const address of [`/v1/notifications/${nobody}/why`, path(person, 'no-such-workflow')]) {
+  const person = await newSubscriber()
+  for (const address of [`/v1/notifications/${unknownId}/why`, path(person, 'no-such-workflow')]) {
     const reply = await app.call('GET', address)
     assert.equal(reply.status, 404, reply.text)
   }
@@ -184,7 +184,7 @@ test('what is not there is 404', async () => {
 })
 
 test('what is ill-formed is 422 and names the field', async () => {
-  const person = await somebody()
+  const person = await newSubscriber()
   const workflow = await scene.workflow([inApp('Hello')])
   const wrong: [string, string][] = [
     ['/v1/notifications/not-an-id/why', 'notificationId'],
@@ -203,7 +203,7 @@ test('what is ill-formed is 422 and names the field', async () => {
 
 test(`no answer takes more than ${statementsMax} statements`, async () => {
   const { db } = app.database
-  const person = await somebody()
+  const person = await newSubscriber()
   const steps = [digest(), inApp('One'), email('Two'), delay(), inApp('Three')]
   const workflow = await scene.workflow(steps)
   await scene.run(workflow, person)

@@ -71,8 +71,14 @@ test('an override is deleted by its id, or by what it is of', async () => {
 test('what is not there or not fit is refused by its field', async () => {
   await tenant('strict')
   const refusal = async (body: object) => refusals(await app.call('POST', path, { body }))
-  assert.match((await refusal({ workflowId: 'absent', tenantId: 'strict' }))['workflowId'] ?? '', /not a workflow/)
-  assert.match((await refusal({ workflowId: 'orders', tenantId: 'absent' }))['tenantId'] ?? '', /not a tenant/)
+  assert.match(
+    (await refusal({ workflowId: 'absent', tenantId: 'strict' }))['workflowId'] ?? '',
+    /workflowId does not exist/,
+  )
+  assert.match(
+    (await refusal({ workflowId: 'orders', tenantId: 'absent' }))['tenantId'] ?? '',
+    /tenantId does not exist/,
+  )
   assert.ok('active' in (await refusal({ workflowId: 'orders', tenantId: 'strict', active: 'no' })))
   const unknownChannel = await refusal({ workflowId: 'orders', tenantId: 'strict', preferenceSettings: { fax: true } })
   assert.ok(Object.keys(unknownChannel).some((field) => field.startsWith('preferenceSettings')))

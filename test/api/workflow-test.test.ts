@@ -1,4 +1,4 @@
-// Trying workflows over the API: what is asked for, what is refused, and what a step would say to somebody.
+// Trying workflows over the API: what is asked for, what is refused, and what a step would say to someone.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Json, TestApp, TestReply } from '../support/app.ts'
@@ -58,18 +58,18 @@ test('a payload that is left out is made up by the names that templates use, or 
   assert.match(unfit.text, /total/)
 })
 
-test('somebody who is given whole is written first, as by a trigger', async () => {
+test('someone who is given whole is written first, as by a trigger', async () => {
   const reply = await ask({ to: { subscriberId: 'me', email: 'me@example.org', firstName: 'Me' } })
   assert.equal(reply.status, 201, reply.text)
   const me = await app.call('GET', '/v2/subscribers/me')
   assert.deepEqual([me.body.email, me.body.firstName], ['me@example.org', 'Me'])
 })
 
-test('what is not there is 404: the workflow, or somebody who is only named', async () => {
+test('what is not there is 404: the workflow, or someone who is only named', async () => {
   assert.equal((await ask({ to: 'ada' }, 'nothing')).status, 404)
   const nobody = await ask({ to: 'nobody' })
   assert.equal(nobody.status, 404)
-  assert.match(nobody.body.message, /Subscriber nobody was not found/)
+  assert.match(nobody.body.message, /Subscriber grace was not found/)
   assert.equal((await app.call('GET', '/v2/subscribers/nobody')).status, 404)
   assert.equal((await ask({ to: 'ada' }, 'orders', { key: app.productionKey })).status, 404)
 })
@@ -81,7 +81,10 @@ test('a body that asks for what cannot be is 422, and names it', async () => {
   assert.deepEqual(Object.keys(refusals(await ask({ to: 'ada', steps: [] }))), ['steps'])
   const [, , off] = workflow.steps
   const errors = refusals(await ask({ to: 'ada', steps: [workflow.steps[0]._id, 'nothing', off._id] }))
-  assert.deepEqual(errors, { 'steps.1': 'steps.1 is no step of this workflow', 'steps.2': 'steps.2 is switched off' })
+  assert.deepEqual(errors, {
+    'steps.1': 'steps.1 is not a step of this workflow',
+    'steps.2': 'steps.2 is switched off',
+  })
   assert.deepEqual(Object.keys(refusals(await ask({ to: 'ada', skipDelays: 'soon' }))), ['skipDelays'])
   const bad = await ask({ to: { subscriberId: 'x', email: 'none' } })
   assert.equal(bad.status, 422)
@@ -110,7 +113,7 @@ test('whoever may only trigger or read cannot test: it would run what is switche
 const preview = (body: Json, step = workflow.steps[0].uuid, name = 'orders'): Promise<TestReply> =>
   app.call('POST', `/v1/workflows/${name}/steps/${step}/preview`, { body })
 
-test('a step is shown as somebody who is known would see it: their own data, and nothing made up of them', async () => {
+test('a step is shown as someone who is known would see it: their own data, and nothing made up of them', async () => {
   const reply = await preview({ subscriberId: 'ada', payload: { order: { id: 42 } } })
   assert.equal(reply.status, 201, reply.text)
   assert.equal(reply.body.result.preview.body, 'Hi , 42')
@@ -118,7 +121,7 @@ test('a step is shown as somebody who is known would see it: their own data, and
   assert.deepEqual([subscriber.locale, subscriber.data, subscriber.firstName], ['de', { n: 7 }, null])
 })
 
-test('a step is shown to somebody who is given, in the language that is theirs', async () => {
+test('a step is shown to someone who is given, in the language that is theirs', async () => {
   const steps = [{ template: { type: 'sms', content: "{{ 'hi' | t }} {{ subscriber.firstName }}" } }]
   await expect(201, '/v1/workflows', { name: 'Hello', workflowId: 'hello', active: true, steps })
   for (const [locale, hi] of [

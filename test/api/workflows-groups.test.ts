@@ -36,7 +36,7 @@ test('a workflow is put into the group it names; the default one is made once', 
   assert.deepEqual([groups.body.hasMore, groups.body.totalCount], [false, 1])
 })
 
-test('the status of its integrations tells which channels nobody sends for', async () => {
+test('the status of its integrations reports which channels no one sends for', async () => {
   const key = app.productionKey
   const body = { name: 'Unsent', workflowId: 'unsent', steps: [inApp(), email()] }
   const made = (await app.call('POST', '/v1/workflows', { key, body })).body

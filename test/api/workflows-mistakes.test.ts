@@ -55,7 +55,7 @@ test('the value of a condition may be empty', async () => {
 test('an unknown type of step is refused, naming the nearest', async () => {
   const errors = await withSteps({ template: { type: 'emial', content: 'x' } }, { template: { type: 'trigger' } })
   assert.match(errors['steps.0.template.type'] ?? '', /nearest is email/)
-  assert.match(errors['steps.1.template.type'] ?? '', /not a type of step/)
+  assert.match(errors['steps.1.template.type'] ?? '', /not a known step type/)
 })
 
 test('broken settings of digests and delays are refused, naming each', async () => {
@@ -294,7 +294,7 @@ test('a payload schema that is none is refused, naming where; one that leads els
   }
 })
 
-test('mistakes of steps, schema and data are told together', async () => {
+test('mistakes of steps, schema and data are reported together', async () => {
   const errors = await refused(app, {
     name: 'x',
     payloadSchema: { type: 'nothing' },

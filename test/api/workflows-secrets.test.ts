@@ -97,7 +97,7 @@ test('a step by itself shows a reader no secret', async () => {
   assert.deepEqual(secrets(await seen(`${path}/bell`)), ['hush-condition'])
 })
 
-test('a preview tells a reader the names of headers and the address without its query', async () => {
+test('a preview reports a reader the names of headers and the address without its query', async () => {
   const path = `/v2/workflows/${workflow._id}/step/call/preview`
   const body = { previewPayload: { payload: { n: 7 } } }
   const reply = await app.call('POST', path, { key, body })
@@ -119,7 +119,7 @@ test('messages show a reader their workflow without its secrets', async () => {
   assert.deepEqual(secrets(await seen(path)), all)
 })
 
-test('the activity tells nobody a secret', async () => {
+test('the activity reports no one a secret', async () => {
   for (const path of [`/v1/notifications/${notificationId}`, '/v1/notifications']) {
     for (const reader of [key, undefined]) assert.deepEqual(secrets(await seen(path, reader)), [], path)
   }

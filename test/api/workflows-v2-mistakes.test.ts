@@ -185,7 +185,7 @@ test('a timed digest looks back at nothing', async () => {
   assert.deepEqual(paths(errors), ['steps.0.controlValues.lookBackWindow'])
 })
 
-test('an action without a label, and an editor nobody knows, are refused', async () => {
+test('an action without a label, and an editor no one knows, are refused', async () => {
   const errors = await withSteps(
     step('in_app', { body: 'x', primaryAction: { redirect: { url: '/x' } }, secondaryAction: { label: ' ' } }),
     step('email', { subject: 'x', body: 'x', editorType: 'text' }),

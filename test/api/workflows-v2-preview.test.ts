@@ -99,7 +99,7 @@ test('an e-mail after a digest is shown whole, with several events', async () =>
   assert.match(given.result.preview.body, />1;2;</)
 })
 
-test('a custom step shows what would be asked, and asks nobody', async () => {
+test('a custom step shows what would be asked, and asks no one', async () => {
   app.world.onFetch = () => assert.fail('somebody was asked')
   const { preview: call } = (await preview('call', { previewPayload: { payload } })).result
   assert.deepEqual(

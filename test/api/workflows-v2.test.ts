@@ -75,7 +75,7 @@ test('an identifier is kept as it is given, taken once, and wins over a slug tha
   assert.equal((await read(first.slug))._id, first._id)
 })
 
-test('a step without a stepId has the slug of its name, and steps of one name are told apart', async () => {
+test('a step without a stepId has the slug of its name, and steps of one name are distinguished', async () => {
   const made = await createV2({
     workflowId: 'named',
     steps: [bell(), { ...bell(), stepId: 'bell-2' }, bell(), { ...bell(), name: '北' }],
@@ -345,7 +345,7 @@ test('a schema that is not enforced refuses no payload, and one that is does', a
   assert.deepEqual((await read('checked')).payloadSchema, payloadSchema)
 })
 
-test('when it was last triggered is told, over its versions', async () => {
+test('when it was last triggered is reported, over its versions', async () => {
   await createV2({ workflowId: 'told', active: true })
   await app.call('POST', '/v1/events/trigger', { body: { name: 'told', to: 'ada', payload: {} } })
   const at = app.world.now().toISOString()
@@ -361,7 +361,7 @@ test('when it was last triggered is told, over its versions', async () => {
   )
 })
 
-test('a step whose channel nobody sends for says so, and is no mistake', async () => {
+test('a step whose channel no one sends for says so, and is no mistake', async () => {
   const made = await createV2({
     workflowId: 'nobody',
     steps: [{ name: 'P', type: 'push', controlValues: { body: 'x' } }],

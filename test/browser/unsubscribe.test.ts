@@ -87,6 +87,6 @@ test('the first key and Enter unsubscribe', { skip }, async () => {
   const { subscriberId, workflow } = await opened()
   await browser.press('Tab')
   await browser.submit('Enter')
-  assert.match(await browser.value('document.title'), /^You will get no more e-mail about “Weekly news”/)
+  assert.match(await browser.value('document.title'), /^You will not receive any more e-mails about “Weekly news”/)
   assert.equal((await preferencesOf(subscriberId)).workflows[workflow._id].channels.email, false)
 })

@@ -92,7 +92,7 @@ test('a transaction whose failed statement was passed over in silence is an erro
       await add(tx, 'a')
       await tx.run(sql`select 1 / 0`).catch(() => {})
     }),
-    /nothing is kept/,
+    /was rolled back/,
   )
   assert.equal(await counterValue('a'), 1)
 })
@@ -133,7 +133,7 @@ test('the loser of a deadlock is tried again, and both transactions succeed', as
   assert.equal(await counterValue('b'), 2)
 })
 
-test('whoever loses every try is told that the database is not available', async () => {
+test('a request that loses every attempt is answered that the database is unavailable', async () => {
   let tries = 0
   const lost = Object.assign(new Error('deadlock detected'), { code: '40P01' })
   await assert.rejects(
@@ -146,7 +146,7 @@ test('whoever loses every try is told that the database is not available', async
   assert.equal(tries, 3)
 })
 
-test('a statement that takes too long is cancelled and told as not available', async () => {
+test('a statement that takes too long is cancelled and reported as not available', async () => {
   const impatient = database.another({ statementTimeoutMs: 200 })
   await assert.rejects(impatient.row(sql`select pg_sleep(5)`), DatabaseUnavailable)
   await assert.rejects(
@@ -156,7 +156,7 @@ test('a statement that takes too long is cancelled and told as not available', a
   assert.deepEqual(await impatient.row(sql`select 1 as one`), { one: 1 })
 })
 
-test('a lock that is not given in time is told as not available', async () => {
+test('a lock that is not given in time is reported as not available', async () => {
   const impatient = database.another({ lockTimeoutMs: 200 })
   await db.transaction(async (tx) => {
     await add(tx, 'locked')
@@ -168,7 +168,7 @@ test('a lock that is not given in time is told as not available', async () => {
   assert.equal(await impatient.transaction((other) => add(other, 'locked')), 1)
 })
 
-test('a full pool is told as not available after the connect timeout', async () => {
+test('a full pool is reported as not available after the connect timeout', async () => {
   const small = database.another({ poolSize: 1 })
   await small.transaction(async () => {
     const begun = performance.now()
@@ -234,7 +234,7 @@ test('TLS is spoken, and the server proven, as the address says', async (t) => {
   assert.deepEqual(await ask('127.0.0.1', `sslmode=verify-ca&${right}`), good)
   assert.deepEqual(await ask('127.0.0.1', `sslmode=verify-full&${right}`), good)
   assert.deepEqual(await ask('localhost', `sslmode=verify-full&${right}`), good)
-  // 127.0.0.2 reaches nobody here, so another name for the same server is written as an IPv4-mapped address.
+  // 127.0.0.2 reaches no one here, so another name for the same server is written as an IPv4-mapped address.
   assert.deepEqual(await ask('[::ffff:127.0.0.1]', `sslmode=verify-ca&${right}`), good)
   await assert.rejects(ask('[::ffff:127.0.0.1]', `sslmode=verify-full&${right}`), /altnames|IP/i)
   for (const mode of ['require', 'verify-ca', 'verify-full']) {
@@ -303,7 +303,7 @@ test('a start waits for its database with growing pauses, says so each time, and
   const begun = performance.now()
   await assert.rejects(awaitDatabase(pool, { name: 'x at nowhere', waitMs: 1_000, log }), (error: Error) => {
     assert.ok(error instanceof UnusableDatabase)
-    assert.match(error.message, /x at nowhere did not answer within 1 s \(\d tries\): .*ENOENT/)
+    assert.match(error.message, /x at nowhere did not respond within 1 s \(\d attempts\): .*ENOENT/)
     return true
   })
   assert.ok(performance.now() - begun < 20_000)

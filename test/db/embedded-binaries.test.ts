@@ -1,4 +1,4 @@
-// The programs of the embedded PostgreSQL: mended, copied, or refused with a way out.
+// The programs of the embedded PostgreSQL: fixed, copied, or refused with a way out.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { chmod, chown, lstat, mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
@@ -33,7 +33,7 @@ async function removeLinks(root: string): Promise<string[]> {
   return links
 }
 
-test('a platform without programs is told of DATABASE_URL, once and clearly', async (t) => {
+test('on a platform without binaries the error names DATABASE_URL, once and clearly', async (t) => {
   const scene = await openScene(t)
   for (const other of ['win32-x64', 'linux-riscv64', 'freebsd-x64']) {
     await assert.rejects(scene.start({ platform: other }), (error: Error) => {
@@ -117,7 +117,7 @@ test('copies made at once end as one, and abandoned ones are removed', needsRoot
   assert.deepEqual(await readdir(join(place, 'binaries')), [`${platform}-${source.version}`])
 })
 
-test('an installation that lost its execute bits is copied and mended', needsRoot, async (t) => {
+test('an installation that lost its execute bits is copied and fixed', needsRoot, async (t) => {
   const scene = await openScene(t)
   const packageRoot = await smallPackage(join(scene.root, 'package'))
   for (const name of ['initdb', 'pg_ctl', 'postgres']) await chmod(join(packageRoot, 'native', 'bin', name), 0o600)
@@ -129,7 +129,7 @@ test('an installation that lost its execute bits is copied and mended', needsRoo
   assert.equal(await new Promise((resolve) => version.on('close', resolve)), 0)
 })
 
-test('a copy that a stranger put there is not run', needsRoot, async (t) => {
+test('a copy that a unknown caller put there is not run', needsRoot, async (t) => {
   const scene = await openScene(t)
   const closed = join(scene.root, 'closed')
   await mkdir(closed, { mode: 0o700 })
@@ -139,7 +139,7 @@ test('a copy that a stranger put there is not run', needsRoot, async (t) => {
   const copy = join(place, 'binaries', `${platform}-${source.version}`)
   assert.ok(postgres.startsWith(copy))
   await chown(copy, 1, 1)
-  await assert.rejects(prepareBinaries(source, postgresUser, [place]), /is not ours/)
+  await assert.rejects(prepareBinaries(source, postgresUser, [place]), /belongs to another user/)
 })
 
 test('data of another major version is refused untouched, with the way to carry it over', async (t) => {

@@ -65,7 +65,7 @@ describe('a crash', { concurrency: 3 }, () => {
     assert.equal((await inspectProcess(pid)).alive, false)
   })
 
-  test('a server left with other settings is not adopted but started anew', async (t) => {
+  test('a server left with other settings is not adopted but started again', async (t) => {
     const scene = await openScene(t)
     await scene.furnish()
     const child = await scene.child()

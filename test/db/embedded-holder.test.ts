@@ -111,10 +111,10 @@ test('a holder too busy to answer holds all the same', async (t) => {
   const mute = createServer(() => undefined)
   await new Promise<void>((resolve) => mute.listen(join(directory.path, 'holder.7'), resolve))
   t.after(() => mute.close())
-  await assert.rejects(takeHold(directory, us, 'it'), /another process, which does not say its pid, holds it/)
+  await assert.rejects(takeHold(directory, us, 'it'), /another process of unknown pid holds it/)
 })
 
-test('the file a killed holder left locks nobody out', async (t) => {
+test('the file a killed holder left locks no one out', async (t) => {
   const directory = await holdDirectory(await openScene(t))
   const script = `require('net').createServer((c) => c.end('5')).listen(process.argv[1], () => console.log('up'))`
   const doomed = spawn(process.execPath, ['-e', script, join(directory.path, 'holder.3')], {

@@ -149,7 +149,7 @@ describe('a home', { concurrency: 3 }, () => {
     assert.equal(await postmasterPid(join(options.dataDirectory, 'postgres')), pid)
   })
 
-  test('a short name that somebody else took is not used', needsRoot, async (t) => {
+  test('a short name that someone else took is not used', needsRoot, async (t) => {
     const scene = await openScene(t)
     const directory = join(scene.root, 'long'.repeat(30), 'socket')
     const honest = await shortNameOf(directory)

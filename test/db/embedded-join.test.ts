@@ -1,4 +1,4 @@
-// Joining a data directory that a running service holds; where nobody holds it, it is left to be started.
+// Joining a data directory that a running service holds; where no one holds it, it is left to be started.
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { test } from 'node:test'
@@ -26,7 +26,7 @@ test('a held directory is joined, also while its holder is still starting, and n
   assert.equal(await joinEmbeddedPostgres({ dataDirectory }), undefined)
 })
 
-test('a server whose service was killed is nobody’s: it is not joined, so that a start can adopt it', async (t) => {
+test('a server whose service was killed is not joined, so that a start can adopt it', async (t) => {
   const scene = await openScene(t)
   const child = await scene.child()
   const { connection } = startedOf(await child.go())

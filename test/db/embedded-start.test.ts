@@ -30,7 +30,7 @@ async function ownerAndMode(path: string): Promise<[number, number]> {
 }
 
 test(
-  'a first start as root runs PostgreSQL as nobody, on private directories and a unix socket only',
+  'a first start as root runs PostgreSQL as no one, on private directories and a unix socket only',
   needsRoot,
   async (t) => {
     const scene = await openScene(t)
@@ -148,7 +148,7 @@ test('root serves existing data as the user who owns it, and refuses to serve it
   assert.deepEqual(await query(postgres, 'select 1 as one'), [{ one: 1 }])
   await postgres.stop()
   const runAs = { uid: nobodyUid, gid: nobodyUid }
-  await assert.rejects(scene.start({ runAs }), /belongs to user 1, but PostgreSQL is to run as user 65534/)
+  await assert.rejects(scene.start({ runAs }), /belongs to user 1, but PostgreSQL would run as user 65534/)
   await asUser(nobodyUid, () =>
     assert.rejects(
       chooseHome(scene.dataDirectory, undefined, []),

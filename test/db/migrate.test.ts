@@ -55,7 +55,7 @@ test('a database that a newer Posthorn migrated is refused, with what to do', as
   await migrate(db, [first, second])
   await assert.rejects(migrate(db, [first]), (error: Error) => {
     assert.ok(error instanceof MigrationError)
-    assert.match(error.message, /newer Posthorn \(0002-test\.sql is unknown here\)/)
+    assert.match(error.message, /newer version of Posthorn \(0002-test\.sql is unknown to this one\)/)
     return true
   })
 })

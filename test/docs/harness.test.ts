@@ -54,7 +54,7 @@ const run = (page: string) => {
   return spawnSync('bash', [join(folder, 'page.sh')], { env }).status
 }
 
-test('a command that fails fails the page, also within a pipe and for a status of HTTP; variables go on', () => {
+test('a command that fails fails the page, also within a pipe and for a status of HTTP; variables continue', () => {
   assert.equal(run('```sh\nexport A=1\n```\n\n```sh\ntest "$A" = 1\n```'), 0)
   assert.notEqual(run('```sh\nfalse | cat\n```'), 0)
   assert.notEqual(run('```sh\ncurl http://localhost:3000/\n```'), 0)

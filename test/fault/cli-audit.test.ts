@@ -38,7 +38,7 @@ async function run(...args: string[]) {
 
 test('a log that is empty is whole', async () => {
   assert.equal((await run('audit', 'verify')).stdout, 'The audit log is empty.\n')
-  assert.equal((await run('audit', 'list')).stdout, 'There are no such entries.\n')
+  assert.equal((await run('audit', 'list')).stdout, 'No matching entries.\n')
 })
 
 test('what a command changes is written under the user and the machine', async () => {
@@ -55,10 +55,10 @@ test('what a command changes is written under the user and the machine', async (
   assert.equal(lines.length, 2)
   assert.match(lines[0] ?? '', /^2 {2}\S+ {2}revoke api-key Shop {2}by .+ \(cli, .+\)$/)
   assert.equal((await run('audit', 'list', '--action', 'revoke')).stdout.trim(), lines[0])
-  assert.equal((await run('audit', 'list', '--environment', 'Production')).stdout, 'There are no such entries.\n')
+  assert.equal((await run('audit', 'list', '--environment', 'Production')).stdout, 'No matching entries.\n')
 })
 
-test('an export is one entry a line, in the order of the chain, and goes on after the last that is known', async () => {
+test('an export is one entry per line, in the order of the chain, and continues after a given entry', async () => {
   const whole = await run('audit', 'export')
   const entries = whole.stdout
     .trim()
@@ -77,23 +77,23 @@ test('an export is one entry a line, in the order of the chain, and goes on afte
   assert.equal((await run('audit', 'export', '--after', 'x')).code, 2)
 })
 
-test('a check tells the head, and fails where the log was changed', async () => {
+test('a check reports the head, and fails where the log was changed', async () => {
   const { stdout, code } = await run('audit', 'verify')
   assert.equal(code, 0)
   const [pin = ''] = /2:[0-9a-f]{64}/.exec(stdout) ?? []
-  assert.equal(stdout, `All 2 entries fit. The head to pin is ${pin}\n`)
+  assert.equal(stdout, `All 2 entries are valid. The head to pin is ${pin}\n`)
   assert.equal((await run('audit', 'verify', '--pin', pin)).code, 0)
   await database.db.run(sql`alter table audit_log disable trigger all`)
   await database.db.run(sql`update audit_log set key_name = 'nobody' where seq = 1`)
   const broken = await run('audit', 'verify')
   assert.equal(broken.code, 1)
-  assert.equal(broken.stderr, 'The audit log of Development is broken at entry 1: it is not what was written\n')
+  assert.equal(broken.stderr, 'The audit log of Development is broken at entry 1: it was changed\n')
   const json = await run('audit', 'verify', '--json')
   assert.equal(json.code, 1)
   assert.deepEqual(JSON.parse(json.stdout).broken, { seq: 1, reason: 'hash' })
 })
 
-test('a wrong call is told', async () => {
+test('a wrong call is reported', async () => {
   for (const args of [
     [],
     ['show'],

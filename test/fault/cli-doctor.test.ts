@@ -58,10 +58,10 @@ test('a service that is well passes every check, in words and as data', async ()
   const words = await scene.run(['doctor'], { env })
   assert.equal(words.code, 0)
   assert.match(words.stdout, /^ok +node +Node\.js \S+ is recent enough\.$/m)
-  assert.match(words.stdout, /^ok +API key +The key opens Development, and may do everything\.$/m)
+  assert.match(words.stdout, /^ok +API key +The key belongs to Development and has the scope full\.$/m)
 })
 
-test('no secret is told, neither in words nor as data', async () => {
+test('no secret is reported, neither in words nor as data', async () => {
   const secrets = {
     POSTHORN_API_KEY: 'test-key-of-development',
     POSTHORN_ENCRYPTION_KEY: Buffer.alloc(32, 9).toString('base64'),
@@ -85,29 +85,29 @@ test('where nothing answers that is the failure, and what depends on it is skipp
   assert.equal(of('service').status, 'failed')
   assert.match(of('service').message, /Is `npm start` running\?/)
   for (const name of ['ready', 'API key', 'queue', 'buried', 'failures', 'integrations', 'retention']) {
-    assert.deepEqual([of(name).status, of(name).message], ['skipped', 'The service does not answer.'], name)
+    assert.deepEqual([of(name).status, of(name).message], ['skipped', 'The service does not respond.'], name)
   }
   assert.equal(of('database').status, 'ok', 'the others go on')
   assert.equal(of('clock').status, 'ok')
 })
 
-test('a database that is away, or whose schema is another, is told', async () => {
+test('a database that is away, or whose schema is another, is reported', async () => {
   const away = await diagnosis({ DATABASE_URL: 'postgres://me@127.0.0.1:9/x' })
   assert.equal(away.code, 1)
-  assert.match(away.of('database').message, /^The database x at 127\.0\.0\.1:9 did not answer within 3 s/)
+  assert.match(away.of('database').message, /^The database x at 127\.0\.0\.1:9 did not respond within 3 s/)
   assert.equal(away.of('schema').status, 'skipped')
   assert.equal(away.of('ready').status, 'ok', 'the service has its own')
   const { db } = scene.database
   await db.run(sql`insert into schema_migrations (number, name, checksum) values (9999, '9999-later.sql', 'x')`)
   try {
     const newer = await diagnosis()
-    assert.match(newer.of('schema').message, /9999-later\.sql is unknown here/)
+    assert.match(newer.of('schema').message, /9999-later\.sql is unknown to this one/)
   } finally {
     await db.run(sql`delete from schema_migrations where number = 9999`)
   }
 })
 
-test('a node whose clock is far from the database’s is told', async () => {
+test('a node whose clock is far from the database’s is reported', async () => {
   const { db } = scene.database
   await db.run(sql`
     insert into node_heartbeats (node_id, epoch, lease_key, beat, clock_ahead_ms, started_at, seen_at)
@@ -131,13 +131,13 @@ test('settings with mistakes are a failed check, not the end of the diagnosis', 
   assert.match(unknown('settings').message, /POSTHORN_COLOUR is not a setting/)
 })
 
-test('a key that is missing, refused, or may not read is told once', async () => {
+test('a key that is missing, rejected, or not allowed to read is reported once', async () => {
   const missing = await diagnosis({ POSTHORN_API_KEY: '' })
   assert.deepEqual([missing.code, missing.of('API key').status], [0, 'warning'])
   assert.equal(missing.of('queue').status, 'skipped')
   const refused = await diagnosis({ POSTHORN_API_KEY: 'another-key-of-sixteen' })
   assert.deepEqual([refused.code, refused.of('API key').status], [1, 'failed'])
-  assert.match(refused.of('API key').message, /refused the API key/)
+  assert.match(refused.of('API key').message, /rejected the API key/)
   assert.deepEqual([refused.of('queue').status, refused.of('retention').status], ['skipped', 'skipped'])
   for (const [scope, status] of [
     ['trigger', 'warning'],
@@ -164,17 +164,17 @@ test('the data directory and the key in it are looked at', async () => {
   const nowhere = await diagnosis({ POSTHORN_DATA_DIR: join(folder, 'nowhere') })
   assert.deepEqual([nowhere.of('data directory').status, nowhere.of('encryption key').status], ['warning', 'warning'])
   const file = await diagnosis({ POSTHORN_DATA_DIR: keyFile })
-  assert.match(file.of('data directory').message, /is no directory/)
+  assert.match(file.of('data directory').message, /is not a directory/)
 })
 
-test('without a database of its own and without a service a machine is told so, and nothing is started', async () => {
+test('without its own database and without a service the checks are skipped, and nothing is started', async () => {
   const place = join(folder, 'elsewhere')
   const variables = { POSTHORN_DATA_DIR: place, POSTHORN_URL: await unusedUrl() }
   const { code, stdout } = await runCommand(['doctor', '--json'], { env: variables })
   assert.equal(code, 1)
   const database = JSON.parse(stdout).checks.find((check: Json) => check.name === 'database')
   assert.equal(database.status, 'skipped')
-  assert.match(database.message, /embedded database runs with the service/)
+  assert.match(database.message, /embedded database runs only while the service runs/)
   await assert.rejects(stat(place), 'nothing was made')
   assert.equal((await runCommand(['doctor', 'now'], { env: variables })).code, 2)
 })

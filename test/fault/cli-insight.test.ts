@@ -99,7 +99,7 @@ test('tail shows what is new as it comes, each step once, and ends at its limit'
   assert.equal(told[1].reason, 'Message sent')
 })
 
-test('tail takes filters, writes lines for people, and stops when it is told to', async () => {
+test('tail takes filters, writes lines for people, and stops when it is reported to', async () => {
   const stop = (stdout: string) => (linesOf(stdout).length >= 2 ? ('stop' as const) : undefined)
   const filters = ['--workflow', 'shipped', '--channel', 'email', '--since', '1h']
   const { code, stdout, stderr } = await scene.run(['tail', ...filters], { onPause: stop, width: 100 })
@@ -115,12 +115,12 @@ test('tail takes filters, writes lines for people, and stops when it is told to'
   )
 })
 
-test('tail ends without a word when nobody reads it any more', async () => {
+test('tail ends without a word when no one reads it any more', async () => {
   const { code, stdout, stderr } = await scene.run(['tail', '--since', '1h'], { readsLines: 2 })
   assert.deepEqual([code, stderr, linesOf(stdout).length], [0, '', 2])
 })
 
-test('why tells sentences, by notification and by subscriber', async () => {
+test('why reports sentences, by notification and by subscriber', async () => {
   const { _notificationId: id } = await shipped('cleo', 'why-1')
   await over('why-1')
   const { code, stdout } = await scene.run(['why', id], { width: 72 })
@@ -142,9 +142,9 @@ test('why tells sentences, by notification and by subscriber', async () => {
 test('why of what is not there is the service’s own answer', async () => {
   const none = await scene.run(['why', unknownId])
   assert.deepEqual([none.code, none.stdout, none.stderr], [1, '', `Notification ${unknownId} was not found\n`])
-  const nobody = await scene.run(['why', '--subscriber', 'nobody'])
-  assert.equal(nobody.code, 1)
-  assert.match(nobody.stderr, /no notification for nobody.*--workflow/)
+  const unknownPerson = await scene.run(['why', '--subscriber', 'nobody'])
+  assert.equal(unknownPerson.code, 1)
+  assert.match(unknownPerson.stderr, /no notification for nobody.*--workflow/)
   for (const args of [
     [],
     ['a', 'b'],
@@ -169,7 +169,7 @@ test('simulate shows a table a recipient, and nothing is sent', async () => {
   assert.deepEqual(await scene.call('GET', '/v1/notifications?subscriberIds=dora'), before)
 })
 
-test('simulate takes a payload from a file or from another program, a moment, and a workflow that is not saved', async () => {
+test('simulate takes a payload from a file or from another program, a time, and a workflow that is not saved', async () => {
   const payload = join(folder, 'payload.json')
   const workflow = join(folder, 'draft.yaml')
   await writeFile(payload, '{"id": 11}')
@@ -209,13 +209,13 @@ test('simulate takes a payload from a file or from another program, a moment, an
 test('simulate refuses what cannot be meant, and fails where the trigger would', async () => {
   const wrong: [string[], RegExp][] = [
     [[], /Usage:\n {2}posthorn simulate/],
-    [['shipped'], /Who is to be told/],
-    [['shipped', '--to', 'a', '--payload', '{'], /--payload is no JSON/],
+    [['shipped'], /No recipients/],
+    [['shipped', '--to', 'a', '--payload', '{'], /--payload is not valid JSON/],
     [['shipped', '--to', 'a', '--payload', '[1]'], /--payload must be a JSON object/],
     [['shipped', '--to', 'a', '--payload', '{}', '--payload-file', 'x'], /given twice/],
     [['shipped', '-', '--to', 'a', '--payload-file', 'x'], /given twice/],
     [['shipped', '--to', 'a', '--payload-file', join(folder, 'none.json')], /cannot be read \(ENOENT\)/],
-    [['shipped', '--to', 'a', '--at', 'soon'], /--at must be a moment/],
+    [['shipped', '--to', 'a', '--at', 'soon'], /--at must be a timestamp/],
     [['shipped', '--to', 'a', '--limit', '101'], /--limit must be a whole number from 1 to 100/],
   ]
   for (const [args, words] of wrong) {
@@ -226,7 +226,7 @@ test('simulate refuses what cannot be meant, and fails where the trigger would',
   await scene.call('POST', '/v1/workflows', { name: 'off', workflowId: 'off', active: false, steps: [bell] })
   const off = await scene.run(['simulate', 'off', '--to', 'dora'])
   assert.equal(off.code, 1)
-  assert.match(off.stderr, /The trigger would answer trigger_not_active\./)
+  assert.match(off.stderr, /The trigger would return trigger_not_active\./)
   const unknown = await scene.run(['simulate', 'nowhere', '--to', 'dora'])
   assert.equal(unknown.code, 1)
   assert.notEqual(unknown.stderr, '')
@@ -254,7 +254,7 @@ test('waiting for what does not come is 1, and an empty list is none', async () 
   const none = await scene.run(['outbox', 'wait', '--recipient', 'nobody', '--timeout', '0ms', '--json'])
   assert.equal(none.code, 1)
   assert.deepEqual(JSON.parse(none.stdout), { data: [], totalCount: 0 })
-  assert.match(none.stderr, /No such message came within 0ms\./)
+  assert.match(none.stderr, /No matching message arrived within 0ms\./)
   const list = await scene.run(['outbox', '--recipient', 'nobody'])
   assert.deepEqual([list.code, list.stdout], [0, ''])
   const gone = await scene.run(['outbox', 'show', unknownId])
@@ -268,10 +268,10 @@ test('the outbox is cleared after a yes only', async () => {
   const left = async (): Promise<number> => (await scene.call('GET', '/v1/outbox?transactionId=clear-1')).totalCount
   const alone = await scene.run(['outbox', 'clear', ...filter])
   assert.equal(alone.code, 2)
-  assert.match(alone.stderr, /no terminal to ask on\. --yes/)
+  assert.match(alone.stderr, /no terminal to ask for confirmation\. Use --yes/)
   const no = await scene.run(['outbox', 'clear', ...filter], { width: 80, input: 'n\n' })
-  assert.match(no.stdout, /Take 1 message out of the outbox\? \[y\/N\] /)
-  assert.match(no.stderr, /Nothing was taken out\./)
+  assert.match(no.stdout, /Remove 1 message from the outbox\? \[y\/N\] /)
+  assert.match(no.stderr, /Nothing was removed\./)
   assert.equal(await left(), 1)
   const yes = await scene.run(['outbox', 'clear', ...filter, '--yes', '--json'])
   assert.deepEqual(JSON.parse(yes.stdout), { removed: 1 })
@@ -291,7 +291,7 @@ test('the outbox is cleared after a yes only', async () => {
   }
 })
 
-/** Somebody whose page nobody could send. */
+/** Someone whose page no one could send. */
 async function failedPage(who: string): Promise<string> {
   await trigger('paged', who, `page-${who}`)
   await over(`page-${who}`)
@@ -310,11 +310,11 @@ test('a notification is redriven after what failed was shown and a yes was said'
   assert.match(dry.stdout, /^Page +sms +failed +\S/m)
   assert.equal((await scene.run(['redrive', 'notification', id])).code, 2, 'nobody can be asked')
   const no = await scene.run(['redrive', 'notification', id], { width: 100, input: '\n' })
-  assert.match(no.stderr, /Nothing is sent again\./)
+  assert.match(no.stderr, /Nothing was sent again\./)
   const yes = await scene.run(['redrive', 'notification', id], { width: 100, input: 'y\n' })
   assert.equal(yes.code, 0, yes.stderr)
-  assert.match(yes.stdout, /Send again what failed of it\? \[y\/N\] /)
-  assert.match(yes.stdout, /^Page +sms +it is decided and rendered anew$/m)
+  assert.match(yes.stdout, /Resend its failed steps\? \[y\/N\] /)
+  assert.match(yes.stdout, /^Page +sms +it is decided and rendered again$/m)
   const came = await scene.run(['outbox', 'wait', '--transaction', 'page-gwen'])
   assert.equal(came.code, 0, came.stderr)
   const again = await scene.run(['redrive', 'notification', id, '--yes'])
@@ -328,14 +328,14 @@ test('redrives of an event and by filter are tried dry, started, followed to the
     await failedPage('iris')
   })
   const dry = await scene.run(['redrive', '--workflow', 'paged', '--subscriber', 'hilda', '--dry-run'])
-  assert.match(dry.stdout, /^1 notification would be sent again/)
+  assert.match(dry.stdout, /^1 notification would be redriven/)
   assert.match(dry.stdout, /^noIntegration +1 +[0-9a-f-]{36}$/m)
   const event = await scene.run(['redrive', 'event', 'page-hilda', '--yes'])
   assert.equal(event.code, 0, event.stderr)
   const [, id = ''] =
     /^Redrive (\S+) is completed, ended at \S+\n {2}of transactionId page-hilda\n/.exec(event.stdout) ?? []
   assert.match(event.stdout, /1 notification fit, 1 sent again/)
-  assert.match(event.stderr, /failed steps looked at/)
+  assert.match(event.stderr, /failed steps examined/)
   const many = await scene.run([
     'redrive',
     '--workflow',
@@ -356,10 +356,10 @@ test('redrives of an event and by filter are tried dry, started, followed to the
   const stopped = await scene.run(['redrive', 'stop', id])
   assert.equal(stopped.code, 1)
   const nothing = await scene.run(['redrive', 'event', 'page-hilda'], { width: 80, input: 'y\n' })
-  assert.match(nothing.stdout, /^Nothing that failed fits/)
+  assert.match(nothing.stdout, /^No failed steps match/)
 })
 
-test('a redrive that is called wrongly is 2, and what the service refuses is told field by field', async () => {
+test('a redrive that is called wrongly is 2, and what the service refuses is reported field by field', async () => {
   for (const args of [
     [],
     ['event'],
@@ -381,13 +381,13 @@ test('a redrive that is called wrongly is 2, and what the service refuses is tol
 test('a service that is not there, a key that is missing or wrong, and a call for help', async () => {
   const away = await scene.run(['outbox'], { env: { POSTHORN_URL: await unusedUrl() } })
   assert.equal(away.code, 1)
-  assert.match(away.stderr, /^Nothing answers at http:\/\/127\.0\.0\.1:\d+\. Is `npm start` running\?/)
+  assert.match(away.stderr, /^No response from http:\/\/127\.0\.0\.1:\d+\. Is `npm start` running\?/)
   const missing = await scene.run(['outbox'], { env: { POSTHORN_API_KEY: '' } })
   assert.equal(missing.code, 2)
-  assert.match(missing.stderr, /no API key to ask with/)
+  assert.match(missing.stderr, /No API key/)
   const wrong = await scene.run(['tail'], { env: { POSTHORN_API_KEY: 'another-key-of-sixteen' } })
   assert.equal(wrong.code, 1)
-  assert.match(wrong.stderr, /refused the API key \(API Key not found\)/)
+  assert.match(wrong.stderr, /rejected the API key \(API Key not found\)/)
   assert.ok(!wrong.stderr.includes('another-key'))
   const help = await scene.run(['outbox', '--help'])
   assert.deepEqual([help.code, help.stderr], [0, ''])

@@ -41,11 +41,11 @@ async function run(args: readonly string[], env: Record<string, string> = {}) {
   return { code: host.exitCode ?? 0, ...texts }
 }
 
-test('an option that is none is told, and nothing is done', async () => {
+test('an option that is none is reported, and nothing is done', async () => {
   for (const args of [['--dryrun'], ['now'], ['--dry-run=yes']]) {
     const refused = await run(args)
     assert.equal(refused.code, 2, args.join())
-    assert.match(refused.stderr, /posthorn retention takes --dry-run and --json only/)
+    assert.match(refused.stderr, /posthorn retention accepts only --dry-run and --json/)
   }
   const wrong = await run(['--dry-run'], { POSTHORN_RETENTION_DAYS: '0' })
   assert.equal(wrong.code, 1)
@@ -57,7 +57,7 @@ test('without a limit everything is kept, and the command says so', async () => 
   assert.equal(off.stdout, 'POSTHORN_RETENTION_DAYS is off: everything is kept.\n')
 })
 
-test('a dry run tells partitions, rows and bytes; the run then drops just those, once', async () => {
+test('a dry run reports partitions, rows and bytes; the run then drops just those, once', async () => {
   const [organization, environment] = [randomUUID(), randomUUID()]
   await database.db.run(sql`insert into organizations (id, name, created_at) values (${organization}, 'Own', ${old})`)
   await database.db.run(sql`
@@ -77,7 +77,7 @@ test('a dry run tells partitions, rows and bytes; the run then drops just those,
   const done = await run([])
   assert.equal(done.code, 0, done.stderr)
   assert.match(done.stdout, new RegExp(`^${monthName(old)} was dropped: 4 partitions, \\d+ bytes`, 'm'))
-  assert.match(done.stdout, /^Done: 3 months dropped, 0 old ones stay/m)
+  assert.match(done.stdout, /^Done: 3 months dropped, 0 old months kept/m)
   const again = JSON.parse((await run(['--json'])).stdout)
   assert.deepEqual([again.dropped, again.kept, again.busy], [[], [], []])
 })

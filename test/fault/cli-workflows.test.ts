@@ -66,7 +66,7 @@ test('a new folder holds a workflow that works, its long text beside it, and a s
   const schema = JSON.parse(await readFile(join(files(), 'workflow.schema.json'), 'utf8'))
   assert.ok(JSON.stringify(schema).includes('contentFile'))
   const again = await run('workflows', 'new', files(), '--name', 'Order shipped')
-  assert.deepEqual([again.code, /is there already/.test(again.stderr)], [2, true])
+  assert.deepEqual([again.code, /already exists/.test(again.stderr)], [2, true])
 })
 
 test('without a terminal and without --yes nothing is changed, and the plan is shown', async () => {
@@ -126,7 +126,7 @@ test('what was pulled is what is pushed: no difference either way', async () => 
   assert.equal((await run('workflows', 'pull', other)).stdout, none)
 })
 
-test('mistakes are told with their file, and nothing of the folder is pushed', async () => {
+test('mistakes are reported with their file, and nothing of the folder is pushed', async () => {
   await writeFile(join(files(), 'broken.yaml'), 'name: Broken\nsteps:\n  - template: {type: email, subject: "{{ x"}\n')
   const wrong = await run('workflows', 'push', files(), '--yes')
   assert.equal(wrong.code, 2)
@@ -148,7 +148,7 @@ test('a text is read from no link that leaves the folder, and only from a file',
   const broken = join(files(), 'broken.yaml')
   for (const [contentFile, words] of [
     ['link.txt', /broken\.yaml: link\.txt lies outside/],
-    ['order-shipped', /broken\.yaml: order-shipped is no file/],
+    ['order-shipped', /broken\.yaml: order-shipped is not a file/],
   ] as const) {
     await writeFile(broken, `name: X\nsteps: [{template: {type: sms, contentFile: ${contentFile}}}]\n`)
     const told = await run('workflows', 'diff', files())
@@ -160,11 +160,11 @@ test('a text is read from no link that leaves the folder, and only from a file',
   await rm(broken)
 })
 
-test('a file that holds itself, or is nested without end, is told as a mistake', async () => {
+test('a file that holds itself, or is nested without end, is reported as a mistake', async () => {
   const broken = join(files(), 'broken.yaml')
   for (const [text, words] of [
-    ['&a\nname: X\nsteps: *a\n', /broken\.yaml holds an alias of what it stands in/],
-    ['&a\nname: X\nsteps: [*a, *a]\n', /broken\.yaml holds an alias of what it stands in/],
+    ['&a\nname: X\nsteps: *a\n', /broken\.yaml contains an alias that refers to itself/],
+    ['&a\nname: X\nsteps: [*a, *a]\n', /broken\.yaml contains an alias that refers to itself/],
     [
       `name: X\nsteps: []\ndata: {a: ${'['.repeat(150)}${']'.repeat(150)}}\n`,
       /broken\.yaml is nested more than 100 deep/,
@@ -179,7 +179,7 @@ test('a file that holds itself, or is nested without end, is told as a mistake',
   await rm(broken)
 })
 
-test('a workflow that is in no file stays, unless told otherwise', async () => {
+test('a workflow that is in no file stays, by default', async () => {
   const empty = join(folder, 'empty')
   await run('workflows', 'new', empty, '--name', 'Another')
   assert.match((await run('workflows', 'diff', empty)).stdout, /1 to create, 0 to change, 0 to delete/)
@@ -206,9 +206,9 @@ test('promote shows the same difference, takes the workflow over, and no credent
   )
 })
 
-test('an environment cannot be promoted to itself, and an unknown one is told', async () => {
+test('an environment cannot be promoted to itself, and an unknown one is notified', async () => {
   assert.equal((await run('promote', '--to', 'Development')).code, 2)
-  assert.match((await run('promote', '--to', 'Moon')).stderr, /There is no environment "Moon"/)
+  assert.match((await run('promote', '--to', 'Moon')).stderr, /Unknown environment "Moon"/)
   assert.equal(promoteCommand.usage.length, 1)
 })
 

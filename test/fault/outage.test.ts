@@ -66,7 +66,7 @@ async function call(
   }
 }
 
-test('while the database is away callers are told 503 at once, and the process stays healthy but not ready', async () => {
+test('while the database is away callers are notified 503 at once, and the process stays healthy but not ready', async () => {
   assert.equal((await call('/v1/tenants', { identifier: 'before' })).status, 201)
   assert.equal((await call('/ready')).status, 200)
   await postgres.stop()
@@ -93,13 +93,13 @@ test('a start without its database waits, says so at each try, and gives up with
   const { log, logged } = createFakeWorld()
   await assert.rejects(start(configOf({ POSTHORN_DATABASE_WAIT_MS: '600' }), log), (error: Error) => {
     assert.ok(error instanceof UnusableDatabase)
-    assert.match(error.message, /^The database posthorn at \S+ did not answer within 0\.6 s/)
+    assert.match(error.message, /^The database posthorn at \S+ did not respond within 0\.6 s/)
     return true
   })
-  assert.ok(logged.filter(({ message }) => message.includes('does not answer yet')).length >= 2)
+  assert.ok(logged.filter(({ message }) => message.includes('does not respond yet')).length >= 2)
 })
 
-test('a start that is told to stop while it waits ends at once', async () => {
+test('a start that is asked to stop while it waits ends at once', async () => {
   const stopping = new AbortController()
   const begun = performance.now()
   const started = start(configOf({ POSTHORN_DATABASE_WAIT_MS: '60000' }), silentLog, stopping.signal)
@@ -122,7 +122,7 @@ test('when the database is back the same process works again, and a start that w
       body.data.map((tenant: { identifier: string }) => tenant.identifier),
       ['afterwards', 'before'],
     )
-    assert.ok(waiting.logged.some(({ message }) => message.includes('does not answer yet')))
+    assert.ok(waiting.logged.some(({ message }) => message.includes('does not respond yet')))
   } finally {
     await node.stop()
   }

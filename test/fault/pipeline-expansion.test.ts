@@ -1,4 +1,4 @@
-// kill -9 in the middle of an expansion: at any page nobody is lost and nobody is told twice.
+// kill -9 in the middle of an expansion: at any page no one is lost and no one is notified twice.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
@@ -7,7 +7,7 @@ import { completed, FaultScene, makeWorkflow, progress, trigger } from '../suppo
 import { createRandom } from '../support/random.ts'
 import { inApp } from '../support/workflow-scene.ts'
 
-/** Six pages, and a seventh that finds nobody. */
+/** Six pages, and a seventh that finds no one. */
 const size = 3_000
 
 let scene: FaultScene
@@ -36,9 +36,9 @@ async function killAt(options: StallOptions, name: string, begin: () => Promise<
   node = await scene.start(name)
 }
 
-async function assertAllToldOnce(transactionId: string): Promise<void> {
+async function assertAllNotifiedOnce(transactionId: string): Promise<void> {
   await completed(node, [transactionId])
-  const { counts, warnings } = (await progress(node, transactionId)) ?? assert.fail('it is not there')
+  const { counts, warnings } = (await progress(node, transactionId)) ?? assert.fail('it is missing')
   assert.deepEqual(
     [counts.recipients, counts.notifications, counts.byOutcome.completed, warnings],
     [size, size, size, []],
@@ -50,7 +50,7 @@ async function assertAllToldOnce(transactionId: string): Promise<void> {
   assert.equal(await scene.count(sql`select count(*) as count from tasks`), 0)
 }
 
-test('killed in the first page, between the pages and in the last, everybody is told once', async () => {
+test('killed in the first page, between the pages and in the last, everyone is notified once', async () => {
   const transactionId = 'pages'
   await killAt({ on: 'notifications', event: 'insert', at: 1 }, 'second', () => triggered(transactionId))
   assert.equal((await progress(node, transactionId))?.state, 'expanding')
@@ -60,10 +60,10 @@ test('killed in the first page, between the pages and in the last, everybody is 
     { on: 'tasks', event: 'update', when: 'new.state is distinct from old.state', inCommit: true, at: 1 },
     'fourth',
   )
-  await assertAllToldOnce(transactionId)
+  await assertAllNotifiedOnce(transactionId)
 })
 
-test('killed at chance places of expansion and steps, everybody is told once', async (t) => {
+test('killed at chance places of expansion and steps, everyone is notified once', async (t) => {
   const seed = 20_251
   t.diagnostic(`seed ${seed}`)
   const random = createRandom(seed)
@@ -78,5 +78,5 @@ test('killed at chance places of expansion and steps, everybody is told once', a
     await killAt({ ...random.oneOf(places), at: 1 + random.integer(4) }, `chance-${round}`, begin)
     begin = undefined
   }
-  await assertAllToldOnce('chance')
+  await assertAllNotifiedOnce('chance')
 })

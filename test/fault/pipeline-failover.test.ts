@@ -93,7 +93,7 @@ test('the first node back from a failover leaves alone what the others are still
   }
 })
 
-test('a node that is frozen is taken for dead by two looks, and goes on under a new identity', async (t) => {
+test('a node that is frozen is taken for dead by two looks, and continues under a new identity', async (t) => {
   const before = await heartbeatOf(slow)
   slow.signal('SIGSTOP')
   t.after(() => slow.signal('SIGCONT'))
@@ -111,6 +111,6 @@ test('a node that is frozen is taken for dead by two looks, and goes on under a 
   slow.signal('SIGCONT')
   await eventually(async () => (await heartbeatOf(slow)).epoch > before.epoch)
   await eventually(async () => (await slow.ask('GET', '/ready')).status === 200)
-  assert.match(slow.stdout(), /took this one for dead/)
+  assert.match(slow.stdout(), /considered this one dead/)
   assert.deepEqual([(await slow.stop()).code, (await quick.stop()).code], [0, 0])
 })

@@ -46,7 +46,7 @@ async function write(writer: number, isOver: () => boolean): Promise<void> {
       : node.ask('POST', '/v1/events/trigger/bulk', { events })
     ).catch(() => undefined)
     if (answer?.status === 201) for (const id of ids) acknowledged.add(id)
-    // While nobody listens, no more than a few calls are wasted.
+    // While no one listens, no more than a few calls are wasted.
     else await sleep(50)
   }
 }
@@ -103,7 +103,7 @@ test('under constant load and kills, each acknowledged event is done wholly, the
   t.diagnostic(`${acknowledged.size} acknowledged, ${ids.size - acknowledged.size} more are there, of ${asked.size}`)
 })
 
-test('the receiver heard of every mail and of no other; what it heard twice is told as a repeat', async (t) => {
+test('the receiver heard of every mail and of no other; what it heard twice is reported as a repeat', async (t) => {
   const mails = await scene.rows(sql`
     select m.id, exists (select 1 from jsonb_array_elements(j.details) d where (d->>'isRetry')::boolean) as repeated
     from messages m join jobs j on j.environment_id = m.environment_id and j.id = m.job_id where m.channel = 'email'`)

@@ -1,4 +1,4 @@
-// Several nodes on one database: they share the work, take over from one that dies, and hand over when told to stop.
+// Several nodes on one database: they share the work, take over from one that dies, and hand over when asked to stop.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
@@ -74,7 +74,7 @@ const beganBy = (name: string) =>
     select count(*) as count from written w join messages m on m.id = w.message_id
     where w.node = ${name} and m.state = 'calling'`)
 
-/** Locks one job whose message the node has begun to send, until told. */
+/** Locks one job whose message the node has begun to send, until asked. */
 async function lockJobBegunBy(name: string): Promise<{ id: string; unlock: () => Promise<void> }> {
   const [row] = await scene.rows(sql`
     select m.job_id as id from written w join messages m on m.id = w.message_id
@@ -155,7 +155,7 @@ test('what a killed worker held is taken over by the other within seconds, long 
   await eventually(async () => (await scene.count(sql`select count(*) as count from node_heartbeats`)) === 1)
 })
 
-test('a node told to stop gives back at once what it has not begun, finishes what it has, and ends with 0', async () => {
+test('a node asked to stop releases at once what it has not started, finishes the rest, and ends with 0', async () => {
   const send = async (node: FaultNode, events: ReturnType<typeof eventsOf>) => {
     await trigger(node, events)
     return idsOf(events)
@@ -164,7 +164,8 @@ test('a node told to stop gives back at once what it has not begun, finishes wha
   await eventually(async () => (await leaving.ask('GET', '/ready')).body.worker === 'up')
   const before = sink.keys.length
   sink.hold()
-  // Born leased on the node that accepted them: as many as it may send at once are begun, the others wait in line.
+  // Created already leased on the node that accepted them: as many as it may send at once are begun, the others wait in
+  // line.
   const mails = await send(leaving, eventsOf('mail', slots + 10))
   await eventually(async () => sink.keys.length === before + slots)
   assert.deepEqual(await writersOf(mails), ['leaving'])

@@ -1,4 +1,4 @@
-// A database that goes away under a working node: it stops sending, says so, and goes on where it was.
+// A database that goes away under a working node: it stops sending, says so, and continues where it was.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
@@ -58,7 +58,7 @@ test('without its database a node begins no call, says that it is not ready, and
   await scene.rows(sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'node'`)
   await eventually(async () => (await node.ask('GET', '/ready')).status === 503)
   assert.deepEqual((await node.ask('GET', '/ready')).body, { status: 'not ready', database: 'down' })
-  // Calls come to their end, and slots come free: nobody may use them.
+  // Calls come to their end, and slots come free: no one may use them.
   sink.release()
   const refused = await node.ask('POST', '/v1/events/trigger', eventsOf('feed', 'refused', 1)[0])
   assert.equal(refused.status, 503)
@@ -78,7 +78,7 @@ test('without its database a node begins no call, says that it is not ready, and
   assert.equal(sink.keys.length, slots + 10, 'what is known to be sent is not sent again')
 })
 
-/** Keeps every heartbeat waiting, and nothing else, until told. */
+/** Keeps every heartbeat waiting, and nothing else, until asked. */
 async function holdHeartbeats(): Promise<() => Promise<void>> {
   let release = (): void => {}
   const released = new Promise<void>((resolve) => {
@@ -119,7 +119,7 @@ test('a node that cannot show that it lives says so, works on nothing, and takes
   assert.equal(await scene.count(told), 3)
 })
 
-test('when the embedded PostgreSQL is killed it is started again, and the node goes on with what it had accepted', async () => {
+test('when the embedded PostgreSQL is killed it is started again, and the node continues with what it had accepted', async () => {
   const services = new ServiceScene()
   scene.onClose(() => services.close())
   const directory = await services.directory()

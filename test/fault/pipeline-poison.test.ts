@@ -8,7 +8,7 @@ import { poisonousAfter } from '../support/flow-scene.ts'
 import { eventually } from '../support/service.ts'
 import { inApp } from '../support/workflow-scene.ts'
 
-const innocents = 60
+const bystanders = 60
 
 let scene: FaultScene
 let node: FaultNode
@@ -22,8 +22,8 @@ after(() => scene.close())
 const eventOf = (id: string) => ({ name: 'feed', to: id, payload: { text: id }, transactionId: id })
 
 test('a job that kills its node each time is buried; the jobs that were in hand with it are done', async () => {
-  const names = Array.from({ length: innocents }, (_, index) => `innocent-${index}`)
-  // The node is killed whenever it writes this one's message: that is what a deadly job looks like from outside.
+  const names = Array.from({ length: bystanders }, (_, index) => `innocent-${index}`)
+  // The node is killed whenever it writes this one's message: that is what a poisonous job looks like from outside.
   const stall = await scene.stall({ on: 'messages', event: 'insert', when: `new.content = '"poison"'::jsonb` })
   await trigger(node, [...names.slice(0, 30), 'poison', ...names.slice(30)].map(eventOf))
   const isOver = async () => (await scene.count(sql`select count(*) as count from jobs where due_at is not null`)) === 0

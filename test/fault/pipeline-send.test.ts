@@ -107,7 +107,7 @@ function messagesOf(name: string, channel = 'email'): Promise<SentMail[]> {
     where e.transaction_id like ${`${name}-%`} and m.channel = ${channel} order by e.seq`)
 }
 
-/** What is told after the message was made: words, status and whether it is a repeat. */
+/** What is reported after the message was made: words, status and whether it is a repeat. */
 const afterwards = (details: readonly Json[]) =>
   details
     .slice(1 + details.findIndex(({ detail }) => detail === 'Message created'))
@@ -121,7 +121,7 @@ const repeated = [
   ['Message sent', 'Success', true],
 ]
 
-test('calls under way are repeated with their keys and told as repeats; messages not yet begun are sent once', async () => {
+test('calls under way are repeated with their keys and reported as repeats; messages not yet begun are sent once', async () => {
   sink.hold()
   const events = mailsOf('web', slots + 10, 'webhook')
   await trigger(node, [
@@ -158,7 +158,7 @@ test('calls under way are repeated with their keys and told as repeats; messages
   assert.equal((await messagesOf('web', 'in_app')).length, slots + 10, 'what follows is done once')
 })
 
-test('a delay goes on after the kill, and ends neither early nor twice', async () => {
+test('a delay continues after the kill, and ends neither early nor twice', async () => {
   await completed(node, ['later-0'])
   const [told] = await scene.rows(sql`
     select count(*) as count, min(extract(epoch from m.created_at - e.created_at))::float8 as seconds
@@ -180,7 +180,7 @@ test('a mail whose server took it and said nothing before each kill is repeated 
   assert.deepEqual(afterwards(followed), once)
 })
 
-test('killed while outcomes are written: what the database was told stands, the rest is repeated as perhaps sent', async () => {
+test('killed while outcomes are written: what the database was reported stands, the rest is repeated as perhaps sent', async () => {
   const events = mailsOf('torn', 4, 'webhook')
   const stall = await scene.stall({ on: 'messages', event: 'update', node: node.name })
   await trigger(node, events)
@@ -199,7 +199,7 @@ test('killed while outcomes are written: what the database was told stands, the 
     messages.map(({ status, error }) => [status, error]),
     events.map(() => ['sent', null]),
   )
-  // An outcome is one statement: the server ends it and keeps it, though nobody waits for its answer any more.
+  // An outcome is one statement: the server ends it and keeps it, though no one waits for its answer any more.
   for (const { id, transactionId } of messages) {
     const [mailed = [], followed = []] = await detailsOf(node, transactionId)
     assert.deepEqual(afterwards(mailed), times.get(id) === 2 ? repeated : once, `seen ${times.get(id)} times`)

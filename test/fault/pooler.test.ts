@@ -75,7 +75,7 @@ async function forgetsRevokedKeys(node: FaultNode, command: (...args: string[]) 
   assert.equal(await status(), 200)
   const listed = await command('keys', 'list')
   const id = /^.*short-lived.*$/m.exec(listed.stdout)?.[0].match(/[0-9a-f-]{36}/)?.[0] ?? assert.fail(listed.stdout)
-  // Used until the command is over, so that the node trusts it at that moment.
+  // Used until the command is over, so that the node trusts it at that time.
   const revoking = command('keys', 'revoke', id, '--environment', 'Development')
   let isOver = false
   revoking.then(() => {
@@ -114,7 +114,7 @@ for (const way of ['without a direct address', 'with a direct address'] as const
       variables = {
         DATABASE_URL: bouncer.url,
         POSTHORN_DATABASE_POOLER: 'transaction',
-        // The service warns of an address that is open to everybody.
+        // The service warns of an address that is open to everyone.
         POSTHORN_OUTBOUND_ALLOW: 'accounts+127.0.0.1',
         ...(isDirect ? { POSTHORN_DATABASE_DIRECT_URL: scene.database.url } : {}),
         POSTHORN_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
@@ -159,7 +159,7 @@ test('a direct address that leads to another database is refused at the start', 
       POSTHORN_DATABASE_DIRECT_URL: other.database.url,
     })
     assert.equal(code, 1)
-    assert.match(stderr, /POSTHORN_DATABASE_DIRECT_URL \(.*\) and DATABASE_URL \(.*\) lead to two databases/)
+    assert.match(stderr, /POSTHORN_DATABASE_DIRECT_URL \(.*\) and DATABASE_URL \(.*\) point to different databases/)
     assert.doesNotMatch(stderr, /\n +at /)
   } finally {
     await scene.close()

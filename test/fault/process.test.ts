@@ -49,7 +49,7 @@ test('a second start on the data directory says who holds it and ends with 1, an
   assert.equal((await service.call('GET', '/v1/tenants/kept', firstKey)).status, 200)
 })
 
-test('a port in use is told in a sentence, and the database of that start is stopped', async () => {
+test('a port in use is reported in a sentence, and the database of that start is stopped', async () => {
   const other = await scene.directory()
   const { port } = new URL(service.url)
   const ended = await scene.run(['start'], { PORT: port, POSTHORN_DATA_DIR: other })
@@ -195,12 +195,12 @@ function assertRefused(ended: Ended, message: RegExp): void {
 test('another encryption key is refused, and the database of that start is stopped', async () => {
   const key = Buffer.alloc(32, 5).toString('base64')
   const ended = await scene.run(['start'], { PORT: '0', POSTHORN_DATA_DIR: directory, POSTHORN_ENCRYPTION_KEY: key })
-  assertRefused(ended, /^This database was sealed with another encryption key\. Set POSTHORN_ENCRYPTION_KEY/m)
+  assertRefused(ended, /^This database was encrypted with another key\. Set POSTHORN_ENCRYPTION_KEY/m)
   assert.ok(!(ended.stdout + ended.stderr).includes(key))
   assert.equal(await postgresPid(directory), undefined)
 })
 
-test('all mistakes of a configuration are told at once, before anything is started', async () => {
+test('all mistakes of a configuration are reported at once, before anything is started', async () => {
   const other = await scene.directory()
   const ended = await scene.run(['start'], {
     PORT: 'eighty',
@@ -210,7 +210,7 @@ test('all mistakes of a configuration are told at once, before anything is start
   })
   assertRefused(
     ended,
-    /The configuration has mistakes:\n {2}- PORT .*\n {2}- POSTHORN_API_KEY .*\n {2}- POSTHORN_LOG_LEVEL /,
+    /The configuration is invalid:\n {2}- PORT .*\n {2}- POSTHORN_API_KEY .*\n {2}- POSTHORN_LOG_LEVEL /,
   )
   assert.equal(existsSync(other), false)
 })
@@ -221,7 +221,7 @@ test('a second node on one database without the first one’s encryption key is 
   const [one, two] = [await scene.directory(), await scene.directory()]
   const first = await scene.start({ DATABASE_URL: database.url, POSTHORN_DATA_DIR: one })
   const second = await scene.run(['start'], { PORT: '0', DATABASE_URL: database.url, POSTHORN_DATA_DIR: two })
-  assertRefused(second, /sealed with an encryption key that is not here: there is no .*encryption\.key/)
+  assertRefused(second, /encrypted with a key that is missing: .*encryption\.key does not exist/)
   assert.equal(existsSync(join(two, 'encryption.key')), false)
   assert.equal((await first.stop()).code, 0)
 })

@@ -127,7 +127,7 @@ test('a mail server that takes five messages at once is given no more by both pr
   await eventually(async () => (await scene.count(sql`select count(*) as count from call_shares`)) === 0)
 })
 
-test('a child that is asked to stop by itself drains and is started again; the service goes on', async () => {
+test('a child that is asked to stop by itself drains and is started again; the service continues', async () => {
   const [one] = (await nodes()).map((row) => row.pid as number)
   process.kill(one ?? 0, 'SIGTERM')
   await eventually(async () => {

@@ -124,7 +124,7 @@ test('a process that is killed is started again, what it had taken is done, and 
   assert.equal(await metric('posthorn_process_restarts_total'), 1)
   assert.ok((await metric('posthorn_events_total')) >= accepted)
   const lines = logLines(service.stdout())
-  assert.equal(lines.filter(({ msg }) => msg === 'A process ended and is started again').length, 1)
+  assert.equal(lines.filter(({ msg }) => msg === 'A process ended and is being restarted').length, 1)
   const survivor = lines.find(({ msg }) => msg.startsWith('A node is gone'))
   assert.ok(survivor?.process === 1 || survivor?.process === 2, 'a line of a child carries its number')
   assert.notEqual(survivor.processId, service.pid)
@@ -169,7 +169,7 @@ test('one process is one process: no child, no number, no word of it', async () 
 
 const refusals: readonly [variables: Record<string, string>, message: RegExp][] = [
   [{ POSTHORN_PROCESSES: 'many' }, /POSTHORN_PROCESSES must be a whole number from 1 to 64, not "many"; `auto` takes/],
-  [{ POSTHORN_PROCESSES: '15' }, /POSTHORN_PROCESSES must be at most 14, not 15: the embedded database takes 60/],
+  [{ POSTHORN_PROCESSES: '15' }, /POSTHORN_PROCESSES must be at most 14, not 15: the embedded database allows 60/],
   [
     { POSTHORN_PROCESSES: '2', POSTHORN_DATABASE_POOL_SIZE: '5' },
     /POSTHORN_DATABASE_POOL_SIZE must be at least 6 for 2 processes/,
@@ -184,7 +184,7 @@ test('numbers of processes that do not fit are refused with a sentence, before a
   }
 })
 
-test('a port in use is told once, by one sentence, and nothing is left behind', async () => {
+test('a port in use is reported once, by one sentence, and nothing is left behind', async () => {
   const other = await scene.directory()
   service = await start()
   const { port } = new URL(service.url)

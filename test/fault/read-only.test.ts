@@ -71,7 +71,7 @@ test('a key that cannot be kept beside a database on a server', { skip }, async 
   const ended = await startOn(parentOf(directory), readOnly, variables)
   assertSentence(
     ended,
-    /^The encryption key file .* cannot be made: its file system is read-only .*POSTHORN_ENCRYPTION_KEY/,
+    /^The encryption key file .* cannot be created: its file system is read-only .*POSTHORN_ENCRYPTION_KEY/,
   )
 })
 

@@ -22,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => postmark.remove())
 
 /** Triggers one event a person in one call, and runs all that is due. */
-async function tellPeople(count: number, more: object = {}): Promise<{ transactionIds: string[]; people: string[] }> {
+async function notifyPeople(count: number, more: object = {}): Promise<{ transactionIds: string[]; people: string[] }> {
   const workflow = await scene.workflow([email('Hello {{ payload.number }}')])
   const people = Array.from({ length: count }, () => fresh('person'))
   const events = people.map((subscriberId, number) => ({
@@ -40,7 +40,7 @@ const statusesOf = (transactionIds: readonly string[]): Promise<string[]> =>
   Promise.all(transactionIds.map(async (id) => (await scene.message(id)).status))
 
 test('messages that are due together go in one request, each with its own words and its own id', async () => {
-  const { transactionIds, people } = await tellPeople(40)
+  const { transactionIds, people } = await notifyPeople(40)
   assert.deepEqual(
     postmark.calls.map(({ path, mails }) => [path, mails.length]),
     [['/email/batch', 40]],
@@ -56,14 +56,14 @@ test('messages that are due together go in one request, each with its own words 
 })
 
 test('a message alone goes by itself', async () => {
-  await tellPeople(1)
+  await notifyPeople(1)
   assert.deepEqual(
     postmark.calls.map(({ path }) => path),
     ['/email'],
   )
 })
 
-test('one that is refused within a request is refused alone; one that was not told of is unsure and repeated', async () => {
+test('a message rejected within a request is rejected alone; one without a result is unsure and repeated', async () => {
   postmark.answer = ({ mails }) =>
     mails.length === 1
       ? undefined
@@ -71,7 +71,7 @@ test('one that is refused within a request is refused alone; one that was not to
           if (mail.Subject === 'Hello 1') return { ErrorCode: 300, Message: 'Invalid email request' }
           return mail.Subject === 'Hello 2' ? {} : { ErrorCode: 0, Message: 'OK', MessageID: `ok-${mail.Subject}` }
         })
-  const { transactionIds } = await tellPeople(3)
+  const { transactionIds } = await notifyPeople(3)
   const statuses = await statusesOf(transactionIds)
   assert.equal(statuses.filter((status) => status === 'sent').length, 1)
   await scene.advance(3_600_000, 20_000)
@@ -79,10 +79,10 @@ test('one that is refused within a request is refused alone; one that was not to
   assert.deepEqual(after.sort(), ['error', 'sent', 'sent'], 'the third was repeated, alone')
 })
 
-test('a request that fails whole is repeated whole, and nobody is lost', async () => {
+test('a request that fails whole is repeated whole, and no one is lost', async () => {
   let fails = true
   postmark.answer = () => (fails ? 'cut' : undefined)
-  const { transactionIds } = await tellPeople(5)
+  const { transactionIds } = await notifyPeople(5)
   assert.equal(postmark.calls.length, 1)
   fails = false
   await scene.advance(3_600_000, 20_000)
@@ -96,14 +96,14 @@ test('a request that fails whole is repeated whole, and nobody is lost', async (
 
 test('a message with additions to the request, or with files, goes alone', async () => {
   const passthrough = { overrides: { providers: { postmark: { _passthrough: { body: { TrackOpens: true } } } } } }
-  await tellPeople(3, passthrough)
+  await notifyPeople(3, passthrough)
   assert.deepEqual(
     postmark.calls.map(({ path, mails }) => [path, mails[0].TrackOpens]),
     Array.from({ length: 3 }, () => ['/email', true]),
   )
   postmark.calls.length = 0
   const file = { name: 'a.txt', mime: 'text/plain', file: Buffer.from('Hi').toString('base64') }
-  await tellPeople(2, { payload: { attachments: [file] } })
+  await notifyPeople(2, { payload: { attachments: [file] } })
   assert.deepEqual(
     postmark.calls.map(({ path, mails }) => [path, mails[0].Attachments.length]),
     Array.from({ length: 2 }, () => ['/email', 1]),
@@ -116,7 +116,7 @@ test('where a request is refused whole for one message in it, only that one is r
     if (path === '/email/batch') return mails.map(() => refusal)
     return mails[0].Subject === 'Hello 3' ? refusal : undefined
   }
-  const { transactionIds } = await tellPeople(6)
+  const { transactionIds } = await notifyPeople(6)
   await scene.advance(60_000, 1_000)
   assert.deepEqual((await statusesOf(transactionIds)).sort(), ['error', ...Array(5).fill('sent')])
   assert.deepEqual(

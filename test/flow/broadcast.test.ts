@@ -1,4 +1,4 @@
-// A broadcast: everybody in the environment, once, in pages.
+// A broadcast: everyone in the environment, once, in pages.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
@@ -20,7 +20,7 @@ after(() => app.close())
 
 const broadcast = (body: object) => app.call('POST', '/v1/events/trigger/broadcast', { body })
 
-test('everybody is told once, but whoever did it and whoever is gone', async () => {
+test('everyone is notified once, but whoever did it and whoever is gone', async () => {
   const names = Array.from({ length: 1_203 }, () => fresh('somebody'))
   await addSubscribers(app, names)
   const [actor = '', gone = ''] = names
@@ -48,7 +48,7 @@ test('a transaction id used before does not run again', async () => {
   assert.equal(events.length, 1)
 })
 
-test('a broadcast waits in the lane of fan-out, and can be called off', async () => {
+test('a broadcast waits in the lane of fan-out, and can be cancelled', async () => {
   const reply = await broadcast({ name: hello })
   const { transactionId } = reply.body
   const [event] = await scene.rows(sql`select lane from events where transaction_id = ${transactionId}`)

@@ -46,7 +46,7 @@ async function openJob(person: string): Promise<Json> {
   return rows[0]
 }
 
-test('a closed digest that waits goes on without the event that opened it', async () => {
+test('a closed digest that waits continues without the event that opened it', async () => {
   const workflow = await scene.workflow([digest(), inApp(`now ${list}`), delay(), inApp(`late ${list}`)])
   const person = fresh('person')
   const [first, second, third] = await gather(workflow, person, 3)
@@ -64,7 +64,7 @@ test('a closed digest that waits goes on without the event that opened it', asyn
   assert.deepEqual(await statusesOf(second), ['merged', 'merged', 'completed', 'completed'])
 })
 
-test('a closed digest that waits goes on without an event that had joined it', async () => {
+test('a closed digest that waits continues without an event that had joined it', async () => {
   const workflow = await scene.workflow([digest(), delay(), inApp(list)])
   const person = fresh('person')
   const [first, second, third] = await gather(workflow, person, 3)
@@ -195,7 +195,7 @@ test('what a cancelled run had brought along stays in the second digest, until i
   assert.deepEqual(await scene.texts(person), ['3: 1 2 5'])
 })
 
-test('one notification of a digest is cancelled by itself: the digest goes on for the others', async () => {
+test('one notification of a digest is cancelled by itself: the digest continues for the others', async () => {
   const workflow = await scene.workflow([digest(), delay(), inApp(list)])
   const person = fresh('person')
   const transactions = await gather(workflow, person, 3)
@@ -250,7 +250,7 @@ test('a digest whose e-mail waits for another try is sent without the cancelled 
   await mail.remove(account)
 })
 
-test('a digest whose e-mail is being sent ends as it ends, and the steps after it go on for the others', async () => {
+test('a digest whose e-mail is being sent ends as it ends, and the steps after it continue for the others', async () => {
   const mail = new MailScript(scene)
   const account = fresh('mail')
   await mail.account(account)

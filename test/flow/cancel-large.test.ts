@@ -115,7 +115,7 @@ test('a job that runs before the page has come is canceled by the worker that fi
   assert.deepEqual(await scene.rows(sql`select 1 from tasks`), [])
 })
 
-test('a digest whose first event is canceled goes on without it, though the page has not come', async () => {
+test('a digest whose first event is canceled continues without it, though the page has not come', async () => {
   const list = '{{ step.total_count }}:{% for event in step.events %} {{ event.n }}{% endfor %}'
   const workflow = await scene.workflow([digest(), inApp(list)])
   const person = fresh('person')

@@ -1,4 +1,4 @@
-// Calling an event off while its jobs are in somebody's hand, or move on at that very moment.
+// Calling an event off while its jobs are in someone's hand, or move on at that very time.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
@@ -61,7 +61,7 @@ test('the next owner of a second digest is its first event, one that was carried
   assert.deepEqual(statuses(await scene.notification(runs[2]?.transactionId ?? '')), ['completed', 'merged', 'merged'])
 })
 
-test('a step that ends while it is called off leaves nothing to run, and a second call finds nothing more', async () => {
+test('a step that ends while it is cancelled leaves nothing to run, and a second call finds nothing more', async () => {
   const workflow = await scene.workflow([inApp('a'), delay(), inApp('b')])
   const person = fresh('person')
   app.world.advance(1_000)

@@ -38,7 +38,7 @@ test('a step that waits is canceled with those after it, once', async () => {
   assert.deepEqual([state, counts.byOutcome.canceled], ['completed', 1])
 })
 
-test('a run that is over, and a transaction nobody knows, have nothing left to cancel', async () => {
+test('a run that is over, and a transaction no one knows, have nothing left to cancel', async () => {
   const workflow = await scene.workflow([inApp('said')])
   const person = fresh('person')
   const { transactionId } = await scene.run(workflow, person)
@@ -55,7 +55,7 @@ test('another environment cannot call it off', async () => {
   assert.deepEqual(statuses(await scene.notification(transactionId)), ['delayed', 'pending'])
 })
 
-test('the first event of a digest is called off: the others are told, at the moment that was set', async () => {
+test('the first event of a digest is cancelled: the others are notified, at the time that was set', async () => {
   const workflow = await scene.workflow([digest(), inApp(list)])
   const person = fresh('person')
   const transactions: string[] = []
@@ -75,7 +75,7 @@ test('the first event of a digest is called off: the others are told, at the mom
   assert.deepEqual(await scene.texts(person), ['2: 2 3'])
 })
 
-test('an event that joined a digest is called off: the digest tells the others', async () => {
+test('an event that joined a digest is cancelled: the digest reports the others', async () => {
   const workflow = await scene.workflow([digest(), inApp(list)])
   const person = fresh('person')
   await scene.trigger(workflow, person, { payload: { n: 1 } })
@@ -88,7 +88,7 @@ test('an event that joined a digest is called off: the digest tells the others',
   assert.equal(await cancel(second), false)
 })
 
-test('the only event of a digest is called off: the next one opens a new window', async () => {
+test('the only event of a digest is cancelled: the next one opens a new window', async () => {
   const workflow = await scene.workflow([digest(), inApp(list)])
   const person = fresh('person')
   const first = await scene.trigger(workflow, person, { payload: { n: 1 } })
@@ -103,7 +103,7 @@ test('the only event of a digest is called off: the next one opens a new window'
   assert.deepEqual(await scene.texts(person), ['1: 2'])
 })
 
-test('what was merged into a digest that has gone out stays told', async () => {
+test('what was merged into a digest that has gone out stays reported', async () => {
   const workflow = await scene.workflow([digest(), inApp(list)])
   const person = fresh('person')
   await scene.trigger(workflow, person, { payload: { n: 1 } })
@@ -145,7 +145,7 @@ test('a step that is being sent ends as it ends, and none comes after it', async
   assert.deepEqual(await scene.texts(person), [])
 })
 
-test('a large audience is called off to the last, those still to be found included', async () => {
+test('a large audience is cancelled to the last, those still to be found included', async () => {
   const names = Array.from({ length: 2_600 }, () => fresh('crowd'))
   await addSubscribers(app, names)
   const workflow = await scene.workflow([delay(), inApp('late')])
@@ -161,7 +161,7 @@ test('a large audience is called off to the last, those still to be found includ
   assert.deepEqual(await scene.rows(sql`select 1 from tasks`), [])
 })
 
-test('an event that has not begun to find its people tells nobody', async () => {
+test('an event that has not begun to find its people reports no one', async () => {
   const names = Array.from({ length: 150 }, () => fresh('crowd'))
   const workflow = await scene.workflow([inApp('said')])
   const transactionId = await scene.trigger(workflow, names)

@@ -1,4 +1,5 @@
-// Capturing: what an integration or a whole environment keeps instead of sending, on every channel; and what goes on as before.
+// Capturing: what an integration or a whole environment keeps instead of sending, on every channel; and what continues
+// as before.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
@@ -135,7 +136,7 @@ test('what another provider did not take is not captured instead', async () => {
   await script.remove(first)
 })
 
-test('an environment keeps all that would go out, from the next message on, and sends again when it is told to', async () => {
+test('an environment keeps all that would go out, from the next message on, and sends again when it is reported to', async () => {
   const vendors = new VendorScript(scene)
   const channels = {
     sms: await vendors.twilio('sms'),
@@ -215,7 +216,7 @@ test('what was on its way when the switch was made is kept at its next try, and 
   }
 })
 
-test('an integration that its provider told to rest keeps what it is to keep: at once, and no other sends it', async () => {
+test('an integration in a pause still captures at once, and no other sends the message', async () => {
   const { script, person, id } = await busyAccount({ status: 429, headers: { 'retry-after': '600' } })
   await scene.expect(200, 'PUT', `/v1/integrations/${id}`, { configurations: { capture: true } })
   await scene.run(mail, person, { payload: { n: 'second' } })
@@ -241,7 +242,7 @@ test('the operator’s mail server is not asked for what is captured', async () 
   const builtIn = (await scene.expect(200, 'GET', '/v1/integrations')).find(
     (one: Json) => one.providerId === 'platform-email',
   )
-  // A server that nobody could reach: without capture the message would not be completed.
+  // A server that no one could reach: without capture the message would not be completed.
   const operatorMail = { host: '127.0.0.1', port: '1', from: 'operator@example.com', secure: false, ignoreTls: true }
   const pipeline = createTestPipeline(app.database.db, app.world, { operatorMail })
   const change = (configurations: object): Promise<Json> =>
@@ -255,7 +256,7 @@ test('the operator’s mail server is not asked for what is captured', async () 
   await change({ capture: false })
 })
 
-test('nobody is asked later what became of a message that was kept', async () => {
+test('no one is asked later what became of a message that was kept', async () => {
   const vendors = new VendorScript(scene)
   const account = await integration({ providerId: 'expo', channel: 'push', credentials: { apiKey: 'key' } })
   const person = await vendors.person({

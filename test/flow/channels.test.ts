@@ -64,7 +64,7 @@ test('without an account of its own an SMS is captured', async () => {
   assert.deepEqual([jobs[0].status, jobs[0].providerId], ['completed', 'platform-sms'])
 })
 
-test('somebody without a number is skipped with a message that says so, and the next step runs', async () => {
+test('someone without a number is skipped with a message that says so, and the next step runs', async () => {
   await vendors.twilio('first')
   const { jobs } = await run('sms', { subscriberId: fresh('person') })
   assert.deepEqual(statuses({ jobs }), ['skipped', 'completed'])
@@ -131,7 +131,7 @@ test('of three devices one is gone and one is busy: only that one is tried again
   assert.equal(messages.find(({ status }) => status === 'error').errorId, 'unexpected_push_error')
 })
 
-test('a device that the trigger named is not taken from anybody’s entry', async () => {
+test('a device that the trigger named is not taken from anyone’s entry', async () => {
   const integration = await vendors.firebase('shop')
   const subscriberId = await vendors.person({ integration, credentials: { deviceTokens: ['good'] } })
   vendors.does('gone', deadDevice)
@@ -158,7 +158,7 @@ test('an account that calls nearly all its devices gone is not believed', async 
   assert.ok(logged.some((message) => /no token is removed/.test(message)))
 })
 
-test('more devices than slots go in groups, each once, and the job ends when all are told', async () => {
+test('more devices than slots are sent in groups, each once, and the job ends when all are done', async () => {
   const accounts = [await vendors.firebase('one'), await vendors.firebase('two')]
   const [mine = [], others = []] = [tokens(100), tokens(20)]
   const subscriberId = await vendors.person(
@@ -179,7 +179,7 @@ test('more devices than slots go in groups, each once, and the job ends when all
   assert.ok(messages.every(({ status }) => status === 'sent'))
 })
 
-test('many people with many devices share the slots of an account, and nobody is left out', async () => {
+test('many people with many devices share the slots of an account, and no one is left out', async () => {
   const integration = await vendors.firebase('one')
   const people = await Promise.all(
     Array.from({ length: 6 }, () => vendors.person({ integration, credentials: { deviceTokens: tokens(30) } })),
@@ -243,7 +243,7 @@ test('an entry whose integration is gone is skipped, and no other provider takes
   ])
 })
 
-test('an integration that goes while one of its messages waits fails that one, and the others go on', async () => {
+test('an integration that goes while one of its messages waits fails that one, and the others continue', async () => {
   const accounts = [await vendors.firebase('one'), await vendors.firebase('two')]
   const subscriberId = await vendors.person(
     { integration: accounts[0], credentials: { deviceTokens: ['a'] } },
@@ -260,7 +260,7 @@ test('an integration that goes while one of its messages waits fails that one, a
   assert.deepEqual(messages.map(({ status }) => status).sort(), ['error', 'sent'])
 })
 
-test('while one account rests, the devices of another are told', async () => {
+test('while one account rests, the devices of another are reported', async () => {
   const accounts = [await vendors.firebase('one'), await vendors.firebase('two')]
   const subscriberId = await vendors.person(
     { integration: accounts[0], credentials: { deviceTokens: ['a'] } },

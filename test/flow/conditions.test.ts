@@ -50,7 +50,7 @@ async function markAll(subscriberId: string, markAs: string): Promise<void> {
   await scene.expect(201, 'POST', `/v1/subscribers/${subscriberId}/messages/mark-all`, { markAs })
 }
 
-test('whoever read the first message meanwhile is not told again', async () => {
+test('a subscriber who read the first message in the meantime is not notified again', async () => {
   const workflow = await afterwards('unread')
   const [reader, other] = [fresh('reader'), fresh('other')]
   await scene.subscribers(reader, other)
@@ -73,7 +73,7 @@ test('whoever read the first message meanwhile is not told again', async () => {
   assert.deepEqual(statuses(await scene.notification(unread.transactionId)), ['completed', 'completed', 'completed'])
 })
 
-test('seen and read are told apart, and so is what was sent from what was not', async () => {
+test('seen and read are distinguished, and so is what was sent from what was not', async () => {
   const seenBy = async (stepType: string, markAs: string | undefined): Promise<string> => {
     const person = fresh('person')
     await scene.subscribers(person)
@@ -91,7 +91,7 @@ test('seen and read are told apart, and so is what was sent from what was not', 
   assert.equal(await seenBy('unsent', undefined), 'skipped')
 })
 
-test('an e-mail that nobody could get counts as unsent, and a step that never ran holds nothing back', async () => {
+test('an e-mail that no one could get counts as unsent, and a step that never ran holds nothing back', async () => {
   const unsent = await scene.workflow([
     email('First', { name: 'The mail' }),
     inApp('Instead', { filters: filters({ on: 'previousStep', step: 'the-mail', stepType: 'unsent' }) }),
@@ -111,7 +111,7 @@ async function setOnline(subscriberId: string, isOnline: boolean): Promise<void>
   await scene.expect(200, 'PATCH', `/v1/subscribers/${subscriberId}/online-status`, { isOnline })
 }
 
-test('who is online is told otherwise than who is not', async () => {
+test('who is online is reported otherwise than who is not', async () => {
   const workflow = await scene.workflow([
     inApp('Now', { filters: filters({ on: 'isOnline', value: true }) }),
     inApp('Away', { filters: filters({ on: 'isOnline', value: false }) }),
@@ -128,7 +128,7 @@ test('who is online is told otherwise than who is not', async () => {
   assert.deepEqual(statuses(await scene.run(workflow, person)), ['skipped', 'completed', 'skipped'])
 })
 
-test('a rule that holds skips its step, and tells what it compared', async () => {
+test('a rule that holds skips its step, and reports what it compared', async () => {
   const skip = { and: [{ '==': [{ var: 'payload.plan' }, 'free'] }, { '>': [{ var: 'payload.count' }, 2] }] }
   const workflow = await scene.workflow([inApp('Paid', { skip }), inApp('All')])
   const free = await scene.run(workflow, fresh('person'), { payload: { plan: 'free', count: 3 } })

@@ -37,7 +37,7 @@ before(async () => {
 })
 after(() => app.close())
 
-const somebody = () => {
+const newSubscriber = () => {
   const subscriberId = fresh('person')
   return { subscriberId, email: `${subscriberId}@example.org` }
 }
@@ -45,7 +45,7 @@ const somebody = () => {
 onBoth('another text of a workflow, and one that is switched off', async () => {
   const { _id, triggers, steps } = await here.created([inApp('First')])
   const name = triggers[0].identifier
-  const person = somebody()
+  const person = newSubscriber()
   await there.run(name, person)
   const template = { ...steps[0].template, content: 'Second' }
   await here.expect(200, 'PATCH', `/v1/workflows/${_id}`, { steps: [{ ...steps[0], template }] })
@@ -61,9 +61,9 @@ onBoth('a layout of another look', async () => {
   const given = { name: identifier, identifier, content: '<b>{{ body }}</b>', isDefault: true }
   const layout = await here.expect(201, 'POST', '/v1/layouts', given)
   const name = await here.workflow([email('Hello')])
-  await there.run(name, somebody())
+  await there.run(name, newSubscriber())
   await here.expect(200, 'PATCH', `/v1/layouts/${layout._id}`, { content: '<i>{{ body }}</i>' })
-  await there.run(name, somebody())
+  await there.run(name, newSubscriber())
   assert.deepEqual(
     mail.asked.map(({ body }) => /<([bi])>/.exec(JSON.parse(body).content.at(-1).value)?.[1]),
     ['b', 'i'],
@@ -72,19 +72,19 @@ onBoth('a layout of another look', async () => {
 
 onBoth('the first address that may not be written to', async () => {
   const name = await here.workflow([email('Hello')])
-  const person = somebody()
+  const person = newSubscriber()
   await there.run(name, person)
   const suppression = { channel: 'email', address: person.email, reason: 'bounced' }
   await here.expect(201, 'POST', '/v1/suppressions', suppression)
   assert.deepEqual(statuses(await there.run(name, person)), ['skipped'])
   assert.equal(mail.asked.length, 1)
-  // While the list holds anybody, jobs have their own turn.
+  // While the list holds anyone, jobs have their own turn.
   await here.rows(sql`delete from suppressions`)
 })
 
 onBoth('somebody who does not want it any more', async () => {
   const name = await here.workflow([inApp('Hello')])
-  const person = somebody()
+  const person = newSubscriber()
   await there.run(name, person)
   await here.expect(200, 'PATCH', `/v2/subscribers/${person.subscriberId}/preferences`, { channels: { in_app: false } })
   assert.deepEqual(statuses(await there.run(name, person)), ['skipped'])
@@ -93,11 +93,11 @@ onBoth('somebody who does not want it any more', async () => {
 
 onBoth('an integration that is switched off, and on again', async () => {
   const name = await here.workflow([email('Hello')])
-  assert.deepEqual(statuses(await there.run(name, somebody())), ['completed'])
+  assert.deepEqual(statuses(await there.run(name, newSubscriber())), ['completed'])
   const all: Json[] = await here.expect(200, 'GET', '/v1/integrations')
   const emails = all.filter((one) => one.channel === 'email' && one.active)
   for (const { _id } of emails) await here.expect(200, 'PUT', `/v1/integrations/${_id}`, { active: false })
-  assert.deepEqual(statuses(await there.run(name, somebody())), ['failed'])
+  assert.deepEqual(statuses(await there.run(name, newSubscriber())), ['failed'])
   for (const { _id } of emails) await here.expect(200, 'PUT', `/v1/integrations/${_id}`, { active: true })
-  assert.deepEqual(statuses(await there.run(name, somebody())), ['completed'])
+  assert.deepEqual(statuses(await there.run(name, newSubscriber())), ['completed'])
 })

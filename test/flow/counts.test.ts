@@ -1,4 +1,4 @@
-// Counts equal a recount of what the pipeline wrote, to the number: at any moment, whatever happened.
+// Counts equal a recount of what the pipeline wrote, to the number: at any time, whatever happened.
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
@@ -30,11 +30,11 @@ after(async () => {
   for (const one of apps) await one.close()
 })
 
-const somebody = () => ({ subscriberId: fresh('person'), email: `${fresh('ada')}@example.org` })
+const newSubscriber = () => ({ subscriberId: fresh('person'), email: `${fresh('ada')}@example.org` })
 const deltas = async (): Promise<number> => (await scene.rows(sql`select count(*) as count from count_deltas`))[0].count
 const isRight = (): Promise<void> => assertRecounted(app, startedAt)
 
-/** Not folded at all, in part, and whole: what is told stays the same. */
+/** Not folded at all, in part, and whole: what is reported stays the same. */
 async function isRightWhileFolded(): Promise<void> {
   await isRight()
   const open = await deltas()
@@ -80,7 +80,7 @@ async function randomFlow(random: Random): Promise<void> {
   const tokens = Array.from({ length: 4 }, () => fresh('token'))
   const devices = [{ integration: push, credentials: { deviceTokens: tokens } }]
   const people: Json[] = [
-    ...Array.from({ length: 4 }, () => ({ ...somebody(), phone: '+4915112345' })),
+    ...Array.from({ length: 4 }, () => ({ ...newSubscriber(), phone: '+4915112345' })),
     { subscriberId: fresh('nobody') },
     { subscriberId: await vendors.person(...devices) },
   ]
@@ -92,7 +92,7 @@ async function randomFlow(random: Random): Promise<void> {
     for (const token of tokens) vendors.does(token, random.oneOf([200, 200, 400, 503, deadDevice, 'cut'] as const))
     const to = random.chance(0.1)
       ? [{ type: 'Topic', topicKey: 'team' }]
-      : random.oneOf([...people, { ...somebody(), phone: '+4915112345' }])
+      : random.oneOf([...people, { ...newSubscriber(), phone: '+4915112345' }])
     const event = { name: random.oneOf(workflows), to, payload: { plan: random.oneOf(['pro', 'free']) } }
     const transactionId = random.chance(0.3) ? random.oneOf(['one', 'two', 'three']) : undefined
     const results = await scene.results([
@@ -101,7 +101,7 @@ async function randomFlow(random: Random): Promise<void> {
       { ...event, transactionId },
     ])
     if (random.chance(0.8)) await scene.work()
-    // What a digest merged ends twice when it is called off: a recount from rows would not see the first end.
+    // What a digest merged ends twice when it is cancelled: a recount from rows would not see the first end.
     if (random.chance(0.2) && event.name !== workflows[3]) {
       await scene.expect(200, 'DELETE', `/v1/events/trigger/${results[0]?.transactionId}`)
     }
@@ -117,7 +117,7 @@ test('after a random flow every number equals a recount, before folding, in the 
   await randomFlow(createRandom(seed))
   await isRightWhileFolded()
   await scene.advance(30 * 60_000, 60_000)
-  await scene.run(await scene.workflow([inApp('Last')]), somebody())
+  await scene.run(await scene.workflow([inApp('Last')]), newSubscriber())
   await isRightWhileFolded()
 })
 
@@ -140,7 +140,7 @@ test('a step whose lease was lost counts for whoever holds it now, and once', as
     }
   })
   const node = await createTestApp({ nodeOf: app })
-  await scene.trigger(workflow, somebody())
+  await scene.trigger(workflow, newSubscriber())
   const first = scene.work()
   await asked
   mail.meanwhile = undefined
@@ -180,7 +180,7 @@ test('a message that was sent by a node that had lost its lease counts, and once
     }
   }
   for (const isAskedAgain of [false, true]) {
-    await scene.trigger(workflow, somebody())
+    await scene.trigger(workflow, newSubscriber())
     const end = await begin(app)
     app.world.advance(leaseMs + 1)
     await node.pipeline.work()
@@ -202,13 +202,13 @@ test('steps that a failure kept from running are canceled, and the notification 
   await mail.account('strict')
   mail.answers('strict', 400)
   const workflow = await scene.workflow([email('Hello', { shouldStopOnFail: true }), inApp('Never'), inApp('Nor this')])
-  await scene.run(workflow, somebody())
+  await scene.run(workflow, newSubscriber())
   assert.deepEqual(await told('steps', ['channel', 'outcome']), { 'email failed': 1, 'in_app canceled': 2 })
   assert.deepEqual(await told('endings', ['outcome']), { failed: 1 })
   await isRight()
 })
 
-test('a run that was merged and goes on after all ends twice: as merged, and as what becomes of it', async () => {
+test('a run that was merged and continues after all ends twice: as merged, and as what becomes of it', async () => {
   const workflow = await scene.workflow([digest(), inApp('{{ step.total_count }}')])
   const person = fresh('person')
   const opener = await scene.trigger(workflow, person)
@@ -222,10 +222,10 @@ test('a run that was merged and goes on after all ends twice: as merged, and as 
   assert.deepEqual(await told('endings', ['outcome']), { canceled: 1, completed: 1, merged: 1 })
 })
 
-test('what was called off counts as canceled once, also when a step of it was being sent', async () => {
+test('what was cancelled counts as canceled once, also when a step of it was being sent', async () => {
   await mail.account('slow')
   const workflow = await scene.workflow([email('Hello'), inApp('Never')])
-  const transactionId = await scene.trigger(workflow, somebody())
+  const transactionId = await scene.trigger(workflow, newSubscriber())
   app.world.advance(1_000)
   mail.meanwhile = () => scene.expect(200, 'DELETE', `/v1/events/trigger/${transactionId}`)
   await scene.work()
@@ -234,11 +234,11 @@ test('what was called off counts as canceled once, also when a step of it was be
   await isRight()
 })
 
-test('failures are told by what went wrong, with a provider’s reason in our words and never in its own', async () => {
+test('failures are reported by what went wrong, with a provider’s reason in our words and never in its own', async () => {
   await mail.account('strict')
   mail.answers('strict', { status: 400, body: '{"errors":[{"message":"does not like you"}]}' }, 400, 401)
   const workflow = await scene.workflow([email('Hello')])
-  for (let run = 0; run < 3; run += 1) await scene.run(workflow, somebody())
+  for (let run = 0; run < 3; run += 1) await scene.run(workflow, newSubscriber())
   await scene.run(workflow, fresh('nobody'))
   const broken = await scene.workflow([{ template: { type: 'chat', content: 'Hi' } }])
   await scene.run(broken, fresh('person'))
@@ -259,7 +259,7 @@ test('a job that is buried counts once, and so does the message that is given up
   await mail.account('mute')
   mail.answers('mute', 503)
   const workflow = await scene.workflow([email('Hello')])
-  await scene.run(workflow, somebody())
+  await scene.run(workflow, newSubscriber())
   await scene.rows(sql`update messages set state = 'calling', sending = sending - 'dueAt' where state = 'ready'`)
   await scene.rows(
     sql`update jobs set interruptions = ${poisonousAfter}, due_at = ${app.world.now()} where due_at is not null`,
@@ -283,14 +283,14 @@ test('a call that is repeated, or rolled back, counts nothing', async () => {
   assert.deepEqual(await told('notifications', []), { '': 1 })
 })
 
-test('times to deliver run from the event, and are told within 9 %', async () => {
+test('times to deliver run from the event, and are reported within 9 %', async () => {
   await mail.account('slow')
   const workflow = await scene.workflow([email('Hello')])
   const tookMs: number[] = []
   for (const waitMs of [1, 700, 2_000, 60_000, 3_600_000]) {
     mail.meanwhile = () => void app.world.advance(waitMs)
     tookMs.push(waitMs)
-    await scene.trigger(workflow, somebody())
+    await scene.trigger(workflow, newSubscriber())
     await scene.work()
   }
   const [all] = (await scene.expect(200, 'GET', '/v1/counts/delivery-times')).data
@@ -302,15 +302,16 @@ test('times to deliver run from the event, and are told within 9 %', async () =>
   near(all.p99Ms, tookMs[4] ?? 0)
 })
 
-test('what an erase calls off counts as canceled once, and what was counted before stays', async () => {
+test('what an erase cancels counts as canceled once, and what was counted before stays', async () => {
   await mail.account('busy')
   mail.answers('busy', 503)
-  const person = somebody()
+  const person = newSubscriber()
   const waits = await scene.workflow([inApp('Hello'), delay(), inApp('Later')])
   await scene.run(waits, person)
   const sends = await scene.workflow([email('Hello'), inApp('After')])
   const transactionId = await scene.trigger(sends, person)
-  // Called off while its first step is asked for: the second one is canceled, and the first goes on with its next try.
+  // Called off while its first step is asked for: the second one is canceled, and the first continues with its next
+  // try.
   mail.meanwhile = () => scene.expect(200, 'DELETE', `/v1/events/trigger/${transactionId}`)
   await scene.work()
   mail.meanwhile = undefined

@@ -26,7 +26,7 @@ after(async () => {
 })
 beforeEach(() => mail.clear())
 
-const somebody = () => ({ subscriberId: fresh('person'), email: `${fresh('ada')}@example.org` })
+const newSubscriber = () => ({ subscriberId: fresh('person'), email: `${fresh('ada')}@example.org` })
 
 /** The first node asks and never hears the end of it, until it is let go. */
 async function stuck(count: number): Promise<{ letGo(): Promise<void> }> {
@@ -53,7 +53,7 @@ async function stuck(count: number): Promise<{ letGo(): Promise<void> }> {
 
 test('an e-mail that was being sent when its node ended is perhaps sent: it is repeated', async () => {
   await mail.account('provider')
-  const transactionId = await scene.trigger(workflow, somebody())
+  const transactionId = await scene.trigger(workflow, newSubscriber())
   const first = await stuck(1)
   app.world.advance(leaseMs)
   await node.pipeline.work()
@@ -63,7 +63,7 @@ test('an e-mail that was being sent when its node ended is perhaps sent: it is r
     ['Unexpected provider error', 'Warning'],
     [`The message will be tried again at ${again}`, 'Queued'],
   ])
-  assert.match(jobs[0].executionDetails.at(-2).raw, /whether the message was sent is not known/)
+  assert.match(jobs[0].executionDetails.at(-2).raw, /it is unknown whether the message was sent/)
   assert.equal(mail.asked.length, 1)
   app.world.advance(1_000)
   await node.pipeline.work()
@@ -77,7 +77,7 @@ test('an e-mail that was being sent when its node ended is perhaps sent: it is r
 
 test('a provider’s yes is applied although the lease was lost meanwhile: nothing is sent again', async () => {
   await mail.account('provider')
-  const transactionId = await scene.trigger(workflow, somebody())
+  const transactionId = await scene.trigger(workflow, newSubscriber())
   const first = await stuck(1)
   app.world.advance(leaseMs)
   await node.pipeline.work()
@@ -98,7 +98,7 @@ test('a provider’s yes is applied although the lease was lost meanwhile: nothi
 
 test('an e-mail whose node ends in the middle of every call is repeated until an answer comes', async () => {
   await mail.account('provider')
-  const transactionId = await scene.trigger(workflow, somebody())
+  const transactionId = await scene.trigger(workflow, newSubscriber())
   const hanging: { letGo(): Promise<void> }[] = []
   for (let deaths = 1; deaths <= 12; deaths += 1) {
     hanging.push(await stuck(deaths))
@@ -117,9 +117,9 @@ test('an e-mail whose node ends in the middle of every call is repeated until an
   for (const { letGo } of hanging) await letGo()
 })
 
-test('what only waited for its turn is not perhaps sent: it is sent, once, and not told as a retry', async () => {
+test('what only waited for its turn is not perhaps sent: it is sent, once, and not reported as a retry', async () => {
   await mail.account('provider')
-  const people = Array.from({ length: 60 }, somebody)
+  const people = Array.from({ length: 60 }, newSubscriber)
   const transactionId = await scene.trigger(workflow, people)
   const first = await stuck(50)
   const asked = new Set(mail.asked.flatMap((one) => one.to))
@@ -148,7 +148,7 @@ test('what only waited for its turn is not perhaps sent: it is sent, once, and n
 
 test('jobs that were claimed and not begun run on another node when the lease ends, once', async () => {
   await mail.account('provider')
-  const people = Array.from({ length: 20 }, somebody)
+  const people = Array.from({ length: 20 }, newSubscriber)
   const transactionId = await scene.trigger(workflow, people)
   await scene.rows(sql`
     update jobs set lease = gen_random_uuid(), claims = 1,
@@ -163,7 +163,7 @@ test('jobs that were claimed and not begun run on another node when the lease en
 
 test('two nodes share the work without doing anything twice', async () => {
   await mail.account('provider')
-  const people = Array.from({ length: 400 }, somebody)
+  const people = Array.from({ length: 400 }, newSubscriber)
   const transactionId = await scene.trigger(workflow, people)
   for (let round = 0; round < 6; round += 1) {
     await Promise.all([node.pipeline.work(), app.pipeline.work()])
@@ -174,7 +174,7 @@ test('two nodes share the work without doing anything twice', async () => {
   assert.equal((await scene.messages(transactionId)).length, 800)
 })
 
-/** The database refuses whatever would be told of this job. */
+/** The database refuses whatever would be reported of this job. */
 async function refuseToSettle(jobId: string): Promise<() => Promise<void>> {
   await app.database.db.run({
     text: `create function refuse_to_settle() returns trigger language plpgsql as $$ begin raise 'refused'; end $$`,
@@ -193,12 +193,12 @@ async function refuseToSettle(jobId: string): Promise<() => Promise<void>> {
 test('a job that cannot be settled when it is resumed doubles nothing of its batch', async () => {
   await mail.account('provider')
   mail.answers('provider', 503, 202)
-  const culprit = await scene.run(workflow, somebody())
+  const culprit = await scene.run(workflow, newSubscriber())
   const culpritId = culprit.jobs[0]._id
   await scene.rows(sql`update messages set state = 'calling' where job_id = ${culpritId}`)
   const accept = await refuseToSettle(culpritId)
   app.world.advance(1_000)
-  const people = [somebody(), somebody(), somebody()]
+  const people = [newSubscriber(), newSubscriber(), newSubscriber()]
   const transactionId = await scene.trigger(workflow, people)
   const isPutAside = () => app.world.logged.some((line) => 'jobId' in line.facts && line.facts.jobId === culpritId)
   // Their calls are still under way when the trouble comes.
@@ -216,7 +216,7 @@ test('a job that cannot be settled when it is resumed doubles nothing of its bat
 
 test('a message whose job had not heard of its end is not sent again', async () => {
   await mail.account('provider')
-  const { jobs, transactionId } = await scene.run(workflow, somebody())
+  const { jobs, transactionId } = await scene.run(workflow, newSubscriber())
   await scene.rows(sql`
     update jobs set status = 'running', lease = gen_random_uuid(), due_at = ${app.world.now()}::timestamptz
     where id = ${jobs[0]._id}`)
@@ -229,12 +229,12 @@ test('a message whose job had not heard of its end is not sent again', async () 
   assert.equal((await scene.messages(transactionId)).length, 2)
 })
 
-test('what was perhaps sent is not told as failed when no integration is left', async () => {
+test('what was perhaps sent is not reported as failed when no integration is left', async () => {
   const all: Json[] = await scene.expect(200, 'GET', '/v1/integrations')
   const capture = all.find((one) => one.providerId === 'platform-email') ?? assert.fail('no capture')
   await scene.expect(200, 'PUT', `/v1/integrations/${capture._id}`, { active: false })
   await mail.account('provider')
-  const transactionId = await scene.trigger(workflow, somebody())
+  const transactionId = await scene.trigger(workflow, newSubscriber())
   const first = await stuck(1)
   await mail.remove('provider')
   app.world.advance(leaseMs)

@@ -80,7 +80,7 @@ test('the service is called with what the run is about, signed with the environm
   assert.deepEqual((await statesOf(notification))[0], { calls: 1, result: { score: 7 } })
 })
 
-test('what was asked and answered is told, without secrets', async () => {
+test('what was asked and answered is reported, without secrets', async () => {
   const workflow = await scene.workflow([custom({ headers: { Authorization: 'Bearer hush-hush' } })])
   answers = [{ status: 200, body: '{"youSent":"Bearer hush-hush"}' }]
   const { jobs } = await scene.run(workflow, fresh('person'))
@@ -161,7 +161,7 @@ test('a service that stays busy is given up after five calls, and the run stops'
   assert.deepEqual(await scene.texts(person), [])
 })
 
-test('a service that refuses is not called again; whether the run goes on is the step’s to say', async () => {
+test('a service that refuses is not called again; whether the run continues is the step’s to say', async () => {
   answers = [{ status: 422, body: '{"error":"no"}' }]
   for (const [metadata, more, expected] of [
     [{}, {}, ['failed', 'canceled']],
@@ -182,7 +182,7 @@ test('an address that must not be called fails at once and says so', async () =>
   assert.equal(rawOf(jobs[0], 'Custom step failed').message, '10.0.0.1 is a private address')
 })
 
-test('a template that comes to no address fails the step, and nobody is called', async () => {
+test('a template that comes to no address fails the step, and no one is called', async () => {
   const workflow = await scene.workflow([
     custom({ url: 'https://api.example.com/{{ payload.where }}' }),
     inApp('After'),

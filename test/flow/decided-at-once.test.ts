@@ -74,7 +74,7 @@ async function seen({ scene }: Side, transactionId: string): Promise<unknown> {
       type: job.type,
       details: job.executionDetails.map(({ detail, status }: Json) => `${detail} ${status}`),
     })),
-    // Messages of one moment have no order of their own.
+    // Messages of one time have no order of their own.
     messages: messages
       .map(({ channel, status, content, subject, email: to, errorText }: Json) =>
         JSON.stringify({ channel, status, content, subject, to, errorText }),
@@ -262,7 +262,7 @@ test('one that is outrun holds no slot of its provider', async () => {
   const { scene, mail } = atOnce
   const workflow = await knownWorkflow()
   const refused = fateOfThoseAtOnce({ fails: sqlError('PH001') })
-  // As many as there are slots at first: were they held, the last would wait for ever.
+  // As many as there are slots at first: were they held, the last would wait forever.
   for (let event = 0; event < 60; event += 1) {
     await scene.trigger(workflow, { subscriberId: fresh('other'), email: 'c@example.org' })
   }

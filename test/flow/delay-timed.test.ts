@@ -26,7 +26,7 @@ function moveTo(moment: string): void {
   app.world.advance(ms)
 }
 
-/** Until when the first step of a run for somebody in this zone waits. */
+/** Until when the first step of a run for someone in this zone waits. */
 async function waitsUntil(workflow: string, timezone?: string, detail = 'Step delayed'): Promise<string> {
   const { jobs } = await scene.run(workflow, { subscriberId: fresh('person'), ...(timezone && { timezone }) })
   return rawOf(jobs[0], detail).untilDate
@@ -61,7 +61,7 @@ test('a timed delay may go by a rule, as a timed digest does', async () => {
   assert.equal(await waitsUntil(workflow), '2026-04-24T08:00:00.000Z')
 })
 
-test('a dynamic delay waits until a moment or for a duration of the payload', async () => {
+test('a dynamic delay waits until a time or for a duration of the payload', async () => {
   const workflow = await scene.workflow([delayOf({ type: 'dynamic', dynamicKey: 'payload.release' }), inApp('Out')])
   const [one, other] = [fresh('person'), fresh('person')]
   await scene.run(workflow, one, { payload: { release: later(hourMs + 1_000) } })
@@ -129,5 +129,5 @@ test('what can never come is refused when it is saved', async () => {
     'steps.2.metadata.dynamicKey',
     'steps.3.metadata.cron',
   ])
-  assert.match(mistakes['steps.0.metadata.cron'] ?? '', /may never come/)
+  assert.match(mistakes['steps.0.metadata.cron'] ?? '', /may never occur/)
 })

@@ -49,7 +49,7 @@ test('an event may ask for another duration', async () => {
   assert.deepEqual(await scene.texts(person), ['After'])
 })
 
-test('a scheduled delay waits until the moment in the payload', async () => {
+test('a scheduled delay waits until the time in the payload', async () => {
   const workflow = await scene.workflow([scheduled(), inApp('After')])
   const person = fresh('person')
   await scene.run(workflow, person, { payload: { at: later(hourMs + 1_000) } })
@@ -97,7 +97,7 @@ test('a run keeps the version it started with', async () => {
   assert.deepEqual((await scene.texts(person)).sort(), ['New', 'Old'])
 })
 
-test('a run goes on when its workflow is switched off or deleted meanwhile', async () => {
+test('a run continues when its workflow is switched off or deleted meanwhile', async () => {
   const { _id, triggers } = await scene.created([delay(), inApp('After')])
   const person = fresh('person')
   await scene.run(triggers[0].identifier, person)
@@ -107,7 +107,7 @@ test('a run goes on when its workflow is switched off or deleted meanwhile', asy
   assert.deepEqual(await scene.texts(person), ['After'])
 })
 
-test('somebody who was deleted meanwhile is told nothing more', async () => {
+test('a subscriber who was deleted in the meantime gets nothing more', async () => {
   const workflow = await scene.workflow([delay(), inApp('After'), inApp('Last')])
   const person = fresh('person')
   const { transactionId } = await scene.run(workflow, person)
@@ -119,7 +119,7 @@ test('somebody who was deleted meanwhile is told nothing more', async () => {
   assert.deepEqual(await scene.messages(transactionId), [])
 })
 
-test('somebody who was changed meanwhile is told by what is known of them now', async () => {
+test('someone who was changed meanwhile is reported by what is known of them now', async () => {
   const workflow = await scene.workflow([delay(), inApp('Hello {{ subscriber.firstName }}')])
   const subscriberId = fresh('person')
   await scene.run(workflow, { subscriberId, firstName: 'Old' })
@@ -128,7 +128,7 @@ test('somebody who was changed meanwhile is told by what is known of them now', 
   assert.deepEqual(await scene.texts(subscriberId), ['Hello New'])
 })
 
-test('many delays that end together all go on', async () => {
+test('many delays that end together all continue', async () => {
   const workflow = await scene.workflow([delay(), inApp('After')])
   const people = Array.from({ length: 250 }, () => fresh('crowd'))
   const transactionId = await scene.trigger(workflow, people)

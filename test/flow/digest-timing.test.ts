@@ -96,7 +96,7 @@ test('a daily digest closes by the clock of the subscriber', async () => {
   assert.equal(await closesAt(workflow, 'Asia/Kathmandu'), '2026-02-11T03:15:00.000Z')
 })
 
-test('events of a day are told together in the morning, over the night in which clocks change', async () => {
+test('events of a day are reported together in the morning, over the night in which clocks change', async () => {
   const workflow = await scene.workflow([digestOf(daily), inApp(list)])
   const subscriberId = fresh('person')
   const person = { subscriberId, timezone: 'Europe/Berlin' }

@@ -1,4 +1,4 @@
-// Digests: events of a window are told together, none is lost and none is told twice.
+// Digests: events of a window are reported together, none is lost and none is reported twice.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
@@ -21,7 +21,7 @@ const list = '{{ step.total_count }}:{% for event in step.events %} {{ event.n }
 const digestOf = (metadata: object, more: object = {}) =>
   digest({ metadata: { type: 'regular', amount: 5, unit: 'minutes', ...metadata }, ...more })
 
-test('the events of a window are told together, in the order they came', async () => {
+test('the events of a window are reported together, in the order they came', async () => {
   const workflow = await scene.workflow([digest(), inApp(list)])
   const person = fresh('person')
   const transactions: string[] = []
@@ -73,7 +73,7 @@ test('an event after the window opens the next one', async () => {
   assert.deepEqual(await scene.texts(person), ['1: 2', '1: 1'])
 })
 
-test('an event that comes the moment the window closes is in it or in the next, and never lost', async () => {
+test('an event that comes the time the window closes is in it or in the next, and never lost', async () => {
   const workflow = await scene.workflow([digest(), inApp(list)])
   const person = fresh('person')
   await scene.run(workflow, person, { payload: { n: 1 } })
@@ -148,7 +148,7 @@ test('two digests of one workflow lose no event', async () => {
   assert.deepEqual(all, ['all 4: 1 2 3 4'])
 })
 
-test('a digest whose conditions do not hold is skipped, and the event goes on alone', async () => {
+test('a digest whose conditions do not hold is skipped, and the event continues alone', async () => {
   const workflow = await scene.workflow([digest({ filters: [condition('gold')] }), inApp(`{{ step.digest }} ${list}`)])
   const person = fresh('person')
   const notification = await scene.run(workflow, person, { payload: { n: 1, plan: 'silver' } })
@@ -182,7 +182,7 @@ test('two events that race for a window on two nodes open one', async () => {
   await node.close()
 })
 
-test('a window whose run was buried closes with it: later events are told', async () => {
+test('a window whose run was buried closes with it: later events are reported', async () => {
   const workflow = await scene.workflow([digest(), inApp(list)])
   const person = fresh('person')
   const { jobs } = await scene.run(workflow, person, { payload: { n: 1 } })
@@ -196,7 +196,7 @@ test('a window whose run was buried closes with it: later events are told', asyn
   )
 })
 
-test('somebody who was deleted meanwhile is told nothing, and one of the same name begins anew', async () => {
+test('a subscriber who was deleted in the meantime gets nothing, and one with the same id starts over', async () => {
   const workflow = await scene.workflow([digest(), inApp(list)])
   const person = fresh('person')
   const { transactionId } = await scene.run(workflow, person, { payload: { n: 1 } })

@@ -1,4 +1,5 @@
-// Where an erase could overlook somebody: calls that were under way, words that need escaping, what others keep of an event.
+// Where an erase could overlook someone: calls that were under way, words that need escaping, what others keep of an
+// event.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
@@ -32,7 +33,7 @@ test('a trigger that had looked the person up when the erase began is waited for
   await flow.subscribers('hurried')
   const id = await erase('hurried')
   await flow.work()
-  // As a call finds the person that began before: it knows their internal id, and writes a moment later.
+  // As a call finds the person that began before: it knows their internal id, and writes slightly later.
   const known = sql`environment_id in (select environment_id from erasures) and subscriber_id = 'hurried'`
   assert.equal((await flow.rows(sql`update subscribers set deleted_at = null where ${known} returning 1`)).length, 1)
   await flow.trigger(name, { subscriberId: 'hurried', firstName: 'Hurried-One' }, { payload: { word: 'too-late' } })
@@ -76,7 +77,7 @@ test('the call that took back what was for the person alone goes too, and others
   assert.equal(removed.retractions, 1)
 })
 
-test('one that is set going again tells what it removed anew', async () => {
+test('one that is set going again reports what it removed again', async () => {
   await flow.subscribers('twice-made')
   await flow.topic('of-twice', ['twice-made'])
   const id = await erase('twice-made')

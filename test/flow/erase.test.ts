@@ -20,7 +20,7 @@ const graceMs = 60_000
 
 const path = (subscriberId: string): string => `/v1/subscribers/${encodeURIComponent(subscriberId)}/erase`
 
-describe('the erase of somebody of whom everything is kept', () => {
+describe('the erase of someone of whom everything is kept', () => {
   let app: TestApp
   let scene: PersonScene
   let receipt: Json
@@ -84,7 +84,7 @@ describe('the erase of somebody of whom everything is kept', () => {
     assert.ok(removed.mentionsInEvents >= 3, JSON.stringify(removed))
   })
 
-  test('what others were told stays, with the event’s payload, and without the person', async () => {
+  test('what others were notified stays, with the event’s payload, and without the person', async () => {
     const { flow, transactions } = scene
     assert.deepEqual(await flow.recipients(transactions['shared'] ?? ''), ['bob'])
     const [shared] = await flow.notifications(transactions['shared'] ?? '')
@@ -108,7 +108,7 @@ describe('the erase of somebody of whom everything is kept', () => {
     assert.equal((await app.call('GET', `/v1/erasures/${receipt._id}`, { key: app.productionKey })).status, 404)
   })
 
-  test('the address is still not written to, by its hash, and whoever comes later under the id is somebody new', async () => {
+  test('the address is still not written to, by its hash, and whoever comes later under the id is someone new', async () => {
     const { flow } = scene
     const name = await flow.workflow([email('Again'), inApp('Welcome')])
     const run = await flow.run(name, { subscriberId: marker.subscriberId, email: marker.email.toUpperCase() })
@@ -154,7 +154,7 @@ describe('the erase', () => {
     (await flow.expect(202, 'POST', path(subscriberId)))._id
   const receiptOf = (id: string): Promise<Json> => flow.expect(200, 'GET', `/v1/erasures/${id}`)
 
-  test('nobody, a key that may only read or trigger, and another environment cannot erase', async () => {
+  test('no one, a key that may only read or trigger, and another environment cannot erase', async () => {
     await flow.subscribers('target')
     assert.equal((await app.call('POST', path('nobody'))).status, 404)
     assert.equal((await app.call('POST', path('target'), { key: app.productionKey })).status, 404)
@@ -170,7 +170,7 @@ describe('the erase', () => {
     assert.equal((await app.call('GET', '/v2/subscribers/target')).status, 200)
   })
 
-  test('somebody who was deleted, and made anew, is erased with all that was before', async () => {
+  test('someone who was deleted, and made again, is erased with all that was before', async () => {
     const name = await flow.workflow([inApp('Before')])
     await flow.run(name, 'twice')
     await flow.expect(200, 'DELETE', '/v2/subscribers/twice')
@@ -207,7 +207,7 @@ describe('the erase', () => {
     assert.deepEqual(await flow.rows(sql`select 1 from jobs where event_id::text = ${transactionId}`), [])
   })
 
-  test('an event that is still being expanded is waited for: nobody it names is told after the erase, nor made anew', async () => {
+  test('an event that is still being expanded is waited for: no one it names is reported after the erase, nor made again', async () => {
     const name = await flow.workflow([inApp('To many')])
     const many = Array.from({ length: 150 }, (_, index) => `crowd-${index}`)
     await flow.subscribers('crowded')
@@ -223,7 +223,7 @@ describe('the erase', () => {
     assert.equal((await receiptOf(id)).phase, 'waiting')
     await flow.advance(12_000, 3_000)
     assert.equal((await receiptOf(id)).status, 'completed')
-    // Everybody else is told: nobody was skipped over because of the one who is gone.
+    // Everybody else is reported: no one was skipped over because of the one who is gone.
     assert.equal((await flow.progress(transactionId)).counts.recipients, 150)
     const told = await flow.rows(sql`
       select count(*) as count from notifications n join subscribers s on s.id = n.subscriber_id where s.subscriber_id like 'crowd-%'`)
@@ -248,7 +248,7 @@ describe('the erase', () => {
     assert.equal((await receiptOf(id)).status, 'completed')
   })
 
-  test('killed after any number of pages, it goes on where it was and counts nothing twice', async () => {
+  test('killed after any number of pages, it continues where it was and counts nothing twice', async () => {
     const name = await flow.workflow([inApp('One of many {{ payload.n }}')])
     for (const kills of [1, 2, 3, 4, 5]) {
       const subscriberId = `killed-${kills}`

@@ -19,13 +19,13 @@ before(async () => {
 after(() => app.close())
 beforeEach(() => mail.clear())
 
-const somebody = () => ({ subscriberId: fresh('person'), email: `${fresh('ada')}@example.org` })
+const newSubscriber = () => ({ subscriberId: fresh('person'), email: `${fresh('ada')}@example.org` })
 
 test('after two busy answers the next integration takes over', async () => {
   await mail.account('first')
   await mail.account('second')
   mail.answers('first', 503)
-  const { transactionId } = await scene.run(workflow, somebody())
+  const { transactionId } = await scene.run(workflow, newSubscriber())
   assert.deepEqual(mail.accounts(), ['first'])
   await scene.advance(1_000)
   assert.deepEqual(mail.accounts(), ['first', 'first', 'second'])
@@ -37,11 +37,11 @@ test('after two busy answers the next integration takes over', async () => {
   assert.equal(new Set(mail.asked.map((one) => one.subject)).size, 1)
 })
 
-test('an account that is wrong makes way at once, and its source is told', async () => {
+test('an account that is wrong makes way at once, and its source is reported', async () => {
   await mail.account('first')
   await mail.account('second')
   mail.answers('first', { status: 401, body: '{"errors":[{"message":"bad key"}]}' })
-  const notification = await scene.run(workflow, somebody())
+  const notification = await scene.run(workflow, newSubscriber())
   assert.deepEqual(mail.accounts(), ['first', 'second'])
   assert.deepEqual(statuses(notification), ['completed', 'completed'])
   const wrong = notification.jobs[0].executionDetails.find((one: Json) => one.source === 'Credentials')
@@ -53,7 +53,7 @@ test('when every account is wrong the step has failed', async () => {
   await mail.account('second')
   mail.answers('first', 401)
   mail.answers('second', 403)
-  const notification = await scene.run(workflow, somebody())
+  const notification = await scene.run(workflow, newSubscriber())
   assert.deepEqual(mail.accounts(), ['first', 'second'])
   assert.deepEqual(statuses(notification), ['failed', 'completed'])
   await scene.advance(3_600_000)
@@ -65,16 +65,16 @@ test('the last of them is asked on until the budget is used up, which they share
   await mail.account('second')
   mail.answers('first', 429)
   mail.answers('second', 429)
-  const { transactionId } = await scene.run(workflow, somebody())
+  const { transactionId } = await scene.run(workflow, newSubscriber())
   await scene.advance(1_800_000, 10_000)
   assert.deepEqual(mail.accounts(), ['first', 'first', ...Array.from({ length: 6 }, () => 'second')])
   assert.deepEqual(statuses(await scene.notification(transactionId)), ['failed', 'completed'])
 })
 
-test('capture is nobody’s stand-in: a message a provider did not take must not look sent', async () => {
+test('capture never takes over: a message that a provider did not accept must not look sent', async () => {
   await mail.account('only')
   mail.answers('only', 401)
-  const notification = await scene.run(workflow, somebody())
+  const notification = await scene.run(workflow, newSubscriber())
   assert.deepEqual(statuses(notification), ['failed', 'completed'])
 })
 
@@ -82,7 +82,7 @@ test('whoever wants to be left alone for more than a minute hands over at once',
   await mail.account('first')
   await mail.account('second')
   mail.answers('first', { status: 429, headers: { 'retry-after': '600' } })
-  const notification = await scene.run(workflow, somebody())
+  const notification = await scene.run(workflow, newSubscriber())
   assert.deepEqual(mail.accounts(), ['first', 'second'])
   assert.deepEqual(statuses(notification), ['completed', 'completed'])
 })
@@ -91,8 +91,8 @@ test('while an integration wants to be left alone, new messages do not wait for 
   await mail.account('first')
   await mail.account('second')
   mail.answers('first', { status: 429, headers: { 'retry-after': '600' } })
-  await scene.run(workflow, somebody())
-  const { transactionId } = await scene.run(workflow, somebody())
+  await scene.run(workflow, newSubscriber())
+  const { transactionId } = await scene.run(workflow, newSubscriber())
   await scene.advance(60_000, 5_000)
   assert.deepEqual(statuses(await scene.notification(transactionId)), ['completed', 'completed'])
   assert.deepEqual(mail.accounts(), ['first', 'second', 'second'])
@@ -102,7 +102,7 @@ test('an integration that was deleted between two tries is not asked again: the 
   await mail.account('first')
   await mail.account('second')
   mail.answers('first', 503)
-  const { transactionId } = await scene.run(workflow, somebody())
+  const { transactionId } = await scene.run(workflow, newSubscriber())
   await mail.remove('first')
   await scene.advance(1_000)
   assert.deepEqual(mail.accounts(), ['first', 'second'])
@@ -115,7 +115,7 @@ test('with the last integration gone between two tries the step has failed, and 
   await scene.expect(200, 'PUT', `/v1/integrations/${capture._id}`, { active: false })
   await mail.account('only')
   mail.answers('only', 503)
-  const { transactionId } = await scene.run(workflow, somebody())
+  const { transactionId } = await scene.run(workflow, newSubscriber())
   await mail.remove('only')
   await scene.advance(1_000)
   const notification = await scene.notification(transactionId)
@@ -128,17 +128,17 @@ test('with the last integration gone between two tries the step has failed, and 
 test('a message a provider was busy with is not captured when that provider is gone', async () => {
   await mail.account('only')
   mail.answers('only', 503)
-  const { transactionId } = await scene.run(workflow, somebody())
+  const { transactionId } = await scene.run(workflow, newSubscriber())
   await mail.remove('only')
   await scene.advance(1_000)
   const { jobs } = await scene.notification(transactionId)
   assert.equal(jobs[0].messages[0].status, 'error')
 })
 
-test('an integration that is mended in the middle is used as it is now', async () => {
+test('an integration that is fixed in the middle is used as it is now', async () => {
   await mail.account('first')
   mail.answers('first', 503, 202)
-  const { transactionId } = await scene.run(workflow, somebody())
+  const { transactionId } = await scene.run(workflow, newSubscriber())
   const all: Json[] = await scene.expect(200, 'GET', '/v1/integrations')
   const { _id } = all.find((one) => one.name === 'first' && one.active) ?? assert.fail('first')
   const credentials = { apiKey: 'SG.new', from: 'hello@example.com', baseUrl: 'https://moved.example.com' }

@@ -1,4 +1,4 @@
-// Topic fan-out in pages: everybody once, however often a page is replayed or its node lost.
+// Topic fan-out in pages: everyone once, however often a page is replayed or its node lost.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { resolveChannels } from '../../src/accept/write-events.ts'
@@ -63,7 +63,7 @@ function page(task: Task, state: ExpansionState): Promise<ExpansionState | undef
   })
 }
 
-test('twenty thousand members are told once each, in pages', async () => {
+test('twenty thousand members are notified once each, in pages', async () => {
   const key = fresh('topic')
   await crowd(key, 20_000)
   const transactionId = await scene.trigger(hello, { type: 'Topic', topicKey: key })
@@ -74,7 +74,7 @@ test('twenty thousand members are told once each, in pages', async () => {
   assert.deepEqual(await scene.rows(sql`select 1 from tasks`), [])
 })
 
-test('a page that is written again adds nobody and counts nobody', async () => {
+test('a page that is written again adds no one and counts no one', async () => {
   const key = fresh('topic')
   await crowd(key, 1_200)
   const transactionId = await scene.trigger(hello, { type: 'Topic', topicKey: key })
@@ -93,7 +93,7 @@ test('a page that is written again adds nobody and counts nobody', async () => {
   assert.equal((await scene.progress(transactionId)).counts.recipients, 1_200)
 })
 
-test('a node that lost the event in the middle writes nothing more, and another goes on from there', async () => {
+test('a node that lost the event in the middle writes nothing more, and another continues from there', async () => {
   const key = fresh('topic')
   await crowd(key, 1_200)
   const transactionId = await scene.trigger(hello, { type: 'Topic', topicKey: key })
@@ -128,7 +128,7 @@ test('direct recipients do not wait for the fan-out of the same environment', as
   ])
 })
 
-test('pages of several topics overlap without telling anybody twice', async () => {
+test('pages of several topics overlap without telling anyone twice', async () => {
   const [one, two] = [fresh('topic'), fresh('topic')]
   const people = await crowd(one, 1_100)
   await scene.topic(two, [])
@@ -150,7 +150,7 @@ test('pages of several topics overlap without telling anybody twice', async () =
   ])
 })
 
-test('an event to named people and a topic goes through both, and who is in both is told as named', async () => {
+test('an event to named people and a topic goes through both, and a person in both counts as named', async () => {
   const key = fresh('topic')
   const members = await crowd(key, 700)
   const rows = await scene.rows(

@@ -26,7 +26,7 @@ after(async () => {
 })
 beforeEach(() => mail.clear())
 
-const somebody = () => ({ subscriberId: fresh('person'), email: `${fresh('ada')}@example.org` })
+const newSubscriber = () => ({ subscriberId: fresh('person'), email: `${fresh('ada')}@example.org` })
 
 /** Whether the first step asks for it or not, it has run when the second is decided. */
 const ifRead = {
@@ -43,7 +43,7 @@ const ifRead = {
 test('a step after an in-app message takes no turn of its own', async () => {
   await mail.account('provider')
   const name = await scene.workflow([inApp('One'), email('Two'), inApp('Three'), inApp('Four')])
-  const transactionId = await scene.trigger(name, somebody())
+  const transactionId = await scene.trigger(name, newSubscriber())
   const turns = await app.pipeline.work()
   assert.deepEqual(statuses(await scene.notification(transactionId)), [
     'completed',
@@ -59,7 +59,7 @@ test('a step after an in-app message takes no turn of its own', async () => {
 test('all of it is one transaction: when the provider is asked, both steps are written', async () => {
   await mail.account('provider')
   const name = await scene.workflow([inApp('One'), email('Two')])
-  const transactionId = await scene.trigger(name, somebody())
+  const transactionId = await scene.trigger(name, newSubscriber())
   let written: unknown
   mail.meanwhile = async () => {
     written = await scene.rows(sql`
@@ -75,7 +75,7 @@ test('all of it is one transaction: when the provider is asked, both steps are w
 test('a delay that is over takes the step after it along', async () => {
   await mail.account('provider')
   const name = await scene.workflow([delay(), email('Late')])
-  const transactionId = await scene.trigger(name, somebody())
+  const transactionId = await scene.trigger(name, newSubscriber())
   assert.equal(await app.pipeline.work(), 1)
   app.world.advance(2 * 3_600_000)
   assert.equal(await app.pipeline.work(), 1)
@@ -87,28 +87,31 @@ test('a step that asks what became of the one before has a turn of its own, and 
   const first = inApp('One', { uuid: 'first' })
   for (const second of [email('Two', ifRead), email('{{ steps.first.seen }}'), delay()]) {
     const name = await scene.workflow([first, second])
-    await scene.trigger(name, somebody())
+    await scene.trigger(name, newSubscriber())
     assert.equal(await app.pipeline.work(), 2, JSON.stringify(second))
   }
 })
 
-test('who follows and is skipped, or finds nobody to send, lets the run go on as ever', async () => {
+test('who follows and is skipped, or finds no one to send, lets the run continue as ever', async () => {
   const never = { filters: [condition('gold')] }
-  const skipped = await scene.run(await scene.workflow([inApp('One'), inApp('Two', never), inApp('Three')]), somebody())
+  const skipped = await scene.run(
+    await scene.workflow([inApp('One'), inApp('Two', never), inApp('Three')]),
+    newSubscriber(),
+  )
   assert.deepEqual(statuses(skipped), ['completed', 'skipped', 'completed'])
   for (const one of await scene.expect(200, 'GET', '/v1/integrations')) {
     if (one.channel === 'email') await scene.expect(200, 'DELETE', `/v1/integrations/${one._id}`)
   }
-  const failed = await scene.run(await scene.workflow([inApp('One'), email('Two'), inApp('Three')]), somebody())
+  const failed = await scene.run(await scene.workflow([inApp('One'), email('Two'), inApp('Three')]), newSubscriber())
   assert.deepEqual(statuses(failed), ['completed', 'failed', 'completed'])
   const stopping = { shouldStopOnFail: true }
   const name = await scene.workflow([inApp('One'), email('Two', stopping), inApp('Three'), inApp('Four')])
-  assert.deepEqual(statuses(await scene.run(name, somebody())), ['completed', 'failed', 'canceled', 'canceled'])
+  assert.deepEqual(statuses(await scene.run(name, newSubscriber())), ['completed', 'failed', 'canceled', 'canceled'])
 })
 
-test('who follows and is held back waits for its hour, and the run goes on from there', async () => {
+test('who follows and is held back waits for its hour, and the run continues from there', async () => {
   await mail.account('provider')
-  const person = somebody()
+  const person = newSubscriber()
   await scene.expect(201, 'POST', '/v2/subscribers', person)
   const weeklySchedule = { sunday: { isEnabled: true, hours: [{ start: '09:00 AM', end: '05:00 PM' }] } }
   const schedule = { isEnabled: true, outside: 'hold', weeklySchedule }
@@ -145,10 +148,10 @@ const countedSteps = (transactionId: string) =>
     where measure = 'steps' and version_id = (select version_id from events where transaction_id = ${transactionId})
     group by 1, 2 order by 1, 2`)
 
-test('where the lease of the first was lost, nothing of the second is written and nobody is asked', async () => {
+test('where the lease of the first was lost, nothing of the second is written and no one is asked', async () => {
   await mail.account('provider')
   const name = await scene.workflow([inApp('One'), email('Two')])
-  const transactionId = await scene.trigger(name, somebody())
+  const transactionId = await scene.trigger(name, newSubscriber())
   const theirs = '00000000-0000-4000-8000-000000000001'
   await meanwhile(transactionId, (tx, { id }) => tx.run(sql`update jobs set lease = ${theirs} where id = ${id}`))
   assert.deepEqual(statuses(await scene.notification(transactionId)), ['queued', 'pending'])
@@ -161,10 +164,10 @@ test('where the lease of the first was lost, nothing of the second is written an
   assert.equal(mail.asked.length, 1)
 })
 
-test('where the second was called off meanwhile, it stays so and nobody is asked', async () => {
+test('where the second was cancelled meanwhile, it stays so and no one is asked', async () => {
   await mail.account('provider')
   const name = await scene.workflow([inApp('One'), email('Two')])
-  const transactionId = await scene.trigger(name, somebody())
+  const transactionId = await scene.trigger(name, newSubscriber())
   await meanwhile(transactionId, (tx, { id, event_id, notification_id }) =>
     tx.run(sql`
       insert into jobs (environment_id, id, notification_id, event_id, subscriber_id, version_id, step, status, lane, details,
@@ -179,7 +182,7 @@ test('where the second was called off meanwhile, it stays so and nobody is asked
   assert.equal(mail.asked.length, 0)
 })
 
-/** Holds whoever writes an e-mail until `change` is done, and tells it when somebody waits behind them. */
+/** Holds whoever writes an e-mail until `change` is done, and reports it when someone waits behind them. */
 async function whileWriting(change: (othersWait: () => Promise<void>) => Promise<unknown>): Promise<void> {
   await scene.rows(sql`create function wait_for_test() returns trigger language plpgsql as $$
     begin perform pg_advisory_xact_lock(1); return new; end $$`)
@@ -207,7 +210,7 @@ async function whileWriting(change: (othersWait: () => Promise<void>) => Promise
 test('who calls the event off while both steps are written is too late for them, and not for the next', async () => {
   await mail.account('provider')
   const name = await scene.workflow([inApp('One'), email('Two'), inApp('Three')])
-  const transactionId = await scene.trigger(name, somebody())
+  const transactionId = await scene.trigger(name, newSubscriber())
   let canceling: Promise<unknown> = Promise.resolve()
   mail.meanwhile = () => canceling.then(() => {})
   await whileWriting(async (othersWait) => {
@@ -223,7 +226,7 @@ test('who calls the event off while both steps are written is too late for them,
 test('who calls one notification off while both steps are written is not too late for the next either', async () => {
   await mail.account('provider')
   const name = await scene.workflow([inApp('One'), email('Two'), inApp('Three')])
-  const transactionId = await scene.trigger(name, somebody())
+  const transactionId = await scene.trigger(name, newSubscriber())
   const { _id } = await scene.notification(transactionId)
   let canceling: Promise<unknown> = Promise.resolve()
   mail.meanwhile = () => canceling.then(() => {})
@@ -244,7 +247,7 @@ test('two steps that failed and are redriven together run once each, and at once
     if (one.channel === 'email') await scene.expect(200, 'DELETE', `/v1/integrations/${one._id}`)
   }
   const name = await scene.workflow([inApp('One'), email('Two'), inApp('Three')])
-  const failed = await scene.run(name, somebody())
+  const failed = await scene.run(name, newSubscriber())
   assert.deepEqual(statuses(failed), ['failed', 'failed', 'failed'])
   for (const one of await scene.expect(200, 'GET', '/v1/integrations')) {
     if (one.channel === 'in_app') await scene.expect(200, 'PUT', `/v1/integrations/${one._id}`, { active: true })
@@ -257,7 +260,7 @@ test('two steps that failed and are redriven together run once each, and at once
   assert.equal(mail.asked.length, 1)
 })
 
-/** Nobody is answered until they are let go; `asked` resolves when so many have asked. */
+/** No one is answered until they are let go; `asked` resolves when so many have asked. */
 function held(count: number): { readonly asked: Promise<void>; letGo(): void } {
   let open: () => void = () => {}
   let allAsked: () => void = () => {}
@@ -277,7 +280,7 @@ function held(count: number): { readonly asked: Promise<void>; letGo(): void } {
 test('who follows and finds no slot waits for one, while all the first steps are done', async () => {
   await mail.account('provider')
   const name = await scene.workflow([inApp('One'), email('Two')])
-  const people = Array.from({ length: 55 }, somebody)
+  const people = Array.from({ length: 55 }, newSubscriber)
   const { asked, letGo } = held(50)
   const transactionId = await scene.trigger(name, people)
   const working = app.pipeline.work()
@@ -301,7 +304,7 @@ test('who follows and waits for a slot while the node stops is given back, and s
   await mail.account('provider')
   const stopping = await createTestApp({ nodeOf: app })
   const name = await scene.workflow([inApp('One'), email('Two')])
-  const transactionId = await scene.trigger(name, Array.from({ length: 55 }, somebody))
+  const transactionId = await scene.trigger(name, Array.from({ length: 55 }, newSubscriber))
   const { asked, letGo } = held(50)
   const working = stopping.pipeline.work()
   await asked
@@ -328,7 +331,7 @@ test('a fault in what follows costs only that: when it is decided', async () => 
   await scene.rows(sql`
     update workflow_versions set definition = jsonb_set(definition, '{steps,1,template,content}', '{"broken": true}')
     where workflow_id = ${_id}`)
-  const { transactionId } = await scene.run(triggers[0].identifier, somebody())
+  const { transactionId } = await scene.run(triggers[0].identifier, newSubscriber())
   assert.deepEqual(statuses(await scene.notification(transactionId)), ['completed', 'queued'])
   await scene.advance(4_000_000, 10_000)
   assert.deepEqual(statuses(await scene.notification(transactionId)), ['completed', 'failed'])
@@ -342,7 +345,7 @@ test('a fault in what follows costs only that: when it is written', async () => 
   await scene.rows(sql`create trigger refuse before insert on messages for each row when (new.channel = 'email')
     execute function refuse()`)
   try {
-    const { transactionId } = await scene.run(name, somebody())
+    const { transactionId } = await scene.run(name, newSubscriber())
     assert.deepEqual(statuses(await scene.notification(transactionId)), ['queued', 'pending'])
     await scene.advance(10_000)
     assert.deepEqual(statuses(await scene.notification(transactionId)), ['completed', 'queued'])
@@ -357,7 +360,7 @@ test('a fault in what follows costs only that: when it is written', async () => 
 test('a quarter of what a node has in flight may wait for one integration; the rest comes back later', async () => {
   await mail.account('provider')
   const name = await scene.workflow([inApp('One'), email('Two')])
-  const people = Array.from({ length: 2_100 }, somebody)
+  const people = Array.from({ length: 2_100 }, newSubscriber)
   for (let from = 0; from < people.length; from += 100) await scene.trigger(name, people.slice(from, from + 100))
   const { letGo } = held(50)
   const undecided = sql`select count(*) as count from jobs where step = 0 and due_at is not null`

@@ -1,4 +1,4 @@
-// Messages that are held back and gathered: one goes out for all of them, no event is lost and none is told twice.
+// Messages that are held back and gathered: one goes out for all of them, no event is lost and none is reported twice.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
@@ -122,7 +122,7 @@ test('do not disturb that ends outside the hours lasts until they begin', async 
   assert.deepEqual(await subjects(transactions), ['1: 1'])
 })
 
-test('critical workflows and those who chose nothing are told at once', async () => {
+test('critical workflows and those who chose nothing are reported at once', async () => {
   const critical = await scene.workflow([email(list)], { critical: true })
   const usual = await scene.workflow([email(list)])
   const sleeper = await person({ doNotDisturbUntil: ahead(hourMs) })
@@ -215,7 +215,7 @@ test('what is still not wanted when it is let go is held again, with all its eve
   assert.deepEqual(await subjects(transactions), ['2: 1 2'], 'and is not skipped, whatever is asked for by now')
 })
 
-test('an event that is called off leaves the bundle, and the others are told', async () => {
+test('an event that is cancelled leaves the bundle, and the others are notified', async () => {
   await goTo(20 * 60)
   const workflow = await scene.workflow([email(list)])
   const sleeper = await person(office('bundle'))
@@ -226,7 +226,7 @@ test('an event that is called off leaves the bundle, and the others are told', a
   assert.deepEqual(await subjects(transactions), ['2: 2 3'])
 })
 
-test('over random days every event is told once, and nobody is disturbed outside their hours', async () => {
+test('over random days every event is delivered once, and no one is disturbed outside their hours', async () => {
   const random = createRandom(17)
   const workflow = await scene.workflow([email(list)])
   const sleepers: string[] = []
@@ -274,7 +274,7 @@ test('a queue whose clock is ahead of ours lets what was held go once, not again
   assert.equal(told(jobs[0]).filter(([words]) => words === heldDetail).length, 1)
 })
 
-test('whoever ends do not disturb is told what was gathered, and not before their hours', async () => {
+test('ending do not disturb sends what was collected, but not before the hours begin', async () => {
   const workflow = await scene.workflow([email(list)])
   await goTo(10 * 60)
   const sleeper = await person({ ...office('skip'), doNotDisturbUntil: ahead(20 * dayMs) })

@@ -51,7 +51,7 @@ async function whileHeld<Result>(
   return working
 }
 
-test('deleting what a large event said is done in pages, and other messages to its readers go on', async () => {
+test('deleting what a large event said is done in pages, and other messages to its readers continue', async () => {
   const names = Array.from({ length: 650 }, () => fresh('reader'))
   await addSubscribers(app, names)
   await openAll(app)

@@ -1,4 +1,4 @@
-// Without an active integration nothing is said on a channel, and the job tells so.
+// Without an active integration nothing is said on a channel, and the job reports so.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Json, TestApp } from '../support/app.ts'
@@ -17,7 +17,7 @@ before(async () => {
 after(() => app.close())
 beforeEach(() => mail.clear())
 
-const somebody = (more: object = {}) => ({ subscriberId: fresh('person'), email: 'ada@example.org', ...more })
+const newSubscriber = (more: object = {}) => ({ subscriberId: fresh('person'), email: 'ada@example.org', ...more })
 
 async function switchBuiltIn(providerId: string, active: boolean): Promise<void> {
   const all: Json[] = await scene.expect(200, 'GET', '/v1/integrations')
@@ -28,7 +28,7 @@ async function switchBuiltIn(providerId: string, active: boolean): Promise<void>
 test('without an active e-mail integration the step fails, and the next one runs', async () => {
   await switchBuiltIn('platform-email', false)
   const workflow = await scene.workflow([email('Hello'), inApp('After')])
-  const notification = await scene.run(workflow, somebody())
+  const notification = await scene.run(workflow, newSubscriber())
   assert.deepEqual(statuses(notification), ['failed', 'completed'])
   assert.deepEqual(told(notification.jobs[0]).at(-1), ['Subscriber does not have an active integration', 'Failed'])
   assert.equal(notification.jobs[0].executionDetails.at(-1).source, 'Credentials')
@@ -38,7 +38,7 @@ test('without an active e-mail integration the step fails, and the next one runs
 test('without an active in-app integration there is no feed to write to', async () => {
   await switchBuiltIn('platform', false)
   const workflow = await scene.workflow([inApp('Hello'), email('After')])
-  const person = somebody()
+  const person = newSubscriber()
   const notification = await scene.run(workflow, person)
   assert.deepEqual(statuses(notification), ['failed', 'completed'])
   assert.deepEqual(told(notification.jobs[0]).at(-1), ['Subscriber does not have an active integration', 'Failed'])
@@ -59,8 +59,8 @@ test('an integration whose conditions hold is chosen before the primary one', as
   await mail.account('usual')
   await mail.account('gold', { conditions: forPlan('gold') })
   const workflow = await scene.workflow([email('Hello')])
-  await scene.run(workflow, somebody(), { payload: { plan: 'gold' } })
-  await scene.run(workflow, somebody(), { payload: { plan: 'silver' } })
+  await scene.run(workflow, newSubscriber(), { payload: { plan: 'gold' } })
+  await scene.run(workflow, newSubscriber(), { payload: { plan: 'silver' } })
   assert.deepEqual(mail.accounts(), ['gold', 'usual'])
 })
 
@@ -70,11 +70,11 @@ test('an event may name the integration, and only that one is asked', async () =
   mail.answers('second', 401)
   const workflow = await scene.workflow([email('Hello')])
   const overrides = { email: { integrationIdentifier: mail.identifier('second') } }
-  const notification = await scene.run(workflow, somebody(), { overrides })
+  const notification = await scene.run(workflow, newSubscriber(), { overrides })
   assert.deepEqual(mail.accounts(), ['second'])
   assert.deepEqual(statuses(notification), ['failed'])
   const unknown = { email: { integrationIdentifier: 'nobody-knows-it' } }
-  assert.deepEqual(statuses(await scene.run(workflow, somebody(), { overrides: unknown })), ['failed'])
+  assert.deepEqual(statuses(await scene.run(workflow, newSubscriber(), { overrides: unknown })), ['failed'])
   assert.deepEqual(mail.accounts(), ['second'])
 })
 
@@ -82,17 +82,17 @@ test('an integration whose condition cannot be rendered does not fit, and the ne
   await mail.account('usual')
   await mail.account('broken', { conditions: forPlan('{% for i in (1..100000000) %}{{ i }}{% endfor %}') })
   const workflow = await scene.workflow([email('Hello'), inApp('After')])
-  const notification = await scene.run(workflow, somebody(), { payload: { plan: 'gold' } })
+  const notification = await scene.run(workflow, newSubscriber(), { payload: { plan: 'gold' } })
   assert.deepEqual(statuses(notification), ['completed', 'completed'])
   assert.deepEqual(mail.accounts(), ['usual'])
 })
 
-test('what capture takes is told as a test, and what a provider takes is not', async () => {
+test('what capture takes is reported as a test, and what a provider takes is not', async () => {
   const workflow = await scene.workflow([email('Hello')])
-  const captured = await scene.run(workflow, somebody())
+  const captured = await scene.run(workflow, newSubscriber())
   assert.equal(captured.jobs[0].executionDetails.at(-1).isTest, true)
   await mail.account('real')
-  const sent = await scene.run(workflow, somebody())
+  const sent = await scene.run(workflow, newSubscriber())
   assert.equal(sent.jobs[0].executionDetails.at(-1).isTest, false)
   assert.deepEqual([sent.jobs[0].providerId, mail.accounts()], ['sendgrid', ['real']])
 })

@@ -1,4 +1,5 @@
-// Layouts and translations at work: what e-mails are put into, what changes while they run, and who is told which words.
+// Layouts and translations at work: what e-mails are put into, what changes while they run, and who is notified which
+// words.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
@@ -90,7 +91,7 @@ test('a workflow that names a layout or a feed we do not know is refused', async
   assert.deepEqual(Object.keys(item.body.errors), ['steps.0.template.feedId'])
 })
 
-test('a trigger chooses a layout, which is told, or none', async () => {
+test('a trigger chooses a layout, which is reported, or none', async () => {
   const acme = await layout('acme')
   const workflow = await scene.workflow([email()])
   const job = await run(workflow, { overrides: { channels: { email: { layoutId: acme.identifier } } } })
@@ -100,7 +101,7 @@ test('a trigger chooses a layout, which is told, or none', async () => {
   assert.equal(sentHtml(), '<p>Hello</p>')
 })
 
-test('a layout that was deleted meanwhile is told, and the default stands in', async () => {
+test('a layout that was deleted in the meantime is reported, and the default stands in', async () => {
   await layout('house', { isDefault: true })
   const gone = await layout('gone')
   const created = await scene.created([email({ layoutId: gone.identifier })])

@@ -30,12 +30,12 @@ before(async () => {
 after(() => app.close())
 beforeEach(() => mail.clear())
 
-const somebody = () => ({ subscriberId: fresh('person'), email: `${fresh('ada')}@example.org` })
+const newSubscriber = () => ({ subscriberId: fresh('person'), email: `${fresh('ada')}@example.org` })
 const oneEvent = { [events('processed')]: 1, [notifications('direct')]: 1 }
 
 test('an event, its notification, its message and the time it took are counted once', async () => {
   await mail.account('good')
-  const change = await counted(app, () => scene.run(workflow, somebody()))
+  const change = await counted(app, () => scene.run(workflow, newSubscriber()))
   assert.deepEqual(change, { ...oneEvent, [messages('email', 'sendgrid', 'sent')]: 1, [delivered('email')]: 1 })
 })
 
@@ -45,12 +45,12 @@ test('a message of the feed is sent by the platform itself', async () => {
   assert.deepEqual(change, { ...oneEvent, [messages('in_app', 'platform', 'sent')]: 1, [delivered('in_app')]: 1 })
 })
 
-test('what is kept instead of sent counts as captured, and nobody was reached', async () => {
-  const change = await counted(app, () => scene.run(workflow, somebody()))
+test('what is kept instead of sent counts as captured, and no one was reached', async () => {
+  const change = await counted(app, () => scene.run(workflow, newSubscriber()))
   assert.deepEqual(change, { ...oneEvent, [messages('email', 'platform-email', 'captured')]: 1 })
 })
 
-test('somebody without an address fails by no provider', async () => {
+test('someone without an address fails by no provider', async () => {
   await mail.account('good')
   const change = await counted(app, () => scene.run(workflow, fresh('person')))
   assert.deepEqual(change, { ...oneEvent, [messages('email', 'none', 'failed')]: 1 })
@@ -63,7 +63,7 @@ test('a busy provider is a retry each time, and the time to deliver runs from th
   const atMost = (bound: string) => `posthorn_time_to_deliver_seconds_bucket{channel="email",le="${bound}"}`
   const earlier = await metricsOf(app)
   const change = await counted(app, async () => {
-    await scene.run(workflow, somebody())
+    await scene.run(workflow, newSubscriber())
     await scene.advance(60_000, 1_000)
   })
   assert.deepEqual(change, {
@@ -85,13 +85,13 @@ test('a busy provider is a retry each time, and the time to deliver runs from th
 test('a refusal is a failure, and a call whose end is not known is a retry and then unsure', async () => {
   await mail.account('strict')
   mail.answers('strict', 400)
-  assert.deepEqual(await counted(app, () => scene.run(workflow, somebody())), {
+  assert.deepEqual(await counted(app, () => scene.run(workflow, newSubscriber())), {
     ...oneEvent,
     [messages('email', 'sendgrid', 'failed')]: 1,
   })
   mail.answers('strict', 'cut')
   const change = await counted(app, async () => {
-    await scene.run(workflow, somebody())
+    await scene.run(workflow, newSubscriber())
     await scene.advance(3_600_000, 60_000)
   })
   assert.deepEqual(change, {
@@ -106,7 +106,7 @@ test('each provider answers for its own go at a message', async () => {
   await mail.webhook('next')
   mail.answers('wrong', 401)
   mail.answers('next', 200)
-  const change = await counted(app, () => scene.run(workflow, somebody()))
+  const change = await counted(app, () => scene.run(workflow, newSubscriber()))
   assert.deepEqual(mail.accounts(), ['wrong', 'next'])
   assert.deepEqual(change, {
     ...oneEvent,
@@ -120,9 +120,9 @@ test('events are counted by the status they were answered with, and those that d
   const inactive = await scene.workflow([inApp('Hello')], { active: false })
   const change = await counted(app, () =>
     scene.results([
-      { name: workflow, to: somebody() },
-      { name: inactive, to: somebody() },
-      { name: fresh('nowhere'), to: somebody() },
+      { name: workflow, to: newSubscriber() },
+      { name: inactive, to: newSubscriber() },
+      { name: fresh('nowhere'), to: newSubscriber() },
     ]),
   )
   assert.equal(change[events('processed')], 1)
@@ -136,14 +136,14 @@ test('events are counted by the status they were answered with, and those that d
 })
 
 test('a call that is repeated under its key is counted once', async () => {
-  const event = { name: workflow, to: somebody() }
+  const event = { name: workflow, to: newSubscriber() }
   const key = { 'idempotency-key': fresh('key') }
   assert.deepEqual(await counted(app, () => scene.single(event, key)), oneEvent)
   assert.deepEqual(await counted(app, () => scene.single(event, key)), {})
 })
 
 test('an event whose transaction id had run before is repeated, and makes no notification', async () => {
-  const event = { name: workflow, to: somebody(), transactionId: fresh('transaction') }
+  const event = { name: workflow, to: newSubscriber(), transactionId: fresh('transaction') }
   assert.deepEqual(await counted(app, () => scene.single(event)), oneEvent)
   const repeated = { [events('repeated')]: 1 }
   assert.deepEqual(await counted(app, () => scene.single(event)), repeated)
@@ -155,13 +155,13 @@ test('an event whose transaction id had run before is repeated, and makes no not
 test('a call that was rolled back counts nothing', async () => {
   await scene.rows(sql`alter table events add constraint full_up check (false) not valid`)
   const change = await counted(app, async () => {
-    assert.equal((await scene.single({ name: workflow, to: somebody() })).status, 500)
+    assert.equal((await scene.single({ name: workflow, to: newSubscriber() })).status, 500)
   })
   await scene.rows(sql`alter table events drop constraint full_up`)
   assert.deepEqual(change, {})
 })
 
-test('a fan-out counts everybody it made a notification for', async () => {
+test('a fan-out counts everyone it made a notification for', async () => {
   const people = Array.from({ length: 3 }, () => fresh('member'))
   await scene.subscribers(...people)
   const topic = fresh('topic')
@@ -192,7 +192,7 @@ test('a job that is buried counts once, and one that is only put off does not', 
 test('a message that is given up with its job is unsure where a provider was being asked', async () => {
   await mail.account('mute')
   mail.answers('mute', 503)
-  await scene.run(workflow, somebody())
+  await scene.run(workflow, newSubscriber())
   await scene.rows(sql`update messages set state = 'calling' where state = 'ready'`)
   await scene.rows(
     sql`update jobs set interruptions = ${poisonousAfter}, due_at = ${app.world.now()} where due_at is not null`,
@@ -215,7 +215,7 @@ test('a lease that ended is counted when its job is claimed again, and what its 
     }
   })
   const node = await createTestApp({ nodeOf: app })
-  await scene.trigger(workflow, somebody())
+  await scene.trigger(workflow, newSubscriber())
   const first = scene.work()
   await asked
   mail.meanwhile = undefined
@@ -238,8 +238,8 @@ test('a lease that ended is counted when its job is claimed again, and what its 
   await node.close()
 })
 
-test('what a dead node held is told once, when it is taken from it', async () => {
-  await scene.trigger(workflow, somebody())
+test('what a dead node held is reported once, when it is taken from it', async () => {
+  await scene.trigger(workflow, newSubscriber())
   const dead = createLeaseSource()
   const { now } = app.world
   await scene.rows(sql`
@@ -254,18 +254,18 @@ test('what a dead node held is told once, when it is taken from it', async () =>
   assert.equal((await counted(app, () => scene.work()))[expiries('jobs')], undefined)
 })
 
-test('a job that was given back, or whose moment had not come, has no lease that ended', async () => {
+test('a job that was given back, or whose time had not come, has no lease that ended', async () => {
   await mail.account('later')
   mail.answers('later', 503, 202)
   const change = await counted(app, async () => {
-    await scene.run(workflow, somebody())
+    await scene.run(workflow, newSubscriber())
     await scene.advance(leaseMs * 3, 10_000)
   })
   assert.equal(change[expiries('jobs')], undefined)
   assert.equal(change[messages('email', 'sendgrid', 'sent')], 1)
 })
 
-test('a receipt counts when it tells something new, not when it is told again or proves nothing', async () => {
+test('a receipt counts if it reports something new, not if it is repeated or not authenticated', async () => {
   const postmark = new PostmarkScript(scene)
   await postmark.account()
   const address = `${fresh('ada')}@example.org`

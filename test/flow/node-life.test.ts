@@ -120,7 +120,7 @@ test('only the first registration of a sole holder ends others: processes that i
   await living.node.stop()
 })
 
-test('a node that was taken for dead says so, is not alive for a moment, and leases under another key from then on', async () => {
+test('a node that was taken for dead says so, is not alive briefly, and leases under another key from then on', async () => {
   const living = live()
   await isAlive(living)
   const before = living.node.newLease()
@@ -129,7 +129,7 @@ test('a node that was taken for dead says so, is not alive for a moment, and lea
   assert.deepEqual(living.happened, ['alive', 'dead', 'alive'])
   assert.notEqual(living.node.newLease().slice(0, 18), before.slice(0, 18))
   const warned = living.world.logged.filter(({ level }) => level === 'warn')
-  assert.match(warned[0]?.message ?? '', /took this one for dead/)
+  assert.match(warned[0]?.message ?? '', /considered this one dead/)
   await living.node.stop()
 })
 
@@ -147,7 +147,7 @@ test('a reported death wakes the look: what the child held is due at once', asyn
   await living.node.stop()
 })
 
-test('a process of the same machine that ends is missed sooner than the tables would tell', async () => {
+test('a process of the same machine that ends is missed sooner than the tables would report', async () => {
   const neighbour = scene.node()
   await neighbour.heartbeat.beat()
   const [job = ''] = await scene.leasedJobs(neighbour.heartbeat.leases)

@@ -84,7 +84,7 @@ test('devices of one person go in one request; a quarter of an hour later one qu
   assert.equal((await scene.rows(sql`select 1 from tasks where kind = 'poll'`)).length, 0)
 })
 
-test('a device that is gone is told of as failed, and no longer the subscriberâ€™s', async () => {
+test('an unregistered device is reported as failed, and removed from the subscriber', async () => {
   const { subscriberId, transactionId, ids } = await told(2)
   receipts.set(ids[0] ?? '', { status: 'ok' })
   receipts.set(ids[1] ?? '', { status: 'error', message: 'gone', details: { error: 'DeviceNotRegistered' } })
@@ -94,7 +94,7 @@ test('a device that is gone is told of as failed, and no longer the subscriberâ€
   assert.deepEqual(messages.map((message) => message.status).sort(), ['error', 'sent'])
 })
 
-test('where most devices of an answer are said to be gone, nobody loses any', async () => {
+test('where most devices of an answer are said to be gone, no one loses any', async () => {
   const { subscriberId, ids } = await told(30)
   for (const id of ids) receipts.set(id, { status: 'error', message: 'x', details: { error: 'DeviceNotRegistered' } })
   await scene.advance(21 * minuteMs, minuteMs)
@@ -126,7 +126,7 @@ test('while messages are sent all the time, the tasks that ask still come to an 
   assert.equal((await polls()).length, 0)
 })
 
-test('what is known while its job still goes on is asked for again later, not at once', async () => {
+test('what is known while its job still continues is asked for again later, not at once', async () => {
   const { transactionId, ids } = await told(1)
   for (const id of ids) receipts.set(id, { status: 'ok' })
   const [{ jobId }] = (await scene.rows(sql`
@@ -143,7 +143,7 @@ test('what is known while its job still goes on is asked for again later, not at
   assert.equal((await polls()).length, 0)
 })
 
-test('a message that has no id to ask by keeps nobody busy', async () => {
+test('a message that has no id to ask by keeps no one busy', async () => {
   const { transactionId, ids } = await told(1)
   await scene.rows(sql`update messages set provider_message_id = null where provider_message_id = ${ids[0] ?? ''}`)
   await scene.advance(60 * minuteMs, 5 * minuteMs)

@@ -1,4 +1,4 @@
-// What subscribers want to hear of, in a run: who is asked, in which order, and what the activity tells of it.
+// What subscribers want to hear of, in a run: who is asked, in which order, and what the activity reports of it.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { TestApp } from '../support/app.ts'
@@ -65,7 +65,7 @@ test('critical workflows ask the author alone', async () => {
   assert.deepEqual(told(run.jobs[1]).at(-1), ['Step filtered by workflow preferences', 'Success'])
 })
 
-test('steps that tell nobody anything are not asked about', async () => {
+test('steps that report no one anything are not asked about', async () => {
   const workflow = await scene.workflow([delay(), email()])
   const run = await scene.run(workflow, await person({ enabled: false }))
   assert.equal(run.jobs[0].status, 'delayed')

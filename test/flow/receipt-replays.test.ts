@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
-import { sweepSignedWords } from '../../src/store/integrations/inbound-tokens.ts'
+import { sweepSignedTexts } from '../../src/store/integrations/inbound-tokens.ts'
 import type { TestApp, TestReply } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { FlowScene, fresh } from '../support/flow-scene.ts'
@@ -56,7 +56,7 @@ test('a signature is good for the report that it came with, however often that i
   assert.equal((await tell(address, report('two', complained))).status, 200)
 })
 
-test('what one integration was told is not held against another', async () => {
+test('what one integration was reported is not held against another', async () => {
   const [one, other] = [await mailgunAddress(), await mailgunAddress()]
   assert.equal((await tell(one, report('shared', delivered))).status, 200)
   assert.equal((await tell(other, report('shared', complained))).status, 200)
@@ -68,7 +68,7 @@ test('words are forgotten long after their calls could be repeated', async () =>
   const count = async () => (await db.rows(sql`select token from inbound_tokens`)).length
   const before = await count()
   const later = (days: number) => new Date(app.world.now().getTime() + days * 24 * 60 * 60_000)
-  assert.equal(await db.transaction((tx) => sweepSignedWords(tx, later(29), 1_000)), 0)
-  assert.equal(await db.transaction((tx) => sweepSignedWords(tx, later(31), 1_000)), before)
+  assert.equal(await db.transaction((tx) => sweepSignedTexts(tx, later(29), 1_000)), 0)
+  assert.equal(await db.transaction((tx) => sweepSignedTexts(tx, later(31), 1_000)), before)
   assert.equal(await count(), 0)
 })

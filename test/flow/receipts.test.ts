@@ -58,7 +58,7 @@ const bounce = ({ providerMessageId, address }: Sent, more: object = {}) => ({
   ...more,
 })
 
-test('a delivery is told in the job’s story and dated on the message; the answer names the message', async () => {
+test('a delivery is reported in the job’s story and dated on the message; the answer names the message', async () => {
   const mail = await sent()
   app.world.advance(60_000)
   const at = new Date(app.world.now().getTime() - 5_000).toISOString()
@@ -128,7 +128,7 @@ test('what comes out of order does no harm: after a bounce a late delivery chang
   assert.equal((await scene.message(blocked.transactionId)).status, 'sent', 'delivered is delivered')
 })
 
-test('a copy that bounces is told, and its address suppressed; the message was still sent', async () => {
+test('a copy that bounces is reported, and its address suppressed; the message was still sent', async () => {
   const copy = `${fresh('copy')}@example.org`
   const mail = await sent({ overrides: { email: { cc: [copy] } } })
   await postmark.reports(bounce(mail, { Email: copy }))
@@ -180,19 +180,20 @@ test('an integration that takes no calls, another environment’s, and one that 
   const mail = await sent()
   const [, , , environmentId, integrationId] = postmark.address.split('/')
   const production = await app.call('GET', '/v1/environments/me', { key: app.productionKey })
-  const nobody = [
+  const unknownPath = [
     `/v1/webhooks/${production.body._id}/${integrationId}`,
     `/v1/webhooks/${environmentId}/${environmentId}`,
     '/v1/webhooks/nonsense/nonsense',
   ]
-  for (const address of nobody) assert.equal((await postmark.tells(delivery(mail), { address })).status, 404, address)
+  for (const address of unknownPath)
+    assert.equal((await postmark.tells(delivery(mail), { address })).status, 404, address)
   await scene.expect(200, 'PUT', `/v1/integrations/${integrationId}`, {
     configurations: { inboundWebhookEnabled: false, inboundWebhookSigningKey: webhookKey },
   })
   assert.equal((await postmark.tells(delivery(mail))).status, 404)
 })
 
-test('the other address of such calls, and a look whether anybody is there, are answered too', async () => {
+test('the other address of such calls, and a look whether anyone is there, are answered too', async () => {
   const mail = await sent()
   const [, , , environmentId, integrationId] = postmark.address.split('/')
   const address = `/v2/inbound-webhooks/delivery-providers/${environmentId}/${integrationId}`
@@ -219,7 +220,7 @@ test('a report of something else, or of nothing we sent, is taken and changes no
   }
 })
 
-test('a report that is faster than our own commit is kept, and told when the message is settled', async () => {
+test('a report that is faster than our own commit is kept, and reported when the message is settled', async () => {
   let early: Json
   postmark.meanwhile = async () => {
     postmark.meanwhile = undefined
@@ -239,11 +240,11 @@ test('a report that is faster than our own commit is kept, and told when the mes
   assert.equal(rest.length, 0, 'a report of nobody’s message is forgotten in the end')
 })
 
-test('a stranger’s body is not read: an address that nobody has is 404, however long it is', async () => {
-  const nobody = '/v1/webhooks/01890000-0000-7000-8000-000000000000/01890000-0000-7000-8000-000000000000'
+test('a unknown caller’s body is not read: an address that no one has is 404, however long it is', async () => {
+  const unknownPath = '/v1/webhooks/01890000-0000-7000-8000-000000000000/01890000-0000-7000-8000-000000000000'
   const body = Buffer.alloc(21 * 1024 * 1024, 'x')
   const headers = { 'content-type': 'application/octet-stream' }
-  assert.equal((await app.call('POST', nobody, { body, headers, key: null })).status, 404)
+  assert.equal((await app.call('POST', unknownPath, { body, headers, key: null })).status, 404)
   assert.equal((await app.call('POST', postmark.address, { body, headers, key: null })).status, 413)
   // Whatever a large one took of memory is given back.
   for (let call = 0; call < 6; call += 1) {
@@ -268,7 +269,7 @@ test('a bounce at the integration that had its turn before suppresses, and leave
   assert.equal((await scene.message(mail.transactionId)).status, 'error')
 })
 
-test('the same reports in many calls at once are told once, and none is lost to a deadlock', async () => {
+test('the same reports in many concurrent requests are recorded once, and none is lost to a deadlock', async () => {
   const mails = [await sent(), await sent(), await sent()]
   const calls = mails.flatMap((mail) => [delivery(mail), bounce(mail), delivery(mail)])
   const answers = await Promise.all([...calls, ...calls.reverse()].map((body) => postmark.tells(body)))
@@ -279,7 +280,7 @@ test('the same reports in many calls at once are told once, and none is lost to 
   }
 })
 
-test('a long list of reports is told to its end, and what is nobody’s is kept in small tasks', async () => {
+test('a long list of reports is processed to its end, and unmatched ones are kept in small tasks', async () => {
   const mail = await sent()
   await scene.rows(sql`delete from tasks where kind = 'receipt'`)
   const made = await scene.expect(201, 'POST', '/v1/integrations', {
@@ -290,9 +291,9 @@ test('a long list of reports is told to its end, and what is nobody’s is kept 
   })
   await scene.rows(sql`update messages set integration_id = ${made._id} where id = ${mail.messageId}`)
   const report = (guid: string) => ({ event: 'open', Message_GUID: guid, email: mail.address })
-  const strangers = Array.from({ length: 2_050 }, (_, n) => report(`stranger-${n}`))
+  const newSubscribers = Array.from({ length: 2_050 }, (_, n) => report(`stranger-${n}`))
   const address = `/v1/webhooks/${made._environmentId}/${made._id}`
-  const answer = await postmark.tells([...strangers, report(mail.providerMessageId)], { address })
+  const answer = await postmark.tells([...newSubscribers, report(mail.providerMessageId)], { address })
   assert.deepEqual(
     answer.body.map(({ id }: Json) => id),
     [mail.messageId],

@@ -1,4 +1,4 @@
-// Redriving when the world has moved on: reports that come late, people who chose otherwise, steps that end this moment.
+// Redriving when the world has moved on: reports that come late, people who chose otherwise, steps that end right now.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
@@ -41,7 +41,7 @@ async function refusedRun(steps: readonly object[] = [email('Hello')]): Promise<
   return failed
 }
 
-test('whoever unsubscribed since it failed is not told by a redrive; the steps after it go on', async () => {
+test('whoever unsubscribed since it failed is not reported by a redrive; the steps after it continue', async () => {
   const failed = await refusedRun([email('Hello', { shouldStopOnFail: true }), inApp('after')])
   const { subscriberId } = failed.subscriber
   await scene.expect(200, 'PATCH', `/v2/subscribers/${subscriberId}/preferences`, { channels: { email: false } })
@@ -53,7 +53,7 @@ test('whoever unsubscribed since it failed is not told by a redrive; the steps a
   assert.deepEqual(await scene.rows(sql`select 1 from messages where state <> 'done'`), [])
 })
 
-test('whoever was deleted since is told nothing, and nothing of it stays behind', async () => {
+test('a subscriber deleted since gets nothing, and nothing is left behind', async () => {
   const failed = await refusedRun([email('Hello', { shouldStopOnFail: true }), inApp('after')])
   await scene.rows(
     sql`update subscribers set deleted_at = now() where subscriber_id = ${failed.subscriber.subscriberId}`,
@@ -78,7 +78,7 @@ test('a workflow that was deleted since changes nothing for what it had made', a
   assert.equal((await scene.progress(failed.transactionId)).counts.byOutcome.completed, 1)
 })
 
-test('a message that its owner deleted is not sent, and no other reason is told', async () => {
+test('a message that its owner deleted is not sent, and no other reason is reported', async () => {
   const failed = await refusedRun()
   const { _id } = await scene.message(failed.transactionId)
   await scene.expect(200, 'DELETE', `/v1/messages/${_id}`)
@@ -103,7 +103,7 @@ test('a redrive that waited for a step to fail sees the steps that were canceled
     sql`select event_id from jobs where notification_id = ${failed._id} limit 1`,
   )
   const [first, second] = [0, 1].map((step) => jobIdOf(eventId, failed._id, step))
-  // As it stood a moment before it failed: running, without a row for the step after it.
+  // Its state just before it failed: running, without a row for the step after it.
   const [canceled] = await scene.rows(sql`delete from jobs where id = ${second} returning to_jsonb(jobs) as row`)
   await scene.rows(sql`
     update jobs set status = 'running', lease = gen_random_uuid(), due_at = ${app.world.now()} where id = ${first}`)
@@ -111,7 +111,7 @@ test('a redrive that waited for a step to fail sees the steps that were canceled
   await app.database.db.transaction(async (tx) => {
     await tx.run(sql`update jobs set status = 'failed', lease = null, due_at = null where id = ${first}`)
     reply = redrive(failed)
-    await untilSomebodyWaits()
+    await untilOneWaits()
     await tx.run(sql`
       insert into jobs select (jsonb_populate_record(null::jobs, ${JSON.stringify(canceled.row)}::text::jsonb)).*`)
   })
@@ -121,7 +121,7 @@ test('a redrive that waited for a step to fail sees the steps that were canceled
 })
 
 /** Until a statement waits for a lock. */
-async function untilSomebodyWaits(): Promise<void> {
+async function untilOneWaits(): Promise<void> {
   for (let look = 0; look < 10_000; look += 1) {
     const waiting = await scene.rows(sql`
       select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)

@@ -16,7 +16,7 @@ before(async () => {
   app = await createTestApp()
   scene = new FlowScene(app)
   mail = new MailScript(scene)
-  // Else it would capture what nobody sends.
+  // Else it would capture what no one sends.
   for (const one of await scene.expect(200, 'GET', '/v1/integrations')) {
     if (one.channel === 'email') await scene.expect(200, 'DELETE', `/v1/integrations/${one._id}`)
   }
@@ -59,7 +59,7 @@ test('a message that was refused is sent again as it was, and a later step that 
   const { steps } = await redriven(failed)
   assert.deepEqual([steps.length, steps[0].way, steps[0].messages, steps[0].type], [1, 'send', 1, 'email'])
   const waiting = await whyOf(scene, failed)
-  const { by } = assertStep(waiting, 0, { status: 'running', says: /^Redriven: what had failed/, code: 'redriven' })
+  const { by } = assertStep(waiting, 0, { status: 'running', says: /^Redriven: the failed messages/, code: 'redriven' })
   assert.match(by, /^[0-9a-f-]{36}$/)
   await refused(failed, 'running', /still running/)
   await scene.work()
@@ -133,7 +133,7 @@ test('steps that were canceled for a failure have their turn, and no other', asy
   assert.deepEqual(await scene.texts(name), ['at last', 'then'])
 })
 
-test('one that fails again is told so, and can be redriven again', async () => {
+test('a step that fails again is recorded as failed, and can be redriven again', async () => {
   await mail.account('one')
   mail.answers('one', 400)
   const failed = await scene.run(
@@ -143,16 +143,16 @@ test('one that fails again is told so, and can be redriven again', async () => {
   await redriven(failed)
   await scene.work()
   const why = await whyOf(scene, failed)
-  assertStep(why, 0, { status: 'failed', says: /did not take the e-mail/, code: 'redriven' })
-  assertStep(why, 1, { status: 'canceled', says: /failed, and nothing was to run after that/ })
+  assertStep(why, 0, { status: 'failed', says: /rejected the e-mail/, code: 'redriven' })
+  assertStep(why, 1, { status: 'canceled', says: /failed, and the workflow stops on failure/ })
   await redriven(failed)
   await scene.rows(sql`
     update jobs set state = state || '{"redrives": 20}', status = 'failed', due_at = null
     where notification_id = ${failed._id} and step = 0`)
-  await refused(failed, 'tooOften', /as often as it may be/)
+  await refused(failed, 'tooOften', /the maximum number of times/)
 })
 
-test('a step without an integration had no message: it is decided and rendered anew', async () => {
+test('a step without an integration had no message: it is decided and rendered again', async () => {
   const failed = await scene.run(await scene.workflow([email('To {{ subscriber.firstName }}')]), await person())
   assert.deepEqual(told(failed.jobs[0]).at(-1), ['Subscriber does not have an active integration', 'Failed'])
   await mail.account('one')
@@ -168,7 +168,7 @@ test('a step without an integration had no message: it is decided and rendered a
   assertStep(await whyOf(scene, failed), 0, { status: 'completed', says: /^Sent/, code: 'redriven' })
 })
 
-test('a custom step is called anew under another key', async () => {
+test('a custom step is called again under another key', async () => {
   const keys: (string | null)[] = []
   let status = 400
   const before = app.world.onFetch
@@ -197,7 +197,7 @@ test('what was perhaps sent is not failed', async () => {
   assert.deepEqual(statuses(await again(failed)), ['failed'])
   assert.equal(mail.asked.length, 2)
   await refused(failed, 'perhapsSent', /perhaps sent/)
-  assertStep(await whyOf(scene, failed), 0, { status: 'failed', says: /did not take/ })
+  assertStep(await whyOf(scene, failed), 0, { status: 'failed', says: /rejected/ })
 })
 
 test('nothing is sent to an address that came on the suppression list since', async () => {
@@ -233,7 +233,7 @@ async function bury(transactionId: string): Promise<Json> {
   return scene.notification(transactionId)
 }
 
-test('a step that was buried is decided anew, and leaves the list of what was', async () => {
+test('a step that was buried is decided again, and leaves the list of what was', async () => {
   const name = fresh('person')
   const transactionId = await scene.trigger(await scene.workflow([inApp('one'), inApp('two')]), name)
   const buried = await bury(transactionId)
@@ -243,7 +243,7 @@ test('a step that was buried is decided anew, and leaves the list of what was', 
     [data[0].kind, data[0]._id, data[0].notificationId, data[0].transactionId, data[0].claims],
     ['job', buried.jobs[0]._id, buried._id, transactionId, poisonousAfter],
   )
-  assert.match(data[0].reason, /ended \d times while this step ran alone/)
+  assert.match(data[0].reason, /crashed \d times while it ran only this step/)
   await redriven(buried)
   assert.equal((await scene.expect(200, 'GET', '/v1/buried')).data.length, 0)
   await scene.work()
@@ -251,7 +251,7 @@ test('a step that was buried is decided anew, and leaves the list of what was', 
   assertStep(await whyOf(scene, buried), 1, { status: 'completed', says: /feed/ })
 })
 
-test('a digest that was buried at its end tells all that it had gathered', async () => {
+test('a digest that was buried at its end reports all that it had gathered', async () => {
   const name = fresh('person')
   const list = '{{ step.total_count }}:{% for event in step.events %} {{ event.n }}{% endfor %}'
   const workflow = await scene.workflow([digest(), inApp(list)])
@@ -288,7 +288,7 @@ test('a send that was buried with its call under way is not repeated: what comes
   assert.deepEqual(await scene.texts(name), ['after'])
 })
 
-test('two calls at once: one redrives it, the other is told that it runs', async () => {
+test('of two concurrent requests one redrives it, the other is told that it is running', async () => {
   await mail.account('one')
   mail.answers('one', 400)
   const failed = await scene.run(await scene.workflow([email('Hello')]), await person())
@@ -299,7 +299,7 @@ test('two calls at once: one redrives it, the other is told that it runs', async
   assert.equal(mail.asked.length, 2)
 })
 
-test('an event that was called off is not redriven; a cancel and a redrive at once leave nothing half done', async () => {
+test('an event that was cancelled is not redriven; a cancel and a redrive at once leave nothing half done', async () => {
   await mail.account('one')
   mail.answers('one', 400)
   const failed = await scene.run(await scene.workflow([email('Hello')]), await person())
@@ -327,7 +327,7 @@ test('what the data no longer hold cannot be redriven', async () => {
   await refused(failed, 'gone', /no longer kept/)
 })
 
-test('a notification nobody knows, and another environment’s, is not found', async () => {
+test('a notification no one knows, and another environment’s, is not found', async () => {
   await mail.account('one')
   mail.answers('one', 400)
   const failed = await scene.run(await scene.workflow([email('Hello')]), await person())
@@ -357,7 +357,7 @@ test('a report that names the message by the id it was redriven under is still i
     Metadata: { message_id: second },
   })
   const why = await whyOf(scene, failed)
-  assertStep(why, 0, { status: 'completed', says: /arrived or went on/, code: 'receiptGood' })
+  assertStep(why, 0, { status: 'completed', says: /was delivered or forwarded/, code: 'receiptGood' })
   await postmark.remove()
   mail = new MailScript(scene)
 })

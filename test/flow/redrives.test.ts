@@ -75,7 +75,7 @@ test('an event is redriven over several pages, each notification once, with prog
   assert.equal(data.redriveId, begun._id)
 })
 
-test('what fails again while a redrive goes on is not redriven by it twice', async () => {
+test('what fails again while a redrive continues is not redriven by it twice', async () => {
   await mail.account('one')
   mail.answers('one', 400)
   const transactionId = await failedCrowd(failedPerPage + 20, [email('A'), email('B')])
@@ -185,7 +185,7 @@ test('what cannot be redriven is counted by reason and left as it is', async () 
   assert.deepEqual([matched, redriven, skipped], [3, 1, { running: 1, perhapsSent: 1 }])
   assert.deepEqual(statuses(await again(running)), ['failed', 'delayed', 'pending'])
   assert.deepEqual([statuses(await again(perhaps)), statuses(await again(good))], [['failed'], ['completed']])
-  assertStep(await whyOf(scene, running), 0, { status: 'failed', says: /did not take/ })
+  assertStep(await whyOf(scene, running), 0, { status: 'failed', says: /rejected/ })
 })
 
 test('a redrive that is stopped goes no further, once', async () => {
@@ -199,7 +199,7 @@ test('a redrive that is stopped goes no further, once', async () => {
   assert.deepEqual([(await shown(begun)).state, (await shown(begun)).lookedAt], ['stopped', 0])
   assert.deepEqual(statuses(await again(failed)), ['failed'])
   await scene.expect(409, 'DELETE', `/v1/redrives/${begun._id}`)
-  assertStep(await whyOf(scene, failed), 0, { status: 'failed', says: /did not take/ })
+  assertStep(await whyOf(scene, failed), 0, { status: 'failed', says: /rejected/ })
 })
 
 test('many wait in the lane of large audiences, one in its own', async () => {
@@ -219,7 +219,7 @@ test('many wait in the lane of large audiences, one in its own', async () => {
   )
 })
 
-test('an event of which nothing failed, that was called off, or that nobody knows cannot be redriven', async () => {
+test('an event of which nothing failed, that was cancelled, or that no one knows cannot be redriven', async () => {
   const workflow = await scene.workflow([inApp('said')])
   const { transactionId } = await scene.run(workflow, fresh('person'))
   const path = (id: string): string => `/v1/events/${id}/redrive`
@@ -232,7 +232,7 @@ test('an event of which nothing failed, that was called off, or that nobody know
   assert.equal((await app.call('POST', path('nobody'))).status, 404)
 })
 
-test('a task that was buried is listed with its reason, and goes on where it had come to', async () => {
+test('a task that was buried is listed with its reason, and continues where it had come to', async () => {
   const name = fresh('person')
   await scene.subscribers(name)
   const topic = fresh('topic')

@@ -98,7 +98,7 @@ test('a mail that comes twice is handed on once; another one is another', async 
   assert.equal(handed.length, 2)
 })
 
-test('a callback that is away is called again under the same key; one that refuses is told of', async () => {
+test('an unavailable callback is called again with the same key; a rejection is reported', async () => {
   const { replyTo = '', notification } = await sent()
   status = 503
   await postmark.reports(reply(replyTo))
@@ -115,7 +115,7 @@ test('a callback that is away is called again under the same key; one that refus
   assert.deepEqual(told(jobs[0]).at(-1), ['Inbound mail - Reply callback failed', 'Failed'])
 })
 
-test('an address that was made up, or a mail to somebody else, reaches nobody', async () => {
+test('an address that was made up, or a mail to someone else, reaches no one', async () => {
   const { replyTo = '' } = await sent()
   for (const to of [replyTo.replace(/.@/, '0@').replace(/^(reply\+.)./, '$1e'), 'help@parse.example.com']) {
     assert.deepEqual(await postmark.reports(reply(to)), [])

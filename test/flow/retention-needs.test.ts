@@ -1,4 +1,5 @@
-// What retention must leave alone: what a digest still tells of, a message that was put off, an event that is being expanded.
+// What retention must leave alone: what a digest still reports of, a message that was put off, an event that is being
+// expanded.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
@@ -18,7 +19,7 @@ const days = (amount: number) => ({ metadata: { type: 'regular', amount, unit: '
 const keptMonths = async (): Promise<string[][]> =>
   (await scene.retain(30)).kept.map(({ month, keptBy }) => [month, keptBy ?? ''])
 
-test('what a digest has gathered keeps its month until it is told, though its own steps are over', async () => {
+test('what a digest has gathered keeps its month until it is reported, though its own steps are over', async () => {
   const { flow } = scene
   const texts = '{% for event in step.events %}{{ event.of }} {% endfor %}'
   const name = await flow.workflow([delay(days(20)), digest(days(100)), delay(days(40)), inApp(texts)])

@@ -32,7 +32,7 @@ describe('months that are old', () => {
   test('everything stays when retention is off, and while nothing is old enough', async () => {
     const before = await scene.tables()
     const { database, world } = scene.app
-    const warned = () => world.logged.filter(({ message }) => message.startsWith('Months are older')).length
+    const warned = () => world.logged.filter(({ message }) => message.startsWith('Some months are older')).length
     for (const days of ['off', 200] as const) await announceRetention(database.db, world, days)
     assert.equal(warned(), 0)
     await announceRetention(database.db, world, 90)
@@ -44,7 +44,7 @@ describe('months that are old', () => {
     assert.deepEqual([plan.cutoffAt, plan.months], [null, []])
   })
 
-  test('a month goes only once its newest moment is old: a dry run says what then happens, and younger data is untouched', async () => {
+  test('a month goes only once its newest time is old: a dry run says what then happens, and younger data is untouched', async () => {
     // On 20 May January is older than 90 days as a whole, of February the last week is not.
     const plan = await planRetention(scene.app.database.db, scene.app.world, 90)
     assert.deepEqual(
@@ -69,7 +69,7 @@ describe('months that are old', () => {
     assert.ok((await scene.tables()).includes('2026_02'))
   })
 
-  test('what is gone is a 404, and lists go on without it', async () => {
+  test('what is gone is a 404, and lists continue without it', async () => {
     const { app, flow } = scene
     assert.equal((await app.call('GET', `/v1/notifications/${idOf('01')}`)).status, 404)
     assert.equal((await app.call('GET', `/v1/notifications/${idOf('01')}/why`)).status, 404)
@@ -170,7 +170,7 @@ describe('what keeps a month', () => {
     const lines: string[] = []
     const { database, world } = scene.app
     await applyRetention(database.db, world, 30, { progress: (line) => void lines.push(line) })
-    assert.ok(lines.includes('2026-01 stays: a step of it is still to run'), lines.join('\n'))
+    assert.ok(lines.includes('2026-01 stays: one of its steps still has to run'), lines.join('\n'))
     assert.deepEqual((await scene.app.call('GET', '/v1/retention')).body.keptMonths, ['2026-01'])
     assert.deepEqual((await scene.tables()).slice(0, 2), ['2026_01', '2026_05'])
     await scene.until('2026-07-25')

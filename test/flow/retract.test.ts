@@ -38,7 +38,7 @@ async function person(): Promise<string> {
   return name
 }
 
-test('one notification is called off, and the other recipients of its event are told', async () => {
+test('one notification is cancelled, and the other recipients of its event are reported', async () => {
   const [one, other] = [fresh('person'), fresh('person')]
   const transactionId = await scene.trigger(await scene.workflow([inApp('now'), delay(), inApp('late')]), [one, other])
   await scene.work()
@@ -48,9 +48,9 @@ test('one notification is called off, and the other recipients of its event are 
   assert.deepEqual([types(canceled), onTheirWay], [['delay delayed', 'in_app pending'], []])
   const why = await whyOf(scene, mine)
   assertStep(why, 0, { status: 'completed', says: /feed/ })
-  assertStep(why, 1, { status: 'canceled', says: /the notification was called off/, code: 'canceled' })
+  assertStep(why, 1, { status: 'canceled', says: /the notification was canceled/, code: 'canceled' })
   const refused = await cancel(mine, 409)
-  assert.match(refused.message, /all its steps are over/)
+  assert.match(refused.message, /all its steps have finished/)
   await scene.advance(3 * 60 * minuteMs)
   assert.deepEqual([await scene.texts(one), await scene.texts(other)], [['now'], ['late', 'now']])
 })
@@ -72,7 +72,7 @@ test('a step that is being sent ends as it ends, and none comes after it', async
   assertStep(await whyOf(scene, done), 1, { status: 'canceled', says: /called off/ })
 })
 
-test('the last step, being sent, can no longer be called off', async () => {
+test('the last step, being sent, can no longer be cancelled', async () => {
   await mail.account('one')
   const name = await person()
   const transactionId = fresh('transaction')
@@ -83,7 +83,7 @@ test('the last step, being sent, can no longer be called off', async () => {
   }
   await scene.trigger(await scene.workflow([email('Hello')]), name, { transactionId })
   await scene.work()
-  assert.match(told.message, /being sent this moment/)
+  assert.match(told.message, /its last step is being sent/)
 })
 
 test('one that joined a digest leaves it', async () => {
@@ -122,12 +122,12 @@ test('what is in the feed leaves it and its counts, what waits is canceled, and 
   assert.deepEqual([removed.length, removed[0].channel, sent.length, sent[0].channel], [1, 'in_app', 1, 'email'])
   assert.deepEqual([await scene.texts(name), await unread(name)], [[], 0])
   const why = await whyOf(scene, done)
-  assertStep(why, 0, { status: 'completed', says: /taken out of the feed/, code: 'retracted' })
-  assertStep(why, 1, { status: 'completed', says: /retracted too late .* cannot be taken back/, code: 'retracted' })
+  assertStep(why, 0, { status: 'completed', says: /removed from the feed/, code: 'retracted' })
+  assertStep(why, 1, { status: 'completed', says: /retracted too late .* had already been sent/, code: 'retracted' })
   assertStep(why, 3, { status: 'canceled', says: /called off/ })
   assert.equal(why.steps[0].messages[0].retractedAt, app.world.now().toISOString())
   assert.equal(why.steps[1].messages[0].retractedAt, undefined)
-  assert.match(why.summary, /^The subscriber was told by e-mail\./)
+  assert.match(why.summary, /^The subscriber was notified by e-mail\./)
   const told = (await again(done)).jobs[0].executionDetails.map((one: Json) => one.detail)
   assert.ok(told.includes('Step was retracted by request'), told)
   await scene.advance(3 * 60 * minuteMs)
@@ -142,8 +142,8 @@ test('what failed of something retracted is not redriven, and nothing is left to
   await retract(failed)
   const reply = await app.call('POST', `/v1/notifications/${failed._id}/redrive`)
   assert.deepEqual([reply.status, reply.body.reason], [409, 'retracted'])
-  assert.match((await retract(failed, 409)).message, /Nothing of notification .* is left to retract/)
-  assertStep(await whyOf(scene, failed), 1, { status: 'failed', says: /nothing more of it is sent/ })
+  assert.match((await retract(failed, 409)).message, /Nothing is left to retract in notification/)
+  assertStep(await whyOf(scene, failed), 1, { status: 'failed', says: /nothing more is sent/ })
 })
 
 test('a snoozed message does not come back', async () => {
@@ -161,7 +161,7 @@ test('a snoozed message does not come back', async () => {
   assert.deepEqual([await scene.texts(name), await scene.rows(sql`select 1 from tasks`)], [[], []])
 })
 
-test('a small event is taken back at once, for everybody', async () => {
+test('a small event is taken back at once, for everyone', async () => {
   const names = [fresh('person'), fresh('person'), fresh('person')]
   const transactionId = await scene.trigger(await scene.workflow([inApp('wrong'), delay(), inApp('late')]), names)
   await scene.work()
@@ -170,11 +170,11 @@ test('a small event is taken back at once, for everybody', async () => {
   await scene.advance(3 * 60 * minuteMs)
   for (const name of names) assert.deepEqual([await scene.texts(name), await unread(name)], [[], 0])
   const [one] = await scene.notifications(transactionId)
-  assertStep(await whyOf(scene, one), 0, { status: 'completed', says: /taken out of the feed/ })
+  assertStep(await whyOf(scene, one), 0, { status: 'completed', says: /removed from the feed/ })
   assert.equal((await app.call('POST', `/v1/events/${transactionId}/redrive`)).status, 409)
 })
 
-test('a large event is taken back by a task, to the last, and tells how far it is', async () => {
+test('a large event is taken back by a task, to the last, and reports how far it is', async () => {
   const names = Array.from({ length: 2_300 }, () => fresh('crowd'))
   await addSubscribers(app, names)
   const transactionId = await scene.trigger(await scene.workflow([inApp('wrong'), delay(), inApp('late')]), names)
@@ -188,7 +188,7 @@ test('a large event is taken back by a task, to the last, and tells how far it i
   assert.deepEqual(await scene.rows(sql`select 1 from tasks`), [])
 })
 
-test('an event that is still finding its people tells nobody else', async () => {
+test('an event that is still finding its people reports no one else', async () => {
   const names = Array.from({ length: 150 }, () => fresh('crowd'))
   const transactionId = await scene.trigger(await scene.workflow([inApp('wrong')]), names)
   await scene.expect(200, 'POST', `/v1/events/${transactionId}/retract`)
@@ -197,7 +197,7 @@ test('an event that is still finding its people tells nobody else', async () => 
   assert.deepEqual([state, counts.notifications], ['completed', 0])
 })
 
-test('what nobody knows, and what is another environment’s, is not found', async () => {
+test('what no one knows, and what is another environment’s, is not found', async () => {
   const done = await scene.run(await scene.workflow([inApp('said')]), fresh('person'))
   for (const id of ['nobody', '019b7c7a-2d0e-7a3b-8f10-5a0c5d3f9e21']) {
     for (const verb of ['cancel', 'retract']) {
@@ -212,7 +212,7 @@ test('what nobody knows, and what is another environment’s, is not found', asy
   assert.equal((await scene.texts(done.subscriber.subscriberId)).length, 1)
 })
 
-test('what is on its way while it is retracted is told, and not redriven should it fail', async () => {
+test('what is on its way while it is retracted is reported, and not redriven should it fail', async () => {
   await mail.account('one')
   mail.answers('one', 400)
   const name = await person()
@@ -229,7 +229,7 @@ test('what is on its way while it is retracted is told, and not redriven should 
   assert.deepEqual(statuses(failed), ['failed'])
   const reply = await app.call('POST', `/v1/notifications/${failed._id}/redrive`)
   assert.deepEqual([reply.status, reply.body.reason], [409, 'retracted'])
-  assertStep(await whyOf(scene, failed), 0, { status: 'failed', says: /did not take/, code: 'retracted' })
+  assertStep(await whyOf(scene, failed), 0, { status: 'failed', says: /rejected/, code: 'retracted' })
 })
 
 test('what is on its way while it is retracted and was certainly not sent is not tried again', async () => {
@@ -253,7 +253,7 @@ test('what is on its way while it is retracted and was certainly not sent is not
   assert.deepEqual(await scene.rows(sql`select 1 from messages where state <> 'done'`), [])
 })
 
-test('an event called off while its e-mail is on its way: what was certainly not sent is not tried again', async () => {
+test('an event cancelled while its e-mail is on its way: what was certainly not sent is not tried again', async () => {
   await mail.account('one')
   mail.answers('one', 503, 202)
   const name = await person()

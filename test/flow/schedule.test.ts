@@ -50,7 +50,7 @@ const opensIn = (hours: number, more: object = {}): object => ({
   },
 })
 
-test('outside the hours e-mail is skipped and the feed is not; within them both are told', async () => {
+test('outside the hours e-mail is skipped and the feed is not; within them both are notified', async () => {
   const workflow = await scene.workflow([email(), inApp('Hello')])
   const sleeper = await person()
   await prefer(sleeper, opensIn(3))
@@ -74,7 +74,7 @@ test('the hours are those of the subscriber’s zone', async () => {
   assert.deepEqual(statuses(await scene.run(workflow, tokyo)), ['skipped'])
 })
 
-test('a critical workflow is told at any hour', async () => {
+test('a critical workflow is reported at any hour', async () => {
   const workflow = await scene.workflow([email()], { critical: true })
   const sleeper = await person()
   await prefer(sleeper, opensIn(3, { outside: 'bundle' }))
@@ -114,7 +114,7 @@ test('hold: each message waits for the hours and is sent by itself', async () =>
   }
 })
 
-test('what is held is not sent to somebody who switched the channel off meanwhile', async () => {
+test('what is held is not sent to someone who switched the channel off meanwhile', async () => {
   const workflow = await scene.workflow([email()])
   const sleeper = await person()
   await prefer(sleeper, opensIn(3, { outside: 'hold' }))

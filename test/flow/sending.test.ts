@@ -17,7 +17,7 @@ before(async () => {
 after(() => app.close())
 beforeEach(() => mail.clear())
 
-const somebody = () => ({ subscriberId: fresh('person'), email: `${fresh('ada')}@example.org` })
+const newSubscriber = () => ({ subscriberId: fresh('person'), email: `${fresh('ada')}@example.org` })
 /** Half of each bound: the world's random number is always 0.5. */
 const waitsMs = [1_000, 4_000, 15_000, 60_000, 150_000, 300_000, 370_000]
 const flagsOf = (job: Json): string[] =>
@@ -29,9 +29,9 @@ const flagsOf = (job: Json): string[] =>
 const busyAndAgain = ['Unexpected provider error/Queued/retry', 'The message will be tried again/Queued/retry']
 const unsureAndAgain = ['Unexpected provider error/Warning/retry', 'The message will be tried again/Queued/retry']
 
-test('a provider’s yes ends the job, and the details tell who sent it', async () => {
+test('a provider’s yes ends the job, and the details report who sent it', async () => {
   await mail.account('good')
-  const person = somebody()
+  const person = newSubscriber()
   const workflow = await scene.workflow([email('Order {{ payload.id }}'), inApp('After')])
   const notification = await scene.run(workflow, person, { payload: { id: 7 } })
   assert.deepEqual(statuses(notification), ['completed', 'completed'])
@@ -59,7 +59,7 @@ test('a busy provider is asked eight times with growing waits; then the job has 
   await mail.account('busy')
   mail.answers('busy', { status: 429, body: '{"errors":[{"message":"overloaded"}]}' })
   const workflow = await scene.workflow([email('Hello'), inApp('After')])
-  const person = somebody()
+  const person = newSubscriber()
   const { transactionId } = await scene.run(workflow, person)
   for (const [index, waitMs] of waitsMs.entries()) {
     const next = new Date(app.world.now().getTime() + waitMs).toISOString()
@@ -88,7 +88,7 @@ test('a busy provider is asked eight times with growing waits; then the job has 
 test('a provider that recovers gets the message once, and the error is gone', async () => {
   await mail.account('busy')
   mail.answers('busy', 'unreachable', 500, 202)
-  const { transactionId } = await scene.run(await scene.workflow([email('Hello')]), somebody())
+  const { transactionId } = await scene.run(await scene.workflow([email('Hello')]), newSubscriber())
   const waiting = await scene.message(transactionId)
   assert.equal(waiting.status, 'error', 'it is listed from its first outcome on')
   await scene.advance(5_000, 1_000)
@@ -104,8 +104,8 @@ test('Retry-After is respected, by the other messages of the integration too', a
   await mail.account('busy')
   mail.answers('busy', { status: 429, headers: { 'retry-after': '30' } }, 202)
   const workflow = await scene.workflow([email('Hello')])
-  await scene.run(workflow, somebody())
-  const other = await scene.trigger(workflow, somebody())
+  await scene.run(workflow, newSubscriber())
+  const other = await scene.trigger(workflow, newSubscriber())
   await scene.advance(29_999)
   assert.equal(mail.asked.length, 1)
   await scene.advance(1)
@@ -120,7 +120,7 @@ test('messages that wait for a slot do not go to a provider that asked to be lef
   await mail.account('busy')
   mail.answers('busy', { status: 429, headers: { 'retry-after': '30' } })
   const workflow = await scene.workflow([email('Hello')])
-  const people = Array.from({ length: 80 }, somebody)
+  const people = Array.from({ length: 80 }, newSubscriber)
   await scene.trigger(workflow, people)
   await scene.work()
   assert.equal(mail.asked.length, 50, 'as many as may be asked at once')
@@ -136,7 +136,7 @@ test('what is refused is not tried again', async () => {
   await mail.account('other')
   mail.answers('strict', { status: 400, body: '{"errors":[{"message":"Does not contain a valid address"}]}' })
   const workflow = await scene.workflow([email('Hello'), inApp('After')])
-  const notification = await scene.run(workflow, somebody())
+  const notification = await scene.run(workflow, newSubscriber())
   await scene.advance(3_600_000)
   assert.deepEqual(mail.accounts(), ['strict'])
   assert.deepEqual(statuses(notification), ['failed', 'completed'])
@@ -147,7 +147,7 @@ test('a failed e-mail stops what comes after it where the step says so', async (
   await mail.account('strict')
   mail.answers('strict', 400)
   const workflow = await scene.workflow([email('Hello', { shouldStopOnFail: true }), inApp('After')])
-  const notification = await scene.run(workflow, somebody())
+  const notification = await scene.run(workflow, newSubscriber())
   assert.deepEqual(statuses(notification), ['failed', 'canceled'])
 })
 
@@ -155,7 +155,7 @@ test('an e-mail that was perhaps sent is repeated twice, ten minutes apart, then
   await mail.account('cut')
   mail.answers('cut', 'cut')
   const workflow = await scene.workflow([email('Hello'), inApp('After')])
-  const { transactionId } = await scene.run(workflow, somebody())
+  const { transactionId } = await scene.run(workflow, newSubscriber())
   assert.equal((await scene.message(transactionId)).status, 'warning')
   for (const repeats of [1, 2]) {
     await scene.advance(599_999)
@@ -180,7 +180,7 @@ test('an e-mail that was perhaps sent is repeated twice, ten minutes apart, then
 test('an unsure outcome that is followed by a yes is sent', async () => {
   await mail.account('cut')
   mail.answers('cut', 504, 202)
-  const { transactionId } = await scene.run(await scene.workflow([email('Hello')]), somebody())
+  const { transactionId } = await scene.run(await scene.workflow([email('Hello')]), newSubscriber())
   await scene.advance(600_000)
   assert.deepEqual(statuses(await scene.notification(transactionId)), ['completed'])
   assert.equal((await scene.message(transactionId)).status, 'sent')
@@ -189,7 +189,7 @@ test('an unsure outcome that is followed by a yes is sent', async () => {
 test('a provider that knows repeats is asked again after every unsure outcome, always with the same key', async () => {
   await mail.webhook('hook')
   mail.answers('hook', 'cut', 'cut', 'cut', 'cut', 200)
-  const { transactionId } = await scene.run(await scene.workflow([email('Hello')]), somebody())
+  const { transactionId } = await scene.run(await scene.workflow([email('Hello')]), newSubscriber())
   for (const waitMs of waitsMs.slice(0, 4)) await scene.advance(waitMs)
   assert.equal(mail.asked.length, 5)
   const message = await scene.message(transactionId)
@@ -201,7 +201,7 @@ test('every try says the same words, whatever was changed meanwhile', async () =
   await mail.account('busy')
   mail.answers('busy', 503, 503, 202)
   const created = await scene.created([email('Order {{ payload.id }} for {{ subscriber.firstName }}')])
-  const person = { ...somebody(), firstName: 'Ada' }
+  const person = { ...newSubscriber(), firstName: 'Ada' }
   await scene.run(created.triggers[0].identifier, person, { payload: { id: 7 } })
   const change = { firstName: 'Grace', email: 'other@example.org' }
   await scene.expect(200, 'PATCH', `/v2/subscribers/${person.subscriberId}`, change)
@@ -224,7 +224,7 @@ test('no more calls are under way at once than an integration takes, and all are
     await new Promise(setImmediate)
     underWay -= 1
   }
-  const people = Array.from({ length: 300 }, somebody)
+  const people = Array.from({ length: 300 }, newSubscriber)
   const transactionId = await scene.trigger(await scene.workflow([email('Hello')]), people)
   await scene.work()
   await scene.advance(2_000, 500)
@@ -235,10 +235,10 @@ test('no more calls are under way at once than an integration takes, and all are
   assert.equal((await scene.progress(transactionId)).counts.byOutcome.completed, 300)
 })
 
-test('no secret of an account is told in details or messages', async () => {
+test('no secret of an account is reported in details or messages', async () => {
   await mail.account('chatty')
   mail.answers('chatty', { status: 400, body: '{"errors":[{"message":"The key SG.chatty may not do that"}]}' })
-  const notification = await scene.run(await scene.workflow([email('Hello')]), somebody())
+  const notification = await scene.run(await scene.workflow([email('Hello')]), newSubscriber())
   assert.equal(JSON.stringify(notification).includes('SG.chatty'), false)
   assert.match(rawOf(notification.jobs[0], 'Unexpected provider error').message, /may not do that/)
 })

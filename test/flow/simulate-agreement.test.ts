@@ -24,8 +24,8 @@ import {
 
 const sharedCount = 45
 /** Named by one event alone, which says more of them. */
-const strangersPerEvent = 5
-const peopleCount = sharedCount + strangersPerEvent
+const newSubscribersPerEvent = 5
+const peopleCount = sharedCount + newSubscribersPerEvent
 /** Some seconds of computing; 200 of them take a minute. */
 const workflowsByDefault = 20
 const workflowCount = Number(process.env['POSTHORN_AGREEMENT_WORKFLOWS'] ?? workflowsByDefault)
@@ -47,7 +47,7 @@ interface Compared {
   transactionId: string
 }
 
-/** Runs everything at the moment it is due. */
+/** Runs everything at the time it is due. */
 async function runToTheEnd(): Promise<void> {
   for (;;) {
     await scene.work()
@@ -83,7 +83,7 @@ interface StepSeen {
 
 /** What the run alone can know: what providers and services answered. */
 const answered = new Set(['messageSent', 'callFinished'])
-/** What reasons are told with beside what a job keeps. */
+/** What reasons are reported with beside what a job keeps. */
 const added = ['mergedIntoNotificationId', 'windowEvents', 'windowEndsAt', 'failedStep', 'failedStepId']
 const ownData = (data: Json): Json => {
   const own = Object.entries(data).filter(([name]) => !added.includes(name))
@@ -225,7 +225,7 @@ async function compare(all: readonly Compared[]): Promise<{ found: string[]; run
 }
 
 test(`what ${workflowCount} random workflows do to ${peopleCount} people each is what was simulated`, async () => {
-  // The same every time: what random events do to each other in one instant must not fail somebody else's change.
+  // The same every time: what random events do to each other in one instant must not fail someone else's change.
   const seed = Number(process.env['POSTHORN_FUZZ_SEED'] ?? seedByDefault)
   const random = createRandom(seed)
   const identifiers = await openAccounts(scene)
@@ -249,11 +249,11 @@ test(`what ${workflowCount} random workflows do to ${peopleCount} people each is
     saved.map(({ _id }) => _id),
   )
   const to = people.map(({ subscriberId }) => subscriberId)
-  const strangers = Array.from({ length: workflowCount * strangersPerEvent }, () => fresh('stranger'))
+  const newSubscribers = Array.from({ length: workflowCount * newSubscribersPerEvent }, () => fresh('stranger'))
   // Every other one is known before, and changed by the event.
-  await scene.subscribers(...strangers.filter((_, index) => index % 2 === 0))
+  await scene.subscribers(...newSubscribers.filter((_, index) => index % 2 === 0))
   const events = saved.map((_, index) => {
-    const own = strangers.slice(index * strangersPerEvent, (index + 1) * strangersPerEvent)
+    const own = newSubscribers.slice(index * newSubscribersPerEvent, (index + 1) * newSubscribersPerEvent)
     return randomEvent(random, app.world.now(), { to, own, identifiers })
   })
   // What an earlier event left: windows that gather, throttles that count.

@@ -1,4 +1,5 @@
-// What simulating costs the database: the same few reads however many are told, no transaction, no lock and no write.
+// What simulating costs the database: the same few reads however many are reported, no transaction, no lock and no
+// write.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Db, Sql, Statement } from '../../src/db/sql.ts'

@@ -14,7 +14,7 @@ before(async () => {
 })
 after(() => app.close())
 
-const somebody = () => {
+const newSubscriber = () => {
   const subscriberId = fresh('person')
   return { subscriberId, firstName: 'Ada', email: `${subscriberId}@example.org` }
 }
@@ -27,7 +27,7 @@ test('an in-app step writes a message to the feed', async () => {
       template: { type: 'in_app', subject: 'Order {{ payload.id }}', content: 'Hello {{ subscriber.firstName }}', cta },
     },
   ])
-  const person = somebody()
+  const person = newSubscriber()
   const notification = await scene.run(workflow, person, { payload: { id: 7 } })
   const [item] = await scene.feed(person.subscriberId)
   assert.equal(item.content, 'Hello Ada')
@@ -42,9 +42,9 @@ test('an in-app step writes a message to the feed', async () => {
   ])
 })
 
-test('an e-mail without a real provider is captured: rendered, kept, and told as a test', async () => {
+test('an e-mail without a real provider is captured: rendered, kept, and reported as a test', async () => {
   const workflow = await scene.workflow([email('Order {{ payload.id }}')])
-  const person = somebody()
+  const person = newSubscriber()
   const { jobs, transactionId } = await scene.run(workflow, person, { payload: { id: 7 } })
   assert.deepEqual(told(jobs[0]).slice(0, 1), [['Step queued', 'Pending']])
   const [, selected, created, sent] = jobs[0].executionDetails
@@ -60,7 +60,7 @@ test('an e-mail without a real provider is captured: rendered, kept, and told as
 
 test('steps run in their order, each when the one before it is over', async () => {
   const workflow = await scene.workflow([inApp('One'), email('Two'), inApp('Three', { active: false }), inApp('Four')])
-  const person = somebody()
+  const person = newSubscriber()
   const notification = await scene.run(workflow, person)
   assert.deepEqual(statuses(notification), ['completed', 'completed', 'completed'])
   assert.equal((await scene.messages(notification.transactionId)).length, 3)
@@ -69,7 +69,7 @@ test('steps run in their order, each when the one before it is over', async () =
 
 test('a step whose conditions do not hold is skipped, and the detail shows what was compared', async () => {
   const workflow = await scene.workflow([inApp('For gold', { filters: [condition('gold')] }), inApp('For all')])
-  const person = somebody()
+  const person = newSubscriber()
   const notification = await scene.run(workflow, person, { payload: { plan: 'silver' } })
   assert.deepEqual(statuses(notification), ['skipped', 'completed'])
   assert.deepEqual(told(notification.jobs[0]), [
@@ -91,14 +91,14 @@ test('a step whose conditions do not hold is skipped, and the detail shows what 
 
 test('the value of a condition is a template', async () => {
   const workflow = await scene.workflow([inApp('Same', { filters: [condition('{{ payload.wanted }}')] })])
-  const same = await scene.run(workflow, somebody(), { payload: { plan: 'gold', wanted: 'gold' } })
-  const other = await scene.run(workflow, somebody(), { payload: { plan: 'gold', wanted: 'silver' } })
+  const same = await scene.run(workflow, newSubscriber(), { payload: { plan: 'gold', wanted: 'gold' } })
+  const other = await scene.run(workflow, newSubscriber(), { payload: { plan: 'gold', wanted: 'silver' } })
   assert.deepEqual([statuses(same), statuses(other)], [['completed'], ['skipped']])
 })
 
 test('a condition whose value cannot be rendered fails its step only', async () => {
   const workflow = await scene.workflow([inApp('Never', { filters: [condition(endless)] }), inApp('After')])
-  const notification = await scene.run(workflow, somebody(), { payload: { plan: 'gold' } })
+  const notification = await scene.run(workflow, newSubscriber(), { payload: { plan: 'gold' } })
   assert.deepEqual(statuses(notification), ['failed', 'completed'])
   assert.deepEqual(told(notification.jobs[0])[1], ['Processing step filter failed', 'Failed'])
 })
@@ -114,7 +114,7 @@ test('the first active variant whose conditions hold says what the step says', a
       variants: [variant('Asleep', 'gold', { active: false }), variant('Gold', 'gold'), variant('Gold again', 'gold')],
     }),
   ])
-  const [gold, other] = [somebody(), somebody()]
+  const [gold, other] = [newSubscriber(), newSubscriber()]
   const { jobs } = await scene.run(workflow, gold, { payload: { plan: 'gold' } })
   const plain = await scene.run(workflow, other, { payload: { plan: 'silver' } })
   assert.deepEqual(await scene.texts(gold.subscriberId), ['Gold'])
@@ -126,21 +126,21 @@ test('the first active variant whose conditions hold says what the step says', a
 test('a variant whose condition cannot be rendered fails its step only, at once', async () => {
   const variants = [{ template: { type: 'in_app', content: 'Never' }, filters: [condition(endless)] }]
   const workflow = await scene.workflow([inApp('Own', { variants }), inApp('After')])
-  const notification = await scene.run(workflow, somebody(), { payload: { plan: 'gold' } })
+  const notification = await scene.run(workflow, newSubscriber(), { payload: { plan: 'gold' } })
   assert.deepEqual(statuses(notification), ['failed', 'completed'])
   assert.deepEqual(told(notification.jobs[0]).at(-1), ['Processing step filter failed', 'Failed'])
 })
 
 test('a channel that the workflow has switched off is skipped', async () => {
   const workflow = await scene.workflow([inApp('Hello'), email('Hello')], { preferenceSettings: { in_app: false } })
-  const notification = await scene.run(workflow, somebody())
+  const notification = await scene.run(workflow, newSubscriber())
   assert.deepEqual(statuses(notification), ['skipped', 'completed'])
   assert.deepEqual(told(notification.jobs[0])[1], ['Step filtered by workflow preferences', 'Success'])
 })
 
-test('a template that cannot be rendered fails its step and says which field; the others go on', async () => {
+test('a template that cannot be rendered fails its step and says which field; the others continue', async () => {
   const workflow = await scene.workflow([inApp(endless), email(endless), inApp('After')])
-  const person = somebody()
+  const person = newSubscriber()
   const notification = await scene.run(workflow, person)
   assert.deepEqual(statuses(notification), ['failed', 'failed', 'completed'])
   for (const job of notification.jobs.slice(0, 2)) {
@@ -154,7 +154,7 @@ test('a template that cannot be rendered fails its step and says which field; th
 
 test('a step that stops on failure cancels what comes after it', async () => {
   const workflow = await scene.workflow([inApp(endless, { shouldStopOnFail: true }), email('Two'), inApp('Three')])
-  const person = somebody()
+  const person = newSubscriber()
   const notification = await scene.run(workflow, person)
   assert.deepEqual(statuses(notification), ['failed', 'canceled', 'canceled'])
   for (const job of notification.jobs.slice(1)) {
@@ -175,7 +175,7 @@ test('a step that is skipped stops nothing, whatever it would do on failure', as
   assert.deepEqual(statuses(notification), ['skipped', 'skipped', 'completed'])
 })
 
-test('an e-mail to somebody without an address is skipped, and a message warns of it', async () => {
+test('an e-mail to someone without an address is skipped, and a message warns of it', async () => {
   const workflow = await scene.workflow([email('Order {{ payload.id }}'), inApp('After')])
   const notification = await scene.run(workflow, fresh('without-address'), { payload: { id: 7 } })
   assert.deepEqual(statuses(notification), ['skipped', 'completed'])
@@ -192,18 +192,18 @@ test('an e-mail to somebody without an address is skipped, and a message warns o
 test('overrides of the event change the e-mail', async () => {
   const workflow = await scene.workflow([email('Usual')])
   const overrides = { email: { toRecipient: 'other@example.org', subject: 'Special' } }
-  const { transactionId } = await scene.run(workflow, somebody(), { overrides })
+  const { transactionId } = await scene.run(workflow, newSubscriber(), { overrides })
   const message = await scene.message(transactionId)
   assert.deepEqual([message.email, message.subject], ['other@example.org', 'Special'])
-  const bad = await scene.run(workflow, somebody(), { overrides: { email: { to: 'nowhere' } } })
+  const bad = await scene.run(workflow, newSubscriber(), { overrides: { email: { to: 'nowhere' } } })
   assert.deepEqual(statuses(bad), ['failed'])
   assert.equal(rawOf(bad.jobs[0], 'Message content could not be generated').field, 'overrides.email.to')
 })
 
-test('a workflow that was deleted runs no new events, but those that are under way go on', async () => {
+test('a workflow that was deleted runs no new events, but those that are under way continue', async () => {
   const { _id, triggers } = await scene.created([inApp('One'), inApp('Two')])
   const name = triggers[0].identifier
-  const person = somebody()
+  const person = newSubscriber()
   await scene.trigger(name, person)
   await scene.expect(200, 'DELETE', `/v1/workflows/${_id}`)
   await scene.work()

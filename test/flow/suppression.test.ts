@@ -1,4 +1,4 @@
-// Suppressed addresses in a run: nothing is sent to them, others are told, and the activity says why.
+// Suppressed addresses in a run: nothing is sent to them, others are notified, and the activity says why.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
@@ -21,7 +21,7 @@ beforeEach(async () => {
   await mail.account('good')
 })
 
-const somebody = () => ({ subscriberId: fresh('person'), email: `${fresh('Ada')}@Example.org` })
+const newSubscriber = () => ({ subscriberId: fresh('person'), email: `${fresh('Ada')}@Example.org` })
 const noticed = 'Nothing was sent: the address is on the suppression list'
 const partly = 'Some recipients were left out: their addresses are on the suppression list'
 
@@ -35,7 +35,7 @@ async function list(address: string, reason: string, channel = 'email'): Promise
 const lastBody = (): Json => JSON.parse(mail.asked.at(-1)?.body ?? assert.fail('nobody was asked'))
 
 test('a suppressed address is sent nothing: the step is skipped, the message says why, the next step runs', async () => {
-  const person = somebody()
+  const person = newSubscriber()
   const since = await list(person.email.toUpperCase(), 'bounced')
   const workflow = await scene.workflow([email('Order'), inApp('After')])
   const notification = await scene.run(workflow, person)
@@ -54,7 +54,7 @@ test('a suppressed address is sent nothing: the step is skipped, the message say
 })
 
 test('an address that was taken off the list is written to again', async () => {
-  const person = somebody()
+  const person = newSubscriber()
   const workflow = await scene.workflow([email('Order')])
   await list(person.email, 'manual')
   assert.deepEqual(statuses(await scene.run(workflow, person)), ['skipped'])
@@ -63,7 +63,7 @@ test('an address that was taken off the list is written to again', async () => {
 })
 
 test('of several recipients only the suppressed are left out', async () => {
-  const person = somebody()
+  const person = newSubscriber()
   const [other, copied, blind] = [fresh('to'), fresh('cc'), fresh('bcc')].map((name) => `${name}@example.org`)
   await list(person.email, 'complained')
   await list(`${copied}`, 'bounced')
@@ -85,8 +85,8 @@ test('of several recipients only the suppressed are left out', async () => {
   assert.equal(job.messages[0].email, other)
 })
 
-test('without anybody left in to, copies do not go out either', async () => {
-  const person = somebody()
+test('without anyone left in to, copies do not go out either', async () => {
+  const person = newSubscriber()
   await list(person.email, 'bounced')
   const workflow = await scene.workflow([email('Order')])
   const notification = await scene.run(workflow, person, { overrides: { email: { cc: ['cc@example.org'] } } })
@@ -99,7 +99,7 @@ test('recipients that an event names for one provider are on no other footing', 
   const [to, cc, bcc, ...listed] = names
   for (const address of listed) await list(address, 'bounced')
   const workflow = await scene.workflow([email('Order')])
-  const person = somebody()
+  const person = newSubscriber()
   const overrides = { sendgrid: { to: [to, listed[0]], cc: [cc, listed[1]], bcc: [bcc, listed[2]] } }
   const notification = await scene.run(workflow, person, { overrides })
   assert.deepEqual(statuses(notification), ['completed'])
@@ -117,13 +117,13 @@ test('where the one provider’s recipient is suppressed the step is skipped, th
   const toRecipient = `${fresh('listed')}@example.org`
   await list(toRecipient, 'complained')
   const workflow = await scene.workflow([email('Order')])
-  const notification = await scene.run(workflow, somebody(), { overrides: { sendgrid: { toRecipient } } })
+  const notification = await scene.run(workflow, newSubscriber(), { overrides: { sendgrid: { toRecipient } } })
   assert.deepEqual([statuses(notification), mail.asked], [['skipped'], []])
   assert.equal(rawOf(notification.jobs[0], noticed).address, toRecipient)
 })
 
-test('where the subscriber is suppressed and the one provider’s recipient is not, that one is told', async () => {
-  const person = somebody()
+test('where the subscriber is suppressed and the one provider’s recipient is not, that one is notified', async () => {
+  const person = newSubscriber()
   const toRecipient = `${fresh('other')}@example.org`
   await list(person.email, 'bounced')
   const workflow = await scene.workflow([email('Order')])
@@ -134,13 +134,13 @@ test('where the subscriber is suppressed and the one provider’s recipient is n
   assert.equal(notification.jobs[0].messages[0].email, toRecipient)
 })
 
-test('a provider that takes over reaches nobody who is suppressed either', async () => {
+test('a provider that takes over reaches no one who is suppressed either', async () => {
   await mail.webhook('second')
   mail.answers('good', 401)
   const listed = `${fresh('listed')}@example.org`
   await list(listed, 'manual')
   const workflow = await scene.workflow([email('Order')])
-  const person = somebody()
+  const person = newSubscriber()
   const copied = await scene.run(workflow, person, { overrides: { 'email-webhook': { cc: [listed] } } })
   assert.deepEqual([statuses(copied), mail.accounts()], [['completed'], ['good', 'second']])
   assert.deepEqual([lastBody().to, lastBody().cc], [[person.email], []])
@@ -149,7 +149,7 @@ test('a provider that takes over reaches nobody who is suppressed either', async
   assert.deepEqual(mail.accounts(), ['good', 'second', 'good'])
 })
 
-test('critical workflows reach who opted out, and nobody who bounced, complained or was listed by hand', async () => {
+test('critical workflows reach who opted out, and no one who bounced, complained or was listed manually', async () => {
   const critical = await scene.workflow([email('Password')], { critical: true })
   const optional = await scene.workflow([email('News')])
   for (const [reason, expected] of [
@@ -158,7 +158,7 @@ test('critical workflows reach who opted out, and nobody who bounced, complained
     ['complained', 'skipped'],
     ['manual', 'skipped'],
   ] as const) {
-    const person = somebody()
+    const person = newSubscriber()
     await list(person.email, reason)
     assert.deepEqual(statuses(await scene.run(critical, person)), [expected], reason)
     assert.deepEqual(statuses(await scene.run(optional, person)), ['skipped'], reason)
@@ -166,7 +166,7 @@ test('critical workflows reach who opted out, and nobody who bounced, complained
 })
 
 test('the list of one environment and of one channel says nothing of the others', async () => {
-  const person = somebody()
+  const person = newSubscriber()
   const body = { channel: 'email', address: person.email }
   const reply = await app.call('POST', '/v1/suppressions', { body, key: app.productionKey })
   assert.equal(reply.status, 201)
@@ -178,8 +178,8 @@ test('the list of one environment and of one channel says nothing of the others'
   assert.deepEqual(statuses(await scene.run(workflow, person)), ['completed'])
 })
 
-test('one of many people in a batch is left out, and the others are told', async () => {
-  const people = Array.from({ length: 20 }, somebody)
+test('one of many people in a batch is left out, and the others are notified', async () => {
+  const people = Array.from({ length: 20 }, newSubscriber)
   await list(people[7]?.email ?? '', 'bounced')
   const workflow = await scene.workflow([email('Order')])
   const transactionId = await scene.trigger(workflow, people)

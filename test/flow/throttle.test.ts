@@ -25,7 +25,7 @@ const throttle = (metadata: object = {}) => ({
 })
 const later = (ms: number): string => new Date(app.world.now().getTime() + ms).toISOString()
 
-test('one run a window goes on, and the others end with all that follows', async () => {
+test('one run a window continues, and the others end with all that follows', async () => {
   const workflow = await scene.workflow([inApp('Before'), throttle(), inApp('After {{ n }}'), inApp('Last')])
   const person = fresh('person')
   const first = await scene.run(workflow, person, { payload: { n: 1 } })
@@ -113,13 +113,13 @@ test('two nodes that ask at once are counted one after the other', async () => {
   const committed = new Promise<void>((resolve) => {
     letFirstCommit = resolve
   })
-  let tellAsked = (): void => {}
+  let reportAsked = (): void => {}
   const asked = new Promise<void>((resolve) => {
-    tellAsked = resolve
+    reportAsked = resolve
   })
   const first = db.transaction(async (tx) => {
     const rows = await askThrottles(tx, environment, [{ ...ask, count: 2 }], now)
-    tellAsked()
+    reportAsked()
     await committed
     return rows[0]?.asked
   })

@@ -1,4 +1,4 @@
-// Traces: spans from the trigger to the provider, handed to a collector, and nothing of it where nobody asks.
+// Traces: spans from the trigger to the provider, handed to a collector, and nothing of it where no one asks.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
@@ -44,14 +44,14 @@ function traced(sampler: Sampler = 'parentbased_always_on', ratio = 1): Tracer {
   app.world.tracer = createTracer({ sink, sampler, ratio })
   return app.world.tracer
 }
-const somebody = () => ({ subscriberId: fresh('person'), email: `${fresh('person')}@example.org` })
+const newSubscriber = () => ({ subscriberId: fresh('person'), email: `${fresh('person')}@example.org` })
 const storedTraces = async (transactionId: string) =>
   (await scene.rows(sql`select traceparent from events where transaction_id = ${transactionId}`))[0]?.traceparent
 
-test('a trace goes on from the trigger to the provider, each span below the one that led to it', async () => {
+test('a trace continues from the trigger to the provider, each span below the one that led to it', async () => {
   const tracer = traced()
   const workflow = await scene.workflow([inApp('Bell'), email('Mail')])
-  const transactionId = await scene.trigger(workflow, somebody())
+  const transactionId = await scene.trigger(workflow, newSubscriber())
   await scene.work()
   await tracer.flush()
   const accept = collector.span('POST /v1/events/trigger')
@@ -88,7 +88,7 @@ test('a trace goes on from the trigger to the provider, each span below the one 
 
 test('the collector is called where it says, with its headers and the service’s name', async () => {
   const tracer = traced()
-  await scene.run(await scene.workflow([inApp('Bell')]), somebody())
+  await scene.run(await scene.workflow([inApp('Bell')]), newSubscriber())
   await tracer.flush()
   const [request] = collector.requests
   assert.deepEqual(
@@ -103,7 +103,7 @@ const given = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
 
 test('a traceparent that the caller gives is gone on with, across the expansion of a topic and a wait', async () => {
   const tracer = traced('parentbased_always_off')
-  const [first, second] = [somebody(), somebody()]
+  const [first, second] = [newSubscriber(), newSubscriber()]
   await scene.subscribers(first.subscriberId, second.subscriberId)
   const topic = fresh('topic')
   await scene.topic(topic, [first.subscriberId, second.subscriberId])
@@ -130,7 +130,7 @@ test('a traceparent that the caller gives is gone on with, across the expansion 
 test('a call that fails says so, and the next try is of the same trace', async () => {
   const tracer = traced()
   mail.answers('good', 503, 202)
-  await scene.trigger(await scene.workflow([email('Mail')]), somebody())
+  await scene.trigger(await scene.workflow([email('Mail')]), newSubscriber())
   await scene.work()
   await scene.advance(120_000, 1_000)
   await tracer.flush()
@@ -180,12 +180,12 @@ test('nothing personal, no content and no secret is in any span', async () => {
 test('with a ratio of nothing no span is sent or stored, and a caller’s trace that is not sampled stays so', async () => {
   const workflow = await scene.workflow([email('Mail')])
   const none = traced('parentbased_traceidratio', 0)
-  const unsampled = await scene.trigger(workflow, somebody())
+  const unsampled = await scene.trigger(workflow, newSubscriber())
   await scene.work()
   await none.flush()
   assert.deepEqual([collector.requests.length, await storedTraces(unsampled)], [0, null])
   const all = traced('parentbased_traceidratio', 1)
-  const reply = await scene.single({ name: workflow, to: somebody() }, { traceparent: given.replace(/01$/, '00') })
+  const reply = await scene.single({ name: workflow, to: newSubscriber() }, { traceparent: given.replace(/01$/, '00') })
   assert.equal(reply.status, 201)
   await scene.work()
   await all.flush()
@@ -200,7 +200,7 @@ test('a traceparent that is none begins a trace of its own, and costs the event 
     given.replace('4bf92f3577b34da6a3ce929d0e0e4736', '0'.repeat(32)),
     `ff${given.slice(2)}`,
   ]) {
-    const reply = await scene.single({ name: workflow, to: somebody() }, { traceparent })
+    const reply = await scene.single({ name: workflow, to: newSubscriber() }, { traceparent })
     assert.equal(reply.status, 201)
   }
   await tracer.flush()
@@ -208,9 +208,9 @@ test('a traceparent that is none begins a trace of its own, and costs the event 
   assert.deepEqual([accepted.length, accepted.some((span) => span.parentSpanId !== undefined)], [3, false])
 })
 
-test('where nobody traces, no collector is called and nothing is stored, whatever the caller sends', async () => {
+test('where no one traces, no collector is called and nothing is stored, whatever the caller sends', async () => {
   const reply = await scene.single(
-    { name: await scene.workflow([inApp('Bell')]), to: somebody() },
+    { name: await scene.workflow([inApp('Bell')]), to: newSubscriber() },
     { traceparent: given },
   )
   await scene.work()
@@ -220,10 +220,10 @@ test('where nobody traces, no collector is called and nothing is stored, whateve
 test('a test of a workflow and a bulk call are traced too', async () => {
   const tracer = traced()
   const workflow = await scene.workflow([inApp('Bell')])
-  await scene.expect(201, 'POST', `/v1/workflows/${workflow}/test`, { to: somebody() })
+  await scene.expect(201, 'POST', `/v1/workflows/${workflow}/test`, { to: newSubscriber() })
   await scene.results([
-    { name: workflow, to: somebody() },
-    { name: workflow, to: somebody() },
+    { name: workflow, to: newSubscriber() },
+    { name: workflow, to: newSubscriber() },
   ])
   await scene.work()
   await tracer.flush()
@@ -243,10 +243,10 @@ test('a collector that is gone slows nothing and breaks nothing: what it cannot 
   })
   app.world.tracer = createTracer({ sink, sampler: 'always_on', ratio: 1 })
   const workflow = await scene.workflow([email('Mail')])
-  const run = await scene.run(workflow, somebody())
+  const run = await scene.run(workflow, newSubscriber())
   assert.equal(run.jobs[0].status, 'completed')
   await app.world.tracer.stop()
   const { sent, dropped } = app.world.tracer.counts()
   assert.deepEqual([sent, dropped > 0], [0, true])
-  assert.equal((await scene.run(workflow, somebody())).jobs[0].status, 'completed')
+  assert.equal((await scene.run(workflow, newSubscriber())).jobs[0].status, 'completed')
 })

@@ -1,4 +1,4 @@
-// Triggers: whom an event names, how people are written by it, and that each is told once.
+// Triggers: whom an event names, how people are written by it, and that each is notified once.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Json, TestApp } from '../support/app.ts'
@@ -17,7 +17,7 @@ before(async () => {
 })
 after(() => app.close())
 
-test('an unknown subscriber is made, and told', async () => {
+test('an unknown subscriber is made, and reported', async () => {
   const person = fresh('person')
   await scene.run(hello, person)
   assert.equal((await scene.subscriber(person)).subscriberId, person)
@@ -40,7 +40,7 @@ test('a subscriber given whole is written first: what is given is stored, null c
   assert.deepEqual((await scene.subscriber(subscriberId)).data, { c: 3 })
 })
 
-test('channels given with a subscriber are stored, and an entry nobody knows is a warning', async () => {
+test('channels given with a subscriber are stored, and an entry no one knows is a warning', async () => {
   await createIntegration(app, { providerId: 'slack', channel: 'chat', identifier: 'our-slack', active: false })
   const [good, bad] = [fresh('person'), fresh('person')]
   const entry = (integrationIdentifier: string) => [
@@ -81,7 +81,7 @@ test('text, an object, a topic and a list of all of them are taken', async () =>
   }
 })
 
-test('the ones that are wrong are left out and told; the others run', async () => {
+test('the ones that are wrong are left out and reported; the others run', async () => {
   const good = fresh('person')
   const to = ['', good, { email: 'a@example.org' }, 5, null, { subscriberId: 'x', email: 'nowhere' }, { type: 'Topic' }]
   const transactionId = await scene.trigger(hello, to)
@@ -94,7 +94,7 @@ test('the ones that are wrong are left out and told; the others run', async () =
   assert.equal((await scene.results([{ name: hello, to: ['', 5] }]))[0].status, 'invalid_recipients')
 })
 
-test('somebody named alone who is wrong is an error that says so; a list of such people has no valid recipient', async () => {
+test('someone named alone who is wrong is an error that says so; a list of such people has no valid recipient', async () => {
   const bad: [unknown, RegExp][] = [
     ['', /^to: subscriberId /],
     [{}, /^to: subscriberId is required/],
@@ -112,7 +112,7 @@ test('somebody named alone who is wrong is an error that says so; a list of such
     assert.equal(listed.status, 'invalid_recipients')
     assert.deepEqual(
       listed.error,
-      alone.error.map((one: string) => one.replace('to: ', 'to.0 was left out: ')),
+      alone.error.map((one: string) => one.replace('to: ', 'to.0 was ignored: ')),
     )
     const single = await scene.single({ name: hello, to })
     assert.equal(single.status, 422)
@@ -120,18 +120,18 @@ test('somebody named alone who is wrong is an error that says so; a list of such
   }
 })
 
-test('an event without a valid recipient is told why, ten reasons at most; an empty list needs none', async () => {
+test('an event without a valid recipient is notified why, ten reasons at most; an empty list needs none', async () => {
   const [many, none] = await scene.results([
     { name: hello, to: [5, ...Array.from({ length: 30 }, () => '')] },
     { name: hello, to: [] },
   ])
   assert.deepEqual([many.status, none.status], ['invalid_recipients', 'invalid_recipients'])
   assert.equal(many.error.length, 10)
-  assert.equal(many.error[0], 'to.0 was left out: must be a subscriberId, a subscriber or a topic')
+  assert.equal(many.error[0], 'to.0 was ignored: must be a subscriberId, a subscriber or a topic')
   assert.equal('error' in none, false)
 })
 
-test('mistakes in the actor and the tenant are told under their own names, all at once', async () => {
+test('mistakes in the actor and the tenant are reported under their own names, all at once', async () => {
   const actor = { subscriberId: 'a', email: 'nowhere' }
   const [result] = await scene.results([{ name: hello, to: '', actor, tenant: { name: 'Tenant' } }])
   assert.equal(result.status, 'error')
@@ -145,10 +145,10 @@ test('more mistakes than are worth telling are counted', async () => {
   const to = [fresh('person'), ...Array.from({ length: 30 }, () => '')]
   const { warnings } = await scene.progress(await scene.trigger(hello, to))
   assert.equal(warnings.length, 11)
-  assert.equal(warnings[10], '20 more recipients were left out')
+  assert.equal(warnings[10], '20 more recipients were ignored')
 })
 
-test('who is named twice is told once, by the last definition', async () => {
+test('a person named twice is listed once, by the last definition', async () => {
   const subscriberId = fresh('person')
   const to = [
     { subscriberId, firstName: 'First', lastName: 'One' },
@@ -167,7 +167,7 @@ async function topicsOf(transactionId: string): Promise<Record<string, string[]>
   )
 }
 
-test('a member of several topics is told once, with all of them; one named directly is told as such', async () => {
+test('a subscriber of several topics is listed once, with all of them; one named directly is listed as such', async () => {
   const [both, one, direct] = [fresh('p'), fresh('p'), fresh('p')]
   await scene.subscribers(both, one, direct)
   const [first, second] = [fresh('topic'), fresh('topic')]
@@ -194,7 +194,7 @@ test('those excluded from any topic are left out of all, but not where they are 
   assert.deepEqual(await scene.recipients(transactionId), [kept, named].sort())
 })
 
-test('whoever did it is left out of topics, but told where they are named', async () => {
+test('whoever did it is left out of topics, but reported where they are named', async () => {
   const [actor, other] = [fresh('actor'), fresh('p')]
   await scene.subscribers(actor, other)
   const key = fresh('topic')
@@ -208,7 +208,7 @@ test('whoever did it is left out of topics, but told where they are named', asyn
   assert.equal((await scene.subscriber(actor)).firstName, 'Grace')
 })
 
-test('an actor nobody knows is made, and templates see who it is', async () => {
+test('an actor no one knows is made, and templates see who it is', async () => {
   const actor = fresh('actor')
   const person = fresh('person')
   const liked = await scene.workflow([inApp('{{ actor.firstName }} liked it')])
@@ -217,23 +217,23 @@ test('an actor nobody knows is made, and templates see who it is', async () => {
   assert.equal((await scene.feed(actor)).length, 0)
 })
 
-test('a topic nobody knows is a warning; an event that reaches nobody is found by its transactionId', async () => {
+test('a topic no one knows is a warning; an event that reaches no one is found by its transactionId', async () => {
   const person = fresh('person')
   const empty = fresh('empty')
   await scene.topic(empty, [])
   const mixed = await scene.trigger(hello, [person, { type: 'Topic', topicKey: 'nobody-knows-it' }])
-  const nobody = await scene.trigger(hello, [{ type: 'Topic', topicKey: 'nobody-knows-it' }])
+  const unknownTopic = await scene.trigger(hello, [{ type: 'Topic', topicKey: 'nobody-knows-it' }])
   const emptied = await scene.trigger(hello, { type: 'Topic', topicKey: empty })
   await scene.work()
   assert.deepEqual((await scene.progress(mixed)).warnings, ['Topic nobody-knows-it was not found'])
   assert.equal((await scene.feed(person)).length, 1)
-  for (const transactionId of [nobody, emptied]) {
+  for (const transactionId of [unknownTopic, emptied]) {
     const { state, counts } = await scene.progress(transactionId)
     assert.deepEqual([state, counts.recipients], ['completed', 0])
   }
 })
 
-test('more than a hundred recipients are expanded by the worker, written and told as well', async () => {
+test('more than a hundred recipients are expanded by the worker, written and reported as well', async () => {
   const people = Array.from({ length: 150 }, () => ({ subscriberId: fresh('crowd'), firstName: 'Crowd' }))
   const transactionId = await scene.trigger(hello, [...people, people[0], people[1]?.subscriberId])
   const before = await scene.progress(transactionId)
@@ -246,7 +246,7 @@ test('more than a hundred recipients are expanded by the worker, written and tol
   assert.equal((await scene.progress(hundred)).counts.notifications, 100)
 })
 
-test('a subscriber that was deleted is left out of topics and made anew where it is named', async () => {
+test('a subscriber that was deleted is left out of topics and made again where it is named', async () => {
   const [gone, there] = [fresh('p'), fresh('p')]
   await scene.subscribers(gone, there)
   const key = fresh('topic')

@@ -1,4 +1,4 @@
-// Triggers: what each event is told, in which order it is judged, and that one bad event never costs a good one.
+// Triggers: which status each event gets, in which order it is judged, and that one bad event never costs a good one.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Json, TestApp } from '../support/app.ts'
@@ -56,7 +56,7 @@ test('a refused event answers the caller’s own transactionId, and none otherwi
   await scene.expect(404, 'GET', '/v1/events/mine')
 })
 
-test('an event is told the first thing that keeps it from running', async () => {
+test('an event gets the first reason that keeps it from running', async () => {
   const schema = { type: 'object', required: ['orderId'] }
   const worst = await scene.workflow([], { active: false, payloadSchema: schema })
   const tenant = fresh('tenant')
@@ -121,7 +121,7 @@ test('one event that is ill-formed costs no other', async () => {
   for (const person of people) assert.equal((await scene.feed(person)).length, 1)
 })
 
-test('a mistake is told with the name of its field', async () => {
+test('a mistake is reported with the name of its field', async () => {
   const [text, actor, context, size] = await scene.results([
     { name: hello, to: 'a', payload: { deep: [{ text: nul }] } },
     { name: hello, to: 'a', actor: { subscriberId: 'b', email: 'nowhere' } },

@@ -91,7 +91,7 @@ test('of two alike in one call the first runs', async () => {
   assert.deepEqual((await scene.texts(person)).sort(), ['first', 'own'])
 })
 
-test('whoever only the second of two alike names is not made, and is told nothing', async () => {
+test('a person named only by the second of two equal events is not created, and gets nothing', async () => {
   const [person, other, id] = [fresh('person'), fresh('other'), fresh('transaction')]
   const results = await scene.results([event(person, id), event(other, id, 'second')])
   assert.deepEqual(
@@ -140,7 +140,7 @@ test('an id that we made and a caller sends back means the same event', async ()
   assert.deepEqual(await scene.texts(person), ['first'])
 })
 
-test('an id of the same form that nobody used runs', async () => {
+test('an id of the same form that no one used runs', async () => {
   const person = fresh('person')
   const id = app.world.newId(app.world.now())
   await scene.trigger(hello, person, { transactionId: id })
@@ -149,7 +149,7 @@ test('an id of the same form that nobody used runs', async () => {
   assert.equal((await scene.progress(id)).transactionId, id)
 })
 
-test('an event that was refused leaves its id free for the mended one', async () => {
+test('an event that was refused leaves its id free for the fixed one', async () => {
   const [person, id] = [fresh('person'), fresh('transaction')]
   for (const bad of [
     { name: hello, to: 5, transactionId: id },
@@ -210,7 +210,7 @@ test('a key with another body is refused', async () => {
   assert.equal((await scene.feed(person)).length, 2)
 })
 
-test('calls with one key at once run once: the others are told to wait, or get the answer', async () => {
+test('calls with one key at once run once: the others are notified to wait, or get the answer', async () => {
   const person = fresh('person')
   const key = fresh('key')
   const calls = Array.from({ length: 10 }, (_, index) =>
@@ -226,7 +226,7 @@ test('calls with one key at once run once: the others are told to wait, or get t
   assert.equal((await scene.feed(person)).length, 1)
 })
 
-test('an error answer is not kept: the same key may carry the mended event', async () => {
+test('an error answer is not kept: the same key may carry the fixed event', async () => {
   const person = fresh('person')
   const key = fresh('key')
   const bad = await scene.single({ ...event(person, undefined), name: 'nobody-knows-it' }, keyed(key))

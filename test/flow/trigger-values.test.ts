@@ -67,7 +67,7 @@ test('a single event that cannot be kept is 422 that says why', async () => {
   }
 })
 
-test('a forbidden member anywhere in the event costs it, beside the events it costs nobody', async () => {
+test('a forbidden member anywhere in the event costs it, beside the events it costs no one', async () => {
   const event = `{"name":"${hello}","to":{"subscriberId":"a","__proto__":{"email":"a@example.org"}}}`
   const own = `{"name":"${hello}","__proto__":{"to":"a"}}`
   const reply = await send(bulk, `{"__proto__":{"a":1},"events":[${event},${own},${eventWith('a', '{}')}]}`)
@@ -111,7 +111,7 @@ test('a trigger may start with a byte order mark', async () => {
   assert.equal(reply.status, 201, reply.text)
 })
 
-test('a single event of more than 512 KB is 422 that tells the limit, one beyond the body limit 413', async () => {
+test('a single event of more than 512 KB is 422 that reports the limit, one beyond the body limit 413', async () => {
   const large = (bytes: number) => eventWith(fresh('person'), `{"text":"${'x'.repeat(bytes)}"}`)
   for (const bytes of [512 * 1024, 2 * 1024 * 1024]) {
     const reply = await send(single, large(bytes))

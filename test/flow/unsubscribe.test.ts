@@ -28,7 +28,7 @@ beforeEach(async () => {
   await mail.account('good')
 })
 
-const somebody = () => ({ subscriberId: fresh('person'), email: `${fresh('ada')}@example.org` })
+const newSubscriber = () => ({ subscriberId: fresh('person'), email: `${fresh('ada')}@example.org` })
 const withLink = {
   template: {
     type: 'email',
@@ -44,7 +44,7 @@ const unsubscribeHeaders = (body: Json): string[] =>
   Object.keys(body.headers ?? {}).filter((name) => /unsubscribe/i.test(name))
 
 test('an e-mail carries the one-click headers, and templates the same link', async () => {
-  const person = somebody()
+  const person = newSubscriber()
   const workflow = await scene.created([withLink])
   await scene.run(workflow.triggers[0].identifier, person)
   const subscriber = await scene.subscriber(person.subscriberId)
@@ -57,14 +57,14 @@ test('an e-mail carries the one-click headers, and templates the same link', asy
 
 test('e-mails of critical workflows carry neither', async () => {
   const workflow = await scene.workflow([withLink], { critical: true })
-  await scene.run(workflow, somebody())
+  await scene.run(workflow, newSubscriber())
   assert.deepEqual(unsubscribeHeaders(sent()), [])
   assert.ok(htmlOf(sent()).includes('[]'))
 })
 
 test('without an address that mail can point to there are no links', async () => {
   const workflow = await scene.workflow([withLink])
-  await new FlowScene(unlinked).run(workflow, somebody())
+  await new FlowScene(unlinked).run(workflow, newSubscriber())
   assert.deepEqual(unsubscribeHeaders(sent()), [])
   assert.ok(htmlOf(sent()).includes('[]'))
 })
@@ -72,17 +72,17 @@ test('without an address that mail can point to there are no links', async () =>
 test('a payload cannot say where the headers lead', async () => {
   const payload = { unsubscribe: { url: 'https://evil.example.com' } }
   const workflow = await scene.workflow([withLink])
-  await scene.run(workflow, somebody(), { payload })
+  await scene.run(workflow, newSubscriber(), { payload })
   assert.match(sent().headers['List-Unsubscribe'], /^<https:\/\/posthorn\.example\.com\//)
   assert.ok(!htmlOf(sent()).includes('evil'))
-  await new FlowScene(unlinked).run(workflow, somebody(), { payload })
+  await new FlowScene(unlinked).run(workflow, newSubscriber(), { payload })
   assert.deepEqual(unsubscribeHeaders(sent()), [])
 })
 
 test('the caller’s own header stands', async () => {
   const workflow = await scene.workflow([email('News')])
   const own = { 'list-unsubscribe': '<mailto:stop@example.com>' }
-  await scene.run(workflow, somebody(), { overrides: { email: { headers: own } } })
+  await scene.run(workflow, newSubscriber(), { overrides: { email: { headers: own } } })
   assert.deepEqual(sent().headers, own)
 })
 
@@ -93,13 +93,13 @@ test('mail to several people carries none: one of them would speak for another',
     [{ cc: ['other@example.org'] }, 0],
     [{ bcc: ['archive@example.org'] }, 2],
   ] as const) {
-    await scene.run(workflow, somebody(), { overrides: { email: overrides } })
+    await scene.run(workflow, newSubscriber(), { overrides: { email: overrides } })
     assert.equal(unsubscribeHeaders(sent()).length, expected, JSON.stringify(overrides))
   }
 })
 
 test('after a click the workflow’s e-mail is skipped; its other steps and other workflows are not', async () => {
-  const person = somebody()
+  const person = newSubscriber()
   const workflow = await scene.workflow([email('News'), inApp('News')])
   const other = await scene.workflow([email('Other')])
   assert.deepEqual(statuses(await scene.run(workflow, person)), ['completed', 'completed'])
@@ -109,5 +109,5 @@ test('after a click the workflow’s e-mail is skipped; its other steps and othe
   assert.deepEqual(statuses(await scene.run(workflow, person)), ['skipped', 'completed'])
   assert.equal(mail.asked.length, asked)
   assert.deepEqual(statuses(await scene.run(other, person)), ['completed'])
-  assert.deepEqual(statuses(await scene.run(workflow, somebody())), ['completed', 'completed'])
+  assert.deepEqual(statuses(await scene.run(workflow, newSubscriber())), ['completed', 'completed'])
 })

@@ -61,7 +61,7 @@ const group = (children: Json[], more: object = {}) => ({
 const payload = { wanted: 'yes', plan: 'gold' }
 const run = (workflow: string) => scene.run(workflow, { subscriberId: fresh('person'), firstName: 'Ada' }, { payload })
 
-test('the service is told whom and what it is about, signed, and its answer decides', async () => {
+test('the service gets the subscriber and the payload, signed, and its response decides', async () => {
   const workflow = await scene.workflow([inApp('Hello', { filters: [group([webhook()])] })])
   assert.deepEqual(statuses(await run(workflow)), ['completed'])
   const [call] = asked
@@ -83,7 +83,7 @@ test('the service is told whom and what it is about, signed, and its answer deci
   ])
 })
 
-test('nobody is asked where the other conditions decide, and each address once', async () => {
+test('no one is asked where the other conditions decide, and each address once', async () => {
   const decided = [
     [group([webhook(), onPlan('tin')])],
     [group([webhook(), onPlan('gold')], { value: 'OR' })],
@@ -117,7 +117,7 @@ test('a service that fails is asked again later, three times in all, and what it
 })
 
 test('after the last try the step fails, and the next one runs', async () => {
-  answers = [new OutboundError('not-sent', 'rules.example.com could not be connected to')]
+  answers = [new OutboundError('not-sent', 'Could not connect to rules.example.com')]
   const workflow = await scene.workflow([inApp('One', { filters: [group([webhook()])] }), inApp('Two')])
   const { transactionId } = await run(workflow)
   await scene.advance(10_000, 1_000)
@@ -153,7 +153,7 @@ test('a silent service does not matter where another answer decides', async () =
   assert.deepEqual([statuses(await run(workflow)), asked.length], [['skipped'], 2])
 })
 
-test('a variant is chosen by what the service answers, and jobs that ask hold up nobody else', async () => {
+test('a variant is chosen by what the service answers, and jobs that ask hold up no one else', async () => {
   const variants = [inApp('Allowed', { filters: [group([webhook()])] })]
   const asking = await scene.workflow([inApp('Usual', { variants })])
   const plain = await scene.workflow([inApp('Plain')])

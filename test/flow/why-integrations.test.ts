@@ -21,11 +21,11 @@ beforeEach(async () => {
   mail = new MailScript(scene)
 })
 
-const somebody = () => ({ subscriberId: fresh('person'), email: `${fresh('ada')}@example.org` })
+const newSubscriber = () => ({ subscriberId: fresh('person'), email: `${fresh('ada')}@example.org` })
 const onPlan = (plan: string) => ({ conditions: [condition(plan)] })
 
 async function notified(more: object = {}, steps: readonly object[] = [email('Hello')]): Promise<Json> {
-  return scene.run(await scene.workflow(steps), somebody(), { payload: { plan: 'gold' }, ...more })
+  return scene.run(await scene.workflow(steps), newSubscriber(), { payload: { plan: 'gold' }, ...more })
 }
 
 /** What is said of each account, by the name it has here. */
@@ -55,14 +55,14 @@ test('one whose conditions fit goes before all others, and the older of two such
   assert.deepEqual(told, { gold: 'chosen', plain: 'conditionsOfAnother', newer: 'anotherFirst' })
 })
 
-test('one that could not send it is told as tried, and the one that took over as chosen', async () => {
+test('one that could not send it is reported as tried, and the one that took over as chosen', async () => {
   await mail.account('first')
   await mail.account('second')
   mail.answers('first', 401)
   assert.deepEqual(await verdicts(await notified(), 'first', 'second'), { first: 'triedBefore', second: 'chosen' })
 })
 
-test('an event that asks for one passes over the others; where that one is off, nobody was chosen', async () => {
+test('an event that asks for one passes over the others; where that one is off, no one was chosen', async () => {
   await mail.account('first')
   await mail.account('asked')
   await mail.account('off', { active: false })
@@ -84,7 +84,7 @@ test('what was made or changed later is not judged by what it is now', async () 
   assert.deepEqual(told, { main: 'chosen', moved: 'changedSince', late: 'madeLater' })
 })
 
-test('where the chosen one was changed since, nobody guesses why the others were passed over', async () => {
+test('where the chosen one was changed since, no one guesses why the others were passed over', async () => {
   const id = await mail.account('main')
   await mail.account('other')
   await mail.account('tin', onPlan('tin'))
@@ -95,7 +95,7 @@ test('where the chosen one was changed since, nobody guesses why the others were
   assert.deepEqual(told, { main: 'chosen', other: 'unclear', tin: 'unclear' })
 })
 
-test('where nobody was chosen, the conditions of each did not fit', async () => {
+test('where no one was chosen, the conditions of each did not fit', async () => {
   const listed: Json[] = await scene.expect(200, 'GET', '/v1/integrations')
   const [kept] = listed.filter(({ providerId }) => providerId === 'platform-email')
   await scene.expect(200, 'PUT', `/v1/integrations/${kept?._id}`, { active: false })
@@ -107,7 +107,7 @@ test('where nobody was chosen, the conditions of each did not fit', async () => 
   }
 })
 
-test('where none was looked for, none is told of', async () => {
+test('if no integration was looked for, none is listed', async () => {
   await mail.account('main')
   const told = await whyOf(scene, await notified({}, [inApp('Bell'), email('Hello', { filters: [condition('tin')] })]))
   assert.deepEqual(
@@ -116,7 +116,7 @@ test('where none was looked for, none is told of', async () => {
   )
 })
 
-test('another environment’s integrations are not told of', async () => {
+test('integrations of another environment are not listed', async () => {
   await mail.account('main')
   const [{ id = '' } = {}] = await scene.rows(sql`select id from environments where name = 'Production'`)
   const elsewhere = await scene.rows(

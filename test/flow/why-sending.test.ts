@@ -24,11 +24,11 @@ beforeEach(async () => {
 })
 
 const why = (notification: Json): Promise<Json> => whyOf(scene, notification)
-const somebody = () => ({ subscriberId: fresh('person'), email: `${fresh('ada')}@example.org` })
+const newSubscriber = () => ({ subscriberId: fresh('person'), email: `${fresh('ada')}@example.org` })
 const sms = { template: { type: 'sms', content: 'Hi' } }
 const push = { template: { type: 'push', title: 'Hi', content: 'There' } }
 const chat = { template: { type: 'chat', content: 'Hi' } }
-const ran = async (steps: readonly object[], to: unknown = somebody(), more: object = {}): Promise<Json> =>
+const ran = async (steps: readonly object[], to: unknown = newSubscriber(), more: object = {}): Promise<Json> =>
   why(await scene.run(await scene.workflow(steps), to, more))
 
 test('a message that was taken names its provider and what that calls it', async () => {
@@ -36,7 +36,7 @@ test('a message that was taken names its provider and what that calls it', async
   const told = await ran([email('Hello')])
   const data = assertStep(told, 0, {
     status: 'completed',
-    says: /^Sent: sendgrid took the e-mail and calls it good-1\.$/,
+    says: /^Sent: sendgrid accepted the e-mail with the id good-1\.$/,
     code: 'messageSent',
   })
   assert.deepEqual(data, { id: 'good-1', providerId: 'sendgrid' })
@@ -46,19 +46,19 @@ test('a message that was taken names its provider and what that calls it', async
   )
   const [message] = told.steps[0].messages
   assert.deepEqual([message.channel, message.status, message.providerId], ['email', 'sent', 'sendgrid'])
-  assert.equal(told.summary, 'The subscriber was told by e-mail.')
+  assert.equal(told.summary, 'The subscriber was notified by e-mail.')
 })
 
-test('a busy provider is told with its answer and the moment of the next try; then what was tried before', async () => {
+test('a busy provider is reported with its answer and the time of the next try; then what was tried before', async () => {
   await mail.account('busy')
   mail.answers('busy', 503, 202)
-  const notification = await scene.run(await scene.workflow([email('Hello'), inApp('After')]), somebody())
+  const notification = await scene.run(await scene.workflow([email('Hello'), inApp('After')]), newSubscriber())
   const waiting = await why(notification)
   const { nextAttemptAt } = waiting.steps[0]
   assert.ok(Date.parse(nextAttemptAt) > app.world.now().getTime())
   assertStep(waiting, 0, {
     status: 'running',
-    says: new RegExp(`could not take the e-mail for now.*next try is at ${nextAttemptAt}`),
+    says: new RegExp(`could not accept the e-mail for now.*next attempt is at ${nextAttemptAt}`),
     code: 'providerBusy',
   })
   assertStep(waiting, 1, { status: 'pending', says: /Not reached yet: the step “e-mail” \(email\) is not over/ })
@@ -66,12 +66,12 @@ test('a busy provider is told with its answer and the moment of the next try; th
   assertStep(await why(notification), 0, { status: 'completed', says: /^Sent: .* Before that, one try failed\.$/ })
 })
 
-test('a provider that stays busy, refuses or rejects our account is told with its own words', async () => {
+test('a provider that stays busy, refuses or rejects our account is reported with its own words', async () => {
   await mail.account('first')
   mail.answers('first', 429)
-  const busy = await scene.run(await scene.workflow([email('Hello')]), somebody())
+  const busy = await scene.run(await scene.workflow([email('Hello')]), newSubscriber())
   await scene.advance(1_800_000, 10_000)
-  assertStep(await why(busy), 0, { status: 'failed', says: /sendgrid did not take the e-mail/, code: 'providerError' })
+  assertStep(await why(busy), 0, { status: 'failed', says: /sendgrid rejected the e-mail/, code: 'providerError' })
   mail.answers('first', { status: 400, body: '{"errors":[{"message":"Does not contain a valid address"}]}' })
   const refused = await ran([email('Hello', { shouldStopOnFail: true }), inApp('After')])
   assertStep(refused, 0, { status: 'failed', says: /“.*Does not contain a valid address.*”/, code: 'providerError' })
@@ -80,25 +80,25 @@ test('a provider that stays busy, refuses or rejects our account is told with it
   mail.answers('first', { status: 401, body: '{"errors":[{"message":"bad key"}]}' })
   assertStep(await ran([email('Hello')]), 0, {
     status: 'failed',
-    says: /refused our account.*bad key/,
+    says: /rejected the account.*bad key/,
     code: 'misconfigured',
   })
 })
 
-test('a message that is held tells since when its provider is down, and when it is asked again', async () => {
+test('a message that is held reports since when its provider is down, and when it is asked again', async () => {
   await mail.account('down')
   mail.answers('down', 503)
-  const notification = await scene.run(await scene.workflow([email('Hello')]), somebody())
+  const notification = await scene.run(await scene.workflow([email('Hello')]), newSubscriber())
   await scene.advance(600_000, 5_000)
   const told = await why(notification)
   assertStep(told, 0, {
     status: 'running',
-    says: /^The e-mail is held: sendgrid has been down since 20.*Z\. The next try is at 20.*Z\.$/,
+    says: /^The e-mail is held: sendgrid has been down since 20.*Z\. The next attempt is at 20.*Z\.$/,
     code: 'providerDown',
   })
 })
 
-test('when another integration takes over, both are told', async () => {
+test('when another integration takes over, both are notified', async () => {
   await mail.account('first')
   await mail.account('second')
   mail.answers('first', 401)
@@ -111,10 +111,10 @@ test('when another integration takes over, both are told', async () => {
   )
 })
 
-test('a message that was perhaps sent is told as that', async () => {
+test('a message that was perhaps sent is reported as that', async () => {
   await mail.account('cut')
   mail.answers('cut', 'cut')
-  const notification = await scene.run(await scene.workflow([email('Hello')]), somebody())
+  const notification = await scene.run(await scene.workflow([email('Hello')]), newSubscriber())
   await scene.advance(3_600_000, 600_000)
   const told = await why(notification)
   assertStep(told, 0, { status: 'skipped', says: /unknown whether the e-mail was sent/, code: 'leftUnsure' })
@@ -122,9 +122,9 @@ test('a message that was perhaps sent is told as that', async () => {
   assert.match(told.summary, /told nothing\..*unknown whether/)
 })
 
-test('a suppressed address is told with its reason, and so is one that was only left out', async () => {
+test('a suppressed address is reported with its reason, and so is one that was only left out', async () => {
   await mail.account('good')
-  const person = somebody()
+  const person = newSubscriber()
   await scene.expect(201, 'POST', '/v1/suppressions', { channel: 'email', address: person.email, reason: 'bounced' })
   const data = assertStep(await ran([email('Hello')], person), 0, {
     status: 'skipped',
@@ -135,28 +135,32 @@ test('a suppressed address is told with its reason, and so is one that was only 
   const overrides = { email: { to: [`${fresh('other')}@example.org`] } }
   assertStep(await ran([email('Hello')], person, { overrides }), 0, {
     status: 'completed',
-    says: /^Sent: .* Left out, as they are on the suppression list: ada/,
+    says: /^Sent: .* Some addresses were left out because they are on the suppression list: ada/,
   })
 })
 
-test('whoever has no address, number, device or chat account is told as that', async () => {
+test('whoever has no address, number, device or chat account is reported as that', async () => {
   const vendors = new VendorScript(scene)
-  const nobody = fresh('person')
-  assertStep(await ran([email('Hello')], nobody), 0, { status: 'skipped', says: /no e-mail address/, code: 'noEmail' })
-  assertStep(await ran([sms], nobody), 0, { status: 'skipped', says: /no phone number/, code: 'noPhone' })
+  const withoutAddress = fresh('person')
+  assertStep(await ran([email('Hello')], withoutAddress), 0, {
+    status: 'skipped',
+    says: /no e-mail address/,
+    code: 'noEmail',
+  })
+  assertStep(await ran([sms], withoutAddress), 0, { status: 'skipped', says: /no phone number/, code: 'noPhone' })
   const integration = await vendors.firebase('shop')
-  assertStep(await ran([push], nobody), 0, { status: 'skipped', says: /no device/, code: 'noPushChannel' })
+  assertStep(await ran([push], withoutAddress), 0, { status: 'skipped', says: /no device/, code: 'noPushChannel' })
   const empty = await vendors.person({ integration, credentials: { deviceTokens: [] } })
   assertStep(await ran([push], empty), 0, {
     status: 'skipped',
     says: /fcm was left out: the subscriber has no device tokens/,
     code: 'noDeviceTokens',
   })
-  assertStep(await ran([chat], nobody), 0, { status: 'skipped', says: /no chat account/, code: 'noChannel' })
+  assertStep(await ran([chat], withoutAddress), 0, { status: 'skipped', says: /no chat account/, code: 'noChannel' })
   await vendors.clear()
 })
 
-test('a device that is gone and a failure of all devices are told', async () => {
+test('a device that is gone and a failure of all devices are reported', async () => {
   const vendors = new VendorScript(scene)
   const integration = await vendors.firebase('shop')
   const person = await vendors.person({ integration, credentials: { deviceTokens: ['gone'] } })
@@ -164,14 +168,14 @@ test('a device that is gone and a failure of all devices are told', async () => 
   const told = await ran([push], person)
   assertStep(told, 0, {
     status: 'failed',
-    says: /fcm did not take the push message, as the device is gone/,
+    says: /fcm rejected the push message because the device is no longer registered/,
     code: 'allPushFailed',
   })
   assertStep(told, 0, { status: 'failed', says: /./, code: 'deviceTokenRemoved' })
   await vendors.clear()
 })
 
-test('chat accounts that cannot be reached or do not take it are told', async () => {
+test('chat accounts that cannot be reached or do not take it are reported', async () => {
   const vendors = new VendorScript(scene)
   const slack = await vendors.chat('slack')
   const place = 'https://hooks.slack.com/services/1'
@@ -185,30 +189,30 @@ test('chat accounts that cannot be reached or do not take it are told', async ()
   await vendors.clear()
 })
 
-test('a step that was being sent when its event was called off tells how it ended, and the next one why it did not run', async () => {
+test('a step that was being sent when its event was canceled reports how it ended, and the next one why it did not run', async () => {
   await mail.account('good')
   const transactionId = fresh('transaction')
   mail.meanwhile = async () => {
     await scene.expect(200, 'DELETE', `/v1/events/trigger/${transactionId}`)
   }
-  const told = await ran([email('Hello'), inApp('After')], somebody(), { transactionId })
-  assertStep(told, 0, { status: 'completed', says: /^Sent: sendgrid took/ })
-  assertStep(told, 1, { status: 'canceled', says: /called off by request/, code: 'canceled' })
+  const told = await ran([email('Hello'), inApp('After')], newSubscriber(), { transactionId })
+  assertStep(told, 0, { status: 'completed', says: /^Sent: sendgrid accepted/ })
+  assertStep(told, 1, { status: 'canceled', says: /canceled by request/, code: 'canceled' })
 })
 
-test('an integration that is not there is told, by name where one was asked for', async () => {
+test('an integration that is not there is reported, by name where one was asked for', async () => {
   await mail.account('only')
   const overrides = { email: { integrationIdentifier: 'elsewhere' } }
-  const told = await ran([email('Hello')], somebody(), { overrides })
+  const told = await ran([email('Hello')], newSubscriber(), { overrides })
   const data = assertStep(told, 0, {
     status: 'failed',
-    says: /integration elsewhere, which was asked for/,
+    says: /requested integration elsewhere does not exist/,
     code: 'noIntegration',
   })
   assert.equal(data['integrationIdentifier'], 'elsewhere')
 })
 
-test('a service that is busy, refuses or answers is told for custom steps', async () => {
+test('a service that is busy, refuses or answers is reported for custom steps', async () => {
   const answers: (number | OutboundError)[] = [
     503,
     200,
@@ -229,7 +233,7 @@ test('a service that is busy, refuses or answers is told for custom steps', asyn
   assertStep(await why(notification), 0, { status: 'completed', says: /answered: status 200/, code: 'callFinished' })
   assertStep(await ran([custom, inApp('After')]), 0, {
     status: 'failed',
-    says: /did not do it: status 404/,
+    says: /did not succeed: status 404/,
     code: 'callFailed',
   })
   const refused = await ran([custom, inApp('After')])
@@ -237,7 +241,7 @@ test('a service that is busy, refuses or answers is told for custom steps', asyn
   assertStep(refused, 1, { status: 'canceled', says: /the step “custom step” \(custom\) failed/ })
 })
 
-test('conditions that ask a service tell that it was silent, and that it stayed so', async () => {
+test('conditions that ask a service report that it was silent, and that it stayed so', async () => {
   app.world.onFetch = async () => ({ status: 503, headers: new Headers(), body: '' })
   const webhook = {
     on: 'webhook',
@@ -251,21 +255,21 @@ test('conditions that ask a service tell that it was silent, and that it stayed 
   const waiting = await why(notification)
   assertStep(waiting, 0, {
     status: 'queued',
-    says: /answered 503.*it is asked again\. The next try is at/,
+    says: /answered 503.*it will be called again\. The next attempt is at/,
     code: 'webhookRetried',
   })
   await scene.advance(10_000, 1_000)
   assertStep(await why(notification), 0, {
     status: 'failed',
-    says: /gave no answer, however often/,
+    says: /did not respond after all retries/,
     code: 'webhookFailed',
   })
 })
 
-test('what the provider reports later is told after what it answered', async () => {
+test('what the provider reports later is reported after what it answered', async () => {
   const postmark = new PostmarkScript(scene)
   await postmark.account()
-  const person = somebody()
+  const person = newSubscriber()
   const workflow = await scene.workflow([email('Hello')])
   const good = await scene.run(workflow, person)
   const delivered = (await scene.message(good.transactionId)).identifier
@@ -288,10 +292,10 @@ test('what the provider reports later is told after what it answered', async () 
   const told = await why(bad)
   assertStep(told, 0, {
     status: 'completed',
-    says: /was not delivered or not wanted: “No such mailbox - \(bounced\)”/,
+    says: /was not delivered or was unwanted: “No such mailbox - \(bounced\)”/,
     code: 'receiptFailed',
   })
-  assert.match(told.summary, /^The subscriber was told nothing\./)
+  assert.match(told.summary, /^The subscriber was not notified\./)
   assert.equal(told.steps[0].messages[0].status, 'error')
   await postmark.remove()
 })

@@ -1,4 +1,4 @@
-// Why, asked of runs that were skipped, wait, were merged, canceled or failed before anybody was asked to send.
+// Why, asked of runs that were skipped, wait, were merged, canceled or failed before anyone was asked to send.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
@@ -40,41 +40,41 @@ function opensIn(hours: number, outside: string): object {
   return { schedule: { isEnabled: true, outside, weeklySchedule } }
 }
 
-test('conditions that did not hold are told with the values that were compared', async () => {
+test('conditions that did not hold are reported with the values that were compared', async () => {
   const told = await ran([inApp('Gold', { filters: [condition('gold')] }), inApp('All')], fresh('person'), {
     payload: { plan: 'tin' },
   })
   const data = assertStep(told, 0, {
     status: 'skipped',
-    says: /“tin”, asked for EQUAL “gold”/,
+    says: /“tin”, expected EQUAL “gold”/,
     code: 'conditionsFailed',
   })
   assert.deepEqual(data['filter'].conditions[0].actual, 'tin')
   assertStep(told, 1, { status: 'completed', says: /in the subscriber’s feed/, code: 'messageSent' })
   assert.match(
     told.summary,
-    /^The subscriber was told by in-app message\. The step “in-app message” \(in_app\): Skipped/,
+    /^The subscriber was notified by in-app message\. The step “in-app message” \(in_app\): Skipped/,
   )
 })
 
-test('a rule for skipping is told by what held', async () => {
+test('a rule for skipping is reported by what held', async () => {
   const skip = { '==': [{ var: 'payload.plan' }, 'free'] }
   const told = await ran([inApp('Paid', { skip })], fresh('person'), { payload: { plan: 'free' } })
-  assertStep(told, 0, { status: 'skipped', says: /rule for skipping held: Skip payload.plan was “free”/ })
-  assert.match(told.summary, /^The subscriber was told nothing\./)
+  assertStep(told, 0, { status: 'skipped', says: /skip condition was true: Skip payload.plan was “free”/ })
+  assert.match(told.summary, /^The subscriber was not notified\./)
 })
 
 test('conditions that cannot be judged, and content that cannot be made, name the field', async () => {
   const told = await ran([inApp('Never', { filters: [condition(endless)] }), inApp(endless)])
-  assertStep(told, 0, { status: 'failed', says: /conditions could not be judged \(/, code: 'conditionsBroken' })
+  assertStep(told, 0, { status: 'failed', says: /conditions could not be evaluated \(/, code: 'conditionsBroken' })
   assertStep(told, 1, {
     status: 'failed',
-    says: /content could not be made \(template.content\)/,
+    says: /content could not be generated \(template.content\)/,
     code: 'contentFailed',
   })
 })
 
-test('a preference is told with its source', async () => {
+test('a preference is reported with its source', async () => {
   const workflow = await scene.workflow([email(), inApp('Hello')])
   const all = await why(await scene.run(workflow, await person({ channels: { email: false } })))
   const data = assertStep(all, 0, {
@@ -121,7 +121,7 @@ test('a tenant that switches a workflow or a channel off is named as the source'
   })
 })
 
-test('outside somebody’s hours a step tells when they begin, skipped or held', async () => {
+test('outside someone’s hours a step reports when they begin, skipped or held', async () => {
   const workflow = await scene.workflow([email(), inApp('After')])
   const skipped = await why(await scene.run(workflow, await person(opensIn(3, 'skip'), { timezone: 'Etc/UTC' })))
   const data = assertStep(skipped, 0, {
@@ -141,41 +141,44 @@ test('outside somebody’s hours a step tells when they begin, skipped or held',
     status: 'pending',
     says: new RegExp(`Not reached yet: the step “e-mail” \\(email\\) is waiting until ${untilDate}`),
   })
-  assert.match(held.summary, /^The subscriber was told nothing yet\./)
+  assert.match(held.summary, /^The subscriber was not notified yet\./)
 })
 
-test('what is held and gathered tells why, what it was bundled with, and what was let go', async () => {
+test('what is held and gathered reports why, what it was bundled with, and what was let go', async () => {
   const workflow = await scene.workflow([email()])
   const quiet = await person({ doNotDisturbUntil: ahead(hourMs) })
   const first = await scene.run(workflow, quiet)
   const second = await scene.run(workflow, quiet)
-  assertStep(await why(first), 0, { status: 'delayed', says: /wants no disturbance/, code: 'held' })
+  assertStep(await why(first), 0, { status: 'delayed', says: /has set do not disturb/, code: 'held' })
   const data = assertStep(await why(second), 0, {
     status: 'merged',
-    says: /told together with others by/,
+    says: /combined with others by/,
     code: 'heldMerged',
   })
   assert.deepEqual([data['mergedIntoNotificationId'], data['by'], data['windowEvents']], [first._id, 'doNotDisturb', 2])
   await scene.advance(hourMs)
   const ended = await why(first)
-  assertStep(ended, 0, { status: 'completed', says: /^Sent: platform-email took the e-mail.* kept instead of sent/ })
+  assertStep(ended, 0, {
+    status: 'completed',
+    says: /^Sent: platform-email accepted the e-mail.* captured instead of sent/,
+  })
   assert.equal(assertStep(ended, 0, { status: 'completed', says: /./, code: 'heldReleased' })['total_count'], 2)
   const gathered = await person({})
   const frequency = { type: 'hourly' }
   await scene.expect(200, 'PATCH', `/v2/subscribers/${gathered}/preferences`, { workflowId: workflow, frequency })
   assertStep(await why(await scene.run(workflow, gathered)), 0, {
     status: 'delayed',
-    says: /wants this workflow gathered/,
+    says: /receives this workflow as a digest/,
   })
 })
 
-test('a throttle tells its counter to all steps that it ended', async () => {
+test('a throttle reports its counter to all steps that it ended', async () => {
   const throttle = { template: { type: 'throttle' }, metadata: { type: 'fixed', amount: 1, unit: 'hours' } }
   const workflow = await scene.workflow([throttle, inApp('After')])
-  const somebody = fresh('person')
-  const passed = await why(await scene.run(workflow, somebody))
+  const newSubscriber = fresh('person')
+  const passed = await why(await scene.run(workflow, newSubscriber))
   assertStep(passed, 0, { status: 'completed', says: /run 1 of 1/, code: 'throttlePassed' })
-  const ended = await why(await scene.run(workflow, somebody))
+  const ended = await why(await scene.run(workflow, newSubscriber))
   for (const place of [0, 1]) {
     const data = assertStep(ended, place, { status: 'skipped', says: /let 1 of 1 runs through/, code: 'throttled' })
     assert.deepEqual([data['executionCount'], data['threshold']], [1, 1])
@@ -213,7 +216,7 @@ test('settings that the payload makes wrong fail their step, and what follows na
   assertStep(digested, 0, { status: 'failed', says: /the digest’s settings are wrong: “/, code: 'digestInvalid' })
 })
 
-test('a delay tells until when it waits, and then that it is over', async () => {
+test('a delay reports until when it waits, and then that it is over', async () => {
   const notification = await scene.run(
     await scene.workflow([delay(), inApp('Late'), inApp('Off', { active: false })]),
     fresh('person'),
@@ -227,10 +230,10 @@ test('a delay tells until when it waits, and then that it is over', async () => 
   const ended = await why(notification)
   assertStep(ended, 0, { status: 'completed', says: /delay is over/ })
   assert.equal('nextAttemptAt' in ended.steps[0], false)
-  assert.equal(ended.summary, 'The subscriber was told by in-app message.')
+  assert.equal(ended.summary, 'The subscriber was notified by in-app message.')
 })
 
-test('a delay that would end outside the hours tells that it was put off', async () => {
+test('a delay that would end outside the hours reports that it was put off', async () => {
   const step = delay({ metadata: { type: 'regular', amount: 1, unit: 'minutes', extendToSchedule: true } })
   const notification = await scene.run(await scene.workflow([step]), await person(opensIn(5, 'skip')))
   await scene.advance(minuteMs)
@@ -243,7 +246,7 @@ test('a delay that would end outside the hours tells that it was put off', async
   assert.equal(told.steps[0].nextAttemptAt, data['untilDate'])
 })
 
-test('a delay that was put off too often tells that it went on outside the hours', async () => {
+test('a delay that was put off too often reports that it continued outside the hours', async () => {
   const step = delay({ metadata: { type: 'regular', amount: 2, unit: 'hours', extendToSchedule: true } })
   const mover = await person(opensIn(5, 'skip'))
   const notification = await scene.run(await scene.workflow([step]), mover)
@@ -254,11 +257,12 @@ test('a delay that was put off too often tells that it went on outside the hours
     await scene.advance(hourMs, hourMs / 4)
   }
   const told = await why(notification)
-  const says = /^The delay is over\. It went on outside the subscriber’s hours, as it had been put off 3 times\.$/
+  const says =
+    /^The delay is over\. It continued outside the subscriber’s hours because it had been postponed 3 times\.$/
   assertStep(told, 0, { status: 'completed', says, code: 'scheduleExtensionsMax' })
 })
 
-test('without an in-app integration there is no feed, which is told', async () => {
+test('without an in-app integration there is no feed, which is reported', async () => {
   const listed = await scene.expect(200, 'GET', '/v1/integrations')
   const feed = listed.find((one: Json) => one.channel === 'in_app')
   await scene.expect(200, 'PUT', `/v1/integrations/${feed._id}`, { active: false })
@@ -274,15 +278,15 @@ test('without an in-app integration there is no feed, which is told', async () =
   }
 })
 
-test('a digest tells its window and how many it gathered; whoever is merged names the one that goes on', async () => {
+test('a digest reports its window and how many it gathered; whoever is merged names the one that continues', async () => {
   const workflow = await scene.workflow([digest(), inApp('All')])
-  const somebody = fresh('person')
-  const first = await scene.run(workflow, somebody)
+  const newSubscriber = fresh('person')
+  const first = await scene.run(workflow, newSubscriber)
   const until = ahead(5 * minuteMs)
-  const second = await scene.run(workflow, somebody)
+  const second = await scene.run(workflow, newSubscriber)
   const open = assertStep(await why(first), 0, {
     status: 'delayed',
-    says: /^Gathers events until .*, 2 so far/,
+    says: /^Collects events until .*, 2 so far/,
     code: 'digested',
   })
   assert.deepEqual([open['untilDate'], open['windowEvents']], [until, 2])
@@ -307,18 +311,18 @@ test('a digest tells its window and how many it gathered; whoever is merged name
   assert.equal(closed['total_count'], 2)
 })
 
-test('the first event after a silence tells that it was not gathered', async () => {
+test('the first event after a silence reports that it was not gathered', async () => {
   const backoff = { type: 'backoff', amount: 10, unit: 'minutes', backoffAmount: 2, backoffUnit: 'minutes' }
   const told = await ran([digest({ metadata: backoff }), inApp('Now')])
-  assertStep(told, 0, { status: 'skipped', says: /first event after a silence/, code: 'digestSkipped' })
+  assertStep(told, 0, { status: 'skipped', says: /first event after a quiet period/, code: 'digestSkipped' })
 })
 
-test('what was called off and what was for somebody deleted says so', async () => {
+test('a cancelled step and one for a deleted subscriber say so', async () => {
   const workflow = await scene.workflow([delay(), inApp('Late')])
   const called = await scene.run(workflow, fresh('person'))
   await scene.expect(200, 'DELETE', `/v1/events/trigger/${called.transactionId}`)
   for (const place of [0, 1]) {
-    assertStep(await why(called), place, { status: 'canceled', says: /called off by request/, code: 'canceled' })
+    assertStep(await why(called), place, { status: 'canceled', says: /canceled by request/, code: 'canceled' })
   }
   const gone = fresh('person')
   const left = await scene.run(workflow, gone)
@@ -332,26 +336,26 @@ test('what was called off and what was for somebody deleted says so', async () =
 test('a step that waits for a worker says so', async () => {
   const transactionId = await scene.trigger(await scene.workflow([inApp('Soon'), inApp('Then')]), fresh('person'))
   const told = await why(await scene.notification(transactionId))
-  assertStep(told, 0, { status: 'queued', says: /^It is due and waits for a worker\.$/ })
+  assertStep(told, 0, { status: 'queued', says: /^It is due and waiting for a worker\.$/ })
   assertStep(told, 1, { status: 'pending', says: /^Not reached yet: .* is not over\.$/ })
   assert.deepEqual([told.steps[0].reasons, 'nextAttemptAt' in told.steps[0]], [[], false])
   await scene.work()
 })
 
-test('a step that fails by a fault of ours tells when it is tried again, and in the end what the fault was', async () => {
+test('a step that fails by a fault of ours reports when it is tried again, and in the end what the fault was', async () => {
   const { _id, triggers } = await scene.created([inApp('Never'), inApp('After')])
   await scene.rows(sql`
     update workflow_versions set definition = jsonb_set(definition, '{steps,0,template,type}', '"teleport"')
     where workflow_id = ${_id}`)
   const notification = await scene.run(triggers[0].identifier, fresh('person'))
   const waiting = await why(notification)
-  assertStep(waiting, 0, { status: 'queued', says: /^It waits for its turn\. It is looked at again at / })
+  assertStep(waiting, 0, { status: 'queued', says: /^It is queued\. It runs again at / })
   for (const waitMs of [10_000, 120_000, 900_000, 2_700_000]) await scene.advance(waitMs)
   const ended = await why(notification)
-  assertStep(ended, 0, { status: 'failed', says: /^Failed by a fault of the service itself.*teleport/, code: 'buried' })
+  assertStep(ended, 0, { status: 'failed', says: /^Failed because of an internal error.*teleport/, code: 'buried' })
   assertStep(ended, 1, {
     status: 'canceled',
-    says: /failed, and nothing was to run after that/,
+    says: /failed, and the workflow stops on failure/,
     code: 'previousFailed',
   })
 })

@@ -91,7 +91,7 @@ test('only the steps that are asked for run, by any of their names; the others s
   const two = await run(workflow, me(), { steps: [first._id, mailStep._id] })
   assert.deepEqual(statuses(two), ['completed', 'skipped', 'completed', 'skipped'])
   const why = await scene.expect(200, 'GET', `/v1/notifications/${two._id}/why`)
-  assert.equal(why.steps[3].sentence, 'Skipped: the test was asked for other steps only.')
+  assert.equal(why.steps[3].sentence, 'Skipped: the test was limited to other steps.')
   assert.equal((await scene.progress(two.transactionId)).state, 'completed')
 })
 
@@ -178,7 +178,7 @@ test('conditions and preferences apply in a test', async () => {
   assert.equal(mail.asked.length, 0)
 })
 
-test('somebody who wants no disturbance is tested at once, and told of it; with the others nothing is bundled', async () => {
+test('a test reaches a subscriber at once despite do not disturb, and says so; it is not bundled with others', async () => {
   const workflow = await scene.workflow([email('Quiet')])
   const person = me()
   await scene.subscribers(person.subscriberId)

@@ -53,7 +53,7 @@ interface Plan {
   readonly name: string
   readonly identifier: string
   readonly isCritical: boolean
-  /** Whether some of its events may rightly never be told. */
+  /** Whether some of its events may rightly never be reported. */
   readonly mayDrop: boolean
 }
 
@@ -95,7 +95,7 @@ async function makePeople(): Promise<Person[]> {
   )
 }
 
-/** Moves to the next moment at which something is due, up to `untilMs`, and runs it; again and again. */
+/** Moves to the next time at which something is due, up to `untilMs`, and runs it; again and again. */
 async function liveUntil(untilMs: number): Promise<void> {
   for (;;) {
     const [next] = await scene.rows(sql`select min(due_at) as at from jobs where due_at is not null`)
@@ -116,7 +116,7 @@ interface Said {
   readonly person: Person
 }
 
-test('nobody is told outside their hours, no event is lost or told twice, and the counts add up', async () => {
+test('no one is notified outside their hours, no event is lost or sent twice, and the counts add up', async () => {
   const random = createRandom(20_260_115)
   const [plans, people] = [await makePlans(), await makePeople()]
   const startMs = app.world.now().getTime()

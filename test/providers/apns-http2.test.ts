@@ -104,7 +104,7 @@ test('after a goodbye, what Apple did not look at was certainly not sent, and th
   assert.ok(sessions.length >= 2)
 })
 
-test('a stream that Apple refuses was not sent; one that it cuts leaves us unsure; the others go on', async (t) => {
+test('a stream that Apple refuses was not sent; one that it cuts leaves us unsure; the others continue', async (t) => {
   const { world, sessions } = await startHttp2Vendor(t, (call) => {
     const device = Number.parseInt(String(call.headers[':path']).slice(-4), 16)
     if (device === 2) return call.stream.close(constants.NGHTTP2_REFUSED_STREAM)

@@ -68,7 +68,7 @@ test('many sends share a token for fifty minutes; another key has another', asyn
   assert.equal(new Set(tokens).size, 3)
 })
 
-test('a token that Apple calls expired is made anew and tried once more, but never twice within twenty minutes', async () => {
+test('a token that Apple calls expired is made again and tried once more, but never twice within twenty minutes', async () => {
   const { world, tokens, send } = apple(expired, { status: 200, reason: '' }, expired)
   assert.equal(kindOf(await send()), 'misconfigured')
   assert.equal(tokens.length, 1, 'a token of this minute is not mended by another')

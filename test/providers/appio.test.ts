@@ -1,4 +1,4 @@
-// App IO: nobody is written to before IO said that they may be, and nothing that IO would refuse.
+// App IO: no one is written to before IO said that they may be, and nothing that IO would refuse.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PushMessage } from '../../src/domain/messages/outbound-message.ts'
@@ -23,7 +23,7 @@ function io(profile: { status: number; body?: object } | 'cut') {
     const isProfile = request.url.endsWith('/profiles')
     asked.push(isProfile ? 'profile' : 'message')
     if (!isProfile) return { status: 201, headers: new Headers(), body: '{"id":"01BX"}' }
-    if (profile === 'cut') throw new OutboundError('unsure', 'IO broke off the call')
+    if (profile === 'cut') throw new OutboundError('unsure', 'IO aborted the request')
     const text = JSON.stringify(profile.body ?? { detail: `${request.headers.get('ocp-apim-subscription-key')}` })
     return { status: profile.status, headers: new Headers(), body: text }
   }
@@ -60,7 +60,7 @@ test('whatever else the profile says, no message is sent', async () => {
   }
 })
 
-test('a key that the trigger names serves where the account has none, never in its place, and is not told', async () => {
+test('a key that the trigger names serves where the account has none, never in its place, and is not reported', async () => {
   const { send } = io({ status: 401 })
   const customData = { apiKey: 'key-of-the-trigger' }
   const named = await send({ customData }, { AppIOBaseUrl: account.AppIOBaseUrl })

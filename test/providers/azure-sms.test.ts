@@ -27,7 +27,7 @@ test('the signature is that of the worked example', () => {
   })
 })
 
-test('another body, path, host, moment or key is another signature', () => {
+test('another body, path, host, time or key is another signature', () => {
   const others = [
     azureSigned({ ...request, body: request.body.replace('4821', '4822') }, key, now),
     azureSigned({ ...request, url: `${request.url}&x=1` }, key, now),
@@ -74,7 +74,7 @@ test('a connection string names an Azure resource and nothing else', () => {
   assert.equal('mistake' in readConnectionString('rubbish'), true)
 })
 
-test('a repeat is the same to the last byte, with the moment the message was made', async () => {
+test('a repeat is the same to the last byte, with the time the message was made', async () => {
   const world = createFakeWorld()
   const bodies: string[] = []
   world.onFetch = async (given) => {

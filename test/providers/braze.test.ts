@@ -34,7 +34,7 @@ test('an address that is no user’s is refused, and nothing is sent', async () 
   }
 })
 
-test('a lookup that fails leaves nobody unsure: nothing can have been sent', async () => {
+test('a lookup that fails leaves no one unsure: nothing can have been sent', async () => {
   const cut = (): never => {
     throw new OutboundError('unsure', 'the connection was cut')
   }
@@ -52,12 +52,12 @@ test('a lookup that fails leaves nobody unsure: nothing can have been sent', asy
   }
 })
 
-test('everybody in copy is looked up too; somebody twice there is written to once', async () => {
+test('everyone in copy is looked up too; someone twice there is written to once', async () => {
   const { kind, paths } = await send(found, { cc: ['amy@example.org'] })
   assert.deepEqual([kind, paths.length], ['sent', 3])
 })
 
-test('files, and more than one blind copy, are refused before anybody is asked', async () => {
+test('files, and more than one blind copy, are refused before anyone is asked', async () => {
   const file = { name: 'a.txt', mime: 'text/plain', content: 'SGk=' }
   for (const change of [{ attachments: [file] }, { bcc: ['a@example.org', 'b@example.org'] }]) {
     const { kind, paths } = await send(found, change)

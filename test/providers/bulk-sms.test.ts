@@ -1,4 +1,5 @@
-// BulkSMS tells a repeat by a number: the same on every retry, another for every message, and one that it can count to.
+// BulkSMS reports a repeat by a number: the same on every retry, another for every message, and one that it can count
+// to.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bulkSms } from '../../src/providers/sms/bulk-sms.ts'

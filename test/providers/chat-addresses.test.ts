@@ -89,7 +89,7 @@ const anybodys: readonly Rule[] = [
   {
     provider: rocketChat,
     credentials: { token: 'token-secret', user: 'u1', baseUrl: 'https://chat.example.com' },
-    // Its rooms are those of the account's workspace: chat-specials.test.ts. Only webhooks may be anybody's.
+    // Its rooms are those of the account's workspace: chat-specials.test.ts. Only webhooks may be anyone's.
     good: ['http://chat.example.com:3000/hooks/a/secret-part'],
     wrong: ['http://chat.example.com/secret-part', 'https://other.example.com/secret-part'],
   },

@@ -47,7 +47,7 @@ const connectorAnswers: readonly [Answer, string][] = [
   [{ status: 200, body: '<html>' }, 'unsure'],
   [{ status: 410 }, 'refused: bad-recipient'],
 ]
-test('an old connector of Teams tells of failures within a success', async () => {
+test('an old connector of Teams reports of failures within a success', async () => {
   const webhookUrl = 'https://acme.webhook.office.com/webhookb2/g1@t1/IncomingWebhook/h1/g2'
   for (const [answer, kind] of connectorAnswers) {
     const { outcome } = await send(msteams, { webhookUrl }, answer)
@@ -66,7 +66,7 @@ test('a text for Teams that only looks like a card is a text', async () => {
 
 const stream = { apiKey: 'stream-key', secretKey: 'stream-secret', user: 'notifier' }
 
-test('Stream gets a token of the server’s own, signed with the secret, and it is told to nobody', async () => {
+test('Stream gets a token of the server’s own, signed with the secret, and it is never shown', async () => {
   const { asked, outcome } = await send(
     getstream,
     { channel: 'messaging:a' },
@@ -183,7 +183,7 @@ test('a chat of Telegram’s is an id or a name, and nothing else', async () => 
   assert.doesNotMatch(JSON.stringify(broken.outcome), /topsecret/)
 })
 
-test('what an account cannot be is told by its field', () => {
+test('what an account cannot be is reported by its field', () => {
   const named = (provider: Provider, credentials: object) => Object.keys(formMistakes(provider.form, credentials))
   assert.deepEqual(named(telegram, { token: 'nonsense' }), ['credentials.token'])
   assert.deepEqual(named(telegram, { ...bot, channelId: 'acme' }), ['credentials.channelId'])

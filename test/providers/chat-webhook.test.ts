@@ -46,7 +46,7 @@ const answering =
   (_request, response) =>
     void response.writeHead(status).end(body)
 
-test('the message arrives as JSON, signed, under a key that tells a repeat', async (t) => {
+test('the message arrives as JSON, signed, under a key that reports a repeat', async (t) => {
   const { outcome, call, world } = await send(t, answering(200, '{"id":"evt_2"}'), {
     change: { channel: 'ops', phone: '+14155550101', customData: { card: { a: 1 } } },
   })
@@ -109,7 +109,7 @@ test('a subscriber’s own address comes before the account’s, which serves th
   assert.equal(byDefault.call?.path, '/chat?team=1')
 })
 
-test('without any address, or with one that is none, nobody is asked', async () => {
+test('without any address, or with one that is none, no one is asked', async () => {
   const world = createFakeWorld()
   const none = await sendWith({ world }, chatWebhook, chatMessage, account)
   assert.equal(kindOf(none), 'refused: bad-recipient')

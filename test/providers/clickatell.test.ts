@@ -30,7 +30,7 @@ test('the One API takes them in one request', async () => {
   assert.equal(bodies.length, 1)
 })
 
-test('one that goes to nobody is left out, and is told so in its place', async () => {
+test('a message without a recipient is left out, and reported in its place', async () => {
   const { ids, bodies } = await sendMany([{ ...smsMessage, to: 'nobody' }, smsMessage])
   assert.deepEqual(ids, [false, 'id-14155550101'])
   assert.equal(bodies[0]?.messages?.length, 1)

@@ -50,14 +50,14 @@ for (const [provider, max] of [
   })
 }
 
-test('a sandbox, or a later moment, is for a message that goes alone', () => {
+test('a sandbox, or a later time, is for a message that goes alone', () => {
   const sandboxed = email({ customData: { SandboxMode: true } })
   assert.equal(mailjet.batching?.key(sandboxed as never, {}), undefined)
   const scheduled = email({ customData: { scheduled_at: '2026-01-02' } })
   assert.equal(resend.batching?.key(scheduled as never, {}), undefined)
 })
 
-test('postmark: with one answer too few nobody knows whose they are', async () => {
+test('postmark: with one answer too few no one knows whose they are', async () => {
   const taken = { ErrorCode: 0, Message: 'OK', MessageID: 'id-1' }
   const kindsAfter = async (body: unknown) => {
     const world = createFakeWorld()

@@ -31,7 +31,7 @@ const answering =
   (_request, response) =>
     void response.writeHead(status).end(body)
 
-test('the message arrives as JSON, signed with its moment, under a key that tells a repeat', async (t) => {
+test('the message arrives as JSON, signed with its time, under a key that reports a repeat', async (t) => {
   let seen: { path: string | undefined; headers: IncomingHttpHeaders; body: string } | undefined
   const { outcome, world } = await send(
     t,
@@ -94,7 +94,7 @@ test('a passthrough is part of what is signed, and cannot stand in for the accou
   assert.equal(forged.outcome.kind, 'refused')
 })
 
-test('a repeat with the same message is told by the same key, so it may be repeated', () => {
+test('a repeat with the same message is reported by the same key, so it may be repeated', () => {
   assert.equal(emailWebhook.idempotent, true)
 })
 
@@ -147,7 +147,7 @@ test('a private address is not called unless it is allowed, and neither is metad
   }
 })
 
-test('the check finds out whether anybody is there, and hands over nothing', async (t) => {
+test('the check finds out whether anyone is there, and hands over nothing', async (t) => {
   const seen: unknown[] = []
   const address = await startVendor(t, (request, response) => {
     seen.push(request.method)

@@ -68,7 +68,7 @@ test('receipts are asked for by their ids; those that are not there yet are left
   const gone = { status: 'error', message: 'gone', details: { error: 'DeviceNotRegistered' } }
   const big = { status: 'error', message: 'big', details: { error: 'MessageTooBig' } }
   const ok = { status: 'ok' }
-  const { world, asked } = receiptsAnswering(200, { data: { a: ok, b: gone, c: big, e: {}, stranger: ok } })
+  const { world, asked } = receiptsAnswering(200, { data: { a: ok, b: gone, c: big, e: {}, otherSubscriber: ok } })
   const receipts = await expo.polling?.ask(world, ['a', 'b', 'c', 'd', 'e'], account)
   assert.deepEqual(asked, [
     ['https://exp.host/--/api/v2/push/getReceipts', 'Bearer expo-secret-token', { ids: ['a', 'b', 'c', 'd', 'e'] }],
@@ -86,7 +86,7 @@ test('receipts are asked for by their ids; those that are not there yet are left
   ])
 })
 
-test('where nobody could be asked nothing is known; strange answers never throw', async () => {
+test('where no one could be asked nothing is known; strange answers never throw', async () => {
   for (const [status, body] of [
     [500, {}],
     [401, { errors: [{ code: 'UNAUTHORIZED' }] }],

@@ -57,7 +57,7 @@ test('a thousand devices are sent to by one connection with one access token, ea
   })
 })
 
-test('a stale access token is asked for anew once, whoever finds out, and all go by the same connection', async (t) => {
+test('a stale access token is asked for again once, whoever finds out, and all go by the same connection', async (t) => {
   const { others, granted } = google()
   const { world, sessions } = await startHttp2Vendor(
     t,
@@ -72,7 +72,7 @@ test('a stale access token is asked for anew once, whoever finds out, and all go
   assert.deepEqual([sessions.length, granted()], [1, 2])
 })
 
-test('a stream that Firebase refuses was not sent; one that it cuts leaves us unsure; the others go on', async (t) => {
+test('a stream that Firebase refuses was not sent; one that it cuts leaves us unsure; the others continue', async (t) => {
   const { others } = google()
   const { world, sessions } = await startHttp2Vendor(
     t,

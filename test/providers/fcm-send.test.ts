@@ -32,7 +32,7 @@ interface Answers {
   readonly send?: (call: SeenCall) => VendorAnswer
 }
 
-/** Grants tokens `ya29.token-1`, `ya29.token-2` and so on, unless told otherwise. */
+/** Grants tokens `ya29.token-1`, `ya29.token-2` and so on, by default. */
 async function firebase(t: TestContext, answers: Answers = {}): Promise<Vendor> {
   let count = 0
   return vendorAnswering(t, (call) => {
@@ -119,7 +119,7 @@ test('a passthrough does not say which devices get it', async (t) => {
   assert.deepEqual(vendor.asked, [])
 })
 
-test('a message that cannot be sent asks nobody', async (t) => {
+test('a message that cannot be sent asks no one', async (t) => {
   const vendor = await firebase(t)
   assert.equal(kindOf(await send(vendor, { target: '' })), 'refused: bad-recipient')
   for (const key of ['from', 'message_type', 'google.x', 'gcm.x']) {
@@ -147,7 +147,7 @@ test('many sends at once share one access token, and so do those after them', as
   assert.equal(vendor.asked.length, 22)
 })
 
-test('a token is asked anew five minutes before it ends, and not sooner', async (t) => {
+test('a token is asked again five minutes before it ends, and not sooner', async (t) => {
   const vendor = await firebase(t)
   await send(vendor)
   vendor.world.advance((3_599 - 301) * 1_000)
@@ -285,7 +285,7 @@ for (const [status, message, details, kind] of answers) {
     assert.equal(kindOf(outcome), kind)
     assert.match(JSON.stringify(outcome), /…FAKE/)
     assert.doesNotMatch(JSON.stringify(outcome), /APA91b|ya29/)
-    // A key of Apple's is not mended by another access token.
+    // A key of Apple's is not fixed by another access token.
     assert.equal(vendor.asked.length, 2)
   })
 }

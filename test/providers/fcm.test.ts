@@ -82,7 +82,7 @@ test('the check takes an access token from Google’s own endpoint and lets Fire
   assert.deepEqual(JSON.parse(seen[1]?.body ?? ''), { message: { topic: 'credential-check' }, validate_only: true })
 })
 
-test('a key that lost its line breaks on the way is mended', async (t) => {
+test('a key that lost its line breaks on the way is fixed', async (t) => {
   const { result } = await check(
     t,
     { token: granted, send: [200, {}] },
@@ -91,7 +91,7 @@ test('a key that lost its line breaks on the way is mended', async (t) => {
   assert.deepEqual(result, { kind: 'good' })
 })
 
-test('a refused grant and a refused message are told in Google’s words', async (t) => {
+test('a refused grant and a refused message are reported in Google’s words', async (t) => {
   const grant = await check(t, {
     token: [400, { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' }],
   })

@@ -1,4 +1,4 @@
-// The token of the SMS webhook: asked for once, kept for a while, forgotten when it is refused, and told to nobody.
+// The token of the SMS webhook: asked for once, kept for a while, forgotten when it is refused, and reported to no one.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formMistakes } from '../../src/providers/form.ts'
@@ -125,14 +125,14 @@ test('a token may stand beside `data` too', async () => {
   assert.deepEqual(calls, ['token', 'beside'])
 })
 
-test('a token without a place to ask for it is a matter of the account, and nobody is asked', async () => {
+test('a token without a place to ask for it is a matter of the account, and no one is asked', async () => {
   const { world, calls } = receiver()
   const { domain: _domain, ...half } = account
   assert.equal((await send(world, {}, half))?.kind, 'misconfigured')
   assert.deepEqual(calls, [])
 })
 
-test('the check asks for a token where one is wanted, else whether anybody is there', async () => {
+test('the check asks for a token where one is wanted, else whether anyone is there', async () => {
   const check = async (tokenAnswer?: { status: number; body: string }, credentials: object = account) => {
     const { world, calls } = receiver(tokenAnswer === undefined ? {} : { tokenAnswer })
     const result = await genericSms.check?.(world, credentials as never)

@@ -142,7 +142,7 @@ test('a base address that the form does not ask for opens no private address to 
   assert.equal((await emailWebhook.send?.(world, email(), account))?.kind, 'misconfigured')
 })
 
-test('a message that is no good asks nobody', async () => {
+test('a message that is no good asks no one', async () => {
   const world = createFakeWorld()
   assert.deepEqual(
     await vendor.send?.(world, email({ subject: 'refuse' }), { apiKey: 'k' }),
@@ -150,7 +150,7 @@ test('a message that is no good asks nobody', async () => {
   )
 })
 
-test('whatever breaks before the request is misconfigured, after it unsure; nothing is thrown and no secret told', async (t) => {
+test('whatever breaks before the request is misconfigured, after it unsure; nothing is thrown and no secret reported', async (t) => {
   const world = createFakeWorld()
   const before = await sendTo('http://127.0.0.1:9', { subject: 'throw' }, world)
   assert.equal(before.kind, 'misconfigured')
@@ -162,7 +162,7 @@ test('whatever breaks before the request is misconfigured, after it unsure; noth
     throw new TypeError('a bug with top-secret')
   }
   const bug = await sendTo('http://127.0.0.1:9', {}, world)
-  assert.deepEqual(bug, { kind: 'unsure', detail: 'Vendor broke while sending: a bug with [redacted]' })
+  assert.deepEqual(bug, { kind: 'unsure', detail: 'Vendor failed unexpectedly while sending: a bug with [redacted]' })
   assert.equal(world.logged.filter(({ level }) => level === 'error').length, 2)
   assert.doesNotMatch(JSON.stringify(world.logged), /top-secret/)
 })

@@ -29,7 +29,7 @@ test('the others of a request that was refused for one of them are sent later', 
   ])
 })
 
-test('a fault that is nobody’s is everybody’s', async () => {
+test('an error that belongs to no message applies to all', async () => {
   assert.deepEqual(await kindsAfter(400, ['options']), ['refused: other', 'refused: other', 'refused: other'])
   assert.deepEqual(await kindsAfter(401, ['messages[1]']), ['misconfigured', 'misconfigured', 'misconfigured'])
 })

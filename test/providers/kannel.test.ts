@@ -1,4 +1,5 @@
-// Kannel: everything is in the address, so nothing of it may be told, and the address may be private but never metadata.
+// Kannel: everything is in the address, so nothing of it may be reported, and the address may be private but never
+// metadata.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formMistakes } from '../../src/providers/form.ts'
@@ -44,7 +45,7 @@ test('the check names no receiver, so that nothing can be sent', async () => {
   assert.deepEqual([searchParams.get('username'), searchParams.get('password')], [account.user, account.password])
 })
 
-test('a gateway that repeats the address tells neither the password nor the key of the callback', async () => {
+test('a gateway that repeats the address reports neither the password nor the key of the callback', async () => {
   const { world } = gateway((url) => ({ status: 400, body: url.slice(url.indexOf('?') + 1) }))
   const outcome = await kannel.send?.(world, smsMessage, account)
   const told = JSON.stringify(outcome)

@@ -50,7 +50,7 @@ test('a message arrives whole: sender, recipients, subject, both parts, and an i
   assert.ok(plain !== -1 && plain < mail.raw.indexOf('text/html'), 'text comes before HTML')
 })
 
-test('each recipient is told to the server once, and blind copies stand in no header', async (t) => {
+test('each recipient is notified to the server once, and blind copies stand in no header', async (t) => {
   const { port, mails } = await startMailServer(t)
   await send(
     { port },
@@ -167,7 +167,7 @@ test('a good password is used, a bad one is the account’s fault and stands in 
   assert.doesNotMatch(JSON.stringify(wrong), /hunter2/)
 })
 
-test('TLS is spoken from the start, or as soon as the server offers it, and a stranger’s certificate is not trusted', async (t) => {
+test('TLS is spoken from the start, or as soon as the server offers it, and a unknown caller’s certificate is not trusted', async (t) => {
   const certificates = makeCertificates(t)
   const [ca, otherCa, cert, key] = [
     certificates.ca,
@@ -214,7 +214,7 @@ test('a message is signed when domain, key and selector are all there, and only 
   assert.equal(mails.length, 2)
 })
 
-test('a recipient the server does not know is refused; when it takes the others, the message is sent and the rest told', async (t) => {
+test('a recipient the server does not know is refused; when it takes the others, the message is sent and the rest reported', async (t) => {
   const { port, mails } = await startMailServer(t, {
     onRcptTo: ({ address }, _session, done) =>
       address.startsWith('nobody') ? done(reply(550, '5.1.1 user unknown')) : done(),
@@ -225,7 +225,7 @@ test('a recipient the server does not know is refused; when it takes the others,
   assert.match(none.kind === 'refused' ? none.detail : '', /5\.1\.1 user unknown/)
   const some = await send({ port }, { to: ['zoe@example.org', 'nobody@example.org'] })
   assert.equal(some.kind, 'sent')
-  assert.match(some.kind === 'sent' ? (some.detail ?? '') : '', /1 of 2 recipients were refused: .*user unknown/)
+  assert.match(some.kind === 'sent' ? (some.detail ?? '') : '', /1 of 2 recipients were rejected: .*user unknown/)
   assert.deepEqual(mails[0]?.recipients, ['zoe@example.org'])
   const copy = await send({ port }, { to: ['nobody@example.org'], bcc: ['archive@example.org'] })
   assert.equal(
@@ -233,7 +233,7 @@ test('a recipient the server does not know is refused; when it takes the others,
     'bad-recipient',
     'a copy does not stand for whom it was meant for',
   )
-  assert.match(copy.kind === 'refused' ? copy.detail : '', /1 of 2 recipients were refused: .*user unknown/)
+  assert.match(copy.kind === 'refused' ? copy.detail : '', /1 of 2 recipients were rejected: .*user unknown/)
 })
 
 test('an image with an id stands in the HTML, unless it is to be a file', async (t) => {
@@ -292,7 +292,7 @@ test('a message larger than the server takes is refused before it is sent', asyn
   assert.equal(mails.length, 0)
 })
 
-test('a closed port, an unknown name and a metadata address are told apart', async () => {
+test('a closed port, an unknown name and a metadata address are distinguished', async () => {
   const closed = createServer()
   await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve))
   const port = String((closed.address() as AddressInfo).port)

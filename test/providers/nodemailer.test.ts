@@ -62,7 +62,7 @@ test('TLS from the start is spoken when asked for', async (t) => {
   assert.equal(seen.secure, true)
 })
 
-test('a wrong password is told in the server’s words', async (t) => {
+test('a wrong password is reported in the server’s words', async (t) => {
   const { port } = await startSmtp(t)
   const result = await check({ port, user: 'me', password: 'wrong', ...insecure })
   assert.equal(result?.kind, 'bad')
@@ -84,7 +84,7 @@ test('ignoring TLS leaves the connection plain', async (t) => {
   assert.equal(seen.secure, false)
 })
 
-test('a closed port and an unknown name are told, a metadata address is never connected to', async () => {
+test('a closed port and an unknown name are reported, a metadata address is never connected to', async () => {
   const closed = createServer()
   await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve))
   const port = String((closed.address() as AddressInfo).port)
@@ -118,7 +118,7 @@ test('a password crosses the open internet encrypted or not at all, unless the o
   assert.equal((await smtpSettings({ ...account, host: '10.0.0.1' })).requireTLS, false)
 })
 
-test('a server that drips its greeting for ever is left at the deadline', async (t) => {
+test('a server that drips its greeting forever is left at the deadline', async (t) => {
   const server = createServer((socket) => {
     socket.on('error', () => {})
     socket.write('220 slow\r\n')
@@ -128,5 +128,5 @@ test('a server that drips its greeting for ever is left at the deadline', async 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close())
   const { port } = server.address() as AddressInfo
-  await assert.rejects(greetSmtp({ host: '127.0.0.1', port: String(port) }, 200), /did not come to an end in time/)
+  await assert.rejects(greetSmtp({ host: '127.0.0.1', port: String(port) }, 200), /did not finish in time/)
 })

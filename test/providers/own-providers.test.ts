@@ -51,12 +51,12 @@ test('the example of the documentation loads', async () => {
 })
 
 const mistakes: [what: string, text: string, words: RegExp][] = [
-  ['no function', 'export const nothing = 1', /exports no function named provider/],
+  ['no function', 'export const nothing = 1', /does not export a function named provider/],
   ['not even JavaScript', 'export function {', /cannot be used/],
-  ['a function that returns nothing', 'export function provider() {}', /returns no provider/],
+  ['a function that returns nothing', 'export function provider() {}', /does not return a provider/],
   ['an id that cannot stand in an address', definition("id: 'Own/1',"), /small letters/],
   ['an id of our own kind', definition("id: 'platform-own',"), /our own/],
-  ['an id that is taken', definition("id: 'sendgrid',"), /there is a provider sendgrid already/],
+  ['an id that is taken', definition("id: 'sendgrid',"), /the provider sendgrid already exists/],
   ['a channel there is not', definition("channel: 'pigeon',"), /email, sms, push or chat/],
   ['the feed', definition("channel: 'in_app',"), /email, sms, push or chat/],
   ['a credential there is not', definition("form: { wand: { kind: 'string', label: 'Wand' } },"), /credential wand/],

@@ -44,7 +44,7 @@ test('a sender of the operator’s domain is kept, any other is whom to reply to
   assert.deepEqual(replyTos, [undefined, 'boss@customer.example', 'help@customer.example', 'boss@sub.example.com'])
 })
 
-test('an account that is incomplete is misconfigured, and its password is told to nobody', async (t) => {
+test('an account that is incomplete is misconfigured, and its password is never shown', async (t) => {
   const incomplete = await send({ host: '127.0.0.1', port: '25' })
   assert.equal(incomplete.kind, 'misconfigured')
   assert.match(JSON.stringify(incomplete), /credentials\.from/)

@@ -12,7 +12,7 @@ test('a message is kept under its own id, and no call leaves', async () => {
   assert.deepEqual(outcome, { kind: 'sent', providerMessageId: smsMessage.id, captured: true })
 })
 
-test('a message to nobody, or that says nothing, is refused as it would be in earnest', async () => {
+test('a message to no one, or that says nothing, is refused as it would be in earnest', async () => {
   const world = createFakeWorld()
   const kind = async (change: object) =>
     kindOf(await sendWith({ world }, platformSms, { ...smsMessage, ...change }, {}))

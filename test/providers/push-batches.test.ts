@@ -33,7 +33,7 @@ test('one-signal: subscriptions and people do not share a request', () => {
   assert.notEqual(keyOf(oneSignal, { target: uuid }), keyOf(oneSignal, { target: 'user-1' }))
 })
 
-test('one-signal: the key that tells a repeat is that of the group, in whatever order it comes', async () => {
+test('one-signal: the key that reports a repeat is that of the group, in whatever order it comes', async () => {
   const keys: string[] = []
   const world = createFakeWorld()
   world.onFetch = async (request) => {

@@ -19,7 +19,7 @@ async function send(t: TestContext, answer: VendorAnswer, change: Partial<PushMe
   return { outcome, asked: vendor.asked, call: vendor.seen[0], world: vendor.world }
 }
 
-test('the message arrives as JSON, signed, under a key that tells a repeat', async (t) => {
+test('the message arrives as JSON, signed, under a key that reports a repeat', async (t) => {
   const { outcome, asked, call, world } = await send(
     t,
     { status: 200, body: { id: 'evt_1' } },
@@ -107,16 +107,16 @@ test('a passthrough is signed with the rest', async (t) => {
   assert.equal(call?.headers['x-posthorn-signature'], `t=${seconds},v1=${expected}`)
 })
 
-test('an empty token is nobody, and a private address is not called', async (t) => {
-  const nobody = await send(t, { status: 200 }, { target: '' })
-  assert.deepEqual([kindOf(nobody.outcome), nobody.asked.length], ['refused: bad-recipient', 0])
+test('an empty token is rejected, and a private address is not called', async (t) => {
+  const withoutTarget = await send(t, { status: 200 }, { target: '' })
+  assert.deepEqual([kindOf(withoutTarget.outcome), withoutTarget.asked.length], ['refused: bad-recipient', 0])
   for (const webhookUrl of ['http://127.0.0.1:1/x', 'https://10.0.0.1/x', 'https://localhost/x']) {
     const outcome = await sendWith({ world: guardedWorld() }, pushWebhook, pushMessage, { ...account, webhookUrl })
     assert.equal(kindOf(outcome), 'misconfigured', webhookUrl)
   }
 })
 
-test('the check finds out whether anybody is there, and hands over nothing', async (t) => {
+test('the check finds out whether anyone is there, and hands over nothing', async (t) => {
   const methods: unknown[] = []
   const webhookUrl = await startVendor(t, (request, response) => {
     methods.push(request.method)

@@ -21,7 +21,7 @@ for (const provider of providers) {
   })
 }
 
-test('a provider with nobody to ask has no check, and no network is needed to know', () => {
+test('a provider with no one to ask has no check, and no network is needed to know', () => {
   for (const id of ['platform', 'platform-email', 'platform-sms']) assert.equal(providerOf(id)?.check, undefined, id)
 })
 

@@ -86,7 +86,7 @@ test('a token that cannot be had now is busy, however the answer went wrong', as
   }
 })
 
-test('no outcome tells the access token, even when the vendor repeats it', async () => {
+test('no outcome reports the access token, even when the vendor repeats it', async () => {
   const { send } = scene((token) => json(403, { message: `Bearer ${token} may not` }))
   assert.deepEqual(await send(), {
     kind: 'misconfigured',
@@ -94,7 +94,7 @@ test('no outcome tells the access token, even when the vendor repeats it', async
   })
 })
 
-test('the check tells which credential is wrong', async () => {
+test('the check reports which credential is wrong', async () => {
   const { world } = scene(taken, () => json(401, { error: 'invalid_client', error_description: 'Unknown client' }))
   assert.deepEqual(await ringCentral.check?.(world, account), {
     kind: 'bad',

@@ -34,7 +34,7 @@ test('a field is read in the charset that is named for it', async () => {
   assert.deepEqual([mail?.subject, mail?.text], ['Größe', 'Привет'])
 })
 
-test('a charset that nobody knows leaves what can be read', async () => {
+test('a charset that no one knows leaves what can be read', async () => {
   const mail = await mailIn(sendgrid, callOf('x-no-such'))
   assert.equal(mail?.subject, 'Größe')
   assert.notEqual(mail?.text, '')

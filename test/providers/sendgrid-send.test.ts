@@ -132,7 +132,7 @@ test('a passthrough is merged into the request, and cannot take the key’s plac
   assert.deepEqual([forged.outcome.kind, forged.asked.length], ['refused', 0])
 })
 
-test('neither custom data nor a passthrough sends a copy to somebody else', async (t) => {
+test('neither custom data nor a passthrough sends a copy to someone else', async (t) => {
   const copy = { bcc: { enable: true, email: 'eve@example.org' } }
   const { body } = await send(t, { customData: { mail_settings: { ...copy, footer: { enable: true } } } })
   assert.deepEqual(body?.['mail_settings'], { footer: { enable: true } })
@@ -160,7 +160,7 @@ test('in the sandbox a 200 is the success, and nowhere else', async (t) => {
   assert.equal((await send(t, {}, { status: 200 })).outcome.kind, 'unsure')
 })
 
-test('complaints are told with their fields, and tell whose fault it is', async (t) => {
+test('complaints are reported with their fields, and report whose fault it is', async (t) => {
   const complaint = (field: string | null) => ({
     status: 400,
     body: {
@@ -195,7 +195,7 @@ test('a key that is refused is misconfigured and not repeated in words', async (
   }
 })
 
-test('too many requests wait for the moment SendGrid names', async (t) => {
+test('too many requests wait for the time SendGrid names', async (t) => {
   const nowSeconds = Math.floor(createFakeWorld().now().getTime() / 1000)
   const { outcome } = await send(t, {}, { status: 429, headers: { 'x-ratelimit-reset': String(nowSeconds + 30) } })
   assert.equal(outcome.kind, 'busy')

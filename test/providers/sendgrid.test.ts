@@ -56,14 +56,14 @@ test('a refused key is 422 with SendGrid’s words, the key struck out, and noth
   assert.doesNotMatch(JSON.stringify(app.world.logged), /top-secret/)
 })
 
-test('a key that may not send is refused, one that may not tell its scopes is not', async (t) => {
+test('a key that may not send is refused, one that may not report its scopes is not', async (t) => {
   const narrow = await createChecked(t, 200, { scopes: ['alerts.read'] })
   assert.equal(narrow.status, 422)
   assert.match(narrow.text, /mail\.send/)
   assert.equal((await createChecked(t, 403, { errors: [{ message: 'access forbidden' }] })).status, 201)
 })
 
-test('trouble at SendGrid, a body that is no JSON and a vendor that is away are told as they are', async (t) => {
+test('trouble at SendGrid, a body that is no JSON and a vendor that is away are reported as they are', async (t) => {
   const trouble = await createChecked(t, 500, {})
   assert.match(trouble.body.errors.check.messages[0], /SendGrid answered 500/)
   const html = await startVendor(t, (_request, response) => void response.writeHead(200).end('<html>'))
@@ -134,7 +134,7 @@ test('no transaction is open while the provider is asked', async (t) => {
   assert.deepEqual(open, [0, 0])
 })
 
-test('a repeat with the same idempotency key asks nobody', async (t) => {
+test('a repeat with the same idempotency key asks no one', async (t) => {
   let calls = 0
   const baseUrl = await startVendor(t, (_request, response) => {
     calls += 1

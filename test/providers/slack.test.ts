@@ -133,7 +133,7 @@ test('a webhook’s address does not come back in words, and Retry-After is resp
   assert.equal(limited.outcome.kind === 'busy' && limited.outcome.retryAfterMs, 3_000)
 })
 
-test('without a webhook the bot posts to the subscriber’s channel, and its id is channel and moment', async (t) => {
+test('without a webhook the bot posts to the subscriber’s channel, and its id is channel and time', async (t) => {
   const { outcome, asked, call, body } = await send(t, { channel: 'C9' }, posted, { ...bot, channelId: 'C1' })
   assert.deepEqual(outcome, { kind: 'sent', providerMessageId: 'C0123456789:1503435956.000247' })
   assert.deepEqual(asked, ['POST https://slack.com/api/chat.postMessage'])
@@ -155,7 +155,7 @@ test('an empty webhook address is as good as none', async (t) => {
   assert.deepEqual([outcome.kind, asked], ['sent', ['POST https://slack.com/api/chat.postMessage']])
 })
 
-test('with neither webhook nor bot and channel, nobody is asked', async (t) => {
+test('with neither webhook nor bot and channel, no one is asked', async (t) => {
   for (const [change, credentials] of [
     [{}, bot],
     [{ channel: 'C1' }, {}],
@@ -213,7 +213,7 @@ const botErrors: [string, string][] = [
   ['invalid_blocks', 'refused: bad-content'],
   ['metadata_too_large', 'refused: bad-content'],
 ]
-test('the Web API’s errors come with 200 and are told apart by name', async (t) => {
+test('the Web API’s errors come with 200 and are distinguished by name', async (t) => {
   for (const [error, kind] of botErrors) {
     const { outcome } = await send(t, { channel: 'C1' }, { status: 200, body: { ok: false, error } }, bot)
     assert.equal(kindOf(outcome), kind, error)
@@ -239,7 +239,7 @@ test('a rate limit waits as long as Slack says, or half a minute', async (t) => 
   assert.equal(await waits({ status: 200, body: limited }), 30_000)
 })
 
-test('an answer of the Web API that is none leaves us unsure, and a bot’s token is told to nobody', async (t) => {
+test('an answer of the Web API that is none leaves us unsure, and a bot’s token is never shown', async (t) => {
   for (const body of ['<html>', {}, { ok: true }, { ok: 'true', ts: '1', channel: 'C' }]) {
     const { outcome } = await send(t, { channel: 'C1' }, { status: 200, body }, bot)
     assert.equal(outcome.kind, 'unsure', JSON.stringify(body))
@@ -266,7 +266,7 @@ test('the check asks about the token and its scope, and about nothing where ther
   assert.equal((await check({ status: 503 })).result?.kind, 'bad')
 })
 
-test('an account may be empty, and what is ill-formed is told by its field', () => {
+test('an account may be empty, and what is ill-formed is reported by its field', () => {
   const mistakes = (credentials: object) => Object.keys(formMistakes(slack.form, credentials))
   assert.deepEqual(mistakes({}), [])
   assert.deepEqual(mistakes({ token: 'xoxb a' }), ['credentials.token'])

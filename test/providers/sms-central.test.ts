@@ -16,7 +16,7 @@ test('the passwords that a receipt brings along are not kept', () => {
   })
 })
 
-test('a reference that is not ours is nobody’s', () => {
+test('a foreign reference matches no message', () => {
   const query = '?ID=991&REFERENCE=campaign-7&STATUS=DELIVERD'
   assert.deepEqual(receiptsIn(smsCentral, inboundCallOf({ method: 'GET', query })), [])
 })

@@ -7,7 +7,7 @@ import { createFakeWorld } from '../support/fake-world.ts'
 import { inboundCallOf } from '../support/provider-contract.ts'
 import { contract } from './contracts/sms/sms77.ts'
 
-test('the signature of a moment, a nonce, a method, an address and a digest is the known one', () => {
+test('the signature of a time, a nonce, a method, an address and a digest is the known one', () => {
   const parts = [
     '1704161045',
     'fpPRhAd1s8GXacfR39mWqKPynmmXfJnc',

@@ -112,18 +112,18 @@ test('a token is used instead of the password, and a bad one is the account’s 
   )
 })
 
-test('a mailbox never speaks in the clear, nor to a stranger', async (t) => {
+test('a mailbox never speaks in the clear, nor to a unknown caller', async (t) => {
   const plain = await startMailServer(t, { disabledCommands: ['STARTTLS'] })
   const here = { ...mailbox, host: '127.0.0.1', port: plain.port }
   assert.equal((await outlook365.send?.(createFakeWorld(), email(), here))?.kind, 'misconfigured')
   const office = await startOffice(t)
-  const stranger = { ...mailbox, host: '127.0.0.1', port: office.account().port }
-  assert.equal((await outlook365.send?.(createFakeWorld(), email(), stranger))?.kind, 'busy')
-  assert.equal((await outlook365.check?.(createFakeWorld(), stranger))?.kind, 'bad')
+  const otherSubscriber = { ...mailbox, host: '127.0.0.1', port: office.account().port }
+  assert.equal((await outlook365.send?.(createFakeWorld(), email(), otherSubscriber))?.kind, 'busy')
+  assert.equal((await outlook365.check?.(createFakeWorld(), otherSubscriber))?.kind, 'bad')
   assert.equal(plain.mails.length + office.mails.length, 0)
 })
 
-test('what Exchange Online says is told apart', async (t) => {
+test('what Exchange Online says is distinguished', async (t) => {
   for (const [answer, kind] of [
     [reply(550, '5.7.60 SMTP; Client does not have permissions to send as this sender'), 'misconfigured'],
     [reply(432, '4.3.2 Concurrent connections limit exceeded'), 'busy'],

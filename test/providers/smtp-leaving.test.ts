@@ -84,7 +84,7 @@ test('a no, a later no and an error withhold the message: no content arrives, an
   ]
   for (const mayLeave of noes) {
     const outcome = await send(port, mayLeave)
-    assert.deepEqual(outcome, { kind: 'withheld', detail: 'The message was withheld before its content left' })
+    assert.deepEqual(outcome, { kind: 'withheld', detail: 'The message was cancelled before its content was sent' })
   }
   await Promise.all([...sockets].filter(({ closed }) => !closed).map((socket) => once(socket, 'close')))
   assert.equal(lines.filter((line) => line === 'DATA').length, 4)
@@ -173,7 +173,7 @@ test('a late 250 is a success, and a large mail arrives whole', async (t) => {
   assert.equal(bytes, half.raw.length)
 })
 
-test('a refusal after the dot counts, and the connection goes on', async (t) => {
+test('a refusal after the dot counts, and the connection continues', async (t) => {
   for (const [reply, kind] of [
     ['451 4.3.0 try later', 'busy'],
     ['554 5.7.1 spam', 'refused'],
@@ -195,7 +195,7 @@ test('a refusal after the dot counts, and the connection goes on', async (t) => 
 test('a reply before the end of the content ends the connection: nothing else is written into the content', async (t) => {
   for (const [reply, taken] of [
     ['552 5.3.4 too large', '552 5.3.4 too large'],
-    ['250 fine', 'before it had all'],
+    ['250 fine', 'before it had received the whole message'],
   ] as const) {
     let isFirst = true
     const { port, sockets } = await startConversation(t, (line, socket) => {

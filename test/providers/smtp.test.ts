@@ -55,7 +55,7 @@ test('a server that never says whether it took the content leaves us unsure at t
   assert.deepEqual([early.kind, early.kind === 'failed' && early.mayBeTaken], ['failed', false])
 })
 
-test('a server is told every domain in ASCII', async (t) => {
+test('a server gets every domain in ASCII', async (t) => {
   const told: string[] = []
   const port = await startScript(t, (line, socket) => {
     told.push(line)

@@ -97,9 +97,9 @@ test('settings are parameters in either spelling, and cannot change who gets wha
   )
 })
 
-test('a message that goes to nobody or says nothing is not sent; one with a picture alone is', async (t) => {
-  const nobody = await send(t, { to: '' })
-  assert.deepEqual([kindOf(nobody.outcome), nobody.asked.length], ['refused: bad-recipient', 0])
+test('a message that goes to no one or says nothing is not sent; one with a picture alone is', async (t) => {
+  const withoutNumber = await send(t, { to: '' })
+  assert.deepEqual([kindOf(withoutNumber.outcome), withoutNumber.asked.length], ['refused: bad-recipient', 0])
   const nothing = await send(t, { content: '' })
   assert.deepEqual([kindOf(nothing.outcome), nothing.asked.length], ['refused: bad-content', 0])
   const picture = await send(t, { content: '', customData: { mediaUrl: 'https://a.example/1.png' } })
@@ -188,7 +188,7 @@ test('the check uses the auth token and the vendor’s own place, whatever keys 
   )
 })
 
-test('an account that is ill-formed is told by its fields', () => {
+test('an account that is ill-formed is reported by its fields', () => {
   const mistakes = (change: object) => Object.keys(formMistakes(twilio.form, { ...account, ...change }))
   assert.deepEqual(mistakes({}), [])
   for (const [field, value] of [

@@ -32,7 +32,7 @@ test('a region is part of the host', async (t) => {
   assert.deepEqual(asked, ['GET https://api.dublin.ie1.twilio.com/2010-04-01/Accounts/ACtest.json'])
 })
 
-test('a wrong token, an unknown account, a suspended one and trouble at Twilio are told apart', async (t) => {
+test('a wrong token, an unknown account, a suspended one and trouble at Twilio are distinguished', async (t) => {
   const wrong = await check(t, 401, { code: 20003, message: 'Authenticate' })
   assert.deepEqual(wrong.result, { kind: 'bad', words: 'Twilio answered 401: Authenticate', field: 'token' })
   const unknown = await check(t, 404, { code: 20404, message: 'not found' })

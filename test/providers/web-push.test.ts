@@ -95,7 +95,7 @@ test('the token is signed for the origin of the push service, with the key that 
   assert.equal(options[0]?.reach, 'guarded')
 })
 
-test('a token serves all that goes to one push service, and is made anew before it ends', async () => {
+test('a token serves all that goes to one push service, and is made again before it ends', async () => {
   const { world, seen, send } = pushService()
   await send()
   await send({ target: subscription('https://push.example.net/push/another') })
@@ -142,7 +142,7 @@ test('what is no subscription, or too much, is not sent', async () => {
   assert.deepEqual(seen, [])
 })
 
-test('a private address is the subscriber’s fault, and its words are told without the subscription', async () => {
+test('a private address is the subscriber’s fault, and its words are reported without the subscription', async () => {
   for (const host of ['127.0.0.1', '10.0.0.1', 'localhost', '169.254.169.254', '[::1]']) {
     const target = subscription(`https://${host}/push/secret-path`)
     const outcome = await sendWith({ world: guardedWorld() }, webPush, { ...pushMessage, target }, account)
@@ -160,7 +160,7 @@ test('a private address is the subscriber’s fault, and its words are told with
   assert.equal(outcome.kind === 'refused' && outcome.detail, 'The push service answered 400: no … … … …')
 })
 
-test('an address of the subscriber’s own keeps nobody else waiting', async () => {
+test('an address of the subscriber’s own keeps no one else waiting', async () => {
   const { world, send } = pushService()
   for (const [status, wait] of [
     [429, { retryAfterMs: 60_000 }],

@@ -1,4 +1,5 @@
-// GET /v1/inbox/stream over real sockets: what happens is told at once, and nothing is lost between two connections.
+// GET /v1/inbox/stream over real sockets: what happens is reported at once, and nothing is lost between two
+// connections.
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, test } from 'node:test'

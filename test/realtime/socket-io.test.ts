@@ -241,8 +241,8 @@ test('frames that are too large, too many, binary or broken close the connection
 
 test('clients without a token leave room for those that have one', async () => {
   const { token } = await inboxOf(app, 'mia')
-  const strangers = Array.from({ length: 100 }, () => raw(eio))
-  await Promise.all(strangers.map((socket) => once(socket, 'open')))
+  const newSubscribers = Array.from({ length: 100 }, () => raw(eio))
+  await Promise.all(newSubscribers.map((socket) => once(socket, 'open')))
   for (const given of ['', '&token=x']) {
     const refused = raw(`${eio}${given}`)
     refused.on('error', () => {})
@@ -252,7 +252,7 @@ test('clients without a token leave room for those that have one', async () => {
   }
   const page = join(token)
   await until(() => page.events.length === 2)
-  for (const socket of strangers) socket.terminate()
+  for (const socket of newSubscribers) socket.terminate()
 })
 
 test('another version, another transport and another path are refused before there is a socket', async () => {

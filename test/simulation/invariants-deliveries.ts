@@ -28,7 +28,7 @@ const channels: ReadonlySet<string> = new Set(['email', 'sms', 'chat'])
 /** Every job of a channel that came to an end has what it promised. */
 function ofJobs(ledger: Ledger, written: Written): string[] {
   return written.jobs.flatMap((job) => {
-    // Of those that were merged, the job that goes on for them tells.
+    // Of those that were merged, the job that continues for them reports.
     if (!channels.has(job.type) || job.status === 'merged') return []
     const channel = job.type as Channel
     const calls = ledger.calls.filter(

@@ -203,7 +203,7 @@ async function pinnedCounted(what: string, filters: Filters, expected: number): 
   assert.equal(page.data.length, expected, what)
 }
 
-/** A moment in the middle of the list, where a page must not cost what lies before it. */
+/** A time in the middle of the list, where a page must not cost what lies before it. */
 const middle = (): string => new Date(Date.parse('2026-01-02T03:04:05.678Z') + eventCount / 2).toISOString()
 
 test('a page without filters looks at a page of rows, at the newest and in the middle', async () => {

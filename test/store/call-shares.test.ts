@@ -149,7 +149,7 @@ test('another’s share comes as calls end, and while a draw is under way no cal
   await Promise.all([one.shares.stop(), two.shares.stop()])
 })
 
-test('a share that nobody wants is left to the others, with its connections', async () => {
+test('a share that no one wants is left to the others, with its connections', async () => {
   const one = new SharingNode('one')
   one.may()
   await one.drawn()

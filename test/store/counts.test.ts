@@ -113,7 +113,7 @@ test('a fold that dies before it is committed loses nothing and counts nothing t
   assert.equal(await total(), 7)
 })
 
-test('what one node folds this moment another one leaves to it', async () => {
+test('what one node folds right now another one leaves to it', async () => {
   await add(1)
   await add(2, sent({ outcome: 'failed' }))
   await db.transaction(async (tx) => {
@@ -132,7 +132,7 @@ test('counts of one environment are not those of another', async () => {
   assert.equal(await total(), 11)
 })
 
-test('what a version did that nobody knows any more stays counted', async () => {
+test('what a version did that no one knows any more stays counted', async () => {
   const unknown = sent({ versionId: environment.id })
   await add(4, unknown)
   const answer = () => readCounts(db, environment, { groupBy: ['workflow', 'channel'] }, app.world.now())
@@ -158,7 +158,7 @@ test('an hour that is not folded yet counts for the same day of a zone as it wil
   assert.deepEqual(await days(), before)
 })
 
-test('minutes go after a week, days with their hours after thirteen months, both two days later than is told', async () => {
+test('minutes go after a week, days with their hours after thirteen months, both two days later than is reported', async () => {
   await add(1)
   await foldCounts(db)
   const grains = async (): Promise<string[]> =>
@@ -195,7 +195,7 @@ test('the first day that may be asked for is whole, in any zone, though some of 
 
 test('a time of hours takes those hours of its days, and no others', async () => {
   const day = new Date(app.world.now().getTime() - (app.world.now().getTime() % dayMs) - 3 * dayMs)
-  // As many as the hour since then, so that each sum tells what is in it.
+  // As many as the hour since then, so that each sum reports what is in it.
   for (let hour = 0; hour < 72; hour += 1) {
     const at = new Date(day.getTime() + hour * hourMs + 59 * 60_000)
     await add(hour, sent(), at)

@@ -62,12 +62,12 @@ const bounded = <Result>(
   read: Parameters<typeof assertBounded<Result>>[3],
 ): Promise<Result> => assertBounded(app.database.db, what, { rows, pages: 60 }, read)
 
-test('everybody who has or had an id is found by it, the living and the deleted', async () => {
+test('everyone who has or had an id is found by it, the living and the deleted', async () => {
   assert.equal((await bounded('living', 4, (db) => findEveryoneNamed(db, environment, 'person-7'))).length, 1)
   assert.equal((await bounded('deleted', 4, (db) => findEveryoneNamed(db, environment, 'person-10'))).length, 1)
 })
 
-test('a page of somebody’s notifications reads no others', async () => {
+test('a page of someone’s notifications reads no others', async () => {
   const page = { subscriberIds: [person], after: null, limit: 10 }
   assert.equal((await bounded('page', toldEach, (db) => findNotificationsOf(db, environment, page))).length, 10)
 })

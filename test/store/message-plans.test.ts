@@ -26,7 +26,7 @@ let app: TestApp
 let scene: MessageScene
 let environment: Environment
 let caller: Caller
-/** The event that told all the people in `crowd`. */
+/** The event that notified all the people in `crowd`. */
 let crowdEventId: string
 const versions = createPinnedVersions()
 
@@ -63,8 +63,8 @@ async function copyMessage(id: string, copies: number, subscriberIds: readonly s
     from made, messages m where m.id = ${id}`)
 }
 
-/** One event that told `count` people in the app. */
-async function tellCrowd(count: number): Promise<string> {
+/** One event that notified `count` people in the app. */
+async function notifyCrowd(count: number): Promise<string> {
   const said = await scene.say('busy', { event: { transactionId: 'crowd', notified: count } })
   const ids = Array.from({ length: count }, (_, index) => {
     const subscriberId = index === 0 ? (scene.people.get('lonely') ?? '') : app.world.newId(app.world.now())
@@ -101,7 +101,7 @@ before(async () => {
   await copyMessage(read.id, 3_000, [person('reader')])
   const mail = await scene.say('busy', { draft: { channel: 'email' } })
   await copyMessage(mail.id, 15_000, [person('busy'), person('lonely'), person('reader')])
-  crowdEventId = await tellCrowd(11_000)
+  crowdEventId = await notifyCrowd(11_000)
   const neighbour = await MessageScene.of(app, ['busy'], { environmentName: 'Production' })
   const elsewhere = await neighbour.say('busy')
   await copyMessage(elsewhere.id, 2_000, [neighbour.people.get('busy') ?? ''])

@@ -73,7 +73,7 @@ test('a certain death is not undone by a heartbeat that was under way', async ()
   assert.deepEqual(ended, [{ nodeId: node.nodeId, epoch: node.epoch }])
 })
 
-test('a node that was taken for dead goes on under a new identity and another lease key', async () => {
+test('a node that was taken for dead continues under a new identity and another lease key', async () => {
   const node = scene.node()
   await node.heartbeat.beat()
   const before = node.heartbeat.identity
@@ -98,7 +98,7 @@ test('a node whose row is gone registers again too', async () => {
   assert.deepEqual([node.losses(), (await scene.identities(node.id)).length], [1, 1])
 })
 
-/** Fails when told to. */
+/** Fails when asked to. */
 function flaky(db: Db): { db: Db; fails: (does: boolean) => void } {
   let isDown = false
   const orFail = <Args extends unknown[], Result>(work: (...args: Args) => Promise<Result>) => {
@@ -195,7 +195,7 @@ test('an observer that is long connected ends a silent node within 15 s', async 
   assert.equal(await hasEnded(silent), true)
 })
 
-test('whoever could not beat for a while, or was frozen, judges nobody for 20 s', async () => {
+test('whoever could not beat for a while, or was frozen, judges no one for 20 s', async () => {
   const { db, fails } = flaky(database.db)
   for (const leave of [
     async (observer: SceneNode) => {

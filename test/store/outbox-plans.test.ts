@@ -125,7 +125,7 @@ test('the count beside a page walks the outbox once', async () => {
   assert.ok(plan.rowsExamined <= outboxMessagesMax, plan.text)
 })
 
-test('a look since a moment, as those who wait take it, reads what came since', async () => {
+test('a look since a time, as those who wait take it, reads what came since', async () => {
   const since = new Date(app.world.now().getTime() - 30_000)
   const filter = { text: 'no such text', capturedAfter: since }
   assert.equal(await pinned('since', (db) => isInOutbox(db, environment, filter), { rows: 40, pages: 200 }), false)

@@ -146,7 +146,7 @@ test('environments take turns when a claim is too small for all', async () => {
   assert.equal(new Set(seen).size, 10)
 })
 
-test('environments whose jobs are not yet due keep nobody waiting, however many they are', async () => {
+test('environments whose jobs are not yet due keep no one waiting, however many they are', async () => {
   for (let number = 1; number <= 100; number += 1) await addJobs(environmentOf(number), 1, { dueInMs: 3_600_000 })
   await addJobs(environmentOf(101), 50)
   const claims = newClaims()
@@ -206,7 +206,7 @@ test('two nodes that claim at once never get the same job', async () => {
   assert.equal(new Set(claimed.map((job) => job.id)).size, 1000)
 })
 
-test('a job that somebody is looking at is passed over, not waited for', async () => {
+test('a job that someone is looking at is passed over, not waited for', async () => {
   const environment = environmentOf(1)
   const [held = '', free = ''] = await addJobs(environment, 2)
   await database.db.transaction(async (tx) => {
@@ -337,7 +337,7 @@ test('a lost lease changes nothing, and costs the others of its batch nothing', 
   assert.equal((await rowOf(environment, kept.id)).status, 'completed')
 })
 
-test('a settled job is over, free until a moment, or goes on under its lease', async () => {
+test('a settled job is over, free until a time, or continues under its lease', async () => {
   const environment = environmentOf(1)
   await addJobs(environment, 3)
   const [over, waits, goesOn] = await claim(3)

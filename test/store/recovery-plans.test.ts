@@ -1,4 +1,4 @@
-// The plans of mending, pinned: failed and buried jobs are found among many others without looking at those.
+// The plans of recovery, pinned: failed and buried jobs are found among many others without looking at those.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Sql } from '../../src/db/sql.ts'
@@ -11,7 +11,7 @@ import { redrivesPage } from '../../src/read/operate/redrives.ts'
 import { findCanceled } from '../../src/store/jobs/cancel.ts'
 import { findFailed, hasRedrivable, lockMendable } from '../../src/store/jobs/redrive.ts'
 import { lockMessagesOfJobs } from '../../src/store/messages/redrive.ts'
-import { findSaidOfEvent, lockSaid, lockSaidOfJobs } from '../../src/store/messages/retract.ts'
+import { findRetractableOfEvent, lockRetractable, lockRetractableOfJobs } from '../../src/store/messages/retract.ts'
 import type { TestApp } from '../support/app.ts'
 import { createTestApp } from '../support/app.ts'
 import { assertBounded, explain, recordStatements } from '../support/plan.ts'
@@ -135,15 +135,15 @@ test('jobs and messages are locked by their keys', async () => {
     environment,
     jobs.map((job) => ({ id: job.jobId, eventId: job.eventId })),
   )
-  await lockSaidOfJobs(
+  await lockRetractableOfJobs(
     db,
     environment,
     jobs.map((job) => ({ id: job.jobId, eventId: job.eventId })),
   )
-  await lockSaid(
+  await lockRetractable(
     db,
     environment,
-    await findSaidOfEvent(db, environment, { eventId: jobs[0]?.eventId ?? '', after: null, limit }),
+    await findRetractableOfEvent(db, environment, { eventId: jobs[0]?.eventId ?? '', after: null, limit }),
   )
   await findCanceled(
     db,
@@ -162,7 +162,7 @@ test('jobs and messages are locked by their keys', async () => {
   }
 })
 
-test('a job that ends well is in no index of mending', async () => {
+test('a job that ends well is in no index of recovery', async () => {
   const rows = await app.database.db.rows<{ indexdef: string }>(sql`
     select indexdef from pg_indexes where tablename = 'jobs' and indexname in ('jobs_failed', 'jobs_buried') order by 1`)
   assert.equal(rows.length, 2)

@@ -141,7 +141,7 @@ test('with a key missing nothing is lost: what was sealed with it is named, and 
   await assertReadable(sealed, holding(keyA))
 })
 
-test('a reseal that was cut short goes on where it was, and never lets the old key in last', async (t) => {
+test('a reseal that was cut short continues where it was, and never lets the old key in last', async (t) => {
   const sealed = await sealedWithA(t)
   const { db } = sealed.database
   const both = holding(keyB, keyA)

@@ -18,7 +18,7 @@ import { addSubscribers } from '../support/topic-scene.ts'
 const eventCount = 12_000
 const batchSize = 2_000
 const few = { rows: 60, pages: 250 }
-/** An event that reached nobody is looked for among the newest two thousand. */
+/** An event without recipients is looked for among the newest two thousand. */
 const walked = { rows: 2_100, pages: 2_500 }
 
 let app: TestApp
@@ -128,7 +128,7 @@ test('a notification is explained by its own rows', async () => {
   assert.equal(why.notificationId, quietId)
 })
 
-test('the last notification of somebody is found by their index', async () => {
+test('the last notification of someone is found by their index', async () => {
   const question = { subscriberId: 'person-150', workflow: 'busy' }
   const why = await assertBounded(app.database.db, 'subscriber', few, (db) =>
     whySubscriber(db, scene.environment, question),

@@ -79,7 +79,7 @@ export const stepOf = (
   template: { type, content: 'Hello', ...more.template },
 })
 
-/** A detail at a moment, in short form. */
+/** A detail at a time, in short form. */
 export const told = (at: Date, code: DetailCode, more: Parameters<typeof detail>[2] = {}): StoredDetail =>
   detail(at, code, more)
 

@@ -6,7 +6,7 @@ import { providers } from '../../src/providers/registry.ts'
 import { contractIds, contractOf } from './contract-files.ts'
 import { holdToContract } from './contract-tests.ts'
 
-/** Those that speak SMTP or call nobody: their tests are test/providers/smtp*.test.ts and platform-*.test.ts. */
+/** Those that speak SMTP or call no one: their tests are test/providers/smtp*.test.ts and platform-*.test.ts. */
 const withoutHttp: ReadonlySet<string> = new Set([
   'nodemailer',
   'emailjs',

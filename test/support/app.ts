@@ -70,7 +70,7 @@ export interface TestAppOptions {
   faulty?(db: Db): Db
 }
 
-/** As the service does it, without its patience: the fake world does not sleep. */
+/** As the service does it, without its a longer wait: the fake world does not sleep. */
 function hearing(database: TestDatabase, hints: InboxHints, onOpened: () => void): Hearing {
   const session = openSession({ url: database.url }, { channel: inboxHintChannel, onNotification: hints.hear })
   session.then(onOpened, () => {})

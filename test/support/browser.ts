@@ -67,7 +67,7 @@ export class Browser {
     return (await this.#ask('Runtime.evaluate', { expression, returnByValue: true })).result.value
   }
 
-  /** What a screen reader is told, as `role: name`, in order. */
+  /** What a screen reader is notified, as `role: name`, in order. */
   async spoken(): Promise<string[]> {
     const { nodes } = await this.#ask('Accessibility.getFullAXTree')
     return nodes

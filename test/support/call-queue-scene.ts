@@ -116,7 +116,7 @@ function scriptedKind(scene: () => CallScene, open: Map<string, OpenCall>): Call
     name: 'test calls',
     jobOf: ({ job }) => job,
     keyOf: ({ key }) => key,
-    seating: () => (call) => {
+    batchPlan: () => (call) => {
       if (scene().free === 0) return undefined
       scene().free -= 1
       return call

@@ -1,4 +1,4 @@
-// Certificates of our own making, written by hand in DER (RFC 5280): no program beside Node is needed for them.
+// Certificates of our own making, written manually in DER (RFC 5280): no program beside Node is needed for them.
 import type { KeyObject } from 'node:crypto'
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { isIPv4 } from 'node:net'

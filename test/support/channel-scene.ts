@@ -7,7 +7,7 @@ import type { Json } from './app.ts'
 import type { FlowScene } from './flow-scene.ts'
 import { fresh } from './flow-scene.ts'
 
-/** What a vendor does when it is asked for somebody: a status, a whole answer, or no answer at all. */
+/** What a vendor does when it is asked for someone: a status, a whole answer, or no answer at all. */
 export type VendorDoes = number | { status: number; body?: object; headers?: Record<string, string> } | 'cut'
 
 export interface AskedVendor {

@@ -122,7 +122,7 @@ export async function runCommand(args: readonly string[], options: RunOptions = 
   return { code: host.exitCode ?? 0, ...texts }
 }
 
-/** An address at which nothing answers: its port was free a moment ago. */
+/** An address at which nothing answers: its port was free just before. */
 export async function unusedUrl(): Promise<string> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -131,7 +131,7 @@ export async function unusedUrl(): Promise<string> {
   return `http://127.0.0.1:${port}`
 }
 
-/** A terminal at which nobody sits, for a command that is called without `main`. */
+/** A terminal at which no one sits, for a command that is called without `main`. */
 export const standInTerminal = (config: Config): Terminal => ({
   config,
   settings: { mistakes: [], warnings: [] },

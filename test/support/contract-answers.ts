@@ -39,7 +39,7 @@ export function bytesAnswers(sample: ContractAnswer): ContractAnswer[] {
 const statuses = [
   200, 201, 202, 204, 207, 301, 400, 401, 402, 403, 404, 408, 409, 410, 413, 422, 425, 429, 500, 502, 503, 504, 529,
 ]
-const strangers = [
+const newSubscribers = [
   null,
   undefined,
   true,
@@ -59,7 +59,7 @@ const strangers = [
 ]
 
 function changedValue(random: Random, value: unknown, depth: number): unknown {
-  if (depth > 6 || random.chance(0.1)) return random.oneOf(strangers)
+  if (depth > 6 || random.chance(0.1)) return random.oneOf(newSubscribers)
   if (Array.isArray(value)) {
     const kept = value
       .filter(() => !random.chance(0.2))
@@ -79,7 +79,7 @@ function changedValue(random: Random, value: unknown, depth: number): unknown {
     ? changedText(random, value)
     : random.chance(0.5)
       ? value
-      : random.oneOf(strangers)
+      : random.oneOf(newSubscribers)
 }
 
 function changedText(random: Random, text: string): string {

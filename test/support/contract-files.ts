@@ -4,7 +4,7 @@ import { basename, extname } from 'node:path'
 import type { SendingChannel } from '../../src/domain/messages/outbound-message.ts'
 import type { ProviderContract } from './provider-contract.ts'
 
-/** As this file: .ts when a test is run by hand, .js where the tests were compiled. */
+/** As this file: .ts when a test is run manually, .js where the tests were compiled. */
 const extension = extname(import.meta.filename)
 
 const directoryOf = (channel: SendingChannel): URL => new URL(`../providers/contracts/${channel}/`, import.meta.url)

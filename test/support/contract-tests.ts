@@ -21,7 +21,7 @@ import type { AskedRequest, ContractAnswer, ProviderContract } from './provider-
 import { leastMessage, sampleMessage } from './provider-contract.ts'
 import { kindOf } from './provider-scene.ts'
 
-/** Set to write the golden files anew; read what changed before it is kept. */
+/** Set to write the golden files again; read what changed before it is kept. */
 const writesGolden = process.env['WRITE_GOLDEN'] === '1'
 const goldenDirectory = pathToFileURL(join(projectRoot, 'test/providers/golden/'))
 
@@ -52,15 +52,15 @@ export function holdToContract(
   rule('it asks once before the request that sends, and nothing leaves where the answer is no', () =>
     asksBeforeItLeaves(contract),
   )
-  rule('no answer, a late one and one that is cut off are told apart', () => tellsFailures(contract))
+  rule('no answer, a late one and one that is cut off are distinguished', () => tellsFailures(contract))
   rule('an answer that is empty, HTML, huge or broken never throws and is never repeated blindly', () =>
     bearsStrangeAnswers(contract),
   )
   rule('fuzzed answers never throw', () => bearsFuzz(contract))
-  rule('no secret is told, whatever the vendor repeats', () => keepsSecrets(contract))
+  rule('no secret is reported, whatever the vendor repeats', () => keepsSecrets(contract))
   rule('what it says arrives whole: Unicode, quotes, a thousand characters', () => carriesContent(contract))
   rule('a passthrough adds to the request, and not to the recipients', () => takesPassthrough(contract))
-  if (contract.check !== undefined) rule('the check tells good accounts from bad ones', () => checks(contract))
+  if (contract.check !== undefined) rule('the check reports good accounts from bad ones', () => checks(contract))
   if (contract.batch !== undefined)
     rule('many messages go in one request, each with its own outcome', () => sendsTogether(contract))
   if (contract.receipts !== undefined)
@@ -179,7 +179,7 @@ async function tellsFailures(contract: ProviderContract): Promise<void> {
     ['unsure', 'unsure'],
   ] as const) {
     const fails = async (): Promise<never> => {
-      throw new OutboundError(kind, 'the vendor did not answer within 19000 ms')
+      throw new OutboundError(kind, 'the vendor did not respond within 19000 ms')
     }
     const { outcome } = await send(contract, fails)
     assert.equal(outcome.kind, expected, kind)

@@ -1,4 +1,4 @@
-// Counts as the API tells them, and the same counted again from what the pipeline wrote.
+// Counts as the API reports them, and the same counted again from what the pipeline wrote.
 import assert from 'node:assert/strict'
 import type { Statement } from '../../src/db/sql.ts'
 import { sql } from '../../src/db/sql.ts'
@@ -51,15 +51,15 @@ const lastStep = sql`(
   select max(place) - 1 from jsonb_array_elements(v.definition->'steps') with ordinality as s (step, place)
   where (step->>'active')::boolean)`
 const ended = sql`t.status in ('completed', 'failed', 'skipped', 'canceled', 'merged')`
-/** Somebody without an address was never anybody's to send to: that failed, and is not unsure. */
+/** Someone without an address was never anyone's to send to: that failed, and is not unsure. */
 const messageOutcome = sql`
   case when t.status = 'sent' then case when t.is_test then 'captured' else 'sent' end
        when t.status = 'warning' and t.provider_id is not null then 'unsure' else 'failed' end`
 
-/** One that was called off while it waited for its next try came to no end: its step did. */
+/** One that was cancelled while it waited for its next try came to no end: its step did. */
 const over = sql`t.state = 'done' and t.status is not null and not coalesce(t.sending ? 'dueAt', false)`
 
-/** By minute where the rows tell when; each row of the result is text and a number. */
+/** By minute where the rows report when; each row of the result is text and a number. */
 const recounts: Readonly<Record<string, Statement>> = {
   messages: sql`
     select concat_ws(' ', ${minute(sql`t.updated_at`)}, w.identifier, t.channel, coalesce(t.provider_id, 'none'),
@@ -120,7 +120,7 @@ export async function totals(app: TestApp, time: { from: string; to: string }): 
   }
 }
 
-/** Every number that the API tells equals a recount, by minute; and the sums over hours and days are the same. */
+/** Every number that the API reports equals a recount, by minute; and the sums over hours and days are the same. */
 export async function assertRecounted(app: TestApp, from: Date): Promise<void> {
   const time = { from: from.toISOString(), to: new Date(app.world.now().getTime() + 1).toISOString() }
   for (const [measure, groupBy] of Object.entries(groups)) {

@@ -16,7 +16,7 @@ function say(report: ChildReport): void {
 }
 
 say({ ready: true })
-// The parent lets all its children go at the same moment.
+// The parent lets all its children go at the same time.
 await new Promise((resolve) => process.stdin.once('data', resolve))
 try {
   const options: EmbeddedOptions = { ...order.options, log: silentLog }

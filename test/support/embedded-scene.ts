@@ -126,7 +126,7 @@ async function makeTemplate(): Promise<string> {
 }
 
 async function startChild(order: ChildOrder): Promise<Child> {
-  // Beside this file: compiled when the tests are, and through tsx when a test is run by hand.
+  // Beside this file: compiled when the tests are, and through tsx when a test is run manually.
   const extension = extname(import.meta.filename)
   const script = join(import.meta.dirname, `embedded-child${extension}`)
   const loader = extension === '.ts' ? ['--import', 'tsx'] : ['--enable-source-maps']

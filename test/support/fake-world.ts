@@ -1,4 +1,4 @@
-// A World for tests: time moves when told, and the network is a script.
+// A World for tests: time moves when set, and the network is a script.
 import { createSealer } from '../../src/domain/operate/sealed.ts'
 import { createIdSource } from '../../src/domain/uuid-v7.ts'
 import type { Log } from '../../src/world/log.ts'

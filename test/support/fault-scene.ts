@@ -35,7 +35,7 @@ export interface Stall {
   count(): Promise<number>
   /** Ends the connections that hang here: what they had begun is undone, and whoever comes next hangs as well. */
   cutOff(): Promise<void>
-  /** Lets them go on, and everybody after them. */
+  /** Lets them continue, and everyone after them. */
   release(): Promise<void>
 }
 
@@ -131,7 +131,7 @@ export class FaultScene {
     )
   }
 
-  /** Whether anybody may make a new connection to the database; those there are stay. */
+  /** Whether anyone may make a new connection to the database; those there are stay. */
   async allowConnections(allowed: boolean): Promise<void> {
     // Not from within: a connection of the database itself may not do it.
     const { host, port, user, database } = testCluster()
@@ -296,7 +296,7 @@ export async function completed(node: FaultNode, transactionIds: readonly string
   }
 }
 
-/** What the jobs of an event's only notification tell, step by step. */
+/** What the jobs of an event's only notification report, step by step. */
 export async function detailsOf(node: FaultNode, transactionId: string): Promise<Json[][]> {
   const list = await expectStatus(node.ask('GET', `/v1/notifications?transactionId=${transactionId}`), 200)
   assert.equal(list.data.length, 1, `${transactionId} has ${list.data.length} notifications`)

@@ -163,7 +163,7 @@ export class FlowScene {
 /** How the jobs of a notification stand, in the order of the steps. */
 export const statuses = (notification: Json): string[] => notification.jobs.map((job: Json) => job.status)
 
-/** What a job tells, in order. */
+/** What a job reports, in order. */
 export const told = (job: Json): Told[] =>
   job.executionDetails.map(({ detail, status }: Json) => [detail, status] as const)
 
@@ -189,7 +189,7 @@ export interface AskedMail {
   readonly idempotencyKey: string | null
 }
 
-/** E-mail accounts whose vendors are a script: each answers 202 unless told otherwise. */
+/** E-mail accounts whose vendors are a script: each answers 202 by default. */
 export class MailScript {
   readonly asked: AskedMail[] = []
   readonly #scene: FlowScene
@@ -204,7 +204,7 @@ export class MailScript {
     scene.app.world.onFetch = (request) => this.#answer(request)
   }
 
-  /** A SendGrid account, which cannot tell a repeat from a new message. */
+  /** A SendGrid account, which cannot report a repeat from a new message. */
   async account(name: string, more: object = {}): Promise<string> {
     const credentials = { apiKey: `SG.${name}`, from: 'hello@example.com', baseUrl: `https://${name}.example.com` }
     return this.#create(name, { providerId: 'sendgrid', credentials, ...more })

@@ -1,4 +1,4 @@
-// What the tests of idempotency share: calls with a key, names nobody else has, and a look at what is kept.
+// What the tests of idempotency share: calls with a key, names no one else has, and a look at what is kept.
 import { sql } from '../../src/db/sql.ts'
 import type { CallOptions, TestApp, TestReply } from './app.ts'
 

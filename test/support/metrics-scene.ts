@@ -1,4 +1,4 @@
-// What /metrics tells of the pipeline, as numbers by metric and labels.
+// What /metrics reports of the pipeline, as numbers by metric and labels.
 import assert from 'node:assert/strict'
 import type { TestApp } from './app.ts'
 

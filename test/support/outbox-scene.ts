@@ -15,7 +15,7 @@ export class OutboxScene extends FlowScene {
     app.world.onFetch = (request) => assert.fail(`${request.url} was asked`)
   }
 
-  /** Somebody with an e-mail address and a number. */
+  /** Someone with an e-mail address and a number. */
   async person(name = fresh('person'), more: object = {}): Promise<string> {
     const address = { email: `${name}@example.org`, phone: '+4915112345', firstName: 'Ann', ...more }
     await this.expect(201, 'POST', '/v2/subscribers', { subscriberId: name, ...address })
@@ -32,7 +32,7 @@ export class OutboxScene extends FlowScene {
     return reply.body
   }
 
-  /** What fits, by what it is called, in the order of the alphabet: messages of one moment have no other. */
+  /** What fits, by what it is called, in the order of the alphabet: messages of one time have no other. */
   async found(query: Record<string, string>): Promise<string[]> {
     return (await this.list({ limit: '100', ...query })).data.map(nameOf).sort()
   }

@@ -26,7 +26,7 @@ export class PersonScene {
     this.flow = new FlowScene(app)
   }
 
-  /** Others are told of some of it too; their data must stay. */
+  /** Others are reported of some of it too; their data must stay. */
   async live(): Promise<void> {
     const { flow } = this
     const { subscriberId, firstName, lastName, phone, token } = marker
@@ -72,7 +72,7 @@ export class PersonScene {
     transactions['throttled'] = await flow.trigger(throttled, subscriberId, { payload })
   }
 
-  /** Where the person is mentioned in what others are told. */
+  /** Where the person is mentioned in what others are notified. */
   async #mention(): Promise<void> {
     const { flow, transactions } = this
     const { subscriberId, firstName } = marker

@@ -1,4 +1,4 @@
-// The pipeline in virtual time: what is due runs when a test says so, and time moves when told.
+// The pipeline in virtual time: what is due runs when a test says so, and time moves when set.
 
 import { resolveChannels } from '../../src/accept/write-events.ts'
 import type { Clock } from '../../src/db/clock.ts'
@@ -24,7 +24,9 @@ export const worldClock =
 
 export interface TestPipeline {
   readonly workers: Workers
-  /** Runs everything that is due now, and what follows from it at once; tells how many jobs and tasks were claimed. */
+  /**
+   * Runs everything that is due now, and what follows from it at once; reports how many jobs and tasks were claimed.
+   */
   work(): Promise<number>
   /** Moves the clock, then works. In steps of `everyMs` if given, so that things happen near their time. */
   advance(ms: number, everyMs?: number): Promise<void>
@@ -87,5 +89,5 @@ export function createTestPipeline(db: Db, world: FakeWorld, options: TestPipeli
   }
 }
 
-/** What accepts events in a test: nothing is born leased, so that every job is claimed. */
+/** What accepts events in a test: nothing is created already leased, so that every job is claimed. */
 export const testQueue = (world: FakeWorld) => queueOf(worldClock(world))

@@ -39,7 +39,7 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[]
 }
 
-/** Runs the statement and tells how. Tables must have been analyzed, or the plan is a guess. */
+/** Runs the statement and reports how. Tables must have been analyzed, or the plan is a guess. */
 export async function explain(db: Sql, statement: Statement): Promise<Plan> {
   return planOf(await db.row<Explained>({ text: `${explaining} ${statement.text}`, values: statement.values }))
 }

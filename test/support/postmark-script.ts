@@ -55,7 +55,7 @@ export class PostmarkScript {
     return `/v1/webhooks/${this.#environmentId}/${this.#integrationId}`
   }
 
-  /** Postmark tells us something. */
+  /** Postmark reports us something. */
   tells(body: unknown, { key = webhookKey, address = this.address } = {}): Promise<TestReply> {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
     return this.#scene.app.call('POST', address, { body: JSON.stringify(body), headers, key: null })

@@ -59,7 +59,7 @@ export interface Vendor {
   readonly seen: SeenCall[]
 }
 
-/** Every call that leaves goes to a server on this machine, which answers as it is told. */
+/** Every call that leaves goes to a server on this machine, which answers as it is set. */
 export async function vendorAnswering(
   t: TestContext,
   answerOf: VendorAnswer | ((call: SeenCall) => VendorAnswer | Promise<VendorAnswer>),

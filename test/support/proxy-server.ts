@@ -14,14 +14,14 @@ export interface StartedProxy {
   readonly port: number
   /** The request lines it got, as `CONNECT 127.0.0.1:443`. */
   readonly asked: string[]
-  /** What it was told of the caller, in the same order. */
+  /** What it was reported of the caller, in the same order. */
   readonly authorizations: (string | undefined)[]
 }
 
 export interface ProxyOptions {
   /** With one it speaks TLS itself. */
   readonly certificate?: ServerCertificate
-  /** The answer to a request for a tunnel, or to any other; 200 and whatever comes from there, unless told otherwise. */
+  /** The answer to a request for a tunnel, or to any other; 200 and whatever comes from there, by default. */
   statusOf?(line: string): number
   /** Takes the request for a tunnel and never answers. */
   readonly isSilent?: boolean

@@ -5,7 +5,7 @@ import type { FlowScene } from './flow-scene.ts'
 import { fresh } from './flow-scene.ts'
 import type { Random } from './random.ts'
 
-/** What the customer's own services answer; the simulation is told to take the same for granted. */
+/** What the customer's own services answer; the simulation is reported to take the same for granted. */
 export const serviceResult = { flag: 'yes' }
 
 const minuteMs = 60_000
@@ -257,7 +257,7 @@ function randomStep(random: Random, place: number): object {
 
 export interface RandomWorkflow {
   readonly body: Json
-  /** Its first step counts or gathers, and no other does: what an earlier event left there is told apart. */
+  /** Its first step counts or gathers, and no other does: what an earlier event left there is distinguished. */
   readonly isRepeatable: boolean
 }
 

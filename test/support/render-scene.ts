@@ -1,4 +1,4 @@
-// What rendering needs in tests: a scope of variables, a step around a template, and the moment that is now.
+// What rendering needs in tests: a scope of variables, a step around a template, and the time that is now.
 import type { Renderer, TemplateScope } from '../../src/domain/workflows/rendering.ts'
 import { RenderError } from '../../src/domain/workflows/rendering.ts'
 import type { NotificationStep, StepTemplate } from '../../src/domain/workflows/workflow.ts'
@@ -54,7 +54,7 @@ export function html(text: string, payload?: Readonly<Record<string, unknown>>):
   return sceneRenderer.email(freshKey(), template, scopeWith(payload)).html
 }
 
-/** What is told of a template that gives nothing. */
+/** What is reported of a template that gives nothing. */
 export function renderError(render: () => unknown): { field: string; message: string } {
   try {
     render()

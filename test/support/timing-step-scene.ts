@@ -14,7 +14,7 @@ export interface TimingScene {
   /** Anything, as if it came from a database that another version wrote. */
   readonly metadata: unknown
   readonly now: string
-  /** The moment of the event; now unless given. */
+  /** The time of the event; now unless given. */
   readonly acceptedAt?: string
   readonly payload?: Readonly<Record<string, unknown>>
   readonly overrides?: Readonly<Record<string, unknown>>

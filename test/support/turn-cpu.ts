@@ -1,7 +1,7 @@
 // How much of the processor this thread takes in one turn of the event loop: a clock would count what other programs took.
 import { existsSync, openSync, readSync } from 'node:fs'
 
-/** Where Linux tells how long the main thread has run, in nanoseconds. */
+/** Where Linux reports how long the main thread has run, in nanoseconds. */
 const schedule = `/proc/self/task/${process.pid}/schedstat`
 
 export interface TurnCpu {

@@ -65,7 +65,7 @@ const habits: readonly Habit[] = [
     says: 'nothing is left to do in a comment',
     breaches: leftovers,
     over: everything,
-    refused: [['src/a.ts', `// ${'TO'}${'DO'}: mend this`]],
+    refused: [['src/a.ts', `// ${'TO'}${'DO'}: fix this`]],
     allowed: [['src/a.ts', '// What is to do is done.']],
   },
   {

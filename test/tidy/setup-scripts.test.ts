@@ -123,7 +123,7 @@ test('a fresh clone is installed once, and then there is nothing to do or to say
   assert.equal(npm.said.length, 1)
 })
 
-test('a changed lock file is installed anew', async () => {
+test('a changed lock file is installed again', async () => {
   const root = fakeProject()
   const npm = fakeNpm()
   await ensureInstalled(root, npm.tools)
@@ -132,7 +132,7 @@ test('a changed lock file is installed anew', async () => {
   assert.equal(npm.calls.length, 2)
 })
 
-test('while npm runs, nothing tells another command that all is installed', async () => {
+test('while npm runs, nothing reports another command that all is installed', async () => {
   const root = fakeProject()
   putInstalled(root, '1.0.0')
   put(root, 'package-lock.json', lockFor('1.0.1'))
@@ -145,7 +145,7 @@ test('while npm runs, nothing tells another command that all is installed', asyn
   assert.deepEqual(records, [false, false])
 })
 
-test('what a developer installed by hand is left alone, even beside our stamp for an older lock file', async () => {
+test('what a developer installed manually is left alone, even beside our stamp for an older lock file', async () => {
   const root = fakeProject()
   const npm = fakeNpm()
   putInstalled(root, '1.0.0')
@@ -157,7 +157,7 @@ test('what a developer installed by hand is left alone, even beside our stamp fo
   assert.deepEqual([npm.calls, npm.said], [[], []])
 })
 
-test('a missing package, an old version, another Node or another platform is installed anew', async () => {
+test('a missing package, an old version, another Node or another platform is installed again', async () => {
   const spoilers: ((root: string) => void)[] = [
     (root) => rmSync(join(root, 'node_modules/needed'), { recursive: true }),
     (root) => rmSync(join(root, 'node_modules/here'), { recursive: true }),
@@ -275,7 +275,7 @@ test('the compiled tests follow src and test: made when stale, without what has 
   assert.deepEqual(said, ['Compiling the tests …', 'Compiling the tests …'])
 })
 
-test('a test that cannot be compiled is told with its file, and the compiled tests stay as they were', async () => {
+test('a test that cannot be compiled is reported with its file, and the compiled tests stay as they were', async () => {
   const root = withCompiler(fakeProject())
   const tools = { say: () => {} }
   await ensureTestsCompiled(root, tools)

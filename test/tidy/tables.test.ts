@@ -125,7 +125,7 @@ test('the files of the folder named after a table may share it, those of any oth
   assert.equal(writerBreaches(sample(two), known).length, 1)
 })
 
-test('locks, conflicts, comments, reads and tables of nobody are no writes', () => {
+test('locks, conflicts, comments, reads and tables of no one are no writes', () => {
   const text = [
     'sql`select id from things for update skip locked`',
     'sql`on conflict (id) do update set a = 1`',
@@ -136,7 +136,7 @@ test('locks, conflicts, comments, reads and tables of nobody are no writes', () 
   assert.deepEqual(writerBreaches(sample({ 'src/read/a.ts': text }), known), [])
 })
 
-test('the book of migrations is kept by migrate.ts, and by nobody else', () => {
+test('the book of migrations is kept by migrate.ts, and by no one else', () => {
   const book = tablesOf(sample({ 'a.sql': 'create table schema_migrations (number integer);' }))
   const text = 'sql`insert into schema_migrations (number) values (1)`'
   assert.equal(writerBreaches(sample({ 'src/db/migrate.ts': text }), book).length, 0)

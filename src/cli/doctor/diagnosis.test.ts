@@ -1,4 +1,5 @@
-// What the checks of posthorn doctor make of what they see, and that none of them keeps the others from being told.
+// What the checks of posthorn doctor conclude from what they see, and that none of them keeps the others from
+// reporting.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Migration } from '../../db/migrate.ts'
@@ -15,7 +16,7 @@ import {
   retentionFinding,
 } from './doctor-service.ts'
 
-test('a check that breaks, cannot be done or takes too long is told as that, and the others go on', async () => {
+test('a check that breaks, cannot be done or takes too long is reported as that, and the others continue', async () => {
   const checks = [
     { name: 'good', run: () => ok('Well.') },
     { name: 'broken', run: () => Promise.reject(new Error('It broke.')) },
@@ -43,7 +44,7 @@ test('the worst of all is what counts, and what was skipped does not', () => {
   assert.equal(worstOf([named(warning('b', 'c')), { name: 'x', status: 'failed', message: '' }]), 'failed')
 })
 
-test('Node is told by its version', () => {
+test('Node is reported by its version', () => {
   const statuses = ['18.20.0', '20.18.9', '20.19.0', '22.0.0'].map((version) => nodeFinding(version).status)
   assert.deepEqual(statuses, ['failed', 'failed', 'ok', 'ok'])
 })
@@ -67,7 +68,7 @@ test('a schema is this version’s, older, newer, changed or not there', () => {
   const known = [migration(1), migration(2)]
   assert.equal(schemaFinding(known, known).status, 'ok')
   const older = schemaFinding(known, [migration(1)])
-  assert.deepEqual([older.status, older.message], ['failed', 'The database lacks 0002-x.sql.'])
+  assert.deepEqual([older.status, older.message], ['failed', 'The database is missing 0002-x.sql.'])
   assert.match(older.advice ?? '', /posthorn migrate/)
   const newer = schemaFinding(known, [...known, migration(3)])
   assert.match(newer.message, /newer Posthorn: 0003-x\.sql is unknown/)
@@ -78,12 +79,12 @@ test('a schema is this version’s, older, newer, changed or not there', () => {
 
 test('ready is the database and the worker, where the node has one', () => {
   assert.equal(readyFinding({ status: 'ready', database: 'up', worker: 'up' }).status, 'ok')
-  assert.match(readyFinding({ status: 'ready', database: 'up' }).message, /no worker: another must/)
+  assert.match(readyFinding({ status: 'ready', database: 'up' }).message, /no worker: another node must/)
   assert.match(readyFinding({ status: 'not ready', database: 'up', worker: 'down' }).message, /worker .* stands still/)
   assert.equal(readyFinding({ status: 'not ready', database: 'down' }).status, 'failed')
 })
 
-test('clocks may differ by what a header cannot tell, and no more', () => {
+test('clocks may differ by what a header cannot report, and no more', () => {
   assert.equal(clockFinding({ service: 900, database: undefined }).status, 'ok')
   const behind = clockFinding({ service: -20_000, database: 10 })
   assert.equal(behind.status, 'warning')
@@ -114,7 +115,7 @@ test('a queue is late by its oldest', () => {
   )
 })
 
-test('failures are told by their share, and with what fails most', () => {
+test('failures are reported by their share, and with what fails most', () => {
   const statusOf = (total: number, count: number) =>
     failuresFinding({ total, series: [{ outcome: 'failed', total: count }] }, { data: [] }).status
   assert.deepEqual(
@@ -124,7 +125,7 @@ test('failures are told by their share, and with what fails most', () => {
   assert.equal(statusOf(2, 2), 'warning', 'of two messages a share says little')
   const top = { detail: 'Provider error', provider: 'sendgrid', count: 3 }
   const { message } = failuresFinding({ total: 10, series: [{ outcome: 'failed', total: 3 }] }, { data: [top] })
-  assert.equal(message, '3 of 10 messages of the last hour failed. Most often: Provider error (sendgrid, 3 times).')
+  assert.equal(message, '3 of 10 messages failed in the last hour. Most often: Provider error (sendgrid, 3 times).')
 })
 
 const integration = (identifier: string, channel: string, more: object = {}) => ({
@@ -136,7 +137,7 @@ const integration = (identifier: string, channel: string, more: object = {}) => 
 })
 const own = { name: 'Development', capturesAll: false, mayDoEverything: true }
 
-test('integrations are told by channel, and what only captures is a warning in Production', () => {
+test('integrations are reported by channel, and what only captures is a warning in Production', () => {
   const all = [
     integration('mail', 'email'),
     integration('built-in', 'sms', { providerId: 'platform-sms' }),
@@ -147,7 +148,7 @@ test('integrations are told by channel, and what only captures is a warning in P
   assert.equal(found.status, 'ok')
   assert.equal(
     found.message,
-    'Active: email, sms, push. Without one: in_app, chat. Kept in the outbox: built-in, tried.',
+    'Active: email, sms, push. Channels without one: in_app, chat. Captured in the outbox: built-in, tried.',
   )
   assert.equal(integrationsFinding(all, { ...own, name: 'Production' }).status, 'warning')
   const real = [integration('mail', 'email')]
@@ -170,7 +171,7 @@ test('a month that should be gone, or is kept, is a warning', () => {
     'Everything is kept. The oldest month is 2026-02.',
   )
   const late = retentionFinding({ ...kept, nextDrop: { month: '2026-02', at: '2026-06-15T09:00:00Z' } }, now)
-  assert.match(late.message, /2026-02 should be gone since/)
+  assert.match(late.message, /2026-02 should have been dropped at/)
   assert.equal(retentionFinding({ ...kept, keptMonths: ['2025-12'] }, now).status, 'warning')
 })
 

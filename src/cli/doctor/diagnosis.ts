@@ -31,7 +31,7 @@ export class CannotCheck extends Error {
 /** As it is with a key, where none was given. */
 export class NoKey extends CannotCheck {
   constructor() {
-    super('There is no API key to ask with.')
+    super('No API key is set.')
     this.name = 'NoKey'
   }
 }
@@ -46,7 +46,7 @@ function found(status: CheckStatus, message: string, advice?: string, data?: Fin
   return { status, message, ...(advice === undefined ? {} : { advice }), ...(data === undefined ? {} : { data }) }
 }
 
-/** All at once, told in their order. One that throws or takes too long does not keep the others from being told. */
+/** All at once, reported in their order. One that throws or takes too long does not keep the others from reporting. */
 export function runChecks<Context>(
   checks: readonly Check<Context>[],
   context: Context,
@@ -60,9 +60,9 @@ export function runChecks<Context>(
 async function within(timeoutMs: number, run: () => Promise<Finding>): Promise<Finding> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<Finding>((resolve) => {
-    const tell = (): void =>
-      resolve(failed(`It took longer than ${timeoutMs / 1000} s`, 'Look again when there is less to do.'))
-    timer = setTimeout(tell, timeoutMs)
+    const fail = (): void =>
+      resolve(failed(`It took longer than ${timeoutMs / 1000} s`, 'Try again when the service is less busy.'))
+    timer = setTimeout(fail, timeoutMs)
   })
   try {
     return await Promise.race([run().catch(brokenFinding), late])

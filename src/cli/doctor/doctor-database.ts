@@ -52,7 +52,7 @@ export async function lookAtDatabase(config: Config, url: string, log: Log): Pro
         ? await db.rows<Applied>(sql`select number, name, checksum from schema_migrations order by number`)
         : undefined
     const nodeAheadMs = row?.has_nodes === true ? await furthestNode(db) : undefined
-    return { name, version: row?.version ?? 'of no known version', aheadMs, nodeAheadMs, applied }
+    return { name, version: row?.version ?? 'of unknown version', aheadMs, nodeAheadMs, applied }
   } finally {
     await db.close()
   }
@@ -79,16 +79,18 @@ async function connectionOf(config: Config, url: string): Promise<{ connection: 
   const place = { dataDirectory: resolve(config.dataDirectory), stateHome: config.stateHome, waitMs }
   const joined = await joinEmbeddedPostgres(place)
   if (joined === undefined) {
-    throw new CannotCheck('The embedded database runs with the service, and nobody runs one on this data directory.')
+    throw new CannotCheck(
+      'The embedded database runs only while the service runs, and no service is running on this data directory.',
+    )
   }
-  return { connection: joined, name: 'that is embedded' }
+  return { connection: joined, name: '(embedded)' }
 }
 
 export const databaseCheck: Check<DoctorProbes> = {
   name: 'database',
   run: async ({ database }) => {
     const { name, version } = await database()
-    return ok(`The database ${name} answers; it is PostgreSQL ${version}.`, { name, version })
+    return ok(`The database ${name} responds; it is PostgreSQL ${version}.`, { name, version })
   },
 }
 
@@ -96,22 +98,23 @@ export const schemaCheck: Check<DoctorProbes> = {
   name: 'schema',
   run: async ({ database }) => {
     const { applied } = await database().catch(() => {
-      throw new CannotCheck('The database cannot be looked at.')
+      throw new CannotCheck('The database could not be checked.')
     })
     return schemaFinding(await readMigrations(), applied)
   },
 }
 
 export function schemaFinding(known: readonly Migration[], applied: readonly Applied[] | undefined): Finding {
-  if (applied === undefined) return warning('Nothing is installed yet.', 'The first start does it: `npm start`.')
+  if (applied === undefined)
+    return warning('The schema is not installed yet.', 'The first start installs it: `npm start`.')
   const last = applied.at(-1)?.name ?? 'none'
   const data = { applied: last, known: known.at(-1)?.name ?? 'none' }
   const byNumber = new Map(known.map((migration) => [migration.number, migration]))
   const newer = applied.find(({ number }) => !byNumber.has(number))
   if (newer !== undefined) {
     return failed(
-      `The database was migrated by a newer Posthorn: ${newer.name} is unknown here.`,
-      'Run the version that the service runs, or a later one.',
+      `The database was migrated by a newer version of Posthorn: ${newer.name} is unknown to this one.`,
+      'Run the version of the service, or a later one.',
       data,
     )
   }
@@ -121,9 +124,9 @@ export function schemaFinding(known: readonly Migration[], applied: readonly App
   }
   const done = new Set(applied.map(({ number }) => number))
   const missing = known.filter(({ number }) => !done.has(number)).map(({ name }) => name)
-  if (missing.length === 0) return ok(`The schema is this version’s, up to ${last}.`, data)
+  if (missing.length === 0) return ok(`The schema matches this version, up to ${last}.`, data)
   return failed(
-    `The database lacks ${missing.join(', ')}.`,
+    `The database is missing ${missing.join(', ')}.`,
     'Start the service of this version, or run `posthorn migrate`.',
     { ...data, missing },
   )

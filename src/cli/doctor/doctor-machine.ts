@@ -36,10 +36,10 @@ export const settingsCheck: Check<DoctorProbes> = {
   name: 'settings',
   run: ({ terminal }) => {
     const { mistakes, warnings } = terminal.settings
-    const advice = 'docs/configuration.md has every setting.'
+    const advice = 'docs/configuration.md lists every setting.'
     if (mistakes.length > 0) return failed(`${mistakes.join('. ')}.`, advice)
     if (warnings.length > 0) return warning(`${warnings.join('. ')}.`, advice)
-    return ok('All settings are understood.')
+    return ok('All settings are valid.')
   },
 }
 
@@ -50,27 +50,32 @@ export const dataDirectoryCheck: Check<DoctorProbes> = {
     const found = await statOf(path)
     const isNeeded = config.databaseUrl === undefined || config.encryptionKey === undefined
     if (found === undefined) {
-      if (!isNeeded || !isLocal(url)) return ok(`There is no ${path}, and none is needed here.`)
-      return warning(`There is no ${path} yet.`, 'The first start makes it; POSTHORN_DATA_DIR names another place.')
+      if (!isNeeded || !isLocal(url)) return ok(`${path} does not exist and is not needed here.`)
+      return warning(`${path} does not exist yet.`, 'The first start creates it; POSTHORN_DATA_DIR sets another place.')
     }
     if (!found.isDirectory())
-      return failed(`${path} is no directory.`, 'Move it away, or set POSTHORN_DATA_DIR to another place.')
+      return failed(`${path} is not a directory.`, 'Move it, or set POSTHORN_DATA_DIR to another place.')
     const isWritable = await access(path, constants.W_OK | constants.X_OK).then(
       () => true,
       () => false,
     )
     if (!isWritable)
-      return failed(`${path} cannot be written by this user.`, 'Run as the user of the service, or give it the right.')
+      return failed(
+        `${path} is not writable for this user.`,
+        'Run as the user of the service, or change the permissions.',
+      )
     const { bavail, bsize } = await statfs(path)
     return freeFinding(path, bavail * bsize)
   },
 }
 
 export function freeFinding(path: string, freeBytes: number): Finding {
-  const said = `${path} can be written; ${Math.floor(freeBytes / megabyte)} MB are free.`
+  const said = `${path} is writable; ${Math.floor(freeBytes / megabyte)} MB are free.`
   const data = { path, freeBytes }
-  if (freeBytes < freeBytesMin) return failed(said, 'Make room at once: the database stops when nothing is left.', data)
-  if (freeBytes < freeBytesLow) return warning(said, 'Make room, or keep less: POSTHORN_RETENTION_DAYS.', data)
+  if (freeBytes < freeBytesMin)
+    return failed(said, 'Free disk space at once: the database stops when the disk is full.', data)
+  if (freeBytes < freeBytesLow)
+    return warning(said, 'Free disk space, or keep less data: POSTHORN_RETENTION_DAYS.', data)
   return ok(said, data)
 }
 
@@ -81,26 +86,29 @@ export const encryptionKeyCheck: Check<DoctorProbes> = {
     const file = join(resolve(config.dataDirectory), 'encryption.key')
     const found = await readKeyFile(file)
     if (found === undefined) {
-      if (!isLocal(url)) return ok('There is none here, and the service runs elsewhere.')
+      if (!isLocal(url)) return ok('There is no key here; the service runs elsewhere.')
       return warning(
-        `There is no ${file}, and POSTHORN_ENCRYPTION_KEY is not set.`,
-        'The very first start makes it. A service that was started before needs the key it had then.',
+        `${file} does not exist, and POSTHORN_ENCRYPTION_KEY is not set.`,
+        'The very first start creates it. A service that was started before needs its original key.',
       )
     }
     const mode = (await stat(file)).mode & 0o777
     if ((mode & 0o077) !== 0) {
-      return warning(`Others on this machine may read ${file}.`, `Close it: chmod 600 ${file}`)
+      return warning(`Other users of this machine can read ${file}.`, `Restrict it: chmod 600 ${file}`)
     }
-    return ok(`${file} holds a key, and only its owner may read it. Keep a copy elsewhere.`)
+    return ok(`${file} contains a key that only its owner can read. Keep a copy elsewhere.`)
   },
 }
 
 export const transportCheck: Check<DoctorProbes> = {
   name: 'transport',
   run: ({ url }) => {
-    if (url.startsWith('https:')) return ok('The service is asked over TLS.')
-    if (isLocal(url)) return ok('The service is asked on this machine.')
-    return warning(`The API key travels unencrypted to ${url}.`, 'Put TLS before the service, and use https.')
+    if (url.startsWith('https:')) return ok('The service is reached over TLS.')
+    if (isLocal(url)) return ok('The service is reached on this machine.')
+    return warning(
+      `The API key is sent unencrypted to ${url}.`,
+      'Put a TLS proxy in front of the service, and use https.',
+    )
   },
 }
 

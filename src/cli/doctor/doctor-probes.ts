@@ -7,7 +7,7 @@ import type { DatabaseFacts } from './doctor-database.ts'
 
 export interface Health {
   readonly tookMs: number
-  /** How far the service's clock is ahead of ours; its header tells whole seconds. */
+  /** How far the service's clock is ahead of ours; its header has whole seconds. */
   readonly aheadMs: number | undefined
 }
 
@@ -37,18 +37,18 @@ export interface DoctorProbes {
 export interface ProbeSources {
   readonly terminal: Terminal
   readonly url: string
-  readonly anybody: ApiClient
+  readonly publicClient: ApiClient
   readonly signal: AbortSignal
   keyHolder(): Promise<ApiClient>
   database(): Promise<DatabaseFacts>
 }
 
-export function askAll({ terminal, url, anybody, signal, keyHolder, database }: ProbeSources): DoctorProbes {
-  const health = once(() => askHealth(anybody, signal))
+export function askAll({ terminal, url, publicClient, signal, keyHolder, database }: ProbeSources): DoctorProbes {
+  const health = once(() => askHealth(publicClient, signal))
   /** Whatever the key may read: not asked of a service that does not answer at all. */
   const read = async <Body>(path: string, query: Readonly<Record<string, string>> = {}): Promise<Body> => {
     await health().catch(() => {
-      throw new CannotCheck('The service does not answer.')
+      throw new CannotCheck('The service does not respond.')
     })
     const client = await keyHolder()
     return (await client.call<Body>('GET', path, { query, signal })).body
@@ -63,10 +63,10 @@ export function askAll({ terminal, url, anybody, signal, keyHolder, database }: 
       mayDoEverything: own['signingSecret'] !== undefined,
     }
   })
-  /** A key that was refused is told once, by the check of the key. */
+  /** A rejected key is reported once, by the check of the key. */
   const readAsKey = async <Body>(path: string, query?: Readonly<Record<string, string>>): Promise<Body> => {
     await environment().catch((error: unknown) => {
-      throw error instanceof ApiError ? new CannotCheck('The service does not let this key read.') : error
+      throw error instanceof ApiError ? new CannotCheck('The service does not allow this key to read.') : error
     })
     return read<Body>(path, query)
   }
@@ -74,7 +74,7 @@ export function askAll({ terminal, url, anybody, signal, keyHolder, database }: 
     terminal,
     url,
     health,
-    ready: once(() => askReady(anybody, signal, health)),
+    ready: once(() => askReady(publicClient, signal, health)),
     environment,
     queue: once(() => readAsKey<QueueCounts>('/v1/counts/queue')),
     read: readAsKey,
@@ -106,7 +106,7 @@ async function askReady(
   health: () => Promise<Health>,
 ): Promise<Readonly<Record<string, unknown>>> {
   await health().catch(() => {
-    throw new CannotCheck('The service does not answer.')
+    throw new CannotCheck('The service does not respond.')
   })
   try {
     return (await client.call<Record<string, unknown>>('GET', '/ready', { signal })).body
@@ -119,7 +119,7 @@ async function askReady(
   }
 }
 
-/** Whether the service runs on this machine, as far as its address tells. */
+/** Whether the service runs on this machine, judging by its address. */
 export function isLocal(url: string): boolean {
   const { hostname } = new URL(url)
   return (

@@ -6,7 +6,7 @@ import { CannotCheck, failed, NoKey, ok, warning } from './diagnosis.ts'
 import type { DoctorProbes, OwnEnvironment, QueueCounts } from './doctor-probes.ts'
 
 const secondMs = 1_000
-/** A header tells whole seconds, and the way takes its time: less says nothing. */
+/** The header has whole seconds, and the request takes time: a smaller difference means nothing. */
 const clockTolerated = 3 * secondMs
 const clockFailed = 60 * secondMs
 /** Steps start within a second; a minute is a queue, ten are an outage. */
@@ -22,7 +22,7 @@ export const serviceCheck: Check<DoctorProbes> = {
   name: 'service',
   run: async ({ health, url }) => {
     const { tookMs } = await health()
-    return ok(`${url} answers, in ${tookMs} ms.`, { tookMs })
+    return ok(`${url} responded in ${tookMs} ms.`, { tookMs })
   },
 }
 
@@ -34,13 +34,13 @@ export const readyCheck: Check<DoctorProbes> = {
 export function readyFinding({ status, database, worker }: Readonly<Record<string, unknown>>): Finding {
   const data = { status, database, worker }
   if (database !== 'up')
-    return failed('The service does not reach its database.', 'See its log, and the check of the database.', data)
+    return failed('The service cannot reach its database.', 'See its log, and the database check.', data)
   if (worker === undefined) {
-    return ok('The service reaches its database. This node has no worker: another must have one.', data)
+    return ok('The service reaches its database. This node has no worker: another node must run one.', data)
   }
   if (worker !== 'up')
-    return failed('The worker of the service stands still: nothing is sent.', 'See its log; start it anew.', data)
-  return ok('The service reaches its database, and its worker works.', data)
+    return failed('The worker of the service is stopped: nothing is sent.', 'See its log, and restart it.', data)
+  return ok('The service reaches its database, and its worker is running.', data)
 }
 
 export const clockCheck: Check<DoctorProbes> = {
@@ -69,7 +69,7 @@ export function clockFinding(ahead: {
   node?: number | undefined
 }): Finding {
   const known = Object.entries(ahead).flatMap(([who, ms]) => (ms === undefined ? [] : [{ who, ms }]))
-  if (known.length === 0) throw new CannotCheck('Neither the service nor the database could be asked for the time.')
+  if (known.length === 0) throw new CannotCheck('Neither the service nor the database returned the time.')
   const between = [0, ...known.map(({ ms }) => ms)]
   const spread = Math.max(...between) - Math.min(...between)
   const off = known.filter(({ ms }) => Math.abs(ms) > clockTolerated)
@@ -82,7 +82,7 @@ export function clockFinding(ahead: {
         `the clock of the ${who} is ${Math.abs(Math.round(ms / secondMs))} s ${ms < 0 ? 'behind' : 'ahead of'} this machine’s`,
     )
     .join(', ')
-  const advice = 'Let all machines set their clocks by NTP: schedules, signatures and leases go by them.'
+  const advice = 'Synchronize the clocks of all machines by NTP: schedules, signatures and leases depend on them.'
   const message = `${said[0]?.toUpperCase()}${said.slice(1)}.`
   return spread > clockFailed ? failed(message, advice, data) : warning(message, advice, data)
 }
@@ -93,18 +93,17 @@ export const keyCheck: Check<DoctorProbes> = {
     try {
       const { name, mayDoEverything } = await environment()
       const scope = mayDoEverything ? 'full' : 'read'
-      const may = mayDoEverything ? 'do everything' : 'only read'
-      return ok(`The key opens ${name}, and may ${may}.`, { environment: name, scope })
+      return ok(`The key belongs to ${name} and has the scope ${scope}.`, { environment: name, scope })
     } catch (error) {
       if (error instanceof ApiError && error.status === 403) {
         return warning(
-          'The key is known and may not read: it is for triggering only.',
-          'Ask with a key that may read: `posthorn keys create --scope read`.',
+          'The key is valid but cannot read: it has the scope trigger only.',
+          'Use a key that can read: `posthorn keys create --scope read`.',
           { scope: 'trigger' },
         )
       }
       if (error instanceof NoKey) {
-        return warning(error.message, 'Set POSTHORN_API_KEY, or name a file with --key-file: the checks below need it.')
+        return warning(error.message, 'Set POSTHORN_API_KEY, or give a file with --key-file: the checks below need it.')
       }
       throw error
     }
@@ -120,10 +119,10 @@ export function queueFinding({ lanes }: QueueCounts): Finding {
   const due = lanes.reduce((sum, lane) => sum + lane.due, 0)
   const oldestMs = Math.max(0, ...lanes.map((lane) => lane.oldestMs))
   const data = { due, oldestMs }
-  if (due === 0) return ok('Nothing that is due waits.', data)
-  const said = `${due} that are due wait, the first of them for ${Math.round(oldestMs / secondMs)} s.`
+  if (due === 0) return ok('No due jobs are waiting.', data)
+  const said = `${due} due jobs are waiting, the oldest for ${Math.round(oldestMs / secondMs)} s.`
   const advice =
-    'Is a worker running, and does it keep up? /metrics shows its pace; more nodes with --role worker help.'
+    'Is a worker running, and does it keep up? /metrics shows its throughput; add nodes with --role worker.'
   if (oldestMs > queueFailed) return failed(said, advice, data)
   return oldestMs > queueLate ? warning(said, advice, data) : ok(said, data)
 }
@@ -133,10 +132,10 @@ export const buriedCheck: Check<DoctorProbes> = {
   run: async ({ queue }) => {
     const { buried } = await queue()
     const count = buried.jobs + buried.tasks
-    if (count === 0) return ok('Nothing was given up.', buried)
+    if (count === 0) return ok('Nothing is buried.', buried)
     return warning(
-      `${buried.jobs} steps and ${buried.tasks} tasks were given up by a fault of the service.`,
-      'GET /v1/buried tells why; `posthorn redrive --reason buried` begins the steps anew.',
+      `${buried.jobs} steps and ${buried.tasks} tasks were buried after internal errors.`,
+      'GET /v1/buried shows why; `posthorn redrive --reason buried` runs the steps again.',
       buried,
     )
   },
@@ -166,12 +165,12 @@ export function failuresFinding({ total, series }: Counted, { data: [top] }: Top
   const data = { messages: total, failed: count }
   if (total === 0) return ok('No messages in the last hour.', data)
   const share = count / total
-  const said = `${count} of ${total} messages of the last hour failed.`
+  const said = `${count} of ${total} messages failed in the last hour.`
   const most = top === undefined ? '' : ` Most often: ${top.detail} (${top.provider}, ${top.count} times).`
   const advice =
-    '`posthorn tail` shows them as they come, `posthorn why` explains one, `posthorn redrive` sends them again.'
-  const isTelling = total >= sharedCountMin
-  if (isTelling && share >= failedShareFatal) return failed(`${said}${most}`, advice, data)
+    '`posthorn tail` shows failures as they happen, `posthorn why` explains one, `posthorn redrive` sends them again.'
+  const isSignificant = total >= sharedCountMin
+  if (isSignificant && share >= failedShareFatal) return failed(`${said}${most}`, advice, data)
   if (share >= failedShareHigh) return warning(`${said}${most}`, advice, data)
   return ok(said, data)
 }
@@ -190,7 +189,7 @@ export const integrationsCheck: Check<DoctorProbes> = {
     integrationsFinding(await read<ListedIntegration[]>('/v1/integrations'), await environment()),
 }
 
-/** Those that keep what they would send, whatever they are told. */
+/** Those that always capture what they would send. */
 const isBuiltIn = ({ providerId }: ListedIntegration): boolean => /^(platform|novu)-(email|sms)$/.test(providerId)
 
 export function integrationsFinding(all: readonly ListedIntegration[], own: OwnEnvironment): Finding {
@@ -208,17 +207,17 @@ export function integrationsFinding(all: readonly ListedIntegration[], own: OwnE
   }
   const said = [
     served.length === 0 ? 'No channel has an active integration.' : `Active: ${served.join(', ')}.`,
-    ...(without.length === 0 || served.length === 0 ? [] : [`Without one: ${without.join(', ')}.`]),
-    ...(own.capturesAll ? ['The environment keeps everything in the outbox instead of sending it.'] : []),
+    ...(without.length === 0 || served.length === 0 ? [] : [`Channels without one: ${without.join(', ')}.`]),
+    ...(own.capturesAll ? ['The environment captures everything in the outbox instead of sending it.'] : []),
     ...(captured.length === 0
       ? []
-      : [`Kept in the outbox: ${captured.map(({ identifier }) => identifier).join(', ')}.`]),
+      : [`Captured in the outbox: ${captured.map(({ identifier }) => identifier).join(', ')}.`]),
   ].join(' ')
   if (served.length === 0)
-    return warning(said, 'POST /v1/integrations makes one; docs/providers.md has them all.', data)
+    return warning(said, 'POST /v1/integrations creates one; docs/providers.md lists all providers.', data)
   const isLive = own.name === 'Production'
   if (isLive && (own.capturesAll || captured.length > 0)) {
-    return warning(said, 'In Production people should be told: switch capture off, or add a real provider.', data)
+    return warning(said, 'In Production messages should be sent: switch capture off, or add a real provider.', data)
   }
   return ok(said, data)
 }
@@ -245,18 +244,18 @@ export function retentionFinding(
   const data = { retentionDays, oldestMonth, nextDrop, keptMonths }
   const oldest = oldestMonth === null ? '' : ` The oldest month is ${oldestMonth}.`
   if (retentionDays === null) return ok(`Everything is kept.${oldest}`, data)
-  const said = `Kept are ${retentionDays} days.${oldest}`
+  const said = `Data is kept for ${retentionDays} days.${oldest}`
   if (nextDrop !== null && Date.parse(nextDrop.at) + dropPatienceMs < nowMs) {
     return warning(
-      `${said} ${nextDrop.month} should be gone since ${nextDrop.at}.`,
+      `${said} ${nextDrop.month} should have been dropped at ${nextDrop.at}.`,
       'See the log of the service, or run `posthorn retention`.',
       data,
     )
   }
   if (keptMonths.length > 0) {
     return warning(
-      `${said} ${keptMonths.join(', ')} are old enough to go, but steps of them are still to run.`,
-      '`posthorn retention --dry-run` shows what keeps them.',
+      `${said} ${keptMonths.join(', ')} have expired, but still contain steps that have to run.`,
+      '`posthorn retention --dry-run` shows why they are kept.',
       data,
     )
   }

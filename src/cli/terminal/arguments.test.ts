@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { UsageError } from '../command.ts'
-import { countOf, durationOf, momentOf, oneOf, readOptions } from './arguments.ts'
+import { countOf, durationOf, oneOf, readOptions, timestampOf } from './arguments.ts'
 
-const told = (words: RegExp) => (error: unknown) => error instanceof UsageError && words.test(error.message)
+const withMessage = (words: RegExp) => (error: unknown) => error instanceof UsageError && words.test(error.message)
 const now = new Date('2026-01-02T03:04:05Z')
 
 test('every command that asks a service takes its address, a file with the key, and --json', () => {
@@ -15,9 +15,9 @@ test('every command that asks a service takes its address, a file with the key, 
 })
 
 test('an option that is not known is refused, the key as an argument among them', () => {
-  assert.throws(() => readOptions(['--colour'], {}), told(/--colour/))
-  assert.throws(() => readOptions(['--key', 'ph_secret'], {}), told(/--key/))
-  assert.throws(() => readOptions(['--url'], {}), told(/--url/))
+  assert.throws(() => readOptions(['--colour'], {}), withMessage(/--colour/))
+  assert.throws(() => readOptions(['--key', 'ph_secret'], {}), withMessage(/--key/))
+  assert.throws(() => readOptions(['--url'], {}), withMessage(/--url/))
 })
 
 test('times are an amount and a unit', () => {
@@ -26,25 +26,25 @@ test('times are an amount and a unit', () => {
     assert.equal(durationOf(text), undefined, text)
 })
 
-test('a moment is a timestamp, or so long ago', () => {
-  assert.equal(momentOf('--at', undefined, now), undefined)
-  assert.equal(momentOf('--at', '5m', now)?.toISOString(), '2026-01-02T02:59:05.000Z')
-  assert.equal(momentOf('--at', '2026-01-01', now)?.toISOString(), '2026-01-01T00:00:00.000Z')
+test('a time is a timestamp or an age', () => {
+  assert.equal(timestampOf('--at', undefined, now), undefined)
+  assert.equal(timestampOf('--at', '5m', now)?.toISOString(), '2026-01-02T02:59:05.000Z')
+  assert.equal(timestampOf('--at', '2026-01-01', now)?.toISOString(), '2026-01-01T00:00:00.000Z')
   for (const text of ['yesterday', '2026-02-30', ''])
-    assert.throws(() => momentOf('--at', text, now), told(/^--at must/), text)
+    assert.throws(() => timestampOf('--at', text, now), withMessage(/^--at must/), text)
 })
 
 test('counts have bounds', () => {
   assert.equal(countOf('--limit', undefined, 10), undefined)
   assert.equal(countOf('--limit', '10', 10), 10)
   for (const text of ['0', '11', '-1', '1e1', ''])
-    assert.throws(() => countOf('--limit', text, 10), told(/from 1 to 10/), text)
+    assert.throws(() => countOf('--limit', text, 10), withMessage(/from 1 to 10/), text)
 })
 
 test('of a few words one is taken', () => {
   assert.equal(oneOf('--channel', 'email', ['email', 'sms']), 'email')
   assert.throws(
     () => oneOf('--channel', 'fax', ['email', 'sms']),
-    told(/--channel must be one of email, sms, not "fax"/),
+    withMessage(/--channel must be one of email, sms, not "fax"/),
   )
 })

@@ -1,7 +1,8 @@
-// How the arguments of a command are read: options, numbers, times and moments, each refused with what would be right.
+// Parses the arguments of a command: options, numbers, durations and timestamps, each rejected with an example of a
+// valid value.
 import type { ParseArgsConfig } from 'node:util'
 import { parseArgs } from 'node:util'
-import { momentOfText } from '../../domain/time/iso-moment.ts'
+import { timestampOfText } from '../../domain/time/iso-timestamp.ts'
 import type { Command } from '../command.ts'
 import { UsageError } from '../command.ts'
 
@@ -52,14 +53,14 @@ export function durationOf(text: string): number | undefined {
   return match === null ? undefined : Number(match[1]) * (unitMs[match[2] ?? ''] ?? 0)
 }
 
-/** An ISO 8601 moment, or how long ago: `5m`. */
-export function momentOf(option: string, text: string | undefined, now: Date): Date | undefined {
+/** An ISO 8601 timestamp, or an age: `5m`. */
+export function timestampOf(option: string, text: string | undefined, now: Date): Date | undefined {
   if (text === undefined) return undefined
   const ms = durationOf(text)
-  const moment = ms === undefined ? momentOfText(text)?.at : new Date(now.getTime() - ms)
-  if (moment !== undefined) return moment
+  const timestamp = ms === undefined ? timestampOfText(text)?.at : new Date(now.getTime() - ms)
+  if (timestamp !== undefined) return timestamp
   throw new UsageError(
-    `${option} must be a moment such as 2026-01-31T12:00:00Z, or how long ago, such as 5m, not "${text}"`,
+    `${option} must be a timestamp such as 2026-01-31T12:00:00Z, or an age such as 5m, not "${text}"`,
   )
 }
 

@@ -1,4 +1,4 @@
-// The terminal that is made of a process: readers that go away, and questions that nobody answers.
+// The terminal of a process: readers that disconnect, and questions without an answer.
 import assert from 'node:assert/strict'
 import { PassThrough, Writable } from 'node:stream'
 import { test } from 'node:test'
@@ -27,7 +27,7 @@ test('a question whose terminal is closed, by Ctrl-C or Ctrl-D, is answered with
   const stdin = Object.assign(new PassThrough(), { isTTY: true })
   const stdout = Object.assign(new PassThrough(), { isTTY: true })
   const { ask } = terminalOf({ env: {}, stdout, stderr: new PassThrough(), stdin }, { outlivesReader: false })
-  const answer = ask?.('Really? ') ?? assert.fail('nobody can be asked')
+  const answer = ask?.('Really? ') ?? assert.fail('there is no one to ask')
   stdin.write('\u0003')
   assert.equal(await answer, '')
 })

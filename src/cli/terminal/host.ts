@@ -87,19 +87,19 @@ export function terminalOf(host: Host, { outlivesReader }: { outlivesReader: boo
 const realPause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {})
 
 async function readAll(stdin: Host['stdin'], bytesMax: number): Promise<string> {
-  if (stdin === undefined) throw new UsageError('There is nothing to read from')
+  if (stdin === undefined) throw new UsageError('There is no standard input to read from')
   const parts: Buffer[] = []
   let bytes = 0
   for await (const part of stdin) {
     const read = Buffer.from(part)
     bytes += read.length
-    if (bytes > bytesMax) throw new UsageError(`What comes in is larger than ${bytesMax} bytes`)
+    if (bytes > bytesMax) throw new UsageError(`The standard input is larger than ${bytesMax} bytes`)
     parts.push(read)
   }
   return Buffer.concat(parts).toString('utf8')
 }
 
-/** Only where somebody sits at both ends. */
+/** Only if both ends are a terminal. */
 function askOn({ stdin, stdout }: Host): Pick<Terminal, 'ask'> {
   if (stdin === undefined || stdin.isTTY !== true || stdout.isTTY !== true) return {}
   return {

@@ -33,7 +33,7 @@ export function itemLines(items: readonly OutboxItem[], { width }: Pick<Terminal
     item.workflow.identifier,
     item.subject ?? item.title ?? item.preview,
   ])
-  return tableLines(['ID', 'KEPT AT', 'CHANNEL', 'TO', 'WORKFLOW', 'SAYS'], rows, { width })
+  return tableLines(['ID', 'CAPTURED AT', 'CHANNEL', 'TO', 'WORKFLOW', 'SAYS'], rows, { width })
 }
 
 /** Members of a message that have lines of their own, and those that hold what it says. */
@@ -43,7 +43,7 @@ export function messageLines(item: OutboxMessage): string[] {
   const { message, attachments } = item
   const facts: [string, unknown][] = [
     ['Message', item._id],
-    ['Kept at', item.capturedAt],
+    ['Captured at', item.capturedAt],
     ['Channel', item.channel],
     ['By', `${item.integration?.identifier ?? ''} ${item.providerId}`.trim()],
     ['Workflow', item.workflow.identifier],

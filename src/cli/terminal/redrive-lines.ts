@@ -31,41 +31,41 @@ type Width = Pick<Terminal, 'width'>
 const notifications = (count: number): string => `${count} ${count === 1 ? 'notification' : 'notifications'}`
 
 export function dryRunLines({ matched, lookedAt, isCapped, reasons }: DryRun, { width }: Width): string[] {
-  if (matched === 0) return [`Nothing that failed fits (${lookedAt} failed steps were looked at).`]
+  if (matched === 0) return [`No failed steps match (${lookedAt} were examined).`]
   const rows = reasons.map(({ reason, count, notificationIds }) => [reason, String(count), notificationIds[0] ?? ''])
   return [
-    `${notifications(matched)}${isCapped ? ' or more' : ''} would be sent again, of ${lookedAt} failed steps that were looked at.`,
-    ...tableLines(['REASON', 'COUNT', 'SUCH AS'], rows, { width }),
+    `${notifications(matched)}${isCapped ? ' or more' : ''} would be redriven; ${lookedAt} failed steps were examined.`,
+    ...tableLines(['REASON', 'COUNT', 'FOR EXAMPLE'], rows, { width }),
   ]
 }
 
 const wayWords = {
   send: (messages: number) => `${messages} ${messages === 1 ? 'message is' : 'messages are'} sent again`,
-  decide: () => 'it is decided and rendered anew',
-  wait: () => 'what it gathered goes on',
+  decide: () => 'it is decided and rendered again',
+  wait: () => 'the events it collected are processed again',
 }
 
 export function redrivenLines({ notificationId, steps }: Redriven, { width }: Width): string[] {
   const rows = steps.map(({ name, type, way, messages }) => [name ?? type, type, wayWords[way](messages)])
   return [
     ...tableLines(['STEP', 'TYPE', 'WHAT HAPPENS'], rows, { width }),
-    `\`posthorn why ${visible(notificationId)}\` tells what becomes of it.`,
+    `\`posthorn why ${visible(notificationId)}\` shows the result.`,
   ]
 }
 
 export const progressWords = ({ lookedAt, matched, redriven }: Redrive): string =>
-  `${lookedAt} failed steps looked at, ${notifications(matched)} fit, ${redriven} sent again so far`
+  `${lookedAt} failed steps examined, ${notifications(matched)} matched, ${redriven} redriven so far`
 
 export function redriveLines(redrive: Redrive): string[] {
   const { _id, state, filter, createdAt, endedAt, lookedAt, matched, redriven, skipped } = redrive
   const left = skipReasons.flatMap((reason) => {
     const count = skipped[reason] ?? 0
-    return count === 0 ? [] : [`  ${notifications(count)} left as they are: ${skipSentences[reason]}`]
+    return count === 0 ? [] : [`  ${notifications(count)} skipped: ${skipSentences[reason]}`]
   })
   return [
     `Redrive ${visible(_id)} is ${state}${endedAt === undefined ? ` since ${createdAt}` : `, ended at ${endedAt}`}`,
     visible(`  of ${filterWords(filter)}`),
-    `  ${lookedAt} failed steps looked at, ${notifications(matched)} fit, ${redriven} sent again`,
+    `  ${lookedAt} failed steps examined, ${notifications(matched)} matched, ${redriven} redriven`,
     ...left,
   ]
 }
@@ -78,7 +78,7 @@ export function redrivesLines(redrives: readonly Redrive[], { width }: Width): s
     `${redriven} of ${matched}`,
     filterWords(filter),
   ])
-  return tableLines(['ID', 'BEGUN AT', 'STATE', 'SENT AGAIN', 'OF'], rows, { width })
+  return tableLines(['ID', 'STARTED AT', 'STATE', 'REDRIVEN', 'OF'], rows, { width })
 }
 
 const filterWords = (filter: RedriveFilter): string =>

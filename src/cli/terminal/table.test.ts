@@ -7,11 +7,11 @@ test('columns stand under each other, and no line ends in spaces', () => {
   const lines = tableLines(
     ['STEP', 'WHY'],
     [
-      ['Bell', 'It was told'],
+      ['Bell', 'It was sent'],
       ['A longer one', ''],
     ],
   )
-  assert.deepEqual(lines, ['STEP          WHY', 'Bell          It was told', 'A longer one'])
+  assert.deepEqual(lines, ['STEP          WHY', 'Bell          It was sent', 'A longer one'])
   assert.deepEqual(tableLines(['A', 'B'], []), [])
 })
 

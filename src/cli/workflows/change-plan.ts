@@ -37,7 +37,7 @@ export function printPlan({ print }: Terminal, changes: readonly PlannedChange[]
   print(`${count('create')} to create, ${count('change')} to change, ${count('delete')} to delete.`)
 }
 
-/** Nothing is changed before somebody has said yes, or said so in advance. Whether something was. */
+/** Nothing is changed before the user has confirmed, now or in advance. Returns whether something was changed. */
 export async function applyPlan(
   terminal: Terminal,
   changes: readonly PlannedChange[],
@@ -58,7 +58,9 @@ export async function applyPlan(
 
 async function confirmed(terminal: Terminal): Promise<boolean> {
   if (terminal.ask === undefined) {
-    throw new UsageError('Nothing was changed: there is no terminal to ask on. --yes applies it without asking.')
+    throw new UsageError(
+      'Nothing was changed: there is no terminal to ask for confirmation. Use --yes to apply the changes without asking.',
+    )
   }
   return /^y(es)?$/i.test((await terminal.ask('Apply these changes? [y/N] ')).trim())
 }

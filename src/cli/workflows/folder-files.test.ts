@@ -23,7 +23,7 @@ before(async () => {
 })
 after(() => rm(top, { recursive: true, force: true }))
 
-const told = (words: RegExp) => (error: unknown) => error instanceof UsageError && words.test(error.message)
+const withMessage = (words: RegExp) => (error: unknown) => error instanceof UsageError && words.test(error.message)
 
 test('a file of the folder is read, also through a link that stays in it', async () => {
   assert.equal(await readBelow(folder, 'own/text.txt'), 'text')
@@ -41,19 +41,19 @@ test('nothing outside the folder is read, by a name or by a link', async () => {
     '.',
     '..',
   ])
-    await assert.rejects(readBelow(folder, name, 'a.yaml'), told(/^a\.yaml: .* lies outside /), name)
+    await assert.rejects(readBelow(folder, name, 'a.yaml'), withMessage(/^a\.yaml: .* lies outside /), name)
   const links = [{ path: 'link.txt', text: '' }]
-  await assert.rejects(readIfThere(folder, links), told(/lies outside/))
+  await assert.rejects(readIfThere(folder, links), withMessage(/lies outside/))
 })
 
-test('what is no file, too large or not there is told before it is read', async () => {
-  await assert.rejects(readBelow(folder, 'own'), told(/^own is no file/))
-  await assert.rejects(readBelow(folder, 'none.txt'), told(/none\.txt cannot be read \(ENOENT\)/))
-  await assert.rejects(readBelow(folder, 'a\u0000b'), told(/cannot be read/))
+test('what is no file, too large or not there is reported before it is read', async () => {
+  await assert.rejects(readBelow(folder, 'own'), withMessage(/^own is not a file/))
+  await assert.rejects(readBelow(folder, 'none.txt'), withMessage(/none\.txt cannot be read \(ENOENT\)/))
+  await assert.rejects(readBelow(folder, 'a\u0000b'), withMessage(/cannot be read/))
   await writeFile(join(folder, 'huge.txt'), '')
   // Sparse, and longer than any text can be: read first, it would fail otherwise.
   await truncate(join(folder, 'huge.txt'), 3 * 1024 ** 3)
-  await assert.rejects(readBelow(folder, 'huge.txt'), told(/^huge\.txt is larger than 2097152 bytes/))
+  await assert.rejects(readBelow(folder, 'huge.txt'), withMessage(/^huge\.txt is larger than 2097152 bytes/))
 })
 
 test('what is not there is empty for a comparison', async () => {
@@ -74,15 +74,15 @@ test('files are written with their folders', async () => {
 
 test('nothing outside the folder is written, by a name or by a link', async () => {
   for (const path of ['../out.txt', '../flows-too/out.txt', join(top, 'out.txt'), 'away/out.txt', '..', '.'])
-    await assert.rejects(writeFiles(folder, [{ path, text: 'x' }]), told(/lies outside/), path)
+    await assert.rejects(writeFiles(folder, [{ path, text: 'x' }]), withMessage(/lies outside/), path)
   for (const path of ['link.txt', 'dangling.txt'])
-    await assert.rejects(writeFiles(folder, [{ path, text: 'x' }]), told(/is a link/), path)
+    await assert.rejects(writeFiles(folder, [{ path, text: 'x' }]), withMessage(/is a link/), path)
   assert.deepEqual((await readdir(top)).sort(), ['flows', 'linked', 'other'])
   assert.deepEqual(await readdir(join(top, 'other')), ['secret.txt'])
   assert.equal(await readFile(join(top, 'other', 'secret.txt'), 'utf8'), 'secret')
 })
 
-test('what the system refuses is told in a sentence', async () => {
+test('what the system refuses is reported in a sentence', async () => {
   const path = `${'x'.repeat(300)}.txt`
-  await assert.rejects(writeFiles(folder, [{ path, text: 'x' }]), told(/cannot be written \(ENAMETOOLONG\)/))
+  await assert.rejects(writeFiles(folder, [{ path, text: 'x' }]), withMessage(/cannot be written \(ENAMETOOLONG\)/))
 })

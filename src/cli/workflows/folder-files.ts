@@ -14,17 +14,17 @@ const fileBytesMax = 2 * 1024 * 1024
 
 /** What stands in a file of the folder; `from` is the file that names it, if one does. */
 export async function readBelow(folder: string, name: string, from?: string): Promise<string> {
-  const told = from === undefined ? '' : `${from}: `
+  const prefix = from === undefined ? '' : `${from}: `
   const path = resolve(folder, name)
-  const outside = new UsageError(`${told}${name} lies outside ${folder}`)
+  const outside = new UsageError(`${prefix}${name} is outside ${folder}`)
   if (!isBelow(resolve(folder), path)) throw outside
-  return orTold(`${told}${join(folder, name)} cannot be read`, async () => {
+  return orExplained(`${prefix}${join(folder, name)} cannot be read`, async () => {
     const real = await realpath(path)
     if (!isBelow(await realpath(folder), real)) throw outside
     // Measured before it is read: a pipe has no end, and a large file would fill the memory.
     const found = await stat(real)
-    if (!found.isFile()) throw new UsageError(`${told}${name} is no file`)
-    if (found.size > fileBytesMax) throw new UsageError(`${told}${name} is larger than ${fileBytesMax} bytes`)
+    if (!found.isFile()) throw new UsageError(`${prefix}${name} is not a file`)
+    if (found.size > fileBytesMax) throw new UsageError(`${prefix}${name} is larger than ${fileBytesMax} bytes`)
     return readFile(real, 'utf8')
   })
 }
@@ -45,15 +45,15 @@ const isThere = (folder: string, name: string): Promise<boolean> =>
 export async function writeFiles(folder: string, files: readonly TextFile[]): Promise<void> {
   for (const { path, text } of files) {
     const file = resolve(folder, path)
-    const outside = new UsageError(`${path} lies outside ${folder}: it is not written`)
+    const outside = new UsageError(`${path} is outside ${folder}: it was not written`)
     if (!isBelow(resolve(folder), file)) throw outside
-    await orTold(`${join(folder, path)} cannot be written`, async () => {
+    await orExplained(`${join(folder, path)} cannot be written`, async () => {
       await mkdir(dirname(file), { recursive: true })
       const [top, parent] = [await realpath(folder), await realpath(dirname(file))]
       if (parent !== top && !isBelow(top, parent)) throw outside
       // Writing goes through a link, to wherever it leads.
       const there = await lstat(file).catch(() => undefined)
-      if (there?.isSymbolicLink()) throw new UsageError(`${join(folder, path)} is a link: it is not written`)
+      if (there?.isSymbolicLink()) throw new UsageError(`${join(folder, path)} is a link: it was not written`)
       await writeFile(file, text)
     })
   }
@@ -64,8 +64,8 @@ function isBelow(folder: string, path: string): boolean {
   return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
 }
 
-/** What the system says against a file is the operator's to mend. */
-async function orTold<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
+/** Errors of the file system are for the operator to fix. */
+async function orExplained<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
   } catch (error) {

@@ -29,8 +29,8 @@ test('header values are not shown, however they are written', () => {
 test('values of a query are not shown, unless they are templates', () => {
   const url = 'https://x.example/?token=hush&id={{ payload.id }}&bare'
   for (const quote of ['', '"', "'"]) {
-    const told = 'https://x.example/?token=[redacted]&id={{ payload.id }}&[redacted]'
-    assert.equal(shown(step('{}', `${quote}${url}${quote}`)), step('{}', `${quote}${told}${quote}`))
+    const hidden = 'https://x.example/?token=[redacted]&id={{ payload.id }}&[redacted]'
+    assert.equal(shown(step('{}', `${quote}${url}${quote}`)), step('{}', `${quote}${hidden}${quote}`))
   }
 })
 
@@ -52,7 +52,7 @@ test('a value that changed is a difference, and one that did not is none', () =>
   assert.notDeepEqual(diff(step('{}', 'https://x.example/?a=1'), step('{}', 'https://x.example/?a=2')), [])
 })
 
-test('a file that is no YAML is not shown, for nobody can say what in it is a header', () => {
+test('a file that is no YAML is not shown, for no one can say what in it is a header', () => {
   assert.equal(shown('headers: [hush\n').includes('hush'), false)
 })
 

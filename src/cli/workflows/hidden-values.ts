@@ -31,17 +31,17 @@ export const holdsHidden = (files: readonly TextFile[]): boolean =>
 const withoutValues = (files: readonly TextFile[], hide: Hide): TextFile[] =>
   files.map((file, place) => (place === 0 ? { ...file, text: documentWithout(file.text, hide) } : file))
 
-/** Spliced into the text rather than written anew: a file that somebody wrote keeps its form and comments. */
+/** Spliced into the text instead of rewriting it: a file written by a person keeps its format and comments. */
 function documentWithout(text: string, hide: Hide): string {
   const parsed = parseDocument(text)
-  if (parsed.errors.length > 0) return '[this file is no YAML]\n'
+  if (parsed.errors.length > 0) return '[this file is not valid YAML]\n'
   let shown = text
   for (const { start, end, kind } of hiddenRanges(parsed)) {
     const source = shown.slice(start, end)
-    const told = kind === 'header' ? hide(source) : withoutQueryValues(source, hide)
+    const hidden = kind === 'header' ? hide(source) : withoutQueryValues(source, hide)
     // The text of a block ends with the line.
-    const lineEnd = source.endsWith('\n') && !told.endsWith('\n') ? '\n' : ''
-    shown = `${shown.slice(0, start)}${told}${lineEnd}${shown.slice(end)}`
+    const lineEnd = source.endsWith('\n') && !hidden.endsWith('\n') ? '\n' : ''
+    shown = `${shown.slice(0, start)}${hidden}${lineEnd}${shown.slice(end)}`
   }
   return shown
 }
@@ -75,14 +75,14 @@ function hiddenRanges(parsed: Parsed): HiddenRange[] {
   return [...found.values()].sort((a, b) => b.start - a.start)
 }
 
-/** A value that is a template tells where it comes from, not what it is. */
+/** A value that is a template says where it comes from, not what it is. */
 function withoutQueryValues(source: string, hide: Hide): string {
   const [, address, query, quote] = /^([^?]*\?)(.*?)(["']?)$/s.exec(source) ?? []
   if (address === undefined || query === undefined) return source
-  const told = query.split('&').map((piece) => {
+  const hidden = query.split('&').map((piece) => {
     const start = piece.indexOf('=') + 1
     const value = piece.slice(start)
     return value === '' || value.includes('{') ? piece : `${piece.slice(0, start)}${hide(value)}`
   })
-  return `${address}${told.join('&')}${quote}`
+  return `${address}${hidden.join('&')}${quote}`
 }

@@ -38,7 +38,7 @@ test('whatever is shown makes one text of the other', () => {
   }
 })
 
-test('texts of many thousand lines are told without comparing each with each', () => {
+test('texts of many thousand lines are reported without comparing each with each', () => {
   const many = (word: string) => Array.from({ length: 3_000 }, (_, line) => `${word} ${line}`).join('\n')
   const lines = textDiff(many('a'), many('b'))
   assert.equal(lines.length, 6_000)

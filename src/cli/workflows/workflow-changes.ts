@@ -69,7 +69,7 @@ function changeOf(
 ): PlannedChange | undefined {
   const given = withKnownSteps(document as unknown as WorkflowChange & { name: string }, stored)
   const newId = (): string => world.newId(world.now())
-  const definition = orTold(from, () => newDefinition(given, newId, stored?.steps))
+  const definition = orExplained(from, () => newDefinition(given, newId, stored?.steps))
   const identifier = String(document['workflowId'])
   const active = given.active ?? stored?.active ?? false
   const trigger = { type: 'event', identifier, variables: [] } as const
@@ -115,8 +115,8 @@ function withKnownSteps(
   return { ...given, steps }
 }
 
-/** What is wrong with a workflow is told with the file it stands in. */
-function orTold<Result>(from: string, work: () => Result): Result {
+/** Errors in a workflow are reported with its file. */
+function orExplained<Result>(from: string, work: () => Result): Result {
   try {
     return work()
   } catch (error) {

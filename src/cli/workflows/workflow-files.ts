@@ -25,14 +25,14 @@ export const schemaName = 'workflow.schema.json'
 
 const checkWorkflow = elementCheck(createWorkflowBody)
 
-/** Every workflow of a folder, in the order of their file names. What cannot be read is told with its file. */
+/** Every workflow of a folder, in the order of their file names. Errors are reported with the file. */
 export async function readWorkflows(folder: string): Promise<WorkflowFile[]> {
   const names = await readdir(folder).catch(() => {
-    throw new UsageError(`There is no folder ${folder}; \`posthorn workflows new ${folder}\` makes one`)
+    throw new UsageError(`The folder ${folder} does not exist; \`posthorn workflows new ${folder}\` creates it`)
   })
   const found = names.filter((name) => kinds.has(extname(name)) && name !== schemaName).sort()
   if (found.length > filesMax)
-    throw new UsageError(`${folder} holds ${found.length} files; at most ${filesMax} are read`)
+    throw new UsageError(`${folder} contains ${found.length} files; at most ${filesMax} are read`)
   const files: WorkflowFile[] = []
   for (const name of found) files.push(await readWorkflow(folder, name))
   refuseTwice(files)
@@ -44,7 +44,7 @@ function refuseTwice(files: readonly WorkflowFile[]): void {
   for (const { path, document } of files) {
     const first = seen.get(document['workflowId'])
     if (first !== undefined)
-      throw new UsageError(`${path} and ${first} both are the workflow ${document['workflowId']}`)
+      throw new UsageError(`${path} and ${first} both define the workflow ${document['workflowId']}`)
     seen.set(document['workflowId'], path)
   }
 }
@@ -53,7 +53,7 @@ export async function readWorkflow(folder: string, name: string): Promise<Workfl
   const path = join(folder, name)
   const given = parsedText(path, await readBelow(folder, name))
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw new UsageError(`${path} must hold one workflow: an object with name and steps`)
+    throw new UsageError(`${path} must contain one workflow: an object with name and steps`)
   }
   const document = await withTexts({ folder, path }, { workflowId: basename(name, extname(name)), ...given })
   const errors = checkWorkflow(document)
@@ -63,7 +63,7 @@ export async function readWorkflow(folder: string, name: string): Promise<Workfl
 }
 
 function parsedText(path: string, text: string): unknown {
-  // JSON is YAML as well; errors are told with their line.
+  // JSON is valid YAML as well; errors are reported with their line.
   const parsed = parseDocument(text, { prettyErrors: true })
   const [error] = parsed.errors
   if (error !== undefined) throw new UsageError(`${path}: ${error.message}`)
@@ -83,8 +83,8 @@ async function withTexts(
   around: readonly unknown[] = [],
 ): Promise<unknown> {
   if (typeof value !== 'object' || value === null) return value
-  if (around.includes(value)) throw new UsageError(`${file.path} holds an alias of what it stands in`)
-  if (around.length >= depthMax) throw new UsageError(`${file.path} is nested more than ${depthMax} deep`)
+  if (around.includes(value)) throw new UsageError(`${file.path} contains an alias that refers to itself`)
+  if (around.length >= depthMax) throw new UsageError(`${file.path} is nested more than ${depthMax} levels deep`)
   const inside = [...around, value]
   if (Array.isArray(value)) return Promise.all(value.map((member) => withTexts(file, member, inside)))
   const entries = await Promise.all(
@@ -165,6 +165,6 @@ function withContentFile(schema: unknown): object {
   )
   const properties = changed['properties'] as Record<string, unknown> | undefined
   if (properties === undefined || !('content' in properties) || !('type' in properties)) return changed
-  const contentFile = { type: 'string', description: 'The file, below this folder, that holds the content.' }
+  const contentFile = { type: 'string', description: 'The file within this folder that contains the content.' }
   return { ...changed, properties: { ...properties, contentFile } }
 }

@@ -1,4 +1,5 @@
-// The PostgreSQL programs of this platform: found in node_modules, mended where npm ran no scripts, copied where their user cannot reach.
+// The PostgreSQL programs of this platform: found in node_modules, repaired if npm ran no scripts, copied if their user
+// cannot reach them.
 import { constants, type Dirent } from 'node:fs'
 import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -80,7 +81,7 @@ export async function prepareBinaries(
     try {
       if (!(await isUsable(identity, target))) await copyPackage(source.root, folder, target)
       if ((await isUsable(identity, target)) && (await isTrusted(target))) return binariesAt(source, target, true)
-      refusals.push(`${target} is not ours, or closed to user ${identity.uid}`)
+      refusals.push(`${target} belongs to another user, or is not accessible to user ${identity.uid}`)
     } catch (error) {
       if (codeOf(error) === undefined) throw error
       refusals.push((error as Error).message)
@@ -105,7 +106,7 @@ function binariesAt(source: PlatformPackage, root: string, copied: boolean): Bin
   }
 }
 
-/** Programs that a stranger put in a shared place are not run. */
+/** Programs that another user put in a shared place are not run. */
 async function isTrusted(directory: string): Promise<boolean> {
   const { uid } = await stat(directory)
   return uid === 0 || uid === process.geteuid?.()
@@ -169,7 +170,7 @@ async function copyPackage(root: string, folder: string, target: string): Promis
   const aside = await mkdtemp(`${target}.new-`)
   try {
     await copyTree(join(root, 'native'), join(aside, 'native'))
-    if (!(await linkLibraries(aside))) throw new EmbeddedPostgresError(`${aside} cannot be written.`)
+    if (!(await linkLibraries(aside))) throw new EmbeddedPostgresError(`${aside} is not writable.`)
     await chmod(aside, 0o755)
     // After a power cut a complete name must not hold empty files. Node has no call for this; a failure costs only that.
     await runToEnd('/bin/sync', [], { uid: 0, gid: 0, switches: false }, syncTimeoutMs).catch(() => undefined)

@@ -19,8 +19,8 @@ export async function refuseOtherMajor(home: Home, major: number): Promise<void>
   const version = await versionOf(home.cluster)
   if (version === undefined || version === major) return
   throw new EmbeddedPostgresError(
-    `The data in ${home.cluster} was written by PostgreSQL ${version}, and this Posthorn brings PostgreSQL ${major}. ` +
-      `Run \`posthorn export\` with the Posthorn that wrote it, move ${home.cluster} away, and run \`posthorn import\` with this one. ` +
+    `The data in ${home.cluster} was written by PostgreSQL ${version}, and this version of Posthorn includes PostgreSQL ${major}. ` +
+      `Run \`posthorn export\` with the version of Posthorn that wrote it, move ${home.cluster} away, and run \`posthorn import\` with this version. ` +
       'Or set DATABASE_URL to a PostgreSQL server of your own.',
   )
 }
@@ -70,9 +70,9 @@ async function runInitdb(home: Home, binaries: Binaries, directory: string, sync
   const { code, output } = await runToEnd(binaries.initdb, parameters, home.identity, initdbTimeoutMs)
   if (code === 0) return
   throw new EmbeddedPostgresError(
-    `initdb could not make the database in ${home.dataDirectory} ` +
+    `initdb could not create the database in ${home.dataDirectory} ` +
       `(${code === null ? `ended after ${initdbTimeoutMs / 1000} s at most` : `exit code ${code}`}):\n${output.trim()}\n` +
-      'Mend that, or set DATABASE_URL to a PostgreSQL server of your own.',
+      'Fix the problem, or set DATABASE_URL to a PostgreSQL server of your own.',
   )
 }
 

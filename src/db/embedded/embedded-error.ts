@@ -1,4 +1,4 @@
-// The one error the embedded PostgreSQL throws on purpose: its message tells an operator what to do next.
+// The one error the embedded PostgreSQL throws on purpose: its message tells the operator what to do next.
 import { diskTroubleAt } from '../../world/disk-trouble.ts'
 
 export class EmbeddedPostgresError extends Error {
@@ -14,7 +14,7 @@ export async function unusableDirectory(
   if (trouble === undefined) return undefined
   return new EmbeddedPostgresError(
     `The data directory ${dataDirectory} cannot be used: ${trouble}. ` +
-      'Change that, choose another directory with POSTHORN_DATA_DIR, or set DATABASE_URL to a PostgreSQL server of your own.',
+      'Fix the problem, choose another directory with POSTHORN_DATA_DIR, or set DATABASE_URL to a PostgreSQL server of your own.',
     { cause },
   )
 }

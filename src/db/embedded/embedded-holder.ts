@@ -1,4 +1,5 @@
-// The hold on a data directory: one process at a time, freed by the kernel the moment that process ends, however it ends.
+// The lock on a data directory: one process at a time, released by the kernel as soon as that process ends, however it
+// ends.
 import { randomBytes } from 'node:crypto'
 import { lchown, link, readdir, rm, stat } from 'node:fs/promises'
 import { connect, createServer, type Server } from 'node:net'
@@ -56,7 +57,7 @@ export async function takeHold(
   return { release: () => server.close() }
 }
 
-/** Does a living process hold it? The answer may be old the moment it is given. */
+/** Whether a living process holds it. The result may be outdated as soon as it is returned. */
 export async function isHeld(directory: SocketDirectory): Promise<boolean> {
   const highest = Math.max(0, ...(await numbersIn(directory.path)))
   return highest > 0 && (await knock(join(directory.shortName, nameOf(highest)))).alive
@@ -96,7 +97,7 @@ async function climb(
     if (Math.max(...(await list(directory.path))) === own) return own
     await rm(join(directory.path, nameOf(own)), { force: true })
   }
-  throw new EmbeddedPostgresError(`Too many processes want ${what} at once. Start one of them again.`)
+  throw new EmbeddedPostgresError(`Too many processes are trying to open ${what} at once. Start one of them again.`)
 }
 
 function nameOf(number: number): string {
@@ -136,7 +137,7 @@ async function heldBy(pid: number | undefined, file: string, what: string): Prom
     ({ mtime }) => ` since ${mtime.toISOString()}`,
     () => '',
   )
-  const who = pid === undefined ? 'another process, which does not say its pid,' : `process ${pid}`
+  const who = pid === undefined ? 'another process of unknown pid' : `process ${pid}`
   return new EmbeddedPostgresError(
     `Posthorn is already running on ${what}: ${who} holds it${since}. Stop that one first, or choose another data directory.`,
   )

@@ -61,7 +61,7 @@ export async function chooseHome(
     if (await mayUse(identity, place, toEnter)) return homeAt(place, identity)
     throw new EmbeddedPostgresError(
       `The data in ${cluster.path} cannot be reached by user ${identity.uid}, who owns it. ` +
-        'Let that user enter every directory on the way (chmod o+x), or move the data.',
+        'Allow that user to enter every directory on the path (chmod o+x), or move the data.',
     )
   }
   const identity = await chooseIdentity(runAs, undefined)
@@ -69,7 +69,7 @@ export async function chooseHome(
     if (await mayUse(identity, await nearestExisting(place), toEnter)) return homeAt(place, identity)
   }
   throw new EmbeddedPostgresError(
-    `User ${identity.uid}, whom PostgreSQL runs as, can enter none of ${places.join(', ')}. ` +
+    `PostgreSQL runs as user ${identity.uid}, who cannot enter any of ${places.join(', ')}. ` +
       'Choose another data directory, or set DATABASE_URL to a PostgreSQL server of your own.',
   )
 }
@@ -79,7 +79,7 @@ async function findCluster(dataDirectory: string): Promise<{ path: string; owner
   const owner = await stat(path).catch(absent)
   if (!owner) return undefined
   const entries = await readdir(path).catch((error: unknown) => {
-    // Closed to us, so somebody else's: whose, the caller says.
+    // Not accessible to us, so it belongs to another user; the caller says which.
     if (codeOf(error) === 'EACCES') return ['PG_VERSION']
     throw error
   })
@@ -99,16 +99,16 @@ export async function makeHome(home: Home): Promise<void> {
     const known = await unusableDirectory(dataDirectory, error)
     if (known !== undefined) throw known
     throw new EmbeddedPostgresError(
-      `Cannot make the data directory ${dataDirectory}: ${(error as Error).message}. ` +
-        'Choose one that can be written, or set DATABASE_URL to a PostgreSQL server of your own.',
+      `Cannot create the data directory ${dataDirectory}: ${(error as Error).message}. ` +
+        'Choose a writable directory, or set DATABASE_URL to a PostgreSQL server of your own.',
       { cause: error },
     )
   }
 }
 
 /**
- * The name the socket directory is used under. A path too long for a socket gets a short link in /tmp: only the name is
- * there, the sockets stay in the data directory, so that losing or changing the link harms nobody.
+ * The name under which the socket directory is used. A path too long for a socket gets a short link in /tmp: only the
+ * name is there, the sockets stay in the data directory, so losing or changing the link does no harm.
  */
 export async function shortNameOf(socketDirectory: string): Promise<string> {
   const bytes = Buffer.byteLength(socketDirectory) + 1 + socketNameBytesMax
@@ -125,7 +125,7 @@ export async function shortNameOf(socketDirectory: string): Promise<string> {
   )
 }
 
-/** False when the name belongs to somebody else, who could point it at a server of their own. */
+/** False if the name belongs to another user, who could point it at a server of their own. */
 async function pointAlias(alias: string, target: string, us: number): Promise<boolean> {
   const found = await lstat(alias).catch(absent)
   if (found) {

@@ -7,7 +7,7 @@ import { codeOf, EmbeddedPostgresError } from './embedded-error.ts'
 export interface Identity {
   readonly uid: number
   readonly gid: number
-  /** We are root and start PostgreSQL as somebody else. */
+  /** We are root and start PostgreSQL as another user. */
   readonly switches: boolean
 }
 
@@ -21,7 +21,7 @@ export function weAreRoot(): boolean {
   return process.geteuid?.() === 0
 }
 
-/** An existing cluster keeps its owner: PostgreSQL refuses to serve files of anybody else. */
+/** An existing cluster keeps its owner: PostgreSQL refuses to serve files of another user. */
 export async function chooseIdentity(
   runAs: { uid: number; gid: number } | undefined,
   cluster: { path: string; owner: Stats } | undefined,
@@ -36,30 +36,30 @@ export async function chooseIdentity(
     }
     return { uid, gid: process.getegid?.() ?? nobodyFallback, switches: false }
   }
-  if (runAs?.uid === 0) throw new EmbeddedPostgresError('PostgreSQL refuses to run as root: name another user.')
-  if (!cluster) return { ...(runAs ?? (await nobody())), switches: true }
+  if (runAs?.uid === 0) throw new EmbeddedPostgresError('PostgreSQL refuses to run as root: choose another user.')
+  if (!cluster) return { ...(runAs ?? (await nobodyUser())), switches: true }
   const { owner, path } = cluster
   if (owner.uid === 0 || (runAs && runAs.uid !== owner.uid)) {
-    const wanted = runAs ?? (await nobody())
+    const wanted = runAs ?? (await nobodyUser())
     throw new EmbeddedPostgresError(
-      `The data in ${path} belongs to user ${owner.uid}, but PostgreSQL is to run as user ${wanted.uid}. ` +
-        `Hand it over with: chown -R ${wanted.uid}:${wanted.gid} ${path}`,
+      `The data in ${path} belongs to user ${owner.uid}, but PostgreSQL would run as user ${wanted.uid}. ` +
+        `Change the owner with: chown -R ${wanted.uid}:${wanted.gid} ${path}`,
     )
   }
   return { uid: owner.uid, gid: runAs?.gid ?? owner.gid, switches: true }
 }
 
-async function nobody(): Promise<{ uid: number; gid: number }> {
+async function nobodyUser(): Promise<{ uid: number; gid: number }> {
   const users = await readFile('/etc/passwd', 'utf8').catch(() => '')
   const [, uid, gid] = /^nobody:[^:]*:(-?\d+):(-?\d+):/m.exec(users) ?? []
   if (uid === undefined || gid === undefined) return { uid: nobodyFallback, gid: nobodyFallback }
-  // macOS writes nobody as -2, the kernel means the unsigned number.
+  // macOS writes the user `nobody` as -2; the kernel means the unsigned number.
   return { uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 }
 }
 
 /**
- * May this user reach the path and use it so? For somebody else the mode bits are read, which no access list can loosen
- * for us: a child that switches user keeps no supplementary groups.
+ * Whether this user can reach the path and use it in this way. For another user the mode bits are read; no access list
+ * can loosen them for us, since a child that switches user keeps no supplementary groups.
  */
 export async function mayUse(identity: Identity, path: string, wanted: number): Promise<boolean> {
   try {

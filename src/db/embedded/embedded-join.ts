@@ -21,7 +21,7 @@ export interface JoinOptions {
 const defaultWaitMs = 60_000
 const pauseMs = 100
 
-/** Where to connect, or `undefined` when nobody holds the data directory: then it is the caller's to start. */
+/** Where to connect, or `undefined` if no process holds the data directory: then the caller may start it. */
 export async function joinEmbeddedPostgres(options: JoinOptions): Promise<Connection | undefined> {
   const { cluster, dataDirectory, socketDirectory } = await chooseHome(
     options.dataDirectory,
@@ -35,7 +35,7 @@ export async function joinEmbeddedPostgres(options: JoinOptions): Promise<Connec
     if ((await servedDirectory(connection)) === cluster) return connection
     if (performance.now() > deadline) {
       throw new EmbeddedPostgresError(
-        `A running Posthorn holds ${dataDirectory}, but its database does not answer. See that service's log.`,
+        `A running Posthorn holds ${dataDirectory}, but its database does not respond. See the log of that service.`,
       )
     }
     await sleep(pauseMs)
@@ -53,7 +53,7 @@ async function isHeldAt(directory: { path: string; shortName: string }): Promise
   }
 }
 
-/** Whose data is served at the socket; `undefined` while nobody answers there. */
+/** Whose data is served at the socket; `undefined` while there is no response. */
 async function servedDirectory(connection: Connection): Promise<string | undefined> {
   const db = connect(connection, { poolSize: 1, statementTimeoutMs: 5_000, lockTimeoutMs: 5_000, log: silentLog })
   try {

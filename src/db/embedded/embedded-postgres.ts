@@ -34,7 +34,7 @@ export interface EmbeddedOptions {
   /** Everything goes below it: the database in `postgres`, the socket in `socket`. */
   readonly dataDirectory: string
   readonly log: Log
-  /** As root, whom to run PostgreSQL as. Default: whoever owns the existing data, else nobody. */
+  /** As root: the user to run PostgreSQL as. Default: the owner of the existing data, otherwise the user `nobody`. */
   readonly runAs?: { readonly uid: number; readonly gid: number } | undefined
   /** More PostgreSQL settings. */
   readonly settings?: Readonly<Record<string, string>> | undefined
@@ -69,7 +69,7 @@ async function startOnDisk(options: EmbeddedOptions): Promise<EmbeddedPostgres> 
   if (home.moved || binaries.copied) {
     log.info(
       { data: home.dataDirectory, programs: binaries.postgres, user: home.identity.uid },
-      `User ${home.identity.uid}, whom PostgreSQL runs as, cannot use the project's own directories: ` +
+      `PostgreSQL runs as user ${home.identity.uid}, who cannot use the directories of the project: ` +
         `its data is in ${home.dataDirectory}, its programs are in ${binaries.postgres}`,
     )
   }
@@ -113,7 +113,7 @@ function watch(server: EmbeddedServer, first: Running, holding: Holding, log: Lo
       failures = 0
     } catch (error) {
       failures++
-      log.error({ error, failures }, 'cannot look after PostgreSQL')
+      log.error({ error, failures }, 'cannot supervise PostgreSQL')
     }
   }
   let timer: NodeJS.Timeout
@@ -144,7 +144,7 @@ function watch(server: EmbeddedServer, first: Running, holding: Holding, log: Lo
   }
 }
 
-/** Cleaners of /tmp remove what looks old, and without the name nobody can connect. */
+/** Cleaners of /tmp remove what looks old, and without the name no client can connect. */
 async function keepShortName(home: Home, socketName: string, log: Log): Promise<void> {
   const name = await shortNameOf(home.socketDirectory)
   if (name !== socketName) log.error({ socketName, name }, 'the short name of the socket was taken by another user')

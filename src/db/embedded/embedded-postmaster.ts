@@ -39,7 +39,9 @@ interface PidFile {
   readonly status: string
 }
 
-/** Brings the server up. Only for the holder of the data directory: nobody else may judge a pid file and remove it. */
+/**
+ * Starts the server. Only for the holder of the data directory: no other process may judge a pid file and remove it.
+ */
 export async function bringUp(server: EmbeddedServer, log: Log): Promise<Running> {
   const deadline = performance.now() + contestedTimeoutMs
   let contested = false
@@ -78,7 +80,7 @@ async function readPidFile(server: EmbeddedServer): Promise<PidFile | undefined>
   })
   if (text === undefined) return undefined
   const lines = text.split('\n').map((line) => line.trim())
-  // A number that is none is nobody's pid; a negative one, which single-user mode writes, is a process all the same.
+  // An invalid number is not a pid; a negative one, which single-user mode writes, is a process nevertheless.
   const pid = Math.abs(Number.parseInt(lines[0] ?? '', 10)) || 0
   return { pid, status: lines[7] ?? '' }
 }
@@ -98,11 +100,13 @@ async function refuseUnseenServer(server: EmbeddedServer, found: PidFile): Promi
   if (silent && !seen) return
   throw new EmbeddedPostgresError(
     `A PostgreSQL that Posthorn did not start serves ${server.home.cluster} (its pid file says ${found.pid}); ` +
-      'perhaps by hand, or in another container. Stop it first, or choose another data directory.',
+      'it may have been started manually, or in another container. Stop it first, or choose another data directory.',
   )
 }
 
-/** True when the running server is the one we would start. Any other on our data is stopped, which harms nobody: we hold it. */
+/**
+ * True if the running server is the one we would start. Any other on our data is stopped, which is safe: we hold it.
+ */
 async function adopt(server: EmbeddedServer, pid: number, log: Log): Promise<boolean> {
   const state = await inspectProcess(pid)
   if (state.alive && state.command === serverCommand(server).join(' ')) {
@@ -111,7 +115,7 @@ async function adopt(server: EmbeddedServer, pid: number, log: Log): Promise<boo
     if (answer?.dataDirectory === home.cluster && answer.versionNumber === binaries.versionNumber) return true
   }
   if (await isOurs(server, pid)) {
-    log.info({ postgresPid: pid }, 'the PostgreSQL found running is not as it would be started now: starting it anew')
+    log.info({ postgresPid: pid }, 'the running PostgreSQL has outdated settings: restarting it')
     await stopPostmaster(server, pid)
   }
   return false
@@ -149,7 +153,7 @@ async function waitUntilReady(server: EmbeddedServer, pid: number, log: Log): Pr
     if (!(await isOurs(server, pid))) return {}
     if (!noticed && performance.now() - begun > recoveryNoticeMs) {
       noticed = true
-      log.info({ postgresPid: pid }, 'PostgreSQL is still starting: after a crash it replays its log first')
+      log.info({ postgresPid: pid }, 'PostgreSQL is still starting: after a crash it first replays its log')
     }
     const file = await readPidFile(server)
     if (file?.pid !== pid || file.status !== 'ready') return undefined
@@ -158,7 +162,7 @@ async function waitUntilReady(server: EmbeddedServer, pid: number, log: Log): Pr
     } catch (error) {
       silentSince ??= performance.now()
       if (performance.now() - silentSince < silenceMaxMs) return undefined
-      log.warn({ postgresPid: pid, error }, 'PostgreSQL runs but does not answer')
+      log.warn({ postgresPid: pid, error }, 'PostgreSQL is running but does not respond')
       return {}
     }
   }, recoveryTimeoutMs)
@@ -183,7 +187,7 @@ export async function stopPostmaster(server: EmbeddedServer, pid: number, timeou
     if (await poll(async () => ((await isOurs(server, pid)) ? undefined : true), timeoutMs)) return
   }
   throw new EmbeddedPostgresError(
-    `PostgreSQL (process ${pid}) on ${server.home.cluster} does not stop. End that process, then start Posthorn again.`,
+    `PostgreSQL (process ${pid}) on ${server.home.cluster} does not stop. Kill that process, then start Posthorn again.`,
   )
 }
 

@@ -24,7 +24,7 @@ async function inspectInProc(pid: number): Promise<ProcessState> {
     const state = stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3)
     if (state === 'Z' || state === 'X') return { alive: false }
     const command = await readFile(`/proc/${pid}/cmdline`, 'utf8')
-    // A process that has let go of its memory is ending, a moment before it becomes a zombie.
+    // A process that has released its memory is ending, just before it becomes a zombie.
     if (command === '') return { alive: false }
     return { alive: true, command: command.replace(/\0+$/, '').replaceAll('\0', ' ') }
   } catch (error) {
@@ -47,7 +47,7 @@ function inspectWithPs(pid: number): Promise<ProcessState> {
 /** The environment of every child: PG* variables, locales and preloads of the caller must not reach the server. */
 export const childEnvironment = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' }
 
-/** Who a child runs as. Node wants a signed number, and macOS knows nobody as 4294967294. */
+/** The user a child runs as. Node needs a signed number, and macOS has the user `nobody` as 4294967294. */
 export function spawnAs(identity: Identity): { uid?: number; gid?: number } {
   return identity.switches ? { uid: identity.uid | 0, gid: identity.gid | 0 } : {}
 }

@@ -60,7 +60,7 @@ export function servesOurData(command: string, { home }: EmbeddedServer): boolea
   return /^\/(?!.* -c ).*\/postgres$/.test(program) && rest !== undefined && /^( |$)/.test(rest)
 }
 
-/** A server of some other kind on our data: in single-user mode, or started by hand with words we do not use. */
+/** A server of another kind on our data: in single-user mode, or started manually with options we do not use. */
 export function mayServeOurData(command: string, { home }: EmbeddedServer): boolean {
   return /^(\S*\/)?postgres /.test(command) && command.includes(home.cluster)
 }
@@ -112,7 +112,7 @@ async function ask<T>(
   }
 }
 
-/** Does anybody listen at a PostgreSQL socket in this directory? */
+/** Whether a process listens at a PostgreSQL socket in this directory. */
 export function someoneListens(directory: string): Promise<boolean> {
   return new Promise((resolve) => {
     const connection = connect(join(directory, `.s.PGSQL.${socketPort}`))

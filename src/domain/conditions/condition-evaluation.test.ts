@@ -59,7 +59,7 @@ test('a negated group passes when its children do not', () => {
   assert.equal(passes([group([good], { isNegated: true }), group([good])]), true)
 })
 
-test('each condition is told with both values as text, up to the group that passes', () => {
+test('each condition is reported with both values as text, up to the group that passes', () => {
   const filters = [
     group([
       part({ field: 'order.items.0.price', operator: 'LARGER', value: '5' }),
@@ -95,8 +95,8 @@ test('each condition is told with both values as text, up to the group that pass
   )
 })
 
-test('what is told of a value is bounded and whole text; missing values are named', () => {
-  const told = (actual: unknown, value = 'x'): [string, string] => {
+test('a reported value is bounded and well-formed text; missing values are named', () => {
+  const evaluated = (actual: unknown, value = 'x'): [string, string] => {
     const { conditions } = evaluateFilters(
       [group([part({ value })])],
       { payload: { value: actual }, subscriber: {} },
@@ -104,11 +104,11 @@ test('what is told of a value is bounded and whole text; missing values are name
     )
     return [conditions[0]?.actual ?? '', conditions[0]?.expected ?? '']
   }
-  assert.equal(told(undefined)[0], 'undefined')
-  assert.equal(told({ b: 1, a: [true] })[0], '{"a":[true],"b":1}')
-  assert.equal(told('')[0], '')
-  for (const text of told('x'.repeat(100_000), 'y'.repeat(100_000))) assert.equal(text.length, 256)
-  const [cut = ''] = told('😀'.repeat(200))
+  assert.equal(evaluated(undefined)[0], 'undefined')
+  assert.equal(evaluated({ b: 1, a: [true] })[0], '{"a":[true],"b":1}')
+  assert.equal(evaluated('')[0], '')
+  for (const text of evaluated('x'.repeat(100_000), 'y'.repeat(100_000))) assert.equal(text.length, 256)
+  const [cut = ''] = evaluated('😀'.repeat(200))
   assert.ok(cut.isWellFormed() && cut.endsWith('…'), cut)
 })
 
@@ -127,7 +127,7 @@ test('no field reaches a prototype', () => {
 const now = new Date('2026-01-02T12:00:00Z')
 const nothingKnown: ConditionSurroundings = { now, messagesOf: () => undefined, answerOf: () => undefined }
 
-function told(
+function evaluated(
   filters: readonly StepFilter[],
   subject: Parameters<typeof evaluateFilters>[1],
   around: Partial<ConditionSurroundings> = {},
@@ -137,9 +137,12 @@ function told(
 
 test('a condition on the tenant looks at the tenant, and fails without one', () => {
   const filters = [group([part({ on: 'tenant', field: 'data.plan', value: 'gold' })])]
-  assert.equal(told(filters, { tenant: { data: { plan: 'gold' } } }).passed, true)
-  assert.equal(told(filters, { tenant: { data: { plan: 'tin' } }, payload: { data: { plan: 'gold' } } }).passed, false)
-  assert.deepEqual(told(filters, {}).conditions, [
+  assert.equal(evaluated(filters, { tenant: { data: { plan: 'gold' } } }).passed, true)
+  assert.equal(
+    evaluated(filters, { tenant: { data: { plan: 'tin' } }, payload: { data: { plan: 'gold' } } }).passed,
+    false,
+  )
+  assert.deepEqual(evaluated(filters, {}).conditions, [
     {
       filter: 'Tenant',
       field: 'data.plan',
@@ -153,7 +156,7 @@ test('a condition on the tenant looks at the tenant, and fails without one', () 
 
 test('isOnline: as the subscriber is now; one of whom it was never known is neither', () => {
   const online = (value: boolean, subscriber: Record<string, unknown>) => {
-    const { passed, conditions } = told([group([{ on: 'isOnline', value }])], { subscriber })
+    const { passed, conditions } = evaluated([group([{ on: 'isOnline', value }])], { subscriber })
     return [passed, conditions[0]?.actual]
   }
   const before = '2026-01-01T00:00:00.000Z'
@@ -169,7 +172,7 @@ test('isOnlineInLast: online now, or within so many minutes, hours or days befor
   const within = (value: number, timeOperator: 'minutes' | 'hours' | 'days', agoMs: number | null) => {
     const lastOnlineAt = agoMs === null ? null : new Date(now.getTime() - agoMs).toISOString()
     const filters = [group([{ on: 'isOnlineInLast', value, timeOperator }])]
-    return told(filters, { subscriber: { isOnline: false, lastOnlineAt } }).passed
+    return evaluated(filters, { subscriber: { isOnline: false, lastOnlineAt } }).passed
   }
   for (const [timeOperator, unitMs] of [
     ['minutes', 60_000],
@@ -181,7 +184,7 @@ test('isOnlineInLast: online now, or within so many minutes, hours or days befor
     assert.equal(within(5, timeOperator, null), false, timeOperator)
   }
   const filters = [group([{ on: 'isOnlineInLast', value: 1, timeOperator: 'minutes' }])]
-  const [condition] = told(filters, { subscriber: { isOnline: true, lastOnlineAt: null } }).conditions
+  const [condition] = evaluated(filters, { subscriber: { isOnline: true, lastOnlineAt: null } }).conditions
   assert.deepEqual([condition?.passed, condition?.expected, condition?.actual], [true, '1 minutes', 'online'])
 })
 
@@ -194,7 +197,7 @@ test('previousStep: by the messages of the step; one of several is enough, and n
   })
   const asked = (stepType: (typeof previousStepTypes)[number], messages: readonly EarlierMessage[] | undefined) => {
     const filters = [group([{ on: 'previousStep', step: 'first', stepType }])]
-    return told(filters, {}, { messagesOf: (name) => (name === 'first' ? messages : assert.fail(name)) })
+    return evaluated(filters, {}, { messagesOf: (name) => (name === 'first' ? messages : assert.fail(name)) })
   }
   const cases = [
     { messages: [message()], hold: ['unread', 'unseen', 'sent'] },
@@ -227,10 +230,10 @@ const answering = (answers: Record<string, unknown>): Partial<ConditionSurroundi
   answerOf: (url) => (url in answers ? { data: { allowed: answers[url] } } : undefined),
 })
 
-test('webhook: what the address answered is compared, and told', () => {
+test('webhook: what the address answered is compared, and reported', () => {
   const filters = [group([webhook('https://a')])]
-  assert.equal(told(filters, {}, answering({ 'https://a': 'yes' })).passed, true)
-  const { passed, conditions, asks } = told(filters, {}, answering({ 'https://a': 'no' }))
+  assert.equal(evaluated(filters, {}, answering({ 'https://a': 'yes' })).passed, true)
+  const { passed, conditions, asks } = evaluated(filters, {}, answering({ 'https://a': 'no' }))
   assert.deepEqual([passed, asks], [false, []])
   assert.deepEqual(conditions, [
     {
@@ -246,7 +249,7 @@ test('webhook: what the address answered is compared, and told', () => {
 
 test('a webhook is asked only where the other conditions leave it open', () => {
   const asks = (filters: readonly StepFilter[], answers: Record<string, unknown> = {}) => {
-    const evaluation = told(filters, { payload: { value: 'a' } }, answering(answers))
+    const evaluation = evaluated(filters, { payload: { value: 'a' } }, answering(answers))
     return [evaluation.passed, evaluation.asks]
   }
   const [a, b] = [webhook('https://a'), webhook('https://b')]
@@ -270,7 +273,7 @@ test('children stand where clients of the interface can read them, and count whe
   assert.deepEqual([arranged.children, arranged.moreChildren], [[good], [tenant, online]])
   assert.deepEqual(arrangedFilter(arranged), arranged)
   assert.equal('moreChildren' in arrangedFilter(group([good])), false)
-  assert.equal(told([arranged], { payload: { value: 'a' }, tenant: { value: 'a' } }).passed, false)
+  assert.equal(evaluated([arranged], { payload: { value: 'a' }, tenant: { value: 'a' } }).passed, false)
   const subscriber = { isOnline: true }
-  assert.equal(told([arranged], { payload: { value: 'a' }, tenant: { value: 'a' }, subscriber }).passed, true)
+  assert.equal(evaluated([arranged], { payload: { value: 'a' }, tenant: { value: 'a' }, subscriber }).passed, true)
 })

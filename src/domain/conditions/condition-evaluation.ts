@@ -33,7 +33,7 @@ export interface ConditionSurroundings {
   messagesOf(step: string): readonly EarlierMessage[] | undefined
   /** What an address answered; undefined while it has not. */
   answerOf(webhookUrl: string): Fields | undefined
-  /** Where nobody is asked: what comparisons with answers that are missing are taken to come to. */
+  /** If nothing is called: the assumed result of comparisons with missing responses. */
   readonly assumes?: boolean | undefined
 }
 
@@ -174,7 +174,7 @@ const assumedWebhook = (part: WebhookFilterPart, passed: boolean, asked: Asked):
   passed,
 })
 
-/** Somebody of whom it was never known whether they are online is neither. */
+/** A subscriber whose online status was never known is neither online nor offline. */
 function evaluateOnline({ value }: OnlineFilterPart, { subject }: Asked): EvaluatedCondition {
   const { isOnline, lastOnlineAt } = onlineStateOf(subject)
   const isKnown = isOnline || lastOnlineAt !== undefined

@@ -1,6 +1,6 @@
-// How values are read for comparison: as a number, a moment, a boolean or text; and how they are told afterwards.
+// How values are read for comparison: as a number, a timestamp, a boolean or text; and how they are shown afterwards.
 import { canonicalJson } from '../canonical-json.ts'
-import { momentOfText } from '../time/iso-moment.ts'
+import { timestampOfText } from '../time/iso-timestamp.ts'
 
 const numberForm = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?$/
 
@@ -13,8 +13,8 @@ export function numberOf(value: unknown): number | undefined {
 
 /** Milliseconds: of an ISO 8601 text, or given as such. */
 export function dateOf(value: unknown): number | undefined {
-  const moment = typeof value === 'string' ? momentOfText(value.trim()) : undefined
-  return moment === undefined ? numberOf(value) : moment.at.getTime()
+  const timestamp = typeof value === 'string' ? timestampOfText(value.trim()) : undefined
+  return timestamp === undefined ? numberOf(value) : timestamp.at.getTime()
 }
 
 export function booleanOf(value: unknown): number | undefined {
@@ -41,7 +41,7 @@ export function jsonOf(text: string): unknown {
 /** Enough to see what was compared; the whole value may be half a megabyte. */
 const shownLengthMax = 256
 
-/** A value as it is told in a detail. */
+/** A value as it appears in a detail. */
 export function shown(value: unknown): string {
   const text = textOf(value) ?? (value === null ? 'null' : 'undefined')
   // A cut may go through a pair of surrogates, and no JSON column holds the half of one.

@@ -9,7 +9,7 @@ const depthMax = 500
 /** Conditions compare more than there is time for. Worded for whoever wrote them. */
 export class ConditionsTooLarge extends Error {
   constructor() {
-    super(`The conditions compare more than ${workMax} list members or ${workMax * charactersPerUnit} characters`)
+    super(`The conditions compare more than ${workMax} list items or ${workMax * charactersPerUnit} characters`)
     this.name = 'ConditionsTooLarge'
   }
 }

@@ -46,7 +46,7 @@ export interface OnlineFilterPart {
 
 export const timeOperators = ['minutes', 'hours', 'days'] as const
 
-/** Online now, or at some moment of the time before now. */
+/** Online now, or at some time in the period before now. */
 export interface OnlineInLastFilterPart {
   readonly on: 'isOnlineInLast'
   readonly timeOperator: (typeof timeOperators)[number]

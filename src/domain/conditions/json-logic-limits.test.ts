@@ -42,11 +42,11 @@ test('only short texts and numbers are paths: whatever else is computed is missi
     [{ toString: { a: 1 }, valueOf: null }, false],
   ]
   for (const [path, isThere] of paths) {
-    const told = JSON.stringify(path).slice(0, 40)
-    assert.equal(holds({ var: [{ var: 'path' }] }, { ...data, path }), isThere, told)
-    assert.equal(holds({ var: [{ var: 'path' }, 'otherwise'] }, { ...data, path }), true, told)
-    assert.equal(holds({ missing: [[{ var: 'path' }]] }, { ...data, path }), !isThere, told)
-    assert.equal(holds({ missing_some: [1, [{ var: 'path' }]] }, { ...data, path }), !isThere, told)
+    const label = JSON.stringify(path).slice(0, 40)
+    assert.equal(holds({ var: [{ var: 'path' }] }, { ...data, path }), isThere, label)
+    assert.equal(holds({ var: [{ var: 'path' }, 'otherwise'] }, { ...data, path }), true, label)
+    assert.equal(holds({ missing: [[{ var: 'path' }]] }, { ...data, path }), !isThere, label)
+    assert.equal(holds({ missing_some: [1, [{ var: 'path' }]] }, { ...data, path }), !isThere, label)
   }
 })
 

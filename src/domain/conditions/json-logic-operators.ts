@@ -1,6 +1,7 @@
-// The operators of JSON logic that take values and give one: the standard ones, and those on texts, ranges and moments.
+// The operators of JsonLogic that take values and return one: the standard ones, and those on texts, ranges and
+// timestamps.
 import { canonicalJson } from '../canonical-json.ts'
-import { momentOfText } from '../time/iso-moment.ts'
+import { timestampOfText } from '../time/iso-timestamp.ts'
 import { booleanOf, dateOf, numberOf, textOf } from './condition-values.ts'
 
 type Values = readonly unknown[]
@@ -9,7 +10,7 @@ export interface Operator {
   /** How many operands it takes. */
   readonly least: number
   readonly most: number
-  /** A comparison: what it compared is told in the detail. */
+  /** A comparison: what it compared appears in the detail. */
   readonly compares: boolean
   /** Looks for one of its two operands in the other, so that each may be gone through many times. */
   readonly looksThrough: boolean
@@ -22,7 +23,7 @@ const operandsMax = 100
 
 export class LogicTooLarge extends Error {
   constructor() {
-    super('The conditions make too much of what they are given')
+    super('The conditions produce too large a result')
     this.name = 'LogicTooLarge'
   }
 }
@@ -32,12 +33,14 @@ export const isMissing = (value: unknown): value is null | undefined => value ==
 /** As the standard has it: an empty list is false, and so is what JavaScript takes for it. */
 export const isTrue = (value: unknown): boolean => (Array.isArray(value) ? value.length > 0 : Boolean(value))
 
-/** Numbers, booleans and moments are equal whichever way they are written; texts and all else to the letter. */
+/**
+ * Numbers, booleans and timestamps are equal however they are written; texts and everything else must match exactly.
+ */
 const equals = (one: unknown, other: unknown): boolean => equalTo(one)(other)
 
 /** For one value that is compared with many: it is read only once in each way. */
 function equalTo(one: unknown): (other: unknown) => boolean {
-  const [json, truth, number, moment] = [canonicalJson, booleanOf, numberOf, writtenMoment].map((read) =>
+  const [json, truth, number, timestamp] = [canonicalJson, booleanOf, numberOf, writtenTimestamp].map((read) =>
     once(() => read(one)),
   ) as [Reading, Reading, Reading, Reading]
   return (other) => {
@@ -46,17 +49,17 @@ function equalTo(one: unknown): (other: unknown) => boolean {
     if (types.includes('object')) return sameDefined(json(), canonicalJson(other))
     if (types.includes('boolean')) return sameDefined(truth(), booleanOf(other))
     if (types.includes('number')) return sameDefined(number(), numberOf(other))
-    return one === other || sameDefined(moment(), writtenMoment(other))
+    return one === other || sameDefined(timestamp(), writtenTimestamp(other))
   }
 }
 
 type Reading = () => string | number | undefined
 
 function once(read: Reading): Reading {
-  let kept: { readonly value: ReturnType<Reading> } | undefined
+  let cached: { readonly value: ReturnType<Reading> } | undefined
   return () => {
-    kept ??= { value: read() }
-    return kept.value
+    cached ??= { value: read() }
+    return cached.value
   }
 }
 
@@ -66,8 +69,8 @@ function identical(one: unknown, other: unknown): boolean {
   return one === other || (typeof one === 'object' && typeof other === 'object' && equals(one, other))
 }
 
-const writtenMoment = (value: unknown): number | undefined =>
-  typeof value === 'string' ? momentOfText(value.trim())?.at.getTime() : undefined
+const writtenTimestamp = (value: unknown): number | undefined =>
+  typeof value === 'string' ? timestampOfText(value.trim())?.at.getTime() : undefined
 
 /** Below, at or above zero; undefined for what cannot be put in an order, which a missing value never can. */
 function order(one: unknown, other: unknown): number | undefined {
@@ -136,7 +139,7 @@ export function isAgo(value: unknown): value is Ago {
   return typeof amount === 'number' && amount >= 0 && typeof unit === 'string' && agoUnits.includes(unit)
 }
 
-function momentAgo({ amount, unit }: Ago, now: Date): number {
+function timestampAgo({ amount, unit }: Ago, now: Date): number {
   if (unit in unitMs) return now.getTime() - amount * unitMs[unit as keyof typeof unitMs]
   const then = new Date(now)
   const day = now.getUTCDate()
@@ -148,14 +151,14 @@ function momentAgo({ amount, unit }: Ago, now: Date): number {
   return then.getTime()
 }
 
-/** False where the value is no moment. */
+/** False if the value is not a timestamp. */
 const ago =
   (judge: (at: number, ago: number, now: number, before: number) => boolean) =>
   ([value, span]: Values, now: Date): boolean => {
     const at = dateOf(value)
     if (at === undefined || !isAgo(span)) return false
-    const before = momentAgo({ ...span, amount: span.amount + 1 }, now)
-    return judge(at, momentAgo(span, now), now.getTime(), before)
+    const before = timestampAgo({ ...span, amount: span.amount + 1 }, now)
+    return judge(at, timestampAgo(span, now), now.getTime(), before)
   }
 
 const withinLast = ago((at, then, now) => at >= then && at <= now)

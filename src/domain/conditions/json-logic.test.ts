@@ -219,7 +219,7 @@ test('an empty rule never holds, and is no mistake', () => {
   assert.deepEqual(skipMistakes({}), [])
 })
 
-test('what was compared is told with both values, as far as it was looked at', () => {
+test('what was compared is reported with both values, as far as it was looked at', () => {
   const rule = { and: [{ '==': [value('plan'), 'gold'] }, { between: [value('count'), 4, 5] }, { null: value('at') }] }
   assert.deepEqual(evaluateLogic(rule, data, now), {
     holds: false,
@@ -230,7 +230,7 @@ test('what was compared is told with both values, as far as it was looked at', (
   })
 })
 
-test('what is told is bounded', () => {
+test('what is reported is bounded', () => {
   const list = Array.from({ length: 1_000 }, () => 'x'.repeat(1_000))
   const { conditions } = evaluateLogic({ some: [{ var: 'list' }, { '==': [{ var: '' }, 'y'] }] }, { list }, now)
   assert.equal(conditions.length, 50)
@@ -243,7 +243,7 @@ test('an unknown operator is a mistake wherever it stands, and the nearest is na
     mistakes.map(({ path }) => path),
     ['skip.and.1.or.0.startWith'],
   )
-  assert.match(mistakes[0]?.message ?? '', /unknown operator; the nearest is startsWith/)
+  assert.match(mistakes[0]?.message ?? '', /unknown operator; did you mean startsWith\?/)
   assert.equal(skipMistakes({ toString: [1] })[0]?.path, 'skip.toString')
   assert.equal(skipMistakes({ ['x'.repeat(999)]: [1] })[0]?.path.length, 'skip.'.length + 64)
 })

@@ -25,7 +25,7 @@ export interface LogicOutcome {
 
 /** Rules are checked when they are saved; what they walk at run time is the payload's, so the work is counted. */
 const workMax = 200_000
-const conditionsTold = 50
+const conditionsShownMax = 50
 
 /** An empty rule says nothing, and so never holds. Throws LogicTooLarge where it would never end. */
 export function evaluateLogic(rule: unknown, data: Data, now: Date): LogicOutcome {
@@ -78,7 +78,7 @@ function applied(
     spend(run, weightOf(value, run.left) * times)
   }
   const result = operator.apply(values, run.now)
-  if (operator.compares && run.conditions.length < conditionsTold) {
+  if (operator.compares && run.conditions.length < conditionsShownMax) {
     const [actual, ...expected] = values
     run.conditions.push({
       filter: 'Skip',

@@ -1,4 +1,4 @@
-// What is wrong with the rule that skips a step, told when it is saved: each mistake by its path below `skip`.
+// What is wrong with the rule that skips a step, reported when it is saved: each error by its path below `skip`.
 import { nearest } from '../nearest.ts'
 import { pathLengthMax } from '../path.ts'
 import { forms, operationIn } from './json-logic.ts'
@@ -9,7 +9,7 @@ export interface SkipMistake {
   readonly message: string
 }
 
-/** Deeper or larger rules were not written by anybody. */
+/** No one writes deeper or larger rules. */
 const depthMax = 20
 const nodesMax = 500
 const textLengthMax = 4096
@@ -22,7 +22,7 @@ export function skipMistakes(skip: unknown, path = 'skip'): SkipMistake[] {
   if (Object.keys(skip).length === 0) return []
   const check: Check = { mistakes: [], nodes: 0 }
   checkNode(skip, path, 1, check)
-  if (check.nodes > nodesMax) return [{ path, message: `must be smaller: a rule has ${nodesMax} parts at the most` }]
+  if (check.nodes > nodesMax) return [{ path, message: `must be smaller: a rule may have at most ${nodesMax} parts` }]
   return check.mistakes
 }
 
@@ -35,11 +35,11 @@ function checkNode(node: unknown, path: string, depth: number, check: Check): vo
   check.nodes += 1
   if (check.nodes > nodesMax) return
   if (depth > depthMax) {
-    check.mistakes.push({ path, message: `must not be nested more than ${depthMax} deep` })
+    check.mistakes.push({ path, message: `must not be nested more than ${depthMax} levels deep` })
     return
   }
   if (typeof node === 'string' && node.length > textLengthMax) {
-    check.mistakes.push({ path, message: `must have ${textLengthMax} characters at the most` })
+    check.mistakes.push({ path, message: `must have at most ${textLengthMax} characters` })
   }
   if (typeof node !== 'object' || node === null) return
   if (Array.isArray(node)) {
@@ -48,7 +48,7 @@ function checkNode(node: unknown, path: string, depth: number, check: Check): vo
   }
   const operation = operationIn(node)
   if (operation === undefined) {
-    check.mistakes.push({ path, message: 'must have one member, whose name is an operator' })
+    check.mistakes.push({ path, message: 'must have one field, whose name is an operator' })
     return
   }
   checkOperation(operation, node as Readonly<Record<string, unknown>>, path, depth, check)
@@ -66,7 +66,7 @@ function checkOperation(
     const known = nearest(name, [...forms.keys(), ...operators.keys()])
     check.mistakes.push({
       path: `${path}.${shortened(name)}`,
-      message: `is an unknown operator; the nearest is ${known}`,
+      message: `is an unknown operator; did you mean ${known}?`,
     })
     return
   }
@@ -91,14 +91,14 @@ const shortened = (name: string): string =>
 function countMistakeOf(count: number, { least, most }: { least: number; most: number }): string | undefined {
   if (count >= least && count <= most) return undefined
   const wanted = least === most ? `${least}` : `${least} to ${most}`
-  return `has ${count} operands, and takes ${wanted}`
+  return `has ${count} operands; it takes ${wanted}`
 }
 
 function checkAgo(operand: unknown, path: string, check: Check): void {
   if (isAgo(operand)) return
   check.mistakes.push({
     path,
-    message: `must be a span of time such as {"amount": 5, "unit": "days"}; units are ${agoUnits.join(', ')}`,
+    message: `must be a duration such as {"amount": 5, "unit": "days"}; units are ${agoUnits.join(', ')}`,
   })
 }
 

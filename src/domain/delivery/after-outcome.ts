@@ -40,7 +40,7 @@ export interface OutcomeSituation {
   readonly downUntil?: Date | undefined
   /** Whether another integration of the channel has not had its turn. */
   readonly hasOther: boolean
-  /** Whether anybody is left who could repeat it. */
+  /** Whether there is another integration that could repeat it. */
   readonly canRepeat: boolean
   readonly now: Date
   /** From 0 up to 1. */
@@ -131,8 +131,8 @@ function afterBusy(situation: OutcomeSituation, outcome: Outcome & { kind: 'busy
   const waited: Sending = { ...sending, ...alone, busyAnswers: sending.busyAnswers + 1 }
   const turnMs = now.getTime() - Date.parse(sending.turnStartedAt ?? now.toISOString())
   const waitMs = Math.min(Math.max(jitteredWaitMs(situation), outcome.retryAfterMs ?? 0), budgetMs - spentMs)
-  const isTired = waited.busyAnswers >= busyAnswersBeforeFailover || turnMs + waitMs > turnMsMax
-  if (isTired && situation.hasOther) {
+  const hasWaitedTooLong = waited.busyAnswers >= busyAnswersBeforeFailover || turnMs + waitMs > turnMsMax
+  if (hasWaitedTooLong && situation.hasOther) {
     return { kind: 'again', at: now, sending: nextTurn(situation), failover: true, status: 'error', error }
   }
   const at = new Date(now.getTime() + waitMs)

@@ -3,7 +3,7 @@
 /** A node that wants calls, or still has some under way. */
 export interface ShareHolder {
   readonly node: string
-  /** What it may have under way, or has where that is more: nobody else can have those. */
+  /** What it may have in flight, or has if that is more: no other node can have those. */
   readonly slots: number
   /** By the database's clock; a node that died does not renew it. */
   readonly untilMs: number

@@ -16,7 +16,7 @@ test('a busy service is called five times within ten minutes', () => {
   assert.equal(waitMs(2, { random: 0 }), 0)
 })
 
-test('a service that asks for patience gets as much as is left', () => {
+test('a service that asks for a longer wait gets as much as is left', () => {
   assert.equal(waitMs(1, { random: 0, retryAfterMs: 60_000 }), 60_000)
   assert.equal(waitMs(1, { random: 0, retryAfterMs: 86_400_000 }), 600_000)
   assert.equal(waitMs(4, { random: 0, retryAfterMs: 86_400_000 }), 445_000)
@@ -48,7 +48,8 @@ test('every text that is a template is found with its path', () => {
 })
 
 test('a template may stand in the path and the query of an address, and never in its host', () => {
-  const told = (url: string) => customMistakes({ type: 'http', url }).map(({ path, message }) => `${path} ${message}`)
+  const errorsFor = (url: string) =>
+    customMistakes({ type: 'http', url }).map(({ path, message }) => `${path} ${message}`)
   for (const url of [
     'https://api.example.com/{{ payload.id }}',
     'HTTP://api.example.com:8080/a/{{ payload.id }}?b={{ payload.b }}',
@@ -56,7 +57,7 @@ test('a template may stand in the path and the query of an address, and never in
     ' https://[::1]/{% if payload.id %}a{% endif %}',
     'https://api.example.com/{id}',
   ])
-    assert.deepEqual(told(url), [], url)
+    assert.deepEqual(errorsFor(url), [], url)
   for (const url of [
     'https://{{ payload.host }}/hooks',
     'https://{{payload.host}}',
@@ -72,7 +73,7 @@ test('a template may stand in the path and the query of an address, and never in
     'https:\\\\{{ payload.host }}/',
     '//{{ payload.host }}/',
   ])
-    assert.match(told(url).join(), /^metadata\.url must name its host without a template/, url)
-  assert.match(told('ftp://api.example.com/{{ payload.id }}').join(), /must be an http or https address/)
-  assert.match(told('https://user:pass@api.example.com/{{ payload.id }}').join(), /user name or a password/)
+    assert.match(errorsFor(url).join(), /^metadata\.url must have a host without a template/, url)
+  assert.match(errorsFor('ftp://api.example.com/{{ payload.id }}').join(), /must be an http or https URL/)
+  assert.match(errorsFor('https://user:pass@api.example.com/{{ payload.id }}').join(), /user name or a password/)
 })

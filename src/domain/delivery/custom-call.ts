@@ -23,8 +23,8 @@ const bodyDepthMax = 10
 /** As long as a single value that is a template may be. */
 const bodyTextLengthMax = 10_000
 
-/** What every call tells; a body's own members have other names. */
-export const toldMembers = ['subscriber', 'payload', 'workflow', 'step', 'transactionId', 'notificationId'] as const
+/** The fields that every request has; the fields of a body have other names. */
+export const reservedFields = ['subscriber', 'payload', 'workflow', 'step', 'transactionId', 'notificationId'] as const
 
 /** What the call itself says. */
 const ownHeaders: ReadonlySet<string> = new Set([
@@ -67,7 +67,7 @@ const isTimeout = (value: unknown): boolean =>
   typeof value === 'number' && Number.isInteger(value) && value >= callTimeoutMsMin && value <= callTimeoutMsMax
 
 function urlMistakes(url: unknown, path: string): CallMistake[] {
-  if (typeof url !== 'string' || url.trim() === '') return [{ path, message: 'is required: the address to call' }]
+  if (typeof url !== 'string' || url.trim() === '') return [{ path, message: 'is required: the URL to call' }]
   if (url.length > callUrlLengthMax)
     return [{ path, message: `must not be longer than ${callUrlLengthMax} characters` }]
   const mistake = url.includes('{') ? templateMistake(url) : urlMistake(url)
@@ -81,32 +81,31 @@ const writtenHost = /^\s*[a-z][a-z0-9+.-]*:\/\/[^/?#\\{}\s]+[/?#]/i
 function templateMistake(url: string): string | undefined {
   const [written] = writtenHost.exec(url) ?? []
   if (written !== undefined) return urlMistake(written)
-  return 'must name its host without a template, such as https://api.example.com/{{ payload.id }}: only the path and the query may hold one'
+  return 'must have a host without a template, such as https://api.example.com/{{ payload.id }}: only the path and the query may contain one'
 }
 
 /** What is wrong with an address as it is called; undefined when nothing is. */
 export function urlMistake(url: string): string | undefined {
-  if (!URL.canParse(url) || url.length > callUrlLengthMax)
-    return 'must be an address such as https://api.example.com/hooks'
+  if (!URL.canParse(url) || url.length > callUrlLengthMax) return 'must be a URL such as https://api.example.com/hooks'
   const { protocol, username, password } = new URL(url)
-  if (protocol !== 'https:' && protocol !== 'http:') return 'must be an http or https address'
+  if (protocol !== 'https:' && protocol !== 'http:') return 'must be an http or https URL'
   return username === '' && password === ''
     ? undefined
-    : 'must not hold a user name or a password: give a header instead'
+    : 'must not contain a user name or a password: use a header instead'
 }
 
 function headerMistakes(headers: unknown, path: string): CallMistake[] {
   if (headers === undefined) return []
-  if (!isObject(headers)) return [{ path, message: 'must be an object of names and texts' }]
+  if (!isObject(headers)) return [{ path, message: 'must be an object of names and strings' }]
   const names = Object.keys(headers)
-  if (names.length > headersMax) return [{ path, message: `must not hold more than ${headersMax} headers` }]
+  if (names.length > headersMax) return [{ path, message: `must not have more than ${headersMax} headers` }]
   return names.flatMap((name) => {
     const value = headers[name]
-    if (!headerName.test(name)) return [{ path, message: `holds a name that is no header's: ${name.slice(0, 100)}` }]
+    if (!headerName.test(name)) return [{ path, message: `contains an invalid header name: ${name.slice(0, 100)}` }]
     if (ownHeaders.has(name.toLowerCase()))
-      return [{ path: `${path}.${name}`, message: 'must be left out: every call has it already' }]
+      return [{ path: `${path}.${name}`, message: 'must be omitted: every request already has it' }]
     if (typeof value !== 'string' || value.length > headerLengthMax)
-      return [{ path: `${path}.${name}`, message: `must be a text of at most ${headerLengthMax} characters` }]
+      return [{ path: `${path}.${name}`, message: `must be a string of at most ${headerLengthMax} characters` }]
     return []
   })
 }
@@ -117,24 +116,23 @@ export const isHeaderValue = (value: string): boolean =>
 
 function bodyMistakes(body: unknown, path: string): CallMistake[] {
   if (body === undefined) return []
-  if (!isObject(body))
-    return [{ path, message: 'must be an object: its members are told beside what every call tells' }]
-  const taken = toldMembers.filter((member) => Object.hasOwn(body, member))
+  if (!isObject(body)) return [{ path, message: 'must be an object: its fields are added to the body of the request' }]
+  const taken = reservedFields.filter((member) => Object.hasOwn(body, member))
   if (taken.length > 0)
     return taken.map((member) => ({
       path: `${path}.${member}`,
-      message: 'must be named otherwise: every call tells it',
+      message: 'must have another name: every request already has this field',
     }))
   if (depthOf(body, bodyDepthMax) > bodyDepthMax)
-    return [{ path, message: `must not be nested more than ${bodyDepthMax} deep` }]
+    return [{ path, message: `must not be nested more than ${bodyDepthMax} levels deep` }]
   const texts = textsIn(body, path)
-  if (texts.length > bodyTextsMax) return [{ path, message: `must not hold more than ${bodyTextsMax} texts` }]
+  if (texts.length > bodyTextsMax) return [{ path, message: `must not have more than ${bodyTextsMax} strings` }]
   return texts
     .filter(({ text }) => text.length > bodyTextLengthMax)
     .map((one) => ({ path: one.path, message: `must not be longer than ${bodyTextLengthMax} characters` }))
 }
 
-/** Every text of the settings that is a template, with its path: for whoever can tell whether it can be parsed. */
+/** Every template in the settings, with its path: for the code that checks whether it can be parsed. */
 export function customTexts(metadata: CustomMetadata, path = 'metadata'): { path: string; text: string }[] {
   return [
     { path: `${path}.url`, text: metadata.url },
@@ -179,7 +177,7 @@ export function nextCallAt(
 ): Date | undefined {
   if (calls >= callsMax) return undefined
   const waits = callWaitsMs.slice(Math.max(0, calls - 1))
-  // Full jitter, as for messages; a service that asks for more patience gets what is left of it.
+  // Full jitter, as for messages; a service that asks for a longer wait gets what is left of the time.
   const jitteredMs = Math.round((waits[0] ?? 0) * random)
   const retryAfterMaxMs = waits.reduce((sum, ms) => sum + ms, 0)
   return new Date(now.getTime() + Math.max(jitteredMs, Math.min(retryAfterMs, retryAfterMaxMs)))

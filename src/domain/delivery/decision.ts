@@ -14,7 +14,7 @@ export type Decision =
   /** In-app: the message is delivered by being written. */
   | { readonly kind: 'deliver'; readonly message: MessageDraft; readonly details: readonly StoredDetail[] }
   | SendDecision
-  /** There is nobody to send to: a message that says so, and the next step. */
+  /** There is no recipient: a message that says so, and the next step. */
   | {
       readonly kind: 'unreachable'
       readonly message: MessageDraft
@@ -34,7 +34,7 @@ export type Decision =
   | TakeThrottle
   /** The customer's own service is asked, once this is recorded. */
   | CallOut
-  /** What was held back is decided anew, with the window's events where it was gathered. */
+  /** What was held back is decided again, with the window's events if they were collected. */
   | { readonly kind: 'release'; readonly windowId?: string; readonly details: readonly StoredDetail[] }
   | { readonly kind: 'closeDigest'; readonly windowId: string; readonly details: readonly StoredDetail[] }
   /** `stops`: the steps after it are canceled whatever the step's own setting says. */
@@ -49,7 +49,7 @@ export interface JoinDigest {
   readonly dueAt: Date
   /** Set for back-off: the first event after so long a silence goes on at once. */
   readonly backoffMs?: number
-  /** Set where a message is held back: why, and what tells the windows of one step apart. */
+  /** Set if a message is held back: why, and what distinguishes the windows of one step. */
   readonly held?: { readonly by: HeldBy; readonly key: string }
   /** Set in a test: its event's id, so that its window is its own. */
   readonly apart?: string

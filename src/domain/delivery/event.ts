@@ -1,4 +1,4 @@
-// An event: one element of a trigger call, whom it names, and what the caller is told of it.
+// An event: one element of a trigger request, its recipients, and what the caller gets back.
 import type { ChannelCredentials } from '../people/channel-settings.ts'
 import type { SubscriberFields } from '../people/subscriber.ts'
 
@@ -58,7 +58,7 @@ export interface EventRequest {
   /** Each once, the last definition of each. */
   readonly recipients: readonly Recipient[]
   readonly topics: readonly TopicRecipient[]
-  /** For everybody in the environment, instead of recipients. */
+  /** For all subscribers of the environment, instead of recipients. */
   readonly isBroadcast: boolean
   readonly attachments: readonly EventAttachment[]
   readonly transactionId?: string
@@ -94,7 +94,7 @@ export interface TriggeredEvent {
   readonly attachments: number
   /** Null for real events. */
   readonly test?: EventTest | null
-  /** Null where nobody traces it. */
+  /** Null if it is not traced. */
   readonly traceparent?: string | null
   /** As it was when the event was read. */
   readonly canceledAt?: Date | null
@@ -132,7 +132,10 @@ export const fanOutLane = 1
 
 export const contextKeyOf = (mention: { type: string; id: string }): string => `${mention.type}:${mention.id}`
 
-/** What a notification keeps of its recipient: only where more than an id was given, the rest can be told from the subscriber. */
+/**
+ * What a notification stores about its recipient: only if more than an id was given; otherwise it follows from the
+ * subscriber.
+ */
 export function recipientAsGiven({ subscriberId, fields }: Recipient): Readonly<Record<string, unknown>> | null {
   return Object.keys(fields).length === 0 ? null : { subscriberId, ...fields }
 }

@@ -1,4 +1,4 @@
-// Secrets of integrations that are hidden from everybody: what stands in their place, and what becomes of it when it is saved.
+// Secrets of integrations that are hidden from everyone: what replaces them, and what happens when that is saved.
 
 /** Not a plausible secret, and easy to recognise in a form. */
 export const hiddenSecret = '[hidden]'

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { IntegrationStatus } from './integration.ts'
 import { electPrimary, knownConfigurations, knownCredentials, slugOf } from './integration.ts'
 
-const standing = (id: string, change: Partial<IntegrationStatus> = {}): IntegrationStatus => ({
+const statusOf = (id: string, change: Partial<IntegrationStatus> = {}): IntegrationStatus => ({
   id,
   providerId: 'sendgrid',
   channel: 'email',
@@ -14,34 +14,34 @@ const standing = (id: string, change: Partial<IntegrationStatus> = {}): Integrat
   ...change,
 })
 const builtIn = (change: Partial<IntegrationStatus> = {}) =>
-  standing('built-in', { providerId: 'platform-email', ...change })
+  statusOf('built-in', { providerId: 'platform-email', ...change })
 
 test('a primary that is still fit stays, whoever comes', () => {
-  assert.equal(electPrimary([standing('a', { primary: true }), standing('b')], 'b'), 'a')
+  assert.equal(electPrimary([statusOf('a', { primary: true }), statusOf('b')], 'b'), 'a')
 })
 
 test('the first real provider takes it from a built-in', () => {
-  assert.equal(electPrimary([builtIn({ primary: true }), standing('a')], 'a'), 'a')
+  assert.equal(electPrimary([builtIn({ primary: true }), statusOf('a')], 'a'), 'a')
 })
 
 test('a built-in that was chosen beside a real provider does not lose it to a second one', () => {
-  assert.equal(electPrimary([builtIn({ primary: true }), standing('a'), standing('b')], 'b'), 'built-in')
-  assert.equal(electPrimary([builtIn({ primary: true }), standing('a')]), 'built-in')
+  assert.equal(electPrimary([builtIn({ primary: true }), statusOf('a'), statusOf('b')], 'b'), 'built-in')
+  assert.equal(electPrimary([builtIn({ primary: true }), statusOf('a')]), 'built-in')
 })
 
-test('without a fit primary the oldest fit real provider is elected, then a built-in, then nobody', () => {
+test('without a fit primary the oldest fit real provider is elected, then a built-in, then no one', () => {
   const unfit = [
-    standing('gone', { primary: true, active: false }),
-    standing('some', { primary: true, hasConditions: true }),
+    statusOf('gone', { primary: true, active: false }),
+    statusOf('some', { primary: true, hasConditions: true }),
   ]
-  assert.equal(electPrimary([...unfit, builtIn(), standing('a'), standing('b')], 'b'), 'a')
+  assert.equal(electPrimary([...unfit, builtIn(), statusOf('a'), statusOf('b')], 'b'), 'a')
   assert.equal(electPrimary([...unfit, builtIn()]), 'built-in')
   assert.equal(electPrimary([...unfit, builtIn({ active: false })]), undefined)
   assert.equal(electPrimary([]), undefined)
 })
 
 test('a channel without a primary has none', () => {
-  assert.equal(electPrimary([standing('a', { channel: 'push', providerId: 'fcm' })], 'a'), undefined)
+  assert.equal(electPrimary([statusOf('a', { channel: 'push', providerId: 'fcm' })], 'a'), undefined)
 })
 
 test('a name becomes a slug', () => {

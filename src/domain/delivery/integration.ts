@@ -65,7 +65,7 @@ export type CredentialKey = keyof Credentials
 
 const credentialKeys: ReadonlySet<string> = new Set([...credentialTexts, ...credentialFlags, ...credentialObjects])
 
-/** What becomes of a message that was perhaps sent, where the provider cannot tell a repeat from a new one. */
+/** What happens to a message that may have been sent, if the provider cannot recognise a repeat. */
 export const unsurePolicies = ['retry', 'skip'] as const
 export type UnsurePolicy = (typeof unsurePolicies)[number]
 
@@ -76,7 +76,7 @@ export interface Configurations {
   readonly inboundParseDomain?: string
   /** What would go out is kept in the outbox instead: no provider is asked, and no credentials are needed. */
   readonly capture?: boolean
-  /** Whether a message that was perhaps sent is sent again, where the provider cannot tell a repeat from a new one. */
+  /** Whether a message that may have been sent is sent again, if the provider cannot recognise a repeat. */
   readonly whenUnsure?: UnsurePolicy | null
   /** Messages a second that all nodes together send through it. */
   readonly maxPerSecond?: number | null
@@ -160,21 +160,22 @@ export interface IntegrationStatus {
 }
 
 /** Whether it can be the default choice: active, and for every message. */
-export function canBePrimary(standing: IntegrationStatus): boolean {
-  return channelsWithPrimary.has(standing.channel) && standing.active && !standing.hasConditions
+export function canBePrimary(status: IntegrationStatus): boolean {
+  return channelsWithPrimary.has(status.channel) && status.active && !status.hasConditions
 }
 
 /**
- * Who of one channel is primary. `integrationStatuses` are oldest first; `newcomerId` is the one that has just become fit for it.
- * A built-in gives way only to the first real provider: one that was chosen by hand beside real ones stays.
+ * Which integration of one channel is primary. `integrationStatuses` are oldest first; `newcomerId` is the one that has
+ * just become eligible. A built-in one is replaced only by the first real provider: one that was chosen manually next
+ * to real ones stays.
  */
 export function electPrimary(
   integrationStatuses: readonly IntegrationStatus[],
   newcomerId?: string,
 ): string | undefined {
   const fit = integrationStatuses.filter(canBePrimary)
-  const [firstReal, ...furtherReal] = fit.filter((standing) => !isBuiltIn(standing.providerId))
-  const current = fit.find((standing) => standing.primary)
+  const [firstReal, ...furtherReal] = fit.filter((status) => !isBuiltIn(status.providerId))
+  const current = fit.find((status) => status.primary)
   if (current === undefined) return firstReal?.id ?? fit[0]?.id
   const isFirstReal = newcomerId !== undefined && firstReal?.id === newcomerId && furtherReal.length === 0
   return isBuiltIn(current.providerId) && isFirstReal ? newcomerId : current.id

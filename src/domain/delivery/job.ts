@@ -62,7 +62,7 @@ export interface JobState {
   /** Throttle: the value at its key, and how many its window had let through. */
   readonly throttleValue?: string
   readonly throttleCount?: number
-  /** How often it was begun anew after it had failed for good, and by which call for many. */
+  /** How often it was started again after it had finally failed, and by which redrive. */
   readonly redrives?: number
   readonly redriveId?: string
 }
@@ -87,7 +87,7 @@ export interface Job {
   readonly faultedSince: Date | null
   readonly digestId: string | null
   readonly state: JobState | null
-  /** Known where this node accepted it a moment ago; else it is read. */
+  /** Known if this node accepted it just before; otherwise it is read. */
   readonly event?: TriggeredEvent | undefined
 }
 

@@ -18,7 +18,7 @@ export type Outcome =
       readonly kind: 'busy'
       readonly detail: string
       readonly retryAfterMs?: number
-      /** It was the recipient's own address that was busy: nobody else need wait. */
+      /** The recipient's own address was busy: no one else needs to wait. */
       readonly ofRecipient?: true
       /** Refused with others of its request, perhaps for another's fault: the next request holds it alone. */
       readonly alone?: true

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { ownIdOf, repeatedIdOf } from '../derived-id.ts'
 import { detail } from '../insight/execution-detail.ts'
 import type { NotificationStep } from '../workflows/workflow.ts'
-import type { JobPlan, MendableJob, MendableMessage, RedrivePlan } from './redrive.ts'
+import type { JobPlan, MendableMessage, RedrivableJob, RedrivePlan } from './redrive.ts'
 import { buriedFacts, failureOf, isLookedFor, redrivenState, redrivePlan, redrivesPerJobMax } from './redrive.ts'
 
 const now = new Date('2026-01-02T03:04:05.678Z')
@@ -12,7 +12,7 @@ const event = { isCanceled: false, areFilesGone: false }
 const step = (type: string): NotificationStep => ({ _id: type, active: true, template: { type } }) as NotificationStep
 const steps = ['push', 'email', 'in_app', 'sms'].map(step)
 
-const job = (place: number, more: Partial<MendableJob> = {}): MendableJob => ({
+const job = (place: number, more: Partial<RedrivableJob> = {}): RedrivableJob => ({
   id: `job-${place}`,
   step: place,
   status: 'completed',
@@ -23,9 +23,9 @@ const job = (place: number, more: Partial<MendableJob> = {}): MendableJob => ({
   details: [],
   ...more,
 })
-const failed = (place: number, more: Partial<MendableJob> = {}): MendableJob =>
+const failed = (place: number, more: Partial<RedrivableJob> = {}): RedrivableJob =>
   job(place, { status: 'failed', details: [detail(now, 'providerError')], ...more })
-const canceled = (place: number): MendableJob => job(place, { status: 'canceled', isForFailure: true })
+const canceled = (place: number): RedrivableJob => job(place, { status: 'canceled', isForFailure: true })
 const message = (id: string, more: Partial<MendableMessage> = {}): MendableMessage => ({
   id,
   jobId: 'job-0',
@@ -38,12 +38,12 @@ const message = (id: string, more: Partial<MendableMessage> = {}): MendableMessa
   isSuppressed: false,
   ...more,
 })
-const planned = (jobs: MendableJob[], messages: MendableMessage[] = []): RedrivePlan => {
+const planned = (jobs: RedrivableJob[], messages: MendableMessage[] = []): RedrivePlan => {
   const plan = redrivePlan({ event, steps, jobs, messages })
   assert.ok(typeof plan !== 'string', String(plan))
   return plan
 }
-const refused = (jobs: MendableJob[], messages: MendableMessage[] = [], of = event): unknown =>
+const refused = (jobs: RedrivableJob[], messages: MendableMessage[] = [], of = event): unknown =>
   redrivePlan({ event: of, steps, jobs, messages })
 
 test('of several messages only those that failed for certain are sent again', () => {
@@ -74,7 +74,7 @@ test('a step is skipped for the reason that keeps its messages from being sent',
   assert.equal(refused([failed(0, { state: { redrives: redrivesPerJobMax } })]), 'tooOften')
 })
 
-test('a notification that runs, was retracted, called off or is gone is left as it is', () => {
+test('a notification that runs, was retracted, cancelled or is gone is left as it is', () => {
   assert.equal(refused([failed(0), job(1, { status: 'delayed', isOpen: true })]), 'running')
   assert.equal(refused([failed(0), job(1, { isRetracted: true })]), 'retracted')
   assert.equal(refused([failed(0)], [], { ...event, isCanceled: true }), 'canceled')
@@ -83,10 +83,10 @@ test('a notification that runs, was retracted, called off or is gone is left as 
   assert.equal(refused([]), 'nothingFailed')
 })
 
-test('a step without messages is decided anew; one that was buried at the end of its wait goes on', () => {
+test('a step without messages is decided again; one that was buried at the end of its wait continues', () => {
   const buried = (status: string) =>
     failed(0, { details: [detail(now, 'buried', { raw: { message: 'broken', status, claims: 5 } })] })
-  const waysOf = (one: MendableJob) => planned([one]).jobs.map(({ way }) => way)
+  const waysOf = (one: RedrivableJob) => planned([one]).jobs.map(({ way }) => way)
   assert.deepEqual(
     [waysOf(failed(0)), waysOf(buried('queued')), waysOf(buried('delayed'))],
     [['decide'], ['decide'], ['wait']],
@@ -110,24 +110,24 @@ test('only steps canceled for a failure that is redriven are opened again', () =
   assert.deepEqual([plan.jobs.map((one) => one.job.id), plan.reopenedIds], [['job-0'], []])
 })
 
-test('a step that is decided anew forgets all but what it was held back for', () => {
-  const anew = (state: MendableJob['state']): JobPlan => ({
+test('a step that is decided again forgets all but what it was held back for', () => {
+  const decidedAgain = (state: RedrivableJob['state']): JobPlan => ({
     job: failed(0, { state }),
     way: 'decide',
     messageIds: [],
     isReached: false,
   })
   const state = { conditionTries: 3, calls: 4, providerId: 'sendgrid', redrives: 1, reached: true as const }
-  assert.deepEqual(redrivenState(anew(state), 'r'), { redrives: 2, redriveId: 'r' })
+  assert.deepEqual(redrivenState(decidedAgain(state), 'r'), { redrives: 2, redriveId: 'r' })
   const held = { ...state, heldBy: 'schedule' as const, windowId: 'w', until: now.toISOString() }
-  assert.deepEqual(redrivenState(anew(held), undefined), {
+  assert.deepEqual(redrivenState(decidedAgain(held), undefined), {
     heldBy: 'schedule',
     windowId: 'w',
     until: now.toISOString(),
     redrives: 2,
   })
   const { reached: _, ...kept } = state
-  const sends = { ...anew(state), way: 'send' as const }
+  const sends = { ...decidedAgain(state), way: 'send' as const }
   assert.deepEqual(redrivenState(sends, undefined), { ...kept, redrives: 2 })
   // One that was given up after some of it was sent is over well, whatever comes of the rest.
   assert.deepEqual(redrivenState({ ...sends, isReached: true }, undefined), { ...state, redrives: 2 })

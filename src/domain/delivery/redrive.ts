@@ -39,19 +39,19 @@ export const skipReasons = [
 export type SkipReason = (typeof skipReasons)[number]
 
 export const skipSentences: Readonly<Record<SkipReason, string>> = {
-  running: 'it is still running: wait until it is over, or cancel it',
+  running: 'it is still running: wait until it has finished, or cancel it',
   nothingFailed: 'none of its steps failed',
-  canceled: 'its event was called off',
+  canceled: 'its event was canceled',
   retracted: 'it was retracted',
   gone: 'its event is no longer kept',
-  perhapsSent: 'what failed was perhaps sent after all, and is not sent twice',
+  perhapsSent: 'the failed message may have been sent and is not sent twice',
   suppressed: 'the address is on the suppression list',
   contentGone: 'the content of its messages is no longer kept',
   filesGone: 'the files that came with its event are no longer kept',
-  tooOften: 'it was redriven as often as it may be',
+  tooOften: 'it was redriven the maximum number of times',
 }
 
-/** A job keeps a line of each: a step that fails so often needs mending elsewhere. */
+/** A job stores one line for each: a step that fails so often must be fixed elsewhere. */
 export const redrivesPerJobMax = 20
 
 export interface Failure {
@@ -76,7 +76,7 @@ export interface MendableEvent {
   readonly areFilesGone: boolean
 }
 
-export interface MendableJob {
+export interface RedrivableJob {
   readonly id: string
   readonly step: number
   readonly status: JobStatus
@@ -107,7 +107,7 @@ export interface MendableMessage {
 export type Way = 'send' | 'decide' | 'wait'
 
 export interface JobPlan {
-  readonly job: MendableJob
+  readonly job: RedrivableJob
   readonly way: Way
   readonly messageIds: readonly string[]
   /** Whether another of its messages was sent before it was given up. */
@@ -124,16 +124,16 @@ export interface Mendable {
   /** Undefined once it is no longer kept. */
   readonly event: MendableEvent | undefined
   readonly steps: readonly NotificationStep[]
-  readonly jobs: readonly MendableJob[]
+  readonly jobs: readonly RedrivableJob[]
   readonly messages: readonly MendableMessage[]
   /** Which failures are meant; all unless given. */
-  readonly isMeant?: (job: MendableJob) => boolean
+  readonly isMeant?: (job: RedrivableJob) => boolean
   /** Whether what was perhaps sent is sent again as well. */
   readonly includesUnsure?: boolean
 }
 
 /** Its message was perhaps sent, and was left at that. */
-export const isLeftUnsure = ({ status, state }: Pick<MendableJob, 'status' | 'state'>): boolean =>
+export const isLeftUnsure = ({ status, state }: Pick<RedrivableJob, 'status' | 'state'>): boolean =>
   status === 'skipped' && state?.leftUnsure === true
 
 export function redrivePlan(mendable: Mendable): RedrivePlan | SkipReason {
@@ -153,7 +153,7 @@ export function redrivePlan(mendable: Mendable): RedrivePlan | SkipReason {
 }
 
 function jobPlan(
-  job: MendableJob,
+  job: RedrivableJob,
   step: NotificationStep | undefined,
   messages: readonly MendableMessage[],
   event: MendableEvent,
@@ -175,8 +175,8 @@ function jobPlan(
   return failureOf(job.details).reason === 'buried' ? { job, way: 'send', messageIds: [], isReached } : 'perhapsSent'
 }
 
-/** A wait that was buried at its end: it gathered what nobody else will tell. */
-function wasWaiting({ details }: MendableJob): boolean {
+/** A wait that was buried at its end: it collected events that nothing else will send. */
+function wasWaiting({ details }: RedrivableJob): boolean {
   const raw = details.findLast(({ code }) => code === 'buried')?.raw
   return raw !== undefined && buriedFacts(raw).status === 'delayed'
 }
@@ -199,7 +199,7 @@ export function buriedFacts(raw: string): BuriedFacts {
 }
 
 /** Only those whose failure is redriven: others stay canceled. */
-function reopened(jobs: readonly MendableJob[], plans: readonly JobPlan[]): string[] {
+function reopened(jobs: readonly RedrivableJob[], plans: readonly JobPlan[]): string[] {
   const planned = new Set(plans.map(({ job }) => job.id))
   const failed = jobs.filter((job) => job.status === 'failed').sort((a, b) => a.step - b.step)
   return jobs
@@ -208,7 +208,7 @@ function reopened(jobs: readonly MendableJob[], plans: readonly JobPlan[]): stri
     .map((job) => job.id)
 }
 
-/** What a redriven job remembers: where it is decided anew, nothing but what it was held back for. */
+/** What a redriven job remembers: if it is decided again, nothing but why it was held back. */
 export function redrivenState({ job, way, isReached }: JobPlan, redriveId: string | undefined): JobState {
   const { state } = job
   const redrives = (state?.redrives ?? 0) + 1
@@ -277,8 +277,8 @@ function contains(text: string, wanted: string): boolean {
   return within.includes(plain) || within.includes(JSON.stringify(plain).slice(1, -1))
 }
 
-/** What was mended is remembered for so long. */
-export const mendingsKeptMs = 90 * 24 * 60 * 60_000
+/** Redrives and retractions are kept for this long. */
+export const recoveriesKeptMs = 90 * 24 * 60 * 60_000
 
 /** `buried`: it met a fault of ours again and again, and is listed among what was buried. */
 export const redriveStates = ['running', 'completed', 'stopped', 'buried'] as const

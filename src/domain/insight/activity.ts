@@ -94,7 +94,7 @@ export interface Activity<Job = ActivityJob> {
   readonly _organizationId: string
   readonly _subscriberId: string
   readonly _templateId: string
-  /** The notification that goes on for this one, when a digest merged them. */
+  /** The notification that continues for this one, if a digest merged them. */
   readonly _digestedNotificationId?: string
   readonly transactionId: string
   readonly createdAt: string
@@ -118,7 +118,7 @@ export interface Activity<Job = ActivityJob> {
   readonly severity: Severity
   readonly critical: boolean
   readonly contextKeys: readonly string[]
-  /** Whether it was made by a test of its workflow. */
+  /** Whether it was created by a workflow test. */
   readonly isTest: boolean
 }
 

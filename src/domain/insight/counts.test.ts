@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { dayMs, deliveryBucketMax, deliveryBucketOf, deliveryMsOf, percentileMs } from './counts.ts'
 
-test('a time is told by the middle of its bucket, within 9 % of what it was', () => {
+test('a time is shown as the middle of its bucket, within 9 % of its value', () => {
   for (let ms = 1.01; ms < 40 * dayMs; ms *= 1.013) {
-    const told = deliveryMsOf(deliveryBucketOf(ms))
-    assert.ok(Math.abs(told - ms) / ms <= 0.0906, `${ms} is told as ${told}`)
+    const shown = deliveryMsOf(deliveryBucketOf(ms))
+    assert.ok(Math.abs(shown - ms) / ms <= 0.0906, `${ms} is shown as ${shown}`)
   }
 })
 

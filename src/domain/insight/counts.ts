@@ -5,7 +5,7 @@ import { runnableStepTypes } from '../workflows/workflow.ts'
 export const countGroups = ['workflow', 'channel', 'provider', 'outcome'] as const
 export type CountGroup = (typeof countGroups)[number]
 
-/** What a caller may ask for, each with what it can be told apart by. */
+/** What a caller can query, each with what it can be grouped by. */
 export const countMeasures = ['messages', 'retries', 'steps', 'endings', 'notifications', 'events', 'buried'] as const
 export type CountMeasure = (typeof countMeasures)[number]
 
@@ -34,15 +34,15 @@ export const measureFacts: Readonly<Record<CountMeasure, MeasureFacts>> = {
   buried: stepFacts,
 }
 
-/** What times to deliver can be told apart by, and failures be filtered by. */
+/** What delivery times can be grouped by, and failures be filtered by. */
 export const deliveryFacts: MeasureFacts = messageFacts
 export const failureFacts: MeasureFacts = { ...stepFacts, groups: ['workflow', 'channel', 'provider'] }
 
-/** How finely time is told; each grain holds everything that the finer one does. */
+/** The granularity of time; each grain contains everything that the finer one does. */
 export const countGrains = ['minute', 'hour', 'day'] as const
 export type CountGrain = (typeof countGrains)[number]
 
-/** What is stored; a day tells its hours too. */
+/** What is stored; a day includes its hours. */
 export const storedGrains = ['minute', 'day'] as const
 export type StoredGrain = (typeof storedGrains)[number]
 
@@ -61,9 +61,9 @@ export const keptMs: Readonly<Record<CountGrain, number>> = {
   day: 396 * dayMs,
 }
 
-/** Four buckets from each duration to its double: a time is told with an error of at most 9 %. */
+/** Four buckets from each duration to its double: a time is shown with an error of at most 9 %. */
 const bucketsPerDoubling = 4
-/** Whatever took longer than six weeks is told as that. */
+/** Whatever took longer than six weeks is shown as six weeks. */
 export const deliveryBucketMax = 127
 
 /** The bucket of a time: bucket n holds what took up to 2^(n/4) ms, and longer than the one before. */

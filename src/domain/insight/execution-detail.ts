@@ -1,5 +1,5 @@
 // Execution details: what happened to a job, kept in short form and worded when read.
-import { isoTextOf } from '../time/iso-moment.ts'
+import { isoTextOf } from '../time/iso-timestamp.ts'
 
 export const detailStatuses = ['Success', 'Warning', 'Failed', 'Pending', 'Queued', 'ReadConfirmation'] as const
 export type DetailStatus = (typeof detailStatuses)[number]
@@ -137,7 +137,7 @@ export type DetailCode = keyof typeof wordings
 export interface StoredDetail {
   readonly code: DetailCode
   readonly at: string
-  /** Instead of the code's own words, where they name somebody. */
+  /** Instead of the code's own text, if it names a provider or an address. */
   readonly words?: string
   readonly providerId?: string
   /** What was asked and answered, as text. */

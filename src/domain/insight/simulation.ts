@@ -32,7 +32,7 @@ export interface SimulatedMessage {
   readonly cta?: unknown
   readonly actor?: unknown
   readonly data?: unknown
-  /** What the provider would be given: addresses, sender, headers, HTML and text. */
+  /** What the provider would receive: addresses, sender, headers, HTML and text. */
   readonly envelope?: Readonly<Record<string, unknown>>
   /** The answer is full: what it says is left out. */
   readonly contentOmitted?: true
@@ -47,11 +47,11 @@ export interface SimulatedStep {
   readonly status: WhyStatus
   readonly sentence: string
   readonly reasons: readonly WhyReason[]
-  /** When its turn comes; absent where it never does. */
+  /** When it starts; absent if it never does. */
   readonly beginsAt?: string
   /** When it is over. */
   readonly endsAt?: string
-  /** Until when it waits, one after the other. */
+  /** The ends of its waits, in order. */
   readonly waits: readonly string[]
   readonly window?: {
     readonly opened: boolean
@@ -69,7 +69,7 @@ export interface SimulatedStep {
 
 export interface SimulatedRecipient {
   readonly subscriberId: string
-  /** Whether the trigger would make the subscriber. */
+  /** Whether the trigger would create the subscriber. */
   readonly isNew: boolean
   /** The keys of the topics it was found by. */
   readonly topics: readonly string[]
@@ -79,7 +79,7 @@ export interface SimulatedRecipient {
 }
 
 export interface Simulation extends Omit<TriggerResult, 'acknowledged'> {
-  /** The moment at which it is taken to be triggered. */
+  /** The time at which the event is assumed to be triggered. */
   readonly at: string
   readonly warnings: readonly string[]
   readonly workflow?: { readonly identifier: string; readonly name: string; readonly isSaved: boolean }

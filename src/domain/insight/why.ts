@@ -1,4 +1,4 @@
-// Why somebody was told something, or was not: the answer as callers see it.
+// Why a subscriber was notified, or was not: the answer as callers see it.
 import type { Channel } from '../delivery/integration.ts'
 import { jobStatuses } from '../delivery/job.ts'
 import type { MessageStatus } from '../messages/message.ts'
@@ -31,14 +31,14 @@ export interface WhyReason<Code extends string = DetailCode> {
   readonly code: Code
   readonly at?: string
   readonly sentence: string
-  /** The same as data: what was compared, chosen, asked and answered. */
+  /** The same as data: values compared, choices made, requests and responses. */
   readonly data: Readonly<Record<string, unknown>>
 }
 
 export interface WhyMessage {
   readonly _id: string
   readonly channel: Channel
-  /** Absent until a provider has answered. */
+  /** Absent until a provider has responded. */
   readonly status?: MessageStatus
   readonly providerId?: string
   readonly errorText?: string
@@ -77,9 +77,9 @@ export interface WhyStep {
   readonly sentence: string
   readonly reasons: readonly WhyReason[]
   readonly messages: readonly WhyMessage[]
-  /** E-mail and SMS, where one was looked for: all that could have been, oldest first. */
+  /** E-mail and SMS only: every integration that was considered, oldest first. */
   readonly integrations?: readonly WhyIntegration[]
-  /** When it is looked at again: the end of a wait, or the next try. */
+  /** When it runs next: the end of a wait, or the next attempt. */
   readonly nextAttemptAt?: string
 }
 
@@ -100,11 +100,11 @@ export interface Why {
   readonly steps: readonly WhyStep[]
 }
 
-/** There is no notification to tell of. */
+/** There is no notification to explain. */
 export interface WhyAbsent {
   readonly workflow: WhyWorkflow
   readonly subscriberId: string
-  /** The moment that was asked about. */
+  /** The time in question. */
   readonly at?: string
   readonly summary: string
   readonly steps: readonly []

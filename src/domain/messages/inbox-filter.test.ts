@@ -12,7 +12,7 @@ test('tags are any of a list, or each of several groups', () => {
   assert.deepEqual(readInboxFilter({ tags: [] }), { tags: [] })
 })
 
-test('a severity may be one or several; flags and moments are taken as they are', () => {
+test('a severity may be one or several; flags and timestamps are taken as they are', () => {
   assert.deepEqual(readInboxFilter({ severity: 'high' }), { severities: ['high'] })
   assert.deepEqual(readInboxFilter({ severity: ['none', 'low'] }), { severities: ['none', 'low'] })
   const rest = { read: false, archived: false, snoozed: true, seen: true, createdGte: 1, createdLte: 2 }
@@ -36,8 +36,8 @@ const many = (count: number): string[] => Array.from({ length: count }, (_, inde
 const mistakes: Readonly<Record<string, unknown>> = {
   'a list instead of a filter': [],
   'a flag that is a text': { read: 'yes' },
-  'a moment that is a text': { createdGte: '2026' },
-  'a moment that no date has': { createdLte: 1e300 },
+  'a timestamp that is a string': { createdGte: '2026' },
+  'a timestamp that no date has': { createdLte: 1e300 },
   'an unknown severity': { severity: 'urgent' },
   'a tag that is a number': { tags: [1] },
   'a tag alone': { tags: 'a' },

@@ -32,9 +32,9 @@ const valuesMax = 200
 const textLengthMax = 256
 const forbiddenNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 const flags = ['read', 'archived', 'snoozed', 'seen'] as const
-const moments = ['createdGte', 'createdLte'] as const
-/** The last moment that a date of JavaScript can be. */
-const momentMax = 8.64e15
+const timestamps = ['createdGte', 'createdLte'] as const
+/** The latest time that a JavaScript date can represent. */
+const timestampMax = 8.64e15
 
 /** What is wrong with a filter, in a sentence. */
 export class FilterMistake extends Error {}
@@ -49,10 +49,10 @@ export function readInboxFilter(given: unknown): InboxFilter {
     if (typeof value !== 'boolean') throw new FilterMistake(`${name} must be true or false`)
     filter[name] = value
   }
-  for (const name of moments) {
+  for (const name of timestamps) {
     const value = given[name]
     if (value == null) continue
-    if (typeof value !== 'number' || !(Math.abs(value) <= momentMax)) {
+    if (typeof value !== 'number' || !(Math.abs(value) <= timestampMax)) {
       throw new FilterMistake(`${name} must be a number of milliseconds since 1970`)
     }
     filter[name] = value
@@ -76,7 +76,7 @@ function severitiesOf(given: unknown): Severity[] {
 
 function asTag(value: unknown): string {
   if (typeof value !== 'string' || value.length > textLengthMax) {
-    throw new FilterMistake(`tags must be texts of at most ${textLengthMax} characters`)
+    throw new FilterMistake(`tags must be strings of at most ${textLengthMax} characters`)
   }
   return value
 }
@@ -84,7 +84,9 @@ function asTag(value: unknown): string {
 function asScalar(value: unknown): Scalar {
   const isScalar = value === null || ['string', 'number', 'boolean'].includes(typeof value)
   if (!isScalar || (typeof value === 'string' && value.length > textLengthMax)) {
-    throw new FilterMistake(`data must hold texts of at most ${textLengthMax} characters, numbers, true, false or null`)
+    throw new FilterMistake(
+      `data must contain strings of at most ${textLengthMax} characters, numbers, true, false or null`,
+    )
   }
   return value as Scalar
 }
@@ -126,7 +128,7 @@ const valuesOf = (value: unknown): Groups<Scalar> =>
 
 function checkName(name: string): void {
   if (name === '' || /^[$.]/.test(name) || forbiddenNames.has(name) || name.length > textLengthMax) {
-    throw new FilterMistake('data has a name that cannot be asked for')
+    throw new FilterMistake('data has a name that cannot be filtered by')
   }
 }
 

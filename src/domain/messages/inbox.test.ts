@@ -32,10 +32,10 @@ test('a hash counts in lower-case hex, under any of the keys', () => {
 })
 
 test('a context is signed as canonical JSON: sorted, without spaces, little escaped', () => {
-  const context = { tenant: 'acme', app: { id: 'ji"r\\a', data: { plan: 'pro', seats: 3, on: true, none: null } } }
+  const context = { tenant: 'acme', app: { id: 'ji"r\\a', data: { plan: 'pro', places: 3, on: true, none: null } } }
   assert.equal(
     signedText(context),
-    '{"app":{"data":{"none":null,"on":true,"plan":"pro","seats":3},"id":"ji\\"r\\\\a"},"tenant":"acme"}',
+    '{"app":{"data":{"none":null,"on":true,"places":3,"plan":"pro"},"id":"ji\\"r\\\\a"},"tenant":"acme"}',
   )
   assert.equal(signedText({ b: ['ü\n', 1], a: {} }), '{"a":{},"b":["ü\n",1]}')
 })

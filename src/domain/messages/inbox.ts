@@ -20,8 +20,8 @@ export const inboxCountMax = 100
 export const filtersPerCountMax = 30
 
 /**
- * Whether a session needs a `subscriberHash`. Where customers are, anybody could otherwise open anybody's inbox: there it
- * takes an explicit `hmac: false` of every in-app integration; where one develops, an explicit `hmac: true` of one.
+ * Whether a session needs a `subscriberHash`. In Production anyone could otherwise open anyone's inbox: there it takes
+ * an explicit `hmac: false` on every in-app integration; in Development, an explicit `hmac: true` on one.
  */
 export function needsSubscriberHash(environment: Environment, inApp: readonly { credentials: Credentials }[]): boolean {
   const said = inApp.map(({ credentials }) => credentials['hmac'])

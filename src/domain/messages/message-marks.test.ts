@@ -36,7 +36,7 @@ test('a button that is not there cannot be answered', () => {
   assert.equal(withAction({}, { type: 'primary', status: 'done' }), undefined)
 })
 
-test('a message is put off to a moment ahead, no further than a year', () => {
+test('a message is put off to a time ahead, no further than a year', () => {
   const now = new Date(0)
   const dayMs = 24 * 60 * 60 * 1000
   assert.equal(snoozeMistake(new Date(1), now), undefined)

@@ -14,7 +14,7 @@ export interface MarkedBefore {
   readonly readBefore: boolean
 }
 
-/** Which of the two a mark does for the first time, as far as the message itself can tell. */
+/** Which of the two a mark does for the first time, as far as the message itself shows. */
 export function firstsOf(mark: Mark, { seenBefore, readBefore }: MarkedBefore): ('seen' | 'read')[] {
   if (mark === 'unseen') return []
   const reads = mark === 'read' || mark === 'archived' || mark === 'unarchived'
@@ -52,7 +52,7 @@ export function withAction(
   return { ...cta, action: { ...action, status: answer.status, result } }
 }
 
-/** Longer than anybody means; a message put off for years would outlive its partition. */
+/** Longer than anyone needs; a message snoozed for years would outlive its partition. */
 export const snoozeDaysMax = 365
 
 /** Why a message cannot be put off until then; undefined when it can. */

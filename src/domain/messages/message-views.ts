@@ -59,7 +59,7 @@ export interface Message {
   readonly tags: readonly string[]
   readonly severity: Severity
   readonly contextKeys: readonly string[]
-  /** Whether it was kept instead of sent, or made by a test of its workflow. */
+  /** Whether it was captured instead of sent, or created by a workflow test. */
   readonly isTest: boolean
 }
 

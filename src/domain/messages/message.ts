@@ -49,13 +49,13 @@ export interface Sending {
   readonly dueAt?: string
   /** Shares no request with others any more. */
   readonly alone?: true
-  /** How often it was begun anew after it had failed for good. */
+  /** How often it was started again after it had finally failed. */
   readonly redrives?: number
 }
 
 export const notYetSent: Sending = { attempts: 0, busyAnswers: 0, tried: [], unsureRepeats: 0 }
 
-/** What a step wants said. The target tells messages of one job apart: a device token, or nothing. */
+/** What a step wants to send. The target distinguishes the messages of one job: a device token, or nothing. */
 export interface MessageDraft {
   readonly target: string
   readonly channel: Channel

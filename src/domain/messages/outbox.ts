@@ -5,7 +5,7 @@ import type { SendingChannel } from './outbound-message.ts'
 /** In-app messages are delivered by being written: there is nothing of them to capture. */
 export const outboxChannels = ['email', 'sms', 'chat', 'push'] as const satisfies readonly SendingChannel[]
 
-/** Long enough for Monday to look at Friday's, short enough that nobody takes it for an archive. */
+/** Long enough to look at Friday's messages on Monday, short enough not to be an archive. */
 export const outboxKeptMs = 7 * dayMs
 /** Of each environment the newest stay. A search without an index looks at all of them, and takes some tens of milliseconds. */
 export const outboxMessagesMax = 10_000
@@ -24,8 +24,8 @@ export interface OutboxFilter {
   /** Links that unsubscribe are no part of the text. */
   readonly hidesLinks?: true
   readonly transactionId?: string
-  /** At this moment or after it. */
+  /** At this time or after it. */
   readonly capturedAfter?: Date
-  /** Before this moment. */
+  /** Before this time. */
   readonly capturedBefore?: Date
 }

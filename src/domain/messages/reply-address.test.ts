@@ -9,14 +9,14 @@ const address = writeReplyAddress(messageId, 'parse.example.com', secret)
 
 test('an address names its message, whatever the case it comes back in and whoever else got the mail', () => {
   assert.equal(readReplyAddress([address], [secret]), messageId)
-  assert.equal(readReplyAddress(['somebody@example.com', ` ${address.toUpperCase()}`], [secret]), messageId)
+  assert.equal(readReplyAddress(['someone@example.com', ` ${address.toUpperCase()}`], [secret]), messageId)
 })
 
 test('it fits before an @', () => {
   assert.ok((address.split('@')[0] ?? '').length <= 64, address)
 })
 
-test('an address that was altered, made with another secret or is none names nobody', () => {
+test('an address that was altered, made with another secret or is none names no one', () => {
   const altered = address.replace(/^(reply\+\w{5})\w/, '$1f')
   assert.notEqual(altered, address)
   for (const wrong of [altered, 'reply+@example.com', 'reply+zz@example.com', '', 'reply@example.com']) {

@@ -3,7 +3,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 
 /** Small letters and digits only: mail servers may change the case of what stands before the @. */
 const addressPattern = /^reply\+([0-9a-f]{32})([0-9a-f]{20})@/
-/** 80 bits: nobody can guess one, and the whole fits within the 64 characters that stand before an @. */
+/** 80 bits: it cannot be guessed, and the whole fits within the 64 characters that may precede an @. */
 const signatureBytes = 10
 /** Signed, once, with what other purposes were signed with too: so it says what it is for. */
 const purpose = 'posthorn reply\n'

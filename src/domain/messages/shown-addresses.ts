@@ -7,7 +7,7 @@ import type { Message } from './message-views.ts'
 
 export const struckOut = '[redacted]'
 
-/** Each is as good as a right: to send to somebody, or to unsubscribe them. Such are for full keys only. */
+/** Each is a capability: to send to a person, or to unsubscribe them. They are shown to full keys only. */
 export const seesAddresses = (caller: Caller): boolean => mayUse(caller, 'full')
 
 /** The token of a link, also where it was cut off. */

@@ -5,7 +5,7 @@ import type { Scope } from '../environment.ts'
 export interface ApiKey {
   readonly _id: string
   readonly name: string
-  /** The last characters of the key, to recognise it by. */
+  /** The last characters of the key, to identify it. */
   readonly hint: string
   readonly scopes: readonly Scope[]
   /** Whether a sealed copy is kept, so that what was signed with the key can be checked. */
@@ -46,6 +46,6 @@ export function toBase62(bytes: Buffer): string {
     text = `${base62[Number(number % 62n)]}${text}`
     number /= 62n
   }
-  // 62^43 > 2^256: a fixed length does not tell how many leading zeros there were.
+  // 62^43 > 2^256: a fixed length does not reveal the number of leading zeros.
   return text.padStart(Math.ceil((bytes.length * 8) / Math.log2(62)), '0')
 }

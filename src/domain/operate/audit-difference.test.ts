@@ -33,7 +33,7 @@ test('lists are kept whole, since a place in a list is no name', () => {
   assert.deepEqual(difference, { before: { tags: ['a', 'b'] }, after: { tags: ['b'] } })
 })
 
-test('a secret that is another one is told as changed, one that stays is not', () => {
+test('a changed secret is reported as changed, an unchanged one is not', () => {
   const before = masked({ token: 'secret-1', list: [{ k: 'secret-a' }, { k: 'secret-b' }] })
   const after = masked({ token: 'secret-2', list: [{ k: 'secret-a' }, { k: 'secret-c' }] })
   assert.deepEqual(differenceOf(before, after), {
@@ -47,7 +47,7 @@ test('a secret that is another one is told as changed, one that stays is not', (
   })
 })
 
-test('a text beyond the limit is told by its hash and its length, wherever it stands', () => {
+test('a text beyond the limit is reported by its hash and its length, wherever it stands', () => {
   const [long, longer] = ['a'.repeat(auditTextLengthMax + 1), 'b'.repeat(auditTextLengthMax + 1)]
   const difference = differenceOf(open({ a: { b: [long] } }), open({ a: { b: [longer] } }))
   assert.ok(difference)

@@ -10,7 +10,7 @@ export interface Recorded {
   readonly shown: Members
 }
 
-/** A template of an e-mail fits; what is longer is told by its hash. */
+/** An e-mail template fits; longer texts are recorded by their hash. */
 export const auditTextLengthMax = 16 * 1024
 /** Of each side of an entry: a page of the log stays small enough to be read at once. */
 export const auditSideBytesMax = 128 * 1024
@@ -88,15 +88,15 @@ function bounded(side: Members): Members {
     return text === undefined ? [] : [{ name, value: short, bytes: Buffer.byteLength(text) }]
   })
   let bytes = members.reduce((sum, member) => sum + member.bytes, 0)
-  // The longest first, so that as few as possible are told by their hashes alone.
-  const told = new Set<string>()
+  // The longest first, so that as few as possible are recorded by their hash alone.
+  const shortened = new Set<string>()
   for (const member of [...members].sort((one, other) => other.bytes - one.bytes)) {
     if (bytes <= auditSideBytesMax) break
-    told.add(member.name)
+    shortened.add(member.name)
     bytes -= member.bytes
   }
   return Object.fromEntries(
-    members.map(({ name, value }) => [name, told.has(name) ? summaryOf(canonicalJson(value) ?? '') : value]),
+    members.map(({ name, value }) => [name, shortened.has(name) ? summaryOf(canonicalJson(value) ?? '') : value]),
   )
 }
 
@@ -107,7 +107,7 @@ function withShortTexts(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withShortTexts(one)]))
 }
 
-/** Two long texts can still be told apart, and one that is at hand can be recognised. */
+/** Two long texts can still be distinguished, and a known one can be recognised. */
 const summaryOf = (text: string): Members => ({
   sha256: createHash('sha256').update(text).digest('hex'),
   length: text.length,

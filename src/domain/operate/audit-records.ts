@@ -42,8 +42,8 @@ export function recordOfApiKey(key: ApiKey): Recorded {
 }
 
 /**
- * The log cannot forget, and people may ask to be forgotten: so an address is told by a hash, and a note by its being there.
- * Under the environment's secret, since all numbers there are could be tried against a plain hash.
+ * The log cannot forget, and people may ask to be erased: so an address is recorded as a hash, and a note only by its
+ * presence. The hash uses the environment's secret, since all phone numbers could be tried against a plain hash.
  */
 export const suppressionId = (secret: string, { channel, address }: Pick<Suppression, 'channel' | 'address'>): string =>
   createHmac('sha256', secret).update(`${channel}:${address}`).digest('hex')
@@ -56,7 +56,7 @@ export function recordOfSuppression({ channel, reason, source, note }: Suppressi
   }
 }
 
-/** Those whose values may be seen; what is added later is struck out until somebody says otherwise here. */
+/** Those whose values may be shown; fields added later are redacted until they are listed here. */
 const openConfigurations: ReadonlySet<string> = new Set([
   'inboundWebhookEnabled',
   'inboundParseDomain',

@@ -24,7 +24,7 @@ const facts = {
 const first = chained('e', emptyLog, facts)
 const second = chained('e', first, facts)
 
-test('a hash can be computed by anybody from the entry as it is read', () => {
+test('a hash can be computed by anyone from the entry as it is read', () => {
   // The keyed hash is not shown.
   const { hash, mac: _mac, ...rest } = first
   const members = Object.entries({ environmentId: 'e', ...rest }).sort(([one], [other]) => (one < other ? -1 : 1))
@@ -40,7 +40,7 @@ test('each entry follows the one before', () => {
   assert.equal(misfitOf('e', first, second), undefined)
 })
 
-test('an entry that does not follow, or is not what was written, is told from one that does', () => {
+test('an entry that does not follow the previous one, or was changed, is detected', () => {
   assert.equal(misfitOf('e', emptyLog, second), 'missing')
   assert.equal(misfitOf('e', { seq: 1, hash: second.hash }, second), 'previous-hash')
   assert.equal(misfitOf('another', first, second), 'hash')
@@ -62,7 +62,7 @@ test('an address of version 4 is written as such, and one that is gone is empty'
   assert.equal(address(undefined), '')
 })
 
-test('a configuration that nobody has judged is struck out', () => {
+test('a configuration that no one has judged is struck out', () => {
   const integration = { configurations: { capture: true, later: 'secret' }, credentials: { port: '25' } }
   const { shown } = recordOfIntegration(integration as unknown as Integration, undefined)
   assert.deepEqual(shown['configurations'], { capture: true, later: '[redacted]' })

@@ -20,9 +20,9 @@ export const addedRows = (one: RowCounts, other: RowCounts): RowCounts => ({
 })
 
 /**
- * Why a month that is old enough stays. `open_jobs`: a step of it is still to run; `open_tasks`: a message of it that was put
- * off is still to come back, or an event of it still to be expanded; `open_digests`: a step that is still to run tells of an
- * event of it, which a digest has gathered; `unsent_messages`: a message of it is still to be sent.
+ * Why an expired month is kept. `open_jobs`: one of its steps still has to run; `open_tasks`: one of its messages is
+ * snoozed, or one of its events is still being expanded; `open_digests`: a step that still has to run includes one of
+ * its events, which a digest has collected; `unsent_messages`: one of its messages is not sent yet.
  */
 export type KeptBy = 'open_jobs' | 'open_tasks' | 'open_digests' | 'unsent_messages'
 
@@ -33,7 +33,7 @@ export function cutoffOf(days: RetentionDays, now: Date): Date | undefined {
   return days === 'off' ? undefined : new Date(now.getTime() - days * dayMs)
 }
 
-/** When a month may go: its last moment is then older than so many days. */
+/** When a month may be dropped: its end is then older than this many days. */
 export function droppableAt(days: number, monthEnds: Date): Date {
   return new Date(monthEnds.getTime() + days * dayMs)
 }
@@ -47,7 +47,7 @@ export function monthEndsAt(partition: string): Date {
   return new Date(Date.UTC(year ?? Number.NaN, month ?? Number.NaN))
 }
 
-/** The days between two moments, the last one perhaps a short one. */
+/** The days between two timestamps; the last one may be incomplete. */
 export function daysBetween(from: Date, to: Date): { from: Date; to: Date }[] {
   const days: { from: Date; to: Date }[] = []
   for (let at = from.getTime(); at < to.getTime(); at += dayMs) {

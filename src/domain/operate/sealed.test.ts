@@ -60,7 +60,7 @@ test('values that are alike look different, each under 128 random bits', () => {
   assert.equal(salts.size, 1_000)
 })
 
-test('a value that was sealed before opens for ever', () => {
+test('a value that was sealed before opens forever', () => {
   const kept = '0188608f5d8b19002c7a7eca501d901ff5e392b16adcbd365d690dd774909b3ceb7e9dc9b8'
   assert.equal(createSealer([keyA]).open('environment', 'channel-credentials', 'row', Buffer.from(kept, 'hex')), 'hush')
   const second = '0288608f5d4330ee157120710b1b5c10648996e01c79ecf45b435f3baeaa32b1a22bbba5d27f6f8ab2'

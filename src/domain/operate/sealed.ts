@@ -80,7 +80,7 @@ export function createSealer(keys: readonly [Buffer, ...Buffer[]]): Sealer {
       const sealedIn = formOf(sealed)
       if (sealedIn === undefined) throw new UnsealError('Not a sealed value')
       const encryptionKey = byId.get(keyIdOfSealed(sealed).toString('hex'))
-      if (encryptionKey === undefined) throw new UnsealError('Sealed with an encryption key this node does not hold')
+      if (encryptionKey === undefined) throw new UnsealError('Encrypted with a key that this node does not have')
       const tagAt = startBytes + (sealedIn === 1 ? nonceBytes : saltBytes)
       const random = sealed.subarray(startBytes, tagAt)
       const { key, nonce, bound } = cipherOf(sealedIn, encryptionKey, random, { environmentId, purpose, record })

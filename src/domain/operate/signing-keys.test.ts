@@ -25,7 +25,7 @@ test('every purpose and version has a key of its own', () => {
   assert.equal(new Set(all).size, 6)
 })
 
-test('a token of any version verifies for ever, and so does one from before there were versions', () => {
+test('a token of any version verifies forever, and so does one from before there were versions', () => {
   const rotated = new SigningKeys([first, second, third])
   for (const versions of [[first], [first, second], [first, second, third]]) {
     const token = writeUnsubscribeToken(unsubscription, new SigningKeys(versions).tokenKey('unsubscribe'))

@@ -1,4 +1,4 @@
-// What an environment signs with: one key for each purpose and version, so that none of them tells anything of another.
+// What an environment signs with: one key per purpose and version, so that none of them reveals anything about another.
 import { hkdfSync } from 'node:crypto'
 
 /** One secret of an environment; version 1 is the one that it was made with. */
@@ -79,7 +79,7 @@ export class SigningKeys {
   }
 }
 
-/** Always a key of Standard Webhooks, also of the first version: told to the signer as a later one. */
+/** Always a key of Standard Webhooks, also for the first version: the signer gets it as a later version. */
 function auditKeyOf(version: SigningVersion): CallKey {
   const text = `whsec_${derivedKey(version, 'audit').toString('base64')}`
   return { version: version.version + 1, text }

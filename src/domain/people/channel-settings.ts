@@ -39,7 +39,7 @@ export function joinChannelProviders(id: string, channel: 'chat' | 'push'): void
   if (channel === 'push') pushProviderIds.add(id)
 }
 
-/** An entry is for chat or for push, and its provider tells which. */
+/** An entry is for chat or for push; its provider determines which. */
 export const channelOfEntry = ({ providerId }: { providerId: string }): 'chat' | 'push' =>
   pushProviderIds.has(providerId) ? 'push' : 'chat'
 

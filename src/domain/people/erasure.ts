@@ -3,10 +3,9 @@ import { createHmac } from 'node:crypto'
 import type { SuppressionChannel } from './suppression.ts'
 
 /**
- * In this order. `canceling`: what was still to be told is not. `waiting`: calls under way, and events that are being
- * expanded, may still become something of the person.
- * `removing`: notifications with their steps and messages. `searching`: events of others that mention the person.
- * `finishing`: the person.
+ * In this order. `canceling`: what has not been sent is cancelled. `waiting`: requests in progress, and events that are
+ * being expanded, may still create data about the person. `removing`: notifications with their steps and messages.
+ * `searching`: events of others that mention the person. `finishing`: the person.
  */
 export const erasurePhases = ['canceling', 'waiting', 'removing', 'searching', 'finishing', 'completed'] as const
 export type ErasurePhase = (typeof erasurePhases)[number]
@@ -35,10 +34,10 @@ export type Removed = Readonly<Partial<Record<RemovedKind, number>>>
 
 export interface Erasure {
   readonly _id: string
-  /** `stuck`: it failed again and again; asking for the same erase sets it going anew. */
+  /** `stuck`: it failed repeatedly; requesting the same erasure restarts it. */
   readonly status: 'running' | 'completed' | 'stuck'
   readonly phase: ErasurePhase
-  /** The same for the same subscriberId in the same environment, and nothing else can be told from it. */
+  /** The same for the same subscriberId in the same environment; nothing else can be derived from it. */
   readonly subscriberHash: string
   /** The id of the API key. */
   readonly requestedBy: string
@@ -50,7 +49,7 @@ export interface Erasure {
 /** What an erase remembers between two pages. */
 export interface ErasureState {
   readonly phase: ErasurePhase
-  /** The person's internal ids: somebody deleted and made anew has several. */
+  /** The person's internal ids: a subscriber that was deleted and created again has several. */
   readonly ids: readonly string[]
   readonly requestedAt: string
   /** Where the walk of this phase stands. */

@@ -21,7 +21,7 @@ test('numbers differ in more than what stands between their digits', () => {
   assert.notEqual(comparedAddress('sms', '+49301234567'), comparedAddress('sms', '49301234567'))
 })
 
-test('what can be no address is told apart', () => {
+test('what can be no address is distinguished', () => {
   const isGood = (channel: 'email' | 'sms', text: string): boolean =>
     addressMistake(channel, comparedAddress(channel, text)) === undefined
   assert.ok(isGood('email', 'ann@example.com') && isGood('sms', '+49 30 123') && isGood('sms', '12345'))
@@ -31,7 +31,7 @@ test('what can be no address is told apart', () => {
   }
 })
 
-test('who opted out still gets what is critical; for every other reason nobody gets anything', () => {
+test('who opted out still gets what is critical; for every other reason no one gets anything', () => {
   for (const reason of suppressionReasons) {
     assert.equal(suppressionHolds(reason, false), true, reason)
     assert.equal(suppressionHolds(reason, true), reason !== 'opted_out', reason)

@@ -1,7 +1,10 @@
 // A suppression: an address that nothing is sent to, and why. Pure rules; the form in which addresses are compared.
 import { isEmail } from './subscriber.ts'
 
-/** Where somebody can be shut out by address. In-app has none, chat and push entries are removed with their subscriber. */
+/**
+ * The channels with suppressed addresses. In-app has no addresses; chat and push entries are removed with their
+ * subscriber.
+ */
 export const suppressionChannels = ['email', 'sms'] as const
 export type SuppressionChannel = (typeof suppressionChannels)[number]
 
@@ -52,8 +55,9 @@ export function addressMistake(channel: SuppressionChannel, compared: string): s
 }
 
 /**
- * Whether nothing may be sent. Somebody who opted out still gets what is critical, such as a password reset they asked
- * for; an address that bounces, whose owner complained, or that the caller took out by hand gets nothing at all.
+ * Whether nothing may be sent. A person who opted out still gets critical messages, such as a password reset they
+ * requested; an address that bounces, whose owner complained, or that the caller suppressed manually gets nothing at
+ * all.
  */
 export const suppressionHolds = (reason: SuppressionReason, isCritical: boolean): boolean =>
   !(isCritical && reason === 'opted_out')

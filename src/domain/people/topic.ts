@@ -57,7 +57,7 @@ export interface TopicMembership {
 }
 
 /** Whom to subscribe; a plain string in a request is a subscriberId alone. */
-export interface SubscriptionWish {
+export interface SubscriptionRequest {
   readonly subscriberId: string
   readonly identifier?: string
   readonly name?: string
@@ -116,15 +116,15 @@ export function subscriberOfIdentifier(topicKey: string, identifier: string): st
 }
 
 /** Why an identifier cannot be given to this subscriber's subscription; undefined when it can. */
-export function identifierMistake(topicKey: string, wish: SubscriptionWish): string | undefined {
-  if (wish.identifier === undefined) return undefined
-  if (wish.identifier === '') return 'A subscription identifier must not be empty.'
-  if (wish.identifier.length > subscriptionIdentifierLengthMax) {
+export function identifierMistake(topicKey: string, request: SubscriptionRequest): string | undefined {
+  if (request.identifier === undefined) return undefined
+  if (request.identifier === '') return 'A subscription identifier must not be empty.'
+  if (request.identifier.length > subscriptionIdentifierLengthMax) {
     return `A subscription identifier must not be longer than ${subscriptionIdentifierLengthMax} characters.`
   }
-  const owner = subscriberOfIdentifier(topicKey, wish.identifier)
-  if (owner === undefined || owner === wish.subscriberId) return undefined
-  return `Subscription identifier '${wish.identifier}' is kept for subscriber '${owner}'.`
+  const owner = subscriberOfIdentifier(topicKey, request.identifier)
+  if (owner === undefined || owner === request.subscriberId) return undefined
+  return `Subscription identifier '${request.identifier}' is kept for subscriber '${owner}'.`
 }
 
 export function subscriptionsResult(

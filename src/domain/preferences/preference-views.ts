@@ -50,7 +50,7 @@ export interface WorkflowPreferenceView extends Resolved {
     readonly updatedAt: string
   }
   readonly frequency?: Frequency
-  /** When the subscriber last chose something for it. */
+  /** When the subscriber last changed a preference for it. */
   readonly updatedAt?: string
 }
 

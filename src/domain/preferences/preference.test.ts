@@ -1,4 +1,4 @@
-// Preferences: how the four sources are merged, how a choice is changed, and when gathered things are told.
+// Preferences: how the four sources are merged, how a choice is changed, and when collected events are sent.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PreferenceSources, ResolvedChannel, SubscriberPreferences } from './preference.ts'
@@ -20,7 +20,7 @@ const here = (choice: object, everywhere: SubscriberPreferences = {}): Subscribe
 })
 
 const merges: Record<string, [Partial<PreferenceSources>, ResolvedChannel]> = {
-  'nobody says anything': [{}, { enabled: true, source: 'workflow' }],
+  'no source decides': [{}, { enabled: true, source: 'workflow' }],
   'the workflow is off': [{ settings: off }, { enabled: false, source: 'workflow' }],
   'the tenant switches on': [
     { settings: off, tenantSettings: { email: true } },
@@ -105,20 +105,20 @@ test('a change leaves what it does not name, and null clears', () => {
   assert.equal('schedule' in changedGlobally(before, { schedule: null }), false)
 })
 
-test('gathered things are told after an hour, at a time of day, or on a day of the week, by the subscriber’s clocks', () => {
+test('collected events are sent after an hour, at a time of day, or on a day of the week, by the subscriber’s clocks', () => {
   // The Saturday before Berlin's clocks go forward.
   const now = new Date('2026-03-28T08:30:00Z')
-  const told = (frequency: Parameters<typeof gatheredUntil>[0], zone: string | null) =>
+  const dueAt = (frequency: Parameters<typeof gatheredUntil>[0], zone: string | null) =>
     gatheredUntil(frequency, zone, now)?.toISOString()
-  assert.equal(told(undefined, null), undefined)
-  assert.equal(told({ type: 'instant' }, null), undefined)
-  assert.equal(told({ type: 'hourly' }, null), '2026-03-28T09:30:00.000Z')
-  assert.equal(told({ type: 'daily' }, null), '2026-03-28T09:00:00.000Z')
-  assert.equal(told({ type: 'daily' }, 'Europe/Berlin'), '2026-03-29T07:00:00.000Z')
-  assert.equal(told({ type: 'daily', atTime: '18:45' }, 'Europe/Berlin'), '2026-03-28T17:45:00.000Z')
-  assert.equal(told({ type: 'weekly' }, 'Europe/Berlin'), '2026-03-30T07:00:00.000Z')
+  assert.equal(dueAt(undefined, null), undefined)
+  assert.equal(dueAt({ type: 'instant' }, null), undefined)
+  assert.equal(dueAt({ type: 'hourly' }, null), '2026-03-28T09:30:00.000Z')
+  assert.equal(dueAt({ type: 'daily' }, null), '2026-03-28T09:00:00.000Z')
+  assert.equal(dueAt({ type: 'daily' }, 'Europe/Berlin'), '2026-03-29T07:00:00.000Z')
+  assert.equal(dueAt({ type: 'daily', atTime: '18:45' }, 'Europe/Berlin'), '2026-03-28T17:45:00.000Z')
+  assert.equal(dueAt({ type: 'weekly' }, 'Europe/Berlin'), '2026-03-30T07:00:00.000Z')
   assert.equal(
-    told({ type: 'weekly', weekDay: 'saturday', atTime: '09:00' }, 'Europe/Berlin'),
+    dueAt({ type: 'weekly', weekDay: 'saturday', atTime: '09:00' }, 'Europe/Berlin'),
     '2026-04-04T07:00:00.000Z',
   )
 })

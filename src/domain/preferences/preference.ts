@@ -16,7 +16,9 @@ export interface Switches {
 
 export const frequencyTypes = ['instant', 'hourly', 'daily', 'weekly'] as const
 
-/** How often somebody wants to hear of a workflow: what comes between is gathered. In the subscriber's zone. */
+/**
+ * How often a subscriber wants to be notified of a workflow: events in between are collected. In the subscriber's zone.
+ */
 export interface Frequency {
   /** `hourly`: an hour after the first. */
   readonly type: (typeof frequencyTypes)[number]
@@ -34,13 +36,13 @@ export interface WorkflowChoice extends Switches {
 /** The document of one subscriber. */
 export interface SubscriberPreferences extends Switches {
   readonly schedule?: Schedule
-  /** An ISO moment; over once it has come. */
+  /** An ISO timestamp; in effect until then. */
   readonly doNotDisturbUntil?: string
   /** By the workflow's internal id. */
   readonly workflows?: Readonly<Record<string, WorkflowChoice>>
 }
 
-/** Nobody chooses by hand for more; the document is read with every step. */
+/** No one sets more manually; the document is read with every step. */
 export const workflowChoicesMax = 1_000
 
 /** Who decided whether a channel is on. */
@@ -95,7 +97,7 @@ export function choiceFor(preferences: SubscriberPreferences | null, workflowId:
 const defaultTime = '09:00'
 const defaultDay: WeekDay = 'monday'
 
-/** When what is gathered now is told; undefined when it is told at once. */
+/** When what is collected now is sent; undefined if it is sent at once. */
 export function gatheredUntil(frequency: Frequency | undefined, zone: string | null, now: Date): Date | undefined {
   const { type = 'instant', atTime = defaultTime, weekDay = defaultDay } = frequency ?? {}
   if (type === 'instant') return undefined

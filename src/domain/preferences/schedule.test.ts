@@ -18,38 +18,38 @@ const at = (text: string): Date => new Date(text)
 
 test('it is open from the start of its hours until just before their end, by the clocks of the zone', () => {
   // 2026-03-02 is a Monday; Berlin is an hour ahead of UTC.
-  for (const [moment, open] of [
+  for (const [timestamp, open] of [
     ['2026-03-02T07:59:59.999Z', false],
     ['2026-03-02T08:00:00Z', true],
     ['2026-03-02T15:59:59.999Z', true],
     ['2026-03-02T16:00:00Z', false],
     ['2026-03-03T10:00:00Z', false],
   ] as const) {
-    assert.equal(isOpen(office, 'Europe/Berlin', at(moment)), open, moment)
+    assert.equal(isOpen(office, 'Europe/Berlin', at(timestamp)), open, timestamp)
   }
   assert.equal(isOpen(office, null, at('2026-03-02T08:30:00Z')), false, 'UTC where no zone is known')
 })
 
-test('hours that end before they start go on after midnight, on a day that is closed by itself', () => {
-  for (const [moment, open] of [
+test('hours that end before they start continue after midnight, on a day that is closed by itself', () => {
+  for (const [timestamp, open] of [
     ['2026-03-06T21:59:00Z', false],
     ['2026-03-06T22:00:00Z', true],
     ['2026-03-07T01:59:00Z', true],
     ['2026-03-07T02:00:00Z', false],
   ] as const) {
-    assert.equal(isOpen(office, 'UTC', at(moment)), open, moment)
+    assert.equal(isOpen(office, 'UTC', at(timestamp)), open, timestamp)
   }
 })
 
 test('a schedule that is switched off, or says no week, is always open; a week without days never is', () => {
-  const moment = at('2026-03-03T03:00:00Z')
+  const timestamp = at('2026-03-03T03:00:00Z')
   for (const schedule of [{ ...office, isEnabled: false }, { isEnabled: true }]) {
-    assert.equal(isOpen(schedule, 'UTC', moment), true)
-    assert.deepEqual(nextOpening(schedule, 'UTC', moment), moment)
+    assert.equal(isOpen(schedule, 'UTC', timestamp), true)
+    assert.deepEqual(nextOpening(schedule, 'UTC', timestamp), timestamp)
   }
   const never: Schedule = { isEnabled: true, weeklySchedule: { monday: { isEnabled: false } } }
-  assert.equal(isOpen(never, 'UTC', moment), false)
-  assert.equal(nextOpening(never, 'UTC', moment), undefined)
+  assert.equal(isOpen(never, 'UTC', timestamp), false)
+  assert.equal(nextOpening(never, 'UTC', timestamp), undefined)
 })
 
 test('a day without hours is open as a whole, and one that ends at 11:59 PM ends with the day', () => {
@@ -91,8 +91,8 @@ test('what clocks skip opens when they have skipped it, and what they show twice
 })
 
 /** An independent reading: the zone's own words for day and time, and minutes of the week. */
-function openByWords(schedule: Schedule, formatter: Intl.DateTimeFormat, moment: number): boolean {
-  const parts = Object.fromEntries(formatter.formatToParts(moment).map(({ type, value }) => [type, value]))
+function openByWords(schedule: Schedule, formatter: Intl.DateTimeFormat, timestamp: number): boolean {
+  const parts = Object.fromEntries(formatter.formatToParts(timestamp).map(({ type, value }) => [type, value]))
   const today = (weekDays as readonly string[]).indexOf(parts['weekday']?.toLowerCase() ?? '')
   const minute = Number(parts['hour']) * 60 + Number(parts['minute'])
   const says = (day: number, shifted: number): boolean => {
@@ -148,8 +148,8 @@ test('over changes of clocks it agrees with a walk from minute to minute', () =>
     const next = nextOpening(schedule, zone, new Date(from))
     // As far as two days: beyond lies nothing that the change could disturb.
     const last = Math.min(next?.getTime() ?? Number.POSITIVE_INFINITY, from + 2880 * minuteMs)
-    for (let moment = from; moment < last; moment += minuteMs) {
-      assert.equal(openByWords(schedule, formatter, moment), false, `${zone} ${new Date(moment).toISOString()}`)
+    for (let timestamp = from; timestamp < last; timestamp += minuteMs) {
+      assert.equal(openByWords(schedule, formatter, timestamp), false, `${zone} ${new Date(timestamp).toISOString()}`)
     }
     if (next === undefined) never += 1
     else {

@@ -1,4 +1,4 @@
-// A subscriber's weekly hours: whether they want to hear of something at a moment, and when they next do.
+// A subscriber's weekly hours: whether they want to be notified at a given time, and when they next do.
 import { dayMs } from '../time/duration.ts'
 import { usableZone, wallTimeAt } from '../time/zone.ts'
 import type { WeekDay } from '../workflows/workflow.ts'
@@ -41,7 +41,7 @@ export function isOpen(schedule: Schedule, zone: string | null, at: Date): boole
 /** Hours that are there once a week may fall into what clocks skip, but not three weeks in a row. */
 const searchedDaysMax = 22
 
-/** The first moment at or after `at` at which it is open; undefined when it never is. */
+/** The first time at or after `at` at which it is open; undefined if it never is. */
 export function nextOpening(schedule: Schedule, zone: string | null, at: Date): Date | undefined {
   const week = weekOf(schedule)
   const clocks = usableZone(zone)
@@ -97,7 +97,8 @@ function rangesOf(day: DaySchedule | undefined): readonly MinuteRange[] {
 
 function endAfter(start: number, end: number): number {
   if (end <= start) return end + dayMinutes
-  // The last minute that a clock can show stands for the end of the day: nobody means to be quiet for that minute.
+  // The last minute that a clock can show means the end of the day: no one wants to be undisturbed for just that
+  // minute.
   return end === dayMinutes - 1 ? dayMinutes : end
 }
 

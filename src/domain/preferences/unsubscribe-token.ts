@@ -60,8 +60,8 @@ function uuidOf(bytes: Buffer): string {
 }
 
 /**
- * What links begin with, if the service is reachable under an address that mail may point to: https, or this machine
- * while somebody develops. RFC 8058 asks for https, and receivers ignore anything else.
+ * The base URL of links, if the service is reachable under a URL that e-mails may link to: https, or this machine
+ * during development. RFC 8058 requires https, and receivers ignore anything else.
  */
 export function linkBaseOf(baseUrl: string | undefined): string | undefined {
   if (baseUrl === undefined || !URL.canParse(baseUrl)) return undefined

@@ -118,13 +118,13 @@ test('the next time is the one that a walk over every minute finds', () => {
     assert.ok('cron' in read, line.text)
     const next = nextCron(read.cron, new Date(afterMs), walk.zone)?.getTime()
     const expected = walked(walk, line, afterMs)
-    const told = `${line.text} after ${new Date(afterMs).toISOString()} in ${walk.zone}, seed ${seed}`
+    const label = `${line.text} after ${new Date(afterMs).toISOString()} in ${walk.zone}, seed ${seed}`
     if (expected === undefined) {
       const endMs = walk.startMs + walk.shown.length * minuteMs
-      assert.ok(next === undefined || next >= endMs, told)
+      assert.ok(next === undefined || next >= endMs, label)
     } else {
       found += 1
-      assert.equal(next, expected, told)
+      assert.equal(next, expected, label)
     }
   }
   assert.ok(found > 300, `only ${found} of them came within the walk`)

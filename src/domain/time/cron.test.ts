@@ -29,7 +29,7 @@ test('fields are stars, values, ranges, steps, names and lists of these', () => 
   assert.deepEqual(read(' 5\t4  *  * * ').hours, [4])
 })
 
-test('what cannot be read is told with its field', () => {
+test('what cannot be read is reported with its field', () => {
   for (const [text, words] of [
     ['60 * * * *', /^says "60" for the minute: it takes 0 to 59$/],
     ['* 24 * * *', /for the hour: it takes 0 to 23$/],
@@ -60,7 +60,7 @@ test('what cannot be read is told with its field', () => {
     assert.match(mistake(text), words, String(text))
 })
 
-test('the next time is after the moment, never at it', () => {
+test('the next time is after the time, never at it', () => {
   assert.equal(next('0 9 * * *', '2024-05-10T08:59:59.999Z'), '2024-05-10T09:00:00.000Z')
   assert.equal(next('0 9 * * *', '2024-05-10T09:00:00.000Z'), '2024-05-11T09:00:00.000Z')
   assert.equal(next('* * * * *', '2024-05-10T09:00:30.500Z'), '2024-05-10T09:01:00.000Z')
@@ -99,7 +99,7 @@ test('days of the month and of the week add up when both are restricted', () => 
   assert.deepEqual(days('0 12 13,14 * 0-6'), ['13', '14', '13', '14', '13'])
 })
 
-test('a time that clocks skip comes at the moment they jump past it, and once', () => {
+test('a time that clocks skip occurs once, when they jump past it', () => {
   const jump = '2024-03-31T01:00:00.000Z'
   assert.equal(next('30 2 * * *', '2024-03-30T12:00:00Z', 'Europe/Berlin'), jump)
   assert.equal(next('*/15 2 * * *', '2024-03-30T12:00:00Z', 'Europe/Berlin'), jump)

@@ -1,6 +1,6 @@
 // Cron lines of five fields, read strictly, and when they come next by the clocks of a zone.
 import { dayMs } from './duration.ts'
-import { firstMomentAt, wallTimeAt } from './zone.ts'
+import { firstTimestampAt, wallTimeAt } from './zone.ts'
 
 /** The values that each field allows, in ascending order. */
 export interface Cron {
@@ -36,7 +36,7 @@ export const cronLengthMax = 255
 
 const wanted = 'must be five fields (minute, hour, day of the month, month, day of the week) such as 30 9 * * MON-FRI'
 
-/** What it says, or words on what to mend. */
+/** The parsed line, or a message about what to fix. */
 export function cronOf(text: unknown): { readonly cron: Cron } | { readonly mistake: string } {
   if (typeof text !== 'string' || text.length > cronLengthMax) return { mistake: wanted }
   const given = text.trim().split(/[ \t]+/)
@@ -57,7 +57,7 @@ function valuesOf(part: string, field: Field): Values {
   const values: number[] = []
   for (const item of part.split(',')) {
     const read = itemOf(item, field)
-    if (typeof read === 'string') return { mistake: `says ${JSON.stringify(item)} for the ${field.called}: ${read}` }
+    if (typeof read === 'string') return { mistake: `has ${JSON.stringify(item)} as the ${field.called}: ${read}` }
     values.push(...read)
   }
   return { values: ascending(values) }
@@ -70,7 +70,7 @@ function itemOf(item: string, field: Field): readonly number[] | string {
   const { min, max } = field
   const match = itemForm.exec(item.toLowerCase())
   if (match === null)
-    return `it takes ${allowedOf(field)}, *, ranges such as 1-5, steps such as */2, and lists of these`
+    return `it accepts ${allowedOf(field)}, *, ranges such as 1-5, steps such as */2, and lists of these`
   const [, star, low, high, stepText] = match
   // Programs disagree on what a value with a step means: one of them runs it once, others to the end of the range.
   if (low !== undefined && high === undefined && stepText !== undefined)
@@ -117,8 +117,8 @@ export function comesEveryYear(cron: Cron): boolean {
 const searchedDaysMax = 8 * 366 + 1
 
 /**
- * The first moment after `after` at which the line comes, by the clocks of the zone. A time that clocks skip comes at the
- * moment they jump past it; one that they show twice comes the first time only. Undefined when it never comes.
+ * The first time after `after` at which the line matches, by the clocks of the zone. A time that clocks skip occurs
+ * when they jump past it; one that they show twice occurs only the first time. Undefined if it never occurs.
  */
 export function nextCron(cron: Cron, after: Date, zone: string): Date | undefined {
   const now = wallTimeAt(after, zone)
@@ -151,7 +151,7 @@ function firstOn(
   for (const oneHour of hours) {
     for (const oneMinute of minutes) {
       if (oneHour * 60 + oneMinute <= minutesShown) continue
-      const at = firstMomentAt({ ...day, hour: oneHour, minute: oneMinute }, zone)
+      const at = firstTimestampAt({ ...day, hour: oneHour, minute: oneMinute }, zone)
       if (at > after) return at
     }
   }

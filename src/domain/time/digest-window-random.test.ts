@@ -62,7 +62,7 @@ function names(config: TimedConfig, unit: string, day: Date): boolean {
   return wanted?.getUTCDate() === day.getUTCDate()
 }
 
-/** The first moment after now of all that fit; what clocks skip is shifted by as much. */
+/** The first time after now of all that match; what clocks skip is shifted by as much. */
 function searched(metadata: TimedDigest, nowMs: number, zone: string): number {
   const config = metadata.timed ?? {}
   const fits = (wall: number): boolean => {
@@ -107,7 +107,7 @@ function randomNow(random: Random, zone: string): number {
 
 const unitOf = (random: Random) => random.oneOf(['days', 'days', 'days', 'weeks', 'weeks', 'months'] as const)
 
-test('a window closes at the first moment after now that the rule names, and nothing opened meanwhile changes that', () => {
+test('a window closes at the first time after now that the rule names, and nothing opened meanwhile changes that', () => {
   const random = createRandom(20_240_331)
   for (let round = 0; round < 600; round += 1) {
     const [zone, unit] = [random.oneOf(zones), unitOf(random)]

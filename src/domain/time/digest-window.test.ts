@@ -183,11 +183,11 @@ test('a day that a zone skips is made up for on the next', () => {
   ])
 })
 
-test('a zone that nobody knows is UTC', () => {
+test('a zone that no one knows is UTC', () => {
   closes(timed(1, 'days', { atTime: '09:00' }), [['2024-01-15T07:00:00Z', '2024-01-15T09:00:00Z', 'Mars/Olympus']])
 })
 
-test('settings that name no moment give none', () => {
+test('settings that name no time give none', () => {
   const now = '2024-02-10T00:00:00Z'
   assert.equal(due({ type: 'regular', unit: 'days' }, now), undefined)
   assert.equal(due({ type: 'regular', amount: 1 }, now), undefined)

@@ -3,7 +3,7 @@ import type { DigestMetadata, RegularDigest, TimedConfig, TimeUnit, WeekDay } fr
 import { weekDays } from '../workflows/workflow.ts'
 import { cronOf, nextCron } from './cron.ts'
 import { dayMs, durationMs } from './duration.ts'
-import { momentOfWall, usableZone, wallTimeAt } from './zone.ts'
+import { timestampOfWall, usableZone, wallTimeAt } from './zone.ts'
 
 /**
  * When a window that opens now closes. Timed digests go by the clocks of the zone (UTC without one) as a recurrence rule
@@ -63,7 +63,7 @@ function nextOccurrence(metadata: Timed, now: Date, zone: string): Date | undefi
   for (const candidate of daysOf(metadata, today)) {
     // Yesterday's may still come where clocks skipped a day, or midnight.
     if (candidate < today - 1) continue
-    const at = momentOfWall({ ...dateOf(candidate), ...time }, zone)
+    const at = timestampOfWall({ ...dateOf(candidate), ...time }, zone)
     if (at > now) return at
   }
   return undefined

@@ -1,7 +1,7 @@
-// When something ends whose end stands in the payload: a moment, or a duration from now.
+// The end of something whose end is in the payload: a timestamp, or a duration from now.
 import { payloadValueAt } from '../path.ts'
 import { durationMs, durationMsMax } from './duration.ts'
-import { momentOfText } from './iso-moment.ts'
+import { timestampOfText } from './iso-timestamp.ts'
 import type { Duration } from './timing-mistakes.ts'
 import { durationMistakes, isDuration, isObject } from './timing-mistakes.ts'
 
@@ -17,20 +17,20 @@ export interface DynamicQuestion {
   readonly acceptedAt: Date
 }
 
-/** A moment as ISO 8601 text with its zone, and nothing else. */
-export function momentEndOf(question: DynamicQuestion): DynamicEnd {
+/** A timestamp as ISO 8601 text with its zone, and nothing else. */
+export function timestampEndOf(question: DynamicQuestion): DynamicEnd {
   const { payload, path, now, acceptedAt } = question
   const value = payloadValueAt(payload, path)
   if (value === undefined || value === null) return missing(path)
-  const moment = typeof value === 'string' ? momentOfText(value.trim()) : undefined
-  if (moment === undefined || !moment.hasTime || !moment.hasZone)
-    return wrong(question, value, 'must be an ISO 8601 date and time with its zone, such as 2030-01-31T09:00:00Z')
-  if (moment.at <= acceptedAt) return { ...wrong(question, value, 'is in the past'), isPast: true }
-  if (moment.at.getTime() - now.getTime() > durationMsMax) return wrong(question, value, 'is more than a year away')
-  return { until: moment.at }
+  const timestamp = typeof value === 'string' ? timestampOfText(value.trim()) : undefined
+  if (timestamp === undefined || !timestamp.hasTime || !timestamp.hasZone)
+    return wrong(question, value, 'must be an ISO 8601 date-time with a time zone, such as 2030-01-31T09:00:00Z')
+  if (timestamp.at <= acceptedAt) return { ...wrong(question, value, 'is in the past'), isPast: true }
+  if (timestamp.at.getTime() - now.getTime() > durationMsMax) return wrong(question, value, 'is more than a year away')
+  return { until: timestamp.at }
 }
 
-/** A moment, or a duration as an object with amount and unit. */
+/** A timestamp, or a duration as an object with amount and unit. */
 export function dynamicEndOf(question: DynamicQuestion): DynamicEnd {
   const { payload, path, now } = question
   const value = payloadValueAt(payload, path)
@@ -42,8 +42,8 @@ export function dynamicEndOf(question: DynamicQuestion): DynamicEnd {
     const mistakes = durationMistakes(value, path).map((mistake) => `${mistake.path} ${mistake.message}`)
     return { wrong: { error: mistakes.join('; '), value: shown(value) }, isPast: false }
   }
-  if (typeof value === 'string') return momentEndOf(question)
-  return wrong(question, value, 'must be an ISO 8601 date and time with its zone, or an object with amount and unit')
+  if (typeof value === 'string') return timestampEndOf(question)
+  return wrong(question, value, 'must be an ISO 8601 date-time with a time zone, or an object with amount and unit')
 }
 
 const missing = (path: string) => ({ wrong: { error: `The payload has no ${path}` }, isPast: false })

@@ -7,7 +7,7 @@ import { dynamicEndOf } from './dynamic-end.ts'
 import type { TimingMistake } from './timing-mistakes.ts'
 import { durationMistakes, isObject, keyMistakes, oneOf, requiredPathMistakes } from './timing-mistakes.ts'
 
-/** More than anybody is told of anything; below what the count of a window can hold. */
+/** More than anyone is ever sent; below what the count of a window can store. */
 export const thresholdMax = 1_000_000
 
 export function throttleMistakes(metadata: unknown, path = 'metadata'): TimingMistake[] {
@@ -17,11 +17,7 @@ export function throttleMistakes(metadata: unknown, path = 'metadata'): TimingMi
   return [
     ...(metadata['type'] === 'fixed'
       ? durationMistakes(metadata, path)
-      : requiredPathMistakes(
-          metadata['dynamicKey'],
-          `${path}.dynamicKey`,
-          'the end or the length of the window stands',
-        )),
+      : requiredPathMistakes(metadata['dynamicKey'], `${path}.dynamicKey`, 'the end or the length of the window is')),
     ...thresholdMistakes(metadata['threshold'], `${path}.threshold`),
     ...keyMistakes(metadata['throttleKey'], `${path}.throttleKey`),
   ]

@@ -29,7 +29,7 @@ test('settings that can run have no mistakes', () => {
   assert.deepEqual(delayMistakes({ type: 'scheduled', delayPath: 'payload.meeting.at' }), [])
 })
 
-test('settings that are missing or of another kind are told at once', () => {
+test('settings that are missing or of another kind are reported at once', () => {
   for (const metadata of [undefined, null, 'daily', 5, []]) {
     assert.deepEqual(paths(digestMistakes(metadata)), ['metadata'])
     assert.deepEqual(paths(delayMistakes(metadata)), ['metadata'])
@@ -62,7 +62,7 @@ test('a unit is one that is known', () => {
   ])
 })
 
-test('every mistake is told, not the first alone', () => {
+test('every mistake is reported, not the first alone', () => {
   assert.deepEqual(paths(digestMistakes({ type: 'timed', unit: 'weeks', digestKey: 'a..b', timed: { atTime: '9' } })), [
     'metadata.amount',
     'metadata.timed.atTime',
@@ -101,7 +101,7 @@ test('a cron line stands for amount, unit and time, and must come every year', (
     for (const cron of ['0 9 * *', '0 0 31 2 *', '0 0 29 2 *', '99 * * * *', 5, {}])
       assert.deepEqual(paths(mistakes({ type: 'timed', cron })), ['metadata.cron'], JSON.stringify(cron))
   }
-  assert.match(delayMistakes({ type: 'timed', cron: '0 0 31 2 *' })[0]?.message ?? '', /may never come/)
+  assert.match(delayMistakes({ type: 'timed', cron: '0 0 31 2 *' })[0]?.message ?? '', /may never occur/)
 })
 
 test('a timed delay has the settings of a timed digest, a dynamic one a path', () => {

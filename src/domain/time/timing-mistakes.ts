@@ -1,4 +1,4 @@
-// What can never run in the settings of a delay or a digest, told in words that say what to mend.
+// What can never run in the settings of a delay or a digest, reported with what to fix.
 import { isPath, pathLengthMax } from '../path.ts'
 import type { DelayMetadata, DigestMetadata, TimeUnit } from '../workflows/workflow.ts'
 import { ordinals, ordinalValues, timeUnits, weekDays } from '../workflows/workflow.ts'
@@ -48,9 +48,9 @@ function waitMistakes(metadata: Members, path: string): TimingMistake[] {
     case 'timed':
       return timedWaitMistakes(metadata, path)
     case 'dynamic':
-      return requiredPathMistakes(metadata['dynamicKey'], `${path}.dynamicKey`, 'the moment or the duration stands')
+      return requiredPathMistakes(metadata['dynamicKey'], `${path}.dynamicKey`, 'the timestamp or the duration is')
     default:
-      return requiredPathMistakes(metadata['delayPath'], `${path}.delayPath`, 'the moment stands')
+      return requiredPathMistakes(metadata['delayPath'], `${path}.delayPath`, 'the timestamp is')
   }
 }
 
@@ -64,7 +64,7 @@ export function durationMistakes(value: unknown, path: string, amount = 'amount'
   const isCount = typeof given === 'number' && Number.isSafeInteger(given) && given >= 1
   if (!isCount) return [{ path: `${path}.${amount}`, message: 'must be a whole number, 1 or more' }, ...mistakes]
   if (mistakes.length === 0 && durationMs(given, value[unit] as TimeUnit) > durationMsMax)
-    return [{ path: `${path}.${amount}`, message: `must not be longer than a year, which ${given} ${value[unit]} are` }]
+    return [{ path: `${path}.${amount}`, message: `must not be longer than a year, as ${given} ${value[unit]} is` }]
   return mistakes
 }
 
@@ -72,7 +72,7 @@ export const isDuration = (value: unknown): value is Duration => durationMistake
 
 export function requiredPathMistakes(value: unknown, path: string, what: string): TimingMistake[] {
   return value === undefined
-    ? [{ path, message: `is required: where in the payload ${what}` }]
+    ? [{ path, message: `is required: the path in the payload where ${what}` }]
     : pathMistakes(value, path)
 }
 
@@ -118,7 +118,7 @@ function cronMistakes(cron: unknown, path: string): TimingMistake[] {
   const read = cronOf(cron)
   if ('mistake' in read) return [{ path, message: read.mistake }]
   if (comesEveryYear(read.cron)) return []
-  return [{ path, message: 'may never come, or not for years: name a day that every year has' }]
+  return [{ path, message: 'may never occur, or not for years: use a day that exists in every year' }]
 }
 
 function timedMistakes(metadata: Members, path: string): TimingMistake[] {
@@ -131,7 +131,7 @@ function timedMistakes(metadata: Members, path: string): TimingMistake[] {
   const isTime = typeof atTime === 'string' && timeOf(atTime) !== undefined
   const mistakes = isTime
     ? []
-    : [{ path: `${at}.atTime`, message: `must be a time of 24 hours, HH:mm or HH:mm:ss, for every ${unit}` }]
+    : [{ path: `${at}.atTime`, message: `must be a time in 24-hour format, HH:mm or HH:mm:ss, for the unit ${unit}` }]
   if (unit === 'months') return [...mistakes, ...monthlyMistakes(timed, at, metadata['amount'])]
   return [...mistakes, ...weekDayMistakes(timed['weekDays'], at, metadata)]
 }
@@ -141,12 +141,12 @@ function weekDayMistakes(wanted: unknown, path: string, metadata: Members): Timi
   const { unit, amount } = metadata
   if (unit === 'days' && (wanted === undefined || isEmptyList(wanted))) return []
   if (!Array.isArray(wanted) || wanted.length === 0 || wanted.length > listedMax)
-    return [{ path: at, message: `must be a list of some of ${weekDays.join(', ')}` }]
+    return [{ path: at, message: `must be a list of days from ${weekDays.join(', ')}` }]
   const mistakes = wanted.flatMap((name: unknown, index) => oneOf(name, weekDays, `${at}.${index}`))
   if (mistakes.length > 0 || unit === 'weeks') return mistakes
   const isFixedDay = typeof amount === 'number' && amount % 7 === 0
   if (!isFixedDay || weekDays.every((name) => wanted.includes(name))) return []
-  return [{ path: at, message: `may never come every ${amount} days: ask for weeks instead` }]
+  return [{ path: at, message: `may never occur every ${amount} days: use weeks instead` }]
 }
 
 /** Twelve months later is the same month: what it lacks once it lacks for years. */
@@ -163,7 +163,7 @@ function monthlyMistakes(timed: Members, path: string, amount: unknown): TimingM
   ]
   const isRare = ordinal === '5' && weekDays.some((name) => name === ordinalValue)
   if (mistakes.length > 0 || !isRare || amount !== sameMonth) return mistakes
-  return [{ path: `${path}.ordinal`, message: 'may not come for years every 12 months: ask for last instead of 5' }]
+  return [{ path: `${path}.ordinal`, message: 'may not occur for years every 12 months: use last instead of 5' }]
 }
 
 function monthDayMistakes(wanted: unknown, path: string, amount: unknown): TimingMistake[] {
@@ -173,7 +173,7 @@ function monthDayMistakes(wanted: unknown, path: string, amount: unknown): Timin
     isMonthDay(day) ? [] : [{ path: `${path}.${index}`, message: 'must be a day of the month, 1 to 31' }],
   )
   if (mistakes.length > 0 || amount !== sameMonth || wanted.some((day) => Number(day) <= 28)) return mistakes
-  return [{ path, message: 'may not come for years every 12 months: name a day up to 28 as well' }]
+  return [{ path, message: 'may not occur for years every 12 months: add a day up to 28' }]
 }
 
 /** Text in workflows, a number in the activity: both are understood. */

@@ -1,4 +1,4 @@
-// What clocks show in a time zone, and the moment at which they show it.
+// What clocks show in a time zone, and the time at which they show it.
 
 /** A date and a time as a clock on the wall shows them; month and day count from 1. */
 export interface WallTime {
@@ -32,10 +32,10 @@ export function wallTimeAt(at: Date, zone: string): WallTime {
 const probeMs = 24 * 60 * 60 * 1000
 
 /**
- * The moment at which the clocks of a zone show a time. A time that clocks skip is moved forward by what they skip; of a
- * time that they show twice it is the first. Both are what the offset before the change makes of it.
+ * The time at which the clocks of a zone show a given time of day. A time that clocks skip is moved forward by what
+ * they skip; of a time that they show twice it is the first. Both follow from the offset before the change.
  */
-export function momentOfWall(wall: WallTime, zone: string): Date {
+export function timestampOfWall(wall: WallTime, zone: string): Date {
   const wallMs = Date.UTC(wall.year, wall.month - 1, wall.day, wall.hour, wall.minute, wall.second)
   if (zone === 'UTC') return new Date(wallMs)
   const before = wallMs - offsetMsAt(wallMs - probeMs, zone)
@@ -45,10 +45,10 @@ export function momentOfWall(wall: WallTime, zone: string): Date {
 }
 
 /**
- * The first moment at which the clocks of a zone show a time or a later one: of a time that they skip, the moment at which
- * they jump past it.
+ * The first time at which the clocks of a zone show a time of day or a later one: for a time that they skip, the
+ * instant at which they jump past it.
  */
-export function firstMomentAt(wall: WallTime, zone: string): Date {
+export function firstTimestampAt(wall: WallTime, zone: string): Date {
   const wallMs = Date.UTC(wall.year, wall.month - 1, wall.day, wall.hour, wall.minute, wall.second)
   if (zone === 'UTC') return new Date(wallMs)
   const before = wallMs - offsetMsAt(wallMs - probeMs, zone)

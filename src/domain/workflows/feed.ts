@@ -10,5 +10,5 @@ export interface Feed {
   readonly updatedAt: string
 }
 
-/** Tabs of an inbox; nobody has as many. */
+/** Tabs of an inbox; no one has as many. */
 export const feedsMax = 500

@@ -31,7 +31,10 @@ export const layoutLengthMax = 100_000
 /** What a node keeps of an environment's layouts is bounded by this and their length. */
 export const layoutsMax = 100
 
-/** Layouts as e-mails are put into them. A change moves `updatedAt`, so id and moment name a content for good. */
+/**
+ * Layouts as they are applied to e-mails. A change updates `updatedAt`, so id and timestamp identify a content
+ * permanently.
+ */
 export function emailLayoutsOf(all: readonly Layout[]): EmailLayouts {
   const byIdentifier = new Map<string, EmailLayout>()
   let standard: EmailLayout | undefined

@@ -80,7 +80,7 @@ test('an address keeps what stands before its query', () => {
   assert.equal(shown('{{ payload.url }}?'), '{{ payload.url }}?[redacted]')
 })
 
-test('tags and accounts, where secrets can stand too, are not told', () => {
+test('tags and accounts, where secrets can stand too, are not reported', () => {
   const shown = (url: string): string => callWithoutSecrets({ url }).url
   assert.equal(shown("{% assign t = 'hush' %}https://a.example.com/?t={{ t }}"), '?[redacted]')
   assert.equal(shown('https://ada:hush@a.example.com/{{ x }}'), 'https://[redacted]@a.example.com/{{ x }}')

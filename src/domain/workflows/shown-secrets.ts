@@ -73,7 +73,7 @@ const partWithoutSecrets = (part: FilterPart): FilterPart =>
 
 /** A user name and a password, up to where the host begins. */
 const account = /^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i
-/** The query, or a tag: what that says is not told from a query before it runs. */
+/** The query, or a tag: before it runs, its content cannot be distinguished from a query. */
 const query = /\?|\{%/
 
 function addressWithoutSecrets(address: string): string {

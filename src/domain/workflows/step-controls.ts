@@ -168,7 +168,7 @@ function digestOf(controls: Controls): Readonly<Record<string, unknown>> {
   const type = members['type'] ?? (members['cron'] === undefined ? 'regular' : 'timed')
   const { amount, unit } = objectOf(controls['lookBackWindow'])
   if (!isObject(controls['lookBackWindow'])) return { ...members, type }
-  // Told by the step's own rules where it is a timed one.
+  // Reported by the step's own rules if it is a timed one.
   const kind = type === 'regular' ? 'backoff' : type
   return { ...members, type: kind, backoffAmount: amount, backoffUnit: unit }
 }

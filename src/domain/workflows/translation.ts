@@ -1,10 +1,10 @@
-// Translations: texts by locale, and which one somebody gets.
+// Translations: texts by locale, and which one a subscriber gets.
 
 /** Where a template's scope holds its translations: a symbol, so that no payload and no template can reach it. */
 export const translations: unique symbol = Symbol('translations')
 
 export interface Translations {
-  /** The text of a key for somebody of that locale; undefined when no locale they could get has it. */
+  /** The text of a key for a subscriber with that locale; undefined if no applicable locale has it. */
   text(key: string, locale: unknown): string | undefined
 }
 
@@ -23,8 +23,8 @@ export const textsDepthMax = 10
 /** Every language of the world with a script has fewer readers at one customer. */
 export const localesMax = 200
 /**
- * The keys and texts of all locales of an environment together, in characters, each text under its whole key. Every node
- * keeps them, and they are read anew after each change.
+ * The keys and texts of all locales of an environment together, in characters, each text under its full key. Every node
+ * caches them, and they are read again after each change.
  */
 export const textsLengthMax = 10_000_000
 
@@ -45,7 +45,7 @@ export interface TextMistake {
   readonly message: string
 }
 
-/** Nested texts by their dotted keys; what is no text, too deep or too much is told instead. */
+/** Nested texts by their dotted keys; errors for values that are not texts, too deep or too many. */
 export function flatTexts(given: Readonly<Record<string, unknown>>): {
   texts: ReadonlyMap<string, string>
   mistakes: readonly TextMistake[]
@@ -59,7 +59,7 @@ export function flatTexts(given: Readonly<Record<string, unknown>>): {
       if (message !== undefined) mistakes.push({ key, message })
       else if (typeof value === 'string') texts.set(key, value)
       else walk(value as Readonly<Record<string, unknown>>, key, depth + 1)
-      if (mistakes.length >= mistakesToldMax) return
+      if (mistakes.length >= errorsReportedMax) return
     }
   }
   walk(given, '', 1)
@@ -70,7 +70,7 @@ export function flatTexts(given: Readonly<Record<string, unknown>>): {
 }
 
 /** Whoever sends a wrong file needs to see that, not every line of it. */
-const mistakesToldMax = 50
+const errorsReportedMax = 50
 
 function mistakeOf(key: string, value: unknown, depth: number, texts: ReadonlyMap<string, string>): string | undefined {
   if (key.length > textKeyLengthMax) return `the key is longer than ${textKeyLengthMax} characters`
@@ -78,8 +78,9 @@ function mistakeOf(key: string, value: unknown, depth: number, texts: ReadonlyMa
     if (texts.has(key)) return 'is given twice, once nested and once with dots'
     return value.length > textLengthMax ? `is longer than ${textLengthMax} characters` : undefined
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'must be a text or hold texts'
-  return depth >= textsDepthMax ? `is nested more than ${textsDepthMax} deep` : undefined
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return 'must be a string or an object of strings'
+  return depth >= textsDepthMax ? `is nested more than ${textsDepthMax} levels deep` : undefined
 }
 
 /** What most callers write first; where it is missing, the oldest locale stands in. */

@@ -1,4 +1,4 @@
-// Whether a workflow's steps have somebody to send for them: its integrations' status.
+// Whether the channels of a workflow's steps have active integrations.
 import type { Channel, IntegrationStatus } from '../delivery/integration.ts'
 import { channels, channelsWithPrimary } from '../delivery/integration.ts'
 import type { NotificationStep } from './workflow.ts'
@@ -30,7 +30,7 @@ export function integrationStatusOf(
 }
 
 function channelStatus(channel: Channel, integrationStatuses: readonly IntegrationStatus[]): ChannelStatus {
-  const active = integrationStatuses.filter((standing) => standing.channel === channel && standing.active)
+  const active = integrationStatuses.filter((integration) => integration.channel === channel && integration.active)
   return {
     hasActiveIntegrations: active.length > 0,
     ...(channelsWithPrimary.has(channel) ? { hasPrimaryIntegrations: active.some((one) => one.primary) } : {}),

@@ -24,7 +24,7 @@ const originWords: Readonly<Record<WorkflowOrigin, OriginWord>> = {
   external: 'external',
 }
 
-/** What callers are told of where a workflow comes from. */
+/** What callers see about the origin of a workflow. */
 export const originWord = (origin: WorkflowOrigin): OriginWord => originWords[origin]
 
 /** What would keep a step from sending now; nothing that is stored can never run. */
@@ -48,7 +48,7 @@ export interface StepV2 {
   readonly workflowDatabaseId: string
   readonly controlValues: JsonObject
   readonly controls: { readonly values: JsonObject }
-  /** A JSON schema of what its templates can name. */
+  /** A JSON schema of the variables of its templates. */
   readonly variables: JsonObject
   readonly issues?: StepIssues
   /** What only the first face can say; shown where it is said. */
@@ -201,7 +201,7 @@ function issuesOf(
 ): { issues?: StepIssues } {
   const isChannel = channels.some((channel: Channel) => channel === type)
   if (!isChannel || integrationStatuses.some((one) => one.channel === type && one.active)) return {}
-  const message = `There is no active integration for ${type}: until there is one, this step cannot send`
+  const message = `There is no active integration for ${type}, so this step cannot send`
   return { issues: { integration: { [type]: [{ issueType: 'MISSING_INTEGRATION', severity: 'warning', message }] } } }
 }
 

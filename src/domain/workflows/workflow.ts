@@ -92,7 +92,7 @@ export type DelayMetadata = { readonly extendToSchedule?: boolean } & (
       readonly unit?: TimeUnit
       readonly timed?: TimedConfig
     }
-  /** The payload holds a moment, or a duration `{amount, unit}`, at this path. */
+  /** The payload has a timestamp, or a duration `{amount, unit}`, at this path. */
   | { readonly type: 'dynamic'; readonly dynamicKey: string }
 )
 
@@ -114,7 +114,7 @@ export interface CustomMetadata {
   readonly url: string
   readonly method?: 'POST' | 'PUT' | 'PATCH'
   readonly headers?: Readonly<Record<string, string>>
-  /** Members of the body beside what every call tells; texts are templates. */
+  /** Fields of the body in addition to those of every request; texts are templates. */
   readonly body?: Readonly<Record<string, unknown>>
   readonly timeoutMs?: number
   /** A call that failed for good lets the next steps run. */
@@ -166,7 +166,7 @@ export interface TemplateVariable {
   readonly defaultValue?: unknown
 }
 
-/** What a step says. Which members count depends on its type. */
+/** The content of a step. Which fields apply depends on its type. */
 export interface StepTemplate {
   readonly type: StepType
   readonly content?: string | readonly EmailBlock[]
@@ -182,13 +182,13 @@ export interface StepTemplate {
   readonly actor?: TemplateActor
   readonly feedId?: string | null
   readonly variables?: readonly TemplateVariable[]
-  /** In-app: custom data that goes with the message. */
+  /** In-app: custom data of the message. */
   readonly data?: Readonly<Record<string, unknown>>
   readonly name?: string
   /** E-mail: instead of the integration's own sender. */
   readonly from?: { readonly email: string; readonly name?: string }
   readonly replyTo?: string
-  /** E-mail and in-app: what payloads bring is not made safe. */
+  /** E-mail and in-app: switches off the sanitizing of values from the payload. */
   readonly disableOutputSanitization?: boolean
 }
 

@@ -13,8 +13,8 @@ import { createKeyLookups } from './key-lookups.ts'
 import { createKeyUses } from './key-uses.ts'
 
 /**
- * How long a key is trusted without asking the database again. A revoked key must stop within a second on every node;
- * one look-up a key and second costs less than a cache that has to be told, and it cannot miss the message.
+ * How long a key is trusted without querying the database again. A revoked key must stop within a second on every node;
+ * one lookup per key and second costs less than a cache that has to be notified, and it cannot miss the notification.
  */
 const trustedForMs = 900
 /** Far more keys than an installation has in use; beyond it the oldest are looked up again. */
@@ -22,7 +22,7 @@ const cachedKeysMax = 10_000
 /** No key is longer; a longer one is not even hashed. */
 const keyLengthMax = 255
 
-/** How long a key that nobody has is known as such; one that is made meanwhile works half a second later. */
+/** How long an unknown key is cached as such; one that is created in the meantime works half a second later. */
 const unknownForMs = 500
 /** Apart from those that are good: whoever makes up keys must not push these out. */
 const unknownKeysMax = 10_000
@@ -41,7 +41,7 @@ interface Trusted {
   readonly found: Promise<Found | undefined>
 }
 
-const nobody: Trusted['found'] = Promise.resolve(undefined)
+const unknownKeyFound: Trusted['found'] = Promise.resolve(undefined)
 
 /** `address` is where the request comes from. */
 export type Authenticate = (authorization: string | undefined, address: string) => Promise<Caller>
@@ -64,7 +64,7 @@ export function createAuthenticate(db: Sql, world: World): Authenticate {
     const now = world.now().getTime()
     const known = trusted.get(name)
     if (known !== undefined && known.until > now) return known.found
-    if ((unknownUntil.get(name) ?? 0) > now) return nobody
+    if ((unknownUntil.get(name) ?? 0) > now) return unknownKeyFound
     const found = findReady(hash)
     trusted.delete(name)
     trusted.set(name, { until: now + trustedForMs, found })
@@ -108,7 +108,7 @@ export function createAuthenticate(db: Sql, world: World): Authenticate {
   }
 }
 
-/** What answers a key that nobody has, by its scheme. */
+/** The response to an unknown key, by its scheme. */
 const unknownKey: ReadonlyMap<string, string> = new Map([
   ['ApiKey', 'API Key not found'],
   ['Bearer', 'Unauthorized'],

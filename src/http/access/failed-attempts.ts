@@ -2,7 +2,7 @@
 // for its address: a backend, or a whole company behind one router, is one.
 import { Problem } from '../../domain/problem.ts'
 
-/** What somebody who sets up a client needs, many times over. */
+/** Many times what someone who sets up a client needs. */
 const burst = 60
 const perSecond = 1
 /** Addresses that are remembered; beyond it those that were not heard of for the longest are forgotten. */

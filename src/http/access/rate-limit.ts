@@ -10,7 +10,7 @@ import type { RateCategory } from '../route.ts'
 
 export type RateLimits = Readonly<Record<RateCategory, number>>
 
-/** Limits are told per window of this length; the bucket holds a tenth more than a window's worth. */
+/** Limits are stated per window of this length; the bucket holds a tenth more than a window's worth. */
 const windowSeconds = 5
 const burstFactor = 1.1
 /** A node draws this share of the bucket at once: large enough to be rare, small enough that idle nodes hoard little. */
@@ -24,7 +24,7 @@ interface Slice {
   /** Tokens the shared bucket had after our last draw. */
   left: number
   drawnAtMs: number
-  /** By cost: nobody need ask the database before this moment (ms), it would refuse. */
+  /** By cost: before this time (ms) the database need not be queried, it would refuse. */
   readonly emptyUntil: Map<number, number>
   drawing: Promise<void> | undefined
 }

@@ -32,7 +32,7 @@ export function installMetrics(
   })
   new Gauge({
     name: 'posthorn_database_connections',
-    help: 'Connections by pool and state, and callers waiting for one.',
+    help: 'Connections by pool and state, and requests waiting for one.',
     labelNames: ['pool', 'state'],
     registers: [registry],
     collect() {

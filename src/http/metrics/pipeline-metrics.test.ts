@@ -1,4 +1,4 @@
-// The pipeline's metrics as text: what is asked of the database, how often, and what is told without it.
+// The pipeline's metrics as text: what is queried from the database, how often, and what is reported without it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFakeWorld } from '../../../test/support/fake-world.ts'
@@ -27,7 +27,7 @@ function scrapeOf(sources: PipelineSources): () => Promise<string> {
   return async () => `${metrics.counts()}\n${await metrics.queues()}`
 }
 
-test('what waits is told by queue and lane, and the database is asked at most every five seconds', async () => {
+test('what waits is reported by queue and lane, and the database is asked at most every five seconds', async () => {
   const { world, script, db } = scripted()
   const scrape = scrapeOf({ db, world, clock })
   const [text] = await Promise.all([scrape(), scrape()])
@@ -41,7 +41,7 @@ test('what waits is told by queue and lane, and the database is asked at most ev
   assert.equal(script.asked, 2)
 })
 
-test('while the database is away the counts are told, what waits is not, and the log says so', async () => {
+test('while the database is away the counts are reported, what waits is not, and the log says so', async () => {
   const { world, script, db } = scripted()
   script.isAway = true
   world.meter.countBuried(3)

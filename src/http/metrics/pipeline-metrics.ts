@@ -19,52 +19,52 @@ interface Family {
 /** Every metric of the pipeline; docs/operating.md says the same in its table. */
 export const pipelineFamilies = {
   posthorn_events_total: {
-    help: 'Events that callers sent, by the status they were answered with, or repeated.',
+    help: 'Events received, by the status returned; repeated events count as repeated.',
     type: 'counter',
     labels: ['status'],
   },
   posthorn_notifications_total: {
-    help: 'Notifications made: an event for one subscriber, named directly or by fan-out.',
+    help: 'Notifications created: one event for one subscriber, addressed directly or through fan-out.',
     type: 'counter',
     labels: ['lane'],
   },
   posthorn_messages_total: {
-    help: 'Goes at messages, by how they ended; retried ones come back.',
+    help: 'Attempts to send a message, by result; a retried message is counted once per attempt.',
     type: 'counter',
     labels: ['channel', 'provider', 'outcome'],
   },
   posthorn_time_to_deliver_seconds: {
-    help: 'From an event to the first message of a step that was sent, waits that the workflow asks for included.',
+    help: 'Time from accepting an event to the first message that a step sent, including the waits in the workflow.',
     type: 'histogram',
     labels: ['channel'],
   },
   posthorn_jobs_buried_total: {
-    help: 'Jobs given up after faults of the service.',
+    help: 'Jobs that were buried after repeated internal errors.',
     type: 'counter',
     labels: [],
   },
   posthorn_receipts_total: {
-    help: 'What providers reported of messages, each thing once.',
+    help: 'Delivery receipts from providers, each counted once.',
     type: 'counter',
     labels: ['provider', 'status'],
   },
   posthorn_lease_expiries_total: {
-    help: 'Jobs and tasks taken from whoever did not come to an end: the lease ended, or the node died.',
+    help: 'Jobs and tasks reclaimed because their lease expired or their node died.',
     type: 'counter',
     labels: ['queue'],
   },
   posthorn_queue_depth: {
-    help: `What is due and in nobody's hands, over all environments; counted up to ${depthMax} a lane.`,
+    help: `Jobs that are due and not leased, over all environments; counted up to ${depthMax} per lane.`,
     type: 'gauge',
     labels: ['queue', 'lane'],
   },
   posthorn_queue_oldest_age_seconds: {
-    help: 'How long the first of what is due has waited, over all environments.',
+    help: 'How long the oldest due job has waited, over all environments.',
     type: 'gauge',
     labels: ['queue', 'lane'],
   },
   posthorn_worker_ready: {
-    help: 'Whether the worker of this node works; left out where a node has none.',
+    help: 'Whether the worker of this node is running; absent on nodes without a worker.',
     type: 'gauge',
     labels: [],
   },
@@ -141,7 +141,10 @@ function namedCounts({ meter }: World, ready: readonly Reading[]) {
   } as const
 }
 
-/** Scrapes that come together share an answer; while the database is away there is none, and the counts are still told. */
+/**
+ * Concurrent scrapes share a result; while the database is unavailable there is none, and the counters are still
+ * reported.
+ */
 function createDepths(db: Sql, world: World, clock: Clock): () => Promise<readonly LaneDepth[]> {
   let askedAtMs = Number.NEGATIVE_INFINITY
   let answer: Promise<readonly LaneDepth[]> = Promise.resolve([])
@@ -151,7 +154,7 @@ function createDepths(db: Sql, world: World, clock: Clock): () => Promise<readon
     if (Math.abs(nowMs - askedAtMs) < depthsEveryMs) return answer
     askedAtMs = nowMs
     answer = readDepths(db, [jobQueue, taskQueue], clock).catch((error: Error) => {
-      world.log.warn({ error: error.message }, 'The depth of the queues could not be read')
+      world.log.warn({ error: error.message }, 'Could not read the depth of the queues')
       return []
     })
     return answer
@@ -213,8 +216,8 @@ const labelled = (name: FamilyName, values: readonly string[]): Record<string, s
   Object.fromEntries(pipelineFamilies[name].labels.map((label, place) => [label, values[place] ?? '']))
 
 function sample(name: string, labels: readonly string[], values: readonly string[], value: number): string {
-  const told = labels.map((label, place) => `${label}="${escaped(values[place] ?? '')}"`).join(',')
-  return `${name}${told === '' ? '' : `{${told}}`} ${value}\n`
+  const labelText = labels.map((label, place) => `${label}="${escaped(values[place] ?? '')}"`).join(',')
+  return `${name}${labelText === '' ? '' : `{${labelText}}`} ${value}\n`
 }
 
 /** As the text format wants label values. */

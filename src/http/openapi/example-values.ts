@@ -1,4 +1,4 @@
-// What the members of examples hold, by their names: one small world of Ada, her order and its shop.
+// The values of examples, by field name: one small world of Ada, an order and its shop.
 import type { Place } from './example.ts'
 
 type Schema = Readonly<Record<string, unknown>>
@@ -62,11 +62,11 @@ const byTitle: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   Simulation: { status: 'processed', recipientCount: 1 },
   SimulatedStep: {
     ...{ stepId: 'mail', name: 'Mail', type: 'email', outcome: 'run', status: 'completed' },
-    sentence: 'Would be sent by sendgrid (integration sendgrid-main).',
+    sentence: 'Would be sent through sendgrid (integration sendgrid-main).',
   },
-  SimulatedReason: { code: 'providerSelected', sentence: 'sendgrid was chosen to send it.' },
-  WhyStep: { name: 'Mail', type: 'email', status: 'completed', sentence: 'Sent: sendgrid took the e-mail.' },
-  WhyReason: { code: 'messageSent', sentence: 'Sent: sendgrid took the e-mail.' },
+  SimulatedReason: { code: 'providerSelected', sentence: 'sendgrid was selected to send it.' },
+  WhyStep: { name: 'Mail', type: 'email', status: 'completed', sentence: 'Sent: sendgrid accepted the e-mail.' },
+  WhyReason: { code: 'messageSent', sentence: 'Sent: sendgrid accepted the e-mail.' },
   Counts: { starts: ['2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z'], step: 'day', total: 40 },
   CountedFailure: { code: 'providerError', total: 3 },
   CountedFailures: { total: 3 },
@@ -74,7 +74,7 @@ const byTitle: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   TopicSubscriptionsResult: { successful: 1 },
   TopicSubscription: { identifier: 'tk_project:42:si_user-1' },
   QueueLane: { queue: 'jobs', lane: 'direct' },
-  Error: { message: 'Subscriber nobody was not found' },
+  Error: { message: 'Subscriber grace was not found' },
 }
 
 const byName: Readonly<Record<string, unknown>> = {
@@ -126,11 +126,11 @@ const byName: Readonly<Record<string, unknown>> = {
   previous: null,
   previousHash: '0'.repeat(64),
   providerId: 'sendgrid',
-  sentence: 'It was chosen.',
+  sentence: 'It was selected.',
   slug: 'order-shipped',
   subject: 'Order 7 is on its way',
   subscriberId: 'user-1',
-  summary: 'Sent by in-app message and e-mail.',
+  summary: 'Notified by in-app message and e-mail.',
   tags: ['orders'],
   timezone: 'Europe/Berlin',
   title: 'Order 7',

@@ -10,15 +10,15 @@ const commonErrors = [400, 401, 403, 415, 422, 429, 500, 503]
 const errorMeanings: Record<number, string> = {
   400: 'The request is malformed',
   401: 'No valid API key',
-  403: 'The key may not do this',
+  403: 'The API key lacks the required scope',
   404: 'Not found',
-  409: 'It exists already, or a call with the same idempotency key is in progress',
+  409: 'The resource already exists, or a request with the same idempotency key is in progress',
   413: 'The body is too large',
-  415: 'The body is not JSON',
-  422: 'The request does not fit its schema; `errors` names every field',
+  415: 'The body is not sent as JSON',
+  422: 'The request does not match its schema; `errors` lists every invalid field',
   429: 'Too many requests; see Retry-After',
-  500: 'A fault of the service; quote the errorId',
-  503: 'The database is not available; try again',
+  500: 'An internal error; quote the errorId when you report it',
+  503: 'The database is unavailable; try again',
 }
 
 export function openApiDocument(routes: readonly Documented[], baseUrl: string): Json {
@@ -36,7 +36,7 @@ export function openApiDocument(routes: readonly Documented[], baseUrl: string):
       version: '1',
       summary: 'Self-hosted notification delivery',
       description:
-        'Report what happened and to whom it matters; Posthorn decides on channel, time, content and provider, and can prove what it did. Every call carries `Authorization: ApiKey <key>`; the key decides the environment. Calls of the inbox carry the token of a subscriber’s session instead.',
+        'Tell Posthorn what happened and who should know. It chooses the channel, the time, the content and the provider, and records what it did. Send `Authorization: ApiKey <key>` with every request; the key determines the environment. Inbox requests send the token of a subscriber session instead.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],
@@ -52,13 +52,13 @@ export function openApiDocument(routes: readonly Documented[], baseUrl: string):
           in: 'header',
           name: 'Authorization',
           description:
-            'The word `ApiKey`, a space, and the key; `Bearer` in place of `ApiKey` is accepted as well. The role that an operation lists is the scope that the key needs; `full` always does, and `read` opens the outbox too.',
+            'The word `ApiKey`, a space, and the key; `Bearer` is accepted in place of `ApiKey`. The role listed by an operation is the scope that the key needs; `full` always suffices, and `read` includes `outbox:read`.',
         },
         InboxSession: {
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'JWT',
-          description: 'The token of a session (`POST /v1/inbox/session`), for the calls of the inbox only.',
+          description: 'The token of a session (`POST /v1/inbox/session`), valid for inbox requests only.',
         },
       },
     },
@@ -109,7 +109,8 @@ function parametersOf(place: 'path' | 'query', schema: unknown): Json[] {
 
 function idempotencyHeader(route: Documented): Json[] {
   if (route.method === 'GET' || route.opensWith !== undefined) return []
-  const description = 'A repeat with the same key and body within 24 hours gets the first answer and changes nothing.'
+  const description =
+    'Repeating a request with the same key and body within 24 hours returns the first response and changes nothing.'
   return [
     { name: 'idempotency-key', in: 'header', required: false, description, schema: { type: 'string', maxLength: 255 } },
   ]
@@ -165,12 +166,12 @@ function failures(route: Documented, components: Json): Json {
 
 /** What callers see, as the error body of each status. */
 const errorMessages: Readonly<Record<number, Json>> = {
-  400: { message: 'The body is not JSON', error: 'Bad Request' },
+  400: { message: 'The body is not sent as JSON', error: 'Bad Request' },
   401: { message: 'API Key not found', error: 'Unauthorized' },
-  403: { message: 'This API key may not do this: it needs the scope "full"', error: 'Forbidden' },
+  403: { message: 'This API key is not allowed to do this: it needs the scope "full"', error: 'Forbidden' },
   404: { message: 'Subscriber ada was not found', error: 'Not Found' },
   409: { message: 'Topic with key "project:42" already exists', error: 'Conflict' },
-  413: { message: 'The body is larger than this call allows', error: 'Payload Too Large' },
+  413: { message: 'The body is larger than this endpoint allows', error: 'Payload Too Large' },
   415: { message: 'The body must be sent as application/json', error: 'Unsupported Media Type' },
   422: {
     message: 'Validation Error',
@@ -183,7 +184,7 @@ const errorMessages: Readonly<Record<number, Json>> = {
     error: 'Internal Server Error',
     errorId: '019b7ca9-8f2e-7a11-9d0c-5f3c2b1a0e44',
   },
-  503: { message: 'The database is not available at the moment', error: 'Service Unavailable' },
+  503: { message: 'The database is temporarily unavailable', error: 'Service Unavailable' },
 }
 
 function errorExamples(): Json {

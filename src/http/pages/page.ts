@@ -56,7 +56,7 @@ export const pageHeaders = {
   'x-robots-tag': 'noindex, nofollow',
 }
 
-/** `title` tells what happened first: it is what a screen reader says when the page comes. */
+/** `title` states first what happened: it is what a screen reader says when the page opens. */
 export function page(title: string, body: Html): string {
   const { html: text } = html`<!doctype html>
 <html lang="en">

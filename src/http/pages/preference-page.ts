@@ -1,4 +1,4 @@
-// The page on which a recipient chooses what they are told, and on which channels; and the pages for links that do not work.
+// The page on which a recipient chooses what they receive, and on which channels; and the pages for invalid links.
 import type { Channel } from '../../domain/delivery/integration.ts'
 import { channels } from '../../domain/delivery/integration.ts'
 import type { Box, Ticks } from '../../domain/preferences/preference-boxes.ts'
@@ -14,22 +14,22 @@ const channelNames: Readonly<Record<Channel, string>> = {
   push: 'Push',
 }
 
-/** `unsubscribed` and `saved` tell what was just done. */
+/** `unsubscribed` and `saved` say what was just done. */
 export function preferencePage(choices: Choices, done?: 'unsubscribed' | 'saved'): string {
   const { workflow, boxes } = choices
   const heading = 'Notification preferences'
-  const told = done === undefined ? undefined : noticeOf(done, workflow?.name)
-  const title = told === undefined ? heading : `${told} – ${heading}`
+  const notice = done === undefined ? undefined : noticeOf(done, workflow?.name)
+  const title = notice === undefined ? heading : `${notice} – ${heading}`
   return page(
     title,
     html`<h1>${heading}</h1>
-${told === undefined ? undefined : html`<p class="notice" role="status">${told}</p>`}
+${notice === undefined ? undefined : html`<p class="notice" role="status">${notice}</p>`}
 ${oneClick(choices)}
 <form method="post">
 <input type="hidden" name="save" value="choices">
 ${workflow === undefined || boxes.workflow.length === 0 ? undefined : group('workflow', workflow.name, boxes.workflow)}
-${workflow?.critical === true ? html`<p>“${workflow.name}” tells you what you need to know, so it cannot be switched off.</p>` : undefined}
-${group('everywhere', 'All notifications', boxes.everywhere, 'What is switched off here is off for everything, but for what you need to know, such as a password reset.')}
+${workflow?.critical === true ? html`<p>“${workflow.name}” is required information, so it cannot be switched off.</p>` : undefined}
+${group('everywhere', 'All notifications', boxes.everywhere, 'Channels switched off here are off for everything except messages you need, such as a password reset.')}
 <button type="submit">Save</button>
 </form>`,
   )
@@ -37,7 +37,9 @@ ${group('everywhere', 'All notifications', boxes.everywhere, 'What is switched o
 
 function noticeOf(done: 'unsubscribed' | 'saved', name: string | undefined): string {
   if (done === 'saved') return 'Your choices are saved.'
-  return name === undefined ? 'You will get no more of these e-mails.' : `You will get no more e-mail about “${name}”.`
+  return name === undefined
+    ? 'You will not receive any more of these e-mails.'
+    : `You will not receive any more e-mails about “${name}”.`
 }
 
 /** What most people came for, without a box to find first. The field is RFC 8058's own. */
@@ -78,7 +80,7 @@ export function ticksOf(form: URLSearchParams): Ticks | undefined {
   return { workflow: read('workflow'), everywhere: read('everywhere') }
 }
 
-/** The same for a link that was altered, and for one whose owner is gone: it says nothing of anybody. */
+/** The same for a link that was altered, and for one whose owner is gone: it reveals nothing about anyone. */
 export const deadLinkPage = page(
   'This link does not work',
   html`<h1>This link does not work</h1>

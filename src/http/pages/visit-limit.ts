@@ -1,10 +1,10 @@
 // How often one link may be used: calls without a key have no rate limit of their own, and must not use up the keys'.
 import type { World } from '../../world/world.ts'
 
-/** More than anybody clicks; mail scanners open a link a few times. */
+/** More than anyone clicks; mail scanners open a link a few times. */
 const visitsPerWindowMax = 30
 const windowMs = 60_000
-/** Links at once on this node; beyond it all begin anew. */
+/** Links tracked on this node; beyond it all start over. */
 const linksMax = 10_000
 
 /** Whether the visit is within bounds; it counts either way. */

@@ -20,14 +20,14 @@ async function hoard(take: () => Promise<unknown>): Promise<number> {
   }
 }
 
-test('who announces many bodies of a mebibyte and sends nothing keeps nobody else out', async () => {
+test('who announces many bodies of a mebibyte and sends nothing keeps no one else out', async () => {
   const budget = budgetWithoutPatience()
   assert.equal(await hoard(() => budget.takeBytes('greedy', mediumBodyBytes)), 8)
   await assert.rejects(budget.takeBytes('greedy', mediumBodyBytes), isBusy)
   for (let count = 0; count < 8; count += 1) await budget.takeBytes('honest', 300_000)
 })
 
-test('who has many values parsed at once keeps nobody else out', async () => {
+test('who has many values parsed at once keeps no one else out', async () => {
   const budget = budgetWithoutPatience()
   assert.equal(await hoard(() => budget.takeValues('greedy', 500_000)), 6)
   for (let count = 0; count < 6; count += 1) await budget.takeValues('honest', 500_000)

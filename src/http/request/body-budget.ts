@@ -20,7 +20,7 @@ const mediumBytesPerEnvironmentMax = mediumBytesMax / 4
 /** Four of the largest that any route takes. */
 const largeBytesMax = 104 * mebibyte
 const largeBytesPerEnvironmentMax = largeBytesMax / 2
-/** Longer, and the caller is better told than kept. */
+/** After this long, an error is better for the caller than waiting. */
 const waitMs = 5_000
 const retryAfterSeconds = '5'
 
@@ -77,5 +77,5 @@ export function createBodyBudget(world: Pick<World, 'sleep'>): BodyBudget {
 function orBusy(giveBack: (() => void) | undefined): () => void {
   if (giveBack !== undefined) return giveBack
   const headers = { 'retry-after': retryAfterSeconds }
-  throw new Problem(503, 'Too many large bodies at once; please try again', { headers })
+  throw new Problem(503, 'Too many large requests at once; please try again', { headers })
 }

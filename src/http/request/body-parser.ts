@@ -58,7 +58,7 @@ export function readJsonBody(bytes: Buffer, parse: ParseJson, judgesText = false
   } catch {
     throw new Problem(
       400,
-      isJson(text) ? 'The body has a member that would change a prototype' : 'The body is not JSON',
+      isJson(text) ? 'The body has a field that would change a prototype' : 'The body is not sent as JSON',
     )
   }
   if (judgesText && depth <= jsonDepthMax && typeof body === 'object' && body !== null && !suspicious.test(text)) {
@@ -70,10 +70,10 @@ export function readJsonBody(bytes: Buffer, parse: ParseJson, judgesText = false
 }
 
 const notUtf8 = (): Problem => new Problem(400, 'The body is not valid UTF-8')
-const notJson = (): Problem => new Problem(400, 'The body is not JSON')
+const notJson = (): Problem => new Problem(400, 'The body is not sent as JSON')
 const tooDeep = (depthMax: number): Problem => new Problem(400, `The body is nested more than ${depthMax} levels deep`)
 const tooMany = (valuesMax: number): Problem =>
-  new Problem(400, `The body holds more than ${valuesMax} objects, arrays and texts`)
+  new Problem(400, `The body contains more than ${valuesMax} objects, arrays and strings`)
 
 export interface LargeBodyRules {
   readonly parse: ParseJson
@@ -112,7 +112,7 @@ export async function readLargeJsonBody(bytes: Buffer, rules: LargeBodyRules): P
   return body
 }
 
-/** A bulk of more is refused by its schema, and told so whether all of it was read or not. */
+/** A larger bulk body is rejected by its schema, and reported as such whether all of it was read or not. */
 const eventsReadMax = 10 * eventsPerCallMax
 
 /** As most bulk bodies have: pieces would cost more than the few milliseconds that such a body takes. */
@@ -137,9 +137,9 @@ export function isLargeBody(body: unknown): boolean {
 
 function refused(refusal: ScanRefusal, { depthMax, valuesMax }: { depthMax: number; valuesMax: number }): Problem {
   if (refusal === 'too deep') return tooDeep(depthMax)
-  if (refusal === 'too many members') return new Problem(400, `The body holds more than ${bodyMembersMax} values`)
-  if (refusal === 'too many blanks')
-    return new Problem(400, `The body holds more than ${blankBytesMax} blanks in a row`)
+  if (refusal === 'too many fields') return new Problem(400, `The body contains more than ${bodyMembersMax} values`)
+  if (refusal === 'too much whitespace')
+    return new Problem(400, `The body contains more than ${blankBytesMax} consecutive whitespace characters`)
   return refusal === 'not JSON' ? notJson() : tooMany(valuesMax)
 }
 
@@ -203,7 +203,7 @@ export function refuseUnstorableText(value: unknown, path: string): void {
 
 const join = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)
 
-/** A path fit to be told. */
+/** A path that is safe to show. */
 export function shownPath(path: string): string {
   return path.slice(0, namedPathMax).toWellFormed().replaceAll('\u0000', '\uFFFD')
 }

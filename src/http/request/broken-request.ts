@@ -25,7 +25,9 @@ export function answerBrokenRequests(world: World, app: FastifyInstance): void {
     }
   })
   app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    const body = JSON.stringify(errorBodyOf(world, request.url ?? '', 417, 'The only Expect we know is 100-continue'))
+    const body = JSON.stringify(
+      errorBodyOf(world, request.url ?? '', 417, 'The only supported Expect header is 100-continue'),
+    )
     response.writeHead(417, headersOf(world, body)).end(body)
   })
 }

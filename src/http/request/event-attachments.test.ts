@@ -1,4 +1,4 @@
-// Files in a payload: taken out and decoded, or told what to mend.
+// Attachments in a payload: extracted and decoded, or rejected with what to fix.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRandom } from '../../../test/support/random.ts'
@@ -46,7 +46,7 @@ test('a member of that name that holds no files is the caller’s own', () => {
   }
 })
 
-test('what is no file is told with its place', () => {
+test('what is no file is reported with its place', () => {
   assert.deepEqual(mistakes([{ file }, { file: 'no base64!' }]), ['attachments.1: file must be base64'])
   assert.deepEqual(mistakes([{ file: 'ŁŁŁŁ' }]), ['attachments.0: file must be base64'])
   assert.match(
@@ -61,7 +61,7 @@ test('more files, or larger ones, than an event may bring are refused', () => {
   const many = Array.from({ length: attachmentsPerEventMax + 1 }, () => ({ file }))
   assert.match(mistakes(many)[0] ?? '', /at most 50 files/)
   const large = Buffer.alloc(attachmentsBytesMax + 1).toString('base64')
-  assert.match(mistakes([{ file: large }])[0] ?? '', /bytes large in all/)
+  assert.match(mistakes([{ file: large }])[0] ?? '', /bytes in total/)
 })
 
 test('line breaks are no part of base64, however many there are', () => {

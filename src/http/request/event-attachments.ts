@@ -51,11 +51,11 @@ export function readAttachments(
   }
   const bytes = attachments.reduce((sum, one) => sum + one.content.length, 0)
   if (bytes > attachmentsBytesMax) {
-    mistakes.push(`attachments: the files are ${bytes} bytes large in all; at most ${attachmentsBytesMax} are allowed`)
+    mistakes.push(`attachments: the files are ${bytes} bytes in total; at most ${attachmentsBytesMax} are allowed`)
   }
   if (mistakes.length > 0) return new Mistakes(mistakes)
-  const told = attachments.map(({ name, mime }) => ({ name, mime }))
-  return { payload: { ...payload, attachments: told }, attachments }
+  const shown = attachments.map(({ name, mime }) => ({ name, mime }))
+  return { payload: { ...payload, attachments: shown }, attachments }
 }
 
 /** What counts towards an event's own size. */

@@ -1,4 +1,4 @@
-// An event as a caller sends it, read part by part: what is well-formed, and what to mend.
+// An event as a caller sends it, read part by part: what is well-formed, and what to fix.
 import { Type } from 'typebox'
 import type { GivenEvent } from '../../accept/judge-events.ts'
 import type { EventRequest, Recipient, TenantMention, TopicRecipient } from '../../domain/delivery/event.ts'
@@ -15,7 +15,7 @@ import { Mistakes } from './mistakes.ts'
 import { overfull } from './parse-in-turns.ts'
 import { elementCheck } from './validator.ts'
 
-/** Up to here it is told how large an event is; beyond it is not worth counting. */
+/** Up to here the size of an event is reported; beyond it is not worth counting. */
 const farTooLargeBytes = 8 * eventBytesMax
 const transactionIdLengthMax = 255
 /** A recipient that is left out is named up to here; more are only counted. */
@@ -34,7 +34,7 @@ const checkEvent = elementCheck(
   Type.Object({ ...eventMembers, to: Type.Unsafe<unknown>({ type: ['string', 'object', 'array'] }) }),
 )
 const checkBroadcast = elementCheck(Type.Object(eventMembers))
-const everybody: Recipients = { recipients: [], topics: [], warnings: [] }
+const allSubscribers: Recipients = { recipients: [], topics: [], warnings: [] }
 const checkRecipient = elementCheck(bulkSubscriber)
 const checkTenant = elementCheck(
   Type.Object({
@@ -76,7 +76,7 @@ export function readEvent(given: unknown, source: EventSource = {}, kind: 'named
   if (mistakes.length > 0) return { mistakes, ...echoedTransactionId(given) }
   const raw = given as RawEvent
   const isBroadcast = kind === 'broadcast'
-  const to = isBroadcast ? everybody : Array.isArray(raw.to) ? readRecipients(raw.to) : readSingleRecipient(raw.to)
+  const to = isBroadcast ? allSubscribers : Array.isArray(raw.to) ? readRecipients(raw.to) : readSingleRecipient(raw.to)
   const actor = raw.actor === undefined ? undefined : readRecipient(raw.actor)
   const tenant = raw.tenant === undefined ? undefined : readTenant(raw.tenant)
   const context = readContext(raw.context ?? {})
@@ -88,7 +88,7 @@ export function readEvent(given: unknown, source: EventSource = {}, kind: 'named
     context instanceof Mistakes ||
     files instanceof Mistakes
   ) {
-    return { mistakes: toldOf({ to, actor, tenant, context, payload: files }), ...echoedTransactionId(given) }
+    return { mistakes: errorsOf({ to, actor, tenant, context, payload: files }), ...echoedTransactionId(given) }
   }
   const request: EventRequest = {
     name: raw.name,
@@ -108,7 +108,7 @@ export function readEvent(given: unknown, source: EventSource = {}, kind: 'named
 }
 
 /** Each mistake under the name of its part. */
-function toldOf(parts: Readonly<Record<string, unknown>>): string[] {
+function errorsOf(parts: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(parts).flatMap(([name, part]) =>
     part instanceof Mistakes ? part.messages.map((message) => `${name}: ${message}`) : [],
   )
@@ -127,7 +127,7 @@ const mistaken = (...mistakes: string[]): Form => ({ mistakes })
 function checkForm(given: unknown, { plainBytes, isLarge }: EventSource, check: typeof checkEvent): Form {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     return mistaken('The event must be an object')
-  if (given === overfull) return mistaken(`The event holds more than ${eventValuesMax} objects, arrays and texts`)
+  if (given === overfull) return mistaken(`The event contains more than ${eventValuesMax} objects, arrays and strings`)
   const isPlainAndFits = plainBytes !== undefined && plainBytes <= eventBytesMax
   // Before anything goes through all of it.
   if (
@@ -135,7 +135,7 @@ function checkForm(given: unknown, { plainBytes, isLarge }: EventSource, check: 
     isLarge === true &&
     leastBytesOf(withoutFiles(given as RawEvent), farTooLargeBytes) > farTooLargeBytes
   ) {
-    return mistaken(`The event is more than ${farTooLargeBytes} bytes large; ${allowed}`)
+    return mistaken(`The event is larger than ${farTooLargeBytes} bytes; ${allowed}`)
   }
   // First of all that may go as deep as the event does.
   const unfit = plainBytes === undefined ? unfitValue(given) : undefined
@@ -145,7 +145,7 @@ function checkForm(given: unknown, { plainBytes, isLarge }: EventSource, check: 
   // The whole event, so that nothing of it can grow without a bound: payload, overrides, recipients. Files apart.
   if (isPlainAndFits) return isLarge === true ? { mistakes: [], bytes: leastBytesOf(given, eventBytesMax) } : mistaken()
   const bytes = Buffer.byteLength(JSON.stringify(withoutFiles(given as RawEvent)))
-  return bytes <= eventBytesMax ? { mistakes: [], bytes } : mistaken(`The event is ${bytes} bytes large; ${allowed}`)
+  return bytes <= eventBytesMax ? { mistakes: [], bytes } : mistaken(`The event is ${bytes} bytes; ${allowed}`)
 }
 
 function messagesOf(errors: Readonly<Record<string, { messages: readonly string[] }>>): string[] {
@@ -164,25 +164,28 @@ interface Recipients {
   readonly warnings: readonly string[]
 }
 
-/** What is valid runs; what is not is left out and told as a warning. Nothing valid: the event has no recipients. */
+/**
+ * Valid recipients are notified; invalid ones are ignored with a warning. If none is valid, the event has no
+ * recipients.
+ */
 function readRecipients(to: readonly unknown[]): Recipients {
   const recipients = new Map<string, Recipient>()
   const topics: TopicRecipient[] = []
   const leftOut: string[] = []
   for (const [index, element] of to.entries()) {
     const read = readRecipientOrTopic(element)
-    if (read instanceof Mistakes) leftOut.push(`to.${index} was left out: ${read.messages.join('; ')}`)
+    if (read instanceof Mistakes) leftOut.push(`to.${index} was ignored: ${read.messages.join('; ')}`)
     else if ('topicKey' in read) topics.push(read)
     // One run a subscriber; of several definitions the last one counts.
     else recipients.set(read.subscriberId, read)
   }
   const unnamed = leftOut.length - namedRecipientsMax
   const warnings = leftOut.slice(0, namedRecipientsMax)
-  if (unnamed > 0) warnings.push(`${unnamed} more recipients were left out`)
+  if (unnamed > 0) warnings.push(`${unnamed} more recipients were ignored`)
   return { recipients: [...recipients.values()], topics, warnings }
 }
 
-/** Somebody named alone: there is nobody else for whom the event could run without them. */
+/** A single recipient: there is no one else for whom the event could run without them. */
 function readSingleRecipient(to: unknown): Recipients | Mistakes {
   const read = readRecipientOrTopic(to)
   if (read instanceof Mistakes) return read
@@ -203,7 +206,7 @@ function readTopic(element: Record<string, unknown>): TopicRecipient | Mistakes 
   const errors = checkTopic(element)
   if (errors !== undefined) return new Mistakes(messagesOf(errors))
   const { topicKey, exclude = [] } = element as { topicKey: string; exclude?: string[] }
-  if (!isTopicKey(topicKey)) return new Mistakes(['topicKey is not a key a topic can have'])
+  if (!isTopicKey(topicKey)) return new Mistakes(['topicKey is not a valid topic key'])
   return { topicKey, exclude }
 }
 

@@ -1,4 +1,4 @@
-// What a validator found, as the interface tells it: every field that is wrong, and what to mend.
+// What a validator found, in the format of the API: every invalid field, and what to fix.
 import type { FieldErrors } from '../../domain/problem.ts'
 
 /** What a validator reports of one mistake. */
@@ -14,7 +14,7 @@ export interface SchemaMistake {
 const echoedValueMax = 200
 /** So much of a name that we do not know is repeated. */
 const nameMax = 100
-/** A body can be wrong in a million places; the first of them are enough to mend it. */
+/** A body can be invalid in a million places; the first few errors are enough to fix it. */
 const fieldsMax = 100
 
 export function fieldErrorsOf(mistakes: readonly SchemaMistake[], whole: string): FieldErrors {
@@ -46,11 +46,11 @@ function messageOf(mistake: SchemaMistake): string {
     case 'required':
       return 'is required'
     case 'additionalProperties':
-      return 'is not known here'
+      return 'is not a known field'
     case 'enum':
       return `must be one of ${(mistake.params['allowedValues'] as unknown[]).join(', ')}`
     case 'pattern':
-      return 'is empty or contains characters that are not allowed here'
+      return 'is empty or contains characters that are not allowed'
     case 'format':
       return `must be a valid ${mistake.params['format']}`
     default:

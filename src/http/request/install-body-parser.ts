@@ -18,7 +18,8 @@ export function installBodyParser(app: FastifyInstance): void {
     const { bodyLimit, config } = request.routeOptions
     const { judgesText } = config as { judgesText?: JudgedAs }
     readBody(request, bodyLimit, (error, bytes) => {
-      if (error !== undefined || bytes === undefined) return done(error ?? new Error('A body came without its bytes'))
+      if (error !== undefined || bytes === undefined)
+        return done(error ?? new Error('A body arrived without its bytes'))
       try {
         refuseEncodedBody(request.headers['content-encoding'])
         if (bytes.length <= smallBodyBytes) done(null, readJsonBody(bytes, parse, judgesText !== undefined))

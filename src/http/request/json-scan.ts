@@ -38,7 +38,7 @@ export interface ScanLimits {
   readonly valuesMax: number
   /** Commas outside of texts: members and elements of any kind, numbers included. */
   readonly commasMax?: number
-  /** A part that has more bytes is told of. */
+  /** A part with more bytes is reported. */
   readonly pieceBytes: number
   /** What a part may hold: an object in the outermost value, or anything in an array there, such as one of many events. */
   readonly partValuesMax?: number
@@ -49,7 +49,7 @@ const memberDepth = 2
 const elementDepth = 3
 
 /** What the scan found that ends it: over a limit, or brackets that do not match. */
-export type ScanRefusal = 'too deep' | 'too many values' | 'too many blanks' | 'too many members' | 'not JSON'
+export type ScanRefusal = 'too deep' | 'too many values' | 'too much whitespace' | 'too many fields' | 'not JSON'
 
 /** Bytes between two looks at the clock: some 100 µs. */
 const strideBytes = 64 * 1024
@@ -129,7 +129,7 @@ class Scan implements JsonScan {
     this.#isInText = isInText
     this.#textAt = textAt
     this.#commas += commas
-    if (this.#commas > (this.#limits.commasMax ?? Number.POSITIVE_INFINITY)) this.refusal ??= 'too many members'
+    if (this.#commas > (this.#limits.commasMax ?? Number.POSITIVE_INFINITY)) this.refusal ??= 'too many fields'
     if (this.values > this.#limits.valuesMax) this.refusal ??= 'too many values'
     return at
   }
@@ -139,7 +139,7 @@ class Scan implements JsonScan {
     let at = from
     while (at < end && isBlank(this.#bytes[at])) at += 1
     this.#blanks = at === end && !this.#isInText ? this.#blanks + at - from : 0
-    if (this.#blanks > blankBytesMax) this.refusal ??= 'too many blanks'
+    if (this.#blanks > blankBytesMax) this.refusal ??= 'too much whitespace'
   }
 
   #lookAtName(from: number, end: number): void {

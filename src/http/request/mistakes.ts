@@ -1,4 +1,4 @@
-// What is wrong with a part of something given, told without the part's name.
+// What is wrong with a part of the input, without the part's name.
 
 export class Mistakes {
   readonly messages: readonly string[]

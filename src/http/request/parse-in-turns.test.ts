@@ -130,7 +130,7 @@ test('an object of more members than may be gone through at once is refused', as
   await assert.rejects(parseInTurns(bytes, scan, turn), RangeError)
 })
 
-test('a list that is longer than anybody takes is not read to its end', async () => {
+test('a list that is longer than anyone takes is not read to its end', async () => {
   const bytes = Buffer.from(`{"events":[${'1,'.repeat(500_000)}1],"more":[[${'1,'.repeat(100_000)}1]]}`)
   const turn = new Turn()
   const scan = await scanJson(bytes, { ...limits, pieceBytes: 65_536 }, turn)

@@ -35,7 +35,7 @@ export interface ParseOptions {
   readonly listMax?: number
 }
 
-/** Throws a SyntaxError where JSON.parse would, a RangeError for an object of too many members. `bytes` are UTF-8 without a byte order mark, and `scan` is of them. */
+/** Throws a SyntaxError where JSON.parse would, a RangeError for an object of too many fields. `bytes` are UTF-8 without a byte order mark, and `scan` is of them. */
 export async function parseInTurns(
   bytes: Buffer,
   scan: Pick<JsonScan, 'large' | 'overfull'>,
@@ -61,7 +61,7 @@ interface Parsing {
   readonly listMax: number
 }
 
-const notJson = (): SyntaxError => new SyntaxError('The text is not JSON')
+const notJson = (): SyntaxError => new SyntaxError('The body is not valid JSON')
 
 /** From its opening byte to its closing one. What is large in it has its own pieces; the rest of it is parsed a piece at a time. */
 async function largeValue(parsing: Parsing, from: number, end: number, depth: number): Promise<unknown> {
@@ -172,7 +172,7 @@ class Members {
   /** The last of several with one name counts, and stands where the first did. */
   add(name: string, value: unknown): void {
     this.count += 1
-    if (this.count > membersMax) throw new RangeError(`An object has more than ${membersMax} members`)
+    if (this.count > membersMax) throw new RangeError(`An object has more than ${membersMax} fields`)
     if (name === '__proto__') {
       Object.defineProperty(this.#members, name, { value, enumerable: true, configurable: true, writable: true })
     } else this.#members[name] = value

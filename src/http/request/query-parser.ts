@@ -50,6 +50,6 @@ export function parseQuery(query: string): Record<string | symbol, unknown> {
 
 export function refuseUndecodable(query: unknown): void {
   if (typeof query === 'object' && query !== null && undecodable in query) {
-    throw badRequest('The query is not valid UTF-8 in percent-encoding')
+    throw badRequest('The query string is not valid percent-encoded UTF-8')
   }
 }

@@ -66,9 +66,9 @@ export class BodyShare {
     }
   }
 
-  /** Nobody waits for what would come of it. */
+  /** No one waits for its result. */
   throwIfOver(): void {
-    if (this.#isOver) throw new Problem(400, 'The connection was closed before the body was read')
+    if (this.#isOver) throw new Problem(400, 'The connection was closed before the whole body was read')
   }
 
   #releaseIfIdle(): void {
@@ -84,13 +84,13 @@ export class BodyShare {
   }
 }
 
-/** Undefined where it is not told in advance. */
+/** Undefined if it is not announced in advance. */
 export function announcedBytes({ headers }: Pick<FastifyRequest, 'headers'>): number | undefined {
   if (headers['transfer-encoding'] !== undefined) return undefined
   return Number(headers['content-length'] ?? 0)
 }
 
-const tooLarge = (): Problem => new Problem(413, 'The body is larger than this call allows')
+const tooLarge = (): Problem => new Problem(413, 'The body is larger than this endpoint allows')
 
 /** The whole body. One that is announced as small is read without a look at anything but its length. */
 export function readBody(
@@ -171,7 +171,7 @@ function receive(
   }
   const onEnd = (): void => {
     if (announced !== undefined && announced !== received) {
-      end(new Problem(400, 'The body does not have the length its header says'))
+      end(new Problem(400, 'The body does not have the length that its Content-Length header states'))
     } else if (gate === undefined || received <= gate.firstBytes) end(undefined, Buffer.concat(chunks, received))
     else gate.pass(received).then(() => end(undefined, Buffer.concat(chunks, received)), end)
   }

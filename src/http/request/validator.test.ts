@@ -30,7 +30,7 @@ function assertWritable(write: () => string): void {
   }
 }
 
-test('a schema that is none is told when it is first needed, and not before', () => {
+test('a schema that is none is reported when it is first needed, and not before', () => {
   const validate = validatorCompiler({ ...at, httpPart: 'body', schema: { type: 'text' } })
   assert.throws(() => validate({}), /schema is invalid/)
   const serialize = serializerCompiler({ ...at, schema: { type: 'object', properties: { a: { $ref: 'nowhere#' } } } })

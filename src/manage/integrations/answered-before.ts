@@ -1,4 +1,5 @@
-// Whether a call was answered before, for calls that must ask somebody outside before their transaction begins.
+// Whether a request was answered before, for requests that must call an outside service before their transaction
+// starts.
 import { claimCalls } from '../../commit/once.ts'
 import type { Db } from '../../db/sql.ts'
 import type { Answer, Idempotency } from '../../domain/answer.ts'
@@ -6,7 +7,9 @@ import type { Environment } from '../../domain/environment.ts'
 import { Problem } from '../../domain/problem.ts'
 import type { World } from '../../world/world.ts'
 
-/** The stored answer of a call with the same idempotency key, so that a repeat after it asks nobody again. */
+/**
+ * The stored response to a request with the same idempotency key, so that a repeat does not call the provider again.
+ */
 export async function answeredBefore<Body>(
   db: Db,
   world: World,

@@ -50,7 +50,7 @@ export async function integrationChange(
   }
 }
 
-/** Of one that is gone only its successor is told, where it had one. */
+/** For a deleted integration only its successor is recorded, if it had one. */
 export async function auditIntegrationDeletion(
   tx: Tx,
   world: World,
@@ -72,5 +72,5 @@ export async function auditIntegrationDeletion(
 
 async function primaryIdOf(tx: Tx, environment: Environment, channel: Channel): Promise<string | undefined> {
   const integrationStatuses = await listIntegrationStatuses(tx, environment)
-  return integrationStatuses.find((standing) => standing.channel === channel && standing.primary)?.id
+  return integrationStatuses.find((status) => status.channel === channel && status.primary)?.id
 }

@@ -88,7 +88,7 @@ export async function changeIntegration(
 }
 
 const changedMeanwhile = (id: string) =>
-  conflict(`Integration ${id} was changed while its provider was asked; please try again`)
+  conflict(`Integration ${id} was changed while its credentials were being verified; please try again`)
 
 /** Activates an integration and makes it its channel's primary, for every message. */
 export async function makePrimary(db: Db, world: World, caller: Caller, call: Call): Promise<Answer<Integration>> {
@@ -123,13 +123,13 @@ export async function removeIntegration(
   return once(db, world, environment, call.idempotency, async (tx) => {
     await lockIntegrations(tx, environment)
     const integrationStatuses = await listIntegrationStatuses(tx, environment)
-    const removed = integrationStatuses.find((standing) => standing.id === call.id.toLowerCase())
+    const removed = integrationStatuses.find((status) => status.id === call.id.toLowerCase())
     const stored = await findIntegration(tx, world.sealer, environment, call.id)
     if (removed === undefined || stored === undefined) throw unknownIntegration(call.id)
     const before = await earlierOf(tx, environment, stored)
     const now = world.now()
     await deleteIntegration(tx, environment, { id: removed.id, deletedBy: caller.keyId, now })
-    const left = integrationStatuses.filter((standing) => standing !== removed)
+    const left = integrationStatuses.filter((status) => status !== removed)
     await settlePrimary(tx, environment, { channel: removed.channel, integrationStatuses: left, now })
     await auditIntegrationDeletion(tx, world, environment, call.author, stored, before)
     return ok(await listIntegrations(tx, world.sealer, environment, { activeOnly: false }))
@@ -203,6 +203,6 @@ function statusOfIntegration(integration: Integration): IntegrationStatus {
 
 async function mustFind(tx: Tx, world: World, { environment }: Caller, id: string): Promise<Integration> {
   const found = await findIntegration(tx, world.sealer, environment, id)
-  if (found === undefined) throw new Error('The integration just changed is not there')
+  if (found === undefined) throw new Error('The integration just changed is missing')
   return found
 }

@@ -132,6 +132,6 @@ async function addIntegration(
     now: integration.now,
   })
   const stored = await findIntegration(tx, world.sealer, environment, integration.id)
-  if (stored === undefined) throw new Error('The integration just created is not there')
+  if (stored === undefined) throw new Error('The integration just created is missing')
   return stored
 }

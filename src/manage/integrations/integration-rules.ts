@@ -35,7 +35,7 @@ export const identifierTaken = () => conflict('Integration with identifier alrea
 
 export function refuseOtherEnvironment(caller: Caller, environmentId: string | undefined): void {
   if (environmentId !== undefined && environmentId.toLowerCase() !== caller.environment.id) {
-    throw forbidden('This API key opens another environment than the one named by _environmentId')
+    throw forbidden('This API key belongs to another environment than _environmentId')
   }
 }
 
@@ -45,10 +45,10 @@ export function providerFor(channel: Channel, givenId: string): Provider {
   const found = providerOf(id)
   if (found?.channel === channel) return found
   const near = nearestProvider(id, channel)
-  const suggestion = near === undefined ? '' : `; the nearest of the channel ${channel} is ${near.id}`
+  const suggestion = near === undefined ? '' : `; did you mean ${near.id} (channel ${channel})?`
   const message =
     found === undefined
-      ? `providerId is not a provider we know${suggestion}`
+      ? `providerId is unknown${suggestion}`
       : `providerId is a provider of the channel ${found.channel}, not ${channel}${suggestion}`
   throw invalidField('providerId', message, givenId)
 }
@@ -70,12 +70,12 @@ export function refuseOversize(sent: { credentials?: Credentials; configurations
   if (Object.keys(errors).length > 0) throw invalid(errors)
 }
 
-/** There is nothing yet that could be kept, and the mark itself is a secret that everybody knows. */
+/** There is nothing yet that could be kept, and the placeholder itself would be a publicly known secret. */
 export function refuseHidden(given: { credentials?: Credentials; configurations?: Configurations }): void {
   const errors: FieldErrors = {}
   for (const part of ['credentials', 'configurations'] as const) {
     for (const name of hiddenNames(given[part] ?? {})) {
-      errors[`${part}.${name}`] = { messages: [`${part}.${name} is hidden where it was read: give the value itself`] }
+      errors[`${part}.${name}`] = { messages: [`${part}.${name} was read as a hidden value: give the actual value`] }
     }
   }
   if (Object.keys(errors).length > 0) throw invalid(errors)
@@ -97,7 +97,7 @@ export function refuseHiddenElsewhere(given: Credentials, stored: Credentials): 
     if (asCompared(after[key]) === asCompared(stored[key])) continue
     const path = `credentials.${key}`
     errors[path] = {
-      messages: [`${path} cannot be changed while secrets are hidden: give the secrets together with it`],
+      messages: [`${path} cannot be changed while secrets are hidden: give the secrets as well`],
     }
   }
   if (Object.keys(errors).length > 0) throw invalid(errors)
@@ -123,18 +123,18 @@ export async function askProvider(world: World, provider: Provider, credentials:
 /** At most so many in all, and one of each of our own. */
 export function refuseOneMore(integrationStatuses: readonly IntegrationStatus[], provider: Provider): void {
   if (integrationStatuses.length >= integrationsMax) {
-    throw invalidField('providerId', `providerId: an environment holds at most ${integrationsMax} integrations`)
+    throw invalidField('providerId', `providerId: an environment can have at most ${integrationsMax} integrations`)
   }
-  if (provider.channel === 'in_app' && integrationStatuses.some((standing) => standing.channel === 'in_app')) {
+  if (provider.channel === 'in_app' && integrationStatuses.some((status) => status.channel === 'in_app')) {
     throw badRequest('One environment can only have one In app provider')
   }
   const isOneOnly = provider.id === 'platform-email' || provider.id === 'platform-sms'
-  if (isOneOnly && integrationStatuses.some((standing) => standing.providerId === provider.id)) {
+  if (isOneOnly && integrationStatuses.some((status) => status.providerId === provider.id)) {
     throw conflict(`Integration with provider ${provider.id} already exists in this environment`)
   }
 }
 
-/** Decides anew who is primary of a channel, from how things stand after the change. */
+/** Decides again which integration of a channel is primary, from the state after the change. */
 export async function settlePrimary(
   tx: Tx,
   environment: Environment,
@@ -146,7 +146,7 @@ export async function settlePrimary(
   },
 ): Promise<void> {
   if (!channelsWithPrimary.has(change.channel)) return
-  const ofChannel = change.integrationStatuses.filter((standing) => standing.channel === change.channel)
+  const ofChannel = change.integrationStatuses.filter((status) => status.channel === change.channel)
   const to = electPrimary(ofChannel, change.newcomerId)
   await movePrimary(tx, environment, { channel: change.channel, to, now: change.now })
 }

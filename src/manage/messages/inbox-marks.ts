@@ -27,7 +27,7 @@ import { findSubscribersById } from '../../store/people/subscribers.ts'
 import type { World } from '../../world/world.ts'
 import { removeBatch } from './message-deletion.ts'
 import type { MarkedSoFar } from './message-marks.ts'
-import { markPage, tellFirsts } from './message-marks.ts'
+import { markPage, recordFirstMarks } from './message-marks.ts'
 
 /** A transaction that changes the reader's inbox. */
 function changing<Result>(
@@ -80,7 +80,7 @@ async function markThose(
     counted,
   } as const
   const { marked, found } = await markMessages(tx, environment, marking)
-  await tellFirsts(tx, environment, marking, found)
+  await recordFirstMarks(tx, environment, marking, found)
   return marked
 }
 
@@ -172,7 +172,7 @@ export async function answerAction(
   })
 }
 
-/** One of the reader's own, in the contexts of their session; nobody else changes it before the transaction ends. */
+/** One of the reader's own, in the contexts of their session; no one else changes it before the transaction ends. */
 async function held(tx: Tx, { environment, id: subscriberId, contextKeys }: Reader, id: string): Promise<MessageRow> {
   const row = isUuid(id) ? await lockMessage(tx, environment, { id, subscriberId }) : undefined
   const isTheirs = row?.channel === 'in_app' && sameKeys(row.context_keys ?? [], contextKeys)

@@ -40,7 +40,10 @@ export interface OpenedSession {
   readonly schedule: Schedule | undefined
 }
 
-/** `countUnsigned` is called where a hash is missing, and where somebody new is made without one; it throws where there are too many. */
+/**
+ * `countUnsigned` is called if a hash is missing, and if a subscriber is created without one; it throws if there are
+ * too many.
+ */
 export async function openSession(
   db: Db,
   world: World,
@@ -101,7 +104,10 @@ async function opened(
   return { reader: { environment, id: row.id, subscriberId: row.subscriber_id, contextKeys }, schedule }
 }
 
-/** One that is known is changed only by a request that was signed, which has no `countNew`: anybody can write a name into a page. */
+/**
+ * An existing subscriber is changed only by a signed request, which has no `countNew`: anyone can write a name into a
+ * page.
+ */
 async function ensureSubscriber(
   tx: Tx,
   world: World,

@@ -19,7 +19,7 @@ const lifeDays = 15
 const tokenLengthMax = 8_192
 /** As for API keys: what was looked up is trusted for less than a second, so that revoking holds everywhere at once. */
 const trustedForMs = 900
-/** An environment's key never changes; this only bounds what is remembered of ids that are nobody's. */
+/** An environment's key never changes; this only bounds what is cached for unknown ids. */
 const environmentKeptMs = 60_000
 const rememberedMax = 10_000
 

@@ -34,7 +34,7 @@ export async function removeMessage(
   })
 }
 
-/** A caller who is told 204 finds none of them any more. One who is not, because it broke off, asks again. */
+/** A caller who gets 204 finds none of them any more. One who does not, because it was interrupted, asks again. */
 export async function removeMessagesOfTransaction(
   db: Db,
   world: World,
@@ -44,7 +44,7 @@ export async function removeMessagesOfTransaction(
   const start: RemovedSoFar = { count: 0, after: undefined }
   return onceInPages(db, world, environment, call.idempotency, start, async (tx, soFar) => {
     const id = (await findEventIds(tx, environment, [call.transactionId])).get(call.transactionId)
-    // One more than a page tells whether it is the last.
+    // One more than a page shows whether it is the last.
     const asked = { channel: call.channel, after: soFar.after, limit: deletedAtOnceMax + 1 }
     const found = id === undefined ? [] : await findMessagesOfEvent(tx, environment, { id, ...asked })
     const ids = found.slice(0, deletedAtOnceMax)

@@ -30,7 +30,7 @@ interface Call {
   readonly idempotency: Idempotency | undefined
 }
 
-/** The messages that were marked, in the order they were asked for. Ids that are nobody's here are left out. */
+/** The messages that were marked, in the order of the request. Unknown ids are ignored. */
 export async function markSome(
   db: Db,
   world: World,
@@ -42,7 +42,7 @@ export async function markSome(
     const counted = await changeInboxes(tx, world, environment, [subscriber.id])
     const marking = { ids: call.messageIds, subscriberId: subscriber.id, mark: call.mark, now: world.now(), counted }
     const { marked, found } = await markMessages(tx, environment, marking)
-    await tellFirsts(tx, environment, marking, found)
+    await recordFirstMarks(tx, environment, marking, found)
     const rows = new Map(marked.map((row) => [row.id, row]))
     const asked = [...new Set(call.messageIds.map((id) => id.toLowerCase()))].flatMap((id) => rows.get(id) ?? [])
     const origins = await findOrigins(tx, environment, asked)
@@ -85,7 +85,7 @@ export async function markPage(
   const counted = await changeInboxes(tx, world, environment, [marking.subscriberId])
   // What was marked no longer matches, so this ends; going on after the last saves walking over it again.
   const found = await markNext(tx, environment, { ...marking, counted }, after)
-  await tellFirsts(tx, environment, marking, found)
+  await recordFirstMarks(tx, environment, marking, found)
   const marked = count + found.length
   const next = found.length < markedAtOnceMax ? undefined : { count: marked, after: found.at(-1) }
   return { count: marked, next }
@@ -113,13 +113,13 @@ export async function markOne(
     const { marked, found } = await markMessages(tx, environment, marking)
     const [row] = marked
     if (row === undefined) throw unknownNotification(call.messageId)
-    await tellFirsts(tx, environment, marking, found)
+    await recordFirstMarks(tx, environment, marking, found)
     return ok(await notificationOf(tx, environment, subscriber, row))
   })
 }
 
 /** That a message was seen or read for the first time is a part of its job's story. */
-export async function tellFirsts(
+export async function recordFirstMarks(
   tx: Tx,
   environment: Environment,
   { mark, now }: { mark: Mark; now: Date },

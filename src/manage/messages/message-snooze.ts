@@ -26,7 +26,7 @@ interface Call {
   readonly idempotency: Idempotency | undefined
 }
 
-/** A message that is already put off gets the new moment. */
+/** A message that is already snoozed gets the new time. */
 export async function snooze(
   db: Db,
   world: World,
@@ -54,7 +54,7 @@ export async function snooze(
   })
 }
 
-/** One that is not put off is answered as it is: its time may have come a moment ago. */
+/** One that is not snoozed is returned as it is: its time may just have come. */
 export async function unsnooze(
   db: Db,
   world: World,

@@ -14,7 +14,7 @@ interface Call {
   readonly idempotency: Idempotency | undefined
 }
 
-/** A batch a statement, all of them one change: whoever is told how many finds none of them any more. */
+/** One statement per batch, all of them one change: a caller who gets the number finds none of them any more. */
 export async function clearOutbox(
   db: Db,
   world: World,

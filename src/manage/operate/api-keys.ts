@@ -41,7 +41,7 @@ interface Call {
   readonly idempotency: Idempotency | undefined
 }
 
-/** The answer is the only time the key is shown. */
+/** The key is shown only in this response. */
 export async function createApiKey(
   db: Db,
   world: World,
@@ -90,10 +90,12 @@ async function addKey(
 }
 
 function futureOf(text: string | undefined, now: Date): Date | null {
-  const moment = text === undefined ? null : new Date(text)
+  const expiresAt = text === undefined ? null : new Date(text)
   // Turned round, because a leap second fits the format and is yet no date to JavaScript.
-  if (moment !== null && !(moment > now)) throw invalidField('expiresAt', 'expiresAt must lie in the future', text)
-  return moment
+  if (expiresAt !== null && !(expiresAt > now)) {
+    throw invalidField('expiresAt', 'expiresAt must be in the future', text)
+  }
+  return expiresAt
 }
 
 function throwIfNotAddresses(entries: readonly string[]): void {
@@ -230,7 +232,7 @@ export async function removeApiKey(
     const revoked = await revokeApiKey(tx, environment, call.id, world.now())
     if (revoked === undefined) throw unknownKey(call.id)
     if (revoked.scopes.includes('full') && !(await hasOtherFullKey(tx, environment, call.id, world.now()))) {
-      throw conflict('This is the last key that can do everything in its environment; make another one first')
+      throw conflict('This is the last key with the scope full in its environment; create another one first')
     }
     await deleteBucketOfKey(tx, environment, call.id)
     const { revokedAt: _now, ...before } = revoked

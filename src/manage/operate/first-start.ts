@@ -41,7 +41,7 @@ export interface FirstStart {
   readonly newKey: string | undefined
 }
 
-/** This node cannot work with this database; the message says what to mend. */
+/** This node cannot work with this database; the message says what to fix. */
 export class StartError extends Error {
   constructor(message: string) {
     super(message)
@@ -92,14 +92,14 @@ async function keyAuditLogs(tx: Tx, world: World): Promise<void> {
 }
 
 /** Who changes what the settings of a start say otherwise. */
-const settingsAuthor: Author = { keyId: 'start', keyName: 'Settings of a start', address: '', requestId: null }
+const settingsAuthor: Author = { keyId: 'start', keyName: 'Startup settings', address: '', requestId: null }
 
 async function addFirstKey(
   tx: Tx,
   world: World,
   development: Environment,
 ): Promise<{ key: string; stored: ApiKey[] } | undefined> {
-  // Revoked keys count: a start must not open what somebody closed on purpose.
+  // Revoked keys count: a start must not reopen what was closed on purpose.
   if ((await listApiKeys(tx, development, { offset: 0, limit: 1 })).length > 0) return undefined
   const key = newApiKey()
   const stored = await addKey(tx, world, development, key, { name: 'First key', configured: false })
@@ -136,8 +136,8 @@ async function createInstallation(tx: Tx, world: World): Promise<void> {
 }
 
 /**
- * Where customers wait, the built-in e-mail is on once it is real. One that somebody switched off stays off; one that
- * is on without a mail server is warned of, since what it keeps reaches nobody.
+ * In Production the built-in e-mail is on once it can really send. If it was switched off, it stays off; if it is on
+ * without a mail server, a warning is logged, since what it captures reaches no one.
  */
 async function fitBuiltInMail(tx: Tx, world: World, production: Environment, mailIsReal: boolean): Promise<Change[]> {
   await lockIntegrations(tx, production)
@@ -147,7 +147,7 @@ async function fitBuiltInMail(tx: Tx, world: World, production: Environment, mai
   if (mail.active && !mailIsReal) {
     world.log.warn(
       { environment: production.name, integration: mail.identifier },
-      'E-mail of this integration is kept, not sent: POSTHORN_SMTP_URL is not set',
+      'E-mail of this integration is captured, not sent: POSTHORN_SMTP_URL is not set',
     )
   }
   const isUntouched = mail.createdAt === mail.updatedAt
@@ -162,7 +162,7 @@ async function fitBuiltInMail(tx: Tx, world: World, production: Environment, mai
   return [await integrationChange(tx, production, { action: 'change', before, after })]
 }
 
-/** What the installation keeps to tell whether a node holds the right key. */
+/** What the installation stores to verify that a node has the right key. */
 export function sealedCheck(world: World): Buffer {
   return world.sealer.seal(checkScope, 'installation', checkRecord, checkText)
 }
@@ -173,9 +173,9 @@ function refuseOtherKey(world: World, check: Buffer): void {
   } catch (error) {
     if (!(error instanceof UnsealError)) throw error
     throw new StartError(
-      'This database was sealed with another encryption key. Set POSTHORN_ENCRYPTION_KEY to the key of the first node ' +
+      'This database was encrypted with another key. Set POSTHORN_ENCRYPTION_KEY to the key of the first node ' +
         '(its file encryption.key, or the variable it was started with). While the key is being changed, ' +
-        'POSTHORN_ENCRYPTION_KEY_PREVIOUS holds the one before.',
+        'POSTHORN_ENCRYPTION_KEY_PREVIOUS must contain the previous one.',
     )
   }
 }
@@ -199,7 +199,7 @@ async function fixKeys(
     const isThere = await reinstateConfiguredKey(tx, environment, { hash, sealedKey })
     if (!isThere && !(await addKey(tx, world, environment, key, { name: variable, configured: true }))) {
       throw new StartError(
-        `${variable} names a key that was revoked, or one of another environment; choose another one`,
+        `${variable} is a key that was revoked, or that belongs to another environment; choose another one`,
       )
     }
   }

@@ -41,7 +41,7 @@ export function startFolding(db: Db, world: World): { stop(): Promise<void> } {
       await world.sleep(foldEveryMs, stopping.signal)
       if (stopping.signal.aborted) return
       await foldCounts(db, stopping.signal).catch((error: Error) => {
-        world.log.warn({ error: error.message }, 'Counts could not be folded; it is tried again in a moment')
+        world.log.warn({ error: error.message }, 'Could not aggregate counts; will retry shortly')
       })
     }
   })()

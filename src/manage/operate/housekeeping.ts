@@ -1,10 +1,11 @@
-// Work that nobody waits for: expired idempotency answers and the subscriptions of deleted topics swept, partitions made ahead.
+// Background work: sweeps expired idempotency responses and the subscriptions of deleted topics, creates partitions
+// ahead.
 import type { Db } from '../../db/sql.ts'
 import type { RetentionDays } from '../../domain/operate/retention.ts'
 import type { SweptFiles } from '../../store/events/attachments.ts'
 import { sweepAttachments } from '../../store/events/attachments.ts'
 import { sweepThrottleWindows } from '../../store/events/throttle-windows.ts'
-import { sweepSignedWords } from '../../store/integrations/inbound-tokens.ts'
+import { sweepSignedTexts } from '../../store/integrations/inbound-tokens.ts'
 import { sweepOutbox } from '../../store/messages/outbox.ts'
 import { sweepStoredAnswers } from '../../store/operate/idempotency.ts'
 import { sweepDeletedTopics } from '../../store/people/topic-subscriptions.ts'
@@ -26,7 +27,7 @@ export async function sweep(db: Db, world: World, signal?: AbortSignal): Promise
   let total = 0
   for (const sweepOnce of [
     sweepStoredAnswers,
-    sweepSignedWords,
+    sweepSignedTexts,
     sweepDeletedTopics,
     sweepThrottleWindows,
     sweepOutbox,
@@ -40,7 +41,7 @@ export async function sweep(db: Db, world: World, signal?: AbortSignal): Promise
   return total + (await sweepOldAttachments(db, world, signal)) + (await sweepOldCounts(db, world, signal))
 }
 
-/** A run that is over for an hour will not ask for its files again; where something failed they help to mend it. */
+/** A run that ended an hour ago will not need its files again; if something failed they help to recover. */
 async function sweepOldAttachments(db: Db, world: World, signal?: AbortSignal): Promise<number> {
   const now = world.now().getTime()
   const ages = { overBefore: new Date(now - hourMs), failedBefore: new Date(now - 7 * 24 * hourMs) }
@@ -70,10 +71,10 @@ export async function announceRetention(db: Db, world: World, days: RetentionDay
     const months = await listOldMonths(db, world, days)
     if (months.length === 0) return
     const words =
-      'Months are older than POSTHORN_RETENTION_DAYS: what nothing still needs of them is dropped in an hour'
-    world.log.warn({ retentionDays: days, months }, `${words}. Start with another number, or with off, to keep them`)
+      'Some months are older than POSTHORN_RETENTION_DAYS: those that are no longer needed are dropped in an hour'
+    world.log.warn({ retentionDays: days, months }, `${words}. To keep them, restart with another number, or with off`)
   } catch (error) {
-    world.log.warn({ error: (error as Error).message }, 'Old months could not be looked for; it is tried again later')
+    world.log.warn({ error: (error as Error).message }, 'Could not look for old months; will retry later')
   }
 }
 
@@ -81,8 +82,7 @@ export async function announceRetention(db: Db, world: World, days: RetentionDay
 export async function retain(db: Db, world: World, days: RetentionDays, signal?: AbortSignal): Promise<void> {
   const progress = (line: string): void => world.log.info({ retentionDays: days }, line)
   await applyRetention(db, world, days, { progress, ...(signal === undefined ? {} : { signal }) }).catch(
-    (error: Error) =>
-      world.log.warn({ error: error.message }, 'Old data could not be dropped; it is tried again later'),
+    (error: Error) => world.log.warn({ error: error.message }, 'Could not drop old data; will retry later'),
   )
 }
 
@@ -111,7 +111,7 @@ export function startHousekeeping(
         await retain(db, world, retentionDays, stopping.signal)
       }
       await sweep(db, world, stopping.signal).catch((error: Error) => {
-        world.log.warn({ error: error.message }, 'Housekeeping failed; it is tried again in a minute')
+        world.log.warn({ error: error.message }, 'Housekeeping failed; will retry in a minute')
       })
     }
   })()

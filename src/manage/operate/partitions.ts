@@ -37,11 +37,11 @@ export async function preparePartitions(
     }
   } catch (error) {
     // Without them everything still has a place, the default partition; so a failure waits for the next time.
-    world.log.warn({ error: (error as Error).message }, 'Partitions could not be made; it is tried again later')
+    world.log.warn({ error: (error as Error).message }, 'Could not create partitions; will retry later')
     return { made, busy: busy + 1 }
   }
-  if (made > 0) world.log.info({ made }, 'Partitions were made for the months to come')
-  if (busy > 0) world.log.info({ busy }, 'Partitions could not be attached to tables in use; it is tried again later')
+  if (made > 0) world.log.info({ made }, 'Created partitions for the coming months')
+  if (busy > 0) world.log.info({ busy }, 'Could not attach partitions to tables in use; will retry later')
   return { made, busy }
 }
 

@@ -19,7 +19,7 @@ import { resealChannels } from '../../store/people/subscriber-channels.ts'
 import type { World } from '../../world/world.ts'
 import { StartError, sealedCheck } from './first-start.ts'
 
-/** What one batch did: how many rows were sealed anew, and the last of them, for the next batch to go on from. */
+/** The result of one batch: how many rows were resealed, and the last of them, from which the next batch continues. */
 export interface ResealedBatch {
   readonly count: number
   readonly last: string | undefined
@@ -87,7 +87,7 @@ const kinds: readonly { what: string; reseal: Reseal }[] = [
   },
 ]
 
-/** Returns how many values were sealed anew. Stored idempotent answers are left: they expire within a day. */
+/** Returns how many values were resealed. Stored idempotent responses are skipped: they expire within a day. */
 export async function reseal(db: Db, world: World, progress: Progress): Promise<number> {
   let total = 0
   world.sealer.sealIn(2)
@@ -101,7 +101,7 @@ export async function reseal(db: Db, world: World, progress: Progress): Promise<
     if (count === 0) break
     if (round === roundsMax) {
       throw new StartError(
-        'Another node still seals with the previous key. Restart every node with the new POSTHORN_ENCRYPTION_KEY and the old one in POSTHORN_ENCRYPTION_KEY_PREVIOUS, then run this again.',
+        'Another node still encrypts with the previous key. Restart every node with the new POSTHORN_ENCRYPTION_KEY and the old one in POSTHORN_ENCRYPTION_KEY_PREVIOUS, then run this again.',
       )
     }
   }
@@ -144,9 +144,9 @@ async function resealBatch(
     return await db.transaction(work)
   } catch (error) {
     if (!(error instanceof UnsealError)) throw error
-    world.log.error({ err: error, environmentId: environment.id, what }, 'A sealed value cannot be opened')
+    world.log.error({ err: error, environmentId: environment.id, what }, 'A sealed value cannot be decrypted')
     throw new StartError(
-      `Some ${what} of ${environment.name} were sealed with a key that is neither the current nor the previous one (${error.message}). Set POSTHORN_ENCRYPTION_KEY_PREVIOUS to that key.`,
+      `Some ${what} of ${environment.name} were encrypted with a key that is neither the current nor the previous one (${error.message}). Set POSTHORN_ENCRYPTION_KEY_PREVIOUS to that key.`,
     )
   }
 }

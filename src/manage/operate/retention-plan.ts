@@ -139,7 +139,7 @@ async function hasUnsent(
       after = page.next
       pages += 1
       if (pages % pagesPerLine === 0) {
-        progress?.(`${monthName(month.from)}: ${pages * messagesPerPage} messages were looked at`)
+        progress?.(`${monthName(month.from)}: ${pages * messagesPerPage} messages examined`)
       }
     } while (after !== undefined)
   }
@@ -147,10 +147,10 @@ async function hasUnsent(
 }
 
 const reasons: Readonly<Record<KeptBy, string>> = {
-  open_jobs: 'a step of it is still to run',
-  open_tasks: 'a message of it that was put off is still to come back, or an event of it still to be expanded',
-  open_digests: 'a digest has gathered events of it, and is still to be sent',
-  unsent_messages: 'a message of it is still to be sent',
+  open_jobs: 'one of its steps still has to run',
+  open_tasks: 'one of its messages is snoozed, or the recipients of one of its events are not resolved yet',
+  open_digests: 'a digest has collected some of its events and is not sent yet',
+  unsent_messages: 'one of its messages is not sent yet',
 }
 
 export const keptWords = (by: KeptBy): string => reasons[by]

@@ -127,7 +127,7 @@ async function endOf(turn: Turn, month: Month): Promise<Ending> {
 }
 
 function lineOf({ month, partitions, bytes }: OldMonth, end: KeptBy | 'out' | 'busy'): string {
-  if (end === 'busy') return `${month} stays for now: its tables were in use all the time; it is tried again later`
+  if (end === 'busy') return `${month} is kept for now because its tables are in use; will retry later`
   if (end !== 'out') return `${month} stays: ${keptWords(end)}`
   return `${month} was dropped: ${partitions.length} partitions, ${bytes} bytes`
 }

@@ -11,7 +11,7 @@ import { sweepBuriedTasks } from '../../store/jobs/tasks.ts'
 import { findRetentionProgress, listMonths, noteSwept, oldestStrayAt } from '../../store/operate/retention.ts'
 import type { World } from '../../world/world.ts'
 
-/** Small enough that nobody waits for a batch's locks. */
+/** Small enough that no one waits for a batch's locks. */
 const rowsPerBatch = 2_000
 
 interface Bounds {
@@ -78,6 +78,6 @@ export async function sweepReferences(
 async function goneBefore(db: Db, environments: readonly Environment[], cutoff: Date): Promise<Date> {
   const [oldest] = await listMonths(db)
   const stray = await oldestStrayAt(db, environments)
-  const moments = [cutoff, oldest?.from ?? cutoff, stray ?? cutoff].map((moment) => moment.getTime())
-  return new Date(Math.min(...moments))
+  const timestamps = [cutoff, oldest?.from ?? cutoff, stray ?? cutoff].map((timestamp) => timestamp.getTime())
+  return new Date(Math.min(...timestamps))
 }

@@ -47,9 +47,10 @@ async function beginErase(tx: Tx, world: World, environment: Environment, call: 
   const hash = subscriberHash(await ensureAddressKey(tx, world.sealer, environment), call.subscriberId)
   const running = await findRunningErasure(tx, environment, hash)
   if (running?.status === 'running') throw isRunning(running)
-  // Else the events that are being expanded would make the person anew. Before the subscriber, as pages of those lock them.
+  // Otherwise the events that are being expanded would create the person again. Before the subscriber, as pages of
+  // those lock them.
   await blankRecipient(tx, environment, call.subscriberId)
-  // From here on the id is nobody's: whoever is triggered under it is somebody new.
+  // From here on the id is free: whoever is triggered under it is a new subscriber.
   const marked = await markSubscriberDeleted(tx, environment, call.subscriberId, now)
   const everyone = await findEveryoneNamed(tx, environment, call.subscriberId)
   if (everyone.length === 0) throw unknownSubscriber(call.subscriberId)
@@ -68,7 +69,7 @@ async function beginErase(tx: Tx, world: World, environment: Environment, call: 
   if (begun === undefined) throw isRunning(await findRunningErasure(tx, environment, hash))
   const ids = everyone.map((row) => row.id)
   const state: ErasureState = { phase: 'canceling', ids, requestedAt: now.toISOString(), after: null, met: false }
-  // One that is stuck begins anew: what it has removed stays removed, and counted.
+  // A stuck erasure starts over: what it has removed stays removed, and counted.
   if (running !== undefined) {
     await advanceErasure(tx, environment, { id: running._id, phase: 'canceling', removed, completedAt: null })
   }

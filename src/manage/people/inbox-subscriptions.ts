@@ -1,4 +1,4 @@
-// A reader's own subscriptions to topics: subscribe, rename, unsubscribe. Nobody else's can be named.
+// A reader's own subscriptions to topics: subscribe, rename, unsubscribe. Those of others cannot be addressed.
 import type { Db, Sql } from '../../db/sql.ts'
 import type { Reader } from '../../domain/messages/inbox.ts'
 import type { InboxSubscription } from '../../domain/messages/inbox-subscription.ts'
@@ -19,14 +19,14 @@ export async function subscribeReader(
 ): Promise<InboxSubscription> {
   const { environment, subscriberId } = reader
   const isUnnamed = isOwnIdentifier(reader, call.topic.key, call.identifier)
-  const wish = {
+  const request = {
     subscriberId,
     ...(isUnnamed ? {} : { identifier: call.identifier }),
     ...(call.name === undefined ? {} : { name: call.name }),
   }
   const answer = await subscribeToTopic(db, world, environment, {
     topic: call.topic,
-    wishes: [wish],
+    requests: [request],
     idempotency: undefined,
   })
   const [subscription] = answer.body.data

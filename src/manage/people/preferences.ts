@@ -87,9 +87,9 @@ function refuseMistakes(
   for (const [index, { workflowId, field }] of changes.entries()) {
     const workflow = workflows[index]
     if (workflow === undefined) {
-      errors[field] = { messages: [`${field}: there is no workflow ${workflowId}`], value: workflowId }
+      errors[field] = { messages: [`${field}: the workflow ${workflowId} does not exist`], value: workflowId }
     } else if (workflow.critical) {
-      const message = `${field}: the workflow ${workflow.identifier} is critical, and subscribers cannot change how they hear of it`
+      const message = `${field}: the workflow ${workflow.identifier} is critical; subscribers cannot change its preferences`
       errors[field] = { messages: [message], value: workflowId }
     }
   }
@@ -107,7 +107,7 @@ async function changed(
   if (row === undefined) throw unknownSubscriber(subscriberId)
   const preferences = change(row.preferences ?? {})
   if (Object.keys(preferences.workflows ?? {}).length > workflowChoicesMax) {
-    const message = `workflowId: a subscriber chooses for at most ${workflowChoicesMax} workflows; clear a choice that is no longer needed`
+    const message = `workflowId: a subscriber can have preferences for at most ${workflowChoicesMax} workflows; clear one that is no longer needed`
     throw invalidField('workflowId', message)
   }
   const now = world.now()
@@ -120,6 +120,6 @@ async function changed(
 function checkQuietUntil(until: string, now: Date): void {
   const aheadMs = Date.parse(until) - now.getTime()
   const field = 'doNotDisturbUntil'
-  if (!(aheadMs > 0)) throw invalidField(field, `${field} must lie in the future; null ends it at once`, until)
+  if (!(aheadMs > 0)) throw invalidField(field, `${field} must be in the future; null ends it at once`, until)
   if (aheadMs > durationMsMax) throw invalidField(field, `${field} must be at most a year ahead`, until)
 }

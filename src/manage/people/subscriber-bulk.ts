@@ -68,7 +68,7 @@ export async function createSubscribersInBulk(
       upserted.filter(is).map(({ row }) => ({ subscriberId: row.subscriber_id }))
     const deleted = idsWhere(({ row }) => gone.has(row.id)).map((id) => ({
       ...id,
-      message: 'It was deleted meanwhile',
+      message: 'It was deleted in the meantime',
     }))
     return created({
       updated: idsWhere((one) => !one.created && !gone.has(one.row.id)),

@@ -93,7 +93,8 @@ async function carryOut(
   const taken = new Set(refused)
   return creations.map(({ subscriber: { subscriberId } }) => {
     const subscriber = subscribers.get(subscriberId)
-    if (subscriber === undefined) return new Problem(409, `Subscriber with id "${subscriberId}" was deleted meanwhile`)
+    if (subscriber === undefined)
+      return new Problem(409, `Subscriber with id "${subscriberId}" was deleted in the meantime`)
     if (taken.has(subscriberId)) return conflict(`Subscriber with id "${subscriberId}" already exists`, subscriber)
     return created(subscriber)
   })

@@ -95,7 +95,7 @@ export async function removeSuppression(
   })
 }
 
-/** An address of somebody who was erased is on the list as a hash only. */
+/** An address of an erased person is on the list as a hash only. */
 async function hashOf(
   tx: Tx,
   world: World,

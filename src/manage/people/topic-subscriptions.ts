@@ -8,9 +8,9 @@ import type {
   NewTopic,
   SubscriberSummary,
   SubscriptionError,
+  SubscriptionRequest,
   SubscriptionsResult,
   SubscriptionTarget,
-  SubscriptionWish,
   Topic,
   TopicSubscription,
 } from '../../domain/people/topic.ts'
@@ -46,27 +46,27 @@ export async function subscribeToTopic(
   db: Db,
   world: World,
   environment: Environment,
-  call: Call & { topic: NewTopic; wishes: readonly SubscriptionWish[] },
+  call: Call & { topic: NewTopic; requests: readonly SubscriptionRequest[] },
 ): Promise<Answer<SubscriptionsResult>> {
   if (!isTopicKey(call.topic.key)) throw unfitKey(call.topic.key)
-  refuseCount(call.wishes.length, 'subscribe')
-  const wishes = firstOfEach(call.wishes.map(trimmed), (wish) => wish.subscriberId)
+  refuseCount(call.requests.length, 'subscribe')
+  const requests = firstOfEach(call.requests.map(trimmed), (request) => request.subscriberId)
   return once(db, world, environment, call.idempotency, async (tx) => {
     const subscribers = await holdSummaries(
       tx,
       environment,
-      wishes.map((wish) => wish.subscriberId),
+      requests.map((request) => request.subscriberId),
     )
     const known = new Map(subscribers.map((subscriber) => [subscriber.subscriberId, subscriber]))
-    const errors = wishes.flatMap((wish) => wishMistake(call.topic.key, wish, known) ?? [])
+    const errors = requests.flatMap((request) => requestError(call.topic.key, request, known) ?? [])
     const refused = new Set(errors.map((error) => error.subscriberId))
-    const fit = wishes.filter((wish) => !refused.has(wish.subscriberId))
-    // Before the topic is made: a call that subscribes nobody changes nothing.
+    const fit = requests.filter((request) => !refused.has(request.subscriberId))
+    // Before the topic is created: a request that subscribes no one changes nothing.
     if (fit.length === 0) throw allFailed(subscriptionsResult([], errors))
     const { topic } = await ensureTopic(tx, world, environment, call.topic)
-    const subscribed = await insertMissing(tx, world, environment, { topic, wishes: fit, known })
-    const data = fit.flatMap((wish) => subscribed.get(wish.subscriberId) ?? [])
-    const lost = fit.filter((wish) => !subscribed.has(wish.subscriberId)).map(lostWish)
+    const subscribed = await insertMissing(tx, world, environment, { topic, requests: fit, known })
+    const data = fit.flatMap((request) => subscribed.get(request.subscriberId) ?? [])
+    const lost = fit.filter((request) => !subscribed.has(request.subscriberId)).map(lostRequest)
     const result = subscriptionsResult(data, [...errors, ...lost])
     if (data.length === 0) throw allFailed(result)
     return created(result)
@@ -102,16 +102,16 @@ async function insertMissing(
   tx: Tx,
   world: World,
   environment: Environment,
-  call: { topic: Topic; wishes: readonly SubscriptionWish[]; known: ReadonlyMap<string, SubscriberSummary> },
+  call: { topic: Topic; requests: readonly SubscriptionRequest[]; known: ReadonlyMap<string, SubscriberSummary> },
 ): Promise<Map<string, TopicSubscription>> {
   const { topic, known } = call
   const now = world.now()
-  const wanted = call.wishes.flatMap((wish) => {
-    const subscriber = known.get(wish.subscriberId)
+  const wanted = call.requests.flatMap((request) => {
+    const subscriber = known.get(request.subscriberId)
     if (subscriber === undefined) return []
-    const isDefault = wish.identifier === defaultIdentifier(topic.key, wish.subscriberId)
-    const identifier = isDefault ? null : (wish.identifier ?? null)
-    const name = wish.name ?? null
+    const isDefault = request.identifier === defaultIdentifier(topic.key, request.subscriberId)
+    const identifier = isDefault ? null : (request.identifier ?? null)
+    const name = request.name ?? null
     return [{ subscriber, row: { id: world.newId(now), subscriberInternalId: subscriber._id, identifier, name } }]
   })
   const subscribed = new Map<string, TopicSubscription>()
@@ -128,20 +128,20 @@ async function insertMissing(
   return subscribed
 }
 
-function wishMistake(
+function requestError(
   topicKey: string,
-  wish: SubscriptionWish,
+  request: SubscriptionRequest,
   known: ReadonlyMap<string, SubscriberSummary>,
 ): SubscriptionError | undefined {
-  const { subscriberId } = wish
+  const { subscriberId } = request
   if (!known.has(subscriberId)) return unknownSubscriberError(subscriberId)
-  const message = identifierMistake(topicKey, wish)
+  const message = identifierMistake(topicKey, request)
   return message === undefined ? undefined : { subscriberId, code: 'INVALID_SUBSCRIPTION_IDENTIFIER', message }
 }
 
 /** Neither inserted nor there: another subscription of the topic has the identifier. */
-function lostWish(wish: SubscriptionWish): SubscriptionError {
-  const { subscriberId, identifier } = wish
+function lostRequest(request: SubscriptionRequest): SubscriptionError {
+  const { subscriberId, identifier } = request
   if (identifier === undefined) {
     const message = `Subscriber with ID '${subscriberId}' could not be subscribed; please try again.`
     return { subscriberId, code: 'SUBSCRIPTION_CREATE_FAILED', message }

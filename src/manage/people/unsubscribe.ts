@@ -76,7 +76,7 @@ function change(
   })
 }
 
-/** Whoever has the same subscriberId today is somebody else if the internal id is another one. */
+/** Whoever has the same subscriberId today is a different person if the internal id differs. */
 async function lockById(tx: Tx, environment: Environment, id: string) {
   const [subscriber] = await findSubscribersById(tx, environment, [id])
   const held = subscriber && (await lockPreferences(tx, environment, subscriber.subscriber_id))

@@ -1,4 +1,4 @@
-// What was buried begins anew: a task where it had come to, a job with the rest of what failed of its notification.
+// Restarts what was buried: a task where it stopped, a job with everything else that failed in its notification.
 import { once } from '../../commit/once.ts'
 import type { Db } from '../../db/sql.ts'
 import type { Answer, Idempotency } from '../../domain/answer.ts'
@@ -37,4 +37,4 @@ export async function redriveBuried(
   return answer
 }
 
-const unknownBuried = (id: string) => notFound(`Nothing that was buried has the id ${id}`)
+const unknownBuried = (id: string) => notFound(`No buried step or task has the id ${id}`)

@@ -6,7 +6,7 @@ import type { Environment } from '../../domain/environment.ts'
 import { nearest } from '../../domain/nearest.ts'
 import type { FieldErrors } from '../../domain/problem.ts'
 import { invalid } from '../../domain/problem.ts'
-import { momentOfText } from '../../domain/time/iso-moment.ts'
+import { timestampOfText } from '../../domain/time/iso-timestamp.ts'
 import { providerOf, providers } from '../../providers/registry.ts'
 import { findEventIds } from '../../store/events/events.ts'
 import { findSubscriberIds } from '../../store/people/subscribers.ts'
@@ -19,11 +19,11 @@ export async function boundsOf(db: Sql, environment: Environment, filter: Redriv
     errors[field] = { messages: [message], value }
   }
   if (Object.values(filter).every((value) => value === undefined)) {
-    refuse('filter', 'filter must have at least one member: what failed is never redriven all at once', filter)
+    refuse('filter', 'filter must have at least one field: redriving every failure at once is not supported', filter)
   }
   const { workflow, channel, providerId, reason, errorContains, subscriberId, transactionId } = filter
-  const from = momentIn('filter.from', filter.from, refuse)
-  const to = momentIn('filter.to', filter.to, refuse)
+  const from = timestampIn('filter.from', filter.from, refuse)
+  const to = timestampIn('filter.to', filter.to, refuse)
   if (from !== undefined && to !== undefined && from >= to) {
     refuse('filter.to', 'filter.to must be after filter.from', filter.to)
   }
@@ -33,10 +33,10 @@ export async function boundsOf(db: Sql, environment: Environment, filter: Redriv
       providerId,
       providers.map(({ id }) => id),
     )
-    refuse('filter.providerId', `No provider is called ${providerId}; the nearest is ${near}`, providerId)
+    refuse('filter.providerId', `Unknown provider ${providerId}; did you mean ${near}?`, providerId)
   }
   if (provider !== undefined && channel !== undefined && provider.channel !== channel) {
-    refuse('filter.channel', `${provider.id} sends by ${provider.channel}, not by ${channel}`, channel)
+    refuse('filter.channel', `${provider.id} is a provider for ${provider.channel}, not for ${channel}`, channel)
   }
   const found = workflow === undefined ? [] : await findWorkflowsByIdentifier(db, environment, [workflow])
   if (workflow !== undefined && found.length === 0) {
@@ -66,15 +66,15 @@ export async function boundsOf(db: Sql, environment: Environment, filter: Redriv
   })
 }
 
-function momentIn(
+function timestampIn(
   field: string,
   text: string | undefined,
   refuse: (field: string, message: string, value: unknown) => void,
 ): Date | undefined {
   if (text === undefined) return undefined
-  const at = momentOfText(text)?.at
+  const at = timestampOfText(text)?.at
   if (at !== undefined && at.getTime() >= 0) return at
-  refuse(field, `${field} must be an ISO 8601 moment since 1970, such as 2026-01-02T03:04:05.678Z`, text)
+  refuse(field, `${field} must be an ISO 8601 timestamp since 1970, such as 2026-01-02T03:04:05.678Z`, text)
   return undefined
 }
 

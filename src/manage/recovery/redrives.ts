@@ -5,7 +5,7 @@ import type { Answer, Idempotency } from '../../domain/answer.ts'
 import { accepted, ok } from '../../domain/answer.ts'
 import { fanOutLane } from '../../domain/delivery/event.ts'
 import type { Redrive, RedriveBounds, RedriveFilter, SkipReason, Way } from '../../domain/delivery/redrive.ts'
-import { mendingsKeptMs, skipSentences } from '../../domain/delivery/redrive.ts'
+import { recoveriesKeptMs, skipSentences } from '../../domain/delivery/redrive.ts'
 import type { Caller, Environment } from '../../domain/environment.ts'
 import type { Problem } from '../../domain/problem.ts'
 import { conflict, notFound } from '../../domain/problem.ts'
@@ -16,8 +16,8 @@ import { redriveNotifications } from '../../record/recovery/redrive.ts'
 import { hasFailed } from '../../record/recovery/redrive-page.ts'
 import { findEventIds } from '../../store/events/events.ts'
 import { findRedrive, insertRedrive, redriveOf, stopRedrive, sweepRedrives } from '../../store/events/redrives.ts'
-import type { MendedNotification } from '../../store/jobs/redrive.ts'
-import { findMended, lockEvents } from '../../store/jobs/redrive.ts'
+import type { RecoverableNotification } from '../../store/jobs/redrive.ts'
+import { findRecoverable, lockEvents } from '../../store/jobs/redrive.ts'
 import { deleteTasks, insertTasks } from '../../store/jobs/tasks.ts'
 import type { World } from '../../world/world.ts'
 import { boundsOf, withoutAbsent } from './redrive-filter.ts'
@@ -64,7 +64,7 @@ export async function redriveOne(
   environment: Environment,
   { notificationId, by, includesUnsure }: { notificationId: string; by: string; includesUnsure?: boolean },
 ): Promise<RedrivenNotification> {
-  const notification = await mendedNotification(tx, environment, notificationId)
+  const notification = await recoverableNotification(tx, environment, notificationId)
   const call = {
     notifications: [notification],
     by,
@@ -84,9 +84,13 @@ export async function redriveOne(
   return { notificationId: notification.id, steps }
 }
 
-/** Throws 404 when it is not there. */
-export async function mendedNotification(tx: Tx, environment: Environment, id: string): Promise<MendedNotification> {
-  const found = isUuid(id) ? await findMended(tx, environment, id) : undefined
+/** Throws 404 when it is missing. */
+export async function recoverableNotification(
+  tx: Tx,
+  environment: Environment,
+  id: string,
+): Promise<RecoverableNotification> {
+  const found = isUuid(id) ? await findRecoverable(tx, environment, id) : undefined
   if (found === undefined) throw notFound(`Notification ${id} was not found`)
   return found
 }
@@ -106,9 +110,9 @@ export async function redriveEvent(
     const eventId = (await findEventIds(tx, environment, [transactionId])).get(transactionId)
     const [event] = eventId === undefined ? [] : await lockEvents(tx, environment, [eventId], 'share')
     if (event === undefined) throw notFound(`No event has the transactionId ${transactionId}`)
-    if (event.isCanceled) throw refusedEvent(transactionId, 'canceled', 'it was called off')
+    if (event.isCanceled) throw refusedEvent(transactionId, 'canceled', 'it was canceled')
     if (!(await hasFailed(tx, environment, event.id))) {
-      throw refusedEvent(transactionId, 'nothingFailed', 'no step of any of its notifications failed')
+      throw refusedEvent(transactionId, 'nothingFailed', 'none of its notifications has a failed step')
     }
     return accepted(await begin(tx, world, environment, keyId, { transactionId }, { eventId: event.id }))
   })
@@ -145,7 +149,7 @@ async function begin(
 ): Promise<Redrive> {
   const now = world.now()
   const id = world.newId(now)
-  await sweepRedrives(tx, environment, new Date(now.getTime() - mendingsKeptMs))
+  await sweepRedrives(tx, environment, new Date(now.getTime() - recoveriesKeptMs))
   const row = await insertRedrive(tx, environment, { id, filter, bounds, requestedBy, now })
   await insertTasks(tx, environment, [{ id, kind: 'redrive', lane: fanOutLane, dueAt: now, state: {} }], now)
   return redriveOf(row)

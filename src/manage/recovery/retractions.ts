@@ -7,7 +7,7 @@ import { fanOutLane } from '../../domain/delivery/event.ts'
 import type { Channel } from '../../domain/delivery/integration.ts'
 import type { JobStatus } from '../../domain/delivery/job.ts'
 import type { Retraction } from '../../domain/delivery/redrive.ts'
-import { mendingsKeptMs } from '../../domain/delivery/redrive.ts'
+import { recoveriesKeptMs } from '../../domain/delivery/redrive.ts'
 import type { Caller } from '../../domain/environment.ts'
 import { conflict, notFound } from '../../domain/problem.ts'
 import type { NotificationStep, StepType } from '../../domain/workflows/workflow.ts'
@@ -20,10 +20,10 @@ import { callOffEvent, findEventIds } from '../../store/events/events.ts'
 import { insertRetraction, retractionOf, sweepRetractions } from '../../store/events/retractions.ts'
 import { lockEvents } from '../../store/jobs/redrive.ts'
 import { deleteTasks, insertTasks } from '../../store/jobs/tasks.ts'
-import type { SaidMessage } from '../../store/messages/retract.ts'
+import type { SentMessage } from '../../store/messages/retract.ts'
 import { findVersions } from '../../store/workflows/workflows.ts'
 import type { World } from '../../world/world.ts'
-import { mendedNotification } from './redrives.ts'
+import { recoverableNotification } from './redrives.ts'
 
 interface Call {
   readonly idempotency: Idempotency | undefined
@@ -49,7 +49,7 @@ export async function cancelOne(
   call: Call & { notificationId: string },
 ): Promise<Answer<NotificationCanceled>> {
   return once(db, world, environment, call.idempotency, async (tx) => {
-    const notification = await mendedNotification(tx, environment, call.notificationId)
+    const notification = await recoverableNotification(tx, environment, call.notificationId)
     // Whoever redrives it, or calls the whole event off, waits.
     await lockEvents(tx, environment, [notification.eventId], 'update')
     const done = await cancelNotification(tx, world, environment, queue, { notification, by: keyId })
@@ -61,8 +61,8 @@ export async function cancelOne(
 const nothingLeft = (id: string, { onTheirWay }: CanceledNotification) =>
   conflict(
     onTheirWay.length === 0
-      ? `Nothing of notification ${id} is left to cancel: all its steps are over`
-      : `Nothing of notification ${id} is left to cancel: its last step is being sent this moment`,
+      ? `Nothing is left to cancel in notification ${id}: all its steps have finished`
+      : `Nothing is left to cancel in notification ${id}: its last step is being sent`,
   )
 
 const shownCanceled = ({ canceled, onTheirWay }: CanceledNotification) => ({
@@ -94,18 +94,18 @@ export async function retractOne(
   call: Call & { notificationId: string },
 ): Promise<Answer<NotificationRetracted>> {
   return once(db, world, environment, call.idempotency, async (tx) => {
-    const notification = await mendedNotification(tx, environment, call.notificationId)
+    const notification = await recoverableNotification(tx, environment, call.notificationId)
     const done = await retractNotification(tx, world, environment, queue, { notification, by: keyId })
     const { canceled, onTheirWay, removed, sent, isBarred } = done
     if (canceled.length + onTheirWay.length + removed.length + sent.length === 0 && !isBarred) {
-      throw conflict(`Nothing of notification ${call.notificationId} is left to retract`)
+      throw conflict(`Nothing is left to retract in notification ${call.notificationId}`)
     }
     const messages = { removed: removed.map(shownMessage), sent: sent.map(shownMessage) }
     return ok({ notificationId: notification.id, ...shownCanceled(done), ...messages })
   })
 }
 
-const shownMessage = ({ id, channel }: SaidMessage): ShownMessage => ({ _id: id, channel })
+const shownMessage = ({ id, channel }: SentMessage): ShownMessage => ({ _id: id, channel })
 
 /** So many pages are gone through before the caller is answered; the rest of a large audience follows. */
 const pagesAtOnce = 4
@@ -123,11 +123,11 @@ export async function retractEvent(
     const eventId = (await findEventIds(tx, environment, [transactionId])).get(transactionId)
     const event = eventId === undefined ? undefined : await callOffEvent(tx, environment, eventId, now)
     if (eventId === undefined || event === undefined) throw notFound(`No event has the transactionId ${transactionId}`)
-    // Nobody else is found for it.
+    // No further recipients are resolved for it.
     await deleteTasks(tx, environment, [eventId])
     const [version] = await findVersions(tx, environment, [event.version_id])
     const steps = version?.definition.steps ?? []
-    await sweepRetractions(tx, environment, new Date(now.getTime() - mendingsKeptMs))
+    await sweepRetractions(tx, environment, new Date(now.getTime() - recoveriesKeptMs))
     const id = world.newId(now)
     let retraction = await insertRetraction(tx, environment, { id, eventId, transactionId, requestedBy: keyId, now })
     let state: RetractState | undefined = retractStart

@@ -29,7 +29,7 @@ export async function createFeed(
 ): Promise<Answer<Feed>> {
   return once(db, world, environment, call.idempotency, async (tx) => {
     if ((await countFeeds(tx, environment, feedsMax)) >= feedsMax) {
-      throw conflict(`There are ${feedsMax} feeds already; delete one that is no longer needed`)
+      throw conflict(`There are already ${feedsMax} feeds; delete one that is no longer needed`)
     }
     const now = world.now()
     const identifier = call.identifier ?? (slugOf(call.name) || 'feed')

@@ -49,7 +49,7 @@ export function filterOfGiven(given: GivenFilter): StepFilter {
 function partOfGiven(given: GivenFilterPart): FilterPart {
   const members = membersOf[given.on].filter((member) => given[member] !== undefined)
   const part = Object.fromEntries(members.map((member) => [member, given[member]]))
-  // Whether all of them are there is told by the mistakes, before anything is stored.
+  // Whether all of them exist is reported by the errors, before anything is stored.
   return { on: given.on, ...part } as FilterPart
 }
 
@@ -58,7 +58,7 @@ interface WithFilters {
   readonly variants?: readonly WithFilters[]
 }
 
-/** `place` is where the caller's list has the step, which is what mistakes are told by; steps are in the order they run. */
+/** `place` is the position of the step in the caller's list, which errors refer to; steps are in the order they run. */
 export function filterMistakes(
   given: readonly WithFilters[],
   arranged: readonly { readonly step: NotificationStep; readonly place: number }[],
@@ -98,7 +98,7 @@ function mistakesIn(
   const parts = filters.flatMap(({ children, moreChildren = [] }) => [...children, ...moreChildren])
   const addresses = new Set(parts.flatMap(({ on, webhookUrl }) => (on === 'webhook' ? [webhookUrl] : [])))
   if (addresses.size <= webhooksMax) return mistakes
-  return [...mistakes, { path, message: `must not ask more than ${webhooksMax} addresses: a step waits for each` }]
+  return [...mistakes, { path, message: `must not call more than ${webhooksMax} webhooks: a step waits for each` }]
 }
 
 /** By the member that is wrong. */
@@ -107,21 +107,24 @@ function partMistakes(part: GivenFilterPart, earlier: readonly NotificationStep[
   if (missing.length > 0) {
     return missing.map((path) => ({ path, message: `is required for a condition on ${part.on}` }))
   }
-  const told = (path: keyof GivenFilterPart, messages: readonly string[]): FilterMistake[] =>
+  const errorsAt = (path: keyof GivenFilterPart, messages: readonly string[]): FilterMistake[] =>
     messages.map((message) => ({ path, message }))
   switch (part.on) {
     case 'isOnline':
-      return typeof part.value === 'boolean' ? [] : told('value', ['must be true or false'])
+      return typeof part.value === 'boolean' ? [] : errorsAt('value', ['must be true or false'])
     case 'isOnlineInLast':
-      return isSpan(part.value) ? [] : told('value', [`must be a number from 1 to ${spanMax}`])
+      return isSpan(part.value) ? [] : errorsAt('value', [`must be a number from 1 to ${spanMax}`])
     case 'previousStep':
       return placeOfStep(earlier, part.step ?? '') === undefined
-        ? told('step', ['must be the uuid, the _id or the slug of the name of a step before this one'])
+        ? errorsAt('step', ['must be the uuid, the _id or the slug of the name of a step before this one'])
         : []
     case 'webhook':
-      return [...told('webhookUrl', addressMistakes(part.webhookUrl ?? '')), ...told('value', valueMistakes(part))]
+      return [
+        ...errorsAt('webhookUrl', addressMistakes(part.webhookUrl ?? '')),
+        ...errorsAt('value', valueMistakes(part)),
+      ]
     default:
-      return told('value', valueMistakes(part))
+      return errorsAt('value', valueMistakes(part))
   }
 }
 
@@ -137,7 +140,7 @@ function addressMistakes(address: string): string[] {
 
 /** Values are templates too; what those come to is known when they run. */
 function valueMistakes({ value, operator }: GivenFilterPart): string[] {
-  if (typeof value !== 'string') return ['must be a text']
+  if (typeof value !== 'string') return ['must be a string']
   const mistakes = templateMistakes({ type: 'in_app', subject: value }).map(({ message }) => message)
   const isBetween = operator === 'BETWEEN' || operator === 'NOT_BETWEEN'
   if (mistakes.length > 0 || !isBetween || value.includes('{{') || value.includes('{%') || isRange(value)) {

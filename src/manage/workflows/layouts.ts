@@ -54,7 +54,7 @@ export async function createLayout(
   return once(db, world, environment, call.idempotency, async (tx) => {
     await lockLayouts(tx, environment)
     if ((await countLayouts(tx, environment)) >= layoutsMax) {
-      throw conflict(`There are ${layoutsMax} layouts already; delete one that is no longer needed`)
+      throw conflict(`There are already ${layoutsMax} layouts; delete one that is no longer needed`)
     }
     const now = world.now()
     if (layout.isDefault === true) await clearDefaultLayout(tx, environment)
@@ -115,7 +115,7 @@ export async function removeLayout(
     const layout = await layoutNamed(tx, environment, call.layoutId)
     if (layout.isDefault) {
       throw conflict(
-        `Layout ${layout.identifier} is the default: make another one the default first, or set its isDefault to false`,
+        `Layout ${layout.identifier} is the default: make another layout the default first, or set isDefault to false`,
       )
     }
     await lockLayout(tx, environment, layout._id)
@@ -172,7 +172,7 @@ function demandGoodContent(content: string, field: string): void {
 
 function demandGoodIdentifier(identifier: string): void {
   if (identifier !== 'none') return
-  throw invalidField('identifier', 'identifier "none" stands for no layout: choose another', identifier)
+  throw invalidField('identifier', 'identifier "none" means no layout: choose another identifier', identifier)
 }
 
 const named = ({ _id, identifier }: Layout) => ({ kind: 'layout', id: _id, name: identifier }) as const

@@ -54,7 +54,8 @@ export async function changeGroup(
   return once(db, world, environment, call.idempotency, async (tx) => {
     const group = await groupNamed(tx, environment, call.id)
     if (call.name === group.name) return ok(group)
-    if (group.name === defaultGroupName) throw conflict(`${defaultGroupName} is the default group: it keeps its name`)
+    if (group.name === defaultGroupName)
+      throw conflict(`${defaultGroupName} is the default group and cannot be renamed`)
     if (await findGroupByName(tx, environment, call.name)) {
       throw conflict(`Notification group ${call.name} already exists`)
     }
@@ -81,10 +82,11 @@ export async function removeGroup(
 ): Promise<Answer<{ acknowledged: boolean; status: 'deleted' }>> {
   return once(db, world, environment, call.idempotency, async (tx) => {
     const group = await groupNamed(tx, environment, call.id)
-    if (group.name === defaultGroupName) throw conflict(`${defaultGroupName} is the default group: it stays`)
+    if (group.name === defaultGroupName)
+      throw conflict(`${defaultGroupName} is the default group and cannot be deleted`)
     const workflows = await workflowsInGroup(tx, environment, group._id, workflowsNamedMax)
     if (workflows.length > 0) {
-      throw conflict(`The group still holds workflows (${workflows.join(', ')}): move or delete them first`, {
+      throw conflict(`The group still contains workflows (${workflows.join(', ')}): move or delete them first`, {
         workflows,
       })
     }
@@ -119,7 +121,7 @@ export async function groupFor(
 ): Promise<NotificationGroup> {
   if (id !== undefined) {
     const named = isUuid(id) ? await holdGroup(tx, environment, id) : undefined
-    if (named === undefined) throw invalidField('notificationGroupId', 'notificationGroupId is not a group we know', id)
+    if (named === undefined) throw invalidField('notificationGroupId', 'notificationGroupId does not exist', id)
     return named
   }
   const known = await findGroupByName(tx, environment, defaultGroupName)
@@ -128,6 +130,6 @@ export async function groupFor(
   const made = await insertGroup(tx, environment, { id: world.newId(now), name: defaultGroupName, now })
   // Another call has just made it; the default group is never deleted.
   const found = made ?? (await findGroupByName(tx, environment, defaultGroupName))
-  if (found === undefined) throw new Error('The default group is neither there nor can it be made')
+  if (found === undefined) throw new Error('The default group is missing and could not be created')
   return found
 }

@@ -27,7 +27,7 @@ export interface PreviewSample {
   readonly steps: JsonObject
 }
 
-const somebody = {
+const sampleSubscriber = {
   subscriberId: 'ada',
   firstName: 'Ada',
   lastName: 'Lovelace',
@@ -69,8 +69,8 @@ export function sampleOf(
   const steps = Object.fromEntries(digests.map((one) => [one.uuid, { eventCount: events.length, events }]))
   return {
     payload,
-    subscriber: person ?? (filledUp(given.subscriber ?? undefined, somebody) as JsonObject),
-    ...(given.actor ? { actor: filledUp(given.actor, somebody) as JsonObject } : {}),
+    subscriber: person ?? (filledUp(given.subscriber ?? undefined, sampleSubscriber) as JsonObject),
+    ...(given.actor ? { actor: filledUp(given.actor, sampleSubscriber) as JsonObject } : {}),
     ...(given.tenant ? { tenant: given.tenant } : {}),
     ...(given.context ? { context: given.context } : {}),
     steps: filledUp(given.steps ?? undefined, steps) as JsonObject,

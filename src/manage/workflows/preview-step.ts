@@ -104,14 +104,14 @@ function controlled(stored: NotificationStep, controlValues: Controls, world: Wo
   refuseMistakes(mistakes.map(belowControls))
   const arranged = arrangeSteps(steps, [stored], () => world.newId(world.now()))
   const [made] = arranged.steps
-  if (made === undefined) throw new Error('A step was lost while it was arranged')
-  refuseMistakes(stepMistakes(arranged.steps).map((mistake) => told(made.step, belowSteps(mistake))))
+  if (made === undefined) throw new Error('A step was lost while steps were put in order')
+  refuseMistakes(stepMistakes(arranged.steps).map((mistake) => atTemplate(made.step, belowSteps(mistake))))
   return made.step
 }
 
 const belowSteps = ({ path, message }: Mistake): Mistake => ({ path: path.replace(/^steps\.0\./, ''), message })
 const belowControls = (mistake: Mistake): Mistake => belowSteps(mistake)
-const told = ({ template }: NotificationStep, { path, message }: Mistake): Mistake => ({
+const atTemplate = ({ template }: NotificationStep, { path, message }: Mistake): Mistake => ({
   path: controlPath(template, path),
   message,
 })
@@ -241,7 +241,7 @@ function saidBy({
 }
 
 /** A detail that is longer than is kept is cut, and no JSON any more. */
-function toldIn(raw: string | undefined): { field?: unknown; message?: unknown; error?: unknown } {
+function errorIn(raw: string | undefined): { field?: unknown; message?: unknown; error?: unknown } {
   try {
     return JSON.parse(raw ?? '{}') as object
   } catch {
@@ -251,10 +251,10 @@ function toldIn(raw: string | undefined): { field?: unknown; message?: unknown; 
 
 /** What could not be rendered, or not be decided with this payload. */
 function refusal({ details }: Extract<Decision, { kind: 'fail' }>, step: NotificationStep, payloadPath: string): never {
-  const raw = toldIn(details.at(-1)?.raw)
+  const raw = errorIn(details.at(-1)?.raw)
   const field = typeof raw.field === 'string' ? raw.field.replaceAll(/\[(\d+)\]/g, '.$1') : payloadPath
   const path = controlPath(step.template, field)
   const message = String(raw.message ?? raw.error ?? 'cannot be previewed with this payload')
   refuseMistakes([{ path, message }])
-  throw new Error('A mistake was not refused')
+  throw new Error('An invalid step was not rejected')
 }

@@ -49,7 +49,7 @@ export async function putTranslation(
     await lockTranslations(tx, environment)
     const known = await listLocales(tx, environment)
     if (known.length >= localesMax && !known.some((one) => one.locale === locale)) {
-      throw conflict(`There are texts of ${localesMax} locales already; delete one that is no longer needed`)
+      throw conflict(`There are already texts for ${localesMax} locales; delete one that is no longer needed`)
     }
     const before = await findTranslation(tx, environment, locale)
     const saved = await saveTranslation(tx, environment, { locale, texts: call.texts, now: world.now() })
@@ -112,7 +112,7 @@ function refuseMistakes(given: Readonly<Record<string, unknown>>): void {
 const tooLong = (length: number) =>
   invalidField(
     'texts',
-    `texts of all locales would have ${length} characters together with their keys; at most ${textsLengthMax} are allowed: delete what is no longer needed`,
+    `texts of all locales would have ${length} characters including keys; at most ${textsLengthMax} are allowed: delete some that are no longer needed`,
   )
 
 function translationOf(row: TranslationRow): Translation {
@@ -126,4 +126,4 @@ function translationOf(row: TranslationRow): Translation {
 
 const named = (locale: string) => ({ kind: 'translation', id: locale, name: locale }) as const
 
-const noTranslation = (locale: string) => notFound(`There are no texts of the locale ${locale}`)
+const noTranslation = (locale: string) => notFound(`There are no texts for the locale ${locale}`)

@@ -35,7 +35,7 @@ export interface WorkflowChange {
 }
 
 /** What is not said of a workflow. */
-const nothingSaid: Omit<StoredDefinition, 'name'> = {
+const emptyDefinition: Omit<StoredDefinition, 'name'> = {
   description: '',
   tags: [],
   critical: false,
@@ -46,22 +46,22 @@ const nothingSaid: Omit<StoredDefinition, 'name'> = {
   subscriberVariables: [],
 }
 
-/** How mistakes are told: by the places of the first api, unless another one has its own. */
-interface Telling {
-  tell(mistake: Mistake): Mistake
+/** How errors are reported: by the paths of API v1, unless another API has its own. */
+interface ErrorTranslation {
+  translate(mistake: Mistake): Mistake
   /** Those that were found before, in words of the other api already. */
   readonly found: readonly Mistake[]
 }
-const asTheyAre: Telling = { tell: (mistake) => mistake, found: [] }
+const asTheyAre: ErrorTranslation = { translate: (mistake) => mistake, found: [] }
 
 /** `existing` are the steps it replaces: those that are named again keep their ids. */
 export function newDefinition(
   given: WorkflowChange & { name: string },
   newId: () => string,
   existing: readonly NotificationStep[] = [],
-  telling: Telling = asTheyAre,
+  translation: ErrorTranslation = asTheyAre,
 ): StoredDefinition {
-  return completed({ ...nothingSaid, name: given.name }, given, newId, existing, telling)
+  return completed({ ...emptyDefinition, name: given.name }, given, newId, existing, translation)
 }
 
 /** What is absent stays, null clears; of the preference settings, each channel on its own. */
@@ -78,7 +78,7 @@ function completed(
   given: WorkflowChange,
   newId: () => string,
   existing: readonly NotificationStep[],
-  { tell, found }: Telling,
+  { translate, found }: ErrorTranslation,
 ): StoredDefinition {
   const arranged = given.steps === undefined ? undefined : arrangeSteps(given.steps, existing, newId)
   const mistakes =
@@ -93,7 +93,7 @@ function completed(
   const settled = withSettings(base, given)
   const definition: StoredDefinition =
     arranged === undefined ? settled : { ...settled, steps: arranged.steps.map(({ step }) => step) }
-  refuseMistakes([...found, ...mistakes.map(tell), ...settingsMistakes(given, definition, base)])
+  refuseMistakes([...found, ...mistakes.map(translate), ...settingsMistakes(given, definition, base)])
   return arranged === undefined ? definition : { ...definition, ...foundVariables(definition.steps) }
 }
 

@@ -59,7 +59,7 @@ function templateDocument(template: StepTemplate, { layouts, feeds }: DocumentNa
   }
 }
 
-/** What tells most of a thing stands first, the rest by name: the database keeps no order of members. */
+/** The most important fields come first, the rest by name: the database does not keep the order of fields. */
 const firstMembers = ['type', 'name', 'on', 'field', 'operator', 'value', 'amount', 'unit', 'subject']
 
 function ordered(value: unknown): unknown {

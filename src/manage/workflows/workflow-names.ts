@@ -17,22 +17,22 @@ export async function refuseUnknownNames(
   tx: Tx,
   environment: Environment,
   definition: WorkflowDefinition,
-  tellPath: (path: string) => string = (path) => path,
+  shownPath: (path: string) => string = (path) => path,
 ): Promise<void> {
   const unknown = {
     layouts: (names: readonly string[]) => unknownLayouts(tx, environment, names),
     feeds: (names: readonly string[]) => unknownFeeds(tx, environment, names),
   }
-  await refuseNames(definition, unknown, tellPath)
+  await refuseNames(definition, unknown, shownPath)
 }
 
 type Unknown = (names: readonly string[]) => Promise<readonly string[]>
 
-/** By whoever knows which of the names nobody has. */
+/** By the code that knows which of the names do not exist. */
 export async function refuseNames(
   { steps }: WorkflowDefinition,
   find: { layouts: Unknown; feeds: Unknown },
-  tellPath: (path: string) => string = (path) => path,
+  shownPath: (path: string) => string = (path) => path,
 ): Promise<void> {
   const named = steps.flatMap((step, place) => [
     ...namesIn(step, `steps.${place}`),
@@ -49,14 +49,13 @@ export async function refuseNames(
   refuseMistakes(
     named
       .filter(({ member, name }) => unknown[member].has(name))
-      .map(({ member, name, path }) => ({ path: tellPath(path), message: messages[member](name) })),
+      .map(({ member, name, path }) => ({ path: shownPath(path), message: messages[member](name) })),
   )
 }
 
 const messages = {
-  layoutId: (name: string) =>
-    `names an unknown layout, ${name}: leave it out for the default one, or say null for none`,
-  feedId: (name: string) => `names an unknown feed, ${name}: create it first, or leave it out`,
+  layoutId: (name: string) => `is an unknown layout, ${name}: omit it to use the default, or use null for none`,
+  feedId: (name: string) => `is an unknown feed, ${name}: create it first, or omit it`,
 }
 
 function namesIn({ template }: StepVariant, path: string): Named[] {

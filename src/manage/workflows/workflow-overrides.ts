@@ -45,13 +45,13 @@ export async function createOverride(
   return once(db, world, environment, call.idempotency, async (tx) => {
     const { workflowId, tenantId } = await pairNamed(tx, environment, call)
     if (workflowId === undefined) {
-      throw invalidField('workflowId', 'workflowId is not a workflow we know', call.workflowId)
+      throw invalidField('workflowId', 'workflowId does not exist', call.workflowId)
     }
-    if (tenantId === undefined) throw invalidField('tenantId', 'tenantId is not a tenant we know', call.tenantId)
+    if (tenantId === undefined) throw invalidField('tenantId', 'tenantId does not exist', call.tenantId)
     const now = world.now()
     const id = world.newId(now)
     if (!(await insertOverride(tx, environment, { id, workflowId, tenantId, ...call.change, now }))) {
-      throw conflict(`Tenant ${call.tenantId} has an override of workflow ${call.workflowId} already`)
+      throw conflict(`Tenant ${call.tenantId} already has an override of workflow ${call.workflowId}`)
     }
     const made = await overrideNamed(tx, environment, { overrideId: id })
     await audit(tx, world, environment, call.author, {
@@ -101,7 +101,7 @@ export async function removeOverride(
   })
 }
 
-/** As it is once nobody else changes it. */
+/** Its state once no one else can change it. */
 async function overrideLocked(tx: Tx, environment: Environment, name: OverrideName): Promise<StoredOverride> {
   const found = await overrideNamed(tx, environment, name)
   await lockOverride(tx, environment, found._id)

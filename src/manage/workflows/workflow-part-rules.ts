@@ -24,7 +24,7 @@ function laterMistakesOf(given: GivenVariant, path: string): Mistake[] {
       .filter((member) => saysSomething((part as Readonly<Record<string, unknown>>)[member]))
       .map((member) => ({
         path: `${place}.${member}`,
-        message: 'must be left out: it belongs to /v2/workflows; here, give a template and metadata',
+        message: 'must be omitted: it belongs to /v2/workflows; here, use template and metadata',
       })),
   )
 }
@@ -42,7 +42,7 @@ export function templateContradictions(template: StepTemplate, path: string): Mi
 /** A block editor saves its document as JSON; sent as it is, people would read braces. */
 function documentMistakes({ content }: StepTemplate, path: string): Mistake[] {
   if (typeof content !== 'string' || !isDocument(content)) return []
-  const message = 'is the document of a block editor, which cannot be rendered: give text, HTML or a list of blocks'
+  const message = 'is a block editor document, which cannot be rendered: use text, HTML or a list of blocks'
   return [{ path: `${path}.content`, message }]
 }
 
@@ -62,7 +62,7 @@ function buttonMistakes({ cta }: StepTemplate, path: string): Mistake[] {
   return types.flatMap((type, index) =>
     types.indexOf(type) === index
       ? []
-      : [{ path: `${path}.cta.action.buttons.${index}.type`, message: `is ${type}, as another button’s is` }],
+      : [{ path: `${path}.cta.action.buttons.${index}.type`, message: `is ${type}, which another button already has` }],
   )
 }
 
@@ -70,7 +70,7 @@ function blockMistakes({ content }: StepTemplate, path: string): Mistake[] {
   if (!Array.isArray(content)) return []
   return content.flatMap(({ type, url }, index) =>
     type === 'button' && (typeof url !== 'string' || url.trim() === '')
-      ? [{ path: `${path}.content.${index}.url`, message: 'is required: a button leads somewhere' }]
+      ? [{ path: `${path}.content.${index}.url`, message: 'is required: a button needs a URL' }]
       : [],
   )
 }
@@ -98,7 +98,7 @@ export function foreignSettings(type: RunnableStepType, { metadata }: StepVarian
     const isOwn = own.includes(member)
     if (isOwn && (kind === undefined || kind === settings['type'])) return []
     const words = isOwn ? `a ${type} of the type ${settings['type']}` : `a ${type}`
-    return [{ path: `${path}.metadata.${member}`, message: `must be left out: it is no setting of ${words}` }]
+    return [{ path: `${path}.metadata.${member}`, message: `must be omitted: ${words} does not have this setting` }]
   })
 }
 
@@ -108,6 +108,6 @@ export function replyMistakes({ replyCallback }: StepVariant, path: string): Mis
   const { url } = replyCallback
   if (url === undefined) return [{ path: at, message: 'is required while the reply callback is active' }]
   return isPrivateHost(new URL(url).hostname)
-    ? [{ path: at, message: 'must not be a private address: give one that can be reached from anywhere' }]
+    ? [{ path: at, message: 'must not be a private address: use a public one' }]
     : []
 }

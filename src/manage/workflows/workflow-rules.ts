@@ -1,4 +1,4 @@
-// What a workflow must be before it is stored: every mistake in it, found at once and told by its place.
+// What a workflow must be before it is stored: every error in it, found at once and reported by its path.
 import { isDeepStrictEqual } from 'node:util'
 import { compilePayloadSchema, payloadSchemaBytesMax } from '../../commit/payload-schema.ts'
 import { skipMistakes } from '../../domain/conditions/skip-mistakes.ts'
@@ -26,7 +26,7 @@ export const workflowsMax = 10_000
 /** Read for every event: a run needs all of it. */
 const definitionBytesMax = 512 * 1024
 const dataBytesMax = 64 * 1024
-/** A workflow can be wrong in a thousand places; the first of them are enough to mend it. */
+/** A workflow can be invalid in a thousand places; the first few errors are enough to fix it. */
 const mistakesMax = 100
 
 export const unknownWorkflow = (id: string) => notFound(`Workflow ${id} was not found`)
@@ -61,7 +61,7 @@ export function settingsMistakes(
 
 /** What engines without a bound on their time have, and ours has not. */
 const slowPattern =
-  'must be a pattern that can be matched in linear time: one without lookahead, lookbehind and backreferences, and with at most 1000 repetitions'
+  'must be a pattern that can be matched in linear time: without lookahead, lookbehind and backreferences, and with at most 1000 repetitions'
 
 function payloadSchemaMistakes(schema: JsonObject): Mistake[] {
   const tooLarge = sizeMistakes('payloadSchema', schema, payloadSchemaBytesMax)
@@ -77,7 +77,7 @@ function payloadSchemaMistakes(schema: JsonObject): Mistake[] {
 
 function sizeMistakes(path: string, value: unknown, bytesMax: number, what = 'it'): Mistake[] {
   if (value === undefined || Buffer.byteLength(JSON.stringify(value)) <= bytesMax) return []
-  return [{ path, message: `must be smaller: ${what} may have ${bytesMax} bytes at the most` }]
+  return [{ path, message: `must be smaller: ${what} may have at most ${bytesMax} bytes` }]
 }
 
 export function stepMistakes(steps: readonly ArrangedStep[]): Mistake[] {
@@ -96,20 +96,20 @@ export function stepMistakes(steps: readonly ArrangedStep[]): Mistake[] {
 
 function typeMistakeOf(type: string): string | undefined {
   if (runnableStepTypes.some((known) => known === type)) return undefined
-  if (type === 'http_request') return 'is not a type of step that we know; calls to a service of yours are custom steps'
-  return `is not a type of step that we know; the nearest is ${nearest(type, runnableStepTypes)}`
+  if (type === 'http_request') return 'is not a known step type; use a custom step to call your own service'
+  return `is not a known step type; did you mean ${nearest(type, runnableStepTypes)}?`
 }
 
 function variantMistakes(type: RunnableStepType, variant: StepVariant, path: string): Mistake[] {
   if (settingsOf[type] !== undefined) {
-    return [{ path, message: `must be left out: a ${type} step has nothing to say` }]
+    return [{ path, message: `must be omitted: a ${type} step has no content` }]
   }
   if (variant.template.type !== type) {
-    return [{ path: `${path}.template.type`, message: `must be ${type}, as its step’s is` }]
+    return [{ path: `${path}.template.type`, message: `must be ${type}, like that of its step` }]
   }
   const neverChosen = {
     path: `${path}.filters`,
-    message: 'must hold a condition: without one a variant is never chosen',
+    message: 'must have a condition: without one the variant is never used',
   }
   return [
     ...(variant.filters.length === 0 ? [neverChosen] : []),
@@ -122,14 +122,14 @@ function variantMistakes(type: RunnableStepType, variant: StepVariant, path: str
 function partMistakes(type: RunnableStepType, part: NotificationStep, path: string): Mistake[] {
   const found = [...stepOf(type).mistakes(part), ...templateMistakes(part.template)]
   if (type === 'custom' && found.length === 0) found.push(...callMistakes(part.metadata as CustomMetadata))
-  // Of settings of an unknown kind nobody can say which belong to it.
+  // For settings of an unknown kind it is impossible to say which fields belong to it.
   const isKnownKind = found.every((mistake) => mistake.path !== 'metadata.type')
   return [
     ...found.map((mistake) => ({ path: `${path}.${dotted(mistake.path)}`, message: mistake.message })),
     ...templateContradictions(part.template, `${path}.template`),
     ...(isKnownKind && settingsOf[type] !== undefined ? foreignSettings(type, part, path) : []),
     ...(part.metadata !== undefined && settingsOf[type] === undefined
-      ? [{ path: `${path}.metadata`, message: `must be left out: a step of the type ${type} has no settings` }]
+      ? [{ path: `${path}.metadata`, message: `must be omitted: a step of the type ${type} has no settings` }]
       : []),
     ...sizeMistakes(`${path}.template.data`, part.template.data, dataBytesMax),
     ...(part.skip === undefined ? [] : skipMistakes(part.skip, `${path}.skip`)),

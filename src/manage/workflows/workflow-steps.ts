@@ -51,13 +51,13 @@ export interface Mistake {
 
 export interface ArrangedStep {
   readonly step: NotificationStep
-  /** Where it stood in the caller's list, which is what mistakes are told by. */
+  /** Its position in the caller's list, which errors refer to. */
   readonly place: number
 }
 
 /**
  * The steps in the order they run. A step that names the `_id` or `uuid` of one of the `existing` keeps that one's ids:
- * open digests are found by them. Steps whose order cannot be told stay in the caller's.
+ * open digests are found by them. Steps whose order cannot be determined stay in the caller's order.
  */
 export function arrangeSteps(
   given: readonly GivenStep[],
@@ -96,7 +96,7 @@ function repeatedNames(known: readonly Known[], path: string): Mistake[] {
     for (const name of names) seen.set(name, place)
     if (first === undefined) return []
     const member = one.given._id === undefined ? 'uuid' : '_id'
-    return [{ path: `${path}.${place}.${member}`, message: `names the same as ${path}.${first}` }]
+    return [{ path: `${path}.${place}.${member}`, message: `is the same as ${path}.${first}` }]
   })
 }
 
@@ -139,14 +139,14 @@ function orderOf(known: readonly Known[]): { order: number[]; mistakes: Mistake[
   const lost = listed.filter((place) => !order.includes(place))
   return {
     order: listed,
-    mistakes: lost.map((place) => ({ path: `steps.${place}._parentId`, message: 'goes in a circle' })),
+    mistakes: lost.map((place) => ({ path: `steps.${place}._parentId`, message: 'forms a cycle' })),
   }
 }
 
 function rivalry(parent: number, rival: number): string {
   return parent === -1
-    ? `is required: steps.${rival} is the first step already. Leave it out of all steps to run them in the order given`
-    : `names steps.${parent}, which steps.${rival} comes after already`
+    ? `is required: steps.${rival} is already the first step. Omit it in all steps to run them in the order given`
+    : `refers to steps.${parent}, which steps.${rival} already follows`
 }
 
 interface Origin<Stored> {
@@ -251,7 +251,7 @@ function metadataOfGiven(given: GivenMetadata): StepMetadata {
           },
         }),
   }
-  // What does not belong to its kind is told by the step's own mistakes, before anything is stored.
+  // What does not belong to its kind is reported by the step's own errors, before anything is stored.
   return settings as unknown as StepMetadata
 }
 

@@ -1,4 +1,4 @@
-// A test of a workflow: what of it is to run, and what it is told where the caller says nothing.
+// A test of a workflow: which parts run, and the defaults for what the caller omits.
 import type { Sql } from '../../db/sql.ts'
 import type { EventTest } from '../../domain/delivery/event.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -38,15 +38,15 @@ export async function planTest(db: Sql, environment: Environment, call: TestCall
   return { name: identifier, payload, test: { ...chosen, skipDelays: call.skipDelays ?? true } }
 }
 
-/** One person, and not one whom a slip of the pen would make: nobody could tell why nothing arrived. */
+/** One recipient, and not one that a typo would create: no one could say why nothing arrived. */
 async function refuseOthers(db: Sql, environment: Environment, to: unknown): Promise<void> {
   if (typeof to === 'object' && to !== null && isTopicRecipient(to)) {
-    throw invalidField('to', 'to must be a subscriberId or a subscriber: a test goes to one person')
+    throw invalidField('to', 'to must be a subscriberId or a subscriber: a test has one recipient')
   }
   if (typeof to !== 'string') return
   const known = await findSubscriberIds(db, environment, [to.trim()])
   if (known.size === 0) {
-    throw notFound(`Subscriber ${to} was not found; give an object with its subscriberId and address to make one`)
+    throw notFound(`Subscriber ${to} was not found; give an object with subscriberId and address to create it`)
   }
 }
 
@@ -54,7 +54,7 @@ function stepsCalled(steps: readonly NotificationStep[], names: readonly string[
   const errors: FieldErrors = {}
   const found = names.flatMap((name, index) => {
     const step = stepCalled(steps, name)
-    const wrong = step === undefined ? 'is no step of this workflow' : step.active ? undefined : 'is switched off'
+    const wrong = step === undefined ? 'is not a step of this workflow' : step.active ? undefined : 'is switched off'
     if (wrong !== undefined) errors[`steps.${index}`] = { messages: [`steps.${index} ${wrong}`], value: name }
     return step ?? []
   })

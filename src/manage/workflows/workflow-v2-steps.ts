@@ -104,7 +104,7 @@ function controlMistakes({ type, controlValues }: GivenStepV2, place: number): M
   return [
     ...foreignControls(type, controlValues).map((name) => ({
       path: `${path}.${name}`,
-      message: `must be left out: it is no control of a step of the type ${type}, which has ${controlMembers[type].join(', ')}`,
+      message: `must be omitted: it is not a control of a ${type} step, which has ${controlMembers[type].join(', ')}`,
     })),
     ...(type === 'in_app' ? labelMistakes(controlValues, path) : []),
     ...(type === 'email' || type === 'chat' ? editorMistakes(type, controlValues, path) : []),
@@ -117,7 +117,7 @@ function labelMistakes(controls: Controls, path: string): Mistake[] {
     const action = controls[name] as { label?: unknown } | null | undefined
     if (!action || Object.keys(action).length === 0) return []
     const isThere = typeof action.label === 'string' && action.label.trim() !== ''
-    return isThere ? [] : [{ path: `${path}.${name}.label`, message: 'is required: an action is shown by its label' }]
+    return isThere ? [] : [{ path: `${path}.${name}.label`, message: 'is required: it is the text of the button' }]
   })
 }
 
@@ -130,11 +130,11 @@ function editorMistakes(type: 'email' | 'chat', { editorType }: Controls, path: 
 
 function lookBackMistakes({ type, cron, lookBackWindow }: Controls, path: string): Mistake[] {
   if (!lookBackWindow || (type !== 'timed' && !cron)) return []
-  return [{ path: `${path}.lookBackWindow`, message: 'must be left out: a timed digest looks back at nothing' }]
+  return [{ path: `${path}.lookBackWindow`, message: 'must be omitted: a timed digest has no look-back window' }]
 }
 
-/** Tells a mistake, found in the model, by its place in what the second api was given. */
-export function toldByControls(steps: readonly GivenStep[]): (mistake: Mistake) => Mistake {
+/** Reports an error found in the model by its path in the v2 request. */
+export function asControlErrors(steps: readonly GivenStep[]): (mistake: Mistake) => Mistake {
   return (mistake) => {
     const found = /^steps\.(\d+)\.(.*)$/s.exec(mistake.path)
     const template = steps[Number(found?.[1])]?.template

@@ -18,7 +18,7 @@ import type { World } from '../../world/world.ts'
 import type { WorkflowChange } from './workflow-definition.ts'
 import { changedDefinition, newDefinition } from './workflow-definition.ts'
 import type { GivenStepV2 } from './workflow-v2-steps.ts'
-import { stepsOfV2, toldByControls } from './workflow-v2-steps.ts'
+import { asControlErrors, stepsOfV2 } from './workflow-v2-steps.ts'
 import type { Call, Setting, WorkflowApi } from './workflows.ts'
 import { changeBy, createBy, deleteNamed } from './workflows.ts'
 
@@ -50,7 +50,9 @@ export async function createWorkflowV2(
   )
 }
 
-/** All that the second api can say is given anew; the identifier and whether it is active stay unless given. */
+/**
+ * Everything that API v2 can express is replaced; the identifier and whether it is active are unchanged unless given.
+ */
 export async function replaceWorkflowV2(
   db: Db,
   world: World,
@@ -140,5 +142,5 @@ function definitionOf(given: WholeWorkflowV2, newId: () => string, stored?: Stor
     // The first api's own.
     ...(stored?.data === undefined ? {} : { data: stored.data }),
   }
-  return newDefinition(change, newId, existing, { tell: toldByControls(steps), found: mistakes })
+  return newDefinition(change, newId, existing, { translate: asControlErrors(steps), found: mistakes })
 }

@@ -114,7 +114,7 @@ async function firstFree(
   return undefined
 }
 
-/** All of the definition is given anew; the identifier, the group and whether it is active stay unless given. */
+/** The whole definition is replaced; the identifier, the group and whether it is active are unchanged unless given. */
 export async function replaceWorkflow(
   db: Db,
   world: World,
@@ -230,7 +230,7 @@ async function save(
   if (isRenamed) await refuseTaken(tx, environment, wanted.identifier)
   const isAnother = isRenamed || canonicalJson(wanted.definition) !== canonicalJson(stored.definition)
   const isSame = wanted.active === stored.active && wanted.groupId === stored.group_id
-  // Who made it last is told of changes, not of calls that change nothing.
+  // Who changed it last is recorded for changes, not for requests that change nothing.
   if (!isAnother && isSame) return
   const now = world.now()
   const versionId = isAnother ? world.newId(now) : stored.version_id
@@ -243,7 +243,7 @@ async function save(
 
 function identifierOf({ workflowId, identifier }: Setting): string | undefined {
   if (workflowId !== undefined && identifier !== undefined && workflowId !== identifier) {
-    throw invalidField('identifier', 'identifier must be the same as workflowId, or be left out', identifier)
+    throw invalidField('identifier', 'identifier must be the same as workflowId, or be omitted', identifier)
   }
   return workflowId ?? identifier
 }
@@ -255,7 +255,7 @@ async function refuseTaken(tx: Tx, environment: Environment, identifier: string)
 
 async function refuseOneMore(tx: Tx, environment: Environment): Promise<void> {
   if ((await countWorkflows(tx, environment, workflowsMax)) < workflowsMax) return
-  throw invalidField('name', `name: an environment holds at most ${workflowsMax} workflows`)
+  throw invalidField('name', `name: an environment can have at most ${workflowsMax} workflows`)
 }
 
 const firstApi: WorkflowApi<Workflow> = { origin: 'v1', answerOf }

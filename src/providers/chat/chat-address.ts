@@ -12,7 +12,7 @@ export function hasAddress(message: ChatMessage): message is ChatMessage & { rea
 export interface AddressRule {
   /** As the vendor gives it out, for the words of a refusal. */
   readonly example: string
-  /** The vendor's own: a name, or `*.name` for every name within it. Left out: it may be on anybody's server. */
+  /** The vendor's own: a name, or `*.name` for every name within it. Omitted: it may be on any server. */
   readonly hosts?: readonly string[]
   readonly path?: RegExp
   /** A secret of the account's travels along: not in the clear. */
@@ -24,7 +24,7 @@ export function addressOf(message: ChatMessage, rule: AddressRule): URL | Outcom
   if (!hasAddress(message)) return refused('bad-recipient', 'The subscriber has no webhookUrl')
   const url = URL.canParse(message.webhookUrl) ? new URL(message.webhookUrl) : undefined
   if (url !== undefined && fits(url, rule)) return url
-  return refused('bad-recipient', `The webhookUrl must be an address such as ${rule.example}`)
+  return refused('bad-recipient', `The webhookUrl must be a URL such as ${rule.example}`)
 }
 
 function fits(url: URL, { hosts, path, httpsOnly }: AddressRule): boolean {

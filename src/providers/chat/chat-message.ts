@@ -10,7 +10,7 @@ export function mistakeOfSilence(
 ): Outcome | undefined {
   return members.some((name) => saysSomething(body[name]))
     ? undefined
-    : refused('bad-content', 'The message says nothing')
+    : refused('bad-content', 'The message has no content')
 }
 
 function saysSomething(value: unknown): boolean {

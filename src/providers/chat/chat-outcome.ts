@@ -9,7 +9,10 @@ import { resetMsOf } from '../provider-answer.ts'
 /** Not for us, no such place, or no POST there. */
 const deadStatuses: ReadonlySet<number> = new Set([401, 403, 404, 405, 410])
 
-/** The address is gone, mangled or shut: only its owner can mend it. Redirects are not followed, so they lead nowhere. */
+/**
+ * The address is gone, malformed or closed: only its owner can fix it. Redirects are not followed, so they lead
+ * nowhere.
+ */
 export function isDeadAddress(status: number): boolean {
   return (status >= 300 && status < 400) || deadStatuses.has(status)
 }
@@ -29,7 +32,9 @@ export function waitMsOf(seconds: number | undefined): number | undefined {
   return Math.ceil(Math.min(Math.max(seconds, 0), waitSecondsMax) * 1000)
 }
 
-/** A header that says when a limit ends: in how many seconds, or the moment in seconds or milliseconds of the Unix clock. */
+/**
+ * A header that says when a limit ends: in how many seconds, or the timestamp in seconds or milliseconds since 1970.
+ */
 export function waitUntilResetMs(answer: ProviderAnswer, header: string): number | undefined {
   const given = answer.headers.get(header)?.trim() ?? ''
   if (/^\d{1,5}$/.test(given)) return waitMsOf(Number(given))

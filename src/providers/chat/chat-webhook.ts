@@ -19,14 +19,14 @@ export const chatWebhook = httpProvider({
   docsUrl: '/docs',
   evidence: { source: 'ours' },
   features: ['metadata'],
-  // The receiver tells a repeat by its Idempotency-Key.
+  // The receiver recognises a repeat by its Idempotency-Key.
   idempotent: true,
   form: {
     secretKey: optional(secret('Signing secret', { description: signatureDescription })),
     webhookUrl: optional(
-      text('Default webhook address', {
+      text('Default webhook URL', {
         description:
-          'For subscribers who have none of their own. A private address must be in POSTHORN_OUTBOUND_ALLOW.',
+          'For subscribers without their own URL. A private address must be listed in POSTHORN_OUTBOUND_ALLOW.',
         placeholder: 'https://ops.example.com/hooks/chat',
         mistake: ofWebhookUrl,
       }),

@@ -17,7 +17,7 @@ const addressRule = {
   path: /^\/api\/(v\d{1,3}\/)?webhooks\/\d{1,20}\/[\w-]{1,200}$/,
 } as const
 
-/** Its edge takes us for somebody who should not be there; the webhook itself may be good. */
+/** Its edge considers us unwelcome; the webhook itself may be valid. */
 const blockedAtEdge = 40333
 
 export const discord = httpProvider({
@@ -38,7 +38,7 @@ export const discord = httpProvider({
     if (!(url instanceof URL)) return url
     const body = {
       ...textAs('content', message.content),
-      // What a person wrote must not call everybody.
+      // Text written by a person must not mention everyone.
       allowed_mentions: { parse: [] },
       ...settingsOf(message, ['webhookUrl', 'thread_id']),
     }

@@ -35,7 +35,7 @@ export const getstream = httpProvider({
   evidence: {
     source: 'partly',
     unsure:
-      'Stream documents no incoming webhooks: the relay, used where there is no API secret, is only others’ custom.',
+      'Stream does not document incoming webhooks: the relay, used without an API secret, follows what other clients do.',
   },
   features: ['cards'],
   form: {
@@ -43,7 +43,7 @@ export const getstream = httpProvider({
     secretKey: optional(
       secret('API secret', {
         description:
-          'Posts to the `channel` of each subscriber, such as `messaging:orders-42`. Without it the text goes to the subscriber’s `webhookUrl`, on the host of `baseUrl` with the API key in `X-API-KEY`, without a `baseUrl` on any host and without the key.',
+          'With it, messages are posted to the `channel` of each subscriber, such as `messaging:orders-42`. Without it, they are sent to the subscriber’s `webhookUrl`: if `baseUrl` is set, only on its host and with the API key in `X-API-KEY`; otherwise on any host and without the key.',
       }),
     ),
     user: optional(text('Sender', { description: 'The id of the user who posts; needed with the API secret.' })),
@@ -111,7 +111,8 @@ function channelRequest(message: ChatMessage, account: Account): OutboundRequest
   if (id === '') {
     return refused('bad-recipient', 'The subscriber’s channel must be a type and an id, such as messaging:orders-42')
   }
-  if (account.user === undefined) return misconfigured('The integration has no user: Stream wants to know who posts')
+  if (account.user === undefined)
+    return misconfigured('The integration has no user id: Stream requires the id of the user who posts')
   const settings = Object.entries(settingsOf(message, ownMembers))
   const ofRequest = settings.filter(([name]) => requestMembers.has(name))
   const ofMessage = settings.filter(([name]) => !requestMembers.has(name))

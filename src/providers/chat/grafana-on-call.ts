@@ -27,7 +27,7 @@ const members = {
 } as const
 
 const ofLink = (value: string): string | undefined =>
-  URL.canParse(value) && /^https?:/i.test(value) ? undefined : 'must be an http(s) address'
+  URL.canParse(value) && /^https?:/i.test(value) ? undefined : 'must be an http(s) URL'
 
 export const grafanaOnCall = httpProvider({
   id: 'grafana-on-call',
@@ -38,10 +38,12 @@ export const grafanaOnCall = httpProvider({
   features: ['title', 'image'],
   form: {
     alertUid: optional(
-      text('Alert UID', { description: 'Messages with the same one are one alert. A subscriber’s own comes first.' }),
+      text('Alert UID', {
+        description: 'Messages with the same UID belong to one alert. The UID of the subscriber takes precedence.',
+      }),
     ),
     title: optional(text('Title')),
-    imageUrl: optional(text('Image address', { placeholder: 'https://example.com/chart.png', mistake: ofLink })),
+    imageUrl: optional(text('Image URL', { placeholder: 'https://example.com/chart.png', mistake: ofLink })),
     state: optional(
       text('State', {
         description: '`alerting` raises the alert, `ok` resolves it.',
@@ -50,7 +52,7 @@ export const grafanaOnCall = httpProvider({
     ),
     externalLink: optional(
       text('Link', {
-        description: 'Where more is to be read.',
+        description: 'A link to more details.',
         placeholder: 'https://example.com/orders',
         mistake: ofLink,
       }),

@@ -28,7 +28,7 @@ const addressRule = {
   ],
   path: /^\/./,
 } as const
-/** Of a flow that somebody switched off; its address answers 400 as a bad card does. */
+/** From a flow that was switched off; its address responds 400 like a bad card does. */
 const disabledFlow = 'WorkflowTriggerIsNotEnabled'
 
 export const msteams = httpProvider({
@@ -40,10 +40,10 @@ export const msteams = httpProvider({
   evidence: {
     source: 'partly',
     unsure:
-      'The error codes of workflows, and until when old connectors answer. A workflow that took a message may still fail to post it.',
+      'The error codes of workflows, and how long old connectors will work. A workflow that accepted a message may still fail to post it.',
   },
   features: ['cards'],
-  // Beyond it a workflow takes the message and fails later, so that nobody is told.
+  // Beyond it a workflow accepts the message and fails later, without reporting it.
   limits: { requestBytesMax: 28_000 },
   form: {},
   callsRecipient: hasAddress,
@@ -52,16 +52,16 @@ export const msteams = httpProvider({
     const url = addressOf(message, addressRule)
     if (!(url instanceof URL)) return url
     const body = { ...bodyOf(message, isConnector(url)), ...settingsOf(message, ['webhookUrl']) }
-    if (Object.keys(body).length === 0) return refused('bad-content', 'The message says nothing')
+    if (Object.keys(body).length === 0) return refused('bad-content', 'The message has no content')
     return jsonRequest(url, body)
   },
 
   outcome(answer, message) {
     const words = wordsOf('MS Teams', answer, 'error.message', 'message')
     if (answer.status < 200 || answer.status >= 300) return failure(answer, words)
-    // An old connector tells of failures within a success.
-    const told = /returned HTTP error (\d{3})\b/.exec(answer.body)?.[1]
-    if (told !== undefined) return failure({ ...answer, status: Number(told) }, words)
+    // An old connector reports failures within a success.
+    const statusText = /returned HTTP error (\d{3})\b/.exec(answer.body)?.[1]
+    if (statusText !== undefined) return failure({ ...answer, status: Number(statusText) }, words)
     const { headers } = answer
     const trace = headers.get('x-ms-workflow-run-id') ?? headers.get('x-ms-request-id') ?? headers.get('request-id')
     const isTaken = answer.body.trim() === '1' || !isConnector(new URL(message.webhookUrl ?? ''))
@@ -71,7 +71,7 @@ export const msteams = httpProvider({
 
 const isConnector = ({ hostname }: URL): boolean => isAmong(hostname, connectorHosts)
 
-/** A text that is a JSON object is the whole message: a card that somebody wrote. */
+/** A text that is a JSON object is the whole message: a card that the author wrote. */
 function bodyOf({ content }: ChatMessage, isOld: boolean): Fields {
   const card = content.trimStart().startsWith('{') ? parsedJson(content) : undefined
   if (isFields(card)) return card

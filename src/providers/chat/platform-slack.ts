@@ -26,7 +26,7 @@ export const platformSlack = httpProvider({
   limits: { contentCharactersMax: slackTextCharactersMax },
   form: {
     token: botToken(
-      'Of the app that posts. Needs the scope `chat:write`, and `chat:write.public` for channels it has not joined.',
+      'The token of the app that posts. Needs the scope `chat:write`, and `chat:write.public` for channels it has not joined.',
     ),
     ...botPlace,
   },

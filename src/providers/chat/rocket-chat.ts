@@ -24,17 +24,17 @@ export const rocketChat = httpProvider({
   channel: 'chat',
   name: 'Rocket.Chat',
   docsUrl: 'https://developer.rocket.chat/apidocs/send-message',
-  evidence: { source: 'vendor', unsure: 'What a second message under the same id is answered.' },
+  evidence: { source: 'vendor', unsure: 'The response to a second message with the same id.' },
   features: ['blocks', 'cards', 'sender per message'],
   form: {
     token: secret('Personal access token', {
-      description: 'Made with “ignore two factor”.',
+      description: 'Created with “ignore two factor”.',
       mistake: ofVisibleAscii,
     }),
-    user: text('User ID', { description: 'Whose token it is: the id, not the name.', mistake: ofVisibleAscii }),
+    user: text('User ID', { description: 'The user of the token: the id, not the name.', mistake: ofVisibleAscii }),
     // Required: an event may name any address as a subscriber's, and the token must not go there.
-    baseUrl: text('Workspace address', {
-      description: 'The token is sent to no other workspace, whatever a subscriber’s `webhookUrl` says.',
+    baseUrl: text('Workspace URL', {
+      description: 'The token is never sent to another workspace, even if a subscriber’s `webhookUrl` points there.',
       placeholder: 'https://chat.example.com',
       mistake: ofBaseUrl,
     }),
@@ -56,7 +56,7 @@ interface Account {
   readonly baseUrl: string
 }
 
-/** An incoming webhook of Rocket.Chat's, told by its path: it needs no token. */
+/** An incoming webhook of Rocket.Chat, recognised by its path: it needs no token. */
 function isHook(message: ChatMessage): boolean {
   if (!hasAddress(message) || !URL.canParse(message.webhookUrl)) return false
   return /\/hooks\/[^/]+\/[^/]+\/?$/.test(new URL(message.webhookUrl).pathname)

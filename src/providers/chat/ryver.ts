@@ -21,7 +21,7 @@ export const ryver = httpProvider({
   docsUrl: 'https://api.ryver.com/ryvhooks_simple_incoming.html',
   evidence: {
     source: 'partly',
-    unsure: 'The bodies of its answers, its limits, and whether the service is still run in full.',
+    unsure: 'The bodies of its responses, its limits, and whether the service is still fully operated.',
   },
   features: ['sender per message'],
   form: {},

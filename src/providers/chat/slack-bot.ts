@@ -31,8 +31,8 @@ export const botPlace = {
     }),
   ),
   baseUrl: optional(
-    text('Base address', {
-      description: 'Another place of the Web API than Slack’s own, such as `https://slack-gov.com/api`.',
+    text('Base URL', {
+      description: 'A Web API URL other than the default of Slack, such as `https://slack-gov.com/api`.',
       mistake: ofBaseUrl,
     }),
   ),
@@ -70,7 +70,7 @@ export async function checkBot(world: World, bot: SlackBot): Promise<CheckResult
     const scopes = answer.headers.get('x-oauth-scopes')
     return scopes === null || scopes.split(',').some((scope) => scope.trim() === 'chat:write')
       ? good
-      : bad('This token may not send: it lacks the scope chat:write', 'token')
+      : bad('This token is not allowed to send: it lacks the scope chat:write', 'token')
   } catch (error) {
     return unreachable(error)
   }

@@ -37,20 +37,22 @@ export const slack = httpProvider({
   limits: { contentCharactersMax: slackTextCharactersMax },
   form: {
     applicationId: optional(text('App ID', { placeholder: 'A0123456789' })),
-    clientId: optional(text('Client ID', { description: 'Needed to let subscribers connect a channel themselves.' })),
+    clientId: optional(
+      text('Client ID', { description: 'Needed so that subscribers can connect a channel themselves.' }),
+    ),
     secretKey: optional(secret('Client secret')),
     redirectUrl: optional(
-      text('Redirect address', {
-        description: 'Where a subscriber lands after connecting a channel.',
+      text('Redirect URL', {
+        description: 'Where a subscriber is sent after connecting a channel.',
         placeholder: 'https://app.example.com/settings',
-        mistake: (value) => (URL.canParse(value) && /^https?:/.test(value) ? undefined : 'must be an http(s) address'),
+        mistake: (value) => (URL.canParse(value) && /^https?:/.test(value) ? undefined : 'must be an http(s) URL'),
       }),
     ),
     hmac: flag('Require a subscriber hash', {
       description: 'The link that starts connecting must carry the HMAC of the subscriber id.',
     }),
     token: optional(
-      botToken('Posts to the `channel` of subscribers who have no webhook address. Needs the scope `chat:write`.'),
+      botToken('Posts to the `channel` of subscribers without a webhook URL. Needs the scope `chat:write`.'),
     ),
     ...botPlace,
   },
@@ -79,6 +81,6 @@ export const slack = httpProvider({
 
   outcome: (answer, message) => (hasAddress(message) ? webhookOutcome(answer, message) : botOutcome(answer)),
 
-  // An incoming webhook needs no account, so there is nobody to ask.
+  // An incoming webhook needs no account, so there is nothing to check.
   check: async (world, { token, ...bot }) => (token === undefined ? good : checkBot(world, { ...bot, token })),
 })

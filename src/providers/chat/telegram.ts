@@ -16,7 +16,10 @@ const ownApi = 'https://api.telegram.org'
 const ofChat = (value: string): string | undefined =>
   /^(-?\d{1,20}|@\w{1,64})$/.test(value) ? undefined : 'must be a chat id such as -1001234567890, or @channelname'
 
-/** Telegram tells what is wrong with a chat in words only; these are about where a message goes, all others about what it says. */
+/**
+ * Telegram reports what is wrong with a chat in words only; these are about the recipient, all others about the
+ * content.
+ */
 const chatMistakes: ReadonlySet<string> = new Set([
   'chat not found',
   'user not found',
@@ -40,13 +43,12 @@ export const telegram = httpProvider({
   docsUrl: 'https://core.telegram.org/bots/api#sendmessage',
   evidence: {
     source: 'partly',
-    unsure:
-      'The words of its errors, which Telegram does not list: a chat that is gone is told from a bad text by them.',
+    unsure: 'The error messages, which Telegram does not list: they distinguish a deleted chat from invalid content.',
   },
   limits: { perSecond: 30 },
   form: {
     token: secret('Bot token', {
-      description: 'From @BotFather. A person must write to the bot first, or add it to the group or channel.',
+      description: 'From @BotFather. Users must first message the bot, or add it to the group or channel.',
       placeholder: '123456789:AA…',
       mistake: (value) =>
         /^\d{1,20}:[\w-]{20,100}$/.test(value) ? undefined : 'must be a bot token: digits, a colon and letters',

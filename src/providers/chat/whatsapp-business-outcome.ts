@@ -30,7 +30,7 @@ const meanings: ReadonlyMap<number, Meaning> = new Map<number, Meaning>([
   [131037, account], // display name not approved
   [131042, account], // payment
   [131045, account], // certificate
-  [131048, account], // too many messages were marked as spam: the number rests until somebody looks
+  [131048, account], // too many messages were marked as spam: the number is paused until a person reviews it
   [133010, account], // number not registered
   [1, notNow],
   [2, notNow],
@@ -74,7 +74,7 @@ export const whatsappWords = (answer: ProviderAnswer): string => {
   return `${wordsOf('WhatsApp', answer, 'error.message')}${details === undefined ? '' : ` (${details})`}`
 }
 
-/** A wrong id comes as a bad parameter; only the code within tells that it is the address. */
+/** A wrong id is reported as a bad parameter; only the inner code shows that it is the address. */
 export function isUnknownNumberId(answer: ProviderAnswer): boolean {
   const code = answer.number('error.code')
   return code === 33 || (code === 100 && answer.number('error.error_subcode') === 33)
@@ -91,7 +91,9 @@ export function whatsappOutcome(answer: ProviderAnswer): Outcome {
   const id = answer.id('messages.0.id')
   if (id === undefined) return unsure(words)
   const state = answer.string('messages.0.message_status')
-  return state === undefined || state === 'accepted' ? sent(id) : sent(id, `WhatsApp took it and says: ${state}`)
+  return state === undefined || state === 'accepted'
+    ? sent(id)
+    : sent(id, `WhatsApp accepted it with the status: ${state}`)
 }
 
 function failure(answer: ProviderAnswer, words: string): Outcome {

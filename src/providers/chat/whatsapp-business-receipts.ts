@@ -1,7 +1,7 @@
 // What Meta's webhook reports of WhatsApp messages, and the question it asks before the first report.
 // https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages/status
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import { jsonOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, Proof, Receipt, ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
 import type { Reading } from '../reading.ts'
 import { hmac, isSame } from '../signing/signing.ts'
@@ -23,7 +23,7 @@ const rejections: ReadonlySet<number> = new Set([130472, 131031, 131042, 131047,
 
 export const whatsappReceipts: ReceiptReader<Account> = {
   setUp:
-    'In the Meta app, under WhatsApp → Configuration, set the callback address and the verify token, and subscribe to `messages`. Calls are signed with the app secret (`X-Hub-Signature-256`), which is the integration’s app secret or its signing key.',
+    'In the Meta app, under WhatsApp → Configuration, set the callback URL and the verify token, and subscribe to `messages`. Requests are signed with the app secret (`X-Hub-Signature-256`): set it as the app secret or the signing key of the integration.',
 
   greet({ method, query }, { account }) {
     const { token = '' } = account
@@ -54,7 +54,7 @@ function receiptsOf(report: Reading): readonly Receipt[] {
     reference: report.string('biz_opaque_callback_data'),
     providerMessageId: report.string('id'),
     address: report.id('recipient_id'),
-    at: momentOf(report.id('timestamp')),
+    at: timestampOf(report.id('timestamp')),
     words: wordsOfError(report),
     row: report.value(''),
   })

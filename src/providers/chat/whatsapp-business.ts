@@ -44,25 +44,26 @@ export const whatsappBusiness = httpProvider({
   channel: 'chat',
   name: 'WhatsApp Business',
   docsUrl: 'https://developers.facebook.com/documentation/business-messaging/whatsapp',
-  evidence: { source: 'partly', unsure: 'The newest version of the Graph API, and some of the rarer error codes.' },
+  evidence: { source: 'partly', unsure: 'The latest version of the Graph API, and some of the rarer error codes.' },
   features: ['templates', 'media'],
   limits: { contentCharactersMax: 4_096, perSecond: 80 },
   form: {
     apiToken: secret('Access token', {
-      description: 'Of a system user, with the permission `whatsapp_business_messaging`.',
+      description: 'The token of a system user with the permission `whatsapp_business_messaging`.',
       placeholder: 'EAA…',
       mistake: ofVisibleAscii,
     }),
     phoneNumberIdentification: text('Phone number ID', {
       description: 'The id of the number, not the number itself.',
       placeholder: '106540352242922',
-      mistake: (value) => (/^\d{1,30}$/.test(value) ? undefined : 'must be digits: the id that Meta gave the number'),
+      mistake: (value) =>
+        /^\d{1,30}$/.test(value) ? undefined : 'must be digits: the id that Meta assigned to the number',
     }),
     secretKey: optional(
-      secret('App secret', { description: 'Proves to Meta whose app calls, and to us that receipts are Meta’s.' }),
+      secret('App secret', { description: 'Authenticates the app to Meta, and receipts from Meta to Posthorn.' }),
     ),
     token: optional(
-      secret('Verify token', { description: 'Any words; the same as in the webhook’s settings at Meta.' }),
+      secret('Verify token', { description: 'Any text; must be the same as in the webhook settings at Meta.' }),
     ),
   },
   recipientMembers: ['to', 'recipient', 'recipient_type', 'access_token'],

@@ -28,7 +28,7 @@ export const zulip = httpProvider({
   channel: 'chat',
   name: 'Zulip',
   docsUrl: 'https://zulip.com/integrations/doc/slack_incoming',
-  evidence: { source: 'vendor', unsure: 'The statuses that the rarer errors come with.' },
+  evidence: { source: 'vendor', unsure: 'The status codes of the rarer errors.' },
   features: ['blocks'],
   limits: { contentCharactersMax: 10_000 },
   form: {},

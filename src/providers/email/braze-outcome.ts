@@ -5,7 +5,7 @@ import { outcomeOfStatus } from '../http-provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { resetMsOf, retryAfterMsOf, wordsOf } from '../provider-answer.ts'
 
-/** As Braze knows somebody; a user without an id of the customer's own may still have a name of its kind. */
+/** How Braze knows a user; a user without a customer id may still have an alias. */
 export type BrazeUser =
   | { readonly externalId: string }
   | { readonly alias: { readonly alias_name: string; readonly alias_label: string } }
@@ -32,15 +32,18 @@ export function outcomeOfLookup(answer: ProviderAnswer): Outcome | undefined {
   return certainlyNotSent(failureOf(answer, words))
 }
 
-/** `unknown`: how many of the addresses were nobody's. */
+/** `unknown`: how many of the addresses belong to no user. */
 export function brazeOutcome(answer: ProviderAnswer, unknown: number): Outcome {
   const words = wordsOf('Braze', answer, 'message', 'errors.0')
   if (answer.status !== 200 && answer.status !== 201) return failureOf(answer, words)
   const id = answer.id('dispatch_id')
   if (id === undefined) return unsure(words)
   const complaints = answer.list('errors').filter((one) => typeof one === 'string')
-  const told = [...(unknown === 0 ? [] : [`${unknown} of the addresses are no user’s`]), ...complaints].join('; ')
-  return told === '' ? sent(id) : sent(id, `Braze has taken it, but: ${told}`)
+  const complaintText = [
+    ...(unknown === 0 ? [] : [`${unknown} of the addresses do not belong to a user`]),
+    ...complaints,
+  ].join('; ')
+  return complaintText === '' ? sent(id) : sent(id, `Braze accepted it, but: ${complaintText}`)
 }
 
 function failureOf(answer: ProviderAnswer, words: string): Outcome {

@@ -20,7 +20,7 @@ import type { AddressedEmail } from './email-message.ts'
 import { addressed } from './email-message.ts'
 import { mailbox } from './mailbox.ts'
 
-/** Both calls together must end before anybody who waits for them gives up. */
+/** Both calls together must end before their caller times out. */
 const lookupTimeoutMs = 8_000
 const sendTimeoutMs = 11_000
 const checkTimeoutMs = 10_000
@@ -56,16 +56,16 @@ export const braze = provider({
   evidence: {
     source: 'partly',
     unsure:
-      'How many users may be looked up in a minute differs between accounts. Files are refused: Braze takes their addresses only.',
+      'The limit of user lookups per minute differs between accounts. Attachments are rejected: Braze accepts only URLs of files.',
   },
   form: {
     apiKey: secret('REST API key', {
-      description: 'It must be allowed `messages.send` and `users.export.ids`.',
+      description: 'It needs the permissions `messages.send` and `users.export.ids`.',
       mistake: ofVisibleAscii,
     }),
     baseUrl: text('REST endpoint', { placeholder: 'https://rest.iad-01.braze.com', mistake: ofBaseUrl }),
     applicationId: text('App identifier', {
-      description: 'Of the e-mail app, from the settings of the workspace.',
+      description: 'The identifier of the e-mail app, from the workspace settings.',
       mistake: ofVisibleAscii,
     }),
     ...emailSender,
@@ -95,13 +95,14 @@ export const braze = provider({
 function brazeMail(message: EmailMessage, account: Account): AddressedEmail | Outcome {
   const email = addressed(message, account)
   if ('kind' in email) return email
-  if (email.attachments.length > 0) return refused('bad-content', 'Braze takes no files, only addresses of files')
-  return email.bcc.length > 1 ? refused('bad-content', 'Braze takes one blind copy at the most') : email
+  if (email.attachments.length > 0)
+    return refused('bad-content', 'Braze does not accept attachments, only URLs of files')
+  return email.bcc.length > 1 ? refused('bad-content', 'Braze accepts at most one blind copy') : email
 }
 
 interface Found {
   readonly users: readonly BrazeUser[]
-  /** Addresses that are nobody's. */
+  /** Addresses that belong to no user. */
   readonly unknown: number
 }
 
@@ -137,7 +138,7 @@ async function sentTo(world: World, account: Account, email: AddressedEmail, fou
   )
   if ('kind' in made) return made
   if (Buffer.byteLength(made.body ?? '') > requestBytesMax) {
-    return refused('bad-content', `The message makes a request of more than ${requestBytesMax} bytes`)
+    return refused('bad-content', `The request would be larger than ${requestBytesMax} bytes`)
   }
   try {
     const answer = await world.fetch(made, { reach: 'operator', timeoutMs: sendTimeoutMs, account })

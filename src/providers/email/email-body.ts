@@ -7,7 +7,7 @@ export function filled(members: Readonly<Record<string, unknown>>): Record<strin
   return filledIn({}, members)
 }
 
-/** Adds them to a body. By hand, as it is done for every e-mail: by way of entries it takes ten times as long. */
+/** Adds them to a body. Written out, as it is done for every e-mail: with entries it takes ten times as long. */
 export function filledIn(
   body: Record<string, unknown>,
   members: Readonly<Record<string, unknown>>,

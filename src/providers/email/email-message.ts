@@ -108,9 +108,9 @@ function mistakeInLines(email: EmailMessage): Outcome | undefined {
 
 function mistakeInHeaders(email: EmailMessage): Outcome | undefined {
   for (const [name, value] of Object.entries(email.headers)) {
-    if (!headerName.test(name)) return refused('bad-content', `"${name.slice(0, 100)}" is not the name of a header`)
+    if (!headerName.test(name)) return refused('bad-content', `"${name.slice(0, 100)}" is not a valid header name`)
     if (ownHeaders.has(name.toLowerCase())) {
-      return refused('bad-content', `The header ${name} cannot be set: the rest of the message decides it`)
+      return refused('bad-content', `The header ${name} cannot be set: it is derived from the rest of the message`)
     }
     const mistake = ofOneLine(value)
     if (mistake !== undefined) return refused('bad-content', `The header ${name} ${mistake}`)

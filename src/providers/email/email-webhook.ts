@@ -27,13 +27,13 @@ export const emailWebhook = httpProvider({
   name: 'Email Webhook',
   docsUrl: '/docs',
   evidence: { source: 'ours' },
-  // The receiver tells a repeat by its Idempotency-Key.
+  // The receiver recognises a repeat by its Idempotency-Key.
   idempotent: true,
   features: [...wholeEmail, 'tags', 'metadata', 'IP pool', 'sender per message'],
   receipts: webhookReceipts,
   form: {
-    webhookUrl: text('Webhook address', {
-      description: 'Receives each e-mail as JSON. A private address must be in POSTHORN_OUTBOUND_ALLOW.',
+    webhookUrl: text('Webhook URL', {
+      description: 'Receives each e-mail as JSON. A private address must be listed in POSTHORN_OUTBOUND_ALLOW.',
       placeholder: 'https://ops.example.com/hooks/email',
       mistake: ofWebhookUrl,
     }),
@@ -42,7 +42,7 @@ export const emailWebhook = httpProvider({
     senderName: optional(text('Sender name')),
     apiKeyRequestHeader: optional(
       text('Extra header', {
-        description: 'A header with a fixed value, for receivers that ask for one.',
+        description: 'A header with a fixed value, for receivers that require one.',
         placeholder: 'X-Api-Key',
         mistake: ofExtraHeader,
       }),
@@ -50,7 +50,7 @@ export const emailWebhook = httpProvider({
     apiKey: optional(secret('Value of the extra header', { mistake: ofVisibleAscii })),
     idPath: optional(
       text('Path of the id', {
-        description: 'Where the answer’s JSON holds the id of the message; without it ours is kept.',
+        description: 'The path of the message id in the JSON response; without it, the id of Posthorn is used.',
         placeholder: 'data.id',
         mistake: (value) =>
           /^(\$\.)?[\w-]+(\.[\w-]+|\[\d+\])*$/.test(value)
@@ -116,6 +116,6 @@ function plainPath(idPath: string): string {
 }
 
 function ofExtraHeader(value: string): string | undefined {
-  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(value)) return 'must be the name of a header'
-  return ownHeaders.has(value.toLowerCase()) ? 'must not be a header that every call has anyway' : undefined
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(value)) return 'must be a valid header name'
+  return ownHeaders.has(value.toLowerCase()) ? 'must not be a header that every request already has' : undefined
 }

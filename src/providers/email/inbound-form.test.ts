@@ -18,7 +18,7 @@ test('names come quoted, plain, or encoded', () => {
     part('name="f"; filename="x.txt"; filename*=utf-8\'\'gr%C3%B6%C3%9Fe.txt'),
     part('name="f"; filename*=utf-8\'\'%E2%28'),
     part('name="f"; filename="a\\"b%22c"'),
-    part('filename="nobody.txt"'),
+    part('filename="unused.txt"'),
   )
   assert.deepEqual(
     fieldsOf(form).map(({ name, filename }) => [name, filename]),

@@ -10,7 +10,7 @@ export interface FormField {
   readonly bytes: Buffer
 }
 
-/** A mail has some tens of fields and files; a body of nothing but boundaries is nobody's. */
+/** A mail has some tens of fields and files; a body of nothing but boundaries is not a mail. */
 const fieldsMax = 1_000
 
 /** The fields in their order; of a body that is no form, none. */

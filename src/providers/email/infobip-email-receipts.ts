@@ -2,7 +2,7 @@
 // https://www.infobip.com/docs/api/channels/email
 
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import { jsonOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { Receipt, ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
 import type { Reading } from '../reading.ts'
 import { statusUnder } from './email-receipt.ts'
@@ -23,7 +23,7 @@ const trackings: Readonly<Record<string, ReceiptStatus>> = {
 
 export const infobipEmailReceipts: ReceiptReader<object> = {
   setUp:
-    'Give this address, with `?token=` and the signing key at its end, as the report address of the integration, or as the webhook of a subscription at Infobip. Calls to it are not signed, so the key in the address is the proof.',
+    'Set this URL, with `?token=` and the signing key appended, as the report URL of the integration, or as the webhook of a subscription at Infobip. Infobip does not sign its requests, so the key in the URL authenticates them.',
   read(call) {
     const whole = jsonOf(call)
     const reports = whole.items('results')
@@ -39,7 +39,7 @@ function reportOf(report: Reading): readonly Receipt[] {
     reference: report.id('callbackData'),
     providerMessageId: report.id('messageId'),
     address: report.string('to'),
-    at: momentOf(report.string('doneAt')),
+    at: timestampOf(report.string('doneAt')),
     words: report.string('smtp.response') ?? report.string('error.description') ?? report.string('error.name'),
     row: report.value(''),
   })
@@ -51,7 +51,7 @@ function trackingOf(event: Reading): readonly Receipt[] {
     reference: event.id('callbackData'),
     providerMessageId: event.id('messageId'),
     address: event.string('recipient'),
-    at: momentOf(event.id('sendDateTime')),
+    at: timestampOf(event.id('sendDateTime')),
     words: event.string('url'),
     row: event.value(''),
   })

@@ -31,11 +31,11 @@ export const infobipEmail = httpProvider({
   channel: 'email',
   name: 'Infobip',
   docsUrl: 'https://www.infobip.com/docs/api/channels/email',
-  evidence: { source: 'vendor', unsure: 'Whether Infobip can sign what it reports is not confirmed.' },
+  evidence: { source: 'vendor', unsure: 'It is not confirmed whether Infobip can sign its reports.' },
   form: {
     apiKey: secret('API key', { mistake: ofVisibleAscii }),
-    baseUrl: text('Base address', {
-      description: 'The address that Infobip shows with the API key.',
+    baseUrl: text('Base URL', {
+      description: 'The base URL that Infobip shows with the API key.',
       placeholder: 'https://abc12.api.infobip.com',
       mistake: ofBaseUrl,
     }),
@@ -43,8 +43,8 @@ export const infobipEmail = httpProvider({
     ipPoolName: optional(text('IP pool id')),
     webhookUrl: {
       ...optional(
-        text('Report address', {
-          description: 'Where Infobip reports what becomes of each message, if not where the account says.',
+        text('Report URL', {
+          description: 'Where Infobip sends delivery reports, if not to the URL set in the account.',
           mistake: ofWebhookUrl,
         }),
       ),
@@ -71,7 +71,7 @@ export const infobipEmail = httpProvider({
     if (email.subject.length > subjectLengthMax) {
       return refused(
         'bad-content',
-        `The subject has ${email.subject.length} characters; Infobip takes ${subjectLengthMax}`,
+        `The subject has ${email.subject.length} characters; Infobip accepts at most ${subjectLengthMax}`,
       )
     }
     return { ...asked(account, '/email/3/send'), parts: partsOf(email, account) }
@@ -106,7 +106,7 @@ function partsOf(email: AddressedEmail, account: { readonly ipPoolName?: string;
     ...email.attachments.map(fileOf),
     ...field('ipPoolId', email.ipPoolName ?? account.ipPoolName),
     ...field('callbackData', email.id),
-    // One e-mail in which everybody sees whom else it went to; otherwise each would get one of their own.
+    // One e-mail in which all recipients see each other; otherwise each would get a separate one.
     ...field('preserveRecipients', 'true'),
     ...field('notifyUrl', account.webhookUrl),
     ...field('trackingUrl', account.webhookUrl),
@@ -146,10 +146,13 @@ function infobipOutcome(answer: ProviderAnswer): Outcome {
   )
   const id = taken.find((one) => one !== undefined)
   const turnedDown = entries.filter(isTurnedDown)
-  const told = turnedDown.map((entry) => entry.string('status.description') ?? entry.string('status.name')).join('; ')
-  if (id !== undefined) return turnedDown.length === 0 ? sent(id) : sent(id, `Infobip turned some down: ${told}`)
+  const descriptions = turnedDown
+    .map((entry) => entry.string('status.description') ?? entry.string('status.name'))
+    .join('; ')
+  if (id !== undefined)
+    return turnedDown.length === 0 ? sent(id) : sent(id, `Infobip rejected some recipients: ${descriptions}`)
   const [first] = turnedDown
-  return first === undefined ? unsure(words) : outcomeOfStatusName(first.string('status.name') ?? '', told)
+  return first === undefined ? unsure(words) : outcomeOfStatusName(first.string('status.name') ?? '', descriptions)
 }
 
 /** UNDELIVERABLE and REJECTED: within a success, but for good. */
@@ -160,8 +163,8 @@ function isTurnedDown(entry: Reading): boolean {
 }
 
 /** https://www.infobip.com/docs/essentials/api-essentials/response-status-and-error-codes */
-function outcomeOfStatusName(name: string, told: string): Outcome {
-  const words = `Infobip turned it down: ${told}`
+function outcomeOfStatusName(name: string, descriptions: string): Outcome {
+  const words = `Infobip rejected it: ${descriptions}`
   switch (name) {
     case 'REJECTED_NOT_ENOUGH_CREDITS':
     case 'REJECTED_PREPAID_PACKAGE_EXPIRED':

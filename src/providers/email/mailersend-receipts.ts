@@ -2,7 +2,7 @@
 // https://developers.mailersend.com/api/v1/webhooks
 import { isUuid } from '../../domain/uuid-v7.ts'
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { isShort, jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import { isShort, jsonOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
 import { hasSignedBody } from '../signing/body-signature.ts'
 import { statusUnder } from './email-receipt.ts'
@@ -23,7 +23,7 @@ const statuses: Readonly<Record<string, ReceiptStatus>> = {
 
 export const mailersendReceipts: ReceiptReader<{ readonly secretKey?: string }> = {
   setUp:
-    'Add this address as a webhook of the domain, and its signing secret as the signing key of the integration. MailerSend signs the body of each call.',
+    'Add this URL as a webhook of the domain, and set its signing secret as the signing key of the integration. MailerSend signs the body of each request.',
   verify: (call, { key, account }) => hasSignedBody(call, 'signature', key || account.secretKey),
   // Asked when a webhook is made, under a key that is not ours; it says nothing, and wants no more than an answer.
   greet: (call) => (isShort(call) && jsonOf(call).string('type') === 'webhook.test' ? 'ok' : undefined),
@@ -34,7 +34,7 @@ export const mailersendReceipts: ReceiptReader<{ readonly secretKey?: string }> 
       reference: event.list('data.email.tags').find((tag): tag is string => typeof tag === 'string' && isUuid(tag)),
       providerMessageId: event.id('data.email.message.id'),
       address: event.string('data.email.recipient.email'),
-      at: momentOf(event.string('data.created_at') ?? event.string('created_at')),
+      at: timestampOf(event.string('data.created_at') ?? event.string('created_at')),
       words: event.string('data.morph.reason') ?? event.string('data.morph.url'),
       row: event.value(''),
     })

@@ -52,7 +52,7 @@ export const mailersend = httpProvider({
       if (length > listMax[name]) {
         return refused(
           'bad-content',
-          `The message has ${length} addresses in ${name}; MailerSend takes ${listMax[name]}`,
+          `The message has ${length} addresses in ${name}; MailerSend accepts at most ${listMax[name]}`,
         )
       }
     }
@@ -74,7 +74,7 @@ function asked({ apiKey, baseUrl }: { readonly apiKey: string; readonly baseUrl?
     headers: {
       authorization: `Bearer ${apiKey}`,
       accept: 'application/json',
-      // Without it, mistakes are told as a web page.
+      // Without it, errors are returned as a web page.
       'x-requested-with': 'XMLHttpRequest',
     },
   }
@@ -124,13 +124,15 @@ function mailersendOutcome(answer: ProviderAnswer): Outcome {
 function outcomeOfTaken(answer: ProviderAnswer, words: string): Outcome {
   const id = answer.headers.get('x-message-id') ?? ''
   const warning = answer.items('warnings').find((one) => /_SUPPRESSED$/.test(one.string('type') ?? ''))
-  const told = JSON.stringify(warning?.value('recipients') ?? [])
+  const details = JSON.stringify(warning?.value('recipients') ?? [])
   if (warning?.string('type') === 'ALL_SUPPRESSED') {
-    const isOut = /"(unsubscribed|spam_complain\w*)"/i.test(told)
-    return refused(isOut ? 'opted-out' : 'bad-recipient', `MailerSend sends to none of them any more: ${told}`)
+    const isOut = /"(unsubscribed|spam_complain\w*)"/i.test(details)
+    return refused(isOut ? 'opted-out' : 'bad-recipient', `MailerSend no longer sends to these addresses: ${details}`)
   }
   if (id === '') return unsure(words)
-  return warning === undefined ? sent(id) : sent(id, `MailerSend does not send to some of them any more: ${told}`)
+  return warning === undefined
+    ? sent(id)
+    : sent(id, `MailerSend no longer sends to some of these addresses: ${details}`)
 }
 
 /** The code of a domain that is not verified. */
@@ -139,10 +141,10 @@ const domainCode = 'MS42207'
 function outcomeOfMistake(answer: ProviderAnswer, words: string): Outcome {
   const mistakes = answer.value('errors')
   const entries = isFields(mistakes) ? Object.entries(mistakes) : []
-  const told = entries.length === 0 ? words : `${words} ${JSON.stringify(mistakes)}`
-  if (codesIn(answer).has(domainCode)) return misconfigured(told)
+  const details = entries.length === 0 ? words : `${words} ${JSON.stringify(mistakes)}`
+  if (codesIn(answer).has(domainCode)) return misconfigured(details)
   const isAddress = entries.some(([name]) => /^(to|cc|bcc)\b/.test(name))
-  return refused(isAddress ? 'bad-recipient' : 'bad-content', told)
+  return refused(isAddress ? 'bad-recipient' : 'bad-content', details)
 }
 
 /** `#MS42207` and the like, which stand at the end of the vendor’s sentences. */

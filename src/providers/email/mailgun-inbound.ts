@@ -2,23 +2,24 @@
 // https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/securing-webhooks
 
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { isShort, jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import { isShort, jsonOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, InboundMail, Proof, ReceiptReader, ReceiptStatus, ReplyReader } from '../inbound/receipt.ts'
 import { parsedJson, readingOf } from '../reading.ts'
 import { hmacSha256Hex, isSame } from '../signing/signing.ts'
 import type { FormField } from './inbound-form.ts'
 import { fieldsOf, textIn } from './inbound-form.ts'
 import { addressesIn, filesIn, headersOf, idsIn, senderIn } from './inbound-mail.ts'
-import { wasSignedWithin } from './signed-moment.ts'
+import { wasSignedWithin } from './signed-timestamp.ts'
 
-/** A call that fails is repeated for eight hours, and nobody says whether it is signed anew then. */
+/** A request that fails is repeated for eight hours, and it is not documented whether it is signed again. */
 const signedAgoHoursMax = 9
 
 interface Account {
   readonly secretKey?: string
 }
 
-const setUp = 'The signing key is the account’s HTTP webhook signing key; the field Webhook signing key holds it too.'
+const setUp =
+  'The signing key is the HTTP webhook signing key of the account; the field Webhook signing key can contain it as well.'
 
 const statuses: Readonly<Record<string, ReceiptStatus>> = {
   accepted: 'queued',
@@ -31,7 +32,7 @@ const statuses: Readonly<Record<string, ReceiptStatus>> = {
 }
 
 export const mailgunReceipts: ReceiptReader<Account> = {
-  setUp: `Add this address as a webhook of the sending domain. ${setUp}`,
+  setUp: `Add this URL as a webhook of the sending domain. ${setUp}`,
   verify(call, proof) {
     if (!isShort(call)) return false
     const signature = jsonOf(call)
@@ -48,7 +49,7 @@ export const mailgunReceipts: ReceiptReader<Account> = {
       reference: event.string('user-variables.message_id'),
       providerMessageId: event.id('message.headers.message-id'),
       address: event.string('recipient'),
-      at: momentOf(event.number('timestamp') ?? event.string('timestamp')),
+      at: timestampOf(event.number('timestamp') ?? event.string('timestamp')),
       words:
         event.string('delivery-status.message') ||
         event.string('delivery-status.description') ||
@@ -63,7 +64,7 @@ function statusOf(event = '', severity = ''): ReceiptStatus | undefined {
   return Object.hasOwn(statuses, event) ? statuses[event] : undefined
 }
 
-/** Mailgun signs a moment and a random text, not the body. */
+/** Mailgun signs a timestamp and a random text, not the body. */
 function isSigned(
   timestamp: string | undefined,
   token: string | undefined,
@@ -77,7 +78,7 @@ function isSigned(
 }
 
 export const mailgunReplies: ReplyReader<Account> = {
-  setUp: `Make a route that forwards to this address: \`forward("…")\`. ${setUp}`,
+  setUp: `Create a route that forwards to this URL: \`forward("…")\`. ${setUp}`,
   verify(call, proof) {
     const form = fieldsOf(call)
     return isSigned(textIn(form, 'timestamp'), textIn(form, 'token'), textIn(form, 'signature'), proof)

@@ -31,10 +31,10 @@ export const mailgun = httpProvider({
   channel: 'email',
   name: 'Mailgun',
   docsUrl: 'https://documentation.mailgun.com/docs/mailgun/api-reference/openapi-final/messages',
-  evidence: { source: 'vendor', unsure: 'That an IP pool is named by `o:sending-ip-pool`.' },
+  evidence: { source: 'vendor', unsure: 'That `o:sending-ip-pool` selects an IP pool.' },
   form: {
     apiKey: secret('API key', {
-      description: 'The account’s, or a sending key of the domain.',
+      description: 'The key of the account, or a sending key of the domain.',
       mistake: ofVisibleAscii,
     }),
     domain: text('Sending domain', {
@@ -48,7 +48,7 @@ export const mailgun = httpProvider({
     secretKey: optional(
       secret('Webhook signing key', { description: 'Proves that delivery receipts and replies come from Mailgun.' }),
     ),
-    user: optional(text('User name', { description: '`api`, unless a proxy wants another.', mistake: ofUserName })),
+    user: optional(text('User name', { description: '`api`, unless a proxy needs another.', mistake: ofUserName })),
     baseUrl: ownBaseUrl('Mailgun'),
   },
   features: [...wholeEmail, 'tags', 'metadata', 'IP pool', 'sender per message'],

@@ -7,7 +7,7 @@ import type { OutboundRequest } from '../../world/world.ts'
 import { baseAddress, choice, emailSender, ofVisibleAscii, optional, ownBaseUrl, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { eventsOf, momentOf } from '../inbound/inbound-body.ts'
+import { eventsOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
@@ -60,7 +60,7 @@ const statuses: Readonly<Record<string, ReceiptStatus>> = {
 
 const receipts: ReceiptReader<object> = {
   setUp:
-    'Set this address for each event, with the signing key as user name or password in it (`https://posthorn:KEY@…`), or as `?token=`: Mailjet signs nothing.',
+    'Set this URL for each event, with the signing key as user name or password (`https://posthorn:KEY@…`), or as `?token=`: Mailjet does not sign its requests.',
   read: (call) =>
     eventsOf(call).flatMap((event) =>
       receiptOf({
@@ -68,7 +68,7 @@ const receipts: ReceiptReader<object> = {
         reference: event.string('CustomID'),
         providerMessageId: event.id('Message_GUID'),
         address: event.string('email'),
-        at: momentOf(event.number('time') ?? event.string('time')),
+        at: timestampOf(event.number('time') ?? event.string('time')),
         words: [event.string('error'), event.string('comment')].filter(Boolean).join(': '),
         row: event.value(''),
       }),
@@ -86,7 +86,7 @@ export const mailjet = httpProvider({
   channel: 'email',
   name: 'Mailjet',
   docsUrl: 'https://dev.mailjet.com/email/guides/send-api-v31/',
-  evidence: { source: 'vendor', unsure: 'That 50 messages fit into one call.' },
+  evidence: { source: 'vendor', unsure: 'That one request can contain 50 messages.' },
   form: {
     apiKey: text('API key', { mistake: ofKey }),
     secretKey: secret('Secret key', { mistake: ofVisibleAscii }),
@@ -211,7 +211,7 @@ function outcomeOf(entry: Reading = readingOf(undefined), answer: ProviderAnswer
     return isSandboxed(message) ? sent(message.id) : unsure(wordsOf('Mailjet', answer))
   }
   if (state === 'error') return outcomeOfError(entry, answer, message)
-  // Others are told of and this one is not: the status is theirs.
+  // Others are reported and this one is not: the status is theirs.
   if (answer.list('Messages').length > 0) return unsure(wordsOf('Mailjet', answer))
   return outcomeOfStatus(answer, withCode(wordsOf('Mailjet', answer, 'ErrorMessage'), answer.string('ErrorCode')))
 }

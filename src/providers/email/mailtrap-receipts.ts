@@ -1,7 +1,7 @@
 // What Mailtrap reports of e-mails.
 // https://docs.mailtrap.io/email-api-smtp/advanced/webhooks
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import { jsonOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, Receipt, ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
 import type { Reading } from '../reading.ts'
 import { readingOfExactJson } from '../reading.ts'
@@ -25,7 +25,7 @@ const eventsMax = 1_000
 
 export const mailtrapReceipts: ReceiptReader<{ readonly secretKey?: string }> = {
   setUp:
-    'Add this address as a webhook, and the signing secret that Mailtrap shows once as the signing key of the integration. Mailtrap signs the body of each call.',
+    'Add this URL as a webhook, and set the signing secret, which Mailtrap shows only once, as the signing key of the integration. Mailtrap signs the body of each request.',
   verify: (call, { key, account }) => hasSignedBody(call, 'mailtrap-signature', key || account.secretKey),
   read: (call) => eventsIn(call).flatMap(receiptsOf),
 }
@@ -43,7 +43,7 @@ function receiptsOf(event: Reading): readonly Receipt[] {
     reference: event.id('custom_variables.message_id'),
     providerMessageId: event.id('message_id'),
     address: event.string('email'),
-    at: momentOf(event.id('timestamp')),
+    at: timestampOf(event.id('timestamp')),
     words: event.string('response') ?? event.string('reason') ?? event.string('url'),
     row: event.value(''),
   })

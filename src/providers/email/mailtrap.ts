@@ -36,8 +36,8 @@ export const mailtrap = httpProvider({
     ...emailSender,
     instanceId: optional(
       text('Sandbox inbox id', {
-        description: 'Only to catch messages in a sandbox instead of sending them.',
-        mistake: (value) => (/^\d{1,20}$/.test(value) ? undefined : 'must be the number of an inbox'),
+        description: 'Set it to capture messages in a sandbox instead of sending them.',
+        mistake: (value) => (/^\d{1,20}$/.test(value) ? undefined : 'must be the numeric id of an inbox'),
       }),
     ),
     secretKey: optional(
@@ -73,9 +73,9 @@ export const mailtrap = httpProvider({
       const entries = answer.items('responses')
       return messages.map((_message, index) => {
         const entry = entries[index]
-        // Of other than so many, none can be told whose it is.
+        // With any other number, it is unknown which entry belongs to which message.
         if (entry === undefined || entries.length !== messages.length) return unsure(errorWords(answer))
-        return outcomeOfEntry(entry, `Mailtrap said: ${errorsOf(entry) || 'nothing'}`)
+        return outcomeOfEntry(entry, `Mailtrap reported: ${errorsOf(entry) || 'no reason'}`)
       })
     },
   },

@@ -42,7 +42,7 @@ export function mandrillOutcome(answer: ProviderAnswer, { to }: Pick<EmailMessag
     if (first !== undefined && meant.every(isTurnedDown)) return rejection(first)
     return refusals.length === 0
       ? sent(id)
-      : sent(id, `Mandrill did not take it for everybody: ${refusals.map(told).join('; ')}`)
+      : sent(id, `Mandrill rejected some recipients: ${refusals.map(rejectionText).join('; ')}`)
   }
   const [first] = refusals.filter(isTurnedDown)
   return first === undefined ? unsure(mandrillWords(answer)) : rejection(first)
@@ -54,13 +54,13 @@ const isAmong = (addresses: readonly string[], address = ''): boolean =>
   addresses.some((one) => one.toLowerCase() === address.toLowerCase())
 
 function rejection(person: Reading): Outcome {
-  const words = `Mandrill did not take it: ${told(person)}`
+  const words = `Mandrill rejected it: ${rejectionText(person)}`
   const reason = person.string('reject_reason') ?? ''
   if (accountReasons.has(reason)) return misconfigured(words)
   return refused(person.string('status') === 'invalid' ? 'bad-recipient' : (reasons.get(reason) ?? 'other'), words)
 }
 
-const told = (person: Reading): string =>
+const rejectionText = (person: Reading): string =>
   [person.string('email'), person.string('status'), person.string('reject_reason')].filter(Boolean).join(' ')
 
 /** By the name of the error; without one, by the status. */

@@ -2,7 +2,7 @@
 // https://mailchimp.com/developer/transactional/guides/track-respond-activity-webhooks/
 
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { formFieldsOf, formOf, isShort, momentOf } from '../inbound/inbound-body.ts'
+import { formFieldsOf, formOf, isShort, timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
 import type { Reading } from '../reading.ts'
 import { readingOfExactJson } from '../reading.ts'
@@ -24,14 +24,14 @@ const statuses: Readonly<Record<string, ReceiptStatus>> = {
 
 export const mandrillReceipts: ReceiptReader<{ readonly secretKey?: string }> = {
   setUp:
-    'Add this address as a webhook; the signing key is the key that Mandrill shows beside it (the field Webhook key holds it too). The address must be the one that Mandrill calls, to the letter: it is part of what is signed.',
+    'Add this URL as a webhook; the signing key is the key that Mandrill shows next to it (the field Webhook key can contain it as well). The URL must be exactly the one that Mandrill calls: it is part of the signature.',
   verify(call, { key, account }) {
     const secret = key || account.secretKey
     const signature = call.headers['x-mandrill-signature']
     if (!secret || !signature) return false
     return isSame(signature, hmac('sha1', secret, signedText(call)).toString('base64'))
   },
-  // Before an address is taken, Mandrill tries it with no events and a key that nobody knows yet.
+  // Before it accepts a URL, Mandrill tests it with no events and a key that is not known yet.
   greet: (call) => (isShort(call) && formOf(call).string('mandrill_events') === '[]' ? 'ok' : undefined),
   read: (call) =>
     readingOfExactJson(formOf(call).string('mandrill_events') ?? '')
@@ -57,7 +57,7 @@ function receiptIn(event: Reading) {
     reference: event.string('msg.metadata.message_id'),
     providerMessageId: event.id('_id') ?? event.id('msg._id'),
     address: event.string('msg.email'),
-    at: momentOf(event.number('ts')),
+    at: timestampOf(event.number('ts')),
     words: event.string('msg.diag') || event.string('msg.bounce_description'),
     row: event.value(''),
   })

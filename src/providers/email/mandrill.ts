@@ -14,7 +14,7 @@ import { errorOutcome, mandrillOutcome, mandrillWords } from './mandrill-outcome
 import { mandrillReceipts } from './mandrill-receipts.ts'
 
 const ownMembers = ['key', 'ip_pool', 'raw_message', 'to']
-/** Beneath `message`; `bcc_address` would send a copy to somebody whom the message does not name. */
+/** Beneath `message`; `bcc_address` would send a copy to a recipient whom the message does not name. */
 const ownMessageMembers = [
   'from_email',
   'from_name',
@@ -42,7 +42,7 @@ export const mandrill = httpProvider({
   docsUrl: 'https://mailchimp.com/developer/transactional/api/messages/send-new-message/',
   evidence: {
     source: 'vendor',
-    unsure: 'How many metadata a message may have; the webhook signature is known from others’ code.',
+    unsure: 'How many metadata fields a message may have; the webhook signature is known from third-party code.',
   },
   form: {
     apiKey: secret('API key', { mistake: ofVisibleAscii }),

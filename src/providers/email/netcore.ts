@@ -5,7 +5,7 @@ import { isFields } from '../../domain/merged.ts'
 import { baseAddress, choice, emailSender, ofVisibleAscii, optional, ownBaseUrl, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { eventsOf, momentOf } from '../inbound/inbound-body.ts'
+import { eventsOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { Receipt, ReceiptStatus } from '../inbound/receipt.ts'
 import { letIn } from '../negative-probe.ts'
 import { wordsOf } from '../provider-answer.ts'
@@ -43,7 +43,7 @@ export const netcore = httpProvider({
   docsUrl: 'https://emaildocs.netcorecloud.com/reference/send-mail-api-1',
   evidence: {
     source: 'partly',
-    unsure: 'The shape of errors is not documented well, and a v6 of the API exists whose path could not be confirmed.',
+    unsure: 'Errors are poorly documented, and there is an API v6 whose path could not be confirmed.',
   },
   form: {
     apiKey: secret('API key', { mistake: ofVisibleAscii }),
@@ -65,7 +65,7 @@ export const netcore = httpProvider({
   recipientMembers: ['personalizations', 'bcc'],
   receipts: {
     setUp:
-      'Add this address as a webhook, with `?token=` and the signing key at its end. Netcore signs nothing, so the key in the address is the proof.',
+      'Add this URL as a webhook, with `?token=` and the signing key appended. Netcore does not sign its requests, so the key in the URL authenticates them.',
     read: (call) => eventsOf(call).flatMap(receiptsOf),
   },
   probe: {
@@ -162,7 +162,7 @@ function receiptsOf(event: Reading): readonly Receipt[] {
     status: isSoft ? 'deferred' : status,
     reference: event.id('X-APIHEADER'),
     address: event.string('EMAIL'),
-    at: momentOf(event.id('TIMESTAMP')),
+    at: timestampOf(event.id('TIMESTAMP')),
     words: event.string('RESPONSE') ?? event.string('BOUNCE_REASON'),
     row: event.value(''),
   })

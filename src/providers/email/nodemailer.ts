@@ -15,7 +15,7 @@ export const nodemailer = provider({
     ...smtpServer,
     domain: optional(
       text('DKIM domain', {
-        description: 'Mail is signed when domain, key and selector are all set.',
+        description: 'E-mails are signed if domain, key and selector are all set.',
         mistake: ofHost,
       }),
     ),

@@ -15,14 +15,15 @@ export const outlook365 = provider({
   name: 'Microsoft Outlook365',
   docsUrl:
     'https://learn.microsoft.com/exchange/mail-flow-best-practices/how-to-set-up-a-multifunction-device-or-application-to-send-email-using-microsoft-365-or-office-365',
-  evidence: { source: 'vendor', unsure: 'Until when Microsoft takes passwords: it has put off the end several times.' },
+  evidence: {
+    source: 'vendor',
+    unsure: 'How long Microsoft accepts passwords: it has postponed the end several times.',
+  },
   form: {
     ...emailSender,
-    password: secret('Password', { description: 'Of the mailbox, or an app password.' }),
-    user: optional(text('User', { description: 'The mailbox that logs in, if it is not the from address.' })),
-    token: optional(
-      secret('Access token', { description: 'OAuth, used instead of the password.', mistake: ofVisibleAscii }),
-    ),
+    password: secret('Password', { description: 'The password of the mailbox, or an app password.' }),
+    user: optional(text('User', { description: 'The mailbox to log in with, if it is not the from address.' })),
+    token: optional(secret('Access token', { description: 'OAuth, instead of a password.', mistake: ofVisibleAscii })),
     host: optional(text('Host', { placeholder: 'smtp.office365.com', mistake: ofHost })),
     port: optional(text('Port', { placeholder: '587', mistake: ofPort })),
   },

@@ -5,7 +5,7 @@ import { misconfigured, refused, sent, unsure } from '../../domain/delivery/outc
 import { baseAddress, emailSender, ofVisibleAscii, ownBaseUrl, secret } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import { jsonOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { ReceiptStatus } from '../inbound/receipt.ts'
 import { letIn } from '../negative-probe.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
@@ -36,7 +36,7 @@ export const plunk = httpProvider({
   evidence: {
     source: 'partly',
     unsure:
-      'What a workflow’s webhook step posts is not documented, and installations before the rewrite know no idempotency key.',
+      'The body of a workflow’s webhook step is not documented, and installations before the rewrite do not support idempotency keys.',
   },
   form: {
     apiKey: secret('Secret key', { placeholder: 'sk_…', mistake: ofVisibleAscii }),
@@ -49,14 +49,14 @@ export const plunk = httpProvider({
   recipientMembers: ['to'],
   receipts: {
     setUp:
-      'Make a workflow at Plunk for each e-mail event with a Webhook step that posts `{"event": "email.delivery", "emailId": …, "email": …}` here, and give it the header `Authorization: Bearer` with the signing key. Plunk signs nothing.',
+      'For each e-mail event, create a workflow at Plunk with a Webhook step that posts `{"event": "email.delivery", "emailId": …, "email": …}` here, with the header `Authorization: Bearer` and the signing key. Plunk does not sign its requests.',
     read(call) {
       const event = jsonOf(call)
       return receiptOf({
         status: statusUnder(statuses, event.string('event')),
         providerMessageId: event.id('emailId'),
         address: event.string('email'),
-        at: momentOf(event.string('timestamp')),
+        at: timestampOf(event.string('timestamp')),
         words: event.string('reason'),
         row: event.value(''),
       })
@@ -71,7 +71,10 @@ export const plunk = httpProvider({
     const email = addressed(message, account)
     if ('kind' in email) return email
     if (email.attachments.length > attachmentsMax) {
-      return refused('bad-content', `The message has ${email.attachments.length} files; Plunk takes ${attachmentsMax}`)
+      return refused(
+        'bad-content',
+        `The message has ${email.attachments.length} attachments; Plunk accepts at most ${attachmentsMax}`,
+      )
     }
     const { headers, ...rest } = asked(account)
     return {
@@ -97,7 +100,7 @@ function bodyOf(email: AddressedEmail): object {
   const isTemplate = email.customData?.['data'] !== undefined
   const html = htmlOf(email)
   return filled({
-    // Copies are not known: everybody gets an e-mail of their own.
+    // Copies are not supported: every recipient gets a separate e-mail.
     to: people([...email.to, ...email.cc, ...email.bcc]),
     from: senderOf(email),
     reply: email.replyTo,
@@ -128,7 +131,7 @@ function plunkOutcome(answer: ProviderAnswer, { id: ownId }: { readonly id: stri
   }
 }
 
-/** Our own earlier try had the same key. What it was answered is told, but not its id. */
+/** Our own earlier attempt had the same key. Its response is reported, but not its id. */
 function outcomeOfRepeat(answer: ProviderAnswer, ownId: string, words: string): Outcome {
   if (answer.string('error.code') !== 'IDEMPOTENCY_KEY_REUSED') return refused('other', words)
   const before = answer.number('error.details.originalStatusCode')

@@ -2,7 +2,7 @@
 // https://postmarkapp.com/developer/webhooks/webhooks-overview
 
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import { jsonOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, InboundMail, ReceiptReader, ReceiptStatus, ReplyReader } from '../inbound/receipt.ts'
 import type { Reading } from '../reading.ts'
 import { addressesIn, headersOf, idsIn, senderIn } from './inbound-mail.ts'
@@ -29,11 +29,11 @@ const bounces: Readonly<Record<string, ReceiptStatus>> = {
   SpamNotification: 'complained',
 }
 
-const moments = ['DeliveredAt', 'BouncedAt', 'ReceivedAt', 'ChangedAt']
+const timestamps = ['DeliveredAt', 'BouncedAt', 'ReceivedAt', 'ChangedAt']
 
 export const postmarkReceipts: ReceiptReader<object> = {
   setUp:
-    'Add this address as a webhook of the message stream, with the signing key as Basic auth password, or as `?token=` of the address: Postmark signs nothing.',
+    'Add this URL as a webhook of the message stream, with the signing key as the Basic auth password, or as `?token=` in the URL: Postmark does not sign its requests.',
   read(call) {
     const event = jsonOf(call)
     return receiptOf({
@@ -41,7 +41,7 @@ export const postmarkReceipts: ReceiptReader<object> = {
       reference: event.string('Metadata.message_id'),
       providerMessageId: event.id('MessageID'),
       address: event.string('Recipient') ?? event.string('Email'),
-      at: momentOf(moments.map((name) => event.string(name)).find((moment) => moment !== undefined)),
+      at: timestampOf(timestamps.map((name) => event.string(name)).find((timestamp) => timestamp !== undefined)),
       words: event.string('Details') || event.string('Description') || event.string('SuppressionReason'),
       row: event.value(''),
     })
@@ -57,7 +57,7 @@ function statusOf(event: Reading): ReceiptStatus | undefined {
 
 export const postmarkReplies: ReplyReader<object> = {
   setUp:
-    'Set this address as the webhook of the inbound stream, with the signing key as Basic auth password or `?token=`.',
+    'Set this URL as the webhook of the inbound stream, with the signing key as the Basic auth password or as `?token=`.',
   read: mailOf,
 }
 

@@ -18,7 +18,7 @@ const reasons: ReadonlyMap<number, RefusalReason> = new Map([
   [300, 'bad-content'],
   [402, 'other'],
   [403, 'bad-content'],
-  // It bounced or complained before, or was suppressed by hand.
+  // It bounced or complained before, or was suppressed manually.
   [406, 'bad-recipient'],
   [409, 'other'],
   [410, 'other'],
@@ -33,7 +33,7 @@ export function postmarkOutcome(entry: Reading, answer: ProviderAnswer, message:
   if (answer.status === 200 && code === 0) {
     const id = entry.id('MessageID')
     if (id === undefined) return unsure(words)
-    // Not to everybody, where it adds who is inactive.
+    // Not to all recipients, if it adds who is inactive.
     return said === '' || said === 'OK' || said === 'Test job accepted' ? sent(id) : sent(id, words)
   }
   return (
@@ -46,11 +46,11 @@ export function postmarkOutcome(entry: Reading, answer: ProviderAnswer, message:
 const ofNoCode = (code: number | undefined, words: string): Outcome =>
   code === undefined || code === 0 ? unsure(words) : refused('other', words)
 
-/** Only an answer of 200 tells of each message; any other is of the whole call. */
+/** Only a 200 response reports each message; any other is about the whole request. */
 export function postmarkOutcomes(answer: ProviderAnswer, messages: readonly EmailMessage[]): Outcome[] {
   if (answer.status !== 200) return messages.map((message) => postmarkOutcome(answer, answer, message))
   const entries = answer.items('')
-  // Of other than so many, none can be told whose it is.
+  // With any other number, it is unknown which entry belongs to which message.
   const isWhole = entries.length === messages.length
   return messages.map((message, index) => {
     const entry = isWhole ? entries[index] : undefined

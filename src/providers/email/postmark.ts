@@ -39,13 +39,11 @@ export const postmark = httpProvider({
   channel: 'email',
   name: 'Postmark',
   docsUrl: 'https://postmarkapp.com/developer/api/email-api',
-  evidence: { source: 'vendor', unsure: 'How long the names and values of metadata may be.' },
+  evidence: { source: 'vendor', unsure: 'The maximum length of metadata names and values.' },
   form: {
     apiKey: secret('Server API token', { mistake: ofVisibleAscii }),
     ...emailSender,
-    channelId: optional(
-      text('Message stream', { description: '`outbound` unless another is named.', placeholder: 'outbound' }),
-    ),
+    channelId: optional(text('Message stream', { description: 'Default: `outbound`.', placeholder: 'outbound' })),
     baseUrl: ownBaseUrl('Postmark'),
   },
   features: [...wholeEmail, 'tags', 'metadata', 'sender per message'],

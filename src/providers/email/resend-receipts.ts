@@ -2,7 +2,7 @@
 // https://resend.com/docs/dashboard/webhooks/event-types
 
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import { jsonOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
 import type { Reading } from '../reading.ts'
 import { isStandardWebhook } from '../signing/standard-webhook.ts'
@@ -23,7 +23,7 @@ const statuses: Readonly<Record<string, ReceiptStatus>> = {
 
 export const resendReceipts: ReceiptReader<{ readonly secretKey?: string }> = {
   setUp:
-    'Add this address as a webhook at Resend, and its signing secret (whsec_…) as the signing key of the integration. Resend signs each call in the way of Svix.',
+    'Add this URL as a webhook at Resend, and set its signing secret (whsec_…) as the signing key of the integration. Resend signs each request as Svix does.',
   verify: (call, { key, account, world }) => isStandardWebhook(call, key || account.secretKey, world.now()),
   read(call) {
     const event = jsonOf(call)
@@ -31,9 +31,9 @@ export const resendReceipts: ReceiptReader<{ readonly secretKey?: string }> = {
       status: statusOf(event),
       reference: event.id('data.tags.message_id'),
       providerMessageId: event.id('data.email_id'),
-      // Whoever opened an e-mail of several recipients is not told.
+      // It is not reported which of several recipients opened an e-mail.
       address: event.list('data.to').length === 1 ? event.string('data.to.0') : undefined,
-      at: momentOf(event.string('created_at')),
+      at: timestampOf(event.string('created_at')),
       words:
         event.string('data.bounce.message') ?? event.string('data.failed.reason') ?? event.string('data.click.link'),
       row: event.value(''),

@@ -86,7 +86,7 @@ export const resend = httpProvider({
 
   batch: {
     max: 100,
-    // Neither files nor a later moment are taken there.
+    // Neither attachments nor scheduled times are accepted there.
     key: (message) =>
       message.customData !== undefined && 'scheduled_at' in message.customData
         ? undefined

@@ -5,13 +5,13 @@ import type { KeyObject } from 'node:crypto'
 import { createPublicKey, verify } from 'node:crypto'
 import { receiptOf } from '../inbound/delivery-report.ts'
 import { carriesKey } from '../inbound/inbound.ts'
-import { eventsOf, momentOf } from '../inbound/inbound-body.ts'
+import { eventsOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, InboundMail, ReceiptReader, ReceiptStatus, ReplyReader } from '../inbound/receipt.ts'
 import type { Reading } from '../reading.ts'
 import { readingOfJson } from '../reading.ts'
 import { bytesIn, fieldsOf, textIn } from './inbound-form.ts'
 import { addressesIn, filesIn, headersIn, idsIn, senderIn } from './inbound-mail.ts'
-import { wasSignedWithin } from './signed-moment.ts'
+import { wasSignedWithin } from './signed-timestamp.ts'
 
 /** A call that fails is repeated for a day. */
 const signedAgoHoursMax = 25
@@ -31,7 +31,7 @@ const statuses: Readonly<Record<string, ReceiptStatus>> = {
 
 export const sendgridReceipts: ReceiptReader<{ readonly secretKey?: string }> = {
   setUp:
-    'Add this address as an Event Webhook with Signed Event Webhook switched on; the signing key is the verification key that SendGrid shows then (the field Event webhook verification key holds it too).',
+    'Add this URL as an Event Webhook with Signed Event Webhook enabled; the signing key is the verification key that SendGrid then shows (the field Event webhook verification key can contain it as well).',
   verify({ headers, body }, { key, account, world }) {
     const signature = headers['x-twilio-email-event-webhook-signature']
     const timestamp = headers['x-twilio-email-event-webhook-timestamp']
@@ -50,10 +50,10 @@ function receiptIn(event: Reading) {
   return receiptOf({
     status: statusOf(event),
     reference: event.string('message_id'),
-    // What sending told, then a dot and SendGrid's own matters.
+    // The id that sending returned, then a dot and SendGrid's own data.
     providerMessageId: event.string('sg_message_id')?.split('.')[0] || undefined,
     address: event.string('email'),
-    at: momentOf(event.number('timestamp')),
+    at: timestampOf(event.number('timestamp')),
     words: event.string('reason') || event.string('response'),
     row: event.value(''),
   })
@@ -79,7 +79,7 @@ function publicKeyOf(given: string | undefined): KeyObject | undefined {
 
 export const sendgridReplies: ReplyReader<object> = {
   setUp:
-    'Set this address, with `?token=` and the signing key, as the URL of Inbound Parse, without the raw message. SendGrid signs nothing here, so the signing key must then be a secret of your own; the verification key of events belongs into its field.',
+    'Set this URL, with `?token=` and the signing key, as the URL of Inbound Parse, without the raw message. SendGrid does not sign these requests, so the signing key must be a secret of your own; put the verification key of events into its own field.',
   // The verification key proves nothing by itself: it is meant to be public.
   verify: (call, { key }) => publicKeyOf(key) === undefined && carriesKey(call, key),
   read: mailOf,

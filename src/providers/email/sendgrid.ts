@@ -30,9 +30,7 @@ export const sendgrid = httpProvider({
   form: {
     apiKey: secret('API key', { placeholder: 'SG.…', mistake: ofVisibleAscii }),
     ...emailSender,
-    region: optional(
-      choice('Region', ['global', 'eu'], { description: '`eu` for accounts whose mail stays in Europe.' }),
-    ),
+    region: optional(choice('Region', ['global', 'eu'], { description: '`eu` for accounts in the EU region.' })),
     ipPoolName: optional(text('IP pool')),
     secretKey: optional(
       secret('Event webhook verification key', { description: 'Proves that delivery receipts come from SendGrid.' }),
@@ -57,7 +55,7 @@ export const sendgrid = httpProvider({
       if (answer.status !== 200) return bad(wordsOf('SendGrid', answer, 'errors.0.message'))
       return answer.list('scopes').includes('mail.send')
         ? good
-        : bad('This key may not send: it lacks the scope mail.send', 'apiKey')
+        : bad('This key is not allowed to send: it lacks the scope mail.send', 'apiKey')
     },
   },
 
@@ -127,7 +125,7 @@ function isSandboxed({ customData, passthrough }: EmailMessage): boolean {
   return [customData, passthrough?.body].some((given) => readingOf(given).flag(path) === true)
 }
 
-/** A setting that sends a copy to somebody whom the message does not name. */
+/** A setting that sends a copy to a recipient whom the message does not name. */
 function withoutBlindCopy(settings: Fields): Fields {
   const { mail_settings: mailSettings } = settings
   if (!isFields(mailSettings)) return settings

@@ -8,7 +8,7 @@ import { brevoRetryAfterMsOf } from '../brevo-limit.ts'
 import { baseAddress, emailSender, ofVisibleAscii, optional, ownBaseUrl, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { eventsOf, momentOf } from '../inbound/inbound-body.ts'
+import { eventsOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
@@ -61,7 +61,7 @@ const statuses: Readonly<Record<string, ReceiptStatus>> = {
 
 const receipts: ReceiptReader<object> = {
   setUp:
-    'Add this address as a webhook with the signing key as its token (Bearer), as a Basic password or as `?token=`: Brevo signs nothing.',
+    'Add this URL as a webhook with the signing key as its Bearer token, as the Basic auth password or as `?token=`: Brevo does not sign its requests.',
   read: (call) =>
     eventsOf(call).flatMap((event) => {
       const name = (event.string('event') ?? '').replaceAll('_', '').toLowerCase()
@@ -70,8 +70,8 @@ const receipts: ReceiptReader<object> = {
         reference: readingOfJson(event.string(customHeader) ?? '').string('message_id'),
         providerMessageId: event.id('message-id'),
         address: event.string('email'),
-        // The other moments are in the account's time zone.
-        at: momentOf(event.number('ts_epoch')),
+        // The other timestamps are in the account's time zone.
+        at: timestampOf(event.number('ts_epoch')),
         words: event.string('reason'),
         row: event.value(''),
       })
@@ -85,7 +85,8 @@ export const sendinblue = httpProvider({
   docsUrl: 'https://developers.brevo.com/reference/send-transac-email',
   evidence: {
     source: 'vendor',
-    unsure: 'What a repeat with the same idempotency key is answered; the names of events are from observed calls.',
+    unsure:
+      'The response to a repeated request with the same idempotency key; event names are taken from observed requests.',
   },
   // By `idempotencyKey`, for half an hour.
   idempotent: true,
@@ -94,7 +95,7 @@ export const sendinblue = httpProvider({
     ...emailSender,
     ipPoolName: optional(
       text('Dedicated IP address', {
-        description: 'Brevo has no pools; an address of the account’s own can be named.',
+        description: 'Brevo has no IP pools; set a dedicated IP address of the account.',
         mistake: (value) => (isIP(value) === 0 ? 'must be an IP address' : undefined),
       }),
     ),

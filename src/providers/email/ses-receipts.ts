@@ -2,7 +2,7 @@
 // https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-contents.html
 
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import { jsonOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { Receipt, ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
 import type { Reading } from '../reading.ts'
 import { readingOfExactJson } from '../reading.ts'
@@ -10,7 +10,7 @@ import { confirmSubscription, isOurEnvelope, typeOfEnvelope } from './sns-envelo
 
 interface Kind {
   readonly status: ReceiptStatus
-  /** The member of the event that tells more. */
+  /** The field of the event with the details. */
   readonly member: string
   /** Where in it the recipients are, and their addresses in them. */
   readonly recipients?: string
@@ -38,7 +38,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 
 export const sesReceipts: ReceiptReader<object> = {
   setUp:
-    'Publish the events of the configuration set to an SNS topic and subscribe this address to it (HTTPS, without raw message delivery); the signing key is the topic’s ARN. Amazon signs each call with a certificate of its own; the subscription confirms itself.',
+    'Publish the events of the configuration set to an SNS topic and subscribe this URL to it (HTTPS, without raw message delivery); the signing key is the ARN of the topic. Amazon signs each request with its own certificate; the subscription is confirmed automatically.',
   // A question is answered by `greet`; where that failed, Amazon must hear it and ask again.
   verify: async (call, proof) =>
     typeOfEnvelope(call) !== 'SubscriptionConfirmation' && (await isOurEnvelope(call, proof)),
@@ -65,7 +65,7 @@ function receiptsOf(event: Reading): Receipt[] {
       reference: event.id('mail.tags.message_id.0'),
       providerMessageId: event.id('mail.messageId'),
       address: person.address,
-      at: momentOf(event.string(`${member}.timestamp`) ?? event.string('mail.timestamp')),
+      at: timestampOf(event.string(`${member}.timestamp`) ?? event.string('mail.timestamp')),
       words: person.words ?? (words && event.string(`${member}.${words}`)),
       row: event.value(''),
     }),
@@ -77,7 +77,7 @@ interface Person {
   readonly words?: string | undefined
 }
 
-/** One at least. Whoever opens an e-mail of several recipients is not told. */
+/** At least one. It is not reported which of several recipients opens an e-mail. */
 function peopleOf(event: Reading, path: string | undefined): Person[] {
   const named = path === undefined ? [] : event.list(path)
   if (path !== undefined && named.length > 0) {
@@ -90,7 +90,7 @@ function peopleOf(event: Reading, path: string | undefined): Person[] {
   return [typeof address === 'string' && others.length === 0 ? { address } : {}]
 }
 
-/** A change of what somebody subscribes to that takes nothing away. */
+/** A change of a person's subscriptions that removes nothing. */
 function isStillSubscribed(event: Reading): boolean {
   const preferences = 'subscription.newTopicPreferences'
   const isOut = event

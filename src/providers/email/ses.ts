@@ -18,7 +18,7 @@ import { mailbox } from './mailbox.ts'
 import { sesReceipts } from './ses-receipts.ts'
 
 const ownMembers = ['FromEmailAddress', 'Destination', 'ReplyToAddresses', 'Content', 'EmailTags']
-/** A day's allowance, or a pause by hand: nothing that passes within minutes. */
+/** The daily quota, or a manual pause: nothing that passes within minutes. */
 const longPauseMs = 3_600_000
 /** RFC 2047 allows 75 characters a word, with its charset and encoding. */
 const encodedWordLengthMax = 52
@@ -42,7 +42,7 @@ export const ses = httpProvider({
     ...emailSender,
     token: optional(
       secret('Session token', {
-        description: 'Only for keys that are lent for a while by AWS STS.',
+        description: 'Only for temporary keys from AWS STS.',
         mistake: ofVisibleAscii,
       }),
     ),
@@ -58,7 +58,7 @@ export const ses = httpProvider({
       // The keys are good; they may only not look at the account.
       if (typeOf(answer) === 'AccessDeniedException') return good
       if (answer.status !== 200) return bad(errorWords(answer), answer.status === 403 ? 'secretKey' : undefined)
-      return answer.flag('SendingEnabled') === false ? bad('Amazon has switched sending off for this account') : good
+      return answer.flag('SendingEnabled') === false ? bad('Amazon has disabled sending for this account') : good
     },
   },
 

@@ -24,7 +24,7 @@ export interface SmtpAccount {
 type SmtpLogin = { readonly user: string; readonly pass: string } | { readonly user: string; readonly token: string }
 
 const connectTimeoutMs = 5_000
-/** Until the server's first words; some wait on purpose to tell people from spammers. */
+/** Until the server's greeting; some delay it on purpose to detect spammers. */
 const greetingTimeoutMs = 10_000
 const silenceTimeoutMs = 10_000
 /** As long as any call to a provider may take. */
@@ -112,8 +112,8 @@ export async function greetSmtp(
   let timer: NodeJS.Timeout | undefined
   try {
     await new Promise<void>((resolve, reject) => {
-      // The socket's own timeout starts anew with every byte, and a server may drip them for ever.
-      timer = setTimeout(() => reject(new Error('The server did not come to an end in time')), timeoutMs)
+      // The socket's own timeout restarts with every byte, and a server may drip them forever.
+      timer = setTimeout(() => reject(new Error('The server did not finish in time')), timeoutMs)
       connection.once('error', reject)
       connection.once('end', () => resolve())
       const leave = (error?: Error | null): void => (error ? reject(error) : connection.quit())

@@ -20,7 +20,7 @@ const headerFieldNames = [
 
 const signatureHeader = Buffer.from('DKIM-Signature:')
 
-/** The same for every try at one message, so that a mailbox or a person can tell a repeat. */
+/** The same for every attempt at one message, so that a mailbox or a person can recognise a repeat. */
 export function messageIdOf(email: AddressedEmail): string {
   return `<${email.id}@${domainOf(inAscii(email.from))}>`
 }
@@ -65,6 +65,7 @@ export async function signed(raw: Buffer, key: DkimKey): Promise<Buffer> {
   const dkim = new DKIM({ ...key, headerFieldNames })
   for await (const chunk of dkim.sign(raw) as AsyncIterable<Buffer>) chunks.push(chunk)
   const whole = Buffer.concat(chunks)
-  if (!whole.subarray(0, signatureHeader.length).equals(signatureHeader)) throw new Error('it is no key that can sign')
+  if (!whole.subarray(0, signatureHeader.length).equals(signatureHeader))
+    throw new Error('it is not a key that can sign')
   return whole
 }

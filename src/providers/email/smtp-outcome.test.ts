@@ -73,15 +73,15 @@ test('the words are one line', () => {
   assert.deepEqual(outcome, { kind: 'busy', detail: 'said so', down: true })
 })
 
-test('a mailbox of Exchange Online that may not send is the account’s fault, whenever it is told', () => {
-  const told = (response: string, isOwnSender = true): string =>
+test('a mailbox of Exchange Online that may not send is the account’s fault, whenever it is reported', () => {
+  const kindOf = (response: string, isOwnSender = true): string =>
     outcomeOfSmtpFailure(
       failure({ code: 'EMESSAGE', responseCode: Number(response.slice(0, 3)), command: 'DATA', response }),
       { mayBeTaken: true, isOwnSender },
     ).kind
-  assert.equal(told('550 5.7.60 SMTP; Client does not have permissions to send as this sender'), 'misconfigured')
-  assert.equal(told('554 5.2.252 SendAsDenied; hello@example.com not allowed to send as …'), 'misconfigured')
-  assert.equal(told('550 5.7.30 Basic authentication is not supported'), 'misconfigured')
-  assert.equal(told('550 5.7.60 SMTP; Client does not have permissions to send as this sender', false), 'refused')
-  assert.equal(told('550 5.7.1 Message rejected as spam'), 'refused')
+  assert.equal(kindOf('550 5.7.60 SMTP; Client does not have permissions to send as this sender'), 'misconfigured')
+  assert.equal(kindOf('554 5.2.252 SendAsDenied; hello@example.com not allowed to send as …'), 'misconfigured')
+  assert.equal(kindOf('550 5.7.30 Basic authentication is not supported'), 'misconfigured')
+  assert.equal(kindOf('550 5.7.60 SMTP; Client does not have permissions to send as this sender', false), 'refused')
+  assert.equal(kindOf('550 5.7.1 Message rejected as spam'), 'refused')
 })

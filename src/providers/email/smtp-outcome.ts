@@ -4,7 +4,7 @@ import { busy, misconfigured, ofDownProvider, ofRecipient, refused, unsure } fro
 import { OutboundError } from '../../world/outbound/outbound-error.ts'
 import { outcomeOfFailure } from '../http-provider.ts'
 
-/** What nodemailer tells of a failure. */
+/** What nodemailer reports about a failure. */
 interface SmtpFailure {
   readonly code?: unknown
   readonly responseCode?: unknown

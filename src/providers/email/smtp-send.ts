@@ -23,12 +23,12 @@ export const smtpServer = {
   user: optional(text('User')),
   password: optional(secret('Password')),
   secure: flag('TLS from the start', {
-    description: 'As on port 465. Otherwise the connection is upgraded when the server offers it.',
+    description: 'As on port 465. Otherwise the connection is upgraded if the server supports it.',
   }),
-  requireTls: flag('Require TLS', { description: 'Fail when the server does not offer to upgrade the connection.' }),
-  ignoreTls: flag('Never upgrade to TLS', { description: 'Even the password is then sent in the clear.' }),
+  requireTls: flag('Require TLS', { description: 'Fail if the server does not support upgrading the connection.' }),
+  ignoreTls: flag('Never upgrade to TLS', { description: 'Even the password is then sent unencrypted.' }),
   tlsOptions: object('TLS options', {
-    description: '`rejectUnauthorized`, `ca`, `cert`, `key`, `servername`, `minVersion` and the like.',
+    description: '`rejectUnauthorized`, `ca`, `cert`, `key`, `servername`, `minVersion` and similar.',
   }),
 } as const
 
@@ -51,7 +51,7 @@ export async function checkMail(world: Pick<World, 'accountAddresses'>, account:
     // Whatever fails here is the account or the way to it: a wrong option throws as a refused password does.
     const { code, message } = error as { code?: unknown; message?: unknown }
     return bad(
-      typeof message === 'string' ? message : 'The server could not be asked',
+      typeof message === 'string' ? message : 'The server could not be reached',
       code === 'EAUTH' ? (account.token === undefined ? 'password' : 'token') : undefined,
     )
   }
@@ -79,27 +79,27 @@ export async function sendMail(
   const reasonToStop = (refusals: readonly unknown[]): unknown => deferralOf(email.to, refusals)
   const mail = { from: inAscii(email.from), recipients, raw, mayLeave, reasonToStop }
   const result = await sendBySmtp(account, mail, sendTimeoutMs, world.accountAddresses)
-  if (result.kind === 'withheld') return withheld('The message was withheld before its content left')
+  if (result.kind === 'withheld') return withheld('The message was cancelled before its content was sent')
   if (result.kind === 'failed') {
     const { error, mayBeTaken } = result
     return outcomeOfSmtpFailure(error, { mayBeTaken, isOwnSender: message.from === undefined })
   }
   const id = messageIdOf(email)
   if (result.refusals.length === 0) return sent(id)
-  const told = result.refusals.map(wordsOfSmtp).join('; ')
-  const words = `${result.refusals.length} of ${recipients.length} recipients were refused: ${told}`
-  return isForNobody(email.to, result.refusals) ? refused('bad-recipient', words) : sent(id, words)
+  const reasons = result.refusals.map(wordsOfSmtp).join('; ')
+  const words = `${result.refusals.length} of ${recipients.length} recipients were rejected: ${reasons}`
+  return hasNoRecipientLeft(email.to, result.refusals) ? refused('bad-recipient', words) : sent(id, words)
 }
 
 /** Whoever else got a copy: those it was written to did not, and a repeat would send the copies again. */
-function isForNobody(to: readonly string[], refusals: readonly unknown[]): boolean {
+function hasNoRecipientLeft(to: readonly string[], refusals: readonly unknown[]): boolean {
   const turnedDown = new Set(refusals.map((error) => (error as { recipient?: unknown }).recipient))
   return to.every((address) => turnedDown.has(inAscii(address)))
 }
 
 /** Where none of those it was written to are taken, but some may be later: copies alone must not go ahead of it. */
 function deferralOf(to: readonly string[], refusals: readonly unknown[]): unknown {
-  if (refusals.length === 0 || !isForNobody(to, refusals)) return undefined
+  if (refusals.length === 0 || !hasNoRecipientLeft(to, refusals)) return undefined
   const own = new Set<unknown>(to.map(inAscii))
   return refusals.find((refusal) => {
     const { recipient, responseCode } = refusal as { recipient?: unknown; responseCode?: unknown }
@@ -112,7 +112,7 @@ async function rawOf(email: AddressedEmail, account: MailAccount, now: Date): Pr
   try {
     raw = await composed(email, now)
   } catch (error) {
-    return refused('bad-content', `The message could not be put together: ${(error as Error).message}`)
+    return refused('bad-content', `The message could not be built: ${(error as Error).message}`)
   }
   const key = dkimKeyOf(account)
   if (key === undefined) return raw

@@ -10,7 +10,7 @@ import { noConnectionCode } from './smtp-outcome.ts'
 
 export interface SmtpMail {
   readonly from: string
-  /** Everybody it goes to. */
+  /** All its recipients. */
   readonly recipients: readonly string[]
   /** Headers and body, as they travel. */
   readonly raw: Buffer
@@ -47,7 +47,7 @@ interface Line {
   readonly connection: SMTPConnection
   messages: number
   isOpen: boolean
-  /** Until it is told goodbye, or until goodbye has taken too long. */
+  /** Until QUIT was sent, or has taken too long. */
   timer: NodeJS.Timeout | undefined
 }
 
@@ -101,8 +101,8 @@ export async function closeSmtpPools(): Promise<void> {
 
 function keyOf(account: SmtpAccount): string {
   const { host, port, user, password, token, secure, requireTls, ignoreTls, tlsOptions } = account
-  const told = JSON.stringify([host, port, user, password, token, secure, requireTls, ignoreTls, tlsOptions])
-  return createHash('sha256').update(told).digest('base64')
+  const accountKey = JSON.stringify([host, port, user, password, token, secure, requireTls, ignoreTls, tlsOptions])
+  return createHash('sha256').update(accountKey).digest('base64')
 }
 
 class SmtpPool {
@@ -154,7 +154,7 @@ class SmtpPool {
     const line = await this.#take(attempt)
     if (attempt.isOver) {
       this.#release(line)
-      throw new Error('The time was up')
+      throw new Error('The time limit was reached')
     }
     const isUsed = line.messages > 0
     const result = await this.#transmit(line, mail, attempt)
@@ -184,7 +184,7 @@ class SmtpPool {
         else
           resolve({
             kind: 'failed',
-            error: new Error(`The server replied before it had all: ${info.response}`),
+            error: new Error(`The server replied before it had received the whole message: ${info.response}`),
             mayBeTaken,
           })
       })
@@ -221,7 +221,7 @@ class SmtpPool {
     }
   }
 
-  /** After a refusal the connection is as good as before, once it was told to forget the message. */
+  /** After a rejection the connection is usable again, once RSET was sent. */
   #recover(line: Line, error: SMTPConnection.SMTPError): void {
     const isRefusal = (error.code === 'EENVELOPE' || error.code === 'EMESSAGE') && error.responseCode !== 421
     if (!line.isOpen) return
@@ -274,7 +274,7 @@ class SmtpPool {
 
 function tooLateError({ isWaiting }: Attempt, timeoutMs: number): Error {
   if (!isWaiting) return new Error(`The server took longer than ${timeoutMs} ms`)
-  return Object.assign(new Error(`No connection came free within ${timeoutMs} ms`), { code: noConnectionCode })
+  return Object.assign(new Error(`No connection became available within ${timeoutMs} ms`), { code: noConnectionCode })
 }
 
 /** Read only after the server has asked for it; then `mayLeave` is asked, and the server waits for as long as that takes. */
@@ -326,7 +326,7 @@ async function connect(
   const { auth, ...settings } = await smtpSettings(account, addressesOf)
   const connection = new SMTPConnection({ ...settings, socketTimeout: silenceMs })
   attempt.stop = () => connection.close()
-  if (attempt.isOver) throw new Error('The time was up')
+  if (attempt.isOver) throw new Error('The time limit was reached')
   try {
     await new Promise<void>((resolve, reject) => {
       connection.once('error', reject)

@@ -14,7 +14,7 @@ import { isSame } from '../signing/signing.ts'
  */
 const snsHost = /^sns\.[a-z]{2,8}(?:-[a-z]{2,20}){1,3}-\d{1,2}\.amazonaws\.com(\.cn)?$/
 const certificatePath = /^\/SimpleNotificationService-[0-9a-f]{1,64}\.pem$/
-/** Amazon tries again for an hour at the most; what is much older is played again by somebody who heard it. */
+/** Amazon retries for at most an hour; anything much older may be replayed by an eavesdropper. */
 const replayWindowMs = 7_200_000
 /** One a region, and a new one every year or so. */
 const certificatesMax = 50

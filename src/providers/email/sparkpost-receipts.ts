@@ -2,7 +2,7 @@
 // https://developers.sparkpost.com/api/events/
 
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { eventsOf, momentOf } from '../inbound/inbound-body.ts'
+import { eventsOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { Receipt, ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
 import type { Reading } from '../reading.ts'
 import { statusUnder } from './email-receipt.ts'
@@ -29,7 +29,7 @@ const softClasses: ReadonlySet<string | undefined> = new Set(['20', '21', '22', 
 
 export const sparkpostReceipts: ReceiptReader<object> = {
   setUp:
-    'Add this address as a webhook with basic authentication: any user name, and the signing key as its password. SparkPost signs nothing.',
+    'Add this URL as a webhook with basic authentication: any user name, and the signing key as the password. SparkPost does not sign its requests.',
   read: (call) => eventsOf(call).flatMap((event) => members.flatMap((member) => receiptsOf(event, `msys.${member}`))),
 }
 
@@ -41,7 +41,7 @@ function receiptsOf(event: Reading, path: string): readonly Receipt[] {
     reference: event.id(`${path}.rcpt_meta.message_id`),
     providerMessageId: event.id(`${path}.transmission_id`),
     address: event.string(`${path}.raw_rcpt_to`) ?? event.string(`${path}.rcpt_to`),
-    at: momentOf(event.id(`${path}.timestamp`)),
+    at: timestampOf(event.id(`${path}.timestamp`)),
     words: event.string(`${path}.raw_reason`) ?? event.string(`${path}.target_link_url`),
     row: event.value(path),
   })

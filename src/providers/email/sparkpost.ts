@@ -91,7 +91,7 @@ function asked({ apiKey, region = 'us', baseUrl }: Account, path: string) {
 function bodyOf(email: AddressedEmail, pool: string | undefined): object {
   const settings = email.customData?.['options']
   const tags = [...new Set(email.tags)].slice(0, tagsMax)
-  // Whoever gets it reads in it whom it was written to, and blind copies are nobody's.
+  // Every recipient can read to whom it was written, except for blind copies.
   const headerTo = email.to.join(', ')
   return {
     options: {
@@ -132,8 +132,8 @@ function sparkpostOutcome(answer: ProviderAnswer, message: { readonly id: string
   const turnedDown = answer.number('results.total_rejected_recipients') ?? 0
   // Some may be on their way although others make it an error: a repeat would reach them twice.
   if ((taken ?? 0) > 0 || (id !== undefined && answer.status === 200 && taken !== 0)) {
-    const told = turnedDown > 0 ? `SparkPost would not have ${turnedDown} of the recipients` : undefined
-    return sent(id ?? message.id, told)
+    const note = turnedDown > 0 ? `SparkPost rejected ${turnedDown} of the recipients` : undefined
+    return sent(id ?? message.id, note)
   }
   if (taken === 0 && turnedDown > 0 && answer.status < 500) return refused('bad-recipient', words)
   switch (answer.status) {

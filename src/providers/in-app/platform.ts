@@ -10,7 +10,8 @@ export const platform = provider({
   evidence: { source: 'ours' },
   form: {
     hmac: flag('Require a subscriber hash', {
-      description: 'Sessions must carry the HMAC of the subscriber id, so that nobody can open the feed of another.',
+      description:
+        'Sessions must include the HMAC of the subscriber id, so that no one can open the feed of another subscriber.',
     }),
   },
 })

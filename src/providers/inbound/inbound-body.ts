@@ -28,7 +28,7 @@ export function eventsOf(call: InboundCall): readonly Reading[] {
   return events.length > 0 ? events : [whole]
 }
 
-/** The fields of a form in their order; of one with more than anybody sends, none. */
+/** The fields of a form in their order; none if there are implausibly many. */
 export function formFieldsOf({ body }: Pick<InboundCall, 'body'>): URLSearchParams {
   let fields = 1
   for (let at = body.indexOf('&'); at !== -1; at = body.indexOf('&', at + 1)) {
@@ -43,8 +43,8 @@ export function formOf(call: InboundCall): Reading {
   return readingOf(Object.fromEntries(call.method === 'GET' ? call.query : formFieldsOf(call)))
 }
 
-/** A moment that a vendor names: seconds or milliseconds of the Unix clock, or a date. */
-export function momentOf(value: string | number | undefined): Date | undefined {
+/** A vendor's timestamp: seconds or milliseconds since 1970, or a date. */
+export function timestampOf(value: string | number | undefined): Date | undefined {
   if (value === undefined || value === '') return undefined
   const number = typeof value === 'number' ? value : Number(/^\d+(\.\d+)?$/.test(value) ? value : Number.NaN)
   // Milliseconds have been larger than this since 1973, and seconds will not be before 5138.

@@ -59,7 +59,7 @@ export function receiptsIn(provider: Provider, call: InboundCall): readonly Rece
   }
 }
 
-/** No vendor's are longer; they become part of the message's row, which must not grow with what somebody writes. */
+/** No vendor's are longer; they become part of the message's row, which must not grow with foreign input. */
 const addressBytesMax = 1_000
 const wordsBytesMax = 4_000
 

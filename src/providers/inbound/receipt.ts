@@ -1,4 +1,4 @@
-// What a vendor calls us for: receipts, which tell what became of a message, and answers to e-mails.
+// Why a vendor calls us: receipts, which report what happened to a message, and replies to e-mails.
 import type { World } from '../../world/world.ts'
 
 /**
@@ -20,12 +20,12 @@ export const receiptStatuses = [
 ] as const
 export type ReceiptStatus = (typeof receiptStatuses)[number]
 
-/** What became of one message. One of the ids must be there, or it is nobody's. */
+/** What happened to one message. One of the ids must be present, or it matches no message. */
 export interface Receipt {
   readonly status: ReceiptStatus
   /** Ours, where the vendor gives it back. */
   readonly messageId?: string
-  /** As sending told it. */
+  /** As returned by sending. */
   readonly providerMessageId?: string
   /** Whom it went to, in the vendor's words: an e-mail may have several recipients. */
   readonly address?: string
@@ -60,7 +60,7 @@ export interface Proof<Account> {
 interface InboundReader<Account> {
   /** How a call proves that it is the vendor's, and how it is set up there: a sentence or two for docs/providers.md. */
   readonly setUp: string
-  /** The vendor's own signature. Left out where it signs nothing: then the call must carry the integration's key. */
+  /** The vendor's own signature. Left out where it does not sign its requests: then the call must carry the integration's key. */
   verify?(call: InboundCall, proof: Proof<Account>): boolean | Promise<boolean>
   /**
    * For a vendor that signs a word and not what it sends: the word of a call that was verified, and what a repeat of the call
@@ -88,7 +88,7 @@ export interface ReceiptReader<Account> extends InboundReader<Account> {
 
 export interface InboundMail {
   readonly from: string
-  /** Everybody it was sent to, as far as the vendor tells. */
+  /** All recipients, as far as the vendor reports them. */
   readonly to: readonly string[]
   readonly subject: string
   readonly text: string
@@ -112,6 +112,6 @@ export interface Polling<Account> {
   readonly givesUpAfterMs: number
   /** Ids in one question. */
   readonly max: number
-  /** What is known by now; ids that are not known yet are left out. Undefined: nobody could be asked. */
+  /** What is known by now; ids that are not known yet are omitted. Undefined: no one could be asked. */
   ask(world: World, providerMessageIds: readonly string[], account: Account): Promise<readonly Receipt[] | undefined>
 }

@@ -2,12 +2,12 @@
 
 import { hmac, isRecent, isSame } from '../signing/signing.ts'
 import { receiptOf } from './delivery-report.ts'
-import { eventsOf, momentOf } from './inbound-body.ts'
+import { eventsOf, timestampOf } from './inbound-body.ts'
 import type { InboundCall, ReceiptReader, ReceiptStatus } from './receipt.ts'
 import { receiptStatuses } from './receipt.ts'
 
 export const webhookReceipts: ReceiptReader<{ readonly secretKey?: string }> = {
-  setUp: `Post \`{"id", "status", "timestamp", "address", "reason"}\`, or a list of them, signed in \`X-Posthorn-Signature\` as our calls are, with the signing key or else the signing secret. \`id\` is ours or the one you answered with; the status is one of ${receiptStatuses.join(', ')}.`,
+  setUp: `Post \`{"id", "status", "timestamp", "address", "reason"}\`, or a list of them, signed in \`X-Posthorn-Signature\` like the requests of Posthorn, with the signing key or else the signing secret. \`id\` is the id of Posthorn or the one you returned; the status is one of ${receiptStatuses.join(', ')}.`,
   verify(call, { key, account, world }) {
     const secret = key || account.secretKey
     return secret !== undefined && secret !== '' && isSigned(call, secret, world.now())
@@ -19,7 +19,7 @@ export const webhookReceipts: ReceiptReader<{ readonly secretKey?: string }> = {
         reference: event.string('id'),
         providerMessageId: event.id('id'),
         address: event.string('address'),
-        at: momentOf(event.number('timestamp') ?? event.string('timestamp')),
+        at: timestampOf(event.number('timestamp') ?? event.string('timestamp')),
         words: event.string('reason'),
         row: event.value(''),
       }),

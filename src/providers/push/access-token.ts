@@ -1,4 +1,4 @@
-// Access tokens of service accounts: one an account, shared by all that send with it, and asked anew before it ends.
+// Access tokens of service accounts: one per account, shared by all that send with it, and renewed before it expires.
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { busy, certainlyNotSent, misconfigured } from '../../domain/delivery/outcome.ts'
 import { OutboundError } from '../../world/outbound/outbound-error.ts'

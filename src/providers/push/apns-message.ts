@@ -38,11 +38,11 @@ export interface ApnsMessage {
 
 export function apnsMessage(message: PushMessage, topic: string): ApnsMessage | Outcome {
   const aps = apsOf(message)
-  if (Object.keys(aps).length === 0) return refused('bad-content', 'The message says nothing')
+  if (Object.keys(aps).length === 0) return refused('bad-content', 'The message has no content')
   const { aps: _aps, ...custom } = customOf(message)
   const headers = headersOf(message, aps, topic)
   const strange = Object.entries(headers).find(([, value]) => !/^[\x20-\x7e]{1,300}$/.test(value))
-  if (strange !== undefined) return refused('bad-content', `${strange[0]} must be a short ASCII text`)
+  if (strange !== undefined) return refused('bad-content', `${strange[0]} must be a short ASCII string`)
   return { headers, body: { ...custom, aps } }
 }
 
@@ -50,7 +50,9 @@ export function apnsMessage(message: PushMessage, topic: string): ApnsMessage | 
 export function beyondPayload(body: string, pushType: string | undefined): Outcome | undefined {
   const max = pushType === 'voip' ? callPayloadBytesMax : payloadBytesMax
   const bytes = Buffer.byteLength(body)
-  return bytes <= max ? undefined : refused('bad-content', `The message has ${bytes} bytes; Apple takes ${max}`)
+  return bytes <= max
+    ? undefined
+    : refused('bad-content', `The message has ${bytes} bytes; Apple accepts at most ${max}`)
 }
 
 function customOf({ payload, customData = {} }: PushMessage): Fields {
@@ -86,7 +88,7 @@ function headersOf({ id, customData = {} }: PushMessage, aps: Fields, topic: str
     'apns-topic': textOr(ownTopic, topic),
     'apns-push-type': type,
     'apns-priority': textOr(priority, type === 'background' ? '5' : '10'),
-    ...(isMoment(expiry) ? { 'apns-expiration': String(expiry) } : {}),
+    ...(isTimestamp(expiry) ? { 'apns-expiration': String(expiry) } : {}),
     'apns-id': id,
     // A repeat takes the place of what the device shows already.
     ...(type === 'alert' || collapseId !== undefined ? { 'apns-collapse-id': textOr(collapseId, id) } : {}),
@@ -94,7 +96,7 @@ function headersOf({ id, customData = {} }: PushMessage, aps: Fields, topic: str
 }
 
 /** Seconds of the Unix clock; 0 is for now or never. */
-const isMoment = (value: unknown): boolean => /^\d{1,12}$/.test(String(value))
+const isTimestamp = (value: unknown): boolean => /^\d{1,12}$/.test(String(value))
 
 const textOr = (value: unknown, otherwise: string): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : otherwise

@@ -23,8 +23,8 @@ interface ProviderToken {
 const held = heldByWorld<{ token: ProviderToken }>()
 
 /**
- * Undefined where the key is none. Signing takes no time, so nobody waits for another's token; `expired` is one that Apple
- * no longer takes, unless another took its place meanwhile or it is too young to be renewed.
+ * Undefined if the key is invalid. Signing takes no time, so no one waits for another's token; `expired` is one that
+ * Apple no longer accepts, unless another replaced it in the meantime or it is too young to be renewed.
  */
 export function apnsTokenOf(world: World, key: ApnsKey, expired?: string): string | undefined {
   const { secretKey, apiKey, projectName } = key

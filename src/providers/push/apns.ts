@@ -37,13 +37,13 @@ export const apns = provider({
   docsUrl: 'https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns',
   evidence: {
     source: 'vendor',
-    unsure: 'What Apple’s newest reasons about key ids mean exactly; they count as a wrong account.',
+    unsure: 'The exact meaning of Apple’s newest reasons about key ids; they count as a misconfigured account.',
   },
   features: ['title', 'data', 'badge', 'sound'],
   concurrency: () => http2CallsMax,
   form: {
     secretKey: secret('Key (.p8)', {
-      description: 'The whole content of the key file that Apple Developer gave you.',
+      description: 'The full content of the key file from Apple Developer.',
       placeholder: '-----BEGIN PRIVATE KEY-----…',
       mistake: (pem) => (p256KeyOf(pem) === undefined ? 'must be an EC key on P-256 in PEM' : undefined),
     }),
@@ -54,7 +54,7 @@ export const apns = provider({
       mistake: (value) =>
         /^[A-Za-z0-9.-]{1,155}$/.test(value) ? undefined : 'must be a bundle ID such as com.example.app',
     }),
-    secure: flag('Production', { description: 'Off: Apple’s sandbox, for apps that are still being developed.' }),
+    secure: flag('Production', { description: 'Off uses Apple’s sandbox, for apps in development.' }),
   },
   recipientMembers: [],
 

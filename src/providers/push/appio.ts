@@ -41,20 +41,19 @@ export const appio = provider({
   docsUrl: 'https://docs.pagopa.it/io-guida-tecnica/',
   evidence: {
     source: 'vendor',
-    unsure:
-      'Whether both addresses of IO stay served, and how long it wants to be left alone when it has too much to do.',
+    unsure: 'Whether both URLs of IO stay available, and how long to back off when it is overloaded.',
   },
   features: ['title'],
   form: {
-    AppIOBaseUrl: text('Base address', {
-      description: 'The address of IO’s API. Device tokens are the fiscal codes of citizens.',
+    AppIOBaseUrl: text('Base URL', {
+      description: 'The URL of the IO API. Device tokens are the fiscal codes of citizens.',
       placeholder: addresses[0] ?? '',
       mistake: (value) =>
         addresses.includes(baseAddress(value)) ? undefined : `must be one of ${addresses.join(', ')}`,
     }),
     apiKey: optional(
       secret('Subscription key', {
-        description: 'Of the IO service that writes. Left out: each trigger must name it as `overrides.appio.apiKey`.',
+        description: 'The key of the sending IO service. Without it, each trigger must set `overrides.appio.apiKey`.',
         mistake: ofVisibleAscii,
       }),
     ),
@@ -69,10 +68,10 @@ export const appio = provider({
     const apiKey =
       account.apiKey ?? (typeof named === 'string' && ofVisibleAscii(named) === undefined ? named : undefined)
     if (apiKey === undefined)
-      return misconfigured('IO needs a subscription key, and neither integration nor trigger has one')
+      return misconfigured('IO needs a subscription key, but neither the integration nor the trigger has one')
     const safe = (outcome: Outcome): Outcome => withoutKey(withoutRecipient(outcome, message), apiKey)
     const base = baseOf(account)
-    if (base === undefined) return misconfigured('credentials.AppIOBaseUrl is no address of IO')
+    if (base === undefined) return misconfigured('credentials.AppIOBaseUrl is not a URL of IO')
     const request = withPassthrough(
       jsonRequest(`${base}/messages`, apiKey, bodyOf(message)),
       message.passthrough,
@@ -82,15 +81,15 @@ export const appio = provider({
     const refusal = await refusalOfProfile(world, base, apiKey, message.target)
     if (refusal !== undefined) return safe(refusal)
     const timeoutMs = endsAtMs - world.now().getTime()
-    if (timeoutMs < sendMsMin) return busy('IO took so long to find the citizen that nothing was sent')
+    if (timeoutMs < sendMsMin) return busy('Nothing was sent because IO took too long to find the citizen')
     const answer = await answered(world, request, { timeoutMs })
     return 'kind' in answer ? answer : safe(outcomeOf(answer))
   },
 
   async check(world, account) {
     const base = baseOf(account)
-    if (base === undefined) return bad('This is no address of IO', 'AppIOBaseUrl')
-    if (account.apiKey === undefined) return bad('Without a subscription key, each trigger must name one', 'apiKey')
+    if (base === undefined) return bad('This is not a URL of IO', 'AppIOBaseUrl')
+    if (account.apiKey === undefined) return bad('Without a subscription key, each trigger must set one', 'apiKey')
     try {
       const request = jsonRequest(`${base}/profiles`, account.apiKey, { fiscal_code: testCitizen })
       const answer = answerOf(await world.fetch(request, { timeoutMs: checkTimeoutMs }), world.now())
@@ -113,7 +112,7 @@ function mistakeOf({ target, title, content }: PushMessage): Outcome | undefined
   const beyond = (what: string, words: string, { min, max }: { min: number; max: number }): Outcome | undefined => {
     const { length } = [...words]
     if (length >= min && length <= max) return undefined
-    return refused('bad-content', `The ${what} has ${length} characters; IO takes ${min} to ${max}`)
+    return refused('bad-content', `The ${what} has ${length} characters; IO accepts ${min} to ${max}`)
   }
   return beyond('title', title, subjectLength) ?? beyond('content', content, markdownLength)
 }
@@ -147,7 +146,7 @@ async function refusalOfProfile(
   if ('kind' in answer) return certainlyNotSent(answer)
   if (answer.status === 200) {
     const isAllowed = answer.flag('sender_allowed')
-    if (isAllowed === undefined) return busy('IO did not say whether the citizen may be written to')
+    if (isAllowed === undefined) return busy('IO did not report whether the citizen can be contacted')
     return isAllowed ? undefined : refused('opted-out', 'The citizen does not want messages from this service')
   }
   // They may install the app tomorrow.

@@ -15,7 +15,7 @@ export const expoWords = (answer: ProviderAnswer): string => wordsOf('Expo', ans
 export function expoOutcomes(answer: ProviderAnswer, count: number): Outcome[] {
   if (answer.status !== 200 || answer.list('errors').length > 0) return Array(count).fill(troubleOf(answer))
   const tickets = answer.items('data')
-  // With one too few or too many, nobody knows whose they are.
+  // With one too few or too many, it is unknown which belongs to which message.
   if (tickets.length !== count) return Array(count).fill(unsure('Expo answered 200 without a ticket for each message'))
   return tickets.map(outcomeOfTicket)
 }

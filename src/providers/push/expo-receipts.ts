@@ -48,7 +48,7 @@ async function asked(
 function receiptOf(providerMessageId: string, row: unknown): Receipt | undefined {
   const receipt = readingOf(row)
   const status = receipt.string('status')
-  // Handed to Apple or Google: whether the device has it, nobody says.
+  // Handed to Apple or Google: whether the device has received it is not reported.
   if (status === 'ok') return { status: 'sent', providerMessageId, row }
   if (status !== 'error') return undefined
   const isGone = receipt.string('details.error') === 'DeviceNotRegistered'

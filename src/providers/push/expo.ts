@@ -36,7 +36,7 @@ export const expo = provider({
   docsUrl: 'https://docs.expo.dev/push-notifications/sending-notifications/',
   evidence: {
     source: 'vendor',
-    unsure: 'Whether Expo refuses a wrong access token at the check, which sends nothing.',
+    unsure: 'Whether Expo rejects an invalid access token during the check, which sends nothing.',
   },
   features: ['title', 'data', 'badge', 'sound', 'image'],
   limits: { perSecond: 600 },
@@ -44,7 +44,7 @@ export const expo = provider({
   concurrency: () => 6,
   form: {
     apiKey: secret('Access token', {
-      description: 'Made in the settings of your Expo account, under Access tokens.',
+      description: 'Created in the settings of your Expo account, under Access tokens.',
       mistake: ofVisibleAscii,
     }),
   },
@@ -70,8 +70,8 @@ export const expo = provider({
     const mistakes = messages.map(mistakeOf)
     const good = messages.filter((_message, index) => mistakes[index] === undefined)
     const outcomes = good.length === 0 ? [] : await sentTogether(world, good, account)
-    const told = outcomes.values()
-    return mistakes.map((mistake) => mistake ?? told.next().value ?? noTicket)
+    const remaining = outcomes.values()
+    return mistakes.map((mistake) => mistake ?? remaining.next().value ?? noTicket)
   },
 
   polling: expoReceipts(`${api}/getReceipts`, headersOf),
@@ -93,7 +93,7 @@ interface Account {
   readonly apiKey: string
 }
 
-const noTicket = unsure('Expo did not say what became of the message')
+const noTicket = unsure('Expo did not report a result for the message')
 
 function mistakeOf(message: PushMessage): Outcome | undefined {
   const isToken = /^Expo(nent)?PushToken\[[^\]]+\]$/i.test(message.target) || isUuid(message.target)
@@ -116,7 +116,7 @@ async function sentTogether(world: World, messages: readonly PushMessage[], acco
     const outcomes = outcomesOf(await postedTogether(world, own, account, endsAtMs), own)
     own.forEach((message, index) => void byMessage.set(message, outcomes[index] ?? noTicket))
   }
-  const left = busy('Expo sent nothing, since the devices are of several projects')
+  const left = busy('Expo sent nothing because the devices belong to several projects')
   return messages.map((message) => byMessage.get(message) ?? left)
 }
 
@@ -133,7 +133,7 @@ async function postedTogether(
   endsAtMs: number,
 ): Promise<ProviderAnswer | Outcome> {
   const timeoutMs = endsAtMs - world.now().getTime()
-  if (timeoutMs < sendMsMin) return busy('Expo took so long that the rest was not sent')
+  if (timeoutMs < sendMsMin) return busy('The rest was not sent because Expo took too long')
   return answered(world, sendRequest(messages, account), { timeoutMs, account })
 }
 

@@ -33,7 +33,7 @@ export function fcmMessage(message: PushMessage): { readonly message: Fields } |
   if (message.target === '') return refused('bad-recipient', 'The device token is empty')
   const named = objectOr(given['data'])
   const reserved = Object.keys(named).find((key) => reservedKey.test(key))
-  if (reserved !== undefined) return refused('bad-content', `Firebase keeps the data key "${reserved}" to itself`)
+  if (reserved !== undefined) return refused('bad-content', `The data key "${reserved}" is reserved by Firebase`)
   const isData = given['type'] === 'data'
   const data = isData ? dataOf(message, named) : texts(named)
   const rest = Object.fromEntries(Object.entries(given).filter(([name]) => !settings.has(name)))
@@ -59,7 +59,7 @@ function notificationOf({ title, content }: PushMessage, rest: Fields): Fields {
 }
 
 function dataOf({ title, content, payload }: PushMessage, named: Fields): Fields {
-  // Nobody wrote the payload for Firebase: what it would refuse is left out.
+  // The payload was not written for Firebase: what it would reject is omitted.
   const fit = Object.fromEntries(Object.entries(payload).filter(([key]) => !reservedKey.test(key)))
   return { ...texts(fit), ...texts(named), title, body: content, message: content }
 }

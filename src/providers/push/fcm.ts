@@ -90,7 +90,7 @@ export const fcm = provider({
       if (granted.status !== 200 || accessToken === undefined) {
         return bad(wordsOf('Google', granted, 'error_description', 'error'), 'serviceAccount')
       }
-      // Validated by Firebase and sent to nobody.
+      // Validated by Firebase and not sent.
       const request = new Request(sendAddress(account), {
         method: 'POST',
         headers: { authorization: `Bearer ${accessToken}`, 'content-type': contentType },
@@ -116,7 +116,7 @@ async function posted(
   { endsAtMs, credentials }: { readonly endsAtMs: number; readonly credentials: object },
 ): Promise<ProviderAnswer | Outcome> {
   const timeoutMs = endsAtMs - world.now().getTime()
-  if (timeoutMs < sendMsMin) return busy('Google took so long to grant an access token that nothing was sent')
+  if (timeoutMs < sendMsMin) return busy('Nothing was sent because Google took too long to grant an access token')
   const headers = { ...request.headers, authorization: `Bearer ${token.value}` }
   return answered(world, { ...request, headers }, { timeoutMs, account: credentials, http2: true })
 }

@@ -6,8 +6,8 @@ import type { World } from '../../world/world.ts'
 const heldMax = 1_000
 
 /**
- * Keeps one value a key. Keys must hold all that the value was made of: half a secret must not fetch another's value.
- * What `make` calls a mistake is told and not kept.
+ * Keeps one value per key. Keys must contain everything that the value was made from: half a secret must not fetch
+ * another's value. What `make` reports as an error is returned and not cached.
  */
 export function heldByWorld<Value extends object>(): <Mistake extends { readonly mistake: string } = never>(
   world: World,

@@ -1,4 +1,4 @@
-// OneSignal, "Create notification": one request for all devices that are told the same.
+// OneSignal, "Create notification": one request for all devices with the same message.
 // https://documentation.onesignal.com/reference/push-notification
 import { createHash } from 'node:crypto'
 import type { Outcome } from '../../domain/delivery/outcome.ts'
@@ -18,7 +18,7 @@ const api = 'https://api.onesignal.com/notifications'
 /** What OneSignal's own library names; newer pages may allow more. */
 const devicesMax = 2_000
 
-/** Whoever gets it (subscriptions, people, segments, filters), by which app, and what tells a repeat. */
+/** The recipients (subscriptions, people, segments, filters), the app, and what identifies a repeat. */
 const ownMembers = [
   'include_subscription_ids',
   'include_player_ids',
@@ -59,7 +59,8 @@ export const oneSignal = httpProvider({
   docsUrl: 'https://documentation.onesignal.com/reference/push-notification',
   evidence: {
     source: 'vendor',
-    unsure: 'How many devices one request may name: 2,000 by OneSignal’s library, more by newer pages.',
+    unsure:
+      'How many devices one request may contain: 2,000 according to OneSignal’s library, more according to newer pages.',
   },
   features: ['title', 'data', 'badge', 'sound', 'image'],
   limits: { perSecond: 150 },
@@ -69,7 +70,7 @@ export const oneSignal = httpProvider({
       mistake: (value) => (isUuid(value) ? undefined : 'must be an app ID, which is a UUID'),
     }),
     apiKey: secret('App API key', {
-      description: 'Of the app, from Settings, Keys & IDs. Device tokens are subscription ids or external ids.',
+      description: 'The key of the app, from Settings, Keys & IDs. Device tokens are subscription ids or external ids.',
       placeholder: 'os_v2_app_…',
       mistake: ofVisibleAscii,
     }),
@@ -179,13 +180,13 @@ function outcomeFor(answer: ProviderAnswer, { target }: PushMessage): Outcome {
     if (lists.includes(target)) return refused('dead-token', 'OneSignal does not know this subscription')
     const people = [answer.list('errors.invalid_aliases.external_id'), answer.list('errors.invalid_external_user_ids')]
     // An id of the app's own, which OneSignal may know tomorrow: nothing that is gone for good.
-    if (people.flat().includes(target)) return refused('bad-recipient', 'OneSignal knows nobody by this external id')
+    if (people.flat().includes(target)) return refused('bad-recipient', 'OneSignal does not know this external id')
     const id = answer.id('id')
     if (id !== undefined) return sent(id)
-    const told = answer.string('errors.0') ?? ''
-    if (/not subscribed/i.test(told)) return refused('opted-out', words)
+    const errorText = answer.string('errors.0') ?? ''
+    if (/not subscribed/i.test(errorText)) return refused('opted-out', words)
     // Errors and no id: nothing was created.
-    const hasErrors = told !== '' || isFields(answer.value('errors'))
+    const hasErrors = errorText !== '' || isFields(answer.value('errors'))
     return hasErrors ? refused('other', words) : unsure(words)
   }
   if (answer.status === 400 && /app_id/i.test(answer.string('errors.0') ?? '')) return misconfigured(words)

@@ -12,7 +12,7 @@ const ownSettings = ['deviceTokens', 'integrationIdentifier']
 /** An Outcome when it cannot be sent as it is: no device to go to, nothing to say. */
 export function mistakeOfPush({ target, title, content }: PushMessage): Outcome | undefined {
   if (target === '') return refused('bad-recipient', 'The device token is empty')
-  return title === '' && content === '' ? refused('bad-content', 'The message says nothing') : undefined
+  return title === '' && content === '' ? refused('bad-content', 'The message has no content') : undefined
 }
 
 /** What the caller wants in the vendor's own request, without what says where it goes. */

@@ -15,11 +15,11 @@ export const pushWebhook = httpProvider({
   docsUrl: '/docs',
   evidence: { source: 'ours' },
   features: ['title', 'data'],
-  // The receiver tells a repeat by its Idempotency-Key.
+  // The receiver recognises a repeat by its Idempotency-Key.
   idempotent: true,
   form: {
-    webhookUrl: text('Webhook address', {
-      description: 'Receives each message as JSON. A private address must be in POSTHORN_OUTBOUND_ALLOW.',
+    webhookUrl: text('Webhook URL', {
+      description: 'Receives each message as JSON. A private address must be listed in POSTHORN_OUTBOUND_ALLOW.',
       placeholder: 'https://ops.example.com/hooks/push',
       mistake: ofWebhookUrl,
     }),

@@ -1,7 +1,7 @@
 // Pusher Beams' webhooks: to whom it could hand a message, who got it, who opened it.
 // https://pusher.com/docs/beams/reference/webhooks
 import { carriesKey } from '../inbound/inbound.ts'
-import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import { jsonOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { Receipt, ReceiptReader } from '../inbound/receipt.ts'
 import { hmac, isSame } from '../signing/signing.ts'
 
@@ -13,7 +13,7 @@ const attempts = [
   ['users_delivered_to_gateway', 'sent', undefined],
   // A user is no device: one without any today may have one tomorrow.
   ['users_no_devices', 'failed', 'The user has no device'],
-  ['users_gateway_failed', 'failed', 'The push service of the device did not take it'],
+  ['users_gateway_failed', 'failed', 'The push service of the device did not accept it'],
 ] as const
 const userEvents: Readonly<Record<string, Receipt['status']>> = {
   'v1.UserNotificationAcknowledgement': 'delivered',
@@ -22,8 +22,8 @@ const userEvents: Readonly<Record<string, Receipt['status']>> = {
 
 export const beamsReceipts: ReceiptReader<object> = {
   setUp:
-    'Add a webhook in the settings of the instance, with the integration’s key as its secret. Where its signature is not ' +
-    'believed, put the key into the address as `?token=…` and leave the secret empty.',
+    'Add a webhook in the settings of the instance, with the integration’s key as its secret. If its signature is not ' +
+    'accepted, put the key into the URL as `?token=…` and leave the secret empty.',
 
   verify(call, { key }) {
     if (key === undefined || key === '') return false
@@ -39,7 +39,7 @@ export const beamsReceipts: ReceiptReader<object> = {
     const type = event.string('metadata.event_type') ?? call.headers['webhook-event-type'] ?? ''
     const providerMessageId = event.id('payload.publish_id')
     if (providerMessageId === undefined) return []
-    const at = momentOf(event.string('metadata.created_at'))
+    const at = timestampOf(event.string('metadata.created_at'))
     const shared = { providerMessageId, ...(at === undefined ? {} : { at }), row: event.value('') }
     if (type === 'v1.PublishToUsersAttempt') {
       return attempts.flatMap(([list, status, words]) =>

@@ -1,4 +1,4 @@
-// Pusher Beams, publishing to authenticated users: one request for all users that are told the same.
+// Pusher Beams, publishing to authenticated users: one request for all users with the same message.
 // https://pusher.com/docs/beams/reference/publish-api/
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { misconfigured, refused, sent, unsure } from '../../domain/delivery/outcome.ts'
@@ -31,7 +31,7 @@ export const pusherBeams = httpProvider({
   channel: 'push',
   name: 'Pusher Beams',
   docsUrl: 'https://pusher.com/docs/beams/reference/publish-api/',
-  evidence: { source: 'vendor', unsure: 'By which header and hash Beams signs its webhooks.' },
+  evidence: { source: 'vendor', unsure: 'The header and hash with which Beams signs its webhooks.' },
   features: ['title', 'data', 'badge', 'sound'],
   form: {
     instanceId: text('Instance ID', {
@@ -63,7 +63,8 @@ export const pusherBeams = httpProvider({
   },
 
   probe: {
-    // Nobody has this interest, so nobody is told; a request that Beams refuses might be refused before it looks at the key.
+    // No user has this interest, so no one is notified; a request that Beams rejects might be rejected before it checks
+    // the key.
     request: (account) =>
       publishRequest(account, 'interests', {
         interests: ['posthorn-credential-check'],
@@ -99,7 +100,7 @@ function itemOf(message: PushMessage): Item | Outcome {
   if (mistake !== undefined) return mistake
   const { target } = message
   if (target.length > userIdLengthMax) {
-    return refused('bad-recipient', `A user id has ${userIdLengthMax} characters at the most`)
+    return refused('bad-recipient', `A user id has at most ${userIdLengthMax} characters`)
   }
   return { target, content: contentOf(message) }
 }

@@ -1,4 +1,4 @@
-// Pushpad, web push for a site's own users: one request for all users that are told the same.
+// Pushpad, web push for a site's own users: one request for all users with the same message.
 // https://pushpad.xyz/docs/rest_api
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { busy, misconfigured, refused, sent, unsure } from '../../domain/delivery/outcome.ts'
@@ -32,7 +32,7 @@ export const pushpad = httpProvider({
   docsUrl: 'https://pushpad.xyz/docs/rest_api',
   evidence: {
     source: 'vendor',
-    unsure: 'How many users one request may name, what error answers look like, and how many requests are too many.',
+    unsure: 'How many users one request may contain, the format of error responses, and the rate limits.',
   },
   features: ['title', 'data', 'image'],
   form: {
@@ -108,7 +108,7 @@ function requestOf(items: readonly Item[], account: Account): OutboundRequest {
     url: `${projectAddress(account)}/notifications`,
     method: 'POST',
     headers: { ...headersOf(account), 'content-type': 'application/json' },
-    // Without uids it would go to everybody.
+    // Without uids it would go to all users.
     body: JSON.stringify({ notification: items[0]?.notification, uids: items.map(({ target }) => target) }),
   }
 }
@@ -122,7 +122,7 @@ function outcomeFor(answer: ProviderAnswer, { target }: PushMessage): Outcome {
     if (id === undefined) return unsure('Pushpad answered 201 without the id of a notification')
     const isKnown = !Array.isArray(answer.value('uids')) || answer.list('uids').map(String).includes(target)
     // Whoever is not subscribed today may be tomorrow, under the same uid.
-    return isKnown ? sent(id) : refused('bad-recipient', 'Pushpad has no subscription of this user')
+    return isKnown ? sent(id) : refused('bad-recipient', 'Pushpad has no subscription for this user')
   }
   if (status === 402 || status === 404) return misconfigured(words)
   if (status === 400 || status === 413 || status === 422) return refused('bad-content', words)

@@ -46,7 +46,7 @@ export function vapidKeyOf(secretKey: string): Key | undefined {
 /** What is wrong with the pair, in words. */
 export function mistakeOfPair({ apiKey, secretKey }: VapidKeys): string | undefined {
   const key = vapidKeyOf(secretKey)
-  if (key === undefined) return 'credentials.secretKey is no VAPID private key'
+  if (key === undefined) return 'credentials.secretKey is not a VAPID private key'
   const isPair = Buffer.from(apiKey, 'base64url').toString('base64url') === key.publicKey
   return isPair ? undefined : 'credentials.apiKey is not the public key of credentials.secretKey'
 }

@@ -37,8 +37,8 @@ export const webPush = provider({
   form: {
     apiKey: text('VAPID public key', {
       description:
-        'What pages give to `pushManager.subscribe` as `applicationServerKey`. Device tokens are the subscriptions that ' +
-        'come of it, as JSON: `{"endpoint":"…","keys":{"p256dh":"…","auth":"…"}}`.',
+        'The `applicationServerKey` for `pushManager.subscribe` in your pages. Device tokens are the resulting ' +
+        'subscriptions as JSON: `{"endpoint":"…","keys":{"p256dh":"…","auth":"…"}}`.',
       placeholder: 'BNc…',
       mistake: (value) => (isPoint(value) ? undefined : 'must be a public key on P-256 in base64url, 65 bytes'),
     }),
@@ -47,7 +47,7 @@ export const webPush = provider({
         vapidKeyOf(value) === undefined ? 'must be a private key on P-256 in base64url, 32 bytes' : undefined,
     }),
     from: text('Contact', {
-      description: 'By which whoever runs a push service reaches you: an e-mail address, or a page.',
+      description: 'A contact for operators of push services: an e-mail address, or a web page.',
       placeholder: 'ops@example.com',
       mistake: ofContact,
     }),
@@ -69,7 +69,7 @@ export const webPush = provider({
     const request = encryptedRequest(plain, subscription.keys, authorization)
     if ('kind' in request) return request
     const answer = await posted(world, request, account)
-    // The address is anybody's own: what comes of it says nothing of the account.
+    // The address is chosen by the subscriber: its response says nothing about the account.
     const outcome = ofRecipient('kind' in answer ? answer : outcomeOf(answer, message))
     return withoutSubscription(outcome, message.target)
   },
@@ -88,7 +88,7 @@ const isPoint = (value: string): boolean => {
 
 function ofContact(value: string): string | undefined {
   if (/^https:\/\/[\x21-\x7e]+$/.test(value) && URL.canParse(value)) return undefined
-  return ofEmailAddress(value.replace(/^mailto:/, '')) && 'must be an e-mail address or an https address'
+  return ofEmailAddress(value.replace(/^mailto:/, '')) && 'must be an e-mail address or an https URL'
 }
 
 interface Subscription {
@@ -137,7 +137,10 @@ function encryptedRequest(
 ): OutboundRequest | Outcome {
   const content = Buffer.from(body)
   if (content.length > plainBytesMax) {
-    return refused('bad-content', `The message has ${content.length} bytes; push services take ${plainBytesMax}`)
+    return refused(
+      'bad-content',
+      `The message has ${content.length} bytes; push services accept at most ${plainBytesMax}`,
+    )
   }
   try {
     return {
@@ -151,7 +154,7 @@ function encryptedRequest(
       body: encrypted(content, keys),
     }
   } catch {
-    return refused('bad-recipient', 'The subscription’s key is no public key on P-256')
+    return refused('bad-recipient', 'The key of the subscription is not a public key on P-256')
   }
 }
 
@@ -181,7 +184,7 @@ function outcomeOf(answer: ProviderAnswer, { id }: PushMessage): Outcome {
   return bounded(outcomeOfStatus(answer, words))
 }
 
-/** The address is anybody's own: what it says of itself must not stop this message for long. */
+/** The address is chosen by the subscriber: what it reports must not stop this message for long. */
 function bounded(outcome: Outcome): Outcome {
   if (outcome.kind !== 'busy') return outcome
   const { retryAfterMs } = outcome
@@ -195,8 +198,8 @@ function withoutSubscription(outcome: Outcome, target: string): Outcome {
   const endpoint = given.string('endpoint') ?? ''
   const path = URL.canParse(endpoint) ? new URL(endpoint).pathname : ''
   const secrets = [target, endpoint, path, given.string('keys.p256dh') ?? '', given.string('keys.auth') ?? '']
-  const told = secrets
+  const redacted = secrets
     .filter(({ length }) => length > 5)
     .reduce((words, one) => words.replaceAll(one, '…'), outcome.detail)
-  return { ...outcome, detail: told }
+  return { ...outcome, detail: redacted }
 }

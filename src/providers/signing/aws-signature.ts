@@ -15,37 +15,37 @@ export interface AwsAccount {
 
 const algorithm = 'AWS4-HMAC-SHA256'
 
-/** The request with its moment and its signature. Its query is written anew, so that it is the one that was signed. */
+/** The request with its timestamp and its signature. Its query is rewritten, so that it is the one that was signed. */
 export function signedForAws(request: OutboundRequest, account: AwsAccount, now: Date): OutboundRequest {
   const { service, region, accessKeyId, secretAccessKey, sessionToken } = account
   const url = new URL(request.url)
   const query = canonicalQuery(url)
-  const moment = now.toISOString().replaceAll(/[-:]|\.\d{3}/g, '')
+  const timestamp = now.toISOString().replaceAll(/[-:]|\.\d{3}/g, '')
   const headers: Record<string, string> = {
     ...Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name.toLowerCase(), value])),
-    'x-amz-date': moment,
+    'x-amz-date': timestamp,
     ...(sessionToken === undefined ? {} : { 'x-amz-security-token': sessionToken }),
   }
-  const told = Object.entries({ ...headers, host: url.host })
+  const signed = Object.entries({ ...headers, host: url.host })
     .filter(([name]) => isSigned(name))
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-  const names = told.map(([name]) => name).join(';')
+  const names = signed.map(([name]) => name).join(';')
   const canonical = [
     request.method,
     canonicalPath(url),
     query,
-    ...told.map(([name, value]) => `${name}:${value.trim().replaceAll(/ +/g, ' ')}`),
+    ...signed.map(([name, value]) => `${name}:${value.trim().replaceAll(/ +/g, ' ')}`),
     '',
     names,
     sha256Hex(request.body ?? ''),
   ].join('\n')
-  const day = moment.slice(0, 8)
+  const day = timestamp.slice(0, 8)
   const scope = `${day}/${region}/${service}/aws4_request`
   const key = [day, region, service, 'aws4_request'].reduce<string | Buffer>(
     (from, step) => hmac('sha256', from, step),
     `AWS4${secretAccessKey}`,
   )
-  const signature = hmac('sha256', key, [algorithm, moment, scope, sha256Hex(canonical)].join('\n')).toString('hex')
+  const signature = hmac('sha256', key, [algorithm, timestamp, scope, sha256Hex(canonical)].join('\n')).toString('hex')
   const authorization = `${algorithm} Credential=${accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`
   const address = `${url.origin}${url.pathname}${query === '' ? '' : `?${query}`}`
   return { ...request, url: address, headers: { ...headers, authorization } }

@@ -15,16 +15,16 @@ export function hmac(algorithm: HmacAlgorithm, secret: string | Buffer, data: st
   return createHmac(algorithm, secret).update(data).digest()
 }
 
-/** Whether two texts are the same, in a time that tells nothing of where they differ. */
+/** Whether two texts are the same, in constant time. */
 export function isSame(given: string, expected: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest()
   return timingSafeEqual(digest(given), digest(expected))
 }
 
-/** How old a signed call may be, or how far ahead its clock: an older one may be played again by somebody who heard it. */
+/** How old a signed request may be, or how far ahead its clock: an older one may be a replay. */
 const replayWindowMs = 300_000
 
-/** Whether a moment in seconds of the Unix clock is near enough to believe what was signed with it. */
+/** Whether a timestamp in seconds since 1970 is recent enough to trust what was signed with it. */
 export function isRecent(seconds: string | number | undefined, now: Date): boolean {
   const given = typeof seconds === 'number' ? seconds : Number(/^\d{9,11}$/.test(seconds ?? '') ? seconds : Number.NaN)
   return Math.abs(now.getTime() - given * 1000) <= replayWindowMs

@@ -10,7 +10,7 @@ const published = 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE='
 interface Change {
   readonly prefix?: string
   readonly id?: string
-  readonly moment?: string
+  readonly timestamp?: string
   readonly signature?: string
   readonly body?: string
 }
@@ -18,11 +18,11 @@ interface Change {
 const call = ({
   prefix = 'svix',
   id = 'msg_p5jXN8AQM9LWM0D4loKWxJek',
-  moment = '1614265330',
+  timestamp = '1614265330',
   signature = published,
   body = '{"test": 2432232314}',
 }: Change = {}) => ({
-  headers: { [`${prefix}-id`]: id, [`${prefix}-timestamp`]: moment, [`${prefix}-signature`]: signature },
+  headers: { [`${prefix}-id`]: id, [`${prefix}-timestamp`]: timestamp, [`${prefix}-signature`]: signature },
   body: Buffer.from(body),
 })
 
@@ -37,7 +37,7 @@ test('whatever was changed is not believed', () => {
   for (const change of [
     { body: '{"test": 2432232315}' },
     { id: 'msg_other' },
-    { moment: '1614265331' },
+    { timestamp: '1614265331' },
     { signature: 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OF=' },
     { signature: published.replace('v1,', 'v2,') },
     { signature: '' },

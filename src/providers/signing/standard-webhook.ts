@@ -1,4 +1,4 @@
-// Calls signed in the way of Svix and of Standard Webhooks: an id, a moment and the body under one key.
+// Requests signed according to Svix and Standard Webhooks: an id, a timestamp and the body under one key.
 // https://www.standardwebhooks.com and https://docs.svix.com/receiving/verifying-payloads/how-manual
 import type { InboundCall } from '../inbound/receipt.ts'
 import { hmac, isRecent, isSame } from './signing.ts'
@@ -18,10 +18,10 @@ export function isStandardWebhook(
   if (secret.length === 0) return false
   return prefixes.some((prefix) => {
     const id = headers[`${prefix}-id`]
-    const moment = headers[`${prefix}-timestamp`]
+    const timestamp = headers[`${prefix}-timestamp`]
     const signatures = headers[`${prefix}-signature`]
-    if (id === undefined || signatures === undefined || !isRecent(moment, now)) return false
-    const signed = Buffer.concat([Buffer.from(`${id}.${moment}.`), body])
+    if (id === undefined || signatures === undefined || !isRecent(timestamp, now)) return false
+    const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), body])
     const expected = `v1,${hmac('sha256', secret, signed).toString('base64')}`
     return signatures
       .split(' ', signaturesMax)

@@ -17,7 +17,7 @@ import { internationalOf, mistakeOfSms, senderOf } from './sms-message.ts'
 /** Processed, sent, queued. */
 const takenCodes: ReadonlySet<string> = new Set(['100', '101', '102'])
 
-/** Of a recipient by number, and by name where nobody was sent anything. */
+/** Of a recipient by number, and by name if nothing was sent. */
 const codes = codeTable({
   // Do Not Disturb keeps out what comes by this route; another may reach the person, who did not opt out of us.
   other: ['401', 'RiskHold', '409', 'DoNotDisturbRejection', '502', 'RejectedByGateway'],
@@ -48,7 +48,7 @@ export const africasTalking = httpProvider({
   features: ['sender per message', 'Unicode'],
   form: {
     apiKey: secret('API key', { mistake: ofVisibleAscii }),
-    user: text('Username', { description: 'Of the app; `sandbox` sends to the simulator.' }),
+    user: text('Username', { description: 'The user name of the app; `sandbox` sends to the simulator.' }),
     from: text('Sender id', { description: 'A registered sender id or short code.' }),
   },
 
@@ -90,7 +90,7 @@ export const africasTalking = httpProvider({
 
   receipts: {
     setUp:
-      'Africa’s Talking signs nothing: set this integration’s webhook address with its key as `?token=…` as the delivery reports callback of the app.',
+      'Africa’s Talking does not sign its requests: set the webhook URL of this integration, with its key as `?token=…`, as the delivery reports callback of the app.',
     read,
   },
 })
@@ -109,7 +109,7 @@ function outcome(answer: ProviderAnswer, message: SmsMessage): Outcome {
   }
   const known = outcomeOfCode(codes, code ?? state ?? said, words, answer, message)
   if (known !== undefined) return known
-  // Nobody among the recipients was sent anything; or a code that is not known yet, which is no success.
+  // None of the recipients was sent anything; or a code that is not known yet, which is no success.
   const isRefusal = code !== undefined || (said !== undefined && isEmpty(answer.value('SMSMessageData.Recipients')))
   return isRefusal ? refused('other', words) : unsure(words)
 }

@@ -27,7 +27,7 @@ export const afroMessage = httpProvider({
   channel: 'sms',
   name: 'AfroMessage',
   docsUrl: 'https://afromessage.com/developers',
-  evidence: { source: 'partly', unsure: 'Errors have no codes, and the names within its reports are not proven.' },
+  evidence: { source: 'partly', unsure: 'Errors have no codes, and the field names of its reports are not confirmed.' },
   features: ['sender per message', 'Unicode'],
   form: {
     apiKey: secret('Token', { mistake: ofVisibleAscii }),
@@ -64,7 +64,7 @@ export const afroMessage = httpProvider({
 
   receipts: {
     setUp:
-      'AfroMessage signs nothing: give this integration’s webhook address with its key as `?token=…` as the status callback.',
+      'AfroMessage does not sign its requests: set the webhook URL of this integration, with its key as `?token=…`, as the status callback.',
     read,
   },
 })

@@ -29,14 +29,17 @@ export function readConnectionString(value: string): AzureAccount | { readonly m
     url.pathname !== '/' ||
     !resourceHost.test(url.hostname)
   ) {
-    return { mistake: 'must hold endpoint=https://<name>.communication.azure.com/' }
+    return { mistake: 'must contain endpoint=https://<name>.communication.azure.com/' }
   }
   const key = parts.get('accesskey') ?? ''
-  if (!/^[A-Za-z0-9+/]{8,}={0,2}$/.test(key)) return { mistake: 'must hold accesskey=<the key, in Base64>' }
+  if (!/^[A-Za-z0-9+/]{8,}={0,2}$/.test(key)) return { mistake: 'must contain accesskey=<the key, in Base64>' }
   return { endpoint: url.origin, key: Buffer.from(key, 'base64') }
 }
 
-/** The request with its moment, the digest of its body and the signature over both, the method, the path and the host. */
+/**
+ * The request with its timestamp, the digest of its body and the signature over both, the method, the path and the
+ * host.
+ */
 export function azureSigned(request: OutboundRequest, key: Buffer, now: Date): OutboundRequest {
   const { pathname, search, host } = new URL(request.url)
   const date = now.toUTCString()

@@ -42,7 +42,7 @@ function ofRow(row: Reading, answer: ProviderAnswer): Outcome {
   const status = row.number('httpStatusCode')
   const isRepeat = row.string('repeatabilityResult')?.toLowerCase() === 'rejected'
   if (id !== undefined && row.flag('successful') === true) return sent(id)
-  if (id !== undefined && isRepeat) return sent(id, 'Azure had taken this message already')
+  if (id !== undefined && isRepeat) return sent(id, 'Azure had already accepted this message')
   const words = `Azure answered ${status ?? answer.status}: ${row.string('errorMessage') ?? 'no reason was given'}`
   if (isRepeat || row.flag('successful') !== false || status === undefined) return unsure(words)
   if (busyStatuses.has(status)) return busy(words, retryAfterMsOf(answer))

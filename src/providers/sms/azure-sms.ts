@@ -9,7 +9,7 @@ import { secret, text } from '../form.ts'
 import { httpProvider } from '../http-provider.ts'
 import { receiptOf } from '../inbound/delivery-report.ts'
 import { carriesKey } from '../inbound/inbound.ts'
-import { eventsOf, momentOf } from '../inbound/inbound-body.ts'
+import { eventsOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { Receipt, ReceiptStatus } from '../inbound/receipt.ts'
 import type { Reading } from '../reading.ts'
 import { settingsOf } from '../settings.ts'
@@ -42,7 +42,7 @@ export const azureSms = httpProvider({
   idempotent: true,
   form: {
     accessKey: secret('Connection string', {
-      description: 'Of the Communication Services resource: its endpoint and one of its two keys.',
+      description: 'From the Communication Services resource: its endpoint and one of its two keys.',
       placeholder: 'endpoint=https://contoso.communication.azure.com/;accesskey=…',
       mistake: (value) => {
         const account = readConnectionString(value)
@@ -96,7 +96,7 @@ export const azureSms = httpProvider({
         from: all[0]?.sender,
         smsRecipients: all.map(({ recipient }) => recipient),
         message: all[0]?.content,
-        // A tag is of the whole request: reports on these are told by Azure's own ids.
+        // A tag belongs to the whole request: reports on these are matched by Azure's own ids.
         smsSendOptions: { enableDeliveryReport: true },
       })
     },
@@ -115,7 +115,7 @@ export const azureSms = httpProvider({
 
   receipts: {
     setUp:
-      'Azure signs nothing: add an Event Grid subscription in the Event Grid schema for “SMS Delivery Report Received”, with a web hook to this integration’s webhook address with its key as `?token=…`.',
+      'Azure does not sign its requests: add an Event Grid subscription in the Event Grid schema for “SMS Delivery Report Received”, with a webhook to the webhook URL of this integration, with its key as `?token=…`.',
     read: (call) => eventsOf(call).flatMap(receiptIn),
     greet(call, { key }) {
       if (!carriesKey(call, key)) return undefined
@@ -126,7 +126,7 @@ export const azureSms = httpProvider({
   },
 })
 
-/** The form has looked at it; one that is broken all the same is told as an account that is. */
+/** The form has checked it; one that is broken nevertheless is reported as a misconfigured account. */
 function resourceOf(accessKey: string): AzureAccount {
   const account = readConnectionString(accessKey)
   if ('mistake' in account) throw new Error(`credentials.accessKey ${account.mistake}`)
@@ -145,7 +145,7 @@ function sendRequest(accessKey: string, body: object): OutboundRequest {
 function recipientOf({ id, to: number }: SmsMessage): object {
   const to = internationalOf(number)
   if (!isUuid(id)) return { to }
-  // Our id was made when the message was, so that its moment is the same on every try.
+  // Our id was created with the message, so that its timestamp is the same on every attempt.
   const madeAt = new Date(Number.parseInt(id.replace('-', '').slice(0, 12), 16))
   return { to, repeatabilityRequestId: id, repeatabilityFirstSent: madeAt.toUTCString() }
 }
@@ -161,7 +161,7 @@ function receiptIn(event: Reading): readonly Receipt[] {
     reference: event.string('data.tag'),
     providerMessageId: event.id('data.messageId'),
     address: event.string('data.to'),
-    at: momentOf(event.string('data.receivedTimestamp')),
+    at: timestampOf(event.string('data.receivedTimestamp')),
     words: event.string('data.deliveryStatusDetails'),
     row: event.value(''),
   })

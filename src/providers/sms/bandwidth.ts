@@ -6,7 +6,7 @@ import type { SmsMessage } from '../../domain/messages/outbound-message.ts'
 import { secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { eventsOf, momentOf } from '../inbound/inbound-body.ts'
+import { eventsOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, Receipt, ReceiptStatus } from '../inbound/receipt.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
@@ -46,7 +46,7 @@ export const bandwidth = httpProvider({
       mistake: (value) => (/^\d+$/.test(value) ? undefined : 'must be the digits of an account id'),
     }),
     applicationId: text('Application id', {
-      description: 'Of the messaging application that the number belongs to.',
+      description: 'The messaging application to which the number belongs.',
       placeholder: '93de2206-9669-4e07-948d-329f4b722ee2',
     }),
     from: text('From number', { placeholder: '+15553332222' }),
@@ -91,7 +91,7 @@ export const bandwidth = httpProvider({
 
   receipts: {
     setUp:
-      'Bandwidth signs nothing: set this integration’s webhook address as the status callback of the application, with its key as the password of the callback’s credentials.',
+      'Bandwidth does not sign its requests: set the webhook URL of this integration as the status callback of the application, with its key as the password of the callback credentials.',
     read,
   },
 })
@@ -122,7 +122,7 @@ function read(call: InboundCall): readonly Receipt[] {
       reference: report.string('message.tag'),
       providerMessageId: report.id('message.id'),
       address: report.string('to'),
-      at: momentOf(report.string('time')),
+      at: timestampOf(report.string('time')),
       words: code === undefined ? description : `${description} (${code})`.trim(),
       row: report.value(''),
     })

@@ -7,7 +7,7 @@ import { brevoRetryAfterMsOf } from '../brevo-limit.ts'
 import { ofVisibleAscii, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { eventsOf, momentOf } from '../inbound/inbound-body.ts'
+import { eventsOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, Receipt, ReceiptStatus } from '../inbound/receipt.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
@@ -89,7 +89,7 @@ export const brevoSms = httpProvider({
 
   receipts: {
     setUp:
-      'Brevo signs nothing: give this integration’s webhook address with its key as `?token=…` as the status callback, or add it as an SMS webhook in Brevo with the key as Bearer token or Basic password.',
+      'Brevo does not sign its requests: set the webhook URL of this integration, with its key as `?token=…`, as the status callback, or add it as an SMS webhook in Brevo with the key as Bearer token or Basic password.',
     read,
   },
 })
@@ -108,8 +108,8 @@ function outcome(answer: ProviderAnswer, message: SmsMessage): Outcome {
   }
   if (answer.status === 429) return busy(words, brevoRetryAfterMsOf(answer))
   const isRefusal = answer.status >= 400 && answer.status < 500
-  const told = isRefusal ? outcomeOfCode(codes, answer.string('code'), words, answer, message) : undefined
-  return told ?? outcomeOfStatus(answer, words)
+  const knownOutcome = isRefusal ? outcomeOfCode(codes, answer.string('code'), words, answer, message) : undefined
+  return knownOutcome ?? outcomeOfStatus(answer, words)
 }
 
 function read(call: InboundCall): readonly Receipt[] {
@@ -120,7 +120,7 @@ function read(call: InboundCall): readonly Receipt[] {
       // `id` is the webhook's own.
       providerMessageId: report.id('messageId'),
       address: report.id('to'),
-      at: momentOf(report.number('ts_event')),
+      at: timestampOf(report.number('ts_event')),
       words: report.string('description'),
       row: report.value(''),
     }),

@@ -16,7 +16,7 @@ import { internationalOf, mistakeOfSms, senderOf } from './sms-message.ts'
 import { segmentsOf } from './sms-text.ts'
 
 const api = 'https://api.bulksms.com/v1'
-/** Of a longer text BulkSMS wants to be told how many parts it may become. */
+/** For a longer text BulkSMS requires the number of parts it may become. */
 const untoldPartsMax = 3
 
 const statuses: ReadonlyMap<string, ReceiptStatus> = new Map([
@@ -33,17 +33,18 @@ export const bulkSms = httpProvider({
   docsUrl: 'https://www.bulksms.com/developer/json/v1/',
   evidence: { source: 'vendor' },
   features: ['sender per message', 'Unicode'],
-  // `deduplication-id`, which is of a whole request: so there is no batch, whose parts could not be told again.
+  // `deduplication-id`, which belongs to a whole request: so there is no batch, whose parts could not be matched again.
   idempotent: true,
   form: {
     apiToken: secret('API token', {
-      description: 'The token id and its secret with a colon between them, or the basic auth value that BulkSMS shows.',
+      description: 'The token id and its secret, separated by a colon, or the basic auth value that BulkSMS shows.',
       placeholder: 'token-id:token-secret',
       mistake: ofVisibleAscii,
     }),
     from: optional(
       text('From', {
-        description: 'A name of up to 11 characters or a number; without it BulkSMS chooses one that can be answered.',
+        description:
+          'A name of up to 11 characters or a number; without it, BulkSMS chooses one that can receive replies.',
       }),
     ),
   },
@@ -80,7 +81,7 @@ export const bulkSms = httpProvider({
 
   receipts: {
     setUp:
-      'BulkSMS signs nothing: register this integration’s webhook address with its key as `?token=…` for sent messages, by `POST /v1/webhooks` or on its website.',
+      'BulkSMS does not sign its requests: register the webhook URL of this integration, with its key as `?token=…`, for sent messages, with `POST /v1/webhooks` or on its website.',
     read,
   },
 })

@@ -13,7 +13,7 @@ import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
 import { basicAuth } from '../signing/signing.ts'
 import { codeTable, outcomeOfCode } from './code-meaning.ts'
-import { reportForm, utcMomentOf } from './report-form.ts'
+import { reportForm, utcTimestampOf } from './report-form.ts'
 import { formHeaders, smsForm } from './sms-form.ts'
 import { mistakeOfSms, plainSenderOf } from './sms-message.ts'
 import { digitsOf } from './sms-text.ts'
@@ -43,7 +43,7 @@ export const burstSms = httpProvider({
   evidence: {
     source: 'vendor',
     unsure:
-      'What exactly the signature of its callbacks is made of was not found, so they carry the integration’s key instead.',
+      'The exact content of its callback signature is not known, so callbacks carry the key of the integration instead.',
   },
   features: ['sender per message', 'Unicode'],
   form: {
@@ -52,7 +52,7 @@ export const burstSms = httpProvider({
     from: optional(
       text('From', {
         description:
-          'A number of the account, or a name of up to 11 characters without spaces. Left out: a shared number.',
+          'A number of the account, or a name of up to 11 characters without spaces. Default: a shared number.',
       }),
     ),
     webhookUrl: statusCallback('Burst SMS'),
@@ -90,7 +90,7 @@ export const burstSms = httpProvider({
 
   receipts: {
     setUp:
-      'Give this integration’s webhook address with its key as `?token=…` as its status callback; Burst SMS calls it by GET.',
+      'Set the webhook URL of this integration, with its key as `?token=…`, as its status callback; Burst SMS calls it with GET.',
     read,
   },
 })
@@ -106,7 +106,7 @@ function outcome(answer: ProviderAnswer, message: SmsMessage): Outcome {
   if (code === '') return unsure(words)
   if (code !== 'SUCCESS') return ofCode ?? refused('other', words)
   // A number that it cannot reach is left out without a word.
-  if (answer.number('recipients') === 0) return refused('bad-recipient', 'Burst SMS left the number out')
+  if (answer.number('recipients') === 0) return refused('bad-recipient', 'Burst SMS did not accept the number')
   const id = answer.id('message_id')
   return id === undefined ? unsure(words) : sent(id)
 }
@@ -120,13 +120,13 @@ function balance(answer: ProviderAnswer): CheckResult {
 function read(call: InboundCall): readonly Receipt[] {
   const report = reportForm(call)
   const status = report.string('status') ?? ''
-  const told = statuses.get(status)
+  const known = statuses.get(status)
   return receiptOf({
-    status: told,
+    status: known,
     providerMessageId: report.id('message_id'),
     address: report.string('mobile'),
-    at: utcMomentOf(report.string('datetime')),
-    words: told === 'failed' || told === 'bounced' ? status : undefined,
+    at: utcTimestampOf(report.string('datetime')),
+    words: known === 'failed' || known === 'bounced' ? status : undefined,
     row: report.value(''),
   })
 }

@@ -26,7 +26,10 @@ export function clickatellOutcome(answer: ProviderAnswer, message: SmsMessage): 
   return outcomeAt(answer, 0, message)
 }
 
-/** One a message, by its place; an entry for another number is nobody's, since nothing tells whose it is. */
+/**
+ * One per message, by its position; an entry for another number is ignored, since it is unknown which message it
+ * belongs to.
+ */
 export function clickatellOutcomes(answer: ProviderAnswer, messages: readonly SmsMessage[]): readonly Outcome[] {
   return messages.map((message, index) => {
     const to = answer.id(`messages.${index}.to`)
@@ -46,8 +49,8 @@ function outcomeAt(answer: ProviderAnswer, index: number, message: SmsMessage): 
   if (isRead && answer.flag(`${item}.accepted`) === true && id !== undefined) return sent(id)
   const code = answer.id(`${item}.error.code`) ?? answer.id(`${item}.errorCode`) ?? answer.id('error.code')
   const words = wordsAt(answer, item, code)
-  const told = outcomeOfCode(codes, code, words, answer, message)
-  if (told !== undefined) return told
+  const knownOutcome = outcomeOfCode(codes, code, words, answer, message)
+  if (knownOutcome !== undefined) return knownOutcome
   if (status === paymentRequired) return misconfigured(words)
   if (status >= 300) return outcomeOfStatus(answer, words)
   return answer.flag(`${item}.accepted`) === false || code !== undefined ? refused('other', words) : unsure(words)

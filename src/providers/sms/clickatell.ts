@@ -6,7 +6,7 @@ import type { OutboundRequest } from '../../world/world.ts'
 import { baseAddress, ofBaseUrl, ofVisibleAscii, optional, secret, text } from '../form.ts'
 import { httpProvider } from '../http-provider.ts'
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import { jsonOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, Receipt, ReceiptStatus } from '../inbound/receipt.ts'
 import { settingsOf } from '../settings.ts'
 import { clickatellOutcome, clickatellOutcomes } from './clickatell-outcome.ts'
@@ -44,23 +44,23 @@ export const clickatell = httpProvider({
   docsUrl: 'https://docs.clickatell.com/',
   evidence: {
     source: 'vendor',
-    unsure: 'The address of the balance, which the check asks for, was not seen written down.',
+    unsure: 'The balance endpoint, which the check uses, is not documented.',
   },
   features: ['sender per message', 'Unicode'],
   form: {
     apiKey: secret('API key', {
-      description: 'Of an SMS integration in the Clickatell portal.',
+      description: 'The key of an SMS integration in the Clickatell portal.',
       mistake: ofVisibleAscii,
     }),
     from: optional(
       text('Two-way number', {
-        description: 'Only for a two-way integration: a one-way one refuses messages that name a sender.',
+        description: 'Only for a two-way integration: a one-way integration rejects messages with a sender.',
       }),
     ),
     baseUrl: optional(
-      text('Base address', {
+      text('Base URL', {
         description:
-          'Another place than Clickatell’s own. `https://platform.clickatell.com/messages` is the older REST API, for keys that were made for it.',
+          'A URL other than the default of Clickatell. `https://platform.clickatell.com/messages` is the older REST API, for keys created for it.',
         mistake: ofBaseUrl,
       }),
     ),
@@ -103,7 +103,7 @@ export const clickatell = httpProvider({
 
   receipts: {
     setUp:
-      'Clickatell signs nothing: in the portal, give this integration’s webhook address with its key as `?token=…` for message status updates, or its key as the password of Basic authentication.',
+      'Clickatell does not sign its requests: in the portal, set the webhook URL of this integration, with its key as `?token=…`, for message status updates, or its key as the password of Basic authentication.',
     read,
   },
 })
@@ -126,7 +126,7 @@ function itemOf(message: SmsMessage, account: Account): Item | Outcome {
   if (mistake !== undefined) return mistake
   const from = plainSenderOf(message, account)
   return {
-    // Without `kind`, by which an Outcome would be told from it.
+    // Without `kind`, which distinguishes an Outcome from it.
     ...settingsOf(message, ['channel', 'to', 'content', 'from', 'clientMessageId', 'binary', 'kind']),
     channel: 'sms',
     to: digitsOf(message.to),
@@ -154,7 +154,7 @@ function read(call: InboundCall): readonly Receipt[] {
         status,
         reference: update.string('clientMessageId'),
         providerMessageId: update.id('messageId'),
-        at: momentOf(update.number('timestamp') ?? update.string('timestamp')),
+        at: timestampOf(update.number('timestamp') ?? update.string('timestamp')),
         words: status === 'failed' || status === 'rejected' ? update.string('status') : undefined,
         row: update.value(''),
       })

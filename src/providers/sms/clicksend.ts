@@ -7,7 +7,7 @@ import type { OutboundRequest } from '../../world/world.ts'
 import { optional, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { momentOf } from '../inbound/inbound-body.ts'
+import { timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, Receipt, ReceiptStatus } from '../inbound/receipt.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
@@ -25,7 +25,7 @@ const api = 'https://rest.clicksend.com/v3'
  */
 const messagesMax = 25
 const sharedContentMax = 306
-/** The same text went to the same number a moment ago: at once it would be held back again. */
+/** The same text was just sent to the same number: at once it would be held back again. */
 const throttledMs = 60_000
 
 /** Of one message within the answer. */
@@ -48,7 +48,7 @@ export const clicksend = httpProvider({
   channel: 'sms',
   name: 'ClickSend',
   docsUrl: 'https://developers.clicksend.com/docs/messaging/sms/other/send-sms',
-  evidence: { source: 'vendor', unsure: 'The vendor does not list every status code of a delivery report.' },
+  evidence: { source: 'vendor', unsure: 'The vendor does not list all status codes of delivery reports.' },
   features: ['sender per message', 'Unicode'],
   form: {
     user: text('API username'),
@@ -90,7 +90,7 @@ export const clicksend = httpProvider({
 
   receipts: {
     setUp:
-      'ClickSend signs nothing: add a rule for SMS delivery reports with the action URL, by `POST /v3/automations/sms/receipts` or on the dashboard, to this integration’s webhook address with its key as `?token=…`.',
+      'ClickSend does not sign its requests: add a rule for SMS delivery reports with the action URL, by `POST /v3/automations/sms/receipts` or on the dashboard, to the webhook URL of this integration, with its key as `?token=…`.',
     read,
   },
 })
@@ -100,7 +100,7 @@ function itemOf(message: SmsMessage, account: Account): object | Outcome {
   if (mistake !== undefined) return mistake
   const from = senderOf(message, account)
   return {
-    // Without `kind`, by which an Outcome would be told from it.
+    // Without `kind`, which distinguishes an Outcome from it.
     ...settingsOf(message, ['to', 'list_id', 'body', 'from', 'custom_string', 'kind']),
     to: internationalOf(message.to),
     body: message.content,
@@ -147,9 +147,9 @@ function outcomeOfItem(item: Reading, answer: ProviderAnswer, message: SmsMessag
   if (state === undefined || state === '') return unsure(wordsOfAll(answer))
   if (state === 'SUCCESS') {
     const id = item.id('message_id')
-    return id === undefined ? unsure('ClickSend took the message and gave no id') : sent(id)
+    return id === undefined ? unsure('ClickSend accepted the message but returned no id') : sent(id)
   }
-  const words = `ClickSend did not take the message: ${state}`
+  const words = `ClickSend rejected the message: ${state}`
   if (state === 'THROTTLED') return busy(words, throttledMs)
   return outcomeOfCode(codes, state, words, answer, message) ?? refused('other', words)
 }
@@ -168,7 +168,7 @@ function read(call: InboundCall): readonly Receipt[] {
     status: statusOf(report.string('status_code') ?? ''),
     reference: report.string('custom_string'),
     providerMessageId: report.id('message_id'),
-    at: momentOf(report.string('timestamp')),
+    at: timestampOf(report.string('timestamp')),
     words: report.string('error_text') || report.string('status_text'),
     row: report.value(''),
   })

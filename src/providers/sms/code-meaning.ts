@@ -5,7 +5,7 @@ import type { SmsMessage } from '../../domain/messages/outbound-message.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { retryAfterMsOf } from '../provider-answer.ts'
 
-/** Why it is refused, or whose fault it is instead: the account's, the sender's name, or the moment's. */
+/** Why it is rejected, or what is to blame instead: the account, the sender's name, or a temporary problem. */
 export type CodeMeaning = RefusalReason | 'account' | 'sender' | 'busy'
 
 export type CodeTable = ReadonlyMap<string, CodeMeaning>

@@ -19,13 +19,13 @@ export const eazySms = httpProvider({
   docsUrl: 'https://developers.eazy.im/',
   evidence: {
     source: 'others',
-    unsure: 'The name of the text (`text` or `body`), the shape of errors and of reports are not proven.',
+    unsure: 'The name of the text field (`text` or `body`) and the format of errors and reports are not confirmed.',
   },
   features: ['Unicode'],
   form: {
     apiKey: secret('API key', { mistake: ofVisibleAscii }),
     channelId: text('Channel', {
-      description: 'The id of the SMS channel, which decides the sender.',
+      description: 'The id of the SMS channel, which determines the sender.',
       placeholder: `c0ffee${domain}`,
       mistake: (value) =>
         /^[\w.-]{1,100}(?:@sms\.eazy\.im)?$/.test(value) ? undefined : `must be a channel id such as c0ffee${domain}`,

@@ -44,7 +44,7 @@ const codes = codeTable({
   'bad-recipient': ['2'],
   sender: ['3'],
   'bad-content': ['5'],
-  // A group, a moment, settings of repeats.
+  // A group, a schedule, settings of repeats.
   other: ['4', '6', '10', '11'],
 })
 
@@ -55,7 +55,7 @@ export const firetext = httpProvider({
   docsUrl: 'https://www.firetext.co.uk/docs',
   evidence: {
     source: 'partly',
-    unsure: 'The codes of receipts are from a public user of FireText, not from its pages.',
+    unsure: 'The receipt codes are from the public code of a FireText user, not from its documentation.',
   },
   features: ['sender per message', 'Unicode'],
   limits: { contentCharactersMax: 612 },
@@ -92,7 +92,7 @@ export const firetext = httpProvider({
 
   receipts: {
     setUp:
-      'FireText signs nothing: give this integration’s webhook address with its key as `?token=…` as its status callback, or for delivery receipts in FireText’s settings.',
+      'FireText does not sign its requests: set the webhook URL of this integration, with its key as `?token=…`, as its status callback, or for delivery receipts in FireText’s settings.',
     read,
   },
 })
@@ -121,7 +121,7 @@ function credit(answer: ProviderAnswer): CheckResult {
   return bad(wordsOf('FireText', answer, 'description'), code === '1' || answer.status === 401 ? 'apiKey' : undefined)
 }
 
-/** Its `time` names no zone, so the moment is when it came. */
+/** Its `time` has no zone, so the time of arrival is used. */
 function read(call: InboundCall): readonly Receipt[] {
   const report = reportForm(call)
   const status = statuses.get(report.string('status') ?? '')

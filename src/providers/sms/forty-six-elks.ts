@@ -9,7 +9,7 @@ import type { InboundCall, Receipt, ReceiptStatus } from '../inbound/receipt.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
 import { basicAuth } from '../signing/signing.ts'
-import { reportForm, utcMomentOf } from './report-form.ts'
+import { reportForm, utcTimestampOf } from './report-form.ts'
 import { formHeaders, smsForm } from './sms-form.ts'
 import { internationalOf, mistakeOfSms, senderOf } from './sms-message.ts'
 import { statusCallback } from './status-callback.ts'
@@ -67,7 +67,7 @@ export const fortySixElks = httpProvider({
 
   receipts: {
     setUp:
-      '46elks signs nothing: give this integration’s webhook address with its key as `?token=…` as the status callback of the account.',
+      '46elks does not sign its requests: set the webhook URL of this integration, with its key as `?token=…`, as the status callback of the account.',
     read,
   },
 })
@@ -78,7 +78,7 @@ function outcome(answer: ProviderAnswer): Outcome {
   if (answer.status < 200 || answer.status >= 300) return outcomeOfStatus(answer, words)
   const id = answer.id('id')
   const state = answer.string('status')
-  if (state === 'failed') return refused('other', '46elks took the message and failed at once to send it')
+  if (state === 'failed') return refused('other', '46elks accepted the message but failed to send it')
   return id === undefined || state === undefined ? unsure(words) : sent(id)
 }
 
@@ -87,7 +87,7 @@ function read(call: InboundCall): readonly Receipt[] {
   return receiptOf({
     status: statuses.get(report.string('status') ?? ''),
     providerMessageId: report.id('id'),
-    at: utcMomentOf(report.string('delivered')),
+    at: utcTimestampOf(report.string('delivered')),
     row: report.value(''),
   })
 }

@@ -17,7 +17,7 @@ export interface TokenSource {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Nobody tells how long one is good: short enough for any that is worth to be kept at all. */
+/** The lifetime is not reported: short enough for any token worth caching. */
 const lifetimeMs = 300_000
 /** Leaves the send that waits for it as much again. */
 export const askTimeoutMs = 8_000
@@ -44,13 +44,13 @@ export async function askToken(world: World, { url, name, headers }: TokenSource
     return outcomeWithoutToken(outcomeOfFailure(error))
   }
   if (answer.status < 200 || answer.status >= 300) {
-    const words = wordsOf('The token address', answer, 'message', 'error.message', 'error')
+    const words = wordsOf('The token URL', answer, 'message', 'error.message', 'error')
     return outcomeWithoutToken(outcomeOfStatus(answer, words))
   }
   const value = answer.string(`data.${name}`) ?? answer.string(name) ?? ''
   if (ofVisibleAscii(value) !== undefined) {
     // Not its body: there may be a token in it.
-    return misconfigured(`The token address answered ${answer.status} without a token under the given name`)
+    return misconfigured(`The token URL responded ${answer.status} without a token of the given name`)
   }
   return { value, endsAt: new Date(askedAt.getTime() + lifetimeMs) }
 }

@@ -55,12 +55,12 @@ export const genericSms = provider({
   docsUrl: 'https://docs.novu.co/platform/integrations/sms/sms-webhook',
   evidence: {
     source: 'others',
-    unsure: 'What the receiver makes of it, and whether it tells a repeat, is its own affair.',
+    unsure: 'The processing of messages and the detection of repeats are up to the receiver.',
   },
   features: ['sender per message', 'Unicode', 'metadata'],
   form: {
     baseUrl: text('Address', {
-      description: 'Receives each SMS as JSON. A private address must be in POSTHORN_OUTBOUND_ALLOW.',
+      description: 'Receives each SMS as JSON. A private address must be listed in POSTHORN_OUTBOUND_ALLOW.',
       placeholder: 'https://sms.example.com/send',
       mistake: ofWebhookUrl,
     }),
@@ -73,29 +73,28 @@ export const genericSms = provider({
     secretKey: optional(secret('Secret key', { mistake: ofVisibleAscii })),
     idPath: optional(
       text('Path of the id', {
-        description:
-          'Where the answer’s JSON holds the id of the message; else it is looked for in `data.id` and `id`.',
+        description: 'The path of the message id in the JSON response. Default: `data.id` or `id`.',
         placeholder: 'data.id',
         mistake: ofPath,
       }),
     ),
     datePath: optional(
       text('Path of the date', {
-        description: 'Kept for accounts that have it; the moment of the answer is what counts here.',
+        description: 'Kept for compatibility; Posthorn uses the time of the response.',
         placeholder: 'data.date',
         mistake: ofPath,
       }),
     ),
     authenticateByToken: flag('Exchange the keys for a token first'),
     domain: optional(
-      text('Token address', {
-        description: 'Where the keys are exchanged for a token, by a POST with the same headers.',
+      text('Token URL', {
+        description: 'The URL that exchanges the keys for a token, by a POST with the same headers.',
         mistake: ofWebhookUrl,
       }),
     ),
     authenticationTokenKey: optional(
       text('Name of the token', {
-        description: 'Under which the answer’s `data` holds it, and the header that it is sent in.',
+        description: 'The name of the token in `data` of the response, and of the header that carries it.',
         mistake: ofHeaderName,
       }),
     ),
@@ -109,7 +108,7 @@ export const genericSms = provider({
     const request = withPassthrough(requestOf(message, account), message.passthrough, recipientMembers)
     if ('kind' in request) return request
     if (account.authenticateByToken === true) return sentByToken(world, message, account, request)
-    return toldBy(await posted(world, account, request, sendTimeoutMs), message, account)
+    return outcomeFrom(await posted(world, account, request, sendTimeoutMs), message, account)
   },
 
   async check(world, account) {
@@ -145,13 +144,13 @@ async function sentByToken(
   if (isRefusedToken(answer)) {
     forgetToken(world, source, token)
     if (endsAtMs - world.now().getTime() < askTimeoutMs + sendMsMin)
-      return busy('The token was refused, late in the send')
+      return busy('The token was rejected, and no time is left to get another')
     token = await tokenOf(world, source)
     if ('kind' in token) return token
     answer = await postedWith(token)
     if (isRefusedToken(answer)) forgetToken(world, source, token)
   }
-  return withoutToken(toldBy(answer, message, account), token)
+  return withoutToken(outcomeFrom(answer, message, account), token)
 }
 
 const isRefusedToken = (answer: ProviderAnswer | Outcome): boolean => 'status' in answer && answer.status === 401
@@ -168,7 +167,7 @@ function sourceOf(account: Account): TokenSource | Extract<Outcome, { kind: 'mis
   if (domain === undefined || authenticationTokenKey === undefined) {
     return {
       kind: 'misconfigured',
-      detail: 'A token is wanted: credentials.domain and credentials.authenticationTokenKey say where it is',
+      detail: 'A token is required: set credentials.domain and credentials.authenticationTokenKey',
     }
   }
   return { url: domain, name: authenticationTokenKey, headers: keyHeaders(account) }
@@ -212,7 +211,7 @@ async function posted(
   request: OutboundRequest,
   timeoutMs: number,
 ): Promise<ProviderAnswer | Outcome> {
-  if (timeoutMs < sendMsMin) return busy('The token took so long that nothing was sent')
+  if (timeoutMs < sendMsMin) return busy('Nothing was sent because it took too long to get a token')
   try {
     return answerOf(await world.fetch(request, { timeoutMs, account }), world.now())
   } catch (error) {
@@ -221,8 +220,8 @@ async function posted(
   }
 }
 
-/** Any success is one; an answer without an id is told by ours. */
-function toldBy(answer: ProviderAnswer | Outcome, message: SmsMessage, { idPath }: Account): Outcome {
+/** Any success counts; a response without an id gets ours. */
+function outcomeFrom(answer: ProviderAnswer | Outcome, message: SmsMessage, { idPath }: Account): Outcome {
   if ('kind' in answer) return answer
   if (answer.status >= 200 && answer.status < 300) {
     const paths = idPath === undefined ? usualIdPaths : [idPath]
@@ -235,8 +234,8 @@ function toldBy(answer: ProviderAnswer | Outcome, message: SmsMessage, { idPath 
 }
 
 function ofHeaderName(value: string): string | undefined {
-  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(value)) return 'must be the name of a header'
-  return ownHeaders.has(value.toLowerCase()) ? 'must not be a header that every call has anyway' : undefined
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(value)) return 'must be a valid header name'
+  return ownHeaders.has(value.toLowerCase()) ? 'must not be a header that every request already has' : undefined
 }
 
 function ofPath(value: string): string | undefined {

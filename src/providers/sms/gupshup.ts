@@ -6,7 +6,7 @@ import type { SmsMessage } from '../../domain/messages/outbound-message.ts'
 import { optional, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { momentOf } from '../inbound/inbound-body.ts'
+import { timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, Receipt, ReceiptStatus } from '../inbound/receipt.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
@@ -40,13 +40,13 @@ export const gupshup = httpProvider({
   docsUrl: 'https://docs.gupshup.io/docs/send-single-message',
   evidence: {
     source: 'partly',
-    unsure: 'The list of error codes and the answer in JSON are not from Gupshup’s own pages.',
+    unsure: 'The error codes and the JSON response are not from the documentation of Gupshup.',
   },
   features: ['sender per message', 'Unicode'],
   form: {
-    user: text('User ID', { description: 'Of an Enterprise SMS account.', placeholder: '2000000001' }),
+    user: text('User ID', { description: 'From an Enterprise SMS account.', placeholder: '2000000001' }),
     password: secret('Password'),
-    from: optional(text('Mask', { description: 'The sender name. Left out: the account’s own.' })),
+    from: optional(text('Mask', { description: 'The sender name. Default: that of the account.' })),
   },
 
   recipientMembers: ['send_to', 'method', 'userid', 'password'],
@@ -80,7 +80,7 @@ export const gupshup = httpProvider({
 
   receipts: {
     setUp:
-      'Gupshup signs nothing: in its portal, give this integration’s webhook address with its key as `?token=…` for delivery reports, by GET or by POST.',
+      'Gupshup does not sign its requests: in its portal, set the webhook URL of this integration, with its key as `?token=…`, for delivery reports, with GET or POST.',
     read,
   },
 })
@@ -128,7 +128,7 @@ function receiptsOf(report: Reading): readonly Receipt[] {
     status,
     providerMessageId: report.id('externalId'),
     address: report.id('phoneNo') ?? report.id('destAddr'),
-    at: momentOf(report.id('deliveredTS') ?? report.id('eventTs')),
+    at: timestampOf(report.id('deliveredTS') ?? report.id('eventTs')),
     words:
       status === 'failed'
         ? `${report.string('cause') ?? 'failed'}${code === undefined ? '' : ` (${code})`}`

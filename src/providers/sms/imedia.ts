@@ -34,7 +34,7 @@ export const imedia = httpProvider({
   docsUrl: 'https://mobilebranding.vn',
   evidence: {
     source: 'others',
-    unsure: 'The vendor publishes nothing: error codes and the shape of reports are not known.',
+    unsure: 'The vendor publishes no documentation: error codes and the format of reports are unknown.',
   },
   features: ['sender per message', 'Unicode'],
   form: {
@@ -69,7 +69,8 @@ export const imedia = httpProvider({
   outcome,
 
   receipts: {
-    setUp: 'iMedia signs nothing: ask it to report to this integration’s webhook address with its key as `?token=…`.',
+    setUp:
+      'iMedia does not sign its requests: ask for reports to the webhook URL of this integration, with its key as `?token=…`.',
     read,
   },
 })

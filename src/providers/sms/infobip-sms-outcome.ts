@@ -43,7 +43,9 @@ export function infobipOutcomes(answer: ProviderAnswer, messages: readonly SmsMe
   const places = new Map(answer.items('messages').map((item, place) => [item.id('messageId'), place]))
   return messages.map((message) => {
     const place = places.get(message.id)
-    return place === undefined ? unsure('Infobip did not say what became of it') : outcomeAt(answer, place, message)
+    return place === undefined
+      ? unsure('Infobip did not report a result for the message')
+      : outcomeAt(answer, place, message)
   })
 }
 
@@ -67,7 +69,7 @@ function outcomesOfFault(answer: ProviderAnswer, messages: readonly SmsMessage[]
   return messages.map((message, place) =>
     guilty.has(place)
       ? outcomeOfFault(answer, message, place)
-      : busy('Infobip refused the request for another message that was in it'),
+      : busy('Infobip rejected the request because of another message in it'),
   )
 }
 

@@ -6,7 +6,7 @@ import type { OutboundRequest } from '../../world/world.ts'
 import { baseAddress, ofBaseUrl, ofVisibleAscii, secret, text } from '../form.ts'
 import { httpProvider } from '../http-provider.ts'
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import { jsonOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, Receipt, ReceiptStatus } from '../inbound/receipt.ts'
 import { settingsOf } from '../settings.ts'
 import { infobipOutcome, infobipOutcomes } from './infobip-sms-outcome.ts'
@@ -37,8 +37,8 @@ export const infobipSms = httpProvider({
   features: ['sender per message', 'Unicode'],
   form: {
     apiKey: secret('API key', { mistake: ofVisibleAscii }),
-    baseUrl: text('Base address', {
-      description: 'The account’s own, as its portal shows it.',
+    baseUrl: text('Base URL', {
+      description: 'The base URL of the account, as shown in the portal.',
       placeholder: 'https://xxxxx.api.infobip.com',
       mistake: ofBaseUrl,
     }),
@@ -76,7 +76,7 @@ export const infobipSms = httpProvider({
 
   receipts: {
     setUp:
-      'Infobip signs nothing by itself: give this integration’s webhook address with its key as `?token=…` as its status callback, or in a subscription for SMS delivery reports.',
+      'Infobip does not sign its requests by default: set the webhook URL of this integration, with its key as `?token=…`, as its status callback, or in a subscription for SMS delivery reports.',
     read,
   },
 })
@@ -99,7 +99,7 @@ function itemOf(message: SmsMessage, account: Account): object | Outcome {
     ...(webhookUrl === undefined
       ? {}
       : { webhooks: { delivery: { url: webhookUrl }, contentType: 'application/json', callbackData: message.id } }),
-    // Without `kind`, by which an Outcome would be told from it.
+    // Without `kind`, which distinguishes an Outcome from it.
     ...settingsOf(message, ['sender', 'destinations', 'content', 'kind']),
   }
 }
@@ -125,7 +125,7 @@ function read(call: InboundCall): readonly Receipt[] {
         reference: report.string('callbackData'),
         providerMessageId: report.id('messageId'),
         address: report.id('to'),
-        at: momentOf(report.string('doneAt')),
+        at: timestampOf(report.string('doneAt')),
         words: status === 'failed' ? words.filter((one) => one !== undefined).join(': ') : undefined,
         row: report.value(''),
       })

@@ -23,12 +23,13 @@ export const isendSms = httpProvider({
   docsUrl: 'https://isend.com.ly',
   evidence: {
     source: 'others',
-    unsure: 'The vendor’s pages are behind a login: errors, the balance call and the host are from code of others.',
+    unsure:
+      'The vendor’s documentation requires a login: errors, the balance endpoint and the host are from third-party code.',
   },
   features: ['sender per message', 'Unicode'],
   form: {
     apiToken: secret('API token', { placeholder: '1|…', mistake: ofVisibleAscii }),
-    from: optional(text('Sender id', { description: 'As it is registered at iSend.' })),
+    from: optional(text('Sender id', { description: 'As registered with iSend.' })),
     baseUrl: ownBaseUrl('iSend'),
   },
 
@@ -76,6 +77,6 @@ function outcome(answer: ProviderAnswer): Outcome {
   const state = answer.string('status')
   const id = answer.id('data.uid')
   if (state === 'success' && id !== undefined) return sent(id)
-  // It tells why in a sentence only, so the message is all that can be blamed.
+  // It gives the reason as text only, so only the message can be blamed.
   return state === 'error' ? refused('other', words) : unsure(words)
 }

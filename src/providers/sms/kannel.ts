@@ -7,7 +7,7 @@ import type { OutboundRequest } from '../../world/world.ts'
 import { baseAddress, flag, ofBaseUrl, ofHost, ofPort, optional, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { momentOf } from '../inbound/inbound-body.ts'
+import { timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, Receipt, ReceiptStatus } from '../inbound/receipt.ts'
 import { bad, good, unreachable } from '../provider.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
@@ -59,21 +59,21 @@ export const kannel = httpProvider({
   features: ['sender per message', 'Unicode'],
   form: {
     host: text('Host', {
-      description: 'Where the smsbox of the gateway listens; it may be private.',
+      description: 'The host of the gateway’s smsbox; it may be private.',
       placeholder: 'kannel.example.internal',
       mistake: ofHost,
     }),
     port: text('Port', { placeholder: '13013', mistake: ofPort }),
     from: text('From'),
-    user: optional(text('Username', { description: 'Of the `sendsms-user` group.' })),
+    user: optional(text('Username', { description: 'From the `sendsms-user` group.' })),
     password: optional(secret('Password')),
     secure: flag('Use HTTPS', {
-      description: 'The password is part of the address: only a trusted network may do without.',
+      description: 'The password is part of the URL: switch it off only in a trusted network.',
     }),
     webhookUrl: statusCallback('Kannel'),
     baseUrl: optional(
-      text('Base address', {
-        description: 'Takes the place of scheme, host, port and `/cgi-bin`.',
+      text('Base URL', {
+        description: 'Replaces scheme, host, port and `/cgi-bin`.',
         mistake: ofBaseUrl,
       }),
     ),
@@ -115,7 +115,7 @@ export const kannel = httpProvider({
 
   receipts: {
     setUp:
-      'Kannel signs nothing: give this integration’s webhook address with its key as `?token=…` as the status callback of the account; each message asks for its reports there.',
+      'Kannel does not sign its requests: set the webhook URL of this integration, with its key as `?token=…`, as the status callback of the account; each message requests its reports there.',
     read,
   },
 })
@@ -125,7 +125,7 @@ const identityOf = ({ user, password }: Account) => ({ username: user, user: und
 
 function asked(account: Account, form: string): OutboundRequest {
   const query = [...new URLSearchParams(form)]
-    // As secrets are struck out of what is told: a form would write a space as a plus sign.
+    // Encoded the way secrets are redacted: a form would write a space as a plus sign.
     .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
     .join('&')
   return { url: `${addressOf(account)}/sendsms?${query}`, method: 'GET', headers: {} }
@@ -161,7 +161,7 @@ function read(call: InboundCall): readonly Receipt[] {
   return receiptOf({
     status: statuses.get(report.string('status') ?? ''),
     reference: report.string('id'),
-    at: momentOf(report.string('time')),
+    at: timestampOf(report.string('time')),
     words: report.string('answer'),
     row: report.value(''),
   })

@@ -20,13 +20,14 @@ export const maqsam = httpProvider({
   docsUrl: 'https://portal.maqsam.com/docs/v2/sms',
   evidence: {
     source: 'others',
-    unsure: 'No page of the vendor could be read: the body as JSON and the shape of errors are from code of others.',
+    unsure:
+      'The vendor’s documentation was not accessible: the JSON body and the format of errors are from third-party code.',
   },
   features: ['sender per message', 'Unicode'],
   form: {
     apiKey: text('Access key id'),
     secretKey: secret('Access secret'),
-    from: text('Sender', { description: 'As it is registered at Maqsam.' }),
+    from: text('Sender', { description: 'As registered with Maqsam.' }),
   },
 
   recipientMembers: ['to'],

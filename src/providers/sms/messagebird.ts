@@ -6,7 +6,7 @@ import type { SmsMessage } from '../../domain/messages/outbound-message.ts'
 import { ofVisibleAscii, optional, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { momentOf } from '../inbound/inbound-body.ts'
+import { timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, Receipt, ReceiptStatus } from '../inbound/receipt.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
@@ -86,7 +86,7 @@ export const messagebird = httpProvider({
 
   receipts: {
     setUp:
-      'Give this integration’s webhook address as the status callback of the account, and MessageBird’s signing key (Developers, API settings) as the signing key: each call carries `MessageBird-Signature-JWT`.',
+      'Set the webhook URL of this integration as the status callback of the account, and MessageBird’s signing key (Developers, API settings) as the signing key: each request carries `MessageBird-Signature-JWT`.',
     verify: (call, { key, account, world }) => isSignedByMessagebird(call, key || account.secretKey || '', world.now()),
     read,
   },
@@ -104,7 +104,7 @@ function outcome(answer: ProviderAnswer, message: SmsMessage): Outcome {
   }
   const state = answer.string('recipients.items.0.status')
   if (state === 'delivery_failed' || state === 'expired') {
-    return refused('other', `MessageBird took the message and reports at once: ${state}`)
+    return refused('other', `MessageBird accepted the message and reported: ${state}`)
   }
   const id = answer.id('id')
   return id === undefined ? unsure(words) : sent(id)
@@ -128,7 +128,7 @@ function read(call: InboundCall): readonly Receipt[] {
     providerMessageId: report.id('id'),
     address: report.id('recipient'),
     // A plus sign that was not written as a code is read as a space.
-    at: momentOf(report.string('statusDatetime')?.replace(/ (?=\d\d:\d\d$)/, '+')),
+    at: timestampOf(report.string('statusDatetime')?.replace(/ (?=\d\d:\d\d$)/, '+')),
     words: code === undefined ? reason : `${reason} (${code})`.trim(),
     row: report.value(''),
   })

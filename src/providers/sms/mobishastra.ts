@@ -38,12 +38,12 @@ export const mobishastra = httpProvider({
   docsUrl: 'https://telkosh.com/mobishastra/',
   evidence: {
     source: 'partly',
-    unsure: 'The texts of its failures are known by example only, and reports are arranged with each customer.',
+    unsure: 'The texts of its failures are known from examples only, and reports are arranged with each customer.',
   },
   features: ['sender per message', 'Unicode'],
   form: {
-    baseUrl: text('API address', {
-      description: 'The whole address of the JSON API, as Mobishastra gave it.',
+    baseUrl: text('API URL', {
+      description: 'The full URL of the JSON API, as provided by Mobishastra.',
       placeholder: 'https://mshastra.com/sendsms_api_json.aspx',
       mistake: ofBaseUrl,
     }),
@@ -93,7 +93,7 @@ function itemOf(message: SmsMessage, account: Account): object {
     msg: message.content,
     sender: plainSenderOf(message, account),
     language: isGsm(message.content) ? 'English' : 'Unicode',
-    // Without `kind`, by which an Outcome would be told from it.
+    // Without `kind`, which distinguishes an Outcome from it.
     ...settingsOf(message, ['user', 'pwd', 'number', 'msg', 'sender', 'kind']),
   }
 }

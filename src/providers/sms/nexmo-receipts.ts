@@ -7,7 +7,7 @@ import { isShort, jsonOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, Proof, Receipt, ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
 import type { Reading } from '../reading.ts'
 import { hmac, isRecent, isSame } from '../signing/signing.ts'
-import { reportForm, utcMomentOf } from './report-form.ts'
+import { reportForm, utcTimestampOf } from './report-form.ts'
 
 const statuses: ReadonlyMap<string, ReceiptStatus> = new Map([
   ['delivered', 'delivered'],
@@ -20,7 +20,7 @@ const statuses: ReadonlyMap<string, ReceiptStatus> = new Map([
 
 export const nexmoReceipts: ReceiptReader<unknown> = {
   setUp:
-    'In the Vonage dashboard, give this integration’s webhook address for delivery receipts. With signed webhooks on, the integration’s signing key is the account’s signature secret, by any of Vonage’s methods; without them, put the key into the address as `?token=…`.',
+    'In the Vonage dashboard, set the webhook URL of this integration for delivery receipts. If signed webhooks are enabled, the signing key is the signature secret of the account, with any of Vonage’s methods; otherwise put the key into the URL as `?token=…`.',
   verify,
   read,
 }
@@ -61,15 +61,15 @@ function reportOf(call: InboundCall): Reading {
 function read(call: InboundCall): readonly Receipt[] {
   const report = reportOf(call)
   const status = report.string('status') ?? ''
-  const told = statuses.get(status)
+  const known = statuses.get(status)
   const code = report.id('err-code')
   return receiptOf({
-    status: told,
+    status: known,
     reference: report.string('client-ref'),
     providerMessageId: report.id('messageId'),
     address: report.id('msisdn'),
-    at: utcMomentOf(report.string('message-timestamp')),
-    words: told === 'failed' ? `${status}${code === undefined ? '' : ` (${code})`}` : undefined,
+    at: utcTimestampOf(report.string('message-timestamp')),
+    words: known === 'failed' ? `${status}${code === undefined ? '' : ` (${code})`}` : undefined,
     row: report.value(''),
   })
 }

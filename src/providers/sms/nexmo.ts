@@ -105,7 +105,7 @@ function outcome(answer: ProviderAnswer, message: SmsMessage): Outcome {
   }
   // A part that went would go again with the others.
   if (parts.some((part) => part.id('status') === '0'))
-    return unsure(`Vonage took some parts of the text only: ${words}`)
+    return unsure(`Vonage accepted only some parts of the text: ${words}`)
   if (code === undefined) return unsure(words)
   return outcomeOfCode(codes, code, words, answer, message) ?? refused('other', words)
 }

@@ -11,8 +11,8 @@ export const platformSms = provider({
   form: {},
 
   async send(_world, { id, to, content }) {
-    if (to === '') return refused('bad-recipient', 'The message has no number to go to')
-    if (content === '') return refused('bad-content', 'The message says nothing')
+    if (to === '') return refused('bad-recipient', 'The message has no phone number')
+    if (content === '') return refused('bad-content', 'The message has no content')
     return captured(id)
   },
 })

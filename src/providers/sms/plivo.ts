@@ -10,7 +10,7 @@ import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
 import { settingsOf } from '../settings.ts'
 import { basicAuth, hmac, isSame } from '../signing/signing.ts'
-import { reportForm, utcMomentOf } from './report-form.ts'
+import { reportForm, utcTimestampOf } from './report-form.ts'
 import { internationalOf, mistakeOfSms, senderOf } from './sms-message.ts'
 import { signedStatusCallback } from './status-callback.ts'
 
@@ -29,7 +29,7 @@ export const plivo = httpProvider({
   channel: 'sms',
   name: 'Plivo',
   docsUrl: 'https://www.plivo.com/docs/messaging/api/message/send-a-message',
-  evidence: { source: 'vendor', unsure: 'Which parameter an error 400 is about, is told in words only.' },
+  evidence: { source: 'vendor', unsure: 'Errors with status 400 name the parameter only in their text.' },
   features: ['sender per message', 'Unicode'],
   form: {
     accountSid: text('Auth ID', {
@@ -74,7 +74,7 @@ export const plivo = httpProvider({
 
   receipts: {
     setUp:
-      'Plivo signs each call with the account’s auth token (`X-Plivo-Signature-V3`, or `-V2`, which covers the address alone). Give this integration’s webhook address as its status callback, or in the Plivo application.',
+      'Plivo signs each request with the auth token of the account (`X-Plivo-Signature-V3`, or `-V2`, which covers only the URL). Set the webhook URL of this integration as its status callback, or in the Plivo application.',
     verify: (call, proof) => isSignedWhole(call, proof) || isAddressSigned(call, proof),
     // Also where version 3 verifies the call: without that one, the nonce of version 2 would be good for any report.
     signedWord: (call, proof) =>
@@ -163,15 +163,15 @@ function isSigned(
 function read(call: InboundCall): readonly Receipt[] {
   const report = reportForm(call)
   const status = report.string('Status') ?? ''
-  const told = statuses.get(status)
+  const known = statuses.get(status)
   const code = report.string('ErrorCode') ?? ''
   return receiptOf({
-    status: told,
-    // Each part of a long text is reported; the first has the id that sending told.
+    status: known,
+    // Each part of a long text is reported; the first has the id that sending returned.
     providerMessageId: report.id('ParentMessageUUID') ?? report.id('MessageUUID'),
     address: report.string('To'),
-    at: utcMomentOf(report.string('DeliveryReportTime')),
-    words: told === 'failed' ? `${status}${code === '' ? '' : ` (${code})`}` : undefined,
+    at: utcTimestampOf(report.string('DeliveryReportTime')),
+    words: known === 'failed' ? `${status}${code === '' ? '' : ` (${code})`}` : undefined,
     row: report.value(''),
   })
 }

@@ -1,5 +1,5 @@
 // A report that comes as a form, or as the query of a call: without the secrets that came along with it.
-import { formOf, momentOf } from '../inbound/inbound-body.ts'
+import { formOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall } from '../inbound/receipt.ts'
 import type { Reading } from '../reading.ts'
 import { readingOf } from '../reading.ts'
@@ -14,8 +14,8 @@ export function reportForm(call: InboundCall, secretNames: readonly string[] = [
   return readingOf(Object.fromEntries(open))
 }
 
-/** A moment of a vendor that writes its dates in UTC and does not say so. */
-export function utcMomentOf(value: string | undefined): Date | undefined {
+/** A timestamp of a vendor that writes its dates in UTC without saying so. */
+export function utcTimestampOf(value: string | undefined): Date | undefined {
   const isBare = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?$/.test(value ?? '')
-  return momentOf(isBare ? `${value?.replace(' ', 'T')}Z` : value)
+  return timestampOf(isBare ? `${value?.replace(' ', 'T')}Z` : value)
 }

@@ -1,4 +1,4 @@
-// What RingCentral's answer means; codes are told in `errors`, with the parameter that is wrong where it is one.
+// What RingCentral's response means; codes are in `errors`, with the invalid parameter if there is one.
 // https://developers.ringcentral.com/guide/basics/errors
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { busy, misconfigured, refused, sent, unsure } from '../../domain/delivery/outcome.ts'
@@ -10,7 +10,7 @@ import { outcomeOfSender } from './code-meaning.ts'
 
 const failedStates: ReadonlySet<string> = new Set(['SendingFailed', 'DeliveryFailed'])
 
-/** The rate limit, by its code wherever it is told. */
+/** The rate limit, by its code wherever it appears. */
 const rateLimitCode = 'CMN-301'
 /** The number to send from is not one of the extension's. */
 const senderCode = 'MSG-304'

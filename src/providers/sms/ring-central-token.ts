@@ -1,4 +1,4 @@
-// RingCentral's access tokens: one an account, shared by all that send with it, and asked anew before it ends.
+// RingCentral's access tokens: one per account, shared by all that send with it, and renewed before it expires.
 // https://developers.ringcentral.com/guide/authentication/jwt-flow
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { busy } from '../../domain/delivery/outcome.ts'

@@ -9,7 +9,7 @@ import { flag, ownBaseUrl, secret, text } from '../form.ts'
 import type { HeldToken } from '../held-token.ts'
 import { outcomeOfFailure } from '../http-provider.ts'
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { momentOf } from '../inbound/inbound-body.ts'
+import { timestampOf } from '../inbound/inbound-body.ts'
 import type { Receipt, ReceiptStatus } from '../inbound/receipt.ts'
 import { withPassthrough } from '../passthrough.ts'
 import type { CheckResult } from '../provider.ts'
@@ -49,18 +49,18 @@ export const ringCentral = provider({
   channel: 'sms',
   name: 'RingCentral',
   docsUrl: 'https://developers.ringcentral.com/api-reference/SMS/createSMSMessage',
-  evidence: { source: 'partly', unsure: 'Error codes are known by example only.' },
+  evidence: { source: 'partly', unsure: 'Error codes are known from examples only.' },
   features: ['sender per message', 'Unicode'],
   limits: { contentCharactersMax: 1_000 },
   form: {
     clientId: text('Client ID'),
     secretKey: secret('Client secret'),
-    token: secret('JWT', { description: 'A JWT credential of the user who sends, from the developer console.' }),
+    token: secret('JWT', { description: 'A JWT credential of the sending user, from the developer console.' }),
     from: text('From number', {
-      description: 'A number of the user’s extension that may send SMS.',
+      description: 'A number of the user’s extension that is allowed to send SMS.',
       placeholder: '+14155550100',
     }),
-    secure: flag('Is sandbox', { description: 'Sends by RingCentral’s sandbox.' }),
+    secure: flag('Sandbox', { description: 'Sends through RingCentral’s sandbox.' }),
     baseUrl: ownBaseUrl('RingCentral'),
   },
 
@@ -117,7 +117,7 @@ async function asked(
   if ('kind' in answer || answer.status !== 401) return answer
   forgetAccessToken(world, account, token)
   if (endsAtMs - world.now().getTime() < askTimeoutMs + sendMsMin) {
-    return busy('RingCentral refused the access token, too late to ask for another')
+    return busy('RingCentral rejected the access token, and no time is left to get another')
   }
   const fresh = await accessTokenOf(world, account)
   return 'kind' in fresh ? fresh : called(world, request, account, fresh, endsAtMs)
@@ -131,7 +131,7 @@ async function called(
   endsAtMs: number,
 ): Promise<ProviderAnswer | Outcome> {
   const timeoutMs = endsAtMs - world.now().getTime()
-  if (timeoutMs < sendMsMin) return busy('RingCentral took so long to grant an access token that nothing was sent')
+  if (timeoutMs < sendMsMin) return busy('Nothing was sent because RingCentral took too long to grant an access token')
   try {
     const headers = { ...request.headers, authorization: `Bearer ${token.value}` }
     const answer = await world.fetch({ ...request, headers }, { timeoutMs, account, reach: reachOf(account) })
@@ -179,7 +179,7 @@ async function polled(
         status: statuses.get(answer.string('messageStatus') ?? ''),
         providerMessageId: id,
         address: answer.string('to.0.phoneNumber'),
-        at: momentOf(answer.string('lastModifiedTime')),
+        at: timestampOf(answer.string('lastModifiedTime')),
         words: answer.string('deliveryErrorCode'),
         row: answer.value(''),
       }),

@@ -17,7 +17,7 @@ export const sendchamp = httpProvider({
   docsUrl: 'https://sendchamp.readme.io/reference/send-sms-api',
   evidence: {
     source: 'partly',
-    unsure: 'Delivery reports and the balance call are not documented well enough to use them.',
+    unsure: 'Delivery reports and the balance endpoint are not documented well enough to be used.',
   },
   features: ['sender per message', 'Unicode'],
   form: {
@@ -25,12 +25,12 @@ export const sendchamp = httpProvider({
     from: text('Sender name', { description: 'Approved by Sendchamp.' }),
     channelId: optional(
       choice('Route', ['dnd', 'non_dnd', 'international'], {
-        description: 'Unless said otherwise `dnd` for numbers of Nigeria, `international` for all others.',
+        description: 'Default: `dnd` for Nigerian numbers, `international` for all others.',
       }),
     ),
     baseUrl: optional(
-      text('Base address', {
-        description: 'Of the sandbox, or of a proxy.',
+      text('Base URL', {
+        description: 'The URL of the sandbox, or of a proxy.',
         placeholder: 'https://sandbox-api.sendchamp.com/api/v1',
         mistake: ofBaseUrl,
       }),

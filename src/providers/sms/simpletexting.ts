@@ -44,7 +44,7 @@ export const simpletexting = httpProvider({
     if (mistake !== undefined) return mistake
     const contactPhone = northAmerican(message.to)
     if (contactPhone === undefined) {
-      return refused('bad-recipient', 'SimpleTexting reaches numbers of the USA and Canada only')
+      return refused('bad-recipient', 'SimpleTexting reaches only numbers in the USA and Canada')
     }
     const sender = senderOf(message, account)
     return {
@@ -71,7 +71,7 @@ export const simpletexting = httpProvider({
 
   receipts: {
     setUp:
-      'SimpleTexting signs nothing: register this integration’s webhook address with its key as `?token=…` by `POST /v2/api/webhooks`, with the triggers DELIVERY_REPORT and NON_DELIVERED_REPORT.',
+      'SimpleTexting does not sign its requests: register the webhook URL of this integration, with its key as `?token=…`, with `POST /v2/api/webhooks` and the triggers DELIVERY_REPORT and NON_DELIVERED_REPORT.',
     read,
   },
 })

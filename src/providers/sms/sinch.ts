@@ -7,7 +7,7 @@ import { choice, ofVisibleAscii, optional, secret, text } from '../form.ts'
 import { httpProvider, outcomeOfStatus } from '../http-provider.ts'
 import { receiptOf } from '../inbound/delivery-report.ts'
 import { carriesKey } from '../inbound/inbound.ts'
-import { eventsOf, momentOf } from '../inbound/inbound-body.ts'
+import { eventsOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, Proof, Receipt, ReceiptStatus } from '../inbound/receipt.ts'
 import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
@@ -56,12 +56,12 @@ export const sinch = httpProvider({
       mistake: (value) => (/^[\w-]{1,100}$/.test(value) ? undefined : 'must be letters, digits, - and _'),
     }),
     apiToken: secret('API token', { mistake: ofVisibleAscii }),
-    region: choice('Region', ['us', 'eu', 'au', 'br', 'ca'], { description: 'Where the service plan is.' }),
+    region: choice('Region', ['us', 'eu', 'au', 'br', 'ca'], { description: 'The region of the service plan.' }),
     from: text('From', { description: 'A number, a short code or a sender name.', placeholder: '+46700000000' }),
     webhookUrl: statusCallback('Sinch'),
     secretKey: optional(
       secret('Webhook secret', {
-        description: 'Where Sinch signs the callbacks of the account, and the signing key is another.',
+        description: 'The secret of signed callbacks, if it differs from the signing key.',
       }),
     ),
   },
@@ -98,7 +98,7 @@ export const sinch = httpProvider({
 
   receipts: {
     setUp:
-      'Give this integration’s webhook address as the status callback. Where Sinch signs callbacks, its secret is the signing key; where it does not, the address must carry the key as `?token=…`.',
+      'Set the webhook URL of this integration as the status callback. If Sinch signs callbacks, its secret is the signing key; otherwise the URL must contain the key as `?token=…`.',
     verify,
     read: (call) => eventsOf(call).flatMap(receiptsOf),
   },
@@ -151,7 +151,7 @@ function receiptsOf(report: Reading): readonly Receipt[] {
       reference: report.string('client_reference'),
       providerMessageId: report.id('batch_id'),
       address: report.id('recipient'),
-      at: momentOf(report.string('at')),
+      at: timestampOf(report.string('at')),
       words: wordsOfCode(row.number('code')),
       row: report.value(''),
     }),

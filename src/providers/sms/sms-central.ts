@@ -37,7 +37,7 @@ export const smsCentral = httpProvider({
   evidence: {
     source: 'partly',
     unsure:
-      'Of the error codes only 511, a wrong user or password, is known; any other counts as a refusal of the message.',
+      'Only error code 511 (wrong user name or password) is known; any other counts as a rejection of the message.',
   },
   features: ['sender per message', 'Unicode'],
   form: {
@@ -49,7 +49,7 @@ export const smsCentral = httpProvider({
     }),
     baseUrl: optional(
       text('Address', {
-        description: 'The whole address of another place than SMS Central’s own, such as a proxy.',
+        description: 'A full URL other than the default of SMS Central, such as that of a proxy.',
         placeholder: 'https://my.smscentral.com.au/api/v3.2',
         mistake: ofBaseUrl,
       }),
@@ -78,7 +78,7 @@ export const smsCentral = httpProvider({
   receipts: {
     reply: '0',
     setUp:
-      'SMS Central signs nothing: in its portal, give this integration’s webhook address with its key as `?token=…` for delivery receipts, which come by GET.',
+      'SMS Central does not sign its requests: in its portal, set the webhook URL of this integration, with its key as `?token=…`, for delivery receipts, which are sent with GET.',
     read,
   },
 })

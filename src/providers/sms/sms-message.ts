@@ -4,10 +4,10 @@ import { refused } from '../../domain/delivery/outcome.ts'
 import type { SmsMessage } from '../../domain/messages/outbound-message.ts'
 import { digitsOf } from './sms-text.ts'
 
-/** An Outcome when it cannot be sent as it is: nobody to go to, nothing to say. */
+/** An Outcome if it cannot be sent: no recipient, or no content. */
 export function mistakeOfSms({ to, content }: SmsMessage): Outcome | undefined {
-  if (!/\d/.test(to)) return refused('bad-recipient', 'The message has no number to go to')
-  return content === '' ? refused('bad-content', 'The message says nothing') : undefined
+  if (!/\d/.test(to)) return refused('bad-recipient', 'The message has no phone number')
+  return content === '' ? refused('bad-content', 'The message has no content') : undefined
 }
 
 /** `+49 …` and `0049 …` as `+49…`, any other number as its digits. A list of numbers, which some vendors would take, is never left. */

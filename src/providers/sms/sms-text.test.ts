@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { digitsOf, isGsm, segmentsOf } from './sms-text.ts'
 
-test('the GSM alphabet is told from any other', () => {
+test('the GSM alphabet is distinguished from any other', () => {
   for (const text of ['', 'Hello', 'Größe? à ñ Ω\n', '€ [ok] {x} ~ ^ | \\', '@£$¥'])
     assert.equal(isGsm(text), true, text)
   for (const text of ['“quoted”', 'ç', 'á', '–', '你好', '👋', 'tab\t', '`']) assert.equal(isGsm(text), false, text)
@@ -37,5 +37,5 @@ test('a number is its digits, without the sign or the zeros of an international 
   assert.equal(digitsOf('+49 (170) 123-45'), '4917012345')
   assert.equal(digitsOf('0049170'), '49170')
   assert.equal(digitsOf('07700 900123'), '07700900123')
-  assert.equal(digitsOf('nobody'), '')
+  assert.equal(digitsOf('none'), '')
 })

@@ -2,7 +2,7 @@
 // https://docs.seven.io/en/rest-api/endpoints/webhooks
 import { createHash } from 'node:crypto'
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import { jsonOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, Proof, Receipt, ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
 import { hmacSha256Hex, isRecent, isSame } from '../signing/signing.ts'
 
@@ -23,12 +23,12 @@ interface Account {
 
 export const sms77Receipts: ReceiptReader<Account> = {
   setUp:
-    'seven.io signs with the account’s signing key: give it as the integration’s signing key, or in its credentials. Make a webhook for the event `dlr` (JSON) with this integration’s webhook address.',
+    'seven.io signs with the signing key of the account: set it as the signing key of the integration, or in its credentials. Create a webhook for the event `dlr` (JSON) with the webhook URL of this integration.',
   verify,
   read,
 }
 
-/** Of a moment, a nonce, a method, the whole address and the MD5 of the body, in hexadecimal digits. */
+/** Of a timestamp, a nonce, a method, the full URL and the MD5 of the body, in hexadecimal digits. */
 export function sevenSignature(key: string, parts: readonly [string, string, string, string, string]): string {
   return hmacSha256Hex(key, parts.join('\n'))
 }
@@ -45,15 +45,15 @@ function read(call: InboundCall): readonly Receipt[] {
   const report = jsonOf(call)
   if (report.string('webhook_event') !== 'dlr') return []
   const status = report.string('data.status') ?? ''
-  const told = statuses.get(status)
-  const moment = report.id('data.timestamp') ?? ''
+  const known = statuses.get(status)
+  const timestamp = report.id('data.timestamp') ?? ''
   return receiptOf({
-    status: told,
+    status: known,
     reference: report.string('data.foreign_id'),
     providerMessageId: report.id('data.msg_id'),
     // A date is in a zone that it does not name.
-    at: /^\d+$/.test(moment) ? momentOf(moment) : undefined,
-    words: told === 'failed' ? status : undefined,
+    at: /^\d+$/.test(timestamp) ? timestampOf(timestamp) : undefined,
+    words: known === 'failed' ? status : undefined,
     row: report.value(''),
   })
 }

@@ -21,7 +21,7 @@ const codes = codeTable({
   'bad-content': ['305', '401', '801', '802', '803'],
   sender: ['306'],
   account: ['300', '500', '900', '901', '902', '903'],
-  // A carrier that failed, or nobody knows what.
+  // A carrier that failed, or an unknown reason.
   busy: ['600', '700'],
   // 402 is a repeat within three minutes: what was to be sent was sent.
   other: ['304', '307', '400', '402', '403'],

@@ -12,7 +12,7 @@ import type { ProviderAnswer } from '../provider-answer.ts'
 import { wordsOf } from '../provider-answer.ts'
 import { settingsOf } from '../settings.ts'
 import { codeTable, outcomeOfCode } from './code-meaning.ts'
-import { utcMomentOf } from './report-form.ts'
+import { utcTimestampOf } from './report-form.ts'
 import { mistakeOfSms, plainSenderOf } from './sms-message.ts'
 import { digitsOf } from './sms-text.ts'
 import { statusCallback } from './status-callback.ts'
@@ -40,7 +40,7 @@ export const smsmode = httpProvider({
   channel: 'sms',
   name: 'smsmode',
   docsUrl: 'https://dev.smsmode.com/sms/v1/',
-  evidence: { source: 'partly', unsure: 'Error codes are not known, and the fields of reports are not proven.' },
+  evidence: { source: 'partly', unsure: 'Error codes are unknown, and the fields of reports are not confirmed.' },
   features: ['sender per message', 'Unicode'],
   form: {
     apiKey: secret('API key', { mistake: ofVisibleAscii }),
@@ -85,7 +85,7 @@ export const smsmode = httpProvider({
 
   receipts: {
     setUp:
-      'smsmode signs nothing: give this integration’s webhook address with its key as `?token=…` as the status callback, or in smsmode’s settings.',
+      'smsmode does not sign its requests: set the webhook URL of this integration, with its key as `?token=…`, as the status callback, or in smsmode’s settings.',
     read,
   },
 })
@@ -111,7 +111,7 @@ function read(call: InboundCall): readonly Receipt[] {
       reference: report.string('refClient'),
       providerMessageId: report.id('messageId'),
       address: report.id('recipient.to'),
-      at: utcMomentOf(report.string('status.deliveryDate')),
+      at: utcTimestampOf(report.string('status.deliveryDate')),
       words: report.string('status.detail'),
       row: report.value(''),
     }),

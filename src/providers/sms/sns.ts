@@ -47,7 +47,7 @@ const codes = codeTable({
   ],
   busy: ['Throttling', 'ThrottlingException', 'Throttled', 'KMSThrottling', 'InternalError', 'ServiceUnavailable'],
   'opted-out': ['OptedOut'],
-  // Which parameter it is, is told in words only.
+  // Which parameter it is appears only in the text.
   other: ['InvalidParameter', 'InvalidParameterValue', 'ParameterValueInvalid'],
 })
 
@@ -66,9 +66,9 @@ export const sns = httpProvider({
       mistake: (value) =>
         /^[a-z]{2}(?:-[a-z]{2,12}){1,3}-\d{1,2}$/.test(value) ? undefined : 'must be a region such as eu-central-1',
     }),
-    token: optional(secret('Session token', { description: 'Only of credentials that were lent for a while.' })),
+    token: optional(secret('Session token', { description: 'Only for temporary credentials.' })),
     from: optional(
-      text('From', { description: 'A sender ID, or a number of the account in E.164. Left out: what Amazon chooses.' }),
+      text('From', { description: 'A sender ID, or a number of the account in E.164. Default: chosen by Amazon.' }),
     ),
   },
 

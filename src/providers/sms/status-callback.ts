@@ -1,4 +1,4 @@
-// The field for the address that a vendor is told with each message, to report what becomes of it.
+// The field for the URL that a vendor gets with each message, for delivery reports.
 import type { FormField } from '../form.ts'
 import { optional, text } from '../form.ts'
 import { ofWebhookUrl } from '../webhook.ts'
@@ -10,7 +10,7 @@ const example = 'https://posthorn.example.com/v1/webhooks/…'
 export const statusCallback = (vendor: string): FormField<string, false> => ({
   ...optional(
     text(label, {
-      description: `Where ${vendor} reports what becomes of each message: this integration’s webhook address, with its key as \`?token=…\`.`,
+      description: `Where ${vendor} sends delivery reports: the webhook URL of this integration, with its key as \`?token=…\`.`,
       placeholder: `${example}?token=…`,
       mistake: ofWebhookUrl,
     }),
@@ -23,7 +23,7 @@ export const statusCallback = (vendor: string): FormField<string, false> => ({
 export const signedStatusCallback = (vendor: string): FormField<string, false> =>
   optional(
     text(label, {
-      description: `Where ${vendor} reports what becomes of each message: this integration’s webhook address.`,
+      description: `Where ${vendor} sends delivery reports: the webhook URL of this integration.`,
       placeholder: example,
       mistake: ofWebhookUrl,
     }),

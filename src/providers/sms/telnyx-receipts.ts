@@ -2,7 +2,7 @@
 // https://developers.telnyx.com/docs/messaging/messages/receiving-webhooks
 import { createPublicKey, verify as isSignedBy } from 'node:crypto'
 import { receiptOf } from '../inbound/delivery-report.ts'
-import { jsonOf, momentOf } from '../inbound/inbound-body.ts'
+import { jsonOf, timestampOf } from '../inbound/inbound-body.ts'
 import type { InboundCall, Proof, Receipt, ReceiptReader, ReceiptStatus } from '../inbound/receipt.ts'
 import { isRecent } from '../signing/signing.ts'
 
@@ -23,7 +23,7 @@ interface Account {
 
 export const telnyxReceipts: ReceiptReader<Account> = {
   setUp:
-    'Telnyx signs with Ed25519: give the account’s public key (Mission Control, Keys & Credentials) as the integration’s signing key, or in its credentials. Give this integration’s webhook address in the messaging profile, or as its status callback.',
+    'Telnyx signs with Ed25519: set the public key of the account (Mission Control, Keys & Credentials) as the signing key of the integration, or in its credentials. Set the webhook URL of this integration in the messaging profile, or as its status callback.',
   verify,
   read,
 }
@@ -52,15 +52,15 @@ function read(call: InboundCall): readonly Receipt[] {
   const kind = report.string('data.event_type')
   if (kind !== 'message.sent' && kind !== 'message.finalized') return []
   const status = report.string('data.payload.to.0.status') ?? ''
-  const told = statuses.get(status)
+  const known = statuses.get(status)
   const words = report.string('data.payload.errors.0.detail') ?? report.string('data.payload.errors.0.title') ?? status
   const code = report.id('data.payload.errors.0.code')
   return receiptOf({
-    status: told,
+    status: known,
     providerMessageId: report.id('data.payload.id'),
     address: report.string('data.payload.to.0.phone_number'),
-    at: momentOf(report.string('data.occurred_at')),
-    words: told === 'failed' ? `${words}${code === undefined ? '' : ` (${code})`}` : undefined,
+    at: timestampOf(report.string('data.occurred_at')),
+    words: known === 'failed' ? `${words}${code === undefined ? '' : ` (${code})`}` : undefined,
     row: report.value(''),
   })
 }

@@ -46,7 +46,7 @@ export const telnyx = httpProvider({
     }),
     secretKey: optional(
       secret('Public key', {
-        description: 'Of the account, in base64: proves that delivery receipts come from Telnyx.',
+        description: 'The public key of the account, in base64: proves that delivery receipts come from Telnyx.',
         mistake: ofPublicKey,
       }),
     ),

@@ -31,7 +31,7 @@ export const termii = httpProvider({
   channel: 'sms',
   name: 'Termii',
   docsUrl: 'https://developer.termii.com/messaging-api',
-  evidence: { source: 'vendor', unsure: 'The vendor does not document what errors hold beyond a code and a sentence.' },
+  evidence: { source: 'vendor', unsure: 'The vendor documents only a code and a text for errors.' },
   features: ['sender per message', 'Unicode'],
   form: {
     apiKey: secret('API key'),
@@ -39,17 +39,17 @@ export const termii = httpProvider({
     channelId: optional(
       choice('Route', ['generic', 'dnd', 'whatsapp'], {
         description:
-          '`dnd` for transactional messages, once Termii has switched it on for the account; `generic`, unless said otherwise, is not delivered to numbers under Do Not Disturb.',
+          '`dnd` for transactional messages, if Termii has enabled it for the account. Default: `generic`, which is not delivered to numbers on the Do Not Disturb list.',
       }),
     ),
     secretKey: optional(
       secret('Secret key', {
-        description: 'Proves that delivery receipts come from Termii, where no signing key is set.',
+        description: 'Proves that delivery receipts come from Termii, if no signing key is set.',
       }),
     ),
     baseUrl: optional(
-      text('Base address', {
-        description: 'The account’s own, as the dashboard of Termii shows it.',
+      text('Base URL', {
+        description: 'The base URL of the account, as shown on the Termii dashboard.',
         placeholder: 'https://api.ng.termii.com',
         mistake: ofBaseUrl,
       }),
@@ -93,7 +93,7 @@ export const termii = httpProvider({
 
   receipts: {
     setUp:
-      'Set this integration’s webhook address on the dashboard of Termii. Each call is signed (`X-Termii-Signature`) with the account’s secret key: it is the signing key here.',
+      'Set the webhook URL of this integration on the Termii dashboard. Each request is signed (`X-Termii-Signature`) with the secret key of the account, which is the signing key here.',
     verify({ headers, body }, { key, account }) {
       const secretKey = key || account.secretKey || ''
       const signature = headers['x-termii-signature'] ?? ''

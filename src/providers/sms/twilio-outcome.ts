@@ -1,4 +1,4 @@
-// What Twilio's error codes mean: for the message, for the account, or for the moment.
+// What Twilio's error codes mean: for the message, for the account, or temporarily.
 // https://www.twilio.com/docs/api/errors
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { refused, sent, unsure } from '../../domain/delivery/outcome.ts'

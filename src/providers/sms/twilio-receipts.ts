@@ -26,7 +26,7 @@ interface Account {
 
 export const twilioReceipts: ReceiptReader<Account> = {
   setUp:
-    'Twilio signs with the account’s auth token (`X-Twilio-Signature`), even where an API key sends. Give this integration’s webhook address as its status callback, or in the Messaging Service.',
+    'Twilio signs with the auth token of the account (`X-Twilio-Signature`), even if an API key is used for sending. Set the webhook URL of this integration as its status callback, or in the Messaging Service.',
   verify,
   read,
 }

@@ -42,7 +42,7 @@ export const twilio = httpProvider({
       }),
     ),
     apiKey: optional(
-      text('API key SID', { description: 'With its secret, used instead of the auth token.', placeholder: 'SK…' }),
+      text('API key SID', { description: 'Used with its secret instead of the auth token.', placeholder: 'SK…' }),
     ),
     secretKey: optional(secret('API key secret')),
     webhookUrl: signedStatusCallback('Twilio'),
@@ -59,10 +59,10 @@ export const twilio = httpProvider({
   recipientMembers: ['To'],
 
   request(message, account) {
-    if (message.to === '') return refused('bad-recipient', 'The message has no number to go to')
+    if (message.to === '') return refused('bad-recipient', 'The message has no phone number')
     const parameters = parametersOf(message, account)
     if (!['Body', 'MediaUrl', 'ContentSid'].some((name) => parameters.has(name))) {
-      return refused('bad-content', 'The message says nothing')
+      return refused('bad-content', 'The message has no content')
     }
     const { accountSid, token, apiKey, secretKey } = account
     const hasKey = apiKey !== undefined && secretKey !== undefined

@@ -54,12 +54,14 @@ export const unifonic = httpProvider({
   channel: 'sms',
   name: 'Unifonic',
   docsUrl: 'https://docs.unifonic.com',
-  evidence: { source: 'partly', unsure: 'The names within its reports are not proven; they are read in any case.' },
+  evidence: { source: 'partly', unsure: 'The field names of its reports are not confirmed.' },
   features: ['sender per message', 'Unicode'],
   form: {
     appSid: secret('App SID'),
     senderId: text('Sender ID', { placeholder: 'Acme' }),
-    user: optional(text('User', { description: 'With the password, where the account wants HTTP Basic too.' })),
+    user: optional(
+      text('User', { description: 'Used with the password, if the account also requires HTTP Basic authentication.' }),
+    ),
     password: optional(secret('Password')),
     webhookUrl: statusCallback('Unifonic'),
   },
@@ -107,7 +109,7 @@ export const unifonic = httpProvider({
 
   receipts: {
     setUp:
-      'Unifonic signs nothing: give this integration’s webhook address with its key as `?token=…` as the status callback, or in Unifonic’s console.',
+      'Unifonic does not sign its requests: set the webhook URL of this integration, with its key as `?token=…`, as the status callback, or in Unifonic’s console.',
     read,
   },
 })
@@ -132,8 +134,8 @@ function outcome(answer: ProviderAnswer, message: SmsMessage): Outcome {
   if (answer.status === 200) return ofBody(answer, message)
   // Its filter has seen the same text to the same number: the first of them was taken.
   if (answer.status === 409) return sent(message.id, words(answer))
-  const told = outcomeOfCode(meanings, String(answer.status), words(answer), answer, message)
-  return told ?? outcomeOfStatus(answer, words(answer))
+  const knownOutcome = outcomeOfCode(meanings, String(answer.status), words(answer), answer, message)
+  return knownOutcome ?? outcomeOfStatus(answer, words(answer))
 }
 
 function ofBody(answer: ProviderAnswer, message: SmsMessage): Outcome {

@@ -1,7 +1,7 @@
 // Finding notifications for the activity list by the events they come from.
 import type { Sql, Statement } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
-import { firstIdAt, idsOfEvent, momentOfId } from '../../domain/derived-id.ts'
+import { firstIdAt, idsOfEvent, timestampOfId } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { findEventIds } from '../../store/events/events.ts'
 import type { ActivityFilter } from './activity-filters.ts'
@@ -44,7 +44,7 @@ export async function findByEvents(
 }
 
 /** More than a node can accept in a millisecond. */
-const eventsOfMomentMax = 10_000
+const eventsOfTimestampMax = 10_000
 
 /** Events of one millisecond have notifications in another order than their own, so those of the last one come whole. */
 async function newestEvents(
@@ -57,10 +57,10 @@ async function newestEvents(
   const newest = await findEvents(db, environment, filter, index, count)
   const last = newest.at(-1)
   if (last === undefined || newest.length < count) return { eventIds: newest, all: true }
-  const moment = momentOfId(last)
-  const range = { from: firstIdAt(moment), to: firstIdAt(new Date(moment.getTime() + 1)) }
-  const ofLastMoment = await findEvents(db, environment, { ...filter, ...range }, index, eventsOfMomentMax)
-  return { eventIds: [...new Set([...newest, ...ofLastMoment])], all: false }
+  const timestamp = timestampOfId(last)
+  const range = { from: firstIdAt(timestamp), to: firstIdAt(new Date(timestamp.getTime() + 1)) }
+  const ofLastTimestamp = await findEvents(db, environment, { ...filter, ...range }, index, eventsOfTimestampMax)
+  return { eventIds: [...new Set([...newest, ...ofLastTimestamp])], all: false }
 }
 
 /** Newest first. */

@@ -1,4 +1,5 @@
-// What a page of activities tells beside its rows: read in one statement more, however long the page is, unless something is rare.
+// What a page of activities shows in addition to its rows: read in one more statement, however long the page is, unless
+// something is rare.
 import type { Sql } from '../../db/sql.ts'
 import { prepared, sql } from '../../db/sql.ts'
 import type { IntegrationStatus } from '../../domain/delivery/integration.ts'
@@ -40,7 +41,7 @@ export async function findActivityFacts(
   const jobs = await findJobs(db, environment, jobIds)
   const [digests, integrationStatuses] = await Promise.all([
     findDigests(db, environment, distinct(jobs.flatMap((job) => job.state?.windowId ?? []))),
-    // Who would send is asked only where nobody has.
+    // Who would send is looked up only if no one has sent.
     jobs.length === jobIds.length && jobs.every((job) => job.state?.providerId !== undefined)
       ? []
       : listIntegrationStatuses(db, environment),

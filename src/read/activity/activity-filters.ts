@@ -4,7 +4,7 @@ import { allOf, sql } from '../../db/sql.ts'
 import { firstIdAt } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { badRequest } from '../../domain/problem.ts'
-import { momentOfText } from '../../domain/time/iso-moment.ts'
+import { timestampOfText } from '../../domain/time/iso-timestamp.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
 import type { Severity, StepType } from '../../domain/workflows/workflow.ts'
 import type { Contains } from '../page/contains.ts'
@@ -83,15 +83,15 @@ function contextsOf(keys: readonly string[]): string[] | null {
   return filled(keys)?.sort() ?? null
 }
 
-/** What 48 bits of milliseconds can tell. */
-const momentMax = 2 ** 48 - 1
+/** What 48 bits of milliseconds can represent. */
+const timestampMax = 2 ** 48 - 1
 
 function timesOf(query: ActivityQuery): { from?: string; to?: string } {
-  const after = momentOf('after', query.after)
-  const before = momentOf('before', query.before)
+  const after = timestampOf('after', query.after)
+  const before = timestampOf('before', query.before)
   if (after !== undefined && before !== undefined && after > before)
     throw badRequest('Invalid date range: start date (after) must be earlier than end date (before)')
-  const idAt = (moment: number): string => firstIdAt(new Date(Math.min(Math.max(moment, 0), momentMax)))
+  const idAt = (timestamp: number): string => firstIdAt(new Date(Math.min(Math.max(timestamp, 0), timestampMax)))
   return {
     ...(after === undefined ? {} : { from: idAt(after) }),
     // The whole of the last millisecond belongs to it.
@@ -99,17 +99,17 @@ function timesOf(query: ActivityQuery): { from?: string; to?: string } {
   }
 }
 
-function momentOf(parameter: string, text: string | undefined): number | undefined {
+function timestampOf(parameter: string, text: string | undefined): number | undefined {
   if (!text) return undefined
-  const moment = momentOfText(text)
-  if (moment === undefined)
+  const timestamp = timestampOfText(text)
+  if (timestamp === undefined)
     throw badRequest(
-      `Invalid date format for parameter '${parameter}': ${text} is no ISO 8601 timestamp such as 2026-01-02T03:04:05.678Z`,
+      `Invalid date format for parameter '${parameter}': ${text} is not an ISO 8601 timestamp such as 2026-01-02T03:04:05.678Z`,
     )
-  return moment.at.getTime()
+  return timestamp.at.getTime()
 }
 
-/** The range of time, on whichever id carries the moment. */
+/** The range of time, on whichever id contains the timestamp. */
 export function inTime(filter: ActivityFilter, id: Statement): Statement {
   return allOf([
     ...(filter.from === undefined ? [] : [sql`${id} >= ${filter.from}::uuid`]),

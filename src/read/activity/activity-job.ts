@@ -90,7 +90,7 @@ function timedOf(digest: Extract<DigestMetadata, { type: 'timed' }>, state: JobS
   }
 }
 
-/** For every key: what a run did is told without what it was let in by. */
+/** For every key: what a run did is shown without what authorised it. */
 export function activityStepOf(whole: NotificationStep): ActivityStep {
   const step = stepWithoutSecrets(whole)
   return { ...variantOf(step), variants: step.variants.map(variantOf) }

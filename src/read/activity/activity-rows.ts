@@ -18,7 +18,10 @@ export const notificationColumns = sql`n.id, n.event_id, n.subscriber_id, n.vers
 
 /** A notification with all that is found by its keys. */
 export interface ActivityRow extends NotificationRow {
-  /** Null in the moment in which an old event's partition has gone and its notifications' has not: all of the event is. */
+  /**
+   * Null in the short time in which an old event's partition has been dropped and its notifications' has not: the whole
+   * event is.
+   */
   readonly transaction_id: string | null
   readonly payload: Record<string, unknown>
   readonly overrides: Record<string, unknown>

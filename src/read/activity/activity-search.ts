@@ -159,7 +159,7 @@ async function findPeople(db: Sql, environment: Environment, people: PeopleFilte
     const field = people.search === undefined ? 'emails' : 'search'
     throw invalidField(
       field,
-      `${field} fits more than ${peopleMax} subscribers: say more of the e-mail address, or give subscriberIds`,
+      `${field} matches more than ${peopleMax} subscribers: use a longer part of the e-mail address, or subscriberIds`,
     )
   }
   return rows.map((row) => row.id)

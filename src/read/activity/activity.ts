@@ -1,7 +1,7 @@
 // The activity: what was triggered and what became of it, for each subscriber.
 import type { Sql } from '../../db/sql.ts'
 import { prepared, sql } from '../../db/sql.ts'
-import { idsOfMessages, jobIdOf, momentOfId } from '../../domain/derived-id.ts'
+import { idsOfMessages, jobIdOf, timestampOfId } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { grouped } from '../../domain/grouped.ts'
 import type { Activity, ActivityJob, ActivitySubscriber } from '../../domain/insight/activity.ts'
@@ -127,12 +127,12 @@ async function findMessages(
 /** One a device token, of which a subscriber has at most so many at a provider. */
 const messagesPerJobMax = 1_000
 
-/** Undefined in the moment in which an old event's partition has gone and its notifications' has not. */
+/** Undefined in the short time in which an old event's partition has been dropped and its notifications' has not. */
 function activityOf(environment: Environment, row: ActivityRow, facts: ActivityFacts): Activity | undefined {
   const version = facts.versions.get(row.version_id)
   if (row.transaction_id === null || version === undefined) return undefined
   const { definition } = version
-  const createdAt = momentOfId(row.id).toISOString()
+  const createdAt = timestampOfId(row.id).toISOString()
   const jobs = jobsOf(row, version, facts, createdAt)
   const digestedId = jobs.flatMap((job) => facts.jobs.get(job._id)?.state?.digestedNotificationId ?? [])[0]
   return {

@@ -116,21 +116,21 @@ const words: Readonly<Record<DetailCode, readonly [detail: string, status: strin
 
 for (const code of Object.keys(wordings) as DetailCode[]) {
   test(`the detail ${code} is worded ${words[code].join(' / ')}`, () => {
-    const told = executionDetailsOf({ ...job, details: [detail(at, code)] }, 'email').at(-1)
-    assert.deepEqual([told?.detail, told?.status, told?.source], words[code])
-    assert.deepEqual([told?.isRetry, told?.isTest, told?.createdAt], [false, false, at.toISOString()])
-    assert.equal('raw' in (told ?? {}) || 'providerId' in (told ?? {}), false)
+    const shown = executionDetailsOf({ ...job, details: [detail(at, code)] }, 'email').at(-1)
+    assert.deepEqual([shown?.detail, shown?.status, shown?.source], words[code])
+    assert.deepEqual([shown?.isRetry, shown?.isTest, shown?.createdAt], [false, false, at.toISOString()])
+    assert.equal('raw' in (shown ?? {}) || 'providerId' in (shown ?? {}), false)
   })
 }
 
-test('words that name somebody stand instead of the code’s own', () => {
+test('words that name someone stand instead of the code’s own', () => {
   const details = [detail(at, 'providerSelected', { words: 'SendGrid provider was selected', providerId: 'sendgrid' })]
-  const told = executionDetailsOf({ ...job, details }, 'email').at(-1)
-  assert.equal(told?.detail, 'SendGrid provider was selected')
-  assert.equal(told?.providerId, 'sendgrid')
+  const shown = executionDetailsOf({ ...job, details }, 'email').at(-1)
+  assert.equal(shown?.detail, 'SendGrid provider was selected')
+  assert.equal(shown?.providerId, 'sendgrid')
 })
 
-test('every detail has an id of its own that says its moment, and another job’s has another', () => {
+test('every detail has an id of its own that says its time, and another job’s has another', () => {
   const details = [detail(at, 'messageCreated'), detail(at, 'messageCreated')]
   const ids = executionDetailsOf({ ...job, details }, 'email').map((one) => one._id)
   const others = executionDetailsOf({ ...job, id: '019b7c7a-2d0e-7a3b-8f10-5a0c5d3f9e22', details }, 'email')

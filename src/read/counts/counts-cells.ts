@@ -39,12 +39,12 @@ export function checkFilters(
     errors[field] = { messages: [`${field} ${message}`], value }
   }
   const unknown = groupBy.filter((group) => !knows(group))
-  if (unknown.length > 0) refuse('groupBy', `must be of ${facts.groups.join(', ')} for ${what}`, unknown)
+  if (unknown.length > 0) refuse('groupBy', `must be among ${facts.groups.join(', ')} for ${what}`, unknown)
   const values = { channel: facts.channels, outcome: facts.outcomes }
   for (const group of ['channel', 'provider', 'outcome'] as const) {
     const asked = filters[group] ?? []
     if (asked.length === 0) continue
-    if (!knows(group)) refuse(group, `cannot be asked for with ${what}`, asked)
+    if (!knows(group)) refuse(group, `cannot be used with ${what}`, asked)
     else if (group !== 'provider' && asked.some((value) => !values[group].includes(value))) {
       refuse(group, `must be one of ${values[group].join(', ')} for ${what}`, asked)
     }
@@ -93,7 +93,7 @@ const withinOf = ({ filters, workflowIds: ids }: Cells): Statement =>
 const together = (parts: readonly Statement[]): Statement =>
   sql`from (${parts.reduce((before, one) => sql`${before} union all ${one}`)}) as c`
 
-/** What was folded from one moment up to another. */
+/** What was folded from one time up to another. */
 function folded(environment: Environment, cells: Cells, grain: StoredGrain, from: Date, to: Date): Statement {
   return sql`
     from counts where environment_id = ${environment.id} and measure = ${cells.measure} and grain = ${grain}
@@ -113,7 +113,7 @@ function fresh(environment: Environment, cells: Cells): Statement {
             where environment_id = ${environment.id} and minute_at >= ${time.from} and measure = ${measure}
             group by 1, 2, 3, 4, 5, 6, 7, 8) as d
       ${versionOfDelta(sql`${environment.id}::uuid`)}
-      where d.start_at >= ${time.from} and d.start_at < ${time.to}) as told
+      where d.start_at >= ${time.from} and d.start_at < ${time.to}) as counted
     where ${withinOf(cells)}`
 }
 
@@ -154,8 +154,8 @@ function daysIn({ from, to }: CountPiece): { readonly day: Date; readonly hours:
 }
 
 /**
- * A `from` clause of cells `c` by the columns given and by `at`: the count of what starts there or, where `hours` is told, of
- * each hour of the day that does. The same may stand in two of them.
+ * A `from` clause of cells `c` by the columns given and by `at`: the count of what starts there or, if `hours` is
+ * given, of each hour of the day that does. The same may be in two of them.
  */
 export function stepCellsOf(environment: Environment, cells: Cells, columns: readonly Statement[]): Statement {
   const by = byOf(columns)
@@ -199,11 +199,11 @@ export async function namesOf(
 
 /** Numbers in one answer, the empty ones too. */
 export const countCellsMax = 100_000
-/** Rows that tell a day's hours hold 24 numbers each. */
+/** Rows with the hours of a day have 24 numbers each. */
 export const hourRowsMax = 25_000
 
 export const tooMany = (): Error =>
   invalidField(
     'groupBy',
-    `the answer would hold more than ${countCellsMax} numbers: group by less, filter, or take a longer step`,
+    `the response would contain more than ${countCellsMax} numbers: group by less, filter, or use a longer step`,
   )

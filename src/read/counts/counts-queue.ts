@@ -36,7 +36,7 @@ export async function readQueue(db: Sql, environment: Environment, clock: Clock)
   }
 }
 
-/** A row that is not due yet is in somebody's hand until its lease ends, or waits for its moment. */
+/** A row that is not due yet is leased until its lease expires, or waits for its time. */
 function lanesOf(environment: Environment, table: Statement, queue: string, clock: Clock): Statement {
   const own = sql`q.environment_id = ${environment.id} and q.lane = lanes.lane`
   return sql`

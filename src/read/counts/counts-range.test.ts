@@ -19,13 +19,13 @@ const refusal = (work: () => unknown): Record<string, unknown> => {
   return assert.fail('was not refused')
 }
 
-test('the last day is asked for by hours unless told otherwise', () => {
+test('the last day is asked for by hours by default', () => {
   const { from, to, step, starts, zone } = stepped({})
   assert.deepEqual(iso([from, to]), ['2026-03-31T12:00:00.000Z', '2026-04-01T13:00:00.000Z'])
   assert.deepEqual([step, starts.length, zone], ['hour', 25, 'UTC'])
 })
 
-test('a short time is told by minutes, a long one by days, and what is older than minutes by hours', () => {
+test('a short time is reported by minutes, a long one by days, and what is older than minutes by hours', () => {
   assert.equal(stepped({ from: '2026-04-01T07:00Z' }).step, 'minute')
   assert.equal(stepped({ from: '2026-04-01T06:00Z' }).step, 'hour')
   assert.equal(stepped({ from: '2026-03-18' }).step, 'day')

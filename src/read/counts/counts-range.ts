@@ -2,8 +2,8 @@
 import type { CountGrain } from '../../domain/insight/counts.ts'
 import { countGrains, dayMs, hourMs, keptMs, minuteMs } from '../../domain/insight/counts.ts'
 import { invalidField } from '../../domain/problem.ts'
-import { momentOfText } from '../../domain/time/iso-moment.ts'
-import { firstMomentAt, usableZone, wallTimeAt } from '../../domain/time/zone.ts'
+import { timestampOfText } from '../../domain/time/iso-timestamp.ts'
+import { firstTimestampAt, usableZone, wallTimeAt } from '../../domain/time/zone.ts'
 
 export interface AskedTime {
   /** ISO 8601. */
@@ -17,7 +17,7 @@ export interface AskedSteps extends AskedTime {
   readonly zone?: string | undefined
 }
 
-/** Counts of one grain, from a moment up to another. */
+/** Counts of one grain, from one time up to another. */
 export interface CountPiece {
   readonly grain: CountGrain
   readonly from: Date
@@ -58,7 +58,7 @@ export function steppedTime(asked: AskedSteps, now: Date): SteppedTime {
     const longer = countGrains[countGrains.indexOf(step) + 1]
     throw invalidField(
       'step',
-      `step must leave at most ${countStepsMax} steps: take ${longer}, or a shorter time`,
+      `step must result in at most ${countStepsMax} steps: use ${longer}, or a shorter range`,
       asked.step,
     )
   }
@@ -92,9 +92,9 @@ function byDays(fromMs: number, toMs: number): CountPiece[] {
 }
 
 function askedTime(asked: AskedTime, now: Date): { fromMs: number; toMs: number } {
-  // What happens this very moment is counted too.
-  const toMs = asked.to === undefined ? now.getTime() + 1 : momentOf('to', asked.to)
-  const fromMs = asked.from === undefined ? toMs - defaultMs : momentOf('from', asked.from)
+  // What happens right now is counted too.
+  const toMs = asked.to === undefined ? now.getTime() + 1 : timestampOf('to', asked.to)
+  const fromMs = asked.from === undefined ? toMs - defaultMs : timestampOf('from', asked.from)
   if (fromMs >= toMs) throw invalidField('from', 'from must be before to', asked.from)
   refuseGone(fromMs, now, 'hour')
   if (toMs - fromMs > keptMs.hour) {
@@ -103,20 +103,20 @@ function askedTime(asked: AskedTime, now: Date): { fromMs: number; toMs: number 
   return { fromMs, toMs }
 }
 
-function momentOf(field: string, text: string): number {
-  const at = momentOfText(text)?.at
+function timestampOf(field: string, text: string): number {
+  const at = timestampOfText(text)?.at
   if (at === undefined) {
-    throw invalidField(field, `${field} must be an ISO 8601 moment such as 2026-01-02T03:04:05.678Z`, text)
+    throw invalidField(field, `${field} must be an ISO 8601 timestamp such as 2026-01-02T03:04:05.678Z`, text)
   }
   return at.getTime()
 }
 
-/** What is no longer kept must not be told as if nothing had happened. */
+/** What is no longer kept must not look as if nothing had happened. */
 function refuseGone(fromMs: number, now: Date, grain: CountGrain): void {
   if (fromMs >= now.getTime() - keptMs[grain]) return
   const days = keptMs[grain] / dayMs
   const what = grain === 'minute' ? 'minutes are' : 'counts are'
-  throw invalidField('from', `from must be within the last ${days} days: ${what} kept no longer`)
+  throw invalidField('from', `from must be within the last ${days} days: ${what} not kept longer`)
 }
 
 function stepFor(fromMs: number, toMs: number, now: Date): CountGrain {
@@ -149,7 +149,7 @@ function dayBounds(fromMs: number, toMs: number, zone: string): Date[] {
   for (let place = 0; (bounds.at(-1)?.getTime() ?? 0) < toMs; place += 1) {
     const date = new Date(Date.UTC(year, month - 1, day + place))
     const wall = { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() }
-    bounds.push(firstMomentAt({ ...wall, hour: 0, minute: 0, second: 0 }, zone))
+    bounds.push(firstTimestampAt({ ...wall, hour: 0, minute: 0, second: 0 }, zone))
   }
   return bounds
 }

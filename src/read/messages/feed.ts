@@ -31,7 +31,7 @@ export interface FeedQuery extends FeedFilter {
   readonly limit: number
 }
 
-/** Newest first; undefined when nobody has that id. */
+/** Newest first; undefined if no subscriber has that id. */
 export async function feedPage(
   db: Sql,
   environment: Environment,
@@ -51,7 +51,7 @@ export async function feedPage(
   return { ...page, data: page.data.map((row) => feedItemOf(environment, subscriber, row, origins)) }
 }
 
-/** How many there are, counted no further than `limit`; undefined when nobody has that id. */
+/** How many there are, counted no further than `limit`; undefined if no subscriber has that id. */
 export async function feedCount(
   db: Sql,
   environment: Environment,
@@ -129,9 +129,9 @@ function inFeed(environment: Environment, filter: FeedFilter & Pick<FeedQuery, '
 }
 
 /**
- * Said as a range in the order of an index, so that only the indexes of subscribers give the order: where a month has few
- * subscribers, the planner would walk its whole channel. Of a first page the range of the subscriber alone tells it that the
- * rows are few; of a later one it must not think so, or it would sort them all.
+ * Written as a range in the order of an index, so that only the indexes of subscribers give the order: if a month has
+ * few subscribers, the planner would walk its whole channel. For a first page the range of the subscriber alone shows
+ * that the rows are few; for a later one it must not assume so, or it would sort them all.
  */
 function newestFirst({ read, seen, page }: FeedQuery): Statement {
   // The index of what is open has no channel.

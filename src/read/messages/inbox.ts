@@ -20,7 +20,7 @@ export interface InboxQuery {
   readonly limit: number
   /** The id of the last notification before the page. */
   readonly after: string | undefined
-  /** Counts without `after` only. */
+  /** Ignored if `after` is given. */
   readonly offset: number
 }
 
@@ -35,7 +35,7 @@ export async function inboxPage(
     findSubscribersById(db, reader.environment, [reader.id]),
     db.rows<MessageRow>(pageStatement(reader, query, after)),
   ])
-  // Deleted a moment ago.
+  // Deleted just now.
   if (subscriber === undefined) return { data: [], hasMore: false }
   const shown = rows.slice(0, query.limit)
   const origins = await findOrigins(db, reader.environment, shown)

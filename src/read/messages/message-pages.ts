@@ -33,8 +33,8 @@ export interface PageOf {
 }
 
 /**
- * Messages of more people than this are listed in the order of their ids: by event, and by chance within it. To sort a
- * broadcast to a million by the moment of each message would be to read them all for every page.
+ * Messages of more people than this are listed in the order of their ids: by event, and randomly within it. Sorting a
+ * broadcast to a million by the time of each message would mean reading them all for every page.
  */
 const sortedPeopleMax = 10_000
 /** More than the people above can have. It keeps the planner from joining, which reads whole tables where it guesses wrong. */
@@ -87,7 +87,7 @@ function placesOf(environment: Environment, filter: MessageFilter, walk: { reach
         where m.environment_id = ${environment.id} and ${allOf(conditionsOf(rest))} ${newestFirst} offset 0) as m
       where ${channel === undefined ? sql`true` : sql`m.channel = ${channel}`} ${newestFirst} limit ${walk.reach}`
   }
-  // The channel comes before the moment in the indexes: the newest of each channel, then the newest of all.
+  // The channel comes before the time in the indexes: the newest of each channel, then the newest of all.
   return sql`
     select m.created_at, m.id from unnest(${channel === undefined ? channels : [channel]}::text[]) as one (channel)
     cross join lateral (

@@ -27,7 +27,7 @@ import { countMessages, findMessagePage } from './message-pages.ts'
 
 export interface MessagesQuery {
   readonly channel?: Channel
-  /** The caller's own id of somebody. */
+  /** The caller's own id of a subscriber. */
   readonly subscriberId?: string
   readonly transactionIds?: readonly string[]
   /** The exact set; empty for messages without a context. */
@@ -58,7 +58,7 @@ export async function messagesPage(
   return { ...page, data: await wholeMessages(db, sealer, caller, page.data) }
 }
 
-/** Undefined when nothing can fit: nobody has that id, or no event that transaction. */
+/** Undefined if nothing can match: no subscriber has that id, or no event that transaction. */
 async function filterOf(db: Sql, environment: Environment, query: MessagesQuery): Promise<MessageFilter | undefined> {
   const { channel, contextKeys } = query
   const own = { ...(channel === undefined ? {} : { channel }), ...(contextKeys === undefined ? {} : { contextKeys }) }
@@ -145,7 +145,7 @@ function refuseHeavyPage(
   )
   const bytes = events + workflows
   if (bytes <= pageBytesMax) return
-  const message = `limit must be smaller here: ${rows.length} messages with their payloads and workflows are ${bytes} characters, more than ${pageBytesMax}`
+  const message = `limit must be smaller: ${rows.length} messages with their payloads and workflows have ${bytes} characters, more than ${pageBytesMax}`
   throw invalidField('limit', message)
 }
 

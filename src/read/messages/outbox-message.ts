@@ -43,7 +43,7 @@ export interface OutboxMessage extends OutboxItem {
   readonly overrides: FreeObject
 }
 
-interface Kept {
+interface CapturedRow {
   readonly row: OutboxRow
   readonly event: TriggeredEvent | undefined
   readonly message: OutboundMessage
@@ -57,7 +57,7 @@ export async function findOutboxMessage(
   id: string,
 ): Promise<OutboxMessage | undefined> {
   const { environment } = caller
-  const kept = await findKept(db, sealer, caller, id)
+  const kept = await findCaptured(db, sealer, caller, id)
   if (kept === undefined) return undefined
   const { row, event, message } = kept
   const [[item], files] = await Promise.all([
@@ -85,19 +85,19 @@ export async function findOutboxMessage(
 }
 
 /** Where neither the message nor the account says who it is from: a name that no mail ever comes from (RFC 2606). */
-const nobody = 'nobody@outbox.invalid'
+const fallbackSender = 'no-reply@outbox.invalid'
 
 /** The e-mail as it would have travelled by SMTP; undefined when it is not in the outbox, or no e-mail. */
 export async function outboxEml(db: Sql, sealer: Sealer, caller: Caller, id: string): Promise<Buffer | undefined> {
   const { environment } = caller
-  const kept = await findKept(db, sealer, caller, id)
+  const kept = await findCaptured(db, sealer, caller, id)
   if (kept === undefined || !isEmail(kept.message)) return undefined
   const { row, event, message } = kept
   const files =
     event === undefined || event.attachments === 0
       ? []
       : await findAttachments(db, environment, { eventId: event.id, channel: 'email' })
-  const whole = { ...message, from: message.from ?? nobody, attachments: files.map(attachmentOf) }
+  const whole = { ...message, from: message.from ?? fallbackSender, attachments: files.map(attachmentOf) }
   const ready = prepared(whole, {})
   // What a vendor would refuse can be looked at all the same.
   return composed('kind' in ready ? whole : { ...ready, from: whole.from }, row.outbox_at)
@@ -105,14 +105,14 @@ export async function outboxEml(db: Sql, sealer: Sealer, caller: Caller, id: str
 
 /** The HTML of an e-mail; undefined when it is not in the outbox, or no e-mail. */
 export async function outboxHtml(db: Sql, sealer: Sealer, caller: Caller, id: string): Promise<string | undefined> {
-  const kept = await findKept(db, sealer, caller, id)
+  const kept = await findCaptured(db, sealer, caller, id)
   return kept !== undefined && isEmail(kept.message) ? kept.message.html : undefined
 }
 
 const isEmail = (message: OutboundMessage): message is EmailMessage => 'html' in message
 
 /** As this caller may see it. */
-async function findKept(db: Sql, sealer: Sealer, caller: Caller, id: string): Promise<Kept | undefined> {
+async function findCaptured(db: Sql, sealer: Sealer, caller: Caller, id: string): Promise<CapturedRow | undefined> {
   const { environment } = caller
   if (!isUuid(id)) return undefined
   const row = await db.row<OutboxRow & { envelope: Envelope }>(sql`

@@ -10,8 +10,8 @@ import type { World } from '../../world/world.ts'
 
 export interface OutboxWaits {
   /**
-   * True as soon as there is a message that fits, false when the time is over. Throws when too many wait already, and when
-   * the signal says that nobody listens any more.
+   * True as soon as there is a matching message, false after the timeout. Throws if too many already wait, and if the
+   * signal says that the client is gone.
    */
   wait(
     environment: Environment,
@@ -28,7 +28,7 @@ export const waitersPerEnvironmentMax = 64
 export const waitersMax = 512
 /** Another node's clock may be behind, and a transaction may take long: what is this much older than the newest can still be new. */
 const lateMs = 30_000
-/** More arrivals within that time are not told apart: then every look counts as news. */
+/** More arrivals within that time are not distinguished: then every look counts as news. */
 const arrivalsMax = 1_000
 
 interface Waiter {
@@ -43,7 +43,7 @@ interface Waiter {
 interface Watch {
   readonly environment: Environment
   readonly waiters: Set<Waiter>
-  /** Aborted when nobody waits any more. */
+  /** Aborted when no one waits any more. */
   readonly over: AbortController
   seen: ReadonlySet<string>
   newestAt: Date | undefined
@@ -109,7 +109,7 @@ export function createOutboxWaits(db: Db, world: World): OutboxWaits {
       if (timeoutMs === 0) return false
       refuseOneMore(watches, environment)
       const found = await waitFor(environment, filter, untilMs, signal)
-      // A message that came later than anybody reckoned with is still found in the end.
+      // A message that arrived later than expected is still found in the end.
       return found || isInOutbox(db, environment, filter)
     },
   }
@@ -124,16 +124,16 @@ const newWatch = (environment: Environment): Watch => ({
 })
 
 const closing = (): Problem =>
-  new Problem(503, 'The service is being stopped; please ask again', { headers: { 'retry-after': '1' } })
+  new Problem(503, 'The service is stopping; please try again', { headers: { 'retry-after': '1' } })
 
 function refuseOneMore(watches: ReadonlyMap<string, Watch>, environment: Environment): void {
   const headers = { 'retry-after': '1' }
   if ((watches.get(environment.id)?.waiters.size ?? 0) >= waitersPerEnvironmentMax) {
-    const words = `At most ${waitersPerEnvironmentMax} calls of an environment can wait at once; please ask again`
+    const words = `At most ${waitersPerEnvironmentMax} requests per environment can wait at once; please try again`
     throw new Problem(429, words, { headers })
   }
   const all = [...watches.values()].reduce((sum, watch) => sum + watch.waiters.size, 0)
-  if (all >= waitersMax) throw new Problem(503, 'Too many calls wait at the moment; please ask again', { headers })
+  if (all >= waitersMax) throw new Problem(503, 'Too many requests are waiting; please try again', { headers })
 }
 
 /** Looks whether anything came; only then, and for those who are new, for what each waits for. */
@@ -146,10 +146,10 @@ async function look(db: Db, watch: Watch): Promise<void> {
   watch.newestAt = arrivals[0]?.at ?? watch.newestAt
   const asking = [...waiters].filter((waiter) => hasNews || waiter.isNew)
   // Those who ask the same are answered together.
-  for (const alike of grouped(asking, ({ filter, isNew }) => JSON.stringify([filter, isNew])).values()) {
-    const { filter, isNew } = alike[0] as Waiter
+  for (const group of grouped(asking, ({ filter, isNew }) => JSON.stringify([filter, isNew])).values()) {
+    const { filter, isNew } = group[0] as Waiter
     const isFound = await isInOutbox(db, environment, isNew ? filter : within(filter, since))
-    for (const waiter of alike) {
+    for (const waiter of group) {
       waiter.isNew = false
       if (isFound) waiter.end(true)
     }

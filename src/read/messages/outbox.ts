@@ -17,7 +17,7 @@ export interface OutboxItem {
   readonly channel: SendingChannel
   readonly capturedAt: string
   readonly transactionId: string
-  /** Absent once the subscriber is deleted. */
+  /** Absent after the subscriber has been deleted. */
   readonly subscriberId?: string
   /** The addresses it was for. */
   readonly to: readonly string[]
@@ -161,7 +161,7 @@ function itemOf(row: OutboxRow, origin: Origin | undefined): OutboxItem {
     _id: row.id,
     channel: row.channel,
     capturedAt: row.outbox_at.toISOString(),
-    // An event's partition may go a moment before its messages'.
+    // An event's partition may be dropped just before its messages'.
     transactionId: origin?.transaction_id ?? row.event_id,
     ...(subscriber_id == null ? {} : { subscriberId: subscriber_id }),
     to: (row.to ?? []).filter((address) => address !== null),

@@ -17,7 +17,7 @@ export interface AuditQuery extends Omit<CursorQuery, 'orderBy' | 'includeCursor
   readonly resourceId?: string
   readonly action?: AuditAction
   readonly keyId?: string
-  /** From this moment on, up to but not at that one. */
+  /** From this time on, up to but not including that one. */
   readonly from?: string
   readonly to?: string
 }
@@ -40,9 +40,9 @@ export async function auditPage(db: Sql, environment: Environment, query: AuditQ
 }
 
 function filtersOf({ resourceKind, resourceId, action, keyId, from, to }: AuditQuery): Statement[] {
-  const [first, end] = [momentOf('from', from), momentOf('to', to)]
+  const [first, end] = [timestampOf('from', from), timestampOf('to', to)]
   if (first !== undefined && end !== undefined && first >= end) {
-    throw invalidField('to', 'to must lie after from', to)
+    throw invalidField('to', 'to must be after from', to)
   }
   return [
     ...(resourceKind === undefined ? [] : [sql`resource_kind = ${resourceKind}`]),
@@ -54,12 +54,12 @@ function filtersOf({ resourceKind, resourceId, action, keyId, from, to }: AuditQ
   ]
 }
 
-/** A leap second fits the format and is yet no moment to JavaScript. */
-function momentOf(field: string, text: string | undefined): Date | undefined {
+/** A leap second matches the format, but JavaScript cannot represent it. */
+function timestampOf(field: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined
-  const moment = new Date(text)
-  if (Number.isNaN(moment.getTime())) throw invalidField(field, `${field} is not a moment`, text)
-  return moment
+  const timestamp = new Date(text)
+  if (Number.isNaN(timestamp.getTime())) throw invalidField(field, `${field} is not a valid timestamp`, text)
+  return timestamp
 }
 
 /** Entries read at once: each may be a quarter of a megabyte. */
@@ -68,12 +68,12 @@ const entriesPerPage = 100
 export const entriesPerVerificationMax = 2_000
 
 export interface Verification {
-  /** Whether all that was looked at fits. */
+  /** Whether all entries checked so far are valid. */
   readonly ok: boolean
   /** Whether the end of the log was reached. */
   readonly complete: boolean
   readonly checked: number
-  /** The last entry that fits: kept elsewhere, it tells later whether the log was cut or written anew. */
+  /** The last valid entry: stored elsewhere, it later shows whether the log was cut or rewritten. */
   readonly head: AuditHead | null
   /** For the next call, where the end was not reached. */
   readonly next: string | null
@@ -121,7 +121,7 @@ async function walked(
       head = { seq: entry.seq, hash: entry.hash }
       checked += 1
     }
-    // Where nothing comes after what the call before ended with, only that itself tells whether it is still the end.
+    // If nothing follows the last entry of the previous call, only that entry itself shows whether it is still the end.
     const lost = checked === 0 && head.seq > 0 ? await lossOf(db, environment, head) : undefined
     if (lost !== undefined) return brokenAt(emptyLog, 0, { seq: head.seq, reason: lost })
     if (entries.length < page.limit) return { ...reached(head, checked), complete: true, next: null }

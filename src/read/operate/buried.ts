@@ -17,10 +17,10 @@ export interface Buried {
   readonly kind: BuriedKind
   /** What went wrong. */
   readonly reason: string
-  /** How often it was begun. */
+  /** How often it was started. */
   readonly claims: number
   readonly buriedAt: string
-  /** Of a task: what it was to do. */
+  /** For a task: its kind. */
   readonly task?: string
   readonly notificationId?: string
   readonly transactionId?: string
@@ -35,7 +35,7 @@ interface BuriedRow {
   readonly notification_id: string | null
   readonly event_id: string | null
   /** Of a task its error, of a job what was kept of its burial. */
-  readonly told: string | null
+  readonly reason: string | null
 }
 
 export type BuriedQuery = Pick<CursorQuery, 'after' | 'before' | 'limit' | 'orderDirection'> & {
@@ -71,8 +71,8 @@ const idsOf = (environment: Environment, kind: BuriedKind): Statement =>
 function cursorOf(text: string): Cursor {
   const cursor = readCursor(text, orderBy)
   const at = new Date(cursor.value)
-  const isMoment = !Number.isNaN(at.getTime()) && at.toISOString() === cursor.value && /^\d{4}-/.test(cursor.value)
-  if (!isMoment || at.getTime() < 0) throw badRequest('The cursor is not valid')
+  const isTimestamp = !Number.isNaN(at.getTime()) && at.toISOString() === cursor.value && /^\d{4}-/.test(cursor.value)
+  if (!isTimestamp || at.getTime() < 0) throw badRequest('The cursor is not valid')
   return cursor
 }
 
@@ -133,12 +133,12 @@ function rowsOf(environment: Environment, kind: BuriedKind, { cursor, up }: Way,
   return kind === 'job'
     ? sql`
       select 'job' as kind, id, buried_at, claims, null as task, notification_id, event_id,
-        jsonb_path_query_array(details, '$[*] ? (@.code == "buried").raw')->>-1 as told
+        jsonb_path_query_array(details, '$[*] ? (@.code == "buried").raw')->>-1 as reason
       from jobs where environment_id = ${environment.id} and buried_at is not null and ${beyond}
       order by ${sorted} limit ${limit}`
     : sql`
       select 'task' as kind, id, buried_at, greatest(claims, interruptions, faults + 1) as claims, kind as task, null as notification_id,
-        coalesce(state->>'eventId', id::text) as event_id, error as told
+        coalesce(state->>'eventId', id::text) as event_id, error as reason
       from tasks where environment_id = ${environment.id} and buried_at is not null and ${beyond}
       order by ${sorted} limit ${limit}`
 }
@@ -159,7 +159,7 @@ async function findTransactions(
 }
 
 function buriedOf(row: BuriedRow, transactions: ReadonlyMap<string, string>): Buried {
-  const facts = row.kind === 'job' ? buriedFacts(row.told ?? '') : { message: row.told ?? '', claims: row.claims }
+  const facts = row.kind === 'job' ? buriedFacts(row.reason ?? '') : { message: row.reason ?? '', claims: row.claims }
   const transactionId = transactions.get(row.event_id ?? '')
   return {
     _id: row.id,

@@ -1,7 +1,7 @@
 // How long data is kept, how old the oldest is, and what goes next.
 import type { Sql } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
-import { momentOfId } from '../../domain/derived-id.ts'
+import { timestampOfId } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { RetentionDays } from '../../domain/operate/retention.ts'
 import { cutoffOf, droppableAt, monthName } from '../../domain/operate/retention.ts'
@@ -17,7 +17,7 @@ export interface RetentionView {
   /** The oldest month that is there, of all environments. */
   readonly oldestMonth: string | null
   readonly nextDrop: { readonly month: string; readonly at: string } | null
-  /** Months that are old enough to go, and of which something is still to run, to come back or to be told. */
+  /** Months that have expired, and in which something still has to run, to return or to be sent. */
   readonly keptMonths: readonly string[]
   readonly lastDroppedAt: string | null
 }
@@ -57,5 +57,5 @@ export async function findRetention(
 async function findOldestEvent(db: Sql, environment: Environment): Promise<Date | undefined> {
   const row = await db.row<{ id: string }>(sql`
     select id from events where environment_id = ${environment.id} order by id limit 1`)
-  return row && momentOfId(row.id)
+  return row && timestampOfId(row.id)
 }

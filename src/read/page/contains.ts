@@ -24,8 +24,8 @@ export function contains(column: Statement, text: string, grams: Statement): Con
   if (characters.length < longRun + longRunStep - 1) {
     return { condition, indexed: sql`${grams} @> ${runs(characters, shortRun, 0, 1)}` }
   }
-  // The column's long runs begin at every third character; where the text stands in it, nobody knows. They may leave out
-  // the text's first and last characters, which its first and last short runs then tell.
+  // The column's long runs begin at every third character; the position of the text in it is unknown. They may omit the
+  // text's first and last characters, which its first and last short runs then cover.
   const short = runs(characters, shortRun, 0, 1)
   const ends = [short[0], short.at(-1)]
   const [first, second, third] = [0, 1, 2].map((offset) => [...runs(characters, longRun, offset, longRunStep), ...ends])

@@ -20,7 +20,7 @@ export function readCursor(text: string, orderBy: string, isId: (id: string) => 
   if (typeof writtenFor !== 'string' || typeof value !== 'string' || typeof id !== 'string' || !isId(id)) {
     throw badRequest('The cursor is not valid')
   }
-  if (writtenFor !== orderBy) throw badRequest(`The cursor belongs to a list in another order than ${orderBy}`)
+  if (writtenFor !== orderBy) throw badRequest(`The cursor belongs to a list with another order than ${orderBy}`)
   return { orderBy, value, id }
 }
 

@@ -29,7 +29,7 @@ export const cappedAt = (count: number): { totalCount: number; totalCountCapped:
   totalCountCapped: count > countMax,
 })
 
-/** `rows` holds up to one item more than a page, which tells whether there are more. */
+/** `rows` has up to one item more than a page, which shows whether there are more. */
 export function offsetPage<Item>(
   rows: readonly Item[],
   page: { page: number; limit: number },

@@ -1,7 +1,7 @@
 // Everything that is kept of one person, as lines of JSON: a page at a time, so that it takes the same memory however much it is.
 import type { Db, Sql } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
-import { idsOfMessages, jobIdOf, momentOfId } from '../../domain/derived-id.ts'
+import { idsOfMessages, jobIdOf, timestampOfId } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { grouped } from '../../domain/grouped.ts'
 import type { Envelope } from '../../domain/messages/message.ts'
@@ -31,7 +31,7 @@ export interface SubscriberExport {
   readonly subscriberId: string
 }
 
-/** Deleted ones too; undefined when nobody has or had the id. */
+/** Deleted ones too; undefined if no subscriber has or had the id. */
 export async function findExport(
   db: Sql,
   environment: Environment,
@@ -44,7 +44,7 @@ export async function findExport(
 export interface ExportParts {
   readonly sealer: Sealer
   readonly now: Date
-  /** Aborted when nobody reads any more. */
+  /** Aborted when the client no longer reads. */
   readonly gone: AbortSignal
 }
 
@@ -143,7 +143,7 @@ async function topicPage(
   return { lines, next: rows.length < linesPerPage ? undefined : rows.at(-1)?.id }
 }
 
-/** What waits to be told together, an event a line. */
+/** What waits to be sent together, one event per line. */
 async function digestPage(
   db: Sql,
   environment: Environment,
@@ -197,8 +197,8 @@ async function notificationPage(
   const messages = grouped(await findMessages(db, sealer, environment, jobs), (message) => message._notificationId)
   const steps = grouped(jobs, (job) => job.notification_id)
   const lines = found.flatMap(({ id, eventId, recipient }): Line[] => {
-    const told = { _id: id, createdAt: momentOfId(id).toISOString(), recipient }
-    const line = { kind: 'notification', ...told, ...events.get(eventId), steps: (steps.get(id) ?? []).map(stepOf) }
+    const facts = { _id: id, createdAt: timestampOfId(id).toISOString(), recipient }
+    const line = { kind: 'notification', ...facts, ...events.get(eventId), steps: (steps.get(id) ?? []).map(stepOf) }
     return [line, ...(messages.get(id) ?? []).map((message): Line => ({ kind: 'message', ...message }))]
   })
   return { lines, next: found.length < notificationsPerPage ? undefined : found.at(-1)?.id }
@@ -241,7 +241,7 @@ const stepOf = ({ id, step, status, state, details, updated_at }: StepRow) => ({
   updatedAt: updated_at.toISOString(),
 })
 
-/** As they lie there, but for what is nobody's data: who sends for the environment, and the queue's own book. */
+/** As stored, except for what is no one's personal data: who sends for the environment, and the queue's own fields. */
 async function findMessages(
   db: Sql,
   sealer: Sealer,

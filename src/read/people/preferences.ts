@@ -31,7 +31,7 @@ export async function preferencesOf(
   }
 }
 
-/** Up to one workflow more than a page, which tells whether there are more. */
+/** Up to one workflow more than a page, which shows whether there are more. */
 export async function preferencesAndWorkflows(
   db: Sql,
   environment: Environment,

@@ -65,7 +65,7 @@ export const answeredTo = (caller: Caller, answer: Answer<Subscriber>): Answer<S
 function subscriberList(environment: Environment, search: SubscriberSearch): List<SubscriberRow> {
   const grams = sql`search_grams(s.full_name, s.email, s.phone)`
   const searched = { email: sql`s.email`, phone: sql`s.phone`, name: sql`s.full_name` }
-  // A subscriber's id is made from the moment it was created, so both orders are one.
+  // A subscriber's id contains its creation time, so both orders are the same.
   const byId = { column: sql`s.id`, cast: 'uuid' } as const
   return {
     columns: subscriberColumns,

@@ -133,8 +133,8 @@ function writeCursor({ createdAt, channel, address }: Cursor): string {
 /** Throws 400 for anything `writeCursor` did not write. */
 function readCursor(text: string): Cursor {
   const [createdAt, channel, address] = partsOf(text)
-  const isMoment = typeof createdAt === 'string' && /^(?!0000)\d{4}-\d\d-\d\dT[\d:.]{12}Z$/.test(createdAt)
-  if (!isMoment || Number.isNaN(Date.parse(createdAt)) || new Date(createdAt).toISOString() !== createdAt) {
+  const isTimestamp = typeof createdAt === 'string' && /^(?!0000)\d{4}-\d\d-\d\dT[\d:.]{12}Z$/.test(createdAt)
+  if (!isTimestamp || Number.isNaN(Date.parse(createdAt)) || new Date(createdAt).toISOString() !== createdAt) {
     throw badRequest('The cursor is not valid')
   }
   if (typeof channel !== 'string' || typeof address !== 'string' || !isStorable(channel) || !isStorable(address)) {

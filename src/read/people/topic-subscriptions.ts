@@ -25,7 +25,7 @@ interface SubscriptionsTopicRow {
   readonly topic_updated_at: Date
 }
 
-/** A subscription's id is made from the moment of its creation and it never changes, so all three are one order. */
+/** A subscription's id contains its creation time and never changes, so all three orders are the same. */
 const ordered: Pick<List<SubscriptionRow>, 'id' | 'orders' | 'cursorOf'> = {
   id: sql`s.id`,
   orders: Object.fromEntries(subscriptionOrders.map((name) => [name, { column: sql`s.id`, cast: 'uuid' }])),

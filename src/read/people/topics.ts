@@ -37,7 +37,7 @@ function topicList(environment: Environment, filters: TopicFilters): List<TopicR
     id: sql`id`,
     orders: {
       _id: { column: sql`id`, cast: 'uuid' },
-      // An id is made from the moment of creation, so both are one order.
+      // An id contains its creation time, so both orders are the same.
       createdAt: { column: sql`id`, cast: 'uuid' },
       updatedAt: { column: sql`updated_at`, cast: 'timestamptz' },
       key: { column: sql`key`, cast: 'text' },

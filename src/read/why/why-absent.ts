@@ -1,4 +1,4 @@
-// Why there is no notification of a workflow for somebody, as far as the data tell: by the workflow's last event.
+// Why there is no notification of a workflow for a subscriber, as far as the data shows: by the workflow's last event.
 import type { Sql, Statement } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -6,12 +6,12 @@ import type { AbsenceCode, WhyAbsent, WhyReason, WhyWorkflow } from '../../domai
 
 export interface Absence {
   readonly subscriberId: string
-  /** Undefined where nobody has this id now. */
+  /** Undefined if no subscriber has this id now. */
   readonly subscriber: { readonly id: string; readonly createdAt: Date } | undefined
   readonly workflow: WhyWorkflow
   readonly isActive: boolean
   readonly at: Date | undefined
-  /** Ids below this are of that moment or before. */
+  /** Ids below this are of that time or before. */
   readonly before: string | undefined
 }
 
@@ -28,7 +28,7 @@ export async function findAbsence(db: Sql, environment: Environment, absence: Ab
 async function reasonsOf(db: Sql, environment: Environment, absence: Absence): Promise<Reason[]> {
   const { subscriberId, subscriber, workflow, isActive, at } = absence
   if (subscriber === undefined) {
-    const sentence = `No subscriber has the id ${subscriberId}: there never was one, or it was deleted.`
+    const sentence = `No subscriber has the id ${subscriberId}: it never existed, or it was deleted.`
     return [{ code: 'subscriberUnknown', sentence, data: { subscriberId } }]
   }
   const event = await findLastEvent(db, environment, absence)
@@ -37,13 +37,13 @@ async function reasonsOf(db: Sql, environment: Environment, absence: Absence): P
     : [
         {
           code: 'workflowInactive',
-          sentence: 'The workflow is switched off now: its events are refused.',
+          sentence: 'The workflow is inactive: its events are rejected.',
           data: { active: false },
         },
       ]
   if (event === undefined) {
     const when = at === undefined ? '' : ` at or before ${at.toISOString()}`
-    const sentence = `No event of ${workflow.identifier} was accepted${when}; one that was refused leaves no trace.`
+    const sentence = `No event of ${workflow.identifier} was accepted${when}; rejected events leave no trace.`
     return [{ code: 'noEvent', sentence, data: {} }, ...off]
   }
   const joined = await findJoined(db, environment, event, subscriber.id)
@@ -67,7 +67,7 @@ interface EventRow {
 
 /** Runs are pinned to versions; one that was saved more often since its last run is looked for among the newest alone. */
 const versionsAskedMax = 20
-/** An event that reached nobody is found among so many newest alone: no index leads to it. */
+/** An event without recipients is found among so many newest alone: no index leads to it. */
 const eventsLookedAtMax = 2_000
 
 /** By the notifications it became, or among the newest of all. */
@@ -104,7 +104,7 @@ interface JoinedRow {
   readonly created_at: Date
 }
 
-/** When she joined the topics that the event was sent to. */
+/** When the subscriber joined the topics that the event was sent to. */
 async function findJoined(db: Sql, environment: Environment, event: EventRow, id: string): Promise<JoinedRow[]> {
   if (event.topic_ids === null || event.topic_ids.length === 0) return []
   return db.rows<JoinedRow>(sql`
@@ -123,46 +123,44 @@ function reasonsOfEvent(
 ): Reason[] {
   const at = event.created_at.toISOString()
   const last = `The last event (transaction ${event.transaction_id}, ${at})`
-  const told = { transactionId: event.transaction_id, notified: event.notified }
+  const facts = { transactionId: event.transaction_id, notified: event.notified }
   const reason = (code: AbsenceCode, sentence: string, data: object = {}): Reason => ({
     code,
     at,
     sentence,
-    data: { ...told, ...data },
+    data: { ...facts, ...data },
   })
   const reasons: Reason[] = []
   const topics = event.topic_keys ?? []
   const isFannedOut = event.is_broadcast || topics.length > 0
-  const everybody = event.is_broadcast ? 'everybody' : namedTopics(topics)
+  const recipients = event.is_broadcast ? 'all subscribers' : namedTopics(topics)
   if (isFannedOut && event.excluded?.includes(subscriberId)) {
     reasons.push(
-      reason('excluded', `${last} went to ${everybody} and left ${subscriberId} out by \`exclude\`.`, { topics }),
+      reason('excluded', `${last} went to ${recipients}, but \`exclude\` lists ${subscriberId}.`, { topics }),
     )
   }
   if (isFannedOut && event.actor_id === subscriber.id) {
-    reasons.push(
-      reason('actor', `${last} went to ${everybody} and left ${subscriberId} out, who is its actor.`, { topics }),
-    )
+    reasons.push(reason('actor', `${last} went to ${recipients}, but not to its actor ${subscriberId}.`, { topics }))
   }
   if (event.canceled_at !== null) {
     const canceledAt = event.canceled_at.toISOString()
-    reasons.push(reason('eventCanceled', `${last} was called off at ${canceledAt}.`, { canceledAt }))
+    reasons.push(reason('eventCanceled', `${last} was canceled at ${canceledAt}.`, { canceledAt }))
   } else if (event.expanded_at === null) {
-    reasons.push(
-      reason('eventExpanding', `${last} is still being turned into notifications: ${event.notified} so far.`),
-    )
+    reasons.push(reason('eventExpanding', `${last} is still being expanded: ${event.notified} notifications so far.`))
   }
   if (subscriber.createdAt > event.created_at) {
     const createdAt = subscriber.createdAt.toISOString()
     reasons.push(
-      reason('subscriberCreatedLater', `${last} came before ${subscriberId} was made (${createdAt}).`, { createdAt }),
+      reason('subscriberCreatedLater', `${last} was accepted before ${subscriberId} was created (${createdAt}).`, {
+        createdAt,
+      }),
     )
   }
   if (topics.length > 0) reasons.push(...topicReasons(event, joined, { last, subscriberId, reason }))
   else if (!event.is_broadcast) reasons.push(directReason(event, { last, subscriberId, reason }))
   if (reasons.length === 0) {
     reasons.push(
-      reason('unclear', `${last} should have reached ${subscriberId}: what kept it from that is not recorded.`),
+      reason('unclear', `${last} should have reached ${subscriberId}; the reason why it did not is not recorded.`),
     )
   }
   return reasons
@@ -195,16 +193,25 @@ function topicReasons(
   const since = joined.map((one) => ({ topicKey: keyOf(one.topic_id), joinedAt: one.created_at.toISOString() }))
   if (joined.some((one) => one.created_at <= event.created_at)) return []
   const shown = since.map(({ topicKey, joinedAt }) => `${topicKey} at ${joinedAt}`).join(', ')
-  return [reason('joinedTopicLater', `${last} came before ${subscriberId} joined ${shown}.`, { topics, joined: since })]
+  return [
+    reason('joinedTopicLater', `${last} was accepted before ${subscriberId} joined ${shown}.`, {
+      topics,
+      joined: since,
+    }),
+  ]
 }
 
 /** It was sent to people by name, or to topics of which none was there. */
 function directReason({ notified, warnings }: EventRow, { last, subscriberId, reason }: EventWords): Reason {
-  const told = warnings === null || warnings.length === 0 ? {} : { warnings }
-  if (notified === 0 && 'warnings' in told) {
-    return reason('topicUnknown', `${last} reached nobody: ${told.warnings.join('; ')}.`, told)
+  const facts = warnings === null || warnings.length === 0 ? {} : { warnings }
+  if (notified === 0 && 'warnings' in facts) {
+    return reason('topicUnknown', `${last} had no recipients: ${facts.warnings.join('; ')}.`, facts)
   }
-  return reason('notNamed', `${last} named ${notified} others, and neither ${subscriberId} nor a topic.`, told)
+  return reason(
+    'notNamed',
+    `${last} was for ${notified} other recipients; it named neither ${subscriberId} nor a topic.`,
+    facts,
+  )
 }
 
 const namedTopics = (topics: readonly string[]): string =>

@@ -17,8 +17,8 @@ export interface KnownIntegration {
   readonly deletedAt: string | null
 }
 
-/** More accounts for one channel are nobody's. */
-const integrationsToldMax = 100
+/** No one has more accounts for one channel. */
+const integrationsShownMax = 100
 
 /** Of the channels on which one is chosen; entries of chat and push belong to theirs. A part of another statement. */
 export function knownIntegrations(environment: Environment): Statement {
@@ -29,14 +29,14 @@ export function knownIntegrations(environment: Environment): Statement {
       'deletedAt', i.deleted_at) order by i.id), '[]')
     from (select * from integrations found
       where found.environment_id = ${environment.id} and found.channel in ('email', 'sms')
-      order by found.id limit ${integrationsToldMax}) as i)`
+      order by found.id limit ${integrationsShownMax}) as i)`
 }
 
-/** Told only where one was looked for. */
+/** Shown only if one was looked for. */
 export function whyIntegrations(
   { type, reasons }: Pick<WhyStep, 'type' | 'reasons'>,
   known: readonly KnownIntegration[],
-  wished: string | undefined,
+  requested: string | undefined,
 ): readonly WhyIntegration[] | undefined {
   const ofChannel = known.filter(({ channel }) => channel === type)
   const looks = reasons.filter(({ code }) => code === 'providerSelected' || code === 'noIntegration')
@@ -44,9 +44,9 @@ export function whyIntegrations(
   if (first === undefined || ofChannel.length === 0) return undefined
   const chosen = looks.flatMap(chosenBy)
   const lastAt = ofChannel.findIndex(isCalled(chosen.at(-1)))
-  const then = { at: Date.parse(first.at ?? ''), chosen, wished, last: ofChannel[lastAt] }
+  const then = { at: Date.parse(first.at ?? ''), chosen, requested, last: ofChannel[lastAt] }
   return ofChannel.flatMap((one, index) => {
-    // Gone before anybody looked.
+    // Deleted before the lookup.
     if (one.deletedAt !== null && Date.parse(one.deletedAt) <= then.at) return []
     const verdict = verdictOf(one, { ...then, isOlder: lastAt < index })
     return [{ identifier: one.identifier, providerId: one.providerId, verdict, sentence: sentences[verdict] }]
@@ -67,18 +67,18 @@ interface Then {
   readonly at: number
   /** One after the other; the last is the one that it was left to. */
   readonly chosen: readonly string[]
-  readonly wished: string | undefined
+  readonly requested: string | undefined
   readonly last: KnownIntegration | undefined
   /** Whether that one was made before the one that is judged. */
   readonly isOlder: boolean
 }
 
-/** By the rules of deliver/choose-integration.ts, as far as what is stored tells. */
-function verdictOf(one: KnownIntegration, { at, chosen, wished, last, isOlder }: Then): IntegrationVerdict {
+/** By the rules of deliver/choose-integration.ts, as far as the stored data shows. */
+function verdictOf(one: KnownIntegration, { at, chosen, requested, last, isOlder }: Then): IntegrationVerdict {
   if (one.identifier === chosen.at(-1)) return 'chosen'
   if (chosen.includes(one.identifier)) return 'triedBefore'
   if (Date.parse(one.createdAt) > at) return 'madeLater'
-  if (wished !== undefined && one.identifier !== wished) return 'anotherWished'
+  if (requested !== undefined && one.identifier !== requested) return 'anotherWished'
   if (Date.parse(one.changedAt) > at || one.deletedAt !== null) return 'changedSince'
   if (!one.active) return 'inactive'
   if (last === undefined) return chosen.length === 0 && one.hasConditions ? 'conditionsNotMet' : 'unclear'
@@ -90,16 +90,16 @@ function verdictOf(one: KnownIntegration, { at, chosen, wished, last, isOlder }:
 }
 
 const sentences: Readonly<Record<IntegrationVerdict, string>> = {
-  chosen: 'It was chosen.',
-  triedBefore: 'It was chosen first, and could not send it.',
-  madeLater: 'It was made later.',
-  anotherWished: 'The event asked for another.',
-  changedSince: 'It was changed or deleted since: what it was then is not kept.',
-  inactive: 'It was switched off.',
-  conditionsNotMet: 'Its conditions did not fit the event.',
-  conditionsOfAnother: 'The conditions of another fit the event, and such a one goes first.',
-  notPrimary: 'Another is the primary one.',
+  chosen: 'It was selected.',
+  triedBefore: 'It was selected first, but could not send.',
+  madeLater: 'It was created later.',
+  anotherWished: 'The event requested another integration.',
+  changedSince: 'It has been changed or deleted since; its earlier state is not kept.',
+  inactive: 'It was inactive.',
+  conditionsNotMet: 'Its conditions did not match the event.',
+  conditionsOfAnother: 'Another integration has conditions that match the event, which takes precedence.',
+  notPrimary: 'Another integration is the primary one.',
   anotherFirst:
-    'Another that would do as well goes first: one that really sends before one that keeps, the older before the newer.',
-  unclear: 'It was passed over; what made another go first was changed since, or is not kept.',
+    'Another suitable integration takes precedence: one that sends before one that captures, then the older one.',
+  unclear: 'It was not selected; the reason has been changed since, or is not kept.',
 }

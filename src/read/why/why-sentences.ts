@@ -5,7 +5,7 @@ import type { StepType } from '../../domain/workflows/workflow.ts'
 export type Data = Readonly<Record<string, unknown>>
 
 /** What a sentence is made of. */
-export interface ToldDetail {
+export interface SentenceFacts {
   readonly type: StepType
   /** What was stored as raw, read. */
   readonly data: Data
@@ -16,7 +16,7 @@ export interface ToldDetail {
   readonly nextAttemptAt?: string | undefined
 }
 
-type Sentence = (told: ToldDetail) => string
+type Sentence = (detail: SentenceFacts) => string
 
 const always =
   (sentence: string): Sentence =>
@@ -59,9 +59,9 @@ const said = (data: Data, lead = ': '): string => {
   return parts.length === 0 ? '' : `${lead}${parts.join(', ')}`
 }
 
-const provider = ({ providerId }: ToldDetail): string => providerId ?? 'The provider'
-const untilOf = ({ data, nextAttemptAt }: ToldDetail): string =>
-  textIn(data, 'untilDate') ?? nextAttemptAt ?? 'a moment that is not known'
+const provider = ({ providerId }: SentenceFacts): string => providerId ?? 'The provider'
+const untilOf = ({ data, nextAttemptAt }: SentenceFacts): string =>
+  textIn(data, 'untilDate') ?? nextAttemptAt ?? 'an unknown time'
 
 const preference =
   (who: string): Sentence =>
@@ -89,7 +89,7 @@ function saidBySources(data: Data): string {
 const times = (count: unknown): string => (count === 1 ? 'once' : `${count} times`)
 
 /** More conditions than this make no sentence; all are in the data. */
-const conditionsTold = 3
+const conditionsShownMax = 3
 
 interface Compared {
   readonly filter?: unknown
@@ -100,20 +100,20 @@ interface Compared {
   readonly passed?: unknown
 }
 
-function conditionsSentence({ data }: ToldDetail): string {
+function conditionsSentence({ data }: SentenceFacts): string {
   const [evaluated, isSkipRule] = data['skip'] === undefined ? [data['filter'], false] : [data['skip'], true]
   const all = listIn(evaluated, 'conditions') as readonly Compared[]
   const deciding = all.filter(({ passed }) => passed === isSkipRule)
   // In a negated group those that held are what decided.
-  const told = deciding.length === 0 ? all : deciding
-  const shown = told.slice(0, conditionsTold).map(comparison)
-  const more = told.length > conditionsTold ? [`and ${told.length - conditionsTold} more`] : []
-  const lead = isSkipRule ? 'Skipped: its rule for skipping held' : 'Skipped: its conditions did not hold'
+  const relevant = deciding.length === 0 ? all : deciding
+  const shown = relevant.slice(0, conditionsShownMax).map(comparison)
+  const more = relevant.length > conditionsShownMax ? [`and ${relevant.length - conditionsShownMax} more`] : []
+  const lead = isSkipRule ? 'Skipped: its skip condition was true' : 'Skipped: its conditions were not met'
   return shown.length === 0 ? `${lead}.` : `${lead}: ${[...shown, ...more].join('; ')}.`
 }
 
 const comparison = ({ filter, field, operator, expected, actual }: Compared): string =>
-  `${[filter, field].filter((part) => typeof part === 'string' && part !== '').join(' ')} was ${quoted(actual)}, asked for ${operator} ${quoted(expected)}`
+  `${[filter, field].filter((part) => typeof part === 'string' && part !== '').join(' ')} was ${quoted(actual)}, expected ${operator} ${quoted(expected)}`
 
 function listIn(value: unknown, name: string): readonly unknown[] {
   if (typeof value !== 'object' || value === null) return []
@@ -123,11 +123,11 @@ function listIn(value: unknown, name: string): readonly unknown[] {
 
 const heldBy: Readonly<Record<string, string>> = {
   schedule: 'it is outside the subscriber’s hours',
-  doNotDisturb: 'the subscriber wants no disturbance',
-  frequency: 'the subscriber wants this workflow gathered',
+  doNotDisturb: 'the subscriber has set do not disturb',
+  frequency: 'the subscriber receives this workflow as a digest',
 }
-const reasonOfHold = ({ data }: ToldDetail): string =>
-  heldBy[String(data['by'])] ?? 'the subscriber wants to hear of it later'
+const reasonOfHold = ({ data }: SentenceFacts): string =>
+  heldBy[String(data['by'])] ?? 'the subscriber wants to be notified later'
 
 /** Which notification goes on for this one. */
 function mergedInto(data: Data): string {
@@ -139,25 +139,27 @@ function mergedInto(data: Data): string {
 
 const windowEnd = (data: Data): string => {
   const [closedAt, dueAt] = [textIn(data, 'windowClosedAt'), textIn(data, 'windowEndsAt')]
-  if (closedAt !== undefined) return `, which went on at ${closedAt}`
-  return dueAt === undefined ? '' : `, which goes on at ${dueAt}`
+  if (closedAt !== undefined) return `, which continued at ${closedAt}`
+  return dueAt === undefined ? '' : `, which continues at ${dueAt}`
 }
 
 const throttleSentence: Sentence = ({ data }) =>
-  `Skipped: the throttle had let ${data['executionCount']} of ${data['threshold']} runs through, and lets none through until ${data['throttledUntil']}.`
+  `Skipped: the throttle had allowed ${data['executionCount']} of ${data['threshold']} runs, and allows no more until ${data['throttledUntil']}.`
 
-function throttlePassed({ data }: ToldDetail): string {
+function throttlePassed({ data }: SentenceFacts): string {
   const { executionCount, threshold, throttledUntil } = data
-  if (executionCount === undefined) return `Let through: the throttle’s window had ended at ${throttledUntil}.`
-  return `Let through: run ${executionCount} of ${threshold} that the throttle lets through until ${throttledUntil}.`
+  if (executionCount === undefined) return `Allowed: the throttle’s window had ended at ${throttledUntil}.`
+  return `Allowed: run ${executionCount} of ${threshold} that the throttle allows until ${throttledUntil}.`
 }
 
-function suppressedSentence({ data, words }: ToldDetail): string {
+function suppressedSentence({ data, words }: SentenceFacts): string {
   const one = textIn(data, 'address') === undefined ? [] : [data]
   const listed = [...one, ...(listIn(data, 'addresses') as readonly Data[])]
   const shown = listed.map(({ address, reason, since }) => `${address} (${reason}, since ${since})`).join('; ')
   const lead =
-    words === undefined ? 'Skipped: on the suppression list' : 'Left out, as they are on the suppression list'
+    words === undefined
+      ? 'Skipped: on the suppression list'
+      : 'Some addresses were left out because they are on the suppression list'
   return `${lead}: ${shown}.`
 }
 
@@ -170,62 +172,63 @@ const broken =
     return `${lead}${field === undefined ? '' : ` (${field})`}${rest === '' ? '' : `: ${rest}`}.`
   }
 
-const captured = ({ isTest }: ToldDetail): string => (isTest === true ? ' It was kept instead of sent.' : '')
+const captured = ({ isTest }: SentenceFacts): string => (isTest === true ? ' It was captured instead of sent.' : '')
 const receipt =
   (lead: string): Sentence =>
-  (told) =>
-    `${provider(told)} reported that it ${lead}${told.words === undefined ? '' : `: ${quoted(told.words)}`}.`
+  (detail) =>
+    `${provider(detail)} reported that it ${lead}${detail.words === undefined ? '' : `: ${quoted(detail.words)}`}.`
 
 /** One for each code, so that none can be forgotten. */
 const sentences: Readonly<Record<DetailCode, Sentence>> = {
-  queued: always('Its turn came.'),
-  providerSelected: (told) =>
-    `${provider(told)} was chosen to send it${textIn(told.data, 'integrationIdentifier') === undefined ? '' : `, by the integration ${told.data['integrationIdentifier']}`}.`,
-  messageCreated: ({ type }) => `The ${thingOf(type)} was made.`,
-  messageSent: (told) =>
-    told.type === 'in_app'
+  queued: always('The step was queued.'),
+  providerSelected: (detail) =>
+    `${provider(detail)} was selected to send it${textIn(detail.data, 'integrationIdentifier') === undefined ? '' : `, through the integration ${detail.data['integrationIdentifier']}`}.`,
+  messageCreated: ({ type }) => `The ${thingOf(type)} was created.`,
+  messageSent: (detail) =>
+    detail.type === 'in_app'
       ? 'Sent: the message is in the subscriber’s feed.'
-      : `Sent: ${provider(told)} took the ${thingOf(told.type)}${textIn(told.data, 'id') === undefined ? '' : ` and calls it ${told.data['id']}`}.${captured(told)}`,
-  providerError: (told) => `${provider(told)} did not take the ${thingOf(told.type)}${refusalOf(told.data)}.`,
-  providerBusy: (told) => `${provider(told)} could not take the ${thingOf(told.type)} for now${said(told.data)}.`,
-  perhapsSent: (told) =>
-    `${provider(told)} did not say whether it took the ${thingOf(told.type)}${said(told.data)}: perhaps it was sent.`,
+      : `Sent: ${provider(detail)} accepted the ${thingOf(detail.type)}${textIn(detail.data, 'id') === undefined ? '' : ` with the id ${detail.data['id']}`}.${captured(detail)}`,
+  providerError: (detail) => `${provider(detail)} rejected the ${thingOf(detail.type)}${refusalOf(detail.data)}.`,
+  providerBusy: (detail) =>
+    `${provider(detail)} could not accept the ${thingOf(detail.type)} for now${said(detail.data)}.`,
+  perhapsSent: (detail) =>
+    `${provider(detail)} did not confirm the ${thingOf(detail.type)}${said(detail.data)}: it may have been sent.`,
   retryScheduled: ({ type, data }) =>
     `The ${thingOf(type)} will be tried again${textIn(data, 'nextAttemptAt') === undefined ? '' : ` at ${data['nextAttemptAt']}`}.`,
-  providerDown: (told) =>
-    `The ${thingOf(told.type)} is held: ${provider(told)} has been down${textIn(told.data, 'downSince') === undefined ? '' : ` since ${told.data['downSince']}`}.`,
+  providerDown: (detail) =>
+    `The ${thingOf(detail.type)} is held: ${provider(detail)} has been down${textIn(detail.data, 'downSince') === undefined ? '' : ` since ${detail.data['downSince']}`}.`,
   leftUnsure: ({ type }) =>
-    `It is unknown whether the ${thingOf(type)} was sent. It is not sent again, as a second one would do more harm.`,
-  misconfigured: (told) =>
-    `${provider(told)} refused our account${said(told.data)}: its credentials or settings are wrong.`,
+    `It is unknown whether the ${thingOf(type)} was sent. It is not sent again, to avoid sending it twice.`,
+  misconfigured: (detail) =>
+    `${provider(detail)} rejected the account${said(detail.data)}: its credentials or settings are wrong.`,
   noIntegration: ({ type, data }) =>
     textIn(data, 'integrationIdentifier') === undefined
-      ? `There is no active integration to send the ${thingOf(type)} by.`
-      : `The integration ${data['integrationIdentifier']}, which was asked for, is not there or not active.`,
+      ? `There is no active integration to send the ${thingOf(type)}.`
+      : `The requested integration ${data['integrationIdentifier']} does not exist or is not active.`,
   noEmail: always('Skipped: the subscriber has no e-mail address.'),
-  noPhone: (told) =>
-    told.type === 'sms'
+  noPhone: (detail) =>
+    detail.type === 'sms'
       ? 'Skipped: the subscriber has no phone number.'
-      : `${provider(told)} was left out: the subscriber has no phone number.`,
+      : `${provider(detail)} was left out: the subscriber has no phone number.`,
   noChannel: always('Skipped: the subscriber has no chat account that an active integration could reach.'),
   noPushChannel: always('Skipped: the subscriber has no device that an active integration could reach.'),
-  noWebhookUrl: (told) => `${provider(told)} was left out: the subscriber’s chat address is missing.`,
+  noWebhookUrl: (detail) => `${provider(detail)} was left out: the subscriber’s chat address is missing.`,
   payloadAddressIgnored: always(
-    'The address in the payload was ignored: the integration has no payloadWebhookHosts, so that no payload chooses where messages go.',
+    'The address in the payload was ignored: the integration has no payloadWebhookHosts, so payloads cannot choose where messages go.',
   ),
-  payloadAddressRefused: (told) =>
-    `${provider(told)} was left out: the address in the payload is on none of the integration’s payloadWebhookHosts.`,
+  payloadAddressRefused: (detail) =>
+    `${provider(detail)} was left out: the address in the payload is not on any of the integration’s payloadWebhookHosts.`,
   someChatSkipped: always('Some of the subscriber’s chat accounts were left out.'),
-  allChatFailed: always('None of the chat messages was taken.'),
-  noDeviceTokens: (told) => `${provider(told)} was left out: the subscriber has no device tokens there.`,
+  allChatFailed: always('None of the chat messages was accepted.'),
+  noDeviceTokens: (detail) => `${provider(detail)} was left out: the subscriber has no device tokens there.`,
   somePushSkipped: always('Some of the subscriber’s push accounts were left out.'),
-  deviceTokenRemoved: (told) =>
-    `${provider(told)} says that a device is gone: its token was removed from the subscriber.`,
+  deviceTokenRemoved: (detail) =>
+    `${provider(detail)} reported that a device is no longer registered: its token was removed from the subscriber.`,
   suppressed: suppressedSentence,
-  contentFailed: broken('Failed: its content could not be made'),
+  contentFailed: broken('Failed: its content could not be generated'),
   conditionsFailed: conditionsSentence,
-  conditionsBroken: broken('Failed: its conditions could not be judged'),
-  variantChosen: ({ data }) => `The variant ${data['variantId']} was chosen, whose conditions held.`,
+  conditionsBroken: broken('Failed: its conditions could not be evaluated'),
+  variantChosen: ({ data }) => `The variant ${data['variantId']} was selected because its conditions were met.`,
   workflowPreference: preference('the workflow’s own preferences have'),
   tenantPreference: preference('the tenant’s override of the workflow has'),
   globalPreference: preference('the subscriber’s preferences for all workflows have'),
@@ -234,88 +237,90 @@ const sentences: Readonly<Record<DetailCode, Sentence>> = {
     typeof data['opensAt'] === 'string'
       ? `Skipped: it is outside the subscriber’s hours, which begin again at ${data['opensAt']} (time zone ${data['timezone'] ?? 'UTC'}).`
       : `Skipped: it is outside the subscriber’s hours, which never begin (time zone ${data['timezone'] ?? 'UTC'}).`,
-  scheduleExtended: (told) =>
-    `Waits until ${untilOf(told)}: it would have ended outside the subscriber’s hours (put off ${times(told.data['scheduleExtensionsCount'])}).`,
+  scheduleExtended: (detail) =>
+    `Waits until ${untilOf(detail)}: it would have ended outside the subscriber’s hours (postponed ${times(detail.data['scheduleExtensionsCount'])}).`,
   scheduleExtensionsMax: ({ data }) =>
-    `It went on outside the subscriber’s hours, as it had been put off ${times(data['scheduleExtensionsCount'])}.`,
-  held: (told) => `Held back until ${untilOf(told)}: ${reasonOfHold(told)}.`,
-  heldMerged: (told) =>
-    `Held back and told together with others by ${mergedInto(told.data)}${windowEnd(told.data)}: ${reasonOfHold(told)}.`,
+    `It continued outside the subscriber’s hours because it had been postponed ${times(data['scheduleExtensionsCount'])}.`,
+  held: (detail) => `Held back until ${untilOf(detail)}: ${reasonOfHold(detail)}.`,
+  heldMerged: (detail) =>
+    `Held back and combined with others by ${mergedInto(detail.data)}${windowEnd(detail.data)}: ${reasonOfHold(detail)}.`,
   heldReleased: ({ data }) =>
-    `What was held back was let go${typeof data['total_count'] === 'number' ? `, ${data['total_count']} in all` : ''}.`,
-  webhookRetried: ({ data }) => `The service that its conditions ask gave no answer${said(data)}; it is asked again.`,
-  webhookFailed: ({ data }) =>
-    `Failed: the service that its conditions ask gave no answer, however often it was asked${said(data)}.`,
+    `The messages that were held back were released${typeof data['total_count'] === 'number' ? `, ${data['total_count']} in total` : ''}.`,
+  webhookRetried: ({ data }) => `The webhook of its conditions did not respond${said(data)}; it will be called again.`,
+  webhookFailed: ({ data }) => `Failed: the webhook of its conditions did not respond after all retries${said(data)}.`,
   throttled: throttleSentence,
   throttlePassed,
   throttlePast: broken('Failed: the end of the throttle’s window had passed'),
   throttleInvalid: broken('Failed: the throttle’s settings are wrong'),
   callStarted: ({ data }) => `Your service was called${textIn(data, 'url') === undefined ? '' : ` at ${data['url']}`}.`,
-  callFinished: ({ data }) => `Your service answered${said(data)}.`,
+  callFinished: ({ data }) => `Your service responded${said(data)}.`,
   callBusy: ({ data }) =>
-    `Your service gave no answer that could be used${said(data)} (call ${data['attempt']}); it is called again at ${data['nextAttemptAt']}.`,
+    `Your service returned no usable response${said(data)} (call ${data['attempt']}); it will be called again at ${data['nextAttemptAt']}.`,
   callFailed: ({ data }) =>
-    `Failed: your service did not do it${said(data)}${typeof data['attempt'] === 'number' ? ` (call ${data['attempt']})` : ''}.`,
-  layoutNotFound: ({ data }) => `The layout ${quoted(data['layoutId'])} is not there, so the default one was used.`,
-  layoutSelected: ({ data }) => `The trigger chose the layout ${data['identifier'] ?? data['layoutId']}.`,
-  replyCallbackMissing: always('Replies to it go nowhere: the step has no callback address.'),
+    `Failed: the call to your service did not succeed${said(data)}${typeof data['attempt'] === 'number' ? ` (call ${data['attempt']})` : ''}.`,
+  layoutNotFound: ({ data }) =>
+    `The layout ${quoted(data['layoutId'])} does not exist, so the default layout was used.`,
+  layoutSelected: ({ data }) => `The trigger selected the layout ${data['identifier'] ?? data['layoutId']}.`,
+  replyCallbackMissing: always('Replies to it are not forwarded: the step has no callback URL.'),
   canceled: ({ data }) =>
-    `Canceled: the ${textIn(data, 'notificationId') === undefined ? 'event' : 'notification'} was called off by request.`,
+    `Canceled: the ${textIn(data, 'notificationId') === undefined ? 'event' : 'notification'} was canceled by request.`,
   workflowOff: always('Skipped: the tenant’s override switches the workflow off.'),
-  delayed: (told) => `Waits until ${untilOf(told)}.`,
+  delayed: (detail) => `Waits until ${untilOf(detail)}.`,
   delayFinished: always('The delay is over.'),
   delayInvalid: broken('Failed: the delay’s settings are wrong'),
-  digested: (told) =>
-    `Gathers events until ${untilOf(told)}${typeof told.data['windowEvents'] === 'number' ? `, ${told.data['windowEvents']} so far` : ''}.`,
+  digested: (detail) =>
+    `Collects events until ${untilOf(detail)}${typeof detail.data['windowEvents'] === 'number' ? `, ${detail.data['windowEvents']} so far` : ''}.`,
   digestMerged: ({ data }) => `Merged into the digest of ${mergedInto(data)}${windowEnd(data)}.`,
-  digestSkipped: always('Not gathered: it is the first event after a silence, and goes on at once.'),
-  digestTriggered: ({ data }) => `The digest is over and gathered ${data['total_count'] ?? 'its'} events.`,
+  digestSkipped: always('Not digested: it is the first event after a quiet period and is processed at once.'),
+  digestTriggered: ({ data }) => `The digest is finished and collected ${data['total_count'] ?? 'its'} events.`,
   digestInvalid: broken('Failed: the digest’s settings are wrong'),
   previousFailed: ({ data }) =>
-    `Canceled: ${textIn(data, 'failedStep') ?? 'a step before it'} failed, and nothing was to run after that.`,
+    `Canceled: ${textIn(data, 'failedStep') ?? 'a step before it'} failed, and the workflow stops on failure.`,
   severityOverridden: ({ data }) => `The event’s severity is ${data['severity']}, not the workflow’s.`,
   tenantSelected: ({ data }) => `The event is for the tenant ${data['identifier']}.`,
-  buried: ({ data }) => `Failed by a fault of the service itself, and given up${said(data)}.`,
+  buried: ({ data }) => `Failed because of an internal error, and was buried${said(data)}.`,
   subscriberGone: always('Canceled: the subscriber was deleted before the step ran.'),
   snoozed: always('The subscriber snoozed it.'),
-  unsnoozed: always('It came back after it was snoozed.'),
+  unsnoozed: always('It returned after it was snoozed.'),
   seen: always('The subscriber saw it.'),
   read: always('The subscriber read it.'),
-  allPushFailed: always('None of the push messages was taken.'),
-  receiptGood: receipt('arrived or went on'),
+  allPushFailed: always('None of the push messages was accepted.'),
+  receiptGood: receipt('was delivered or forwarded'),
   receiptWaiting: receipt('could not deliver it yet'),
-  receiptQueued: receipt('has it in its queue'),
-  receiptFailed: receipt('was not delivered or not wanted'),
+  receiptQueued: receipt('is queued'),
+  receiptFailed: receipt('was not delivered or was unwanted'),
   receiptRead: receipt('was opened'),
-  replyReceived: (told) => `A reply to it came by ${provider(told)}.`,
-  replyCalled: always('The reply was handed to your callback address.'),
-  replyFailed: ({ data }) => `The reply could not be handed to your callback address${said(data)}.`,
-  replyDomainMissing: always('Replies to it go nowhere: no domain receives them.'),
-  testLeftOut: always('Skipped: the test was asked for other steps only.'),
-  testNotWaited: (told) => `Not waited for, as this is a test: a real run would have waited until ${untilOf(told)}.`,
-  testNotThrottled: always('Let through: tests are neither counted nor held up by throttles.'),
-  redriven: ({ data }) => `Redriven: what had failed is tried again, as the key ${data['by'] ?? 'of somebody'} asked.`,
+  replyReceived: (detail) => `A reply to it arrived through ${provider(detail)}.`,
+  replyCalled: always('The reply was forwarded to your callback URL.'),
+  replyFailed: ({ data }) => `The reply could not be forwarded to your callback URL${said(data)}.`,
+  replyDomainMissing: always('Replies to it are not forwarded: no domain receives them.'),
+  testLeftOut: always('Skipped: the test was limited to other steps.'),
+  testNotWaited: (detail) =>
+    `Did not wait because this is a test: a real run would have waited until ${untilOf(detail)}.`,
+  testNotThrottled: always('Allowed: throttles neither count nor stop tests.'),
+  redriven: ({ data }) =>
+    `Redriven: the failed messages are tried again (requested with the key ${data['by'] ?? 'unknown'}).`,
   retracted: retractedSentence,
 }
 
-function retractedSentence({ type, data }: ToldDetail): string {
+function retractedSentence({ type, data }: SentenceFacts): string {
   const by = ` (key ${data['by'] ?? 'unknown'})`
-  if (Number(data['removed'] ?? 0) > 0) return `Retracted: the message was taken out of the feed${by}.`
+  if (Number(data['removed'] ?? 0) > 0) return `Retracted: the message was removed from the feed${by}.`
   if (Number(data['sent'] ?? 0) > 0)
-    return `It was retracted too late${by}: the ${thingOf(type)} had been sent, and cannot be taken back.`
-  return `Retracted${by}: nothing more of it is sent.`
+    return `It was retracted too late${by}: the ${thingOf(type)} had already been sent.`
+  return `Retracted${by}: nothing more is sent.`
 }
 
 const refusals: Readonly<Record<string, string>> = {
-  'bad-recipient': 'the address is bad',
-  'dead-token': 'the device is gone',
+  'bad-recipient': 'the address is invalid',
+  'dead-token': 'the device is no longer registered',
   'opted-out': 'the recipient opted out',
-  'bad-content': 'the content was refused',
+  'bad-content': 'the content was rejected',
 }
 
 function refusalOf(data: Data): string {
   const reason = refusals[String(data['reason'])]
-  return `${reason === undefined ? '' : `, as ${reason}`}${said(data)}`
+  return `${reason === undefined ? '' : ` because ${reason}`}${said(data)}`
 }
 
-export const sentenceOf = (code: DetailCode, told: ToldDetail): string => sentences[code](told)
+export const sentenceOf = (code: DetailCode, detail: SentenceFacts): string => sentences[code](detail)

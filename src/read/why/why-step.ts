@@ -1,4 +1,4 @@
-// One step of the answer to why: its reasons, and the sentence that tells what became of it.
+// One step of the answer to why: its reasons, and the sentence that says what happened to it.
 import type { JobStatus } from '../../domain/delivery/job.ts'
 import type { DetailCode, StoredDetail } from '../../domain/insight/execution-detail.ts'
 import type { WhyMessage, WhyReason, WhyStep } from '../../domain/insight/why.ts'
@@ -27,7 +27,7 @@ export function whyStepOf({ step, job, messages, window, before }: StepFacts): W
   const { type } = step.template
   const shown = { stepId: step._id, name: step.name ?? thingOf(type), type }
   if (!step.active) {
-    const sentence = 'Not run: the workflow had this step switched off when the event came.'
+    const sentence = 'Not run: the step was inactive when the event was accepted.'
     return { ...shown, status: 'inactive', sentence, reasons: [], messages }
   }
   if (job === undefined) {
@@ -51,9 +51,9 @@ export const calledStep = (step: WhyStep): string => `the step â€œ${step.name}â€
 
 function pendingSentence(before: readonly WhyStep[]): string {
   const open = before.find(isOpen)
-  if (open === undefined) return 'Not reached yet: its turn is about to come.'
+  if (open === undefined) return 'Not reached yet: it runs next.'
   const until = open.nextAttemptAt === undefined ? '' : ` until ${open.nextAttemptAt}`
-  return `Not reached yet: ${calledStep(open)} is ${open.status === 'delayed' ? `waiting${until}` : 'not over'}.`
+  return `Not reached yet: ${calledStep(open)} is ${open.status === 'delayed' ? `waiting${until}` : 'not finished'}.`
 }
 
 interface ReasonFacts extends Pick<StepFacts, 'window' | 'before'> {
@@ -92,7 +92,7 @@ function dataOf(raw: string | undefined): Data {
   }
 }
 
-/** What is told of a step beside the reason why it ended or waits as it does. */
+/** What is added about a step to the reason why it ended or waits. */
 const asides: ReadonlySet<DetailCode> = new Set<DetailCode>([
   'queued',
   'retryScheduled',
@@ -133,7 +133,7 @@ const successes: ReadonlySet<DetailCode> = new Set<DetailCode>([
   'throttlePassed',
   'callFinished',
 ])
-/** Told after it: what somebody who asks why would want to know at once. */
+/** Appended: what a reader would want to know at once. */
 const afterwards: ReadonlySet<DetailCode> = new Set<DetailCode>([
   'suppressed',
   'layoutNotFound',
@@ -160,10 +160,10 @@ function stepSentence(type: WhyStep['type'], job: StepJob, reasons: readonly Why
   const parts = [main?.sentence ?? withoutReason(type, job)]
   const tries = reasons.filter((reason) => failedTries.has(reason.code) && reason !== main).length
   if (job.status === 'completed' && tries > 0)
-    parts.push(`Before that, ${tries === 1 ? 'one try' : `${tries} tries`} failed.`)
+    parts.push(`Before that, ${tries === 1 ? 'one attempt' : `${tries} attempts`} failed.`)
   const isAgain = job.status === 'running' || job.status === 'queued'
   if (isAgain && job.nextAttemptAt !== undefined && main !== undefined && main.code !== 'callBusy') {
-    parts.push(`The next try is at ${job.nextAttemptAt}.`)
+    parts.push(`The next attempt is at ${job.nextAttemptAt}.`)
   }
   const others = reasons.filter((reason) => afterwards.has(reason.code) && reason !== main)
   const lastReceipt = reasons.findLast((reason) => receipts.has(reason.code))
@@ -180,14 +180,14 @@ function mainReason(status: JobStatus, reasons: readonly WhyReason[]): WhyReason
 }
 
 function withoutReason(type: WhyStep['type'], { status, nextAttemptAt }: StepJob): string {
-  const at = nextAttemptAt === undefined ? '' : ` It is looked at again at ${nextAttemptAt}.`
+  const at = nextAttemptAt === undefined ? '' : ` It runs again at ${nextAttemptAt}.`
   switch (status) {
     case 'queued':
-      return nextAttemptAt === undefined ? 'It is due and waits for a worker.' : `It waits for its turn.${at}`
+      return nextAttemptAt === undefined ? 'It is due and waiting for a worker.' : `It is queued.${at}`
     case 'running':
-      return `The ${thingOf(type)} is on its way.${at}`
+      return `The ${thingOf(type)} is being sent.${at}`
     case 'delayed':
-      return `It waits.${at}`
+      return `It is waiting.${at}`
     case 'pending':
       return 'Not reached yet.'
     case 'completed':
@@ -195,6 +195,6 @@ function withoutReason(type: WhyStep['type'], { status, nextAttemptAt }: StepJob
     case 'canceled':
     case 'merged':
     case 'skipped':
-      return `It is ${status}; nothing more was recorded.`
+      return `Its status is ${status}; nothing more was recorded.`
   }
 }

@@ -1,18 +1,18 @@
-// Why somebody was told something, or was not: a notification's steps in plain sentences, and the same as data.
+// Why a subscriber was notified, or was not: a notification's steps as sentences, and the same as data.
 import type { Sql, Statement } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Channel } from '../../domain/delivery/integration.ts'
 import { channels } from '../../domain/delivery/integration.ts'
 import type { JobState, JobStatus } from '../../domain/delivery/job.ts'
 import { endedStatuses } from '../../domain/delivery/job.ts'
-import { firstIdAt, idsOfMessages, jobIdOf, momentOfId } from '../../domain/derived-id.ts'
+import { firstIdAt, idsOfMessages, jobIdOf, timestampOfId } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { grouped } from '../../domain/grouped.ts'
 import type { StoredDetail } from '../../domain/insight/execution-detail.ts'
 import type { Why, WhyAbsent, WhyMessage, WhyStep } from '../../domain/insight/why.ts'
 import type { MessageStatus } from '../../domain/messages/message.ts'
 import { invalidField, notFound } from '../../domain/problem.ts'
-import { momentOfText } from '../../domain/time/iso-moment.ts'
+import { timestampOfText } from '../../domain/time/iso-timestamp.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
 import type { StoredDefinition } from '../../store/workflows/workflows.ts'
 import { pinnedIdentifier } from '../../store/workflows/workflows.ts'
@@ -40,13 +40,13 @@ export interface SubscriberQuestion {
   readonly at?: string | undefined
 }
 
-/** The last notification of the workflow for the subscriber at or before the moment, or why there is none. */
+/** The last notification of the workflow for the subscriber at or before the given time, or why there is none. */
 export async function whySubscriber(
   db: Sql,
   environment: Environment,
   question: SubscriberQuestion,
 ): Promise<Why | WhyAbsent> {
-  const at = question.at === undefined ? undefined : momentOf(question.at)
+  const at = question.at === undefined ? undefined : timestampOf(question.at)
   const before = at === undefined ? undefined : firstIdAt(new Date(at.getTime() + 1))
   const row = await findAsked(db, environment, question, before)
   if (row === undefined) throw notFound(`Workflow ${question.workflow} was not found`)
@@ -63,10 +63,10 @@ export async function whySubscriber(
   })
 }
 
-function momentOf(text: string): Date {
-  const at = momentOfText(text)?.at
+function timestampOf(text: string): Date {
+  const at = timestampOfText(text)?.at
   if (at === undefined) {
-    throw invalidField('at', 'at must be an ISO 8601 moment such as 2026-01-02T03:04:05.678Z', text)
+    throw invalidField('at', 'at must be an ISO 8601 timestamp such as 2026-01-02T03:04:05.678Z', text)
   }
   if (at.getTime() < 0) throw invalidField('at', 'at must not be before 1970', text)
   return at
@@ -119,8 +119,8 @@ interface NotificationRow {
   /** Null once the person was erased. */
   readonly subscriber_id: string | null
   /** The integration that the event asks for by name. */
-  readonly wished_email: string | null
-  readonly wished_sms: string | null
+  readonly requested_email: string | null
+  readonly requested_sms: string | null
   readonly integrations: KnownIntegration[]
 }
 
@@ -140,10 +140,10 @@ async function findWhy(db: Sql, environment: Environment, id: string): Promise<W
     const before = steps.filter(({ status }) => status !== 'inactive')
     const said = messages.get(job?.id ?? '') ?? []
     const window = windowData(state ?? {}, windows.get(state?.windowId ?? ''))
-    const told = whyStepOf({ step, job: job && stepJobOf(job), messages: said.map(messageOf), window, before })
-    const wished = told.type === 'sms' ? row.wished_sms : row.wished_email
-    const integrations = whyIntegrations(told, row.integrations, wished ?? undefined)
-    steps.push(integrations === undefined ? told : { ...told, integrations })
+    const whyStep = whyStepOf({ step, job: job && stepJobOf(job), messages: said.map(messageOf), window, before })
+    const requested = whyStep.type === 'sms' ? row.requested_sms : row.requested_email
+    const integrations = whyIntegrations(whyStep, row.integrations, requested ?? undefined)
+    steps.push(integrations === undefined ? whyStep : { ...whyStep, integrations })
   }
   const subscriberId = row.subscriber_id ?? ''
   return {
@@ -151,7 +151,7 @@ async function findWhy(db: Sql, environment: Environment, id: string): Promise<W
     transactionId: row.transaction_id,
     workflow: { _id: row.workflow_id, identifier: row.identifier, name: row.definition.name },
     subscriberId,
-    at: momentOfId(row.id).toISOString(),
+    at: timestampOfId(row.id).toISOString(),
     summary: summaryOf(steps),
     steps,
   }
@@ -160,8 +160,8 @@ async function findWhy(db: Sql, environment: Environment, id: string): Promise<W
 async function findNotification(db: Sql, environment: Environment, id: string): Promise<NotificationRow | undefined> {
   return db.row<NotificationRow>(sql`
     select n.id, n.event_id, e.transaction_id, w.id as workflow_id, ${pinnedIdentifier} as identifier, v.definition,
-      s.subscriber_id, e.overrides->'email'->>'integrationIdentifier' as wished_email,
-      e.overrides->'sms'->>'integrationIdentifier' as wished_sms, ${knownIntegrations(environment)} as integrations
+      s.subscriber_id, e.overrides->'email'->>'integrationIdentifier' as requested_email,
+      e.overrides->'sms'->>'integrationIdentifier' as requested_sms, ${knownIntegrations(environment)} as integrations
     from notifications n
     cross join lateral (select found.transaction_id, found.overrides from events found
       where found.environment_id = ${environment.id} and found.id = n.event_id limit 1) as e
@@ -193,7 +193,7 @@ async function findJobs(db: Sql, environment: Environment, ids: readonly string[
 }
 
 function stepJobOf({ status, details, due_at: dueAt, is_leased: isLeased, updated_at: updatedAt }: JobRow): StepJob {
-  // While somebody works on it, its due_at is the end of their lease; where it is not later, it is simply its turn.
+  // While a worker has it, its due_at is the end of the lease; if it is not later, it is simply due.
   const isPutOff = dueAt !== null && !isLeased && !endedStatuses.has(status) && dueAt > updatedAt
   return { status, details, nextAttemptAt: isPutOff ? dueAt.toISOString() : undefined }
 }
@@ -270,7 +270,7 @@ async function findWindows(
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** What a digest or a gathering is told with; windows are swept some time after they closed. */
+/** The data of a digest or a bundle; windows are swept some time after they closed. */
 function windowData(state: JobState, window: WindowRow | undefined): Data {
   const mergedInto = state.digestedNotificationId && (window?.notification_id ?? state.digestedNotificationId)
   return {
@@ -287,21 +287,21 @@ const isChannel = (type: string): boolean => (channels as readonly string[]).inc
 /** What the subscriber got, and the first step that did not do what it was to do. */
 function summaryOf(steps: readonly WhyStep[]): string {
   const active = steps.filter(({ status }) => status !== 'inactive')
-  const told = active.filter(
+  const notified = active.filter(
     ({ type, status, messages }) =>
       isChannel(type) &&
       status === 'completed' &&
       (messages.length === 0 ||
         messages.some((message) => message.status === 'sent' && message.retractedAt === undefined)),
   )
-  const names = [...new Set(told.map(({ type }) => thingOf(type)))].join(', ')
+  const names = [...new Set(notified.map(({ type }) => thingOf(type)))].join(', ')
   const open = active.find(isOpen)
   const lead =
     names === ''
-      ? `The subscriber was told nothing${open === undefined ? '' : ' yet'}.`
-      : `The subscriber was told by ${names}.`
+      ? `The subscriber was not notified${open === undefined ? '' : ' yet'}.`
+      : `The subscriber was notified by ${names}.`
   const other =
-    open ?? active.find((step) => (isChannel(step.type) ? !told.includes(step) : step.status !== 'completed'))
+    open ?? active.find((step) => (isChannel(step.type) ? !notified.includes(step) : step.status !== 'completed'))
   return other === undefined ? lead : `${lead} ${capitalized(calledStep(other))}: ${other.sentence}`
 }
 

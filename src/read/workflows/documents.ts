@@ -35,7 +35,7 @@ export const allLayouts = (db: Sql, environment: Environment): Promise<Layout[]>
 export const allFeeds = (db: Sql, environment: Environment): Promise<Feed[]> =>
   listFeeds(db, environment, { offset: 0, limit: feedsMax })
 
-/** One more than there may be tells that there are more. */
+/** One more than the limit shows that there are more. */
 export async function allTopics(db: Sql, environment: Environment): Promise<Topic[]> {
   const rows = await db.rows<TopicRow>(sql`
     select ${topicColumns} from topics where environment_id = ${environment.id} order by key limit ${topicsMax + 1}`)

@@ -7,20 +7,20 @@ import { detail } from '../../domain/insight/execution-detail.ts'
 import type { NotificationStep } from '../../domain/workflows/workflow.ts'
 import type { Queue } from '../../queue/queue.ts'
 import { findStatuses, lockCancelableAmong } from '../../store/jobs/cancel.ts'
-import type { MendedNotification } from '../../store/jobs/redrive.ts'
+import type { RecoverableNotification } from '../../store/jobs/redrive.ts'
 import { findVersions } from '../../store/workflows/workflows.ts'
 import type { World } from '../../world/world.ts'
 import { cancelFound } from './cancel-page.ts'
 
 export interface CanceledStep {
   readonly step: NotificationStep
-  /** How it stood; `pending` where its turn had not come. */
+  /** Its status before; `pending` if it had not started. */
   readonly was: JobStatus
 }
 
 export interface CanceledNotification {
   readonly canceled: readonly CanceledStep[]
-  /** A provider is being asked this moment: it ends as it ends. */
+  /** A provider is being called right now: its result stands. */
   readonly onTheirWay: readonly NotificationStep[]
 }
 
@@ -32,7 +32,7 @@ export async function cancelNotification(
   world: World,
   environment: Environment,
   queue: Queue,
-  { notification, by }: { notification: MendedNotification; by: string },
+  { notification, by }: { notification: RecoverableNotification; by: string },
 ): Promise<CanceledNotification> {
   const steps = await stepsOf(tx, environment, notification)
   const ids = steps.map((_, step) => jobIdOf(notification.eventId, notification.id, step))
@@ -61,7 +61,7 @@ export async function cancelNotification(
 export async function stepsOf(
   db: Sql,
   environment: Environment,
-  { versionId }: MendedNotification,
+  { versionId }: RecoverableNotification,
 ): Promise<readonly NotificationStep[]> {
   const [version] = await findVersions(db, environment, [versionId])
   return version?.definition.steps ?? []

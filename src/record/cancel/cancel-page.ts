@@ -20,13 +20,13 @@ import { insertCounts } from '../../store/operate/counts.ts'
 import type { World } from '../../world/world.ts'
 import { countedCanceled } from '../counts/count-canceled.ts'
 import { laterSteps } from './leave-closed.ts'
-import type { Standing } from './leave-digests.ts'
+import type { SendState } from './leave-digests.ts'
 import { leaveDigests } from './leave-digests.ts'
 
 /** How far a call to cancel has come. Jobs made meanwhile may lie behind: it ends with a walk that found nothing. */
 export interface CancelState {
   readonly after: string | null
-  /** What this walk has called off so far. */
+  /** What this walk has cancelled so far. */
   readonly found: number
 }
 
@@ -109,10 +109,10 @@ export async function cancelFound(
   { eventId, steps, found: { jobs, isPartial }, details }: FoundJobs,
 ): Promise<CanceledJobs> {
   const now = world.now()
-  const { standing, unsent } = await standingOf(tx, environment, jobs)
-  const left = await leaveDigests(tx, environment, queue, { eventId, steps, jobs, standing, now })
+  const { sendStates, unsent } = await standingOf(tx, environment, jobs)
+  const left = await leaveDigests(tx, environment, queue, { eventId, steps, jobs, sendStates, now })
   const started = jobs.filter((job) => job.status !== 'merged')
-  const ending = started.filter((job) => standing.get(job.id) !== 'asked' && !left.going.has(job.id))
+  const ending = started.filter((job) => sendStates.get(job.id) !== 'asked' && !left.going.has(job.id))
   const endingIds = new Set(ending.map((job) => job.id))
   await dropReady(
     tx,
@@ -158,18 +158,21 @@ async function standingOf(
   tx: Tx,
   environment: Environment,
   jobs: readonly CancelableJob[],
-): Promise<{ standing: ReadonlyMap<string, Standing>; unsent: readonly UnsentMessage[] }> {
+): Promise<{ sendStates: ReadonlyMap<string, SendState>; unsent: readonly UnsentMessage[] }> {
   const waiting = jobs.filter((job) => job.status === 'running' && !job.isHeld)
   const unsent = await findUnsent(tx, environment, waiting)
   const messagesOf = grouped(unsent, (message) => message.jobId)
-  const standing = new Map<string, Standing>()
+  const sendStates = new Map<string, SendState>()
   for (const job of jobs) {
     const messages = messagesOf.get(job.id) ?? []
     const isAsked = job.isHeld || messages.some((message) => message.state === 'calling')
     const isDoubtful = job.state?.reached === true || messages.some(wasPerhapsSent)
-    standing.set(job.id, job.status !== 'running' ? 'undecided' : isAsked ? 'asked' : isDoubtful ? 'doubtful' : 'ready')
+    sendStates.set(
+      job.id,
+      job.status !== 'running' ? 'undecided' : isAsked ? 'asked' : isDoubtful ? 'doubtful' : 'ready',
+    )
   }
-  return { standing, unsent }
+  return { sendStates, unsent }
 }
 
 const idOf = (job: CancelableJob, step: number): string => jobIdOf(job.eventId, job.notificationId, step)

@@ -19,7 +19,7 @@ import { laterSteps, leaveClosed, rowOf, stepIdsFrom } from './leave-closed.ts'
  * How far a job has come. `undecided`: nothing was said. `ready`: its messages wait for another try, and certainly were not
  * sent. `doubtful`: they wait as well, but some were sent or perhaps were. `asked`: a provider is being asked.
  */
-export type Standing = 'undecided' | 'ready' | 'doubtful' | 'asked'
+export type SendState = 'undecided' | 'ready' | 'doubtful' | 'asked'
 
 export interface Leaving {
   readonly eventId: string
@@ -27,7 +27,7 @@ export interface Leaving {
   readonly steps: readonly NotificationStep[]
   /** All that was found of the event. */
   readonly jobs: readonly CancelableJob[]
-  readonly standing: ReadonlyMap<string, Standing>
+  readonly sendStates: ReadonlyMap<string, SendState>
   readonly now: Date
 }
 
@@ -92,7 +92,7 @@ async function handOn(
   tx: Tx,
   environment: Environment,
   queue: Queue,
-  { steps, jobs, standing, now }: Leaving,
+  { steps, jobs, sendStates, now }: Leaving,
   windows: ReadonlyMap<string, LockedWindow>,
 ): Promise<ReadonlySet<string>> {
   const bearing = jobs.flatMap((job) => {
@@ -101,7 +101,7 @@ async function handOn(
   })
   // What was perhaps said is not said again by another run; and one that was handed on before only ends what it was at.
   const isSpeaker = ({ job, window }: Bearing): boolean => window.notificationId === job.notificationId
-  const mayGoOn = (one: Bearing): boolean => standing.get(one.job.id) === 'doubtful' || !isSpeaker(one)
+  const mayGoOn = (one: Bearing): boolean => sendStates.get(one.job.id) === 'doubtful' || !isSpeaker(one)
   const shared = await findNextOwners(
     tx,
     environment,
@@ -116,7 +116,7 @@ async function handOn(
   const handings = bearing.filter(isSpeaker).map((one) => {
     const { job } = one
     // The customer's service is asked again, since its answer is for the steps to come.
-    const isOver = (standing.get(job.id) === 'asked' || isGoing(one)) && steps[job.step]?.template.type !== 'custom'
+    const isOver = (sendStates.get(job.id) === 'asked' || isGoing(one)) && steps[job.step]?.template.type !== 'custom'
     return { ...one, stepIds: stepIdsFrom(steps, isOver ? job.step + 1 : job.step), afterSeq: null }
   })
   const owners = await handToNext(tx, environment, queue, { steps, handings, now })

@@ -1,7 +1,7 @@
 // Counts what became of messages, once that is committed: only those of jobs that were still ours.
 import type { Channel } from '../../domain/delivery/integration.ts'
 import type { Job } from '../../domain/delivery/job.ts'
-import { momentMsOfId } from '../../domain/derived-id.ts'
+import { timestampMsOfId } from '../../domain/derived-id.ts'
 import type { DetailCode } from '../../domain/insight/execution-detail.ts'
 import { providerOf } from '../../providers/registry.ts'
 import type { CallResult, UnsentMessage } from '../../store/messages/sending.ts'
@@ -9,7 +9,7 @@ import type { MessageOutcome, Meter } from '../../world/meter.ts'
 import { noProvider } from '../../world/meter.ts'
 import type { Settlement } from '../settlement.ts'
 
-/** Messages that were over as soon as they were decided: those of the feed, and those that nobody could be sent. */
+/** Messages that ended as soon as they were decided: those of the feed, and those without a recipient. */
 export function countWritten(
   meter: Meter,
   settlements: readonly Settlement[],
@@ -68,7 +68,7 @@ export function countGivenUp(
 export const reported = (results: readonly CallResult[]): readonly CallResult[] =>
   results.some(({ isUncounted }) => isUncounted) ? results.filter(({ isUncounted }) => isUncounted !== true) : results
 
-/** Details that tell of one call each, in the order of the calls. */
+/** Details that report one call each, in the order of the calls. */
 export const ofCalls: ReadonlySet<DetailCode> = new Set<DetailCode>([
   'messageSent',
   'providerBusy',
@@ -82,13 +82,15 @@ export function providersAsked(
   { details, state }: Settlement,
   results: readonly CallResult[],
 ): readonly (string | undefined)[] {
-  const told = details.filter(({ code }) => ofCalls.has(code))
-  return results.map((_, place) => (told.length === results.length ? told[place]?.providerId : state?.providerId))
+  const callDetails = details.filter(({ code }) => ofCalls.has(code))
+  return results.map((_, place) =>
+    callDetails.length === results.length ? callDetails[place]?.providerId : state?.providerId,
+  )
 }
 
 const channelOf = (providerId: string): Channel | 'unknown' => providerOf(providerId)?.channel ?? 'unknown'
 
-export const sinceEvent = ({ eventId }: Job, now: Date): number => now.getTime() - momentMsOfId(eventId)
+export const sinceEvent = ({ eventId }: Job, now: Date): number => now.getTime() - timestampMsOfId(eventId)
 
 export function outcomeOf({ state, status, isTest }: CallResult): MessageOutcome {
   if (state === 'ready') return 'retried'

@@ -38,10 +38,10 @@ export function countedCalls(
     if (results.length === 0) return []
     const { job, details } = settlement
     const asked = providersAsked(settlement, results)
-    const told = details.filter(({ code }) => ofCalls.has(code))
+    const callDetails = details.filter(({ code }) => ofCalls.has(code))
     const first = job.state?.reached === true ? -1 : results.findIndex((result) => outcomeOf(result) === 'sent')
     return results.map((result, place) => {
-      const own = told.length === results.length ? told[place] : details.at(-1)
+      const own = callDetails.length === results.length ? callDetails[place] : details.at(-1)
       return {
         jobId: job.id,
         providerId: asked[place] ?? noProvider,
@@ -70,7 +70,7 @@ export function countedByMessage(settlements: readonly Settlement[], calls: read
   })
 }
 
-/** By message: what was sent, as somebody learned who had lost its job. */
+/** By message: sent, as learned by a worker that had lost its job. */
 export function countedLate(
   outcomes: readonly { readonly settlement: Settlement; readonly results: readonly CallResult[] }[],
   now: Date,
@@ -104,8 +104,8 @@ const refusals: ReadonlySet<string> = new Set<RefusalReason>([
 ])
 
 /** Why a provider refused, in our words; the rest of what it said is no key. */
-function refusalIn(told: StoredDetail | undefined): string | undefined {
-  const [, reason = ''] = /^\{"reason":"([a-z-]{1,20})"/.exec(told?.raw ?? '') ?? []
+function refusalIn(callDetails: StoredDetail | undefined): string | undefined {
+  const [, reason = ''] = /^\{"reason":"([a-z-]{1,20})"/.exec(callDetails?.raw ?? '') ?? []
   return refusals.has(reason) ? reason : undefined
 }
 
@@ -246,7 +246,7 @@ function overKeysOf(job: NewJob, isLast: boolean): CountKey[] {
   const { versionId, step, status, details } = job
   const ended: CountKey = { measure: 'steps', versionId, step, outcome: status }
   if (!isLast) return [ended]
-  // As the progress of events tells it: a failure that kept the last steps from running is what became of it.
+  // As in the progress of events: a failure that kept the last steps from running is the result.
   const isFailed = status === 'canceled' && details.some(({ code }) => code === 'previousFailed')
   return [ended, endingKey(job, isFailed ? 'failed' : status)]
 }

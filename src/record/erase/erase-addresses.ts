@@ -1,4 +1,4 @@
-// The addresses of somebody who is erased: on the suppression list they become hashes, so that they are still left alone.
+// The addresses of an erased person: on the suppression list they become hashes and stay suppressed.
 import type { Tx } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { hiddenAddress } from '../../domain/people/erasure.ts'
@@ -35,7 +35,7 @@ export async function hideAddresses(
 ): Promise<number> {
   if (addresses.length === 0) return 0
   const key = await findAddressKey(tx, world.sealer, environment)
-  if (key === undefined) throw new Error('An erase runs in an environment without an address key')
+  if (key === undefined) throw new Error('An erasure is running in an environment without an address key')
   const hidden = addresses.map((one) => ({ ...one, hidden: hiddenAddress(key, one.channel, one.address) }))
   return hideSuppressions(tx, environment, hidden)
 }

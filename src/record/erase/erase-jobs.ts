@@ -1,4 +1,5 @@
-// Where the steps of somebody's notifications can lie: their ids follow from the notification and the place in its workflow.
+// Where the steps of a person's notifications can be: their ids follow from the notification and the position in its
+// workflow.
 import { jobIdOf } from '../../domain/derived-id.ts'
 import { stepsPerWorkflowMax } from '../../domain/workflows/workflow.ts'
 

@@ -41,15 +41,15 @@ const eventsPerPage = 2_000
 /** A provider's answer, or the end of an expansion, is waited for in such steps. */
 const waitMs = 5_000
 /**
- * A trigger looks its people up first and writes a moment later. Nobody finds the person any more, but who had found them
- * before has written by then: it is several times as long as a statement may take.
+ * A trigger looks its recipients up first and writes slightly later. No trigger finds the person any more, but one that
+ * had found them before has written by then: this is several times as long as a statement may take.
  */
 const callsEndWithinMs = 60_000
 
 export interface ErasureStep {
   readonly next: ErasureState | 'completed'
   readonly removed: Removed
-  /** Somebody must end something first. */
+  /** Another worker must finish something first. */
   readonly waits: boolean
 }
 
@@ -124,8 +124,8 @@ const phases: Readonly<Record<ErasureState['phase'], Phase>> = {
 }
 
 /**
- * Nothing more is told. A step that a provider is being asked for this moment ends as it ends; then it is looked at again,
- * with the steps that came after it.
+ * Nothing more is sent. A step that is being sent right now finishes as it does; then it is checked again, with the
+ * steps that came after it.
  */
 async function cancelOpen(
   tx: Tx,
@@ -151,7 +151,10 @@ async function cancelOpen(
   return met ? waitsWith(to(state, 'canceling'), { canceledSteps }) : goesOn(to(state, 'waiting'), { canceledSteps })
 }
 
-/** The steps after it have no rows: no more of them are made. Where one was called off before, it has, and was the end. */
+/**
+ * The steps after it have no rows, and no more of them are created. If one was cancelled before, it has a row, and was
+ * the last.
+ */
 function isLastOf(jobs: readonly ErasableJob[]): (job: ErasableJob) => boolean {
   const lastSteps = new Map<string, number>()
   for (const { notificationId, step } of jobs) {
@@ -172,7 +175,7 @@ async function removePage(
   const notifications = await findNotificationsOf(tx, environment, page)
   if (notifications.length === 0) return goesOn(to(state, 'searching'))
   const jobs = await lockJobsToErase(tx, environment, jobIdsOf(notifications), clock)
-  // Told of by a call that was under way when the erase began.
+  // Reported by a call that was in progress when the erasure started.
   if (jobs.some((job) => job.isOpen)) return goesOn(to(state, 'canceling'))
   const messages = await findMessagesToErase(tx, environment, jobs)
   const messageIds = messages.map((message) => message.id)
@@ -193,7 +196,7 @@ async function removePage(
   return goesOn(state, { ...counts, digestWindows, tasks, suppressedAddresses })
 }
 
-/** Events that others were told of too, or that the person had a part in without being told. */
+/** Events that had other recipients too, or in which the person took part without being notified. */
 async function searchEvents(
   tx: Tx,
   _world: World,

@@ -17,8 +17,8 @@ export interface AwaitedReceipt {
 /** Messages of so long a time are asked about together. */
 const togetherMs = 300_000
 /**
- * When their time is over, the outcome of the last may still be on its way into the database; their task comes after it,
- * for once it is over it asks for nobody. Twice as long as an outcome is tried to be recorded.
+ * When their time is over, the outcome of the last may still be on its way into the database; their task comes after
+ * it, because a finished task asks for no one. Twice as long as recording an outcome is retried.
  */
 const graceMs = 60_000
 

@@ -11,7 +11,7 @@ import type { World } from '../../world/world.ts'
 /** A vendor may be faster than our own commit; a job with other messages may go on for half an hour. */
 const looksAfterMs = [15_000, 120_000, 600_000, 1_800_000]
 
-/** A claim reads tasks whole; an account that sends for others too reports much that is nobody's here. */
+/** A claim reads tasks whole; an account that also sends for others reports much that does not belong to us. */
 const receiptsPerTask = 100
 
 export interface LateReceipts {
@@ -52,7 +52,7 @@ function shortened(receipt: Receipt): Receipt {
   return text.length <= rawBytesMax ? receipt : { ...receipt, row: text.slice(0, rawBytesMax) }
 }
 
-/** A moment is a text in JSON. */
+/** A timestamp is a string in JSON. */
 function revived({ at, ...receipt }: Receipt): Receipt {
   return at === undefined ? receipt : { ...receipt, at: new Date(at) }
 }

@@ -33,10 +33,10 @@ const message = (more: Partial<ReportedMessage> = {}): ReportedMessage => ({
 
 const receipt = (status: ReceiptStatus, more: Partial<Receipt> = {}): Receipt => ({ status, row: {}, ...more })
 
-type Standing = 'sent' | 'warning' | 'error'
+type MessageState = 'sent' | 'warning' | 'error'
 
 /** How the message stands after reports that came in calls of their own. */
-function standingAfter(start: Standing, statuses: readonly ReceiptStatus[]): string {
+function standingAfter(start: MessageState, statuses: readonly ReceiptStatus[]): string {
   let current = message({ status: start })
   for (const status of statuses) {
     const { change } = receiptEffect(current, [receipt(status)], integration, now)
@@ -47,7 +47,7 @@ function standingAfter(start: Standing, statuses: readonly ReceiptStatus[]): str
 }
 
 /** The same where they came in one call. */
-function standingAtOnce(start: Standing, statuses: readonly ReceiptStatus[]): string {
+function standingAtOnce(start: MessageState, statuses: readonly ReceiptStatus[]): string {
   const all = statuses.map((status) => receipt(status))
   return receiptEffect(message({ status: start }), all, integration, now).change?.status ?? start
 }
@@ -56,7 +56,7 @@ test('each status from each standing', () => {
   const table = (['sent', 'warning', 'error'] as const).map((start) =>
     receiptStatuses.map((status) => `${status}: ${standingAfter(start, [status])}`),
   )
-  const kept = (start: Standing, ...moved: string[]): string[] =>
+  const kept = (start: MessageState, ...moved: string[]): string[] =>
     receiptStatuses.map((status) => moved.find((one) => one.startsWith(`${status}:`)) ?? `${status}: ${start}`)
   const failed = ['failed: error', 'rejected: error', 'bounced: error']
   const arrived = ['delivered: sent', 'opened: sent', 'clicked: sent']
@@ -86,7 +86,7 @@ test('only a bounce speaks against an arrival; the error of a failure goes with 
   assert.deepEqual([change?.status, change?.error, change?.deliveredAt], ['sent', undefined, now])
 })
 
-test('what was told before changes nothing, twice in one call neither', () => {
+test('what was reported before changes nothing, twice in one call neither', () => {
   const twice = receiptEffect(message(), [receipt('delivered'), receipt('delivered')], integration, now)
   assert.deepEqual([twice.details.length, twice.news.length], [1, 1])
   const known = message({ receipts: { bounced: now.toISOString() } })
@@ -115,7 +115,7 @@ test('a failure under the name that was refused before a redrive leaves what was
   assert.equal(receiptEffect(known, [receipt('rejected')], integration, now).change?.status, 'error')
 })
 
-test('many copies, or answers, never keep out what is told of the recipient; their own complaints still count', () => {
+test('many copies or replies never displace a report about the recipient; their own complaints still count', () => {
   const copies = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`delivered copy${n}@example.org`, '']))
   const answers = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`reply ${n}`, '']))
   const full = message({ receipts: { ...copies, ...answers } })
@@ -123,18 +123,18 @@ test('many copies, or answers, never keep out what is told of the recipient; the
   const copy = receiptEffect(full, [receipt('complained', { address: 'new@example.org' })], integration, now)
   assert.deepEqual([copy.change, copy.suppressions.map(({ address }) => address)], [undefined, ['new@example.org']])
   const answered = message({ receipts: answers })
-  const told = receiptEffect(answered, [receipt('delivered', { address: 'copy@example.org' })], integration, now)
-  assert.equal(told.news.length, 1)
+  const effect = receiptEffect(answered, [receipt('delivered', { address: 'copy@example.org' })], integration, now)
+  assert.equal(effect.news.length, 1)
 })
 
-test('a status that nobody knows is left out', () => {
+test('a status that no one knows is left out', () => {
   const strange = receipt('strange' as ReceiptStatus)
   assert.equal(receiptEffect(message(), [strange], integration, now).change, undefined)
 })
 
-test('the vendor’s moment counts where it can be true', () => {
-  const at = (moment: Date): string | undefined =>
-    receiptEffect(message(), [receipt('opened', { at: moment })], integration, now).details[0]?.at
+test('the vendor’s time counts where it can be true', () => {
+  const at = (timestamp: Date): string | undefined =>
+    receiptEffect(message(), [receipt('opened', { at: timestamp })], integration, now).details[0]?.at
   const between = new Date('2024-02-29T10:30:00.000Z')
   assert.equal(at(between), between.toISOString())
   assert.equal(at(new Date('2023-01-01T00:00:00.000Z')), now.toISOString())

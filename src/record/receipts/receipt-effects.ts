@@ -10,11 +10,11 @@ import type { Receipt, ReceiptStatus } from '../../providers/inbound/receipt.ts'
 import type { ReportedChange, ReportedMessage } from '../../store/messages/receipts.ts'
 
 export interface ReceiptEffect {
-  /** Undefined where everything was told before. */
+  /** Undefined if everything was reported before. */
   readonly change: ReportedChange | undefined
   readonly details: readonly StoredDetail[]
   readonly suppressions: readonly NewSuppression[]
-  /** Those of the receipts that told something new. */
+  /** Those of the receipts that reported something new. */
   readonly news: readonly Receipt[]
 }
 
@@ -39,7 +39,7 @@ const suppressing: Partial<Record<ReceiptStatus, SuppressionReason>> = {
   complained: 'complained',
   unsubscribed: 'opted_out',
 }
-/** Recipients of copies are told of too; beyond so many, what is new about them is not worth a longer row. */
+/** Recipients of copies are reported too; beyond this many, news about them is not worth a longer row. */
 const receiptsOfCopiesMax = 50
 const wordsMax = 1_000
 
@@ -50,50 +50,55 @@ export function receiptEffect(
   { _id, providerId }: Pick<Integration, '_id' | 'providerId'>,
   now: Date,
 ): ReceiptEffect {
-  const told: Record<string, string> = {}
+  const reported: Record<string, string> = {}
   const details: StoredDetail[] = []
   const suppressions: NewSuppression[] = []
   const news: Receipt[] = []
-  let standing: Standing = {}
+  let state: MessageState = {}
   for (const receipt of receipts) {
     const isOwn = isOwnAddress(message, receipt.address)
     const isBefore = message.isOthers || isOfBefore(message, receipt)
     const name = nameOf(receipt, isOwn, isBefore ? _id : undefined)
-    const known = { ...message.receipts, ...told }
-    // A provider of the operator's own may report what nobody knows.
+    const known = { ...message.receipts, ...reported }
+    // A custom provider may report unknown statuses.
     if (name in known || !Object.hasOwn(detailCodes, receipt.status)) continue
     suppressions.push(...suppressionOf(message, receipt))
     if (name.includes(' ') && copiesIn(known) >= receiptsOfCopiesMax) continue
-    const at = momentOf(receipt, message, now)
-    if (isOwn) standing = merged(standing, standingAfter({ ...message, isOthers: isBefore }, receipt, known, at))
-    told[name] = at.toISOString()
+    const at = timestampOf(receipt, message, now)
+    if (isOwn) state = merged(state, standingAfter({ ...message, isOthers: isBefore }, receipt, known, at))
+    reported[name] = at.toISOString()
     news.push(receipt)
     const words = `${(receipt.words ?? receipt.status).slice(0, wordsMax)} - (${receipt.status})`
     details.push(detail(at, detailCodes[receipt.status], { words, providerId, raw: receipt.row }))
   }
   const isNew = news.length > 0
-  return { change: isNew ? { id: message.id, receipts: told, ...standing } : undefined, details, suppressions, news }
+  return { change: isNew ? { id: message.id, receipts: reported, ...state } : undefined, details, suppressions, news }
 }
 
-/** Each thing is told once: of the message's own recipient, of each that got a copy, and by each that had a turn. */
+/**
+ * Each thing is recorded once: for the message's own recipient, for each recipient of a copy, and for each integration
+ * that tried.
+ */
 function nameOf({ status, address }: Receipt, isOwn: boolean, otherId: string | undefined): string {
   return [status, ...(isOwn ? [] : [address]), ...(otherId === undefined ? [] : [otherId])].join(' ')
 }
 
-/** It was redriven since: what is told of the name under which it had failed is no news of the message that was sent. */
+/**
+ * It was redriven since: a report about the id under which it had failed says nothing about the message that was sent.
+ */
 function isOfBefore({ id, redrives }: ReportedMessage, { messageId = '' }: Receipt): boolean {
   const name = messageId.toLowerCase()
   return ownIdOf(name) === id && name !== repeatedIdOf(id, redrives)
 }
 
-type Standing = Pick<ReportedChange, 'status' | 'error' | 'deliveredAt'>
+type MessageState = Pick<ReportedChange, 'status' | 'error' | 'deliveredAt'>
 
 /** A status comes with its own error, or with none. */
-function merged({ error, ...before }: Standing, after: Standing): Standing {
+function merged({ error, ...before }: MessageState, after: MessageState): MessageState {
   return { ...before, ...(error === undefined || after.status !== undefined ? {} : { error }), ...after }
 }
 
-/** What is told of the message's own recipient has a name without a space. */
+/** A report about the message's own recipient has a name without a space. */
 const copiesIn = (known: object): number =>
   Object.keys(known).filter((name) => name.includes(' ') && !name.startsWith('reply ')).length
 
@@ -102,10 +107,10 @@ function standingAfter(
   receipt: Receipt,
   known: Readonly<Record<string, string>>,
   at: Date,
-): Standing {
+): MessageState {
   const knows = (statuses: ReadonlySet<string>): boolean => Object.keys(known).some((name) => statuses.has(name))
   if (failures.has(receipt.status)) {
-    // It failed with the one that had its turn before: whoever took over tells how it went.
+    // It failed with the previous integration: the one that took over reports the result.
     if (isOthers) return {}
     // A mailbox may bounce what its server took.
     if (receipt.status !== 'bounced' && knows(arrivals)) return {}
@@ -119,7 +124,7 @@ function standingAfter(
 }
 
 /** What the vendor says, where it can be true. */
-function momentOf({ at }: Receipt, { createdAt }: ReportedMessage, now: Date): Date {
+function timestampOf({ at }: Receipt, { createdAt }: ReportedMessage, now: Date): Date {
   return at !== undefined && at >= createdAt && at <= now ? at : now
 }
 

@@ -25,7 +25,7 @@ export interface ReportedReceipt {
 }
 
 export interface RecordedReceipts {
-  /** What was told of messages, new or not. */
+  /** What was reported about messages, new or not. */
   readonly matched: readonly ReportedReceipt[]
   /** Of messages that are still on their way, or not known by this id yet. */
   readonly early: readonly Receipt[]
@@ -36,7 +36,7 @@ export interface Report {
   readonly receipts: readonly Receipt[]
   /** Whether a device that is said to be gone is believed to be. */
   readonly prunes?: boolean
-  /** Whether nobody looks at what is early again: then it is told as far as it can be. */
+  /** Whether early reports will not be checked again: then they are recorded as far as possible. */
   readonly isLast?: boolean
 }
 
@@ -60,8 +60,8 @@ export async function recordReceipts(
     const early = pairs.filter((pair) => !isSettled(pair)).map(({ receipt }) => receipt)
     const effects = [...grouped(settled, ({ message }) => message.id).values()].map((all) => {
       const message = all[0]?.message as ReportedMessage
-      const told = all.map(({ receipt }) => receipt)
-      return { message, effect: receiptEffect(message, told, integration, now) }
+      const reports = all.map(({ receipt }) => receipt)
+      return { message, effect: receiptEffect(message, reports, integration, now) }
     })
     await write(tx, world, environment, integration, effects, prunes)
     await after(tx, early)
@@ -115,7 +115,10 @@ function idsIn(receipts: readonly Receipt[]): { ids: string[]; providerMessageId
   }
 }
 
-/** Ours is surer than theirs: a vendor's id may be that of a whole batch, of which the address then tells whose it is. */
+/**
+ * Our id is more reliable than theirs: a vendor's id may be that of a whole batch, in which case the address identifies
+ * the message.
+ */
 function finderOf(messages: readonly ReportedMessage[]): (receipt: Receipt) => ReportedMessage | undefined {
   const byId = new Map(messages.map((message) => [message.id, message]))
   const byProviderId = grouped(messages, (message) => message.providerMessageId ?? '')

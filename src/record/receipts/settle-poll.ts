@@ -14,7 +14,7 @@ import { recordReceipts } from './record-receipts.ts'
 export interface PollSettlement {
   readonly task: Task
   readonly integrationId: string
-  /** Left out where the integration is gone, or nobody can be asked any more. */
+  /** Omitted if the integration is gone, or there is no one left to ask. */
   readonly report?: Report
   /** Those that were asked about, and when each is again should nothing be known of it. */
   readonly asked: readonly {
@@ -35,11 +35,11 @@ export async function settlePoll(
     await db.transaction((tx) => finishTasks(tx, environment, [task]))
     return
   }
-  const told = idsOf(report.receipts)
+  const reportedIds = idsOf(report.receipts)
   await recordReceipts(db, world, environment, report, async (tx, early) => {
     const now = world.now()
     const tooEarly = idsOf(early)
-    const isKnown = (id: string): boolean => told.has(id) && !tooEarly.has(id)
+    const isKnown = (id: string): boolean => reportedIds.has(id) && !tooEarly.has(id)
     const again = asked.map(({ id, providerMessageId, again: at }) => ({
       id,
       at: isKnown(providerMessageId) ? null : at,

@@ -10,7 +10,7 @@ import { finishTasks, repeatTask } from '../../store/jobs/tasks.ts'
 export interface ReplySettlement {
   readonly task: Task
   readonly jobId: string | undefined
-  readonly told: StoredDetail | undefined
+  readonly detail: StoredDetail | undefined
   /** How long until it is tried again, and how often it was. */
   readonly again: { readonly waitMs: number; readonly calls: number } | undefined
 }
@@ -22,14 +22,14 @@ export async function settleReply(
   { clock }: Pick<Queue, 'clock'>,
   settlement: ReplySettlement,
 ): Promise<void> {
-  const { task, jobId, told, again } = settlement
+  const { task, jobId, detail, again } = settlement
   await db.transaction(async (tx) => {
     if (again !== undefined) {
       await repeatTask(tx, environment, { ...task, waitMs: again.waitMs, state: { calls: again.calls } }, clock)
       return
     }
     const ours = await finishTasks(tx, environment, [task])
-    if (!ours.has(task.id) || jobId === undefined || told === undefined) return
-    await appendDetails(tx, environment, [{ jobId, details: [told] }])
+    if (!ours.has(task.id) || jobId === undefined || detail === undefined) return
+    await appendDetails(tx, environment, [{ jobId, details: [detail] }])
   })
 }

@@ -28,7 +28,7 @@ export async function buryJobs(
     return settles(job, 'failed', {
       details: [detail(now, 'buried', { raw: { message: words, status: job.status, claims: runsOf(job) } })],
       rest: laterSteps.length === 0 ? null : rest,
-      // A window that nobody would close must not go on gathering events.
+      // A window that no one would close must not keep collecting events.
       closes: job.status === 'delayed' ? (job.state?.windowId ?? null) : null,
     })
   })
@@ -57,7 +57,7 @@ function givenUp(message: UnsentMessage): CallResult {
     id: message.id,
     state: 'done',
     status: isPerhapsSent ? 'warning' : 'error',
-    error: sendErrorOf(message.channel, 'The step failed by a fault of the service'),
+    error: sendErrorOf(message.channel, 'The step failed because of an internal error'),
     providerMessageId: null,
     sending: withoutDue(message.sending),
     nextIntegrationId: null,

@@ -1,13 +1,13 @@
 // A page of a redrive by filter, in one transaction: failed jobs looked at, those that fit due again, and how far it has come.
 import type { Db, Sql } from '../../db/sql.ts'
 import { fanOutLane } from '../../domain/delivery/event.ts'
-import type { FailedStep, Failure, MendableJob, RedriveBounds, SkipReason } from '../../domain/delivery/redrive.ts'
+import type { FailedStep, Failure, RedrivableJob, RedriveBounds, SkipReason } from '../../domain/delivery/redrive.ts'
 import { failureOf, isLookedFor } from '../../domain/delivery/redrive.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { WorkflowVersion } from '../../domain/workflows/workflow.ts'
 import type { Queue } from '../../queue/queue.ts'
 import { advanceRedrive, lockRedrive } from '../../store/events/redrives.ts'
-import type { FailedJob, FailedWalk, MendedNotification } from '../../store/jobs/redrive.ts'
+import type { FailedJob, FailedWalk, RecoverableNotification } from '../../store/jobs/redrive.ts'
 import { findFailed } from '../../store/jobs/redrive.ts'
 import type { Task } from '../../store/jobs/tasks.ts'
 import { advanceTask, finishTasks } from '../../store/jobs/tasks.ts'
@@ -42,7 +42,7 @@ export async function redriveNextPage(
     const met = [...new Map(matched.map(({ job }) => [job.id, job])).values()]
     const before = await metBefore(tx, environment, walk, met, versions)
     const notifications = met.filter(({ id }) => !before.has(id))
-    const isMeant = (notification: MendedNotification, job: MendableJob): boolean =>
+    const isMeant = (notification: RecoverableNotification, job: RedrivableJob): boolean =>
       isLookedFor(bounds, stepOf({ ...notification, ...job }, versions))
     const call = { notifications, by: redrive.requested_by, redriveId, lane: fanOutLane, now, isMeant }
     const results = [...(await redriveNotifications(tx, world, environment, call)).values()]
@@ -106,7 +106,7 @@ async function metBefore(
   db: Sql,
   environment: Environment,
   walk: FailedWalk,
-  notifications: readonly MendedNotification[],
+  notifications: readonly RecoverableNotification[],
   versions: Versions,
 ): Promise<ReadonlySet<string>> {
   const { after } = walk

@@ -3,8 +3,8 @@ import type { Tx } from '../../db/sql.ts'
 import type { JobStatus } from '../../domain/delivery/job.ts'
 import type {
   MendableEvent,
-  MendableJob,
   MendableMessage,
+  RedrivableJob,
   RedrivePlan,
   SkipReason,
   Way,
@@ -17,7 +17,7 @@ import { detail } from '../../domain/insight/execution-detail.ts'
 import type { SuppressionChannel } from '../../domain/people/suppression.ts'
 import { comparedAddress, suppressionHolds } from '../../domain/people/suppression.ts'
 import type { NotificationStep, WorkflowVersion } from '../../domain/workflows/workflow.ts'
-import type { MendedNotification } from '../../store/jobs/redrive.ts'
+import type { RecoverableNotification } from '../../store/jobs/redrive.ts'
 import { lockEvents, lockMendable, redriveJobs, reopenSteps } from '../../store/jobs/redrive.ts'
 import type { LockedMessage } from '../../store/messages/redrive.ts'
 import { lockMessagesOfJobs, redriveMessages } from '../../store/messages/redrive.ts'
@@ -27,16 +27,16 @@ import type { World } from '../../world/world.ts'
 
 export interface RedriveCall {
   /** Each once. */
-  readonly notifications: readonly MendedNotification[]
+  readonly notifications: readonly RecoverableNotification[]
   /** The key that asks. */
   readonly by: string
   /** Set where a filter found them. */
   readonly redriveId?: string
-  /** Where many wait, so that nobody else waits for them; null for where they waited before. */
+  /** The lane for many, so that no one else waits for them; null keeps the lane they had. */
   readonly lane: number | null
   readonly now: Date
   /** Which of their failures are meant; all unless given. */
-  readonly isMeant?: (notification: MendedNotification, job: MendableJob) => boolean
+  readonly isMeant?: (notification: RecoverableNotification, job: RedrivableJob) => boolean
   /** Whether what was perhaps sent is sent again as well. */
   readonly includesUnsure?: boolean
 }
@@ -104,17 +104,17 @@ export async function redriveNotifications(
   return new Map(
     plans.map(({ notification, plan }) => [
       notification.id,
-      typeof plan === 'string' ? plan : toldOf(plan, versions.get(notification.versionId)),
+      typeof plan === 'string' ? plan : redrivenStepsOf(plan, versions.get(notification.versionId)),
     ]),
   )
 }
 
-export function jobIdsOf({ id, eventId }: MendedNotification, version: WorkflowVersion | undefined): string[] {
+export function jobIdsOf({ id, eventId }: RecoverableNotification, version: WorkflowVersion | undefined): string[] {
   const steps = version?.definition.steps ?? []
   return steps.flatMap(({ active }, step) => (active ? [jobIdOf(eventId, id, step)] : []))
 }
 
-/** Whoever is on the list by now is told nothing: not even what was made for them before. */
+/** Whoever is on the suppression list by now gets nothing: not even what was created for them before. */
 async function withSuppressed(
   tx: Tx,
   world: World,
@@ -169,7 +169,7 @@ async function write(
   )
 }
 
-function toldOf(plan: RedrivePlan, version: WorkflowVersion | undefined): RedrivenStep[] {
+function redrivenStepsOf(plan: RedrivePlan, version: WorkflowVersion | undefined): RedrivenStep[] {
   return plan.jobs.flatMap(({ job, way, messageIds }) => {
     const step = version?.definition.steps[job.step]
     return step === undefined ? [] : [{ step, way, messages: messageIds.length }]

@@ -10,13 +10,18 @@ import type { Queue } from '../../queue/queue.ts'
 import type { RetractedSoFar, RetractionRow } from '../../store/events/retractions.ts'
 import { advanceRetraction, lockRetraction } from '../../store/events/retractions.ts'
 import { appendDetails } from '../../store/jobs/append.ts'
-import type { MendedNotification } from '../../store/jobs/redrive.ts'
+import type { RecoverableNotification } from '../../store/jobs/redrive.ts'
 import { hasRedrivable, lockEvents, markHeld } from '../../store/jobs/redrive.ts'
 import type { Task } from '../../store/jobs/tasks.ts'
 import { advanceTask, deleteTasks, finishTasks } from '../../store/jobs/tasks.ts'
 import type { CountedInboxes } from '../../store/messages/inbox-changes.ts'
-import type { SaidMessage } from '../../store/messages/retract.ts'
-import { findSaidOfEvent, lockSaid, lockSaidOfJobs, retractMessages } from '../../store/messages/retract.ts'
+import type { SentMessage } from '../../store/messages/retract.ts'
+import {
+  findRetractableOfEvent,
+  lockRetractable,
+  lockRetractableOfJobs,
+  retractMessages,
+} from '../../store/messages/retract.ts'
 import type { World } from '../../world/world.ts'
 import type { CanceledNotification } from '../cancel/cancel-one.ts'
 import { cancelNotification, stepsOf } from '../cancel/cancel-one.ts'
@@ -25,9 +30,9 @@ import { cancelPage, cancelStart } from '../cancel/cancel-page.ts'
 import { changeInboxes, changeInboxesOf } from '../change-inboxes.ts'
 
 export interface RetractedNotification extends CanceledNotification {
-  readonly removed: readonly SaidMessage[]
-  readonly sent: readonly SaidMessage[]
-  /** Whether something of it had failed that nobody can redrive from here on. */
+  readonly removed: readonly SentMessage[]
+  readonly sent: readonly SentMessage[]
+  /** Whether something in it had failed that can no longer be redriven. */
   readonly isBarred: boolean
 }
 
@@ -36,7 +41,7 @@ export async function retractNotification(
   world: World,
   environment: Environment,
   queue: Queue,
-  { notification, by }: { notification: MendedNotification; by: string },
+  { notification, by }: { notification: RecoverableNotification; by: string },
 ): Promise<RetractedNotification> {
   const { id, eventId } = notification
   const now = world.now()
@@ -55,19 +60,19 @@ export async function retractNotification(
     [mark],
   )
   const counted = await changeInboxes(tx, world, environment, [notification.subscriberId])
-  const said = await lockSaidOfJobs(tx, environment, jobs)
+  const said = await lockRetractableOfJobs(tx, environment, jobs)
   const jobIds = jobs.map((job) => job.id)
   const isBarred = await hasRedrivable(tx, environment, jobIds)
   return { ...canceled, ...(await takeBack(tx, environment, { said, jobIds, by, now, counted })), isBarred }
 }
 
 interface TakenBack {
-  readonly removed: readonly SaidMessage[]
-  readonly sent: readonly SaidMessage[]
+  readonly removed: readonly SentMessage[]
+  readonly sent: readonly SentMessage[]
 }
 
 interface TakingBack {
-  readonly said: readonly SaidMessage[]
+  readonly said: readonly SentMessage[]
   readonly jobIds: readonly string[]
   readonly by: string
   readonly now: Date
@@ -102,7 +107,7 @@ async function takeBack(
   return { removed, sent }
 }
 
-/** How far taking an event back has come: first what is unsent is called off, then what was said is gone through. */
+/** The progress of retracting an event: first everything unsent is cancelled, then the sent messages are processed. */
 export interface RetractState {
   readonly cancel: CancelState | null
   readonly after: string | null
@@ -136,9 +141,9 @@ export async function retractPage(
     const advanced = await advanceRetraction(tx, environment, id, soFar, { isDone: false, now })
     return { retraction: advanced, next: { ...state, cancel: next ?? null } }
   }
-  const ids = await findSaidOfEvent(tx, environment, { eventId, after: state.after, limit: messagesPerPage })
+  const ids = await findRetractableOfEvent(tx, environment, { eventId, after: state.after, limit: messagesPerPage })
   const counted = await changeInboxesOf(tx, world, environment, ids)
-  const said = await lockSaid(tx, environment, ids)
+  const said = await lockRetractable(tx, environment, ids)
   const jobIds = [...new Set(said.map((message) => message.jobId))]
   const { removed, sent } = await takeBack(tx, environment, { said, jobIds, by, now, counted })
   const isDone = ids.length < messagesPerPage

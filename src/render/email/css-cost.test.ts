@@ -79,7 +79,7 @@ test('a style without an end is read to the end, also where the template is inli
   assert.equal(inlineTemplateCss('<b>{{ a }}</b><style>b:first-child{color:red}'), undefined)
 })
 
-test('selectors are not kept for ever', () => {
+test('selectors are not kept forever', () => {
   const parser = createRequire(createRequire(import.meta.url).resolve('juice')).resolve('slick/parser')
   const cache = createRequire(import.meta.url).cache
   inlineCss('<style>b{color:red}</style><b></b>')

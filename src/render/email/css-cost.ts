@@ -12,7 +12,7 @@ const partWeightEach = 0.5
 const declarationsMax = 15_000
 const partsMax = 5_000
 const cssLengthMax = 100_000
-/** Longer ones are nobody's, and what takes them apart can take the cube of it. */
+/** No one writes longer ones, and parsing them can take cubic time. */
 const selectorLengthMax = 300
 /** What counts siblings, by how many there are. */
 const siblingWeight = 1 / 20
@@ -115,7 +115,7 @@ const nothing: SelectorCost = { parts: 1, matches: 0, elements: 0 }
  */
 function selectorCost(text: string, counts: ElementCounts, { selectorOf }: CssParsers): SelectorCost | undefined {
   if (text.length > selectorLengthMax || !hasClosedFunctions(text)) return undefined
-  // Those that are asked again, written anew without these two.
+  // Those that are checked again, rewritten without these two.
   if (/:(?:before|after)/i.test(text) && !/^[\w\s.#:>*-]*$/.test(text)) return undefined
   let alternatives: readonly (readonly SelectorPart[])[]
   try {
@@ -181,7 +181,7 @@ function pseudoWeight({ name = '', data }: SelectorPart, elements: number, besid
 const isInnerPart = ({ type, data }: SelectorPart): boolean =>
   ['tag', 'universal', 'attribute'].includes(type) || (type === 'pseudo' && (data === null || data === undefined))
 
-/** Of what stands behind the last combinator, the name that the fewest elements have. None, where a name is nobody's. */
+/** Of what follows the last combinator, the name that the fewest elements have. None if a name has no elements. */
 function elementsOf(selector: readonly SelectorPart[], { elements, names }: ElementCounts): number {
   const countOf = (part: SelectorPart): number =>
     names.get(nameOf(part) ?? '') ?? (nameOf(part) === undefined ? elements : 0)

@@ -14,14 +14,14 @@ test('CSS goes into the elements, and what cannot stays in a style', () => {
 })
 
 /** Inlined once or each time: what comes out must be the same. */
-const alike = [
+const equivalent = [
   '<p>{{ a }}</p>',
   '{% for i in list %}<p class="big">{{ i }}</p>{% endfor %}',
   '{% if a %}<p>{{ a }}</p>{% else %}<p class="big">none</p>{% endif %}',
   '<p><a href="{{ url }}" title=\'{{ a }}\'>{{ a | upcase }}</a><br></p>',
 ]
 
-for (const body of alike) {
+for (const body of equivalent) {
   test(`the CSS of ${body} is inlined into the template`, () => {
     const payload = { a: '<1>', list: [1, 2], url: 'https://x.example/?a=1&b=2' }
     assert.ok(inlineTemplateCss(style + body))
@@ -61,6 +61,6 @@ test('a document that would take long keeps its style', () => {
   }
 })
 
-test('CSS that nobody understands does not stop the mail', () => {
+test('CSS that no one understands does not stop the mail', () => {
   assert.match(html('<style>p { color: } } @{ ( </style><p>x</p>'), /<p[^>]*>x<\/p>/)
 })

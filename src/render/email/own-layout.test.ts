@@ -29,7 +29,7 @@ test('the slot must be there once', () => {
   assert.equal(layoutMistake('{% if x %}{{ body }}{% endif %}'), undefined)
 })
 
-test('a mistake is told by its line and column, three braces or two', () => {
+test('a mistake is reported by its line and column, three braces or two', () => {
   assert.match(layoutMistake('<p>\n{{{body}}} {% nope %}') ?? '', /line 2, column 12/)
   assert.match(layoutMistake(`{{body}}${'x'.repeat(300_000)}`) ?? '', /characters long/)
 })
@@ -81,7 +81,7 @@ test('without a layout the body stands alone, and a whole document is never fram
   assert.equal(mail(layout('<main>{{body}}</main>'), { content: document }).html, document)
 })
 
-test('a changed content under a new key is compiled anew', () => {
+test('a changed content under a new key is compiled again', () => {
   const first = { _id: 'l', identifier: 'l', key: freshKey(), content: 'a{{body}}' }
   assert.match(mail(first).html, /^a/)
   assert.match(mail({ ...first, content: 'b{{body}}' }).html, /^a/)

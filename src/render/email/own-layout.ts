@@ -22,7 +22,7 @@ export function layoutMistake(content: string): string | undefined {
     const slots = slotsIn(parse(inLiquid(content), 'html'))
     if (slots === 1) return undefined
     return slots === 0
-      ? 'has no place for the body: write {{{body}}} where it goes'
+      ? 'has no place for the body: add {{{body}}}'
       : `has ${slots} places for the body; one is allowed`
   } catch (error) {
     if (error instanceof TemplateMistake) return error.message
@@ -65,7 +65,7 @@ export function compileLayout({ content }: EmailLayout): CompiledLayout {
   }
 }
 
-/** What a layout shows in the place of a brand that nobody named. */
+/** What a layout shows if no brand is set. */
 const plainBranding = { color: '#1f2933' }
 
 export function renderLayout(

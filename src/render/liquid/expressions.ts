@@ -26,7 +26,7 @@ export function compileValue({ initial, filters }: Pick<Value, 'initial' | 'filt
 /** Without the last of the filters where that prints: `prints` says whether there was one. */
 export function compilePrinted(value: Value, known: Filters): { evaluate: Evaluate; prints: boolean } {
   const last = value.filters.at(-1)
-  // LiquidJS puts the one that prints there, under a name that nobody can write.
+  // LiquidJS puts the output filter there, under a name that templates cannot use.
   const prints = last?.name.includes(' ') === true
   const filters = prints ? value.filters.slice(0, -1) : value.filters
   return { evaluate: compileValue({ initial: value.initial, filters }, known), prints }
@@ -76,7 +76,7 @@ function compileExpression(postfix: readonly Token[], known: Filters): Evaluate 
     }
     const left = operands.pop() ?? nothing
     const operator = operators[token.operator]
-    if (operator === undefined) throw new Error(`there is no operator "${token.operator}"`)
+    if (operator === undefined) throw new Error(`unknown operator "${token.operator}"`)
     operands.push((run) => operator(left(run), right(run), run.memoryLimit))
   }
   return operands[0] ?? nothing

@@ -10,7 +10,7 @@ test('paragraphs, headings and breaks become lines', () => {
   )
 })
 
-test('links tell their address once', () => {
+test('links report their address once', () => {
   assert.equal(
     htmlToText('See <a href="https://x.example/1?a=1&amp;b=2">your order</a>.'),
     'See your order (https://x.example/1?a=1&b=2).',

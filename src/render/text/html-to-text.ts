@@ -3,7 +3,7 @@ import { Parser } from 'htmlparser2'
 import { TagReader } from './tag-reader.ts'
 import { TextWriter } from './text-writer.ts'
 
-/** Nobody reads more; the HTML beside it is whole. */
+/** No one reads more; the HTML part is complete. */
 export const textLengthMax = 200_000
 
 export const parserOptions = { decodeEntities: true, lowerCaseTags: true } as const

@@ -21,7 +21,7 @@ import {
   UnlessTag,
 } from 'liquidjs'
 
-/** Stands around a mark's number: what nobody writes, in one byte, so that nothing made from it takes two. */
+/** Delimits a mark's number: a character that no one writes, in one byte, so that nothing derived from it takes two. */
 export const mark = '\u0001'
 /** As it is, or as the entity that becomes it. */
 export const holdsMark = (text: string): boolean => text.includes(mark) || /&#(?:0*1(?!\d)|x0*1(?![\da-f]))/i.test(text)

@@ -21,10 +21,10 @@ export interface TextPlan {
 }
 
 /**
- * Undefined where what a text or a value means depends on more than its place: where a block leaves open what it opens, or
- * closes what it did not; where a value stands in the name of a tag, in an attribute without quotes or in a comment, or
- * right after what may be half a tag or half an entity. Everywhere else, what is open at a place is the same whatever came
- * before it, so that reading all branches one after the other tells of each what it does.
+ * Undefined if the meaning of a text or a value depends on more than its position: if a block leaves open what it
+ * opens, or closes what it did not; if a value is in the name of a tag, in an attribute without quotes or in a comment,
+ * or right after what may be half a tag or half an entity. Everywhere else, what is open at a position is the same
+ * whatever came before it, so that reading all branches one after the other shows what each of them does.
  */
 export function textPlanOf(templates: readonly Parsed[]): TextPlan | undefined {
   const outline = outlineOf(templates)

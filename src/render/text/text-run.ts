@@ -53,7 +53,7 @@ export class TextRun {
     }
   }
 
-  /** Text that stands in the HTML as it is: with markup in it, only the whole HTML tells what it means. */
+  /** Text that is in the HTML as it is: with markup in it, only the whole HTML shows what it means. */
   markup(place: Place, html: string): void {
     const isInText = place !== 'attribute' && place !== 'otherAttribute'
     if (isInText ? html.includes('<') : /[<>"']/.test(html)) this.fail()

@@ -8,12 +8,12 @@ export interface Environments {
 }
 
 export function createEnvironments(db: Sql): Environments {
-  const kept = new Map<string, Environment>()
+  const cached = new Map<string, Environment>()
   return {
     of: async (ids) => {
-      const missing = ids.filter((id) => !kept.has(id))
-      if (missing.length > 0) for (const found of await findEnvironments(db, missing)) kept.set(found.id, found)
-      return new Map(ids.flatMap((id) => (kept.has(id) ? [[id, kept.get(id) as Environment]] : [])))
+      const missing = ids.filter((id) => !cached.has(id))
+      if (missing.length > 0) for (const found of await findEnvironments(db, missing)) cached.set(found.id, found)
+      return new Map(ids.flatMap((id) => (cached.has(id) ? [[id, cached.get(id) as Environment]] : [])))
     },
   }
 }

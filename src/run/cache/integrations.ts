@@ -12,22 +12,22 @@ export interface Integrations {
 
 const environmentsMax = 1_000
 
-interface Kept {
+interface CacheEntry {
   readonly stamp: string
   readonly captures: boolean
   readonly integrations: readonly Integration[]
 }
 
 export function createIntegrations(sealer: Sealer): Integrations {
-  const kept = new Map<string, Kept>()
+  const cached = new Map<string, CacheEntry>()
   return {
     active: async (db, environment, { integrations: stamp, captures }) => {
-      const known = kept.get(environment.id)
+      const known = cached.get(environment.id)
       if (known?.stamp === stamp && known.captures === captures) return known.integrations
-      if (kept.size >= environmentsMax) kept.clear()
+      if (cached.size >= environmentsMax) cached.clear()
       const opened = await listIntegrations(db, sealer, environment, { activeOnly: true })
       const integrations = captures ? opened.map(capturing) : opened
-      kept.set(environment.id, { stamp, captures, integrations })
+      cached.set(environment.id, { stamp, captures, integrations })
       return integrations
     },
   }

@@ -6,7 +6,7 @@ import type { Sql, Statement } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { StepTemplate, WorkflowVersion } from '../../domain/workflows/workflow.ts'
 import type { ConfigurationStamps } from '../../store/operate/configuration-stamps.ts'
-import { createKept, createWordings } from './layouts.ts'
+import { createCache, createWordings } from './layouts.ts'
 
 const environment = { id: 'environment-1', organizationId: 'organization-1' } as Environment
 
@@ -74,17 +74,17 @@ test('translations are asked for where a template or a layout uses the filter, o
   assert.deepEqual((await wording(createWordings(), email)).asked, ['layouts', 'translations'])
 })
 
-/** Environments of one letter each, kept within a hundred characters; what is read is told by its letter. */
+/** Environments of one letter each, cached within a hundred characters; each read is reported by its letter. */
 function keptScene(lengths: Readonly<Record<string, number>>) {
   const reads: string[] = []
   const stamps: Record<string, string> = {}
-  const kept = createKept(async (_, { id }) => {
+  const cached = createCache(async (_, { id }) => {
     reads.push(id)
     return { length: lengths[id] ?? 0 }
   }, 100)
   const ask = async (ids: string): Promise<string> => {
     reads.length = 0
-    for (const id of ids) await kept(db, { ...environment, id }, stamps[id] ?? 'first')
+    for (const id of ids) await cached(db, { ...environment, id }, stamps[id] ?? 'first')
     return reads.join('')
   }
   return { ask, stamps }
@@ -107,7 +107,7 @@ test('what was not asked for the longest makes room, and the rest stays', async 
   assert.equal(await ask('b'), 'b')
 })
 
-test('what is read anew takes the place of what it was', async () => {
+test('what is read again takes the place of what it was', async () => {
   const { ask, stamps } = keptScene({ a: 60, b: 40 })
   await ask('ab')
   for (const stamp of ['second', 'third', 'fourth']) {

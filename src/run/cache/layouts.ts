@@ -30,8 +30,8 @@ export interface Wordings {
 const nothing: Wording = { layouts: undefined, translations: undefined }
 
 export function createWordings(): Wordings {
-  const layouts = createKept(readLayouts)
-  const translations = createKept(readTranslations)
+  const layouts = createCache(readLayouts)
+  const translations = createCache(readTranslations)
   return {
     for: async (db, environment, jobs, versions, stamps) => {
       const needed = needsOf(jobs, versions)
@@ -86,32 +86,32 @@ interface KeptLayouts extends EmailLayouts, Sized {
 }
 
 /** All environments together: five that are as large as they may be. Usually it is next to nothing. */
-const keptLengthMax = 5 * Math.max(textsLengthMax, layoutsMax * layoutLengthMax)
+const cachedLengthMax = 5 * Math.max(textsLengthMax, layoutsMax * layoutLengthMax)
 const environmentsMax = 1_000
 
 /** What was not asked for the longest makes room; what is larger than all room there is, is read every time. */
-export function createKept<Value extends Sized>(
+export function createCache<Value extends Sized>(
   read: (db: Sql, environment: Environment) => Promise<Value>,
-  lengthMax = keptLengthMax,
+  lengthMax = cachedLengthMax,
 ): (db: Sql, environment: Environment, stamp: string) => Promise<Value> {
-  const kept = new Map<string, { stamp: string; value: Value }>()
+  const cached = new Map<string, { stamp: string; value: Value }>()
   let length = 0
   const drop = (id: string): void => {
-    length -= kept.get(id)?.value.length ?? 0
-    kept.delete(id)
+    length -= cached.get(id)?.value.length ?? 0
+    cached.delete(id)
   }
   const keep = (id: string, stamp: string, value: Value): void => {
     drop(id)
     if (value.length > lengthMax) return
-    for (const oldest of kept.keys()) {
-      if (kept.size < environmentsMax && length + value.length <= lengthMax) break
+    for (const oldest of cached.keys()) {
+      if (cached.size < environmentsMax && length + value.length <= lengthMax) break
       drop(oldest)
     }
-    kept.set(id, { stamp, value })
+    cached.set(id, { stamp, value })
     length += value.length
   }
   return async (db, environment, stamp) => {
-    const known = kept.get(environment.id)
+    const known = cached.get(environment.id)
     const value = known?.stamp === stamp ? known.value : await read(db, environment)
     keep(environment.id, stamp, value)
     return value

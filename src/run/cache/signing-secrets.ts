@@ -12,21 +12,21 @@ export interface SigningSecrets {
 }
 
 const environmentsMax = 1_000
-/** What is signed with the version before is as good: nobody waits for this. */
+/** Signatures with the previous version are equally valid: nothing waits for this. */
 const keptMs = 30_000
-/** Tokens that nobody signed ask no oftener. */
+/** Tokens with invalid signatures trigger no extra queries. */
 const renewedMs = 1_000
 
 export function createSigningSecrets(world: Pick<World, 'sealer' | 'now'>): SigningSecrets {
-  const kept = new Map<string, { readonly at: number; readonly keys: SigningKeys }>()
+  const cached = new Map<string, { readonly at: number; readonly keys: SigningKeys }>()
   const notOlder = async (ageMs: number, db: Sql, environment: Environment): Promise<SigningKeys> => {
     const now = world.now().getTime()
-    const known = kept.get(environment.id)
+    const known = cached.get(environment.id)
     if (known !== undefined && Math.abs(now - known.at) < ageMs) return known.keys
     const keys = await findSigningKeys(db, world.sealer, environment)
     if (keys === undefined) throw new Error(`Environment ${environment.id} is missing`)
-    if (kept.size >= environmentsMax) kept.clear()
-    kept.set(environment.id, { at: now, keys })
+    if (cached.size >= environmentsMax) cached.clear()
+    cached.set(environment.id, { at: now, keys })
     return keys
   }
   return {

@@ -12,30 +12,30 @@ export interface Versions {
 const versionsMax = 2_000
 
 export function createVersions(max = versionsMax): Versions {
-  const kept = new Map<string, WorkflowVersion>()
+  const cached = new Map<string, WorkflowVersion>()
   return {
     of: async (db, environment, ids) => {
       // A batch's own: whatever is evicted meanwhile, it has all it asked for.
       const found = new Map<string, WorkflowVersion>()
       for (const id of ids) {
-        const version = kept.get(id)
+        const version = cached.get(id)
         if (version !== undefined) found.set(id, version)
       }
       const missing = [...new Set(ids)].filter((id) => !found.has(id))
       const loaded = missing.length === 0 ? [] : await findVersions(db, environment, missing)
       for (const version of loaded) {
         found.set(version.id, version)
-        kept.set(version.id, version)
+        cached.set(version.id, version)
       }
-      evictOldest(kept, max)
+      evictOldest(cached, max)
       return found
     },
   }
 }
 
-function evictOldest(kept: Map<string, WorkflowVersion>, max: number): void {
-  for (const id of kept.keys()) {
-    if (kept.size <= max) return
-    kept.delete(id)
+function evictOldest(cached: Map<string, WorkflowVersion>, max: number): void {
+  for (const id of cached.keys()) {
+    if (cached.size <= max) return
+    cached.delete(id)
   }
 }

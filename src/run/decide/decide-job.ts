@@ -29,7 +29,7 @@ export type DecidedJob =
   | { readonly send: Send }
   | { readonly call: PendingCall }
 
-/** For one whose conditions need not be asked of anybody. */
+/** For a step whose conditions call no webhook. */
 export function decideJob({ environment, facts, links, renderer, now }: DecidingParts, job: JobFacts): DecidedJob {
   const decision = decide(job, renderer, now)
   if (decision.kind === 'send') return { send: { facts: job, decision: withUnsubscribeHeaders(links, job, decision) } }
@@ -72,7 +72,7 @@ export function jobFactsFrom(facts: Facts, job: Job, links?: UnsubscribeLinks): 
   }
 }
 
-/** Somebody who was deleted is told nothing more. */
+/** A deleted subscriber gets nothing more. */
 export function abandoned(facts: Facts, job: Job, now: Date): Settlement {
   const version = facts.versions.get(job.versionId)
   const steps = version === undefined ? [] : laterSteps({ job, version })

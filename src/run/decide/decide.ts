@@ -96,7 +96,7 @@ function conditionRefusal(
   }
 }
 
-/** Nobody can say whether the step should run: the customer's service had all its tries. */
+/** It is unknown whether the step should run: all attempts to reach the customer's service failed. */
 function unanswered({ webhookAnswers }: JobFacts, asks: readonly string[], now: Date): Decision {
   const answers = asks.map((address) => webhookAnswers?.get(address))
   const messages = answers.flatMap((answer) => (answer?.kind === 'silent' ? [answer.words] : []))

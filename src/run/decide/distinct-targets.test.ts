@@ -11,7 +11,7 @@ const drafts = (count: number): MessageDraft[] =>
 const idsOf = (all: readonly MessageDraft[]): string[] =>
   all.map(({ target }) => messageIdOf(job.eventId, job.id, target))
 
-test('targets whose ids are the same are told apart, the same way each time', () => {
+test('targets whose ids are the same are distinguished, the same way each time', () => {
   const many = drafts(20_000)
   assert.ok(new Set(idsOf(many)).size < many.length, 'none of these collide: the test proves nothing')
   const apart = withDistinctTargets(job, many)

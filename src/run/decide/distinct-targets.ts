@@ -1,4 +1,4 @@
-// The messages of one job told apart: each target has an id of its own.
+// Distinguishes the messages of one job: each target has its own id.
 import type { Job } from '../../domain/delivery/job.ts'
 import { messageIdOf } from '../../domain/derived-id.ts'
 import type { MessageDraft } from '../../domain/messages/message.ts'

@@ -9,8 +9,9 @@ import { needsOf } from './step-needs.ts'
 const followers: ReadonlySet<StepType> = new Set<StepType>(['in_app', 'email', 'sms', 'chat', 'push'])
 
 /**
- * The job after this one, as it will be if this one ends at once, so that what it needs is loaded with it. Undefined where
- * that is unlikely, or where it must be decided by itself: it asks what became of this one, or somebody outside.
+ * The job after this one, as it will be if this one ends at once, so that what it needs is loaded with it. Undefined if
+ * that is unlikely, or if it must be decided separately: because it depends on the result of this one, or on an outside
+ * service.
  */
 export function followerOf(job: Job, version: WorkflowVersion | undefined): Job | undefined {
   const steps = version?.definition.steps ?? []

@@ -1,4 +1,4 @@
-// Whether somebody wants to hear of this later: outside their hours, while they want no disturbance, or gathered.
+// Whether the subscriber wants to be notified later: outside their hours, during do not disturb, or as a digest.
 import type { Decision } from '../../domain/delivery/decision.ts'
 import type { HeldBy } from '../../domain/delivery/job.ts'
 import type { StoredDetail } from '../../domain/insight/execution-detail.ts'
@@ -12,10 +12,10 @@ import type { JobFacts } from './job-facts.ts'
 
 type HoldFacts = Pick<JobFacts, 'job' | 'step' | 'version' | 'subscriber' | 'digestStepId'>
 
-/** What reaches somebody wherever they are. The feed waits in silence, and what only waits tells nobody. */
+/** What reaches a subscriber wherever they are. The feed is silent, and steps that only wait notify no one. */
 const disturbing: ReadonlySet<StepType> = new Set<StepType>(['email', 'sms', 'push', 'chat', 'custom'])
 /** What a person who wants a workflow gathered does not want to get one by one. */
-const telling: ReadonlySet<StepType> = new Set<StepType>(['email', 'sms', 'push', 'chat'])
+const outOfApp: ReadonlySet<StepType> = new Set<StepType>(['email', 'sms', 'push', 'chat'])
 
 /** Undefined when it is to be said now. */
 export function heldBack(facts: HoldFacts, now: Date): Decision | undefined {
@@ -67,25 +67,27 @@ function gather({ step }: HoldFacts, by: HeldBy, key: string, dueAt: Date): Deci
   return { kind: 'joinDigest', stepId: step._id, dueAt, held: { by, key }, details: [] }
 }
 
-/** Whether the run was gathered for this person already: a digest that a step which tells something has made. */
+/**
+ * Whether the run was already collected for this subscriber: by a digest that precedes a step which sends something.
+ */
 function isGathered({ step, version, digestStepId }: HoldFacts): boolean {
-  if (!telling.has(step.template.type)) return true
+  if (!outOfApp.has(step.template.type)) return true
   const gatheredAt = version.definition.steps.find((one) => one._id === digestStepId)
-  return gatheredAt !== undefined && telling.has(gatheredAt.template.type)
+  return gatheredAt !== undefined && outOfApp.has(gatheredAt.template.type)
 }
 
 function wantsQuiet({ doNotDisturbUntil }: SubscriberPreferences, now: Date): boolean {
   return doNotDisturbUntil !== undefined && Date.parse(doNotDisturbUntil) > now.getTime()
 }
 
-/** The first moment at or after `at` at which somebody may be disturbed; undefined when there is none. */
+/** The first time at or after `at` at which the subscriber may be disturbed; undefined if there is none. */
 function undisturbedFrom(preferences: SubscriberPreferences, zone: string | null, at: Date): Date | undefined {
   const { schedule, doNotDisturbUntil } = preferences
   const from = wantsQuiet(preferences, at) ? new Date(doNotDisturbUntil ?? '') : at
   return schedule === undefined ? from : nextOpening(schedule, zone, from)
 }
 
-/** Whoever changes their hours again and again is told in the end. */
+/** A subscriber who keeps changing their hours is notified in the end. */
 const extensionsMax = 3
 
 /** For a job whose wait is over: what was held is let go, and what would end outside the hours waits on. */
@@ -93,7 +95,7 @@ export function heldOn(facts: HoldFacts, now: Date): Decision | undefined {
   const { job } = facts
   if (job.state?.heldBy !== undefined) {
     const { windowId } = job.state
-    // How many were gathered is told when the window is closed.
+    // The number of collected events is recorded when the window closes.
     return windowId === undefined
       ? { kind: 'release', details: [detail(now, 'heldReleased')] }
       : { kind: 'release', windowId, details: [] }
@@ -111,7 +113,7 @@ export function heldOn(facts: HoldFacts, now: Date): Decision | undefined {
   }
 }
 
-/** What is told of a wait that ends outside the hours all the same. */
+/** The detail of a wait that ends outside the hours after all. */
 export function extensionDetails(facts: HoldFacts, now: Date): StoredDetail[] {
   const extensions = facts.job.state?.scheduleExtensions ?? 0
   if (extensions < extensionsMax || extendsTo(facts, now) === undefined) return []

@@ -25,7 +25,7 @@ export interface JobFacts {
   readonly previous: readonly PreviousStep[]
   /** By address: what was answered to the step's conditions. */
   readonly webhookAnswers?: ReadonlyMap<string, WebhookAnswer>
-  /** Where nobody is asked, as the run is only tried: whether comparisons with answers hold. */
+  /** If nothing is called, as in a simulation: whether comparisons with responses pass. */
   readonly webhooksHold?: boolean
   /** The tenant's override of the workflow, where there is one. */
   readonly tenantOverride: WorkflowOverride | undefined

@@ -1,4 +1,5 @@
-// Messages that were made and are not to be sent any more: called off while a provider was asked, or no longer wanted.
+// Messages that were created and must not be sent any more: cancelled while a provider was being called, or no longer
+// wanted.
 import { detail } from '../../domain/insight/execution-detail.ts'
 import type { Settlement } from '../../record/settlement.ts'
 import { settles } from '../../record/settlement.ts'
@@ -20,7 +21,7 @@ export function lateRefusal(facts: JobFacts, { unsent, isCalledOff, now }: Refus
   const isOver = unsent.length === 0 && !isCall
   if (isOver || unsent.some((message) => message.state === 'calling')) return undefined
   if (isCalledOff) return calledOff(facts, now)
-  // Whoever chose otherwise since it failed is not told after all.
+  // A subscriber who chose otherwise since the failure is not notified after all.
   const isRedriven = unsent.length > 0 && unsent.every(({ sending }) => sending.redrives && sending.attempts === 0)
   const refusal = isRedriven ? preferenceRefusal(facts, now) : undefined
   if (refusal === undefined) return undefined

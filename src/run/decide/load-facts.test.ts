@@ -62,7 +62,7 @@ function scene() {
   return { job, load }
 }
 
-test('jobs that were accepted a moment ago are decided by what was read then, and the latest stamps', async () => {
+test('jobs that were accepted just before are decided by what was read then, and the latest stamps', async () => {
   const { job, load } = scene()
   const loaded = await load(job('ann', { ageMs: 1, stamp: 'late' }), job('ben', { ageMs: 100, stamp: 'early' }))
   assert.deepEqual(loaded, { asked: [], people: ['ben', 'ann'], stamp: 'late' })
@@ -72,7 +72,7 @@ for (const [what, ageMs] of [
   ['is older', 101],
   ['is missing', undefined],
 ] as const) {
-  test(`all is read anew where what was read for one of them ${what}`, async () => {
+  test(`all is read again where what was read for one of them ${what}`, async () => {
     const { job, load } = scene()
     const other = job('ben', ageMs === undefined ? undefined : { ageMs, stamp: 'early' })
     const loaded = await load(job('ann', { ageMs: 1, stamp: 'late' }), other)

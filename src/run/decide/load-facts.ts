@@ -50,13 +50,13 @@ export interface Facts {
   readonly previous: ReadonlyMap<string, readonly PreviousStep[]>
   /** By workflow and tenant, joined with a slash. */
   readonly tenantOverrides: ReadonlyMap<string, WorkflowOverride>
-  /** Whether the suppression list holds anybody: most are empty, and need not be asked. */
+  /** Whether the suppression list has any entries: most are empty, and need not be queried. */
   readonly mayBeSuppressed: boolean
   /** By job: what was being sent when it was last looked at. */
   readonly unsent: ReadonlyMap<string, readonly UnsentMessage[]>
 }
 
-/** A template tells of so many events; how many there were in all it is told as a number. */
+/** A template gets this many events; the total is passed as a number. */
 const digestPayloadsMax = 100
 
 /** What is known of a run that is only tried: nothing of it is in the database, so it is not looked for there. */
@@ -153,7 +153,7 @@ const unique = (values: readonly (string | null)[], but?: ReadonlyMap<string, un
 /** About what a batch takes to be decided: whoever changes something meanwhile is as late as for those. */
 const freshMs = 100
 
-/** What was read when these jobs were accepted, in that order: where all of them have it, and a moment ago. */
+/** What was read when these jobs were accepted, in that order: if all of them have it, and it is recent. */
 function stillFresh(jobs: readonly PreLeasedJob[], now: Date): readonly ForeseenFacts[] | undefined {
   const fresh: ForeseenFacts[] = []
   for (const { foreseen } of jobs) {

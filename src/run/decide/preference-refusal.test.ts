@@ -18,7 +18,7 @@ interface Given {
   readonly preferences?: SubscriberPreferences
 }
 
-/** The code and what the detail tells; undefined when the step runs. */
+/** The code and the data of the detail; undefined if the step runs. */
 function refused({ type = 'email', critical = false, settings = {}, override, preferences }: Given) {
   const facts = {
     step: { template: { type } },
@@ -33,7 +33,7 @@ function refused({ type = 'email', critical = false, settings = {}, override, pr
   return [decision.details[0]?.code, JSON.parse(decision.details[0]?.raw ?? '{}')]
 }
 
-test('a step runs where nobody switches its channel off', () => {
+test('a step runs where no one switches its channel off', () => {
   assert.equal(refused({}), undefined)
   assert.equal(refused({ override: {}, preferences: { channels: { sms: false } } }), undefined)
 })

@@ -1,4 +1,4 @@
-// Whether somebody does not want to hear of this on this channel, and who said so.
+// Whether the subscriber does not want this on this channel, and which preference decided.
 import type { Decision } from '../../domain/delivery/decision.ts'
 import type { Channel } from '../../domain/delivery/integration.ts'
 import { channels } from '../../domain/delivery/integration.ts'

@@ -45,7 +45,7 @@ test('what a service answered stands beside what became of the step, and does no
   assert.deepEqual(Object.keys(stepsScope(steps, [], new Map())), [])
 })
 
-test('the events of a digest are told with their count', () => {
+test('the events of a digest are reported with their count', () => {
   const digests = new Map([['w', { window_id: 'w', step_id: 'a', total: 150, payloads: [{ n: 1 }] }]])
   const scope = stepsScope([stepOf({ uuid: 'bundle' })], [previousOf(0, { state: { windowId: 'w' } })], digests)
   const { events, eventCount } = scope['bundle'] as Record<string, unknown>

@@ -40,7 +40,7 @@ export function settleDecision(facts: JobFacts, decision: SettledDecision, now: 
       return settles(job, 'queued', { details: decision.details, due: now, closes: decision.windowId ?? null })
     case 'closeDigest':
       return settles(job, 'completed', {
-        // How many it gathered is told when it is closed.
+        // The number of collected events is recorded when it closes.
         details: decision.details.filter(({ code }) => code !== 'digestTriggered'),
         closes: decision.windowId,
         next: nextOf(facts, decision.windowId),

@@ -36,7 +36,7 @@ export const choosableVariants = ({ step, scope }: JobFacts, now: Date): StepVar
       active && filters.length > 0 && (skip === undefined || !evaluateLogic(skip, scope, now).holds),
   )
 
-/** What a condition that could not be asked is told as; undefined where that is no fault of its own. */
+/** The detail for a condition that could not be evaluated; undefined if that is not its own fault. */
 export function brokenCondition(error: unknown): { field: string; message: string } | undefined {
   if (error instanceof RenderError) return { field: error.field, message: error.message }
   if (error instanceof ConditionsTooLarge) return { field: 'filters', message: error.message }
@@ -61,7 +61,7 @@ export function openQuestions(facts: JobFacts, renderer: Renderer, now: Date): r
     }
     return []
   } catch (error) {
-    // Whoever decides will tell.
+    // The code that decides will record it.
     if (brokenCondition(error) === undefined) throw error
     return []
   }

@@ -1,4 +1,4 @@
-// Takes suppressed addresses out of what is about to be sent; a send of which nobody is left becomes a skip that says why.
+// Removes suppressed addresses from what is about to be sent; a send without recipients becomes a skip that says why.
 import { messageFor } from '../../deliver/message-for.ts'
 import { sendErrorOf } from '../../domain/delivery/after-outcome.ts'
 import type { SendDecision } from '../../domain/delivery/decision.ts'
@@ -27,7 +27,7 @@ export interface Send {
 
 export interface SendsLeft {
   readonly sends: readonly Send[]
-  /** Those of which nobody is left. */
+  /** Those without any recipient left. */
   readonly skipped: readonly Settlement[]
 }
 
@@ -82,11 +82,11 @@ function listable(channel: Channel, message: object): Listable[] {
   return addresses.map((address) => ({ channel, address: comparedAddress(channel, address) }))
 }
 
-/** Everybody a draft may go to, whichever provider sends it: each may have recipients of its own. */
+/** All recipients of a draft, whichever provider sends it: each may have its own recipients. */
 function askedOf({ channel, envelope }: MessageDraft): Listable[] {
   if (envelope === undefined) return []
-  const wishes = Object.values(envelope.forProviders ?? {}).map(({ message }) => message ?? {})
-  return [envelope, ...wishes].flatMap((message) => listable(channel, message))
+  const overrides = Object.values(envelope.forProviders ?? {}).map(({ message }) => message ?? {})
+  return [envelope, ...overrides].flatMap((message) => listable(channel, message))
 }
 
 /** By channel and address. */
@@ -118,14 +118,14 @@ export function leavingOut(deciding: Deciding, { facts, decision }: Send, found:
   return settles(facts.job, 'skipped', { details, messages, next: nextOf(facts) })
 }
 
-/** Who is asked to send it; empty where nobody can. */
+/** The providers that may send it; empty if there are none. */
 function firstProvider(deciding: Deciding, facts: JobFacts, draft: MessageDraft): string {
   return chooserOf(deciding, facts, facts, draft)([])?.providerId ?? ''
 }
 
 /**
- * Undefined when the first provider would have nobody left to whom it is addressed. One that takes over and has nobody
- * left refuses it by itself. `leftOut` gets those the first one would have written to.
+ * Undefined if the first provider would have no recipient left. One that takes over and has no recipient left refuses
+ * it itself. `leftOut` receives those whom the first one would have written to.
  */
 function withoutThose(
   draft: MessageDraft,
@@ -139,13 +139,16 @@ function withoutThose(
     const suppression = out.get(keyOf(one))
     if (suppression !== undefined) leftOut.set(keyOf(one), suppression)
   }
-  const wishes = Object.entries(before.forProviders ?? {}).map(([name, wish]) => {
-    const { message } = wish
-    return [name, message === undefined ? wish : { ...wish, message: onlyOthers(channel, message, out) }] as const
+  const overrides = Object.entries(before.forProviders ?? {}).map(([name, override]) => {
+    const { message } = override
+    return [
+      name,
+      message === undefined ? override : { ...override, message: onlyOthers(channel, message, out) },
+    ] as const
   })
   const envelope: Envelope = {
     ...onlyOthers(channel, before, out),
-    ...(wishes.length === 0 ? {} : { forProviders: Object.fromEntries(wishes) }),
+    ...(overrides.length === 0 ? {} : { forProviders: Object.fromEntries(overrides) }),
   }
   const { to } = asGiven(envelope, providerId) as unknown as { to: string | readonly string[] }
   const [recipient = ''] = [to].flat()
@@ -171,8 +174,8 @@ const asGiven = (envelope: Envelope, providerId: string): OutboundMessage =>
   messageFor({ id: '', envelope, providerId, payload: {} })
 
 /**
- * Whom a provider refuses to write to because they opted out, as that provider was given it; only where there is one
- * recipient, for of several nobody says which.
+ * Who a provider refuses to write to because they opted out, as given to that provider; only if there is one recipient,
+ * because for several it is unknown which one is meant.
  */
 export function optedOut({ message, asked, outcome }: Pick<Called, 'message' | 'asked' | 'outcome'>): NewSuppression[] {
   if (outcome.kind !== 'refused' || outcome.reason !== 'opted-out') return []
@@ -186,7 +189,7 @@ const someLeftOut = 'Some recipients were left out: their addresses are on the s
 
 /** One address as its members, several as a list. */
 function detailOf(out: readonly Suppression[], isSent: boolean, now: Date): StoredDetail {
-  const told = out.map(({ address, reason, createdAt }) => ({ address, reason, since: createdAt }))
-  const raw = told.length === 1 ? told[0] : { addresses: told }
+  const entries = out.map(({ address, reason, createdAt }) => ({ address, reason, since: createdAt }))
+  const raw = entries.length === 1 ? entries[0] : { addresses: entries }
   return detail(now, 'suppressed', isSent ? { words: someLeftOut, raw } : { raw })
 }

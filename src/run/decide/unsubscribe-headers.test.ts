@@ -30,7 +30,7 @@ function headersOf(all: object, own: object): { sendgrid: object; others: object
   return { sendgrid: given('sendgrid'), others: given('nodemailer') }
 }
 
-test('copies that one provider sends take the headers from what it is given, and from nobody else', () => {
+test('copies that one provider sends take the headers from what it is given, and from no one else', () => {
   assert.deepEqual(headersOf({}, { cc: ['ben@example.org'] }), { sendgrid: {}, others: link })
   assert.deepEqual(headersOf({}, { to: ['ann@example.org', 'ben@example.org'] }), { sendgrid: {}, others: link })
 })

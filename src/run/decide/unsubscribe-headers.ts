@@ -10,7 +10,7 @@ import type { Deciding } from '../pipeline.ts'
 import type { JobFacts } from './job-facts.ts'
 
 export interface UnsubscribeLinks {
-  /** Undefined for critical workflows, which nobody can unsubscribe from. */
+  /** Undefined for critical workflows, from which no one can unsubscribe. */
   of(subscriberId: string, version: WorkflowVersion): UnsubscribeLink | undefined
 }
 
@@ -79,8 +79,8 @@ type Addressed = Pick<EmailMessage, 'to' | 'cc' | 'headers'>
 /** The e-mail as it is for all, and as single providers are given it; nothing of other channels. */
 function variantsOf({ channel, envelope }: MessageDraft): Addressed[] {
   if (channel !== 'email' || envelope === undefined) return []
-  const wishes = Object.values(envelope.forProviders ?? {})
-  return [envelope, ...wishes.map(({ message }) => ({ ...envelope, ...message }))] as Addressed[]
+  const overrides = Object.values(envelope.forProviders ?? {})
+  return [envelope, ...overrides.map(({ message }) => ({ ...envelope, ...message }))] as Addressed[]
 }
 
 /**
@@ -102,11 +102,11 @@ function withHeaders(draft: MessageDraft, headers: Headers): MessageDraft {
   const { forProviders } = envelope
   const all = { ...envelope, headers: headersWith(envelope, headers) }
   if (forProviders === undefined) return { ...draft, envelope: all }
-  const wishes = Object.entries(forProviders).map(([providerId, wish]): [string, ForProvider] => {
-    if (wish.message === undefined) return [providerId, wish]
+  const overrides = Object.entries(forProviders).map(([providerId, override]): [string, ForProvider] => {
+    if (override.message === undefined) return [providerId, override]
     // Each is judged by its own recipients, and what it says of headers stands in place of what all have.
-    const own = headersWith({ ...envelope, ...wish.message }, headers)
-    return [providerId, { ...wish, message: { ...wish.message, headers: own } }]
+    const own = headersWith({ ...envelope, ...override.message }, headers)
+    return [providerId, { ...override, message: { ...override.message, headers: own } }]
   })
-  return { ...draft, envelope: { ...all, forProviders: Object.fromEntries(wishes) } }
+  return { ...draft, envelope: { ...all, forProviders: Object.fromEntries(overrides) } }
 }

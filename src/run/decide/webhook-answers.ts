@@ -29,7 +29,7 @@ const timeoutMs = 5_000
 const triesMax = 3
 /** Jobs that ask at the same time. */
 const askersMax = 20
-/** Well within a lease: who has not had their turn by then comes back in a moment. */
+/** Well within a lease: jobs that were not served by then come back shortly. */
 const askingMsMax = 20_000
 const backSoonMs = 500
 
@@ -140,7 +140,7 @@ function answerOf(host: string, { status, body }: OutboundAnswer): WebhookAnswer
   }
   const answer = objectIn(body)
   if (answer !== undefined) return { kind: 'answered', body: answer }
-  return { kind: 'silent', words: `${host} did not answer with a JSON object of 64 KB at the most`, later: false }
+  return { kind: 'silent', words: `${host} did not respond with a JSON object of at most 64 KB`, later: false }
 }
 
 function objectIn(text: string): Answer | undefined {

@@ -34,7 +34,7 @@ export function createSkewReport(log: Log): (skew: Skew, monotonicMs: number) =>
     reportedAtMs = monotonicMs
     log.warn(
       { aheadMs: skew.aheadMs },
-      'The clocks of this node and of the database differ: times that this node computes are off by as much',
+      'The clocks of this node and of the database differ: times computed by this node are off by that much',
     )
   }
 }

@@ -124,7 +124,7 @@ export class Deaths {
     )
     for (const node of [...ended, ...endedOld]) {
       const isCertain = certain.has(keyOf(node))
-      world.log.warn({ node: node.nodeId, epoch: node.epoch, isCertain }, 'A node is gone; what it held is due again')
+      world.log.warn({ node: node.nodeId, epoch: node.epoch, isCertain }, 'A node is gone; its jobs are due again')
     }
   }
 

@@ -68,7 +68,7 @@ test('a node that was not seen for a while is seen for the first time again', ()
   assert.deepEqual(afterLooks(connected, [[0, node(7)], [9_000], [18_000, node(7)]]), [])
 })
 
-test('nobody is judged within 20 s of a connect, and what was seen before it does not count', () => {
+test('no one is judged within 20 s of a connect, and what was seen before it does not count', () => {
   const seen: Sightings = new Map([['node', { sign: '7', sinceMs: 900_000 }]])
   const connectedAtMs = 1_000_000
   const lookAt = (startedAtMs: number, before: Sightings) =>

@@ -1,4 +1,4 @@
-// What dead nodes left in hand, made due again: the leases of one of them, or everything where nobody else can be at work.
+// Makes the jobs of dead nodes due again: the leases of one of them, or everything if no other process can be at work.
 import type { Clock } from '../../db/clock.ts'
 import type { Db, Sql } from '../../db/sql.ts'
 import { everyLease } from '../../queue/lease-source.ts'
@@ -23,7 +23,7 @@ export interface LeftoverParts {
 /** No node has this id: all are others. */
 const noNode = '00000000-0000-0000-0000-000000000000'
 
-/** No other process works on this database: every node in its tables is dead, and nothing is in anybody's hands. */
+/** No other process works on this database: every node in its tables is dead, and nothing is in flight. */
 export async function clearLeftovers(parts: LeftoverParts): Promise<void> {
   await parts.db.transaction((tx) => endAllOthers(tx, noNode))
   await freeEverything({ ...parts, heartbeatDb: parts.db })
@@ -37,7 +37,7 @@ export async function freeEverything(parts: LeftoverParts & { readonly heartbeat
     ...everyLease,
     ...(seenFirst && { aliveAt: seenFirst }),
   })
-  if (freed + left > 0) parts.world.log.info({ freed, left }, 'What was left in hand by an earlier start is due again')
+  if (freed + left > 0) parts.world.log.info({ freed, left }, 'Jobs left over from an earlier run are due again')
 }
 
 export async function freeLeasesOf(

@@ -28,7 +28,7 @@ export interface NodeOptions {
   readonly soleHolder?: boolean | undefined
   /** Statements go through a transaction pooler. */
   readonly pooled?: boolean | undefined
-  /** Where somebody else has to know it before the process does. */
+  /** If others must know it before the process does. */
   readonly nodeId?: string | undefined
   /** For tests. */
   readonly host?: HostProcess | undefined
@@ -155,7 +155,10 @@ class HeartbeatNode implements Node {
       // Last: while the row is there, other nodes look after what could not be freed.
       await deleteHeartbeat(heartbeatDb, identity)
     } catch (error) {
-      world.log.warn({ error: (error as Error).message }, 'This node could not sign off; others will find it gone')
+      world.log.warn(
+        { error: (error as Error).message },
+        'This node could not deregister; other nodes will detect that it is gone',
+      )
     }
   }
 
@@ -191,7 +194,7 @@ class HeartbeatNode implements Node {
     while (!this.#isStopping) {
       if (this.isAlive()) {
         await this.#deaths.look().catch((error: Error) => {
-          world.log.warn({ error: error.message }, 'Could not look for dead nodes; will try again')
+          world.log.warn({ error: error.message }, 'Could not look for dead nodes; will retry')
         })
       }
       if (!this.#isStopping) await this.#untilNextLook()
@@ -212,7 +215,7 @@ class HeartbeatNode implements Node {
   #lost(): void {
     this.#options.world.log.warn(
       { node: this.id, epoch: this.#heartbeat.identity?.epoch },
-      'Other nodes took this one for dead and may have taken over its work; it goes on under a new identity',
+      'Other nodes considered this one dead and may have taken over its work; it continues with a new identity',
     )
     this.#setAlive(false)
   }
@@ -230,10 +233,10 @@ class HeartbeatNode implements Node {
 
   #fallSilent(): void {
     this.#setAlive(false)
-    this.#warn(this.#lastError ?? 'The database has not answered yet')
+    this.#warn(this.#lastError ?? 'The database has not responded yet')
   }
 
   #warn(error: string): void {
-    this.#options.world.log.warn({ error }, 'This node cannot write its heartbeat; it begins nothing until it can')
+    this.#options.world.log.warn({ error }, 'This node cannot write its heartbeat; it starts no new work until it can')
   }
 }

@@ -1,9 +1,9 @@
-// Asking providers: whatever breaks on the way, every message has an outcome and every seat is given up.
+// Calling providers: whatever fails on the way, every message has an outcome and every slot is released.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFakeWorld } from '../../../test/support/fake-world.ts'
+import { createBatchPlan } from '../../deliver/batch-slots.ts'
 import { createLimits } from '../../deliver/limits.ts'
-import { createSeating } from '../../deliver/seats.ts'
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { sent, withheld } from '../../domain/delivery/outcome.ts'
 import { notYetSent } from '../../domain/messages/message.ts'
@@ -92,7 +92,7 @@ function begunOf(outgoing: readonly Outgoing[]): readonly Outgoing<BegunMessage>
   const now = new Date()
   const limits = createLimits()
   const rates: RateShares = { mayTake: () => true, take: () => {}, callsMax: (_environment, _integration, max) => max }
-  const slots = { limits, rates, seating: createSeating(limits, now), operatorMail: undefined, now }
+  const slots = { limits, rates, batchPlan: createBatchPlan(limits, now), operatorMail: undefined, now }
   return outgoing.map((one) => takeSlots(slots, one))
 }
 

@@ -1,7 +1,8 @@
 // Asks providers to send messages that were begun: each by itself, or together where they share a call.
+
+import { callOfSlot } from '../../deliver/batch-slots.ts'
 import { deliver, deliverTogether } from '../../deliver/deliver.ts'
 import { messageFor } from '../../deliver/message-for.ts'
-import { callOfSeat } from '../../deliver/seats.ts'
 import { isCapturing } from '../../domain/delivery/integration.ts'
 import type { Job } from '../../domain/delivery/job.ts'
 import type { Outcome } from '../../domain/delivery/outcome.ts'
@@ -44,12 +45,13 @@ export function askProviders(
     messages.map((message): Asked => ({ environment, facts, message })),
   )
   const answers = new Map<BegunMessage, Promise<Outcome>>()
-  for (const seated of grouped(all, ({ message }) => callOfSeat(message.seat)).values()) {
-    // Each by itself: the switch may have come between two that share a call. Nobody is asked, so no account need be good.
-    for (const { message } of seated) {
+  for (const placed of grouped(all, ({ message }) => callOfSlot(message.slot)).values()) {
+    // Each separately: the switch may have happened between two that share a call. No provider is called, so no account
+    // needs to be valid.
+    for (const { message } of placed) {
       if (isCapturing(message.integration)) answers.set(message, Promise.resolve(captured(message.id)))
     }
-    const group = seated.filter(({ message }) => !answers.has(message))
+    const group = placed.filter(({ message }) => !answers.has(message))
     const [first] = group
     if (first === undefined) continue
     if (group.length === 1) {
@@ -58,7 +60,7 @@ export function askProviders(
     }
     const outcomes = askTogether(pipeline, group, leaving)
     for (const [index, asked] of group.entries()) {
-      const own = outcomes.then((told) => told[index] as Outcome)
+      const own = outcomes.then((results) => results[index] as Outcome)
       answers.set(asked.message, traced(pipeline, asked, group.length, orUnsure(pipeline, own)))
     }
   }
@@ -83,13 +85,13 @@ function traced({ world }: Pipeline, asked: Asked, together: number, answer: Pro
   })
 }
 
-/** A fault of ours, at a moment that nobody knows. */
+/** An internal error, at an unknown point. */
 async function orUnsure({ world }: Pipeline, answer: Promise<Outcome>): Promise<Outcome> {
   try {
     return await answer
   } catch (error) {
-    world.log.error({ err: error }, 'A call broke by a fault of ours')
-    return unsure('The call broke by a fault of ours')
+    world.log.error({ err: error }, 'A provider call failed because of an internal error')
+    return unsure('The provider call failed because of an internal error')
   }
 }
 
@@ -97,7 +99,7 @@ async function askOne(pipeline: Pipeline, { environment, facts, message }: Asked
   const { event } = facts
   const { providerId } = message.integration
   const provider = providerOf(providerId)
-  if (provider === undefined) return misconfigured(`There is no provider ${providerId}`)
+  if (provider === undefined) return misconfigured(`Unknown provider ${providerId}`)
   const integration = withOperatorMail(pipeline, message.integration)
   const mayLeave = (): boolean | Promise<boolean> =>
     message.marksLater ? leaving.mark(facts.job, message) : leaving.mayLeave([facts.job])
@@ -114,18 +116,18 @@ async function askTogether(pipeline: Pipeline, group: readonly Asked[], leaving:
   const { integration } = (group[0] as Asked).message
   const { providerId } = integration
   const provider = providerOf(providerId)
-  if (provider === undefined) return group.map(() => misconfigured(`There is no provider ${providerId}`))
+  if (provider === undefined) return group.map(() => misconfigured(`Unknown provider ${providerId}`))
   const made = await Promise.all(group.map((asked) => addressedOf(pipeline, asked, asked.message.envelope)))
   const messages = fastFlatMap(made, (message) => message ?? [])
   const mayLeave = (): boolean | Promise<boolean> => leaving.mayLeave(group.map(({ facts }) => facts.job))
   const outcomes =
     messages.length === 0 ? [] : await deliverTogether(pipeline.world, { provider, integration, messages, mayLeave })
-  const told = outcomes.values()
-  return made.map((message) => (message === undefined ? notAddressed : (told.next().value as Outcome)))
+  const results = outcomes.values()
+  return made.map((message) => (message === undefined ? notAddressed : (results.next().value as Outcome)))
 }
 
-/** Nobody was asked. */
-const notAddressed = uncalled('The address for answers could not be made')
+/** No provider was called. */
+const notAddressed = uncalled('The reply address could not be created')
 
 /** As the provider is given it; undefined when its address for answers could not be made, because the database is away. */
 async function addressedOf(
@@ -141,7 +143,7 @@ async function addressedOf(
     // Answers name the message itself; the vendor is asked under a name that it has not refused.
     return sending.redrives === undefined ? addressed : { ...addressed, id: repeatedIdOf(id, sending.redrives) }
   } catch (error) {
-    pipeline.world.log.warn({ err: error, messageId: id }, 'An address for answers could not be made')
+    pipeline.world.log.warn({ err: error, messageId: id }, 'Could not create a reply address')
     return undefined
   }
 }

@@ -25,12 +25,12 @@ export async function withFiles(
   let giveBack: (() => void) | undefined
   try {
     giveBack = await fileBudget.take(await attachmentBytes(db, environment, event.id))
-    if (giveBack === undefined) return uncalled('Too many large files are being sent')
+    if (giveBack === undefined) return uncalled('Too many large attachments are being sent')
     const found = await findAttachments(db, environment, { eventId: event.id, channel: 'email' })
     return await send({ ...envelope, attachments: found.map(attachmentOf) })
   } catch (error) {
-    world.log.warn({ err: error, eventId: event.id }, 'The files of an event could not be read')
-    return uncalled('The files of the event could not be read')
+    world.log.warn({ err: error, eventId: event.id }, 'Could not read the attachments of an event')
+    return uncalled('The attachments of the event could not be read')
   } finally {
     giveBack?.()
   }

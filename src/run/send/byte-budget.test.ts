@@ -1,4 +1,4 @@
-// A shared budget of bytes: never overdrawn, in order, and nobody waits for ever.
+// A shared budget of bytes: never overdrawn, in order, and no one waits forever.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createByteBudget } from './byte-budget.ts'
@@ -23,7 +23,7 @@ const settledNow = async (promise: Promise<unknown>): Promise<boolean> => {
   return settled
 }
 
-test('whoever fits goes on at once, whoever does not waits for what others give back', async () => {
+test('whoever fits continues at once, whoever does not waits for what others give back', async () => {
   const budget = createByteBudget(clock(), { bytesMax: 10, waitMs: 1 })
   const first = await budget.take(6)
   const second = budget.take(6)
@@ -49,7 +49,7 @@ test('one larger than the whole budget goes alone', async () => {
   giveBack?.()
 })
 
-test('whoever waited too long is told, and holds up nobody', async () => {
+test('whoever waited too long is reported, and holds up no one', async () => {
   const time = clock()
   const budget = createByteBudget(time, { bytesMax: 10, waitMs: 1 })
   const giveBack = await budget.take(6)

@@ -62,16 +62,20 @@ test('fan-out has its share however many slots come free at a time', async () =>
 
 test('direct messages find a quarter of the queue free, however much fan-out waits', async () => {
   const scene = callScene(8)
-  assert.deepEqual([scene.queue.room('key', 0), scene.queue.room('key', 1)], [8, 6])
+  assert.deepEqual([scene.queue.capacity('key', 0), scene.queue.capacity('key', 1)], [8, 6])
   scene.add('ABCDEFGH')
   await scene.settle()
   assert.deepEqual(scene.of('later'), ['G', 'H'])
   assert.deepEqual(scene.of('ended'), ['G', 'H'])
-  assert.deepEqual([scene.queue.room('key', 0), scene.queue.room('key', 1)], [2, 0])
+  assert.deepEqual([scene.queue.capacity('key', 0), scene.queue.capacity('key', 1)], [2, 0])
   scene.add('abc')
   await scene.settle()
   assert.deepEqual(scene.of('later'), ['G', 'H', 'c'])
-  assert.deepEqual([scene.queue.room('other', 0), scene.queue.room('other', 1)], [8, 6], 'each key has its own share')
+  assert.deepEqual(
+    [scene.queue.capacity('other', 0), scene.queue.capacity('other', 1)],
+    [8, 6],
+    'each key has its own share',
+  )
 })
 
 test('one is behind others where direct messages wait, or where it is fan-out and other fan-out waits', () => {
@@ -123,7 +127,7 @@ test('while the key rests all that wait go back, and none is begun', async () =>
   assert.deepEqual(scene.of('ended').sort(), ['A', 'a', 'b'])
 })
 
-test('a node that cannot show that it lives begins nothing, and goes on when it can', async () => {
+test('a node that cannot show that it lives begins nothing, and continues when it can', async () => {
   const scene = callScene()
   scene.free = 1
   scene.isAlive = false
@@ -206,7 +210,7 @@ test('once it stops, a mark that is not answered is given up, and its jobs end',
   assert.deepEqual(scene.events, ['begin a', 'leave a', 'ended a'])
 })
 
-test('stopping returns what waits and ends it; calls under way go on; what comes later ends at once', async () => {
+test('stopping returns what waits and ends it; calls under way continue; what comes later ends at once', async () => {
   const scene = callScene()
   scene.free = 1
   scene.add('abA')
@@ -221,7 +225,7 @@ test('stopping returns what waits and ends it; calls under way go on; what comes
   scene.add('c')
   await scene.settle()
   assert.deepEqual([scene.of('ended'), scene.of('call')], [['b', 'A', 'a', 'c'], ['a']])
-  assert.equal(scene.queue.room('key', 0), 0)
+  assert.equal(scene.queue.capacity('key', 0), 0)
 })
 
 test('a call whose answer cannot be judged ends its job as well', async () => {
@@ -279,11 +283,11 @@ function crowdedScene() {
   scene.world.sleep = (_ms, signal) =>
     new Promise((resolve) => signal?.addEventListener('abort', () => resolve(), { once: true }))
   const passed: string[] = []
-  const wait = (): void => void scene.queue.untilRoom(scene.environment).then(() => passed.push('passed'))
+  const wait = (): void => void scene.queue.untilCapacity(scene.environment).then(() => passed.push('passed'))
   return { scene, passed, wait }
 }
 
-test('whoever decides the next batch waits while a queue is nearly full, and goes on when it is not', async () => {
+test('whoever decides the next batch waits while a queue is nearly full, and continues when it is not', async () => {
   const { scene, passed, wait } = crowdedScene()
   scene.add('abcd')
   wait()
@@ -298,7 +302,7 @@ test('whoever decides the next batch waits while a queue is nearly full, and goe
   assert.deepEqual(passed, ['passed', 'passed'])
 })
 
-test('nobody waits for a queue that has room, or that rests', async () => {
+test('no one waits for a queue that has room, or that rests', async () => {
   const { scene, passed, wait } = crowdedScene()
   scene.add('abc')
   wait()

@@ -17,7 +17,7 @@ export interface CallKind<Wants, Ready> {
   /** Calls with the same key share a limit: an integration, or the custom steps of an environment. */
   keyOf(call: Wants | Ready): string
   /** For calls that begin together: takes a slot for one, or for a part of it; undefined where there is none now. */
-  seating(now: Date): (call: Wants) => Ready | undefined
+  batchPlan(now: Date): (call: Wants) => Ready | undefined
   /** Gives the slots back: the call is not made. */
   leave(call: Ready): void
   /** Which of them are marked by one statement. */
@@ -51,14 +51,14 @@ export interface CallQueue<Wants, Ready> {
   /** Whether a call of this lane would wait for others that came before it. */
   isBehindOthers(key: string, lane: number): boolean
   /** How many more of this lane may wait here. */
-  room(key: string, lane: number): number
+  capacity(key: string, lane: number): number
   /** When a job that finds no room here should come back: its turn at the rate at which the key is served. */
   turnAt(key: string, now: Date): Date
   /**
    * Resolves when batches of this environment that are decided next find room here, if that is likely soon; after a short while
    * in any case. A job that finds none is written down and claimed again, which costs more than waiting.
    */
-  untilRoom(environment: Environment): Promise<void>
+  untilCapacity(environment: Environment): Promise<void>
   /** This node may call again, or more may be called: those that wait go on. */
   wake(key?: string): void
   /** Begins nothing more and returns the jobs that were waiting. Calls under way go on. */
@@ -80,7 +80,7 @@ export interface CallQueueParts {
 /** A slot comes free within the 20 s that a call may take: a job that still waits then goes back before its lease ends. */
 const queueWaitMaxMs = 20_000
 /** Others of the environment, whose services have room, wait no longer than this for one that has none. */
-const untilRoomMsMax = 1_000
+const capacityWaitMsMax = 1_000
 /** One in so many slots is for fan-out while direct messages wait as well. */
 const fanOutShare = 4
 /** A begin whose commit is unknown is repeated under the same lease, as often as it takes. */
@@ -134,7 +134,7 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
     for (const queued of calls) {
       const key = this.#kind.keyOf(queued.call)
       const { lane } = this.#kind.jobOf(queued.call)
-      if (this.room(key, lane) <= 0) {
+      if (this.capacity(key, lane) <= 0) {
         void this.#postpone(key, [{ ...queued, sinceMs }], now)
         continue
       }
@@ -152,12 +152,12 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
     return line.direct.length > 0 || (lane === fanOutLane && line.fanOut.length > 0)
   }
 
-  room(key: string, lane: number): number {
+  capacity(key: string, lane: number): number {
     if (this.#stopped) return 0
     const { direct = [], fanOut = [] } = this.#lines.get(key) ?? {}
-    const room = this.#parts.waitingMax - direct.length - fanOut.length
+    const capacity = this.#parts.waitingMax - direct.length - fanOut.length
     // Direct messages find a quarter of the queue free, however much fan-out waits.
-    return lane === fanOutLane ? room - Math.floor(this.#parts.waitingMax / fanOutShare) : room
+    return lane === fanOutLane ? capacity - Math.floor(this.#parts.waitingMax / fanOutShare) : capacity
   }
 
   turnAt(key: string, now: Date): Date {
@@ -165,7 +165,7 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
     return this.#rates.turnAt(key, direct.length + fanOut.length, now, this.#parts.world.random())
   }
 
-  async untilRoom({ id }: Environment): Promise<void> {
+  async untilCapacity({ id }: Environment): Promise<void> {
     const crowded = [...this.#lines].find(
       ([key, line]) => isOf(id, line) && this.#isCrowded(line) && this.#isSoonServed(key, line),
     )
@@ -174,7 +174,7 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
     const crowd = this.#crowds.get(key) ?? newCrowd()
     this.#crowds.set(key, crowd)
     const waited = new AbortController()
-    await Promise.race([crowd.left, this.#parts.world.sleep(untilRoomMsMax, waited.signal)])
+    await Promise.race([crowd.left, this.#parts.world.sleep(capacityWaitMsMax, waited.signal)])
     waited.abort()
   }
 
@@ -212,10 +212,7 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
     this.#pumping.add(key)
     setImmediate(async () => {
       const isMore = await this.#pump(key).catch((error: unknown) => {
-        this.#parts.world.log.error(
-          { err: error, calls: this.#kind.name },
-          'A queue of calls could not go on; will try again',
-        )
+        this.#parts.world.log.error({ err: error, calls: this.#kind.name }, 'A call queue failed; will retry')
         return false
       })
       this.#pumping.delete(key)
@@ -232,7 +229,7 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
     const rests = this.#kind.rests(key, now)
     const late = (one: Waiting<Wants>): boolean => rests || now.getTime() - one.sinceMs > queueWaitMaxMs
     const back = [...takeWhile(line.direct, late), ...takeWhile(line.fanOut, late)]
-    const ready = rests ? [] : this.#seat(line, now)
+    const ready = rests ? [] : this.#slot(line, now)
     if (line.direct.length + line.fanOut.length === 0) this.#lines.delete(key)
     if (!this.#isCrowded(line)) this.#disperse(key)
     await this.#postpone(key, back, now)
@@ -254,8 +251,8 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
   }
 
   /** Takes from the front of the line those that find a slot: direct messages first, every fourth from fan-out. */
-  #seat(line: Line<Wants>, now: Date): Queued<Ready>[] {
-    const take = this.#kind.seating(now)
+  #slot(line: Line<Wants>, now: Date): Queued<Ready>[] {
+    const take = this.#kind.batchPlan(now)
     const ready: Queued<Ready>[] = []
     for (;;) {
       const isFanOutsTurn = line.picked % fanOutShare === fanOutShare - 1
@@ -305,7 +302,7 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
       })
     } catch (error) {
       const jobs = group.length - ours.size
-      this.#parts.world.log.warn({ err: error, jobs }, 'Calls could not be begun; their leases will end')
+      this.#parts.world.log.warn({ err: error, jobs }, 'Could not start calls; their leases will expire')
     }
     return ours
   }
@@ -321,7 +318,7 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
         )
       } catch (error) {
         if (!isInfrastructureError(error) || this.#stopped) throw error
-        world.log.warn({ err: error, jobs: group.length }, 'Calls could not be begun; will try again')
+        world.log.warn({ err: error, jobs: group.length }, 'Could not start calls; will retry')
         await world.sleep(beginAgainMs)
       }
     }
@@ -335,7 +332,7 @@ class Calls<Wants, Ready> implements CallQueue<Wants, Ready> {
     for (const [index, { call, ended }] of group.entries()) {
       void this.#settle(environment, call, outcomes[index] as Promise<JobOutcome>).then(ended, (error: unknown) => {
         const facts = { err: error, jobId: this.#kind.jobOf(call).id }
-        this.#parts.world.log.error(facts, 'What came of a call could not be judged; its lease will end')
+        this.#parts.world.log.error(facts, 'Could not process the outcome of a call; its lease will expire')
         ended()
       })
     }

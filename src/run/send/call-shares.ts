@@ -96,11 +96,11 @@ class SharedCalls implements CallShares {
       await this.#parts.sleep(isSettled ? renewMs : againMs, signal)
     }
     this.#shares.delete(share.integration._id)
-    // Somebody may have come while the last draw was under way.
+    // Another caller may have arrived during the last draw.
     if (!signal.aborted && this.#isWanted(share)) this.#parts.onMore(share.integration._id)
   }
 
-  /** One draw; false when nobody here needs the share any more. */
+  /** One draw; false if no one here needs the share any more. */
   async #renew(share: Share): Promise<boolean> {
     const { underWay, monotonicMs, keepConnections } = this.#parts
     const { integration, allowed: before } = share

@@ -33,7 +33,7 @@ function scene(secret: () => Promise<SigningKeys>) {
     faults: {} as JobFaults,
     onFree: (key) => void freed.push(key),
   })
-  const take = kind.seating(world.now())
+  const take = kind.batchPlan(world.now())
   const call = async (pending: PendingCall) => {
     take(pending)
     const [outcome] = await Promise.all(kind.call(environment, [pending]))

@@ -49,7 +49,7 @@ export function createCustomCalls(parts: CustomCallParts): CallKind<PendingCall,
     name: 'custom steps',
     jobOf: ({ facts }) => facts.job,
     keyOf,
-    seating: (now) => (call) => (limits.take(keyOf(call), callsAtOnceMax, now) ? call : undefined),
+    batchPlan: (now) => (call) => (limits.take(keyOf(call), callsAtOnceMax, now) ? call : undefined),
     leave: (call) => limits.free(keyOf(call)),
     together: (calls) => [calls],
     begin: (environment, calls) => {
@@ -79,7 +79,7 @@ async function outcomeOf(
     const outcome = await callService(world, { call: call.decision, idempotencyKey, keys })
     return { settlement: callSettled(call, outcome, { now: world.now(), random: world.random() }), results: [] }
   } catch (error) {
-    world.log.error({ err: error, jobId }, 'A custom step could not be called; it is called again')
+    world.log.error({ err: error, jobId }, 'Could not call a custom step; will retry')
     const due = new Date(world.now().getTime() + faultAgainMs)
     // A fault of ours counts as a call, or there would be no end; a database that is away does not.
     const counted = isInfrastructureError(error) ? {} : { state: stateAfter(call.facts) }
@@ -122,16 +122,16 @@ export function callSettled(
   const state = stateAfter(facts)
   const isRetry = calls > 1
   if (outcome.kind === 'answered') {
-    const details = [detail(now, 'callFinished', { raw: outcome.told, isRetry })]
+    const details = [detail(now, 'callFinished', { raw: outcome.facts, isRetry })]
     return settles(job, 'completed', { state: { ...state, result: outcome.result }, details, next: nextOf(facts) })
   }
   const again =
     outcome.kind === 'busy' ? nextCallAt(calls, { now, random, retryAfterMs: outcome.retryAfterMs }) : undefined
   if (again !== undefined) {
-    const raw = { ...outcome.told, attempt: calls, nextAttemptAt: again.toISOString() }
+    const raw = { ...outcome.facts, attempt: calls, nextAttemptAt: again.toISOString() }
     return settles(job, 'running', { due: again, state, details: [detail(now, 'callBusy', { raw, isRetry: true })] })
   }
-  const details = [detail(now, 'callFailed', { raw: { ...outcome.told, attempt: calls }, isRetry })]
+  const details = [detail(now, 'callFailed', { raw: { ...outcome.facts, attempt: calls }, isRetry })]
   return { ...failed(facts, { details, stops: !decision.continueOnFailure }, now), state }
 }
 

@@ -30,7 +30,7 @@ test('the first goes at once; those that come soon after it go together, when th
   advance(5)
   sleeps[0]?.wake()
   await Promise.all(waits)
-  assert.equal(gather.pass(20), undefined, 'in the same moment')
+  assert.equal(gather.pass(20), undefined, 'at the same time')
   advance(1)
   assert.notEqual(gather.pass(20), undefined, 'they went just now')
   advance(20)

@@ -14,7 +14,7 @@ export function createGather(world: Pick<World, 'now' | 'sleep'>): Gather {
       const nowMs = world.now().getTime()
       // A clock that was set back must not make anything wait for longer than that.
       const leftMs = Math.min(holdMs, lastMs + holdMs - nowMs)
-      // Those that come in the same moment as the first share its write.
+      // Those that arrive in the same turn as the first share its write.
       if (leftMs <= 0 || nowMs === lastMs) {
         lastMs = nowMs
         return undefined

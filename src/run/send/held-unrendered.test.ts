@@ -50,7 +50,7 @@ function look({ limits = createLimits(), full = [], type = 'email', ...more }: S
   } as unknown as JobFacts
   const stages = {
     pipeline: { limits, world: { random: () => 0 }, operatorMail: undefined },
-    sends: { room: (id: string) => (full.includes(id) ? 0 : 1), turnAt: () => turnAt },
+    sends: { capacity: (id: string) => (full.includes(id) ? 0 : 1), turnAt: () => turnAt },
   } as unknown as Stages
   return heldUnrendered(stages, facts, more.at ?? now, more.probed ?? new Set())
 }
@@ -67,7 +67,7 @@ function down(...ids: string[]): Limits {
   return limits
 }
 
-test('where nothing rests and there is room the step goes on', () => {
+test('where nothing rests and there is room the step continues', () => {
   assert.equal(look({}), undefined)
 })
 
@@ -76,7 +76,7 @@ test('a job whose provider asked for a pause comes back when that ends', () => {
   assert.deepEqual([settlement?.status, settlement?.due, settlement?.details], ['queued', inMs(20_000), []])
 })
 
-test('where another integration takes over, the step goes on', () => {
+test('where another integration takes over, the step continues', () => {
   assert.equal(look({ limits: paused(120_000, 'first') }), undefined)
   assert.equal(look({ limits: down('first') }), undefined)
 })
@@ -88,7 +88,7 @@ test('where all providers are down the job is held, and says so', () => {
   assert.equal(settlement?.details.length, 1)
 })
 
-test('a job that finds the queue full comes back at its turn; one whose integration has room goes on', () => {
+test('a job that finds the queue full comes back at its turn; one whose integration has room continues', () => {
   assert.deepEqual(look({ full: ['first'] })?.due, turnAt)
   assert.equal(look({ full: ['second'] }), undefined)
 })

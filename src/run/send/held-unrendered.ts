@@ -27,7 +27,7 @@ export function heldUnrendered(
   if (!chosenEarly.has(type) || job.status !== 'queued' || event.test != null) return undefined
   const { limits, world } = pipeline
   const isLimited = ({ _id }: Integration): boolean =>
-    limits.rest(_id, now) !== undefined || limits.probe(_id, now) !== undefined || sends.room(_id, job.lane) <= 0
+    limits.rest(_id, now) !== undefined || limits.probe(_id, now) !== undefined || sends.capacity(_id, job.lane) <= 0
   // Nothing is chosen while no integration rests and no queue is full: choosing costs something.
   if (!facts.integrations.some(isLimited)) return undefined
   const choose = chooserOf(pipeline, facts, facts, { channel: type as Channel })
@@ -37,6 +37,6 @@ export function heldUnrendered(
   const rest = limits.rest(integration._id, now) ?? (probed.has(integration._id) ? probe : undefined)
   if (rest !== undefined) return heldOrFailed(facts, { integration, rest, now, random: world.random() })
   if (probe !== undefined) probed.add(integration._id)
-  if (sends.room(integration._id, job.lane) > 0) return undefined
+  if (sends.capacity(integration._id, job.lane) > 0) return undefined
   return settles(job, 'queued', { due: sends.turnAt(integration._id, now) })
 }

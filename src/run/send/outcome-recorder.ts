@@ -72,10 +72,10 @@ export function createOutcomeRecorder(parts: RecorderParts): OutcomeRecorder {
         if (!isInfrastructureError(error)) refusals += 1
         const isOver = isClosedPool(error) || (stopped && attempt >= triesAfterStop)
         if (isOver || refusals >= wordyTries + plainTries) {
-          world.log.error(facts, 'An outcome could not be recorded; the job is looked at again when its lease ends')
+          world.log.error(facts, 'Could not record an outcome; the job will run again when its lease expires')
           return
         }
-        if (attempt % triesPerWarning === 0) world.log.warn(facts, 'An outcome could not be recorded; it is kept')
+        if (attempt % triesPerWarning === 0) world.log.warn(facts, 'Could not record an outcome; it is kept in memory')
       }
     }
   }
@@ -87,7 +87,8 @@ export function createOutcomeRecorder(parts: RecorderParts): OutcomeRecorder {
       try {
         await group.add(environment, outcome)
       } catch (error) {
-        if (behind === 0) world.log.warn({ err: error }, 'Outcomes could not be recorded; they are kept until they are')
+        if (behind === 0)
+          world.log.warn({ err: error }, 'Could not record outcomes; they are kept in memory until this succeeds')
         // One that is refused for what it says holds up no other.
         if (!isInfrastructureError(error)) return keepTrying(environment, outcome)
         behind += 1
@@ -114,7 +115,7 @@ function withoutWords({ settlement, results, ...more }: JobOutcome): JobOutcome 
     results: results.map((result) => ({
       ...result,
       providerMessageId: result.providerMessageId?.replaceAll(unusual, '') ?? null,
-      error: result.error && { ...result.error, errorText: 'What the provider answered could not be stored' },
+      error: result.error && { ...result.error, errorText: 'The response of the provider could not be stored' },
     })),
   }
 }

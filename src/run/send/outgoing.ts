@@ -1,6 +1,7 @@
 // What goes out for one job: its messages, each with the integration whose turn it is.
+
+import type { BatchSlot } from '../../deliver/batch-slots.ts'
 import { chooseIntegration } from '../../deliver/choose-integration.ts'
-import type { Seat } from '../../deliver/seats.ts'
 import type { StepFilter } from '../../domain/conditions/condition.ts'
 import { evaluateFilters } from '../../domain/conditions/condition-evaluation.ts'
 import { ConditionsTooLarge } from '../../domain/conditions/condition-work.ts'
@@ -33,7 +34,7 @@ export interface OutgoingMessage extends SentMessage {
 
 /** One that holds its place in a call. */
 export interface BegunMessage extends OutgoingMessage {
-  readonly seat: Seat
+  readonly slot: BatchSlot
   /** How sending had gone before this attempt. */
   readonly before: Sending
   /** Its provider says when the content leaves: it is marked as being called then, and is ready to be sent before. */
@@ -83,7 +84,7 @@ export function chooserOf(
     return (tried) => (tried.includes(integrationId) ? undefined : only)
   }
   const { scope, event } = job
-  const wished = wishedIdentifier(event.overrides, channel)
+  const requested = requestedIdentifier(event.overrides, channel)
   const passes = (conditions: readonly StepFilter[]): boolean => {
     try {
       return evaluateFilters(conditions, scope, deciding.renderer.values(scope)).passed
@@ -95,7 +96,7 @@ export function chooserOf(
   }
   const keeps = (integration: Integration): boolean => captures(deciding, integration)
   return (tried) =>
-    chooseIntegration(facts.integrations, { channel, identifier: wished, tried, passes, captures: keeps })
+    chooseIntegration(facts.integrations, { channel, identifier: requested, tried, passes, captures: keeps })
 }
 
 /** Kept instead of sent: what was switched to it, and our own providers, unless the operator's mail server makes e-mail real. */
@@ -116,7 +117,10 @@ export function withOperatorMail(
 }
 
 /** The integration an event asks for by name. */
-export function wishedIdentifier(overrides: Readonly<Record<string, unknown>>, channel: Channel): string | undefined {
+export function requestedIdentifier(
+  overrides: Readonly<Record<string, unknown>>,
+  channel: Channel,
+): string | undefined {
   const own = Object.hasOwn(overrides, channel) ? overrides[channel] : undefined
   const identifier = (own as { integrationIdentifier?: unknown } | null | undefined)?.integrationIdentifier
   return typeof identifier === 'string' && identifier !== '' ? identifier : undefined

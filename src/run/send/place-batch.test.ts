@@ -45,7 +45,7 @@ function sendOf(job: Job): Send {
 function place(decided: Partial<DecidedBatch>, sends: readonly Send[], { isAlive = true } = {}) {
   const stages = {
     pipeline: { limits: createLimits(), world: { random: () => 0 }, isAlive: () => isAlive },
-    sends: { room: () => 100, isBehindOthers: () => false, turnAt: () => now },
+    sends: { capacity: () => 100, isBehindOthers: () => false, turnAt: () => now },
     rates: { mayTake: () => true, take: () => {} },
   } as unknown as Stages
   const empty = { settlements: [], deferred: [], sends: [], calls: [], asking: [], madeAfter: new Map() }

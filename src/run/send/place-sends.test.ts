@@ -1,4 +1,5 @@
-// Placing sends: who begins with the decision, who waits, who comes back later; a job that breaks costs no other its seat.
+// Placing sends: which start with the decision, which wait, which come back later; a failing job costs no other its
+// slot.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Limits } from '../../deliver/limits.ts'
@@ -20,7 +21,7 @@ const turnAt = inMs(9_000)
 interface Scene {
   readonly limits?: Limits
   readonly isAlive?: boolean
-  readonly room?: number
+  readonly capacity?: number
   readonly isBehindOthers?: boolean
 }
 
@@ -39,11 +40,20 @@ function sendOf(number: number, more: { interruptions?: number; channel?: string
   }
 }
 
-function placing({ limits = createLimits(), isAlive = true, room = 1, isBehindOthers = false }: Scene = {}): Placing {
+function placing({
+  limits = createLimits(),
+  isAlive = true,
+  capacity = 1,
+  isBehindOthers = false,
+}: Scene = {}): Placing {
   return {
     deciding: { limits, world: { random: () => 0 } } as unknown as Deciding,
     rates: { mayTake: () => true, take: () => {}, callsMax: (_environment, _integration, max) => max },
-    queue: { room: () => room, isBehindOthers: () => isBehindOthers, turnAt: () => turnAt } as unknown as SendQueue,
+    queue: {
+      capacity: () => capacity,
+      isBehindOthers: () => isBehindOthers,
+      turnAt: () => turnAt,
+    } as unknown as SendQueue,
     isAlive,
     now,
   }
@@ -92,7 +102,7 @@ test('nothing begins while others came before it, or while this node cannot show
 })
 
 test('one that was interrupted before is written when it waits: from there on no death is its own', () => {
-  const placed = place({ isAlive: false, room: 2 }, sendOf(1, { interruptions: 4 }), sendOf(2))
+  const placed = place({ isAlive: false, capacity: 2 }, sendOf(1, { interruptions: 4 }), sendOf(2))
   assert.deepEqual(idsOf(placed.waiting), [id(1), id(2)])
   assert.deepEqual(
     placed.settlements.map(({ job, status, due }) => [job.id, status, due]),
@@ -103,7 +113,7 @@ test('one that was interrupted before is written when it waits: from there on no
 test('one whose integration rests is held instead of waiting for a slot', () => {
   const limits = createLimits()
   limits.pauseUntil('i', inMs(20_000))
-  const placed = place({ limits, room: 100 }, sendOf(1))
+  const placed = place({ limits, capacity: 100 }, sendOf(1))
   assert.deepEqual([placed.begun.length, placed.waiting.length], [0, 0])
   assert.deepEqual(
     placed.settlements.map(({ status, due }) => [status, due]),

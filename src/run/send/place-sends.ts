@@ -1,5 +1,5 @@
 // Places each send: what has an integration and a slot begins with the decision, the rest waits or comes back later.
-import { createSeating } from '../../deliver/seats.ts'
+import { createBatchPlan } from '../../deliver/batch-slots.ts'
 import type { SendDecision } from '../../domain/delivery/decision.ts'
 import type { Channel } from '../../domain/delivery/integration.ts'
 import { messageIdOf } from '../../domain/derived-id.ts'
@@ -17,7 +17,7 @@ import { failed } from '../decide/settle-decision.ts'
 import type { Deciding } from '../pipeline.ts'
 import type { CallQueue } from './call-queue.ts'
 import type { BegunMessage, Outgoing, OutgoingMessage } from './outgoing.ts'
-import { chooserOf, wishedIdentifier } from './outgoing.ts'
+import { chooserOf, requestedIdentifier } from './outgoing.ts'
 import type { RateShares } from './rate-shares.ts'
 import { held, heldOrFailed, rested } from './resting.ts'
 import { begunSettlement } from './settle-begun.ts'
@@ -53,10 +53,10 @@ export function placeSends(
   const settlements: Settlement[] = []
   const begun: Outgoing<BegunMessage>[] = []
   const waiting: Outgoing[] = []
-  const slots = { limits, rates, seating: createSeating(limits, now), operatorMail, now }
+  const slots = { limits, rates, batchPlan: createBatchPlan(limits, now), operatorMail, now }
   const inQueue = new Map<string, number>()
   const all = sends.map(({ facts: job, decision }) => outgoingOf(placing, environment, facts, job, decision))
-  // From here on nothing is asked that could throw: a seat that was taken would be held for good.
+  // From here on nothing may throw: a slot that was taken would be held forever.
   for (const [index, { facts: job, decision }] of sends.entries()) {
     const outgoing = all[index] as Outgoing
     if (outgoing.messages.length === 0) {
@@ -100,7 +100,7 @@ export function queueUp(
     return outgoing.unwritten === undefined ? held(job, hold) : heldOrFailed(outgoing.facts, hold)
   }
   const before = inQueue.get(key) ?? 0
-  if (queue.room(key, job.lane) <= before) return settles(job, status, { due: queue.turnAt(key, now) })
+  if (queue.capacity(key, job.lane) <= before) return settles(job, status, { due: queue.turnAt(key, now) })
   waiting.push(outgoing)
   inQueue.set(key, before + 1)
   return job.interruptions > 0 ? settles(job, status, { due: 'kept' }) : undefined
@@ -109,8 +109,8 @@ export function queueUp(
 /** No message is made, so none is reported. */
 export function withoutIntegration(job: JobFacts, decision: SendDecision, now: Date): Settlement {
   const details = decision.details.filter((one) => one.code !== 'messageCreated')
-  const wished = wishedIdentifier(job.event.overrides, channelOf(decision))
-  const raw = wished === undefined ? {} : { raw: { integrationIdentifier: wished } }
+  const requested = requestedIdentifier(job.event.overrides, channelOf(decision))
+  const raw = requested === undefined ? {} : { raw: { integrationIdentifier: requested } }
   return failed(job, { details: [...details, detail(now, 'noIntegration', raw)], stops: false }, now)
 }
 

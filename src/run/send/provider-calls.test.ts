@@ -1,4 +1,4 @@
-// Calls to providers: their seats come back, those that wait are woken, and the breaker counts calls.
+// Calls to providers: their slots are released, waiting calls are woken, and the breaker counts calls.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFakeWorld } from '../../../test/support/fake-world.ts'
@@ -62,24 +62,24 @@ function scene() {
     faults: {} as JobFaults,
     onFree: (id) => void woken.push(id),
   })
-  const seated = (outgoing: Outgoing): Outgoing<BegunMessage> =>
-    kind.seating(world.now())(outgoing) ?? assert.fail('there is no slot')
-  const call = async (outgoing: Outgoing) => (await Promise.all(kind.call(environment, [seated(outgoing)])))[0]
+  const placed = (outgoing: Outgoing): Outgoing<BegunMessage> =>
+    kind.batchPlan(world.now())(outgoing) ?? assert.fail('there is no slot')
+  const call = async (outgoing: Outgoing) => (await Promise.all(kind.call(environment, [placed(outgoing)])))[0]
   /** Whether all slots are free. */
   const isIdle = (id: string): boolean => limits.has(id, 1, world.now())
-  return { world, limits, woken, kind, seated, call, isIdle }
+  return { world, limits, woken, kind, placed, call, isIdle }
 }
 
-test('a job whose call is not made gives up its seats at every integration, and those that wait there are woken', () => {
-  const { seated, kind, woken, isIdle } = scene()
-  const begun = seated(outgoingOf('aab'))
+test('a job whose call is not made gives up its slots at every integration, and those that wait there are woken', () => {
+  const { placed, kind, woken, isIdle } = scene()
+  const begun = placed(outgoingOf('aab'))
   assert.deepEqual([isIdle('a'), isIdle('b')], [false, false])
   kind.leave(begun)
   assert.deepEqual([isIdle('a'), isIdle('b')], [true, true])
   assert.deepEqual(woken, ['a', 'b'])
 })
 
-test('a seat is free and others are woken when its call is over, whatever came of it', async () => {
+test('a slot is free and others are woken when its call is over, whatever came of it', async () => {
   for (const outcome of [sent('id'), busy('Busy'), withheld('Not ours'), ofDownProvider(busy('Down'))]) {
     answer = outcome
     const { call, woken, isIdle } = scene()
@@ -130,9 +130,9 @@ test('Retry-After pauses the integration, unless it is of one recipient only', a
 })
 
 test('what is not written yet is begun by one statement, and what is resumed by another', () => {
-  const { kind, seated } = scene()
-  const fresh = { ...seated(outgoingOf('a')), unwritten: { details: [] } } as unknown as Outgoing<BegunMessage>
-  const resumed = seated(outgoingOf('b'))
+  const { kind, placed } = scene()
+  const fresh = { ...placed(outgoingOf('a')), unwritten: { details: [] } } as unknown as Outgoing<BegunMessage>
+  const resumed = placed(outgoingOf('b'))
   assert.deepEqual(kind.together([fresh, resumed]), [[fresh], [resumed]])
   assert.deepEqual(kind.together([resumed]), [[resumed]])
 })

@@ -2,8 +2,8 @@
 import type { Group } from '../../commit/group.ts'
 import { createGroup } from '../../commit/group.ts'
 import type { Db } from '../../db/sql.ts'
+import { callOfSlot, createBatchPlan } from '../../deliver/batch-slots.ts'
 import type { EndedCall } from '../../deliver/call-window.ts'
-import { callOfSeat, createSeating } from '../../deliver/seats.ts'
 import { createTokenDeaths } from '../../deliver/token-deaths.ts'
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { unsure } from '../../domain/delivery/outcome.ts'
@@ -71,10 +71,10 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
   keyOf = (outgoing: Outgoing): string => queueKeyOf(outgoing)
   traceparentOf = ({ facts }: Outgoing): string | undefined => facts.span?.traceparent
 
-  seating(now: Date) {
+  batchPlan(now: Date) {
     const { pipeline, rates } = this.#parts
     const { limits } = pipeline
-    const slots = { limits, rates, seating: createSeating(limits, now), operatorMail: pipeline.operatorMail, now }
+    const slots = { limits, rates, batchPlan: createBatchPlan(limits, now), operatorMail: pipeline.operatorMail, now }
     return (outgoing: Outgoing): Outgoing<BegunMessage> | undefined => {
       const taken = takeSlots(slots, outgoing)
       return taken.messages.length === 0 ? undefined : taken
@@ -83,7 +83,7 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
 
   /** Its messages may be of several integrations, each with others that wait. */
   leave({ messages }: Outgoing<BegunMessage>): void {
-    for (const { seat } of messages) seat.leave()
+    for (const { slot } of messages) slot.leave()
     for (const id of new Set(messages.map(({ integration }) => integration._id))) this.#parts.onFree(id)
   }
 
@@ -162,14 +162,14 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
     return settleOutcomes(outgoing.facts, this.#withDeaths(asked), settling, outgoing.later)
   }
 
-  /** Its seat is free as soon as it is over, whatever the job's other calls do. */
+  /** Its slot is free as soon as it has finished, whatever the job's other calls do. */
   async #answered(message: BegunMessage, answer: Promise<Outcome> | undefined, beganAt: Date): Promise<Called> {
     const { pipeline, onFree } = this.#parts
     const { world, limits } = pipeline
     const { _id: integrationId, providerId } = message.integration
-    const outcome = (await answer) ?? unsure('The message was not among those that were called')
-    const isLastOfCall = callOfSeat(message.seat)?.seats.length === 1
-    message.seat.leave()
+    const outcome = (await answer) ?? unsure('The message was not part of the provider call')
+    const isLastOfCall = callOfSlot(message.slot)?.slots.length === 1
+    message.slot.leave()
     const now = world.now()
     const isDown = 'down' in outcome && outcome.down === true
     // A call that fails is one failure, however many messages it carried.
@@ -197,7 +197,7 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
     const doubted = new Set(dead.map(({ asked }) => asked.integrationId).filter((id) => !this.#deaths.mayPrune(id)))
     for (const integrationId of doubted) {
       const words =
-        'Most devices of an integration are said to be gone: its account is likely wrong, so no token is removed'
+        'Most devices of an integration were reported as unregistered: its account is probably misconfigured, so no token is removed'
       this.#parts.pipeline.world.log.warn({ integrationId }, words)
     }
     return calls.map((call) => (isDead(call) ? { ...call, prunes: !doubted.has(call.asked.integrationId) } : call))

@@ -27,7 +27,7 @@ export async function withReplyAddress(
   return { ...message, replyTo: writeReplyAddress(message.id, domain, key) }
 }
 
-/** What keeps answers from being handed on, told once a job. */
+/** Why replies are not forwarded, recorded once per job. */
 export function replyWarnings(
   facts: Pick<JobFacts, 'step'>,
   messages: readonly LaterMessage[],

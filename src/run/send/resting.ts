@@ -67,7 +67,7 @@ export function held(job: Job, facts: HoldFacts): Settlement {
 }
 
 /** What a message says that is given up. */
-export const heldTooLong = 'The provider was down for as long as a message may be held'
+export const heldTooLong = 'The provider was down longer than a message may be held'
 
 /** `before`: how long it had been held before it was last tried. */
 export const isHeldTooLong = ({ state }: Job, now: Date, before = 0): boolean =>

@@ -17,7 +17,7 @@ import { chooserOf } from './outgoing.ts'
 import { heldTooLong, isHeldTooLong, rested } from './resting.ts'
 import { dueOf, settleCalls, settleOutcomes } from './settle-outcomes.ts'
 
-const interrupted = 'The service ended while the provider was being asked; whether the message was sent is not known'
+const interrupted = 'The service stopped during the call to the provider; it is unknown whether the message was sent'
 
 export interface ResumeParts {
   readonly now: Date
@@ -60,7 +60,7 @@ export function resumeSend(
   return { environment, facts: job, messages: found.flatMap(({ outgoing }) => outgoing ?? []), later }
 }
 
-/** One that was sent before is enough; one of which nobody knows is not. */
+/** One that was sent before is enough; one with an unknown result is not. */
 function allDone(job: JobFacts): JobOutcome {
   const status = job.job.state?.leftUnsure === true && job.job.state.reached !== true ? 'skipped' : 'completed'
   return { settlement: settles(job.job, status, { next: nextOf(job) }), results: [] }
@@ -140,7 +140,7 @@ interface GivenUp {
 const noneLeft = { code: 'noIntegration', words: 'No active integration is left to send this message' } as const
 const tooLong = { code: 'providerError', words: heldTooLong } as const
 
-/** Over for those messages: nobody is asked for them any more. */
+/** Final for those messages: no provider is called for them any more. */
 function givenUp(job: JobFacts, { messages, left, code, words }: GivenUp, now: Date): JobOutcome {
   const isPerhapsSent = ({ sending }: UnsentMessage): boolean =>
     sending.unsureRepeats > 0 || (sending.interruptions ?? 0) > 0

@@ -22,7 +22,7 @@ test('a job that finds the queue full comes back when those before it may be ser
   assert.equal(waitMs(rates, 10, nowMs), 2_750, 'each has a turn of its own')
 })
 
-test('nobody comes back sooner than half a second from now, or later than a minute', () => {
+test('no one comes back sooner than half a second from now, or later than a minute', () => {
   const rates = createServiceRates()
   assert.equal(waitMs(rates, 0, 0), 500)
   calls(rates, 3, 0, 10_000)
@@ -54,7 +54,7 @@ test('so many are served soon as two seconds of calls; before anything is measur
   assert.equal(rates.isSoonServed('key', 202, at(1_000)), false)
 })
 
-test('nobody waits for a service that does not answer, whatever it did before', () => {
+test('no one waits for a service that does not answer, whatever it did before', () => {
   const rates = createServiceRates()
   const at = (ms: number) => new Date(1_000_000 + ms)
   assert.equal(rates.isSoonServed('new', 1, at(0)), true)

@@ -18,9 +18,9 @@ const measuredMs = 1_000
  * early waits again, for a millisecond of work; jobs that come back too late leave the service idle.
  */
 const hope = 2
-/** Worth waiting for, rather than writing down that somebody comes back later. */
+/** Worth waiting for, rather than recording that a job comes back later. */
 const soonMs = 2_000
-/** A service that answered nothing for so long may be hanging: nobody waits for it. */
+/** A service that has not responded for this long may be hanging: nothing waits for it. */
 const answersMs = 500
 /** A job that finds no room comes back after this at the earliest, so that a queue that is just full has moved on. */
 const turnAfterMsMin = 500
@@ -77,7 +77,7 @@ export function createServiceRates(): ServiceRates {
         one.isMeasured = true
       }
       one.count = 0
-      // A service that nobody waits for is not slow.
+      // A service that nothing waits for is not slow.
       one.sinceMs = isWanted ? nowMs : undefined
     },
     isSoonServed(key, waiting, now) {

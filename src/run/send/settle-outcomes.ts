@@ -233,16 +233,16 @@ function followUps({ facts, call, next, rest, at, isLeftUnsure, now, random }: F
   return [detail(now, 'retryScheduled', { words, providerId, isRetry: true, raw: { nextAttemptAt } })]
 }
 
-let lastChosen: { readonly integration: Integration; readonly atMs: number; readonly told: StoredDetail } | undefined
+let lastChosen: { readonly integration: Integration; readonly atMs: number; readonly stored: StoredDetail } | undefined
 
-/** Who sends, in the activity's words. The same one for most of a batch, and told once for all of them. */
+/** Which provider sends, in the words of the activity. The same for most of a batch, so it is built once. */
 export function selected(integration: Integration, now: Date): StoredDetail {
-  if (lastChosen?.integration === integration && lastChosen.atMs === now.getTime()) return lastChosen.told
+  if (lastChosen?.integration === integration && lastChosen.atMs === now.getTime()) return lastChosen.stored
   const { providerId, identifier } = integration
   const words = `${providerOf(providerId)?.name ?? providerId} provider was selected`
-  const told = detail(now, 'providerSelected', { words, providerId, raw: { integrationIdentifier: identifier } })
-  lastChosen = { integration, atMs: now.getTime(), told }
-  return told
+  const stored = detail(now, 'providerSelected', { words, providerId, raw: { integrationIdentifier: identifier } })
+  lastChosen = { integration, atMs: now.getTime(), stored }
+  return stored
 }
 
 function detailOf(

@@ -1,9 +1,9 @@
 // Slots for the messages of one job.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createBatchPlan } from '../../deliver/batch-slots.ts'
 import type { Limits } from '../../deliver/limits.ts'
 import { createLimits } from '../../deliver/limits.ts'
-import { createSeating } from '../../deliver/seats.ts'
 import type { Credentials, Integration } from '../../domain/delivery/integration.ts'
 import type { JobState } from '../../domain/delivery/job.ts'
 import { notYetSent } from '../../domain/messages/message.ts'
@@ -61,7 +61,7 @@ function outgoingOf(letters: string, state: JobState | null = null): Outgoing {
 const names = (messages: readonly object[]): string[] => messages.map((one) => (one as OutgoingMessage).id)
 
 const taken = (limits: Limits, outgoing: Outgoing, rates = unlimited): Outgoing<BegunMessage> =>
-  takeSlots({ limits, rates, seating: createSeating(limits, now), operatorMail: undefined, now }, outgoing)
+  takeSlots({ limits, rates, batchPlan: createBatchPlan(limits, now), operatorMail: undefined, now }, outgoing)
 
 test('as many messages begin as there are slots, each integration for itself; the rest is left for later', () => {
   const limits = createLimits()
@@ -156,7 +156,7 @@ test('how many calls an account takes at once comes from its provider, and 500 w
   assert.equal(max('resend'), 50, 'never fewer than are usual')
   assert.equal(max('nodemailer'), 5)
   assert.equal(max('test-none'), 1, 'or its messages would wait for ever')
-  assert.equal(max('test-broken'), 500, 'seats that others hold would be lost')
+  assert.equal(max('test-broken'), 500, 'slots that others hold would be lost')
 })
 
 test('no account is given more calls than there can be connections, so that none is marked and waits for one', () => {

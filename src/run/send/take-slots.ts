@@ -1,9 +1,10 @@
 // Slots for the messages of one job: as many as there are now, so that no job waits for one while it holds another.
+
+import type { BatchPlan, BatchSlot, Sharing } from '../../deliver/batch-slots.ts'
 import { usualCallsMax } from '../../deliver/call-window.ts'
 import type { Limits } from '../../deliver/limits.ts'
 import { callsMax } from '../../deliver/limits.ts'
 import { messageFor } from '../../deliver/message-for.ts'
-import type { Seat, Seating, Sharing } from '../../deliver/seats.ts'
 import { beginAttempt } from '../../domain/delivery/after-outcome.ts'
 import type { Credentials, Integration } from '../../domain/delivery/integration.ts'
 import { isCapturing } from '../../domain/delivery/integration.ts'
@@ -17,7 +18,7 @@ import type { RateShares } from './rate-shares.ts'
 export interface SlotParts {
   readonly limits: Limits
   readonly rates: RateShares
-  readonly seating: Seating
+  readonly batchPlan: BatchPlan
   /** As in the pipeline: it says how many mails leave at once by the built-in e-mail. */
   readonly operatorMail: Credentials | undefined
   readonly now: Date
@@ -29,18 +30,18 @@ export function takeSlots(parts: SlotParts, outgoing: Outgoing): Outgoing<BegunM
   const later: LaterMessage[] = []
   const heldMs = heldFor(outgoing.facts.job.state, parts.now)
   for (const message of outgoing.messages) {
-    const seat = seatFor(parts, message, outgoing)
-    if (seat === undefined) later.push(message)
-    else begun.push(begunWith(seat, message, parts.now, heldMs))
+    const slot = slotFor(parts, message, outgoing)
+    if (slot === undefined) later.push(message)
+    else begun.push(begunWith(slot, message, parts.now, heldMs))
   }
   return { ...outgoing, messages: begun, later: later.length === 0 ? outgoing.later : [...later, ...outgoing.later] }
 }
 
-function seatFor(
-  { limits, rates, seating, operatorMail, now }: SlotParts,
+function slotFor(
+  { limits, rates, batchPlan, operatorMail, now }: SlotParts,
   message: OutgoingMessage,
   outgoing: Outgoing,
-): Seat | undefined {
+): BatchSlot | undefined {
   const { integration } = message
   // One that captures asks no provider, whatever that wants.
   if (!isCapturing(integration) && limits.rest(integration._id, now) !== undefined) return undefined
@@ -48,9 +49,9 @@ function seatFor(
   const max = callsMaxOf(integration, operatorMail)
   const isShared = max.isOfAccount && !isCapturing(integration)
   const ours = isShared ? rates.callsMax(outgoing.environment, integration, max.calls) : max.calls
-  const seat = seating.take(integration._id, ours, bytesOf(message.envelope), sharingOf(message, outgoing))
-  if (seat !== undefined) rates.take(integration)
-  return seat
+  const slot = batchPlan.take(integration._id, ours, bytesOf(message.envelope), sharingOf(message, outgoing))
+  if (slot !== undefined) rates.take(integration)
+  return slot
 }
 
 export interface CallsMax {
@@ -98,16 +99,16 @@ const heldFor = (state: JobState | null, now: Date): number =>
   state?.heldSince === undefined ? 0 : Math.max(0, now.getTime() - Date.parse(state.heldSince))
 
 /** Member by member, as it is done for every message. */
-function begunWith(seat: Seat, message: OutgoingMessage, now: Date, heldMs: number): BegunMessage {
+function begunWith(slot: BatchSlot, message: OutgoingMessage, now: Date, heldMs: number): BegunMessage {
   const { id, channel, envelope, integration, other, draft, sending: before } = message
   const sending = beginAttempt(before, now, heldMs)
-  // What is captured asks no provider, so nothing tells when it leaves.
+  // A captured message calls no provider, so nothing reports when it leaves.
   const marksLater = providerOf(integration.providerId)?.marksItself === true && !isCapturing(integration)
-  if (draft === undefined) return { seat, id, channel, envelope, sending, before, marksLater, integration, other }
-  return { seat, id, channel, envelope, sending, before, marksLater, integration, other, draft }
+  if (draft === undefined) return { slot, id, channel, envelope, sending, before, marksLater, integration, other }
+  return { slot, id, channel, envelope, sending, before, marksLater, integration, other, draft }
 }
 
-/** A provider that breaks over a message must not cost those that hold seats already: that message goes alone. */
+/** A provider that fails over a message must not cost those that already hold slots: that message goes alone. */
 function sharingOf(message: OutgoingMessage, outgoing: Outgoing): Sharing | undefined {
   try {
     return sharingAt(message, outgoing)

@@ -1,4 +1,4 @@
-// Runs the mending of many: a page a transaction, until it is done, stopped, or others should have their turn.
+// Runs redrives by filter: one page per transaction, until it is done, stopped, or others should have their turn.
 import type { Environment } from '../../domain/environment.ts'
 import { redriveNextPage } from '../../record/recovery/redrive-page.ts'
 import type { RetractState } from '../../record/recovery/retract.ts'

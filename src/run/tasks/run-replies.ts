@@ -31,7 +31,7 @@ export async function handReplyOn(pipeline: Pipeline, environment: Environment, 
   if (giveBack === undefined) {
     const { calls } = task.state as unknown as ReplyState
     const again = { waitMs: roomAgainMs, calls }
-    return settleReply(db, environment, queue, { task, jobId: undefined, told: undefined, again })
+    return settleReply(db, environment, queue, { task, jobId: undefined, detail: undefined, again })
   }
   try {
     await handOn(pipeline, environment, task)
@@ -48,8 +48,8 @@ async function handOn(pipeline: Pipeline, environment: Environment, task: Task):
   const call = message && (await callOf(pipeline, environment, message, mail))
   if (message === undefined || call === undefined) {
     // The message went with its month, or the workflow wants no answers any more.
-    const told = message && detail(world.now(), 'replyCallbackMissing')
-    return settleReply(db, environment, queue, { task, jobId: message?.jobId, told, again: undefined })
+    const missing = message && detail(world.now(), 'replyCallbackMissing')
+    return settleReply(db, environment, queue, { task, jobId: message?.jobId, detail: missing, again: undefined })
   }
   const signing = await pipeline.signingSecrets.of(db, environment)
   const keys = signing.callKeys(world.now())
@@ -60,7 +60,7 @@ async function handOn(pipeline: Pipeline, environment: Environment, task: Task):
   await settleReply(db, environment, queue, {
     task,
     jobId: message.jobId,
-    told: toldOf(outcome, calls + 1, now),
+    detail: replyDetailOf(outcome, calls + 1, now),
     again,
   })
 }
@@ -69,8 +69,8 @@ function againAt(outcome: CallOutcome, calls: number, now: Date, random: number)
   return outcome.kind === 'busy' ? nextCallAt(calls, { now, random, retryAfterMs: outcome.retryAfterMs }) : undefined
 }
 
-function toldOf(outcome: CallOutcome, calls: number, now: Date): StoredDetail {
-  const raw = { ...outcome.told, attempt: calls }
+function replyDetailOf(outcome: CallOutcome, calls: number, now: Date): StoredDetail {
+  const raw = { ...outcome.facts, attempt: calls }
   return detail(now, outcome.kind === 'answered' ? 'replyCalled' : 'replyFailed', { raw, isRetry: calls > 1 })
 }
 

@@ -170,9 +170,9 @@ async function guarded({ pipeline, environment, handling }: Guard, task: Task, w
   const { db, world } = pipeline
   try {
     if (isPoisonous(task)) {
-      const error = `The process ended ${soloDeathsMax} times while this task ran alone`
+      const error = `The process crashed ${soloDeathsMax} times while it ran only this task`
       if ((await buryTask(db, environment, task, { error, now: world.now() })) > 0) world.meter.countBuried(1)
-      world.log.error({ taskId: task.id, kind: task.kind }, 'A task was buried: it ended its process again and again')
+      world.log.error({ taskId: task.id, kind: task.kind }, 'A task was buried: it repeatedly crashed its process')
     } else await work()
     handling.done(task)
   } catch (error) {
@@ -186,7 +186,7 @@ async function putAside({ pipeline, environment, handling }: Guard, task: Task, 
   const now = world.now()
   const fate = afterFault(task, now)
   const words = error instanceof Error ? error.message : String(error)
-  world.log.error({ err: error, taskId: task.id, kind: task.kind, fate }, 'A task failed by a fault of ours')
+  world.log.error({ err: error, taskId: task.id, kind: task.kind, fate }, 'A task failed because of an internal error')
   try {
     if (fate !== 'bury') {
       await postponeFaultyTask(db, environment, task, { ...fate, error: words, clock: queue.clock })

@@ -83,7 +83,7 @@ export async function sweepAttachments(
   const row = await tx.row<{ deleted: number; looked: number; last_at: Date | null }>(sql`
     with old as materialized (
       select a.environment_id, a.event_id, a.place, a.created_at from attachments a
-      where a.created_at < ${ages.overBefore} and a.created_at > ${ages.after ?? firstMoment}
+      where a.created_at < ${ages.overBefore} and a.created_at > ${ages.after ?? firstTimestamp}
       order by a.created_at limit ${limit} for update skip locked),
     over as (
       select o.environment_id, o.event_id, o.place from old o
@@ -112,7 +112,7 @@ export async function sweepAttachments(
   return { deleted: row?.deleted ?? 0, lastAt: isLast ? null : (row?.last_at ?? null) }
 }
 
-const firstMoment = new Date(0)
+const firstTimestamp = new Date(0)
 
 export async function deleteAttachmentsOf(
   tx: Tx,

@@ -287,7 +287,7 @@ export async function sweepBackoffs(
       where environment_id = ${environment.id} and last_at < ${before} limit ${limit} for update skip locked)`)
 }
 
-/** What is still kept of somebody: windows that gather for them, and when their back-offs heard of something. */
+/** What is still stored about a person: windows that collect for them, and when their back-offs last saw an event. */
 export async function forgetDigestsOf(
   tx: Tx,
   environment: Environment,

@@ -20,7 +20,7 @@ export interface NewEvent extends TriggeredEvent {
   readonly excluded: readonly string[]
   readonly warnings: readonly string[]
   readonly notified: number
-  /** For everybody in the environment. */
+  /** For all subscribers of the environment. */
   readonly isBroadcast: boolean
   readonly createdAt: Date
   readonly expandedAt: Date | null
@@ -51,7 +51,10 @@ export async function claimTransactions(
   return new Set(rows.map((row) => row.transaction_id))
 }
 
-/** The same, of ids that were not used when they were looked for; as a part of a larger statement, which is told how many are new. */
+/**
+ * The same, for ids that were unused when they were looked up; as a part of a larger statement, which is given how many
+ * are new.
+ */
 export function transactionClaims(
   environment: Environment,
   claims: readonly { transactionId: string; eventId: string }[],
@@ -73,7 +76,7 @@ export function transactionClaims(
 const uuid = sql`uuid`
 const text = sql`text`
 const jsonb = sql`jsonb`
-const moment = sql`timestamptz`
+const timestamp = sql`timestamptz`
 
 const columns: readonly Column<NewEvent>[] = [
   { name: sql`id`, type: uuid, read: (e) => e.id },
@@ -118,14 +121,14 @@ const columns: readonly Column<NewEvent>[] = [
   { name: sql`notified`, type: sql`integer`, isUsuallySame: true, read: (e) => e.notified },
   { name: sql`is_broadcast`, type: sql`boolean`, isUsuallySame: true, read: (e) => e.isBroadcast },
   { name: sql`attachments`, type: sql`smallint`, isUsuallySame: true, read: (e) => e.attachments },
-  { name: sql`expanded_at`, type: moment, isUsuallySame: true, read: (e) => e.expandedAt },
-  { name: sql`created_at`, type: moment, isUsuallySame: true, read: (e) => e.createdAt },
+  { name: sql`expanded_at`, type: timestamp, isUsuallySame: true, read: (e) => e.expandedAt },
+  { name: sql`created_at`, type: timestamp, isUsuallySame: true, read: (e) => e.createdAt },
   { name: sql`test`, type: jsonb, isUsuallySame: true, read: (e) => (e.test ? json(e.test) : null) },
   { name: sql`traceparent`, type: text, isUsuallySame: true, read: (e) => e.traceparent ?? null },
 ]
 const names = listed(columns.map((column) => column.name))
 
-/** In their order: it is the order in which a digest will tell of them. */
+/** In their order: it is the order in which a digest will list them. */
 export function eventInsertion(environment: Environment, events: readonly NewEvent[]): Part {
   const { values, from, shape } = rowSet(events, columns)
   return {
@@ -208,8 +211,8 @@ export async function findExpandingEvent(
 }
 
 /**
- * Takes somebody out of the lists that are still to be walked, or would be if what was buried began anew. By position, so
- * their places stay, empty.
+ * Removes a person from the lists that still have to be walked, or would be if a buried task were restarted. By
+ * position, so their places stay, empty.
  */
 export async function blankRecipient(tx: Tx, environment: Environment, subscriberId: string): Promise<void> {
   await tx.run(sql`
@@ -251,7 +254,7 @@ export interface CalledOffEvent {
   readonly was_expanding: boolean
 }
 
-/** Nobody else is told of it from here on. Undefined when it is not there. */
+/** No one else is notified of it from here on. Undefined if it is missing. */
 export async function callOffEvent(
   tx: Tx,
   environment: Environment,
@@ -293,8 +296,8 @@ export async function sweepTransactions(
 }
 
 /**
- * Deletes those of the events that nobody was told of any more, with their transaction ids, which may be used again then.
- * An event that is still being expanded may yet become a notification of somebody else.
+ * Deletes those of the events that no longer have a notification, with their transaction ids, which may then be used
+ * again. An event that is still being expanded may still become a notification of someone else.
  */
 export async function deleteLonelyEvents(tx: Tx, environment: Environment, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return []
@@ -354,7 +357,7 @@ export async function removeMentions(
       from looked
       where e.environment_id = ${environment.id} and e.id = looked.id
         and (e.actor_id = any(${ids}::uuid[]) or ${subscriberId} = any(e.excluded)
-          or e.recipients @> ${asRecipient}::jsonb or exists (select 1 from jsonb_array_elements_text(e.warnings) as told (one) where starts_with(one, ${warned})))
+          or e.recipients @> ${asRecipient}::jsonb or exists (select 1 from jsonb_array_elements_text(e.warnings) as warning (one) where starts_with(one, ${warned})))
       returning 1)
     select (select count(*) from changed) as changed, (select count(*) from looked) as looked,
       (select id from looked order by id desc limit 1) as last`)

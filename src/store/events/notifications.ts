@@ -78,7 +78,7 @@ export interface PersonalNotification {
   readonly recipient: Readonly<Record<string, unknown>> | null
 }
 
-/** A page of what somebody was told, oldest first, after the one given. */
+/** A page of a person's notifications, oldest first, after the given one. */
 export async function findNotificationsOf(
   db: Sql,
   environment: Environment,

@@ -50,7 +50,7 @@ export async function sweepRedrives(tx: Tx, environment: Environment, before: Da
       order by r.id limit ${sweptAtOnce} for update skip locked))`)
 }
 
-/** Nobody else moves it on before the transaction ends. */
+/** No one else advances it before the transaction ends. */
 export async function lockRedrive(tx: Tx, environment: Environment, id: string): Promise<RedriveRow | undefined> {
   return tx.row<RedriveRow>(sql`
     select ${redriveColumns} from redrives r where r.environment_id = ${environment.id} and r.id = ${id} for update`)

@@ -65,7 +65,9 @@ export async function sweepThrottleWindows(tx: Tx, now: Date, limit: number): Pr
       order by until_at limit ${limit} for update skip locked)`)
 }
 
-/** What was counted of somebody. Their step comes first in the key, so that all of the environment is looked at: it is swept. */
+/**
+ * What was counted for a person. Their step comes first in the key, so the whole environment is scanned: it is swept.
+ */
 export async function forgetThrottlesOf(
   tx: Tx,
   environment: Environment,

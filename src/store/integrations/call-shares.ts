@@ -24,7 +24,7 @@ export async function lockShares(tx: Tx, environment: Environment, integrationId
   return row ?? { holders: [], nowMs: 0 }
 }
 
-/** An account that nobody wants needs no row. */
+/** An account that no node wants needs no row. */
 export async function writeShares(
   tx: Tx,
   environment: Environment,

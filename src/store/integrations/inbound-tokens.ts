@@ -28,7 +28,7 @@ export async function rememberWord(
 const hashOf = (text: string | Buffer): Buffer => createHash('sha256').update(text).digest()
 
 /** Deletes at most `limit` old words of all environments and says how many it deleted. */
-export async function sweepSignedWords(tx: Tx, now: Date, limit: number): Promise<number> {
+export async function sweepSignedTexts(tx: Tx, now: Date, limit: number): Promise<number> {
   return tx.run(sql`delete from inbound_tokens where (environment_id, integration_id, token) in (
     select environment_id, integration_id, token from inbound_tokens
     where seen_at <= ${new Date(now.getTime() - keptDays * dayMs)}

@@ -13,7 +13,7 @@ import type {
 import { integrationsMax } from '../../domain/delivery/integration.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Sealer, SealPurpose } from '../../domain/operate/sealed.ts'
-import { isSealedOtherwise, nilId, sealedAnew } from '../operate/sealed-columns.ts'
+import { isSealedOtherwise, nilId, resealed } from '../operate/sealed-columns.ts'
 
 export interface NewIntegration {
   readonly id: string
@@ -83,7 +83,7 @@ export async function updateIntegration(
     where environment_id = ${environment.id} and id = ${integration._id} and deleted_at is null`)
 }
 
-/** False when there is none. A deleted integration is nobody's primary. */
+/** False if there is none. A deleted integration is never primary. */
 export async function deleteIntegration(
   tx: Tx,
   environment: Environment,
@@ -171,7 +171,7 @@ export async function listIntegrations(
   return rows.map((row) => integrationOf(sealer, environment, row))
 }
 
-/** Seals up to `limit` integrations anew that another key sealed, deleted ones too, by id, after the one named. */
+/** Reseals up to `limit` integrations that another key sealed, including deleted ones, by id, after the given one. */
 export async function resealIntegrations(
   tx: Tx,
   sealer: Sealer,
@@ -184,13 +184,13 @@ export async function resealIntegrations(
     where environment_id = ${environment.id} and id > ${after ?? nilId}
       and (${isSealedOtherwise(sql`credentials`, sealer)} or ${isSealedOtherwise(sql`configurations`, sealer)})
     order by id limit ${limit} for update`)
-  const anew = (purpose: SealPurpose, record: string, sealed: Buffer | null): Buffer | null =>
-    sealed && sealedAnew(sealer, environment, { purpose, record }, sealed)
+  const reseal = (purpose: SealPurpose, record: string, sealed: Buffer | null): Buffer | null =>
+    sealed && resealed(sealer, environment, { purpose, record }, sealed)
   await tx.run(sql`
     update integrations i set credentials = e.credentials, configurations = e.configurations
     from unnest(${rows.map((row) => row.id)}::uuid[],
-                ${rows.map((row) => anew('integration-credentials', row.id, row.credentials))}::bytea[],
-                ${rows.map((row) => anew('integration-configurations', row.id, row.configurations))}::bytea[])
+                ${rows.map((row) => reseal('integration-credentials', row.id, row.credentials))}::bytea[],
+                ${rows.map((row) => reseal('integration-configurations', row.id, row.configurations))}::bytea[])
       as e (id, credentials, configurations)
     where i.environment_id = ${environment.id} and i.id = e.id`)
   return { count: rows.length, last: rows.at(-1)?.id }

@@ -10,9 +10,9 @@ export interface AppendedDetails {
   readonly details: readonly StoredDetail[]
 }
 
-/** Only the first time is worth telling: whoever marks a message unread may read it again for ever. */
-const toldOnce: readonly DetailCode[] = ['seen', 'read']
-/** A row is read whole with every page that shows it; somebody may put a message off every day. */
+/** Only the first time is worth recording: a message can be marked unread and read again forever. */
+const recordedOnce: readonly DetailCode[] = ['seen', 'read']
+/** A row is read whole with every page that shows it; a message may be snoozed every day. */
 export const detailsPerJobMax = 200
 
 /**
@@ -37,7 +37,7 @@ export async function appendDetails(
     update jobs j
     set details = j.details || coalesce((
       select jsonb_agg(one order by place) from jsonb_array_elements(added.details::jsonb) with ordinality as listed (one, place)
-      where not (one->>'code' = any(${toldOnce}::text[])
+      where not (one->>'code' = any(${recordedOnce}::text[])
         and j.details @> jsonb_build_array(jsonb_build_object('code', one->'code')))), '[]')
     from unnest(${ids}::uuid[], ${byJob.map(([, all]) => json(all.flatMap((one) => one.details)))}::text[])
       as added (id, details)

@@ -1,4 +1,4 @@
-// The steps of somebody who is erased: found, and deleted for good.
+// The steps of an erased person: found, and deleted permanently.
 import type { Clock } from '../../db/clock.ts'
 import type { Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
@@ -13,7 +13,7 @@ export interface ErasableJob {
   readonly step: number
   readonly status: JobStatus
   readonly isOpen: boolean
-  /** Somebody works on it this moment. */
+  /** A worker is running it right now. */
   readonly isHeld: boolean
   /** The digests it opened, joined or sees. */
   readonly windowIds: string[]

@@ -19,7 +19,10 @@ export interface NewJob {
   readonly versionId: string
   readonly step: number
   readonly status: JobStatus
-  /** `at once`: due now, for the holder of the insert's lease or whoever claims it first. `kept`: in hand, by its own lease. A moment: free until then. Null: over. */
+  /**
+   * `at once`: due now, for the holder of the insert's lease or whoever claims it first. `kept`: leased, by its own
+   * lease. A timestamp: free until then. Null: finished.
+   */
   readonly due: 'at once' | 'kept' | Date | null
   /** Whose it is, where it is in hand from the start. */
   readonly lease?: string | undefined
@@ -129,8 +132,8 @@ export function jobInsertions(
   settled?: Statement,
 ): Part[] {
   return kinds.flatMap((kind) => {
-    const alike = jobs.filter(kind.isOne)
-    return alike.length === 0 ? [] : [insertionOf(environment, kind, alike, insertLease, settled)]
+    const group = jobs.filter(kind.isOne)
+    return group.length === 0 ? [] : [insertionOf(environment, kind, group, insertLease, settled)]
   })
 }
 

@@ -4,26 +4,26 @@ import { dueNow } from '../../db/due.ts'
 import type { Sql, Tx } from '../../db/sql.ts'
 import { allOf, json, sql } from '../../db/sql.ts'
 import type { JobState, JobStatus } from '../../domain/delivery/job.ts'
-import type { MendableJob, RedriveBounds } from '../../domain/delivery/redrive.ts'
+import type { RedrivableJob, RedriveBounds } from '../../domain/delivery/redrive.ts'
 import { idsOfEvent } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { StoredDetail } from '../../domain/insight/execution-detail.ts'
 import { uncounted } from './settle.ts'
 
-export interface MendedNotification {
+export interface RecoverableNotification {
   readonly id: string
   readonly eventId: string
   readonly subscriberId: string
   readonly versionId: string
 }
 
-/** What its jobs' ids are made from; undefined when it is not there. */
-export async function findMended(
+/** What its jobs' ids are made from; undefined when it is missing. */
+export async function findRecoverable(
   db: Sql,
   environment: Environment,
   id: string,
-): Promise<MendedNotification | undefined> {
-  return db.row<MendedNotification>(sql`
+): Promise<RecoverableNotification | undefined> {
+  return db.row<RecoverableNotification>(sql`
     select id, event_id as "eventId", subscriber_id as "subscriberId", version_id as "versionId" from notifications
     where environment_id = ${environment.id} and id = ${id}`)
 }
@@ -37,8 +37,8 @@ export interface LockedEvent {
 }
 
 /**
- * `share`: none of them is called off or retracted meanwhile. `update`: nothing of them is redriven meanwhile either.
- * Before any of their jobs, as whoever calls an event off does it.
+ * `share`: none of them is cancelled or retracted in the meantime. `update`: nothing of them is redriven in the
+ * meantime either. Before any of their jobs, in the same order as cancelling an event.
  */
 export async function lockEvents(
   tx: Tx,
@@ -64,7 +64,7 @@ export async function lockMendable(
   tx: Tx,
   environment: Environment,
   ids: readonly string[],
-): Promise<(MendableJob & { readonly notificationId: string })[]> {
+): Promise<(RedrivableJob & { readonly notificationId: string })[]> {
   if (ids.length === 0) return []
   const these = sql`j.environment_id = ${environment.id} and j.id = any(${ids}::uuid[])`
   await tx.rows(sql`select j.id from jobs j where ${these} order by j.id for update`)
@@ -101,7 +101,7 @@ export async function redriveJobs(
       and j.status in ('failed', 'skipped') and j.due_at is null`)
 }
 
-/** Whether one of these failed, and may be redriven as far as nobody took it back. */
+/** Whether one of these failed, and may be redriven unless it was retracted. */
 export async function hasRedrivable(tx: Tx, environment: Environment, ids: readonly string[]): Promise<boolean> {
   const row = await tx.row(sql`
     select 1 from jobs where environment_id = ${environment.id} and id = any(${ids}::uuid[]) and status = 'failed'
@@ -109,7 +109,7 @@ export async function hasRedrivable(tx: Tx, environment: Environment, ids: reado
   return row !== undefined
 }
 
-/** Tells something of jobs that are in somebody's hand. The transaction holds them. */
+/** Adds details to jobs that are leased. The transaction holds them. */
 export async function markHeld(
   tx: Tx,
   environment: Environment,
@@ -129,7 +129,7 @@ export async function reopenSteps(tx: Tx, environment: Environment, ids: readonl
     delete from jobs where environment_id = ${environment.id} and id = any(${ids}::uuid[]) and status = 'canceled'`)
 }
 
-export interface FailedJob extends MendedNotification {
+export interface FailedJob extends RecoverableNotification {
   readonly jobId: string
   readonly step: number
   readonly state: JobState | null

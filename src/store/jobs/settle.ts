@@ -13,7 +13,7 @@ export interface JobSettlement {
   readonly id: string
   readonly lease: string
   readonly status: JobStatus
-  /** `kept`: the lease goes on, from now. A moment: free until then. Null: the job is over. */
+  /** `kept`: the lease continues, from now. A timestamp: free until then. Null: the job has finished. */
   readonly due: 'kept' | Date | null
   /** Null leaves it as it is. */
   readonly state: JobState | null
@@ -33,7 +33,7 @@ export function jobSettlements(
   const parts =
     kinds === undefined
       ? [settleEach(environment, settlements, time)]
-      : kinds.map((alike) => settleAlike(environment, alike, time))
+      : kinds.map((group) => settleGroup(environment, group, time))
   const named = parts.map((part, index) => ({ ...part, as: settledNames[index] ?? sql`settled_1` }))
   const ids = named.map(({ as }) => sql`select id from ${as}`)
   return [
@@ -64,8 +64,8 @@ export interface SettlingTime {
 function kindsOf(settlements: readonly JobSettlement[]): JobSettlement[][] | undefined {
   const kinds: JobSettlement[][] = []
   for (const settlement of settlements) {
-    const alike = kinds.find(([first]) => first !== undefined && areAlike(first, settlement))
-    if (alike !== undefined) alike.push(settlement)
+    const group = kinds.find(([first]) => first !== undefined && haveSameShape(first, settlement))
+    if (group !== undefined) group.push(settlement)
     else if (kinds.length === kindsMax) return undefined
     else kinds.push([settlement])
   }
@@ -73,7 +73,7 @@ function kindsOf(settlements: readonly JobSettlement[]): JobSettlement[][] | und
 }
 
 /** Those that are may be taken for different ones, should their states be deep: that costs time, and nothing else. */
-function areAlike(one: JobSettlement, other: JobSettlement): boolean {
+function haveSameShape(one: JobSettlement, other: JobSettlement): boolean {
   if (one.lease !== other.lease || one.status !== other.status || !isSameDue(one.due, other.due)) return false
   if (!isSame(one.state, other.state) || one.details.length !== other.details.length) return false
   return one.details.every((detail, place) => isSame(detail, other.details[place] ?? null))
@@ -95,12 +95,12 @@ export const cleared = sql`${uncounted}, lane = lane & 1::smallint`
 
 type Settling = Omit<Part, 'as'>
 
-function settleAlike(
+function settleGroup(
   environment: Environment,
-  alike: readonly JobSettlement[],
+  group: readonly JobSettlement[],
   { clock, leaseMs, now }: SettlingTime,
 ): Settling {
-  const first = alike[0] as JobSettlement
+  const first = group[0] as JobSettlement
   const isKept = first.due === 'kept'
   const due = isKept
     ? sql`lease = lease, due_at = ${dueAfter(clock, leaseMs)}`
@@ -111,7 +111,7 @@ function settleAlike(
     statement: sql`
       update jobs set status = ${first.status}, ${cleared}, updated_at = ${now}, ${due}, state = ${state},
         details = details || ${json(first.details)}::jsonb
-      where environment_id = ${environment.id} and id = any(${alike.map((one) => one.id)}::uuid[])
+      where environment_id = ${environment.id} and id = any(${group.map((one) => one.id)}::uuid[])
         and lease = ${first.lease}::uuid
       returning id`,
   }

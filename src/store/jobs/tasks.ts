@@ -7,11 +7,12 @@ import { json, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 
 export interface NewTask {
-  /** The same work has the same id: it is then one task, due at the newer moment. */
+  /** The same work has the same id: it is then one task, due at the newer time. */
   readonly id: string
   /**
-   * `receipt`: reports that came before their messages were settled; `poll`: providers that must be asked what became of
-   * messages; `reply`: an answer to an e-mail, on its way to a callback; `redrive`, `retract`: many notifications are mended.
+   * `receipt`: reports that came before their messages were settled; `poll`: providers that must be asked for the
+   * result of messages; `reply`: a reply to an e-mail, on its way to a callback; `redrive`, `retract`: many
+   * notifications are redriven or retracted.
    */
   readonly kind: 'expand' | 'unsnooze' | 'cancel' | 'receipt' | 'poll' | 'reply' | 'redrive' | 'retract' | 'erase'
   readonly lane: number
@@ -19,7 +20,7 @@ export interface NewTask {
   readonly state: Readonly<Record<string, unknown>>
 }
 
-/** Inserts tasks, or sets those that are there anew: a claim that was on its way has lost them. */
+/** Inserts tasks, or resets existing ones: a claim that was on its way has lost them. */
 export async function insertTasks(
   tx: Tx,
   environment: Environment,
@@ -50,7 +51,7 @@ function insertion(environment: Environment, tasks: readonly NewTask[], now: Dat
     order by t.id`
 }
 
-/** Inserts those that are not there yet; the others keep their moment. */
+/** Inserts those that do not exist yet; the others keep their time. */
 export async function ensureTasks(
   tx: Sql,
   environment: Environment,
@@ -238,7 +239,7 @@ export async function deleteTasksOfMessages(
       or (kind = 'reply' and state->>'messageId' = any(${messageIds}::text[])))`)
 }
 
-/** A task that was buried begins anew, where it had come to; false when there is none. */
+/** Restarts a buried task where it stopped; false if there is none. */
 export async function redriveTask(tx: Tx, environment: Environment, id: string, now: Date): Promise<boolean> {
   const count = await tx.run(sql`
     update tasks set due_at = ${dueNow(now)}, lease = null, ${cleared}, lane = lane & 1::smallint, error = null, buried_at = null

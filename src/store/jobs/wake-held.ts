@@ -1,11 +1,13 @@
-// Jobs that were held back for somebody: looked at anew when that person changes their mind.
+// Jobs that were held back for a subscriber: checked again when that person changes their preferences.
 
 import { dueNow } from '../../db/due.ts'
 import type { Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 
-/** Due at once, and without the moment they were held until: whether they wait on is decided by what holds now. */
+/**
+ * Due at once, and without the time they were held until: whether they continue to wait is decided by what applies now.
+ */
 export async function wakeHeld(
   tx: Tx,
   environment: Environment,

@@ -1,4 +1,4 @@
-// Where chat and push messages go to, sealed: whoever reads the table finds nobody's device and no webhook.
+// The addresses of chat and push messages, sealed: whoever reads the table finds no device tokens and no webhooks.
 import type { Channel } from '../../domain/delivery/integration.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Envelope } from '../../domain/messages/message.ts'

@@ -1,4 +1,4 @@
-// The messages of somebody who is erased: found, sent or not and listed or not, and deleted for good.
+// The messages of an erased person: found, whether sent or not and listed or not, and deleted permanently.
 import type { Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import { idsOfMessages } from '../../domain/derived-id.ts'

@@ -53,7 +53,7 @@ const counting = (environment: Environment, subscriberIds: readonly string[]): S
   where c.environment_id = ${environment.id} and c.subscriber_id = held.subscriber_id
   returning c.subscriber_id, c.number`
 
-/** What the running transaction has counted inboxes up to, by subscriber. Those that nobody had opened are not in it. */
+/** What the running transaction has counted inboxes up to, by subscriber. Inboxes that were never opened are not in it. */
 export type CountedInboxes = ReadonlyMap<string, number>
 
 /** Counts up those of the inboxes that were opened once; they stay locked until the transaction ends. */
@@ -78,7 +78,7 @@ export function inboxCounting(environment: Environment, subscriberIds: readonly 
 export const countedInboxes = sql`(select string_agg(subscriber_id::text, ',') from ${inboxNumbers})`
 
 /**
- * The number of the change of a row called `m`; null for other channels, and where nobody had opened the inbox. As it was
+ * The number of the change of a row called `m`; null for other channels, and if the inbox was never opened. As it was
  * counted: an inbox that was opened since stands at a number that its streams have passed already.
  */
 export const changeNumber = (counted: CountedInboxes): Statement =>

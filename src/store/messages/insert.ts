@@ -44,7 +44,7 @@ export interface NewMessage {
 const uuid = sql`uuid`
 const text = sql`text`
 const jsonb = sql`jsonb`
-const moment = sql`timestamptz`
+const timestamp = sql`timestamptz`
 
 const jobColumn: Column<NewMessage> = { name: sql`job_id`, type: uuid, read: (m) => m.jobId }
 const subscriberColumn: Column<NewMessage> = { name: sql`subscriber_id`, type: uuid, read: (m) => m.subscriberId }
@@ -97,8 +97,8 @@ const columns: readonly Column<NewMessage>[] = [
     writtenAs: text,
     read: (m) => m.deliveredAt && arrayText([m.deliveredAt]),
   },
-  { name: sql`created_at`, type: moment, isUsuallySame: true, read: (m) => m.createdAt },
-  { name: sql`updated_at`, type: moment, isUsuallySame: true, read: (m) => m.createdAt },
+  { name: sql`created_at`, type: timestamp, isUsuallySame: true, read: (m) => m.createdAt },
+  { name: sql`updated_at`, type: timestamp, isUsuallySame: true, read: (m) => m.createdAt },
 ]
 /** Of chat and push: the others have none to seal, and are not asked. */
 const addressedColumns: readonly Column<NewMessage>[] = [
@@ -117,9 +117,9 @@ const addressedNames = namesOf(addressedColumns)
  */
 export function messageInsertions(environment: Environment, messages: readonly NewMessage[], kept?: Statement): Part[] {
   const byChannel = grouped(messages, ({ draft }) => draft.channel)
-  return [...byChannel].flatMap(([channel, alike]) => {
+  return [...byChannel].flatMap(([channel, group]) => {
     const isAddressed = channel === 'chat' || channel === 'push'
-    const { values, from, shape, valueIn } = rowSet(alike, isAddressed ? addressedColumns : columns)
+    const { values, from, shape, valueIn } = rowSet(group, isAddressed ? addressedColumns : columns)
     const fence =
       kept === undefined
         ? sql``
@@ -131,12 +131,12 @@ export function messageInsertions(environment: Environment, messages: readonly N
         select ${environment.id}::uuid, ${values} from ${from} ${fence}`
       return [{ ...part, statement }]
     }
-    // Those of inboxes that somebody has opened are numbered.
+    // Those of inboxes that were opened are numbered.
     const statement = sql`
       insert into messages (environment_id, ${names}, change, arrival)
       select ${environment.id}::uuid, ${values}, n.number, n.number from ${from}
       left join ${inboxNumbers} n on n.subscriber_id = ${valueIn(subscriberColumn)} ${fence}`
-    return [inboxCounting(environment, distinct(alike.map((one) => one.subscriberId))), { ...part, statement }]
+    return [inboxCounting(environment, distinct(group.map((one) => one.subscriberId))), { ...part, statement }]
   })
 }
 

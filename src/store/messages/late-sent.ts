@@ -1,4 +1,4 @@
-// Messages that a provider has taken, as somebody learns whose lease on their job was lost.
+// Messages that a provider has accepted, as learned by a worker whose lease on their job was lost.
 import type { Part } from '../../db/one-statement.ts'
 import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -8,7 +8,7 @@ import type { CallResult } from './sending.ts'
 export const sentLate = sql`select id from sent_late`
 
 /**
- * Only of those whose job was `told_late`, and none that is settled. The integration that was asked has sent it, whichever is
+ * Only of those whose job was `marked_late`, and none that is settled. The integration that was asked has sent it, whichever is
  * to be asked next.
  */
 export function lateSent(environment: Environment, results: readonly CallResult[], now: Date): Part {
@@ -29,7 +29,7 @@ export function lateSent(environment: Environment, results: readonly CallResult[
                     ${results.map((one) => one.isCaptured === true)}::boolean[])
           as s (id, provider_message_id, integration_id, provider_id, is_test, is_captured)
         where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and m.id = s.id
-          and m.job_id = any(array(select id from told_late)) and m.state <> 'done'
+          and m.job_id = any(array(select id from marked_late)) and m.state <> 'done'
         returning m.id`,
   }
 }

@@ -5,7 +5,7 @@ import type { Environment } from '../../domain/environment.ts'
 import type { MessageRow } from './rows.ts'
 import { isListed, messageColumns } from './rows.ts'
 
-/** One listed message of a subscriber. Nobody else changes it before the transaction ends. */
+/** One listed message of a subscriber. No one else changes it before the transaction ends. */
 export async function lockMessage(
   tx: Tx,
   environment: Environment,

@@ -1,4 +1,4 @@
-// How many messages of some inboxes are unread and unseen, for those who are told of every change.
+// How many messages of some inboxes are unread and unseen, for those who are notified of every change.
 import { arrayText } from '../../db/array-text.ts'
 import type { Sql } from '../../db/sql.ts'
 import { prepared, sql } from '../../db/sql.ts'
@@ -18,7 +18,7 @@ export interface OpenCounts {
 /** So many of one inbox are looked at: a bell that says 100 need not know how many more there are. */
 const lookedAtMax = 10_000
 
-/** In the order asked; each number stops at one more than a count says, which tells that there are more. */
+/** In the order asked; each number stops at one more than a count says, which shows that there are more. */
 export async function countOpen(
   db: Sql,
   environment: Environment,

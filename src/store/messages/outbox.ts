@@ -88,7 +88,7 @@ export async function clearFromOutbox(tx: Tx, environment: Environment, filter: 
     where m.environment_id = ${environment.id} and m.id = found.id`)
 }
 
-/** False when it is not there. */
+/** False when it is missing. */
 export async function takeFromOutbox(tx: Tx, environment: Environment, id: string): Promise<boolean> {
   const count = await tx.run(sql`
     update messages m set outbox_at = null

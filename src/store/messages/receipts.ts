@@ -21,9 +21,9 @@ export interface ReportedMessage {
   /** By what was reported before: when. */
   readonly receipts: Readonly<Record<string, string>>
   readonly createdAt: Date
-  /** How often it was begun anew after it had failed for good. */
+  /** How often it was started again after it had finally failed. */
   readonly redrives: number
-  /** Whether nobody works on its job any more. */
+  /** Whether no worker has its job any more. */
   readonly isOver: boolean
   /** Whether another integration took over from the one that reports. */
   readonly isOthers: boolean
@@ -64,7 +64,7 @@ export interface ReportedChange {
   readonly deliveredAt?: Date
 }
 
-/** Whoever is told of need not be asked about any more. */
+/** Those already reported need not be asked about again. */
 export async function writeReported(
   tx: Tx,
   environment: Environment,
@@ -92,7 +92,7 @@ export async function writeReported(
 }
 
 /**
- * Messages that are asked about for the first time at the moment given. One whose outcome was not recorded, since its job
+ * Messages that are asked about for the first time at the given time. One whose outcome was not recorded, since its job
  * was no longer ours, has no id to ask by.
  */
 export async function pollFrom(
@@ -121,7 +121,7 @@ export async function findPolled(
     order by m.poll_at limit ${asked.limit}`)
 }
 
-/** Asked about again at the moment given, or never where there is none. */
+/** Asked about again at the given time, or never if there is none. */
 export async function pollAgain(
   tx: Tx,
   environment: Environment,
@@ -145,7 +145,7 @@ export async function nextPollAt(db: Sql, environment: Environment, integrationI
   return row?.poll_at
 }
 
-/** An e-mail that somebody answered, held until the transaction ends. */
+/** An e-mail that got a reply, locked until the transaction ends. */
 export async function lockReplied(
   tx: Tx,
   environment: Environment,
@@ -157,7 +157,7 @@ export async function lockReplied(
     for no key update`)
 }
 
-/** What a callback is told of the message that was answered. */
+/** What a callback gets about the message that was replied to. */
 export interface RepliedMessage {
   readonly id: string
   readonly jobId: string

@@ -6,7 +6,7 @@ import { idsOfMessages } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { notYetSent } from '../../domain/messages/message.ts'
 
-/** With everybody it would go to. */
+/** With all its recipients. */
 export type LockedMessage = Omit<MendableMessage, 'isSuppressed'> & { readonly addresses: readonly string[] }
 
 /** One a device token, of which a subscriber has at most so many at a provider. */

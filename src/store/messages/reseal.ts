@@ -3,7 +3,7 @@ import type { Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
-import { isSealedOtherwise, nilId, sealedAnew } from '../operate/sealed-columns.ts'
+import { isSealedOtherwise, nilId, resealed } from '../operate/sealed-columns.ts'
 import { addressDigest } from './addresses.ts'
 
 /** Up to `limit` that another key sealed, by id, after the one named. */
@@ -19,7 +19,7 @@ export async function resealAddresses(
     where environment_id = ${environment.id} and id > ${after ?? nilId} and ${isSealedOtherwise(sql`addresses`, sealer)}
     order by id limit ${limit} for update`)
   const sealed = rows.map(({ id, addresses }) =>
-    sealedAnew(sealer, environment, { purpose: 'message-addresses', record: id }, addresses),
+    resealed(sealer, environment, { purpose: 'message-addresses', record: id }, addresses),
   )
   const digests = rows.map((row) => addressDigest(sealer, environment, row))
   await tx.run(sql`

@@ -1,4 +1,4 @@
-// Taking messages back: those of the feed leave it, and of the others is told which were sent.
+// Retracting messages: those of the feed are removed, and of the others it is reported which were sent.
 import type { Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Channel } from '../../domain/delivery/integration.ts'
@@ -8,7 +8,7 @@ import type { MessageStatus } from '../../domain/messages/message.ts'
 import type { CountedInboxes } from './inbox-changes.ts'
 import { changeNumber } from './inbox-changes.ts'
 
-export interface SaidMessage {
+export interface SentMessage {
   readonly id: string
   readonly jobId: string
   readonly channel: Channel
@@ -16,14 +16,14 @@ export interface SaidMessage {
 }
 
 /** Those that were said, held until the transaction ends; what is deleted or was never tried is none of them. */
-export async function lockSaidOfJobs(
+export async function lockRetractableOfJobs(
   tx: Tx,
   environment: Environment,
   jobs: readonly { readonly id: string; readonly eventId: string }[],
-): Promise<SaidMessage[]> {
+): Promise<SentMessage[]> {
   if (jobs.length === 0) return []
   const ranges = jobs.map((job) => idsOfMessages(job.eventId, job.id))
-  return tx.rows<SaidMessage>(sql`
+  return tx.rows<SentMessage>(sql`
     select m.id, m.job_id as "jobId", m.channel, m.status
     from unnest(${jobs.map((job) => job.id)}::uuid[], ${ranges.map((range) => range.from)}::uuid[],
                 ${ranges.map((range) => range.to)}::uuid[]) as asked (job_id, from_id, to_id)
@@ -35,7 +35,7 @@ export async function lockSaidOfJobs(
 }
 
 /** The ids of the next of an event after `after`, not held yet. */
-export async function findSaidOfEvent(
+export async function findRetractableOfEvent(
   tx: Tx,
   environment: Environment,
   { eventId, after, limit }: { eventId: string; after: string | null; limit: number },
@@ -52,9 +52,13 @@ export async function findSaidOfEvent(
 
 const isSaid = sql`(m.status is not null or m.state = 'calling') and m.deleted_at is null`
 
-/** Held until the transaction ends. What a provider is being asked to send this moment counts as perhaps sent. */
-export async function lockSaid(tx: Tx, environment: Environment, ids: readonly string[]): Promise<SaidMessage[]> {
-  return tx.rows<SaidMessage>(sql`
+/** Locked until the transaction ends. What is being sent right now counts as possibly sent. */
+export async function lockRetractable(
+  tx: Tx,
+  environment: Environment,
+  ids: readonly string[],
+): Promise<SentMessage[]> {
+  return tx.rows<SentMessage>(sql`
     select m.id, m.job_id as "jobId", m.channel, case when m.state = 'calling' then 'warning' else m.status end as status
     from messages m
     where m.environment_id = ${environment.id} and m.id = any(${ids}::uuid[]) and ${isSaid}

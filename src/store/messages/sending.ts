@@ -81,7 +81,7 @@ export interface CallResult {
   readonly error: MessageError | null
   readonly providerMessageId: string | null
   readonly sending: Sending
-  /** Who was asked, where somebody was. */
+  /** The provider that was called, if any. */
   readonly asked?: { readonly integrationId: string; readonly providerId: string }
   /** Null leaves the one that was asked; a failover names the next. */
   readonly nextIntegrationId: string | null

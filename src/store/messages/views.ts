@@ -208,7 +208,7 @@ function sharedMembers(environment: Environment, row: FeedMessageRow, origins: M
 
 const stepOf = (row: FeedMessageRow, origins: MessageOrigins) => origins.workflows.get(row.version_id)?.steps[row.step]
 
-// An event's partition may go a moment before its messages': what it said is gone then, and its id is still known.
+// An event's partition may be dropped just before its messages': its content is gone then, and its id is still known.
 function transactionIdOf(row: FeedMessageRow, origins: MessageOrigins): string {
   return origins.events.get(row.event_id)?.transactionId ?? row.event_id
 }

@@ -5,7 +5,7 @@ import { prepared, sql } from '../../db/sql.ts'
 import type { Caller, Environment, Scope } from '../../domain/environment.ts'
 import type { ApiKey } from '../../domain/operate/api-key.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
-import { isSealedOtherwise, nilId, sealedAnew } from './sealed-columns.ts'
+import { isSealedOtherwise, nilId, resealed } from './sealed-columns.ts'
 
 export interface NewApiKey {
   readonly id: string
@@ -70,7 +70,7 @@ export async function revokeConfiguredKeysBut(
     where environment_id = ${environment.id} and configured and revoked_at is null and hash <> all(${hashes}::bytea[])`)
 }
 
-/** A key that the configuration names again is good again. Not one that was revoked by hand: that was meant. */
+/** A key that the configuration names again is valid again. Not one that was revoked manually: that was intended. */
 export async function reinstateConfiguredKey(
   tx: Tx,
   environment: Environment,
@@ -83,7 +83,7 @@ export async function reinstateConfiguredKey(
   return count > 0
 }
 
-/** One a start; nobody has as many. */
+/** One per start; no one has as many. */
 const configuredKeysMax = 1_000
 
 /** Those that were set by configuration, and those of these hashes. */
@@ -179,7 +179,7 @@ export async function listApiKeys(
   return rows.map(apiKeyOf)
 }
 
-/** Whether any key but this one can still do everything here, so that nobody locks the environment for good. */
+/** Whether any other key can still do everything here, so that the environment cannot be locked permanently. */
 export async function hasOtherFullKey(tx: Tx, environment: Environment, id: string, now: Date): Promise<boolean> {
   const row = await tx.row<{ id: string }>(sql`
     select id from api_keys
@@ -189,7 +189,7 @@ export async function hasOtherFullKey(tx: Tx, environment: Environment, id: stri
   return row !== undefined
 }
 
-/** More than anybody signs with; each is tried. */
+/** More than anyone signs with; each is tried. */
 const signingKeysMax = 100
 
 /** A copy is bound to the hash of its key, which is there before the row is. */
@@ -225,7 +225,7 @@ export async function resealApiKeys(
       and ${isSealedOtherwise(sql`sealed_key`, sealer)}
     order by id limit ${limit} for no key update`)
   const sealed = rows.map((row) =>
-    sealedAnew(sealer, environment, { purpose: 'api-key', record: row.hash.toString('hex') }, row.sealed),
+    resealed(sealer, environment, { purpose: 'api-key', record: row.hash.toString('hex') }, row.sealed),
   )
   await tx.run(sql`
     update api_keys k set sealed_key = again.sealed

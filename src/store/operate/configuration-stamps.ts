@@ -1,4 +1,4 @@
-// What tells whether the configuration changed since it was last read: one statement for all kinds, asked for with every batch.
+// Shows whether the configuration changed since it was last read: one statement for all kinds, run with every batch.
 import type { Sql } from '../../db/sql.ts'
 import { prepared, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -10,7 +10,7 @@ export interface ConfigurationStamps {
   readonly translations: string
   /** Whether the whole environment keeps what it would send. */
   readonly captures: boolean
-  /** Whether the suppression list holds anybody: most are empty, and need not be asked. */
+  /** Whether the suppression list has any entries: most are empty, and need not be queried. */
   readonly hasSuppressions: boolean
 }
 

@@ -107,8 +107,8 @@ function kindsOf(jobs: readonly CountedJob[]): Kinds {
   const kinds = new Map<string, { kind: number; places: number[] }>()
   const kindOfList = new Map<readonly CountKey[], number>()
   const kindOfJob = jobs.map((job) => {
-    const alike = kindOfList.get(job.keys)
-    if (alike !== undefined) return alike
+    const same = kindOfList.get(job.keys)
+    if (same !== undefined) return same
     const places = job.keys.map((key) => {
       const text = textOf(key)
       const known = placeOfKey.get(text)
@@ -156,7 +156,7 @@ export function inHours(one: (hour: Statement) => Statement): Statement {
   return listed(Array.from({ length: hoursPerDay }, (_, hour) => one(sql`${hour + 1}::int`)))
 }
 
-/** Where a version is that nobody knows any more. */
+/** If the version is no longer known. */
 const noWorkflow = sql`'00000000-0000-0000-0000-000000000000'::uuid`
 
 /** Of a version and a step, as `v`: the workflow, and the step's type as the channel. */
@@ -171,9 +171,9 @@ export function versionOfDelta(environmentId: Statement): Statement {
 }
 
 /**
- * Folds at most `limit` deltas into the counts, in one statement: whoever reads at any moment sees each of them once. Those
- * that another node folds are skipped; two who add to the same count wait for each other in the order of its key. Rows of
- * deltas never change, so their places tell them apart: no key is needed for that.
+ * Folds at most `limit` deltas into the counts, in one statement: a reader sees each of them once at any time. Those
+ * that another node folds are skipped; two nodes that add to the same count wait for each other in the order of its
+ * key. Rows of deltas never change, so their positions identify them: no key is needed for that.
  */
 export async function foldDeltas(tx: Tx, limit: number): Promise<number> {
   const row = await tx.row<{ folded: number }>(sql`
@@ -181,7 +181,7 @@ export async function foldDeltas(tx: Tx, limit: number): Promise<number> {
       delete from count_deltas where ctid = any(array(
         select ctid from count_deltas limit ${limit} for update skip locked))
       returning *),
-    told as (
+    counted as (
       select d.*, extract(hour from d.minute_at at time zone 'UTC')::int + 1 as hour, ${workflowOfStep} as workflow_id,
              ${channelOfStep} as channel
       from (select environment_id, minute_at, measure, version_id, step, provider_id, outcome, code, reason, bucket,
@@ -194,7 +194,7 @@ export async function foldDeltas(tx: Tx, limit: number): Promise<number> {
       select t.environment_id, t.measure, g.grain, date_trunc(g.grain, t.minute_at, 'UTC'), t.workflow_id, t.channel,
              t.provider_id, t.outcome, t.code, t.reason, t.bucket, sum(t.count),
              case when g.grain = 'day' then array[${inHours((hour) => sql`coalesce(sum(t.count) filter (where t.hour = ${hour}), 0)`)}] end
-      from told t cross join (values ('minute'), ('day')) as g (grain)
+      from counted t cross join (values ('minute'), ('day')) as g (grain)
       group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
       order by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
       on conflict (environment_id, measure, grain, start_at, workflow_id, channel, provider_id, outcome, code, reason, bucket)
@@ -204,7 +204,7 @@ export async function foldDeltas(tx: Tx, limit: number): Promise<number> {
   return row?.folded ?? 0
 }
 
-/** Questions are widened to whole days, of any zone: what they need is there for two days more than it is told. */
+/** Queries are widened to whole days, of any zone: what they need is kept for two days longer than documented. */
 const slackMs = 2 * dayMs
 
 /** Deletes at most `limit` counts of one grain that are older than they are kept, and says how many it deleted. */

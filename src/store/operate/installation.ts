@@ -6,7 +6,7 @@ import { prepared, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Sealer, SealForm } from '../../domain/operate/sealed.ts'
 import { formOf } from '../../domain/operate/sealed.ts'
-import { isSealedOtherwise, ownRow, sealedAnew, signingRecord } from './sealed-columns.ts'
+import { isSealedOtherwise, ownRow, resealed, signingRecord } from './sealed-columns.ts'
 
 export async function findEncryptionCheck(db: Sql): Promise<Buffer | undefined> {
   const row = await db.row<{ check: Buffer }>(sql`select encryption_check as check from installation`)
@@ -53,10 +53,10 @@ export async function insertEnvironment(tx: Tx, environment: NewEnvironment): Pr
             ${environment.identifier}, ${environment.signingSecret}, ${environment.now}, ${environment.color ?? null})`)
 }
 
-/** Many times what anybody keeps: environments are stages such as Development and Production, or previews of changes. */
+/** Many times what anyone has: environments are stages such as Development and Production, or previews of changes. */
 export const environmentsMax = 100
 
-/** Nobody else creates or renames environments of the organization until the transaction ends. */
+/** Until the transaction ends, no other one creates or renames environments of the organization. */
 export async function lockOrganization(tx: Tx, { organizationId }: Environment): Promise<void> {
   await tx.run(sql`select 1 from organizations where id = ${organizationId} for no key update`)
 }
@@ -96,7 +96,7 @@ export async function forgetKeysOfEnvironment(tx: Tx, environment: Environment):
     update environments set signing_secret = '', address_key = null, inbox_key = null where id = ${environment.id}`)
 }
 
-/** Whether it holds anything that somebody would miss. */
+/** Whether it holds data that a deletion would lose. */
 export async function holdsData(db: Sql, environment: Environment): Promise<boolean> {
   const row = await db.row<{ holds: boolean }>(sql`
     select exists (select 1 from subscribers where environment_id = ${environment.id})
@@ -153,7 +153,7 @@ export async function findSigningSecret(
   return row && sealer.open(environment.id, 'signing-secret', signingRecord(1), row.sealed)
 }
 
-/** Until the transaction ends, nobody else changes what belongs to the environment as a whole. */
+/** Until the transaction ends, no one else changes what belongs to the environment as a whole. */
 export async function lockEnvironment(tx: Tx, environment: Environment): Promise<void> {
   await tx.run(sql`select 1 from environments where id = ${environment.id} for no key update`)
 }
@@ -175,7 +175,7 @@ export async function resealSigningSecret(tx: Tx, sealer: Sealer, environment: E
     where id = ${environment.id} and ${isSealedOtherwise(sql`signing_secret`, sealer)} for update`)
   if (row === undefined) return false
   const place = { purpose: 'signing-secret', record: signingRecord(1) } as const
-  await updateSigningSecret(tx, environment, sealedAnew(sealer, environment, place, row.sealed))
+  await updateSigningSecret(tx, environment, resealed(sealer, environment, place, row.sealed))
   return true
 }
 
@@ -239,7 +239,7 @@ export async function resealLateKey(
     select ${column} as sealed from environments
     where id = ${environment.id} and ${isSealedOtherwise(column, sealer)} for update`)
   if (row === undefined) return false
-  const sealed = sealedAnew(sealer, environment, { purpose, record: ownRow }, row.sealed)
+  const sealed = resealed(sealer, environment, { purpose, record: ownRow }, row.sealed)
   await tx.run(sql`update environments set ${column} = ${sealed} where id = ${environment.id}`)
   return true
 }

@@ -126,7 +126,7 @@ export async function deleteHeartbeat(db: Sql, { nodeId, epoch }: NodeIdentity):
 /** A node of 0.1.0. */
 export interface OldNode {
   readonly id: string
-  /** Its session does not hold the lock at this moment. */
+  /** Its session does not hold the lock right now. */
   readonly isUnlocked: boolean
 }
 

@@ -4,7 +4,7 @@ import { sql } from '../../db/sql.ts'
 
 export interface MissingPartition {
   readonly parent: string
-  /** Its first moment. */
+  /** Its start. */
   readonly month: Date
 }
 

@@ -1,7 +1,7 @@
 // Old data by month: which months there are, what keeps one, taking one out, and how far that has come.
 import type { Sql, Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
-import { firstIdAt, momentOfId } from '../../domain/derived-id.ts'
+import { firstIdAt, timestampOfId } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { KeptBy, RowCounts } from '../../domain/operate/retention.ts'
 
@@ -20,14 +20,14 @@ export async function listMonths(db: Sql): Promise<Month[]> {
   )
   const months = new Map<string, Month & { partitions: { name: string; bytes: number }[] }>()
   for (const { name, from_id, to_id, bytes } of rows) {
-    const month = months.get(from_id) ?? { from: momentOfId(from_id), to: momentOfId(to_id), partitions: [] }
+    const month = months.get(from_id) ?? { from: timestampOfId(from_id), to: timestampOfId(to_id), partitions: [] }
     month.partitions.push({ name, bytes })
     months.set(from_id, month)
   }
   return [...months.values()]
 }
 
-/** Taken out of their tables by somebody who could not drop them any more. */
+/** Detached from their tables by a process that could not drop them any more. */
 export async function listDetached(db: Sql): Promise<{ name: string; bytes: number }[]> {
   return db.rows(sql`select name, bytes from detached_months() order by name`)
 }
@@ -70,9 +70,9 @@ export async function keptByQueue(
 }
 
 /**
- * Whether a step that is still to run, of whatever time, tells of an event of that time: a digest gathers events long after
- * they came, and is told long after it gathered them. It looks at every open step. Asked after the queue: what has no open
- * step of its own is not gathered any more.
+ * Whether a step that still has to run, of any time, includes an event of that time: a digest collects events long
+ * after they were accepted, and is sent long after it collected them. It scans every open step. Checked after the
+ * queue: what has no open step of its own is not collected any more.
  */
 export async function isGathered(db: Sql, environments: readonly Environment[], { from, to }: Span): Promise<boolean> {
   const environmentIds = environments.map((environment) => environment.id)
@@ -126,7 +126,7 @@ export async function releaseRetention(db: Sql, runId: string): Promise<void> {
   await db.run(sql`update retention_progress set run_id = null, run_until = null where run_id = ${runId}`)
 }
 
-/** Any number; whoever holds it changes what is kept, and nobody else meanwhile. */
+/** Any number; whoever holds it changes what is kept, and no one else in the meantime. */
 const retentionLock = 7_071_957
 
 /** Until the transaction ends; false when another node, or a command, is at it. */
@@ -136,7 +136,7 @@ export async function tryRetentionLock(tx: Tx): Promise<boolean> {
 }
 
 /**
- * Nobody reads or writes the four tables until the transaction ends. In the order in which accepting writes them, and
+ * No one reads or writes the four tables until the transaction ends. In the order in which accepting writes them, and
  * without long waits: whoever comes after us in the queue for the lock waits as long as we do.
  */
 export async function lockMonths(tx: Tx, waitMs: number): Promise<void> {
@@ -172,7 +172,7 @@ export async function strayBound(db: Sql, environment: Environment, before: Date
          where j.environment_id = ${environment.id} and j.due_at is not null and d.event_id < ${firstIdAt(before)}
            and exists (select 1 from events_default where ${older})
          order by d.event_id limit 1)) as id`)
-  return row?.id == null ? before : momentOfId(row.id)
+  return row?.id == null ? before : timestampOfId(row.id)
 }
 
 export async function countStrays(db: Sql, environment: Environment, before: Date): Promise<RowCounts> {
@@ -203,12 +203,12 @@ export async function deleteStrays(
   return { events, notifications, jobs, messages }
 }
 
-/** The moment of the oldest event that belongs to no month. */
+/** The time of the oldest event that belongs to no month. */
 export async function oldestStrayAt(db: Sql, environments: readonly Environment[]): Promise<Date | undefined> {
   const environmentIds = environments.map((environment) => environment.id)
   const row = await db.row<{ id: string }>(sql`
     select id from events_default where environment_id = any(${environmentIds}::uuid[]) order by id limit 1`)
-  return row && momentOfId(row.id)
+  return row && timestampOfId(row.id)
 }
 
 export interface RetentionProgress {

@@ -1,4 +1,4 @@
-// Sealed columns: which of them another key sealed, and how they are sealed anew.
+// Sealed columns: which of them another key sealed, and how they are resealed.
 
 import type { Statement } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
@@ -19,7 +19,7 @@ export function isSealedOtherwise(column: Statement, sealer: Sealer): Statement 
   return sql`substring(${column} from 1 for 5) <> ${Buffer.concat([Buffer.of(sealer.form()), sealer.keyId])}`
 }
 
-export function sealedAnew(
+export function resealed(
   sealer: Sealer,
   environment: Environment,
   { purpose, record }: { purpose: SealPurpose; record: string },

@@ -5,7 +5,7 @@ import type { Environment } from '../../domain/environment.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
 import type { SigningVersion } from '../../domain/operate/signing-keys.ts'
 import { SigningKeys } from '../../domain/operate/signing-keys.ts'
-import { isSealedOtherwise, sealedAnew, signingRecord } from './sealed-columns.ts'
+import { isSealedOtherwise, resealed, signingRecord } from './sealed-columns.ts'
 
 interface Row {
   readonly version: number
@@ -52,7 +52,7 @@ export async function resealSigningVersions(tx: Tx, sealer: Sealer, environment:
     where environment_id = ${environment.id} and ${isSealedOtherwise(sql`secret`, sealer)} for update`)
   for (const { version, secret } of rows) {
     await tx.run(sql`
-      update signing_versions set secret = ${sealedAnew(sealer, environment, { purpose: 'signing-secret', record: signingRecord(version) }, secret)}
+      update signing_versions set secret = ${resealed(sealer, environment, { purpose: 'signing-secret', record: signingRecord(version) }, secret)}
       where environment_id = ${environment.id} and version = ${version}`)
   }
   return rows.length

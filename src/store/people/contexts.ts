@@ -88,7 +88,7 @@ export async function deleteContext(
   return row && contextOf(row)
 }
 
-/** As `findContext`; nobody else changes it before the transaction ends. */
+/** As `findContext`; no one else changes it before the transaction ends. */
 export async function lockContext(
   tx: Tx,
   environment: Environment,

@@ -6,7 +6,7 @@ import type { Environment } from '../../domain/environment.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
 import type { ChannelCredentials, ChannelSettings } from '../../domain/people/channel-settings.ts'
 import { mergeChannelCredentials } from '../../domain/people/channel-settings.ts'
-import { isSealedOtherwise, nilId, sealedAnew } from '../operate/sealed-columns.ts'
+import { isSealedOtherwise, nilId, resealed } from '../operate/sealed-columns.ts'
 
 export interface ChannelChange {
   /** The subscriber's internal id. */
@@ -231,7 +231,7 @@ export async function deleteChannels(
       and (${providerId ?? null}::text is null or provider_id = ${providerId ?? null})`)
 }
 
-/** Seals up to `limit` entries anew that another key sealed, in the order of their keys, after the one named. */
+/** Reseals up to `limit` entries that another key sealed, in the order of their keys, after the given one. */
 export async function resealChannels(
   tx: Tx,
   sealer: Sealer,
@@ -246,7 +246,7 @@ export async function resealChannels(
       and ${isSealedOtherwise(sql`credentials`, sealer)}
     order by subscriber_id, id limit ${limit} for update`)
   const sealed = rows.map((row) =>
-    sealedAnew(sealer, environment, { purpose: 'channel-credentials', record: row.id }, row.credentials),
+    resealed(sealer, environment, { purpose: 'channel-credentials', record: row.id }, row.credentials),
   )
   await tx.run(sql`
     update subscriber_channels c set credentials = e.credentials

@@ -27,7 +27,7 @@ export interface SubscriberRow {
   readonly updated_at: Date
 }
 
-/** As somebody who is told of something: all of it is read with every step, so it has no more than that needs. */
+/** As a recipient: all of it is read with every step, so it has only the fields needed for that. */
 export type RecipientRow = Omit<SubscriberRow, 'created_at' | 'updated_at'>
 
 const recipientColumns = sql`s.id, s.subscriber_id, s.first_name, s.last_name, s.email, s.phone, s.avatar, s.locale,
@@ -97,7 +97,7 @@ const insertionOf = (environment: Environment, upserts: readonly SubscriberUpser
   from ${given(upserts)} as g order by g.subscriber_id
   on conflict (environment_id, subscriber_id) where deleted_at is null do nothing`
 
-/** The same as a part of a larger statement, which is told how many there were. */
+/** The same as a part of a larger statement, which is given how many there were. */
 export const subscriberInsertion = (
   environment: Environment,
   upserts: readonly SubscriberUpsert[],
@@ -108,11 +108,13 @@ export const subscriberInsertion = (
   statement: sql`${insertionOf(environment, upserts, now)} returning s.id`,
 })
 
-/** Changes fields of those that exist, and differ; as a part of a larger statement, which is told how many there were. */
+/**
+ * Changes fields of those that exist, and differ; as a part of a larger statement, which is given how many there were.
+ */
 export const subscriberChanges = (environment: Environment, upserts: readonly SubscriberUpsert[], now: Date): Part => ({
   as: sql`changed_subscribers`,
   name: 'subscriber-change',
-  // By id as well: whoever was deleted and made anew meanwhile is another.
+  // By id as well: a subscriber that was deleted and created again in the meantime is a different one.
   statement: sql`${changesOf(environment, upserts, now, sql`and s.id = g.id`)} returning s.id`,
 })
 
@@ -286,7 +288,7 @@ const rowsOf = (
     where found.environment_id = ${environment.id} and found.id = named.id limit 1) as s
   where s.deleted_at is null`
 
-/** Online now, or just gone: `lastOnlineAt` is set when somebody goes. */
+/** Online now, or just gone: `lastOnlineAt` is set when a subscriber goes offline. */
 export async function setOnline(
   tx: Tx,
   environment: Environment,
@@ -363,7 +365,7 @@ export function subscriberOf(
   }
 }
 
-/** Everybody who has or had this id, deleted ones too: their data is there until it is erased. */
+/** Every subscriber who has or had this id, including deleted ones: their data exists until it is erased. */
 export async function findEveryoneNamed(
   db: Sql,
   environment: Environment,

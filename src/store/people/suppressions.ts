@@ -94,7 +94,9 @@ export async function deleteSuppression(
   return row && suppressionOf(row)
 }
 
-/** Those of the addresses that are listed; nobody else changes them before the transaction ends. Locked in their order. */
+/**
+ * Those of the addresses that are listed; no one else changes them before the transaction ends. Locked in their order.
+ */
 export async function lockSuppressions(
   tx: Tx,
   environment: Environment,
@@ -144,8 +146,8 @@ export function suppressionOf(row: SuppressionRow): Suppression {
 }
 
 /**
- * The same, and those of erased people, whose addresses are on the list as hashes: under the address that was asked for. One
- * trip to the database, and a second only where somebody was ever erased.
+ * The same, and those of erased people, whose addresses are on the list as hashes: under the requested address. One
+ * round trip, and a second only if a person was ever erased.
  */
 export async function findSuppressedOrHidden(
   db: Db,

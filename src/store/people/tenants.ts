@@ -83,7 +83,7 @@ export async function deleteTenant(tx: Tx, environment: Environment, identifier:
   return row && tenantOf(environment, row)
 }
 
-/** As `findTenant`; nobody else changes it before the transaction ends. */
+/** As `findTenant`; no one else changes it before the transaction ends. */
 export async function lockTenant(tx: Tx, environment: Environment, identifier: string): Promise<Tenant | undefined> {
   const row = await tx.row<TenantRow>(sql`
     select ${columns} from tenants

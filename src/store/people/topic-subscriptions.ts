@@ -244,7 +244,7 @@ export interface TopicMember {
   /** The subscriber's internal id. */
   readonly id: string
   readonly subscriberId: string
-  /** False for one that was deleted meanwhile. */
+  /** False for one that was deleted in the meantime. */
   readonly isThere: boolean
   /** Those of the asked topics the subscriber belongs to. */
   readonly topicIds: string[]

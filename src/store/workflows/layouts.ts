@@ -35,8 +35,8 @@ export async function insertLayout(
 }
 
 /**
- * Changes what is given; undefined when it is not there. The moment of change always moves on, by a millisecond at least:
- * what was compiled is kept under it.
+ * Changes what is given; undefined if it is missing. The time of change always advances, by at least a millisecond:
+ * compiled templates are cached under it.
  */
 export async function updateLayout(
   tx: Tx,

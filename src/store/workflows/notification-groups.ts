@@ -52,7 +52,7 @@ export async function renameGroup(
   return row && groupOf(environment, row)
 }
 
-/** Nobody puts a workflow into it, and nobody deletes it, before the transaction ends. */
+/** No workflow is added to it, and no one deletes it, before the transaction ends. */
 export async function lockGroup(tx: Tx, environment: Environment, id: string): Promise<NotificationGroup | undefined> {
   const row = await tx.row<GroupRow>(
     sql`select id, name from notification_groups where environment_id = ${environment.id} and id = ${id} for update`,

@@ -12,7 +12,7 @@ export interface TranslationRow {
 
 const columns = sql`locale, texts, created_at, updated_at`
 
-/** Replaces the texts of a locale as a whole. The moment of change always moves on: what a node keeps goes by it. */
+/** Replaces the texts of a locale as a whole. The time of change always advances: the caches of nodes depend on it. */
 export async function saveTranslation(
   tx: Tx,
   environment: Environment,

@@ -67,7 +67,7 @@ export async function updateOverride(
     where environment_id = ${environment.id} and id = ${id}`)
 }
 
-/** Nobody else changes or deletes it before the transaction ends. */
+/** No one else changes or deletes it before the transaction ends. */
 export async function lockOverride(tx: Tx, environment: Environment, id: string): Promise<void> {
   await tx.run(sql`
     select 1 from workflow_overrides where environment_id = ${environment.id} and id = ${id} for no key update`)

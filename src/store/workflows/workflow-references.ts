@@ -17,7 +17,7 @@ const variantPaths = {
   feedId: '$.steps[*].variants[*].template.feedId ? (@ == $names[*])',
 } as const
 
-/** Steps and variants are looked through, of all workflows: asked when somebody deletes, or wants to know. */
+/** Searches the steps and variants of all workflows: used for deletions and lookups. */
 export async function workflowsNaming(
   db: Sql,
   environment: Environment,

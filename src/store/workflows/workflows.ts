@@ -1,7 +1,7 @@
 // The workflows and workflow_versions tables: what is triggered, and what it said at one time.
 import type { Sql, Statement, Tx } from '../../db/sql.ts'
 import { json, prepared, sql, unseen } from '../../db/sql.ts'
-import { momentOfId } from '../../domain/derived-id.ts'
+import { timestampOfId } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { GivenPreferences } from '../../domain/preferences/workflow-preferences.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
@@ -13,7 +13,7 @@ import { groupOf } from './notification-groups.ts'
 export interface StoredDefinition extends WorkflowDefinition {
   readonly variables: readonly string[]
   readonly subscriberVariables: readonly string[]
-  /** As the second face was told them; what counts is in the settings they come to. */
+  /** As given to API v2; what counts is in the settings derived from them. */
   readonly preferences?: GivenPreferences
 }
 
@@ -111,7 +111,7 @@ export async function findWorkflow(
   return byId ?? find(sql`w.identifier = ${idOrIdentifier}`)
 }
 
-/** As `findWorkflow`; nobody else changes it before the transaction ends. */
+/** As `findWorkflow`; no one else changes it before the transaction ends. */
 export async function lockWorkflow(
   tx: Tx,
   environment: Environment,
@@ -145,7 +145,7 @@ export async function findTriggeredAt(
       cross join lateral (select n.id from notifications n
         where n.environment_id = ${environment.id} and n.version_id = v.id order by n.id desc limit 1) as n
       order by n.id desc limit 1) as n`)
-  return new Map(rows.map((row) => [row.id, momentOfId(row.notification_id)]))
+  return new Map(rows.map((row) => [row.id, timestampOfId(row.notification_id)]))
 }
 
 /** How many there are, counted no further than `max`. */
@@ -237,7 +237,7 @@ export async function workflowsInGroup(
   return rows.map((row) => row.identifier)
 }
 
-/** A group that goes leaves its deleted workflows to another: the activity still tells of them. */
+/** A deleted group leaves its deleted workflows to another: the activity still shows them. */
 export async function moveDeletedWorkflows(
   tx: Tx,
   environment: Environment,

@@ -64,20 +64,20 @@ export function createAddressGuard(
 
   function refuseAddress(host: string, address: string, reach: Reach, terms: Terms | undefined): void {
     const kind = kindOfAddress(address)
-    if (kind === 'metadata') throw refused(host, 'is a metadata address, which is never called')
+    if (kind === 'metadata') throw refused(host, 'is a metadata address, which is always blocked')
     if (reach === 'operator' || allowed.holds(host, address, terms)) return
     if (reach === 'listed') {
       throw refused(
         host,
-        'is not called: only public hosts, with https on port 443, or what POSTHORN_OUTBOUND_ALLOW lists',
+        'is not allowed: only public hosts with https on port 443, or entries of POSTHORN_OUTBOUND_ALLOW',
       )
     }
-    if (kind === 'private') throw refused(host, 'is a private address; POSTHORN_OUTBOUND_ALLOW can list it')
+    if (kind === 'private') throw refused(host, 'is a private address; add it to POSTHORN_OUTBOUND_ALLOW to allow it')
   }
 
   async function addressesOf(given: string, asked: Reach, terms?: Terms): Promise<readonly ResolvedAddress[]> {
     const host = plainHost(given)
-    if (isMetadataHost(host)) throw refused(host, 'is a metadata address, which is never called')
+    if (isMetadataHost(host)) throw refused(host, 'is a metadata address, which is always blocked')
     const reach = (asked === 'guarded' || asked === 'public') && privateName.test(host) ? 'listed' : asked
     const family = isIP(host)
     const addresses = family === 0 ? await resolvedOnce(host) : [{ address: host, family }]

@@ -71,14 +71,14 @@ export function checkHeaders(host: string, headers: Readonly<Record<string, stri
 }
 
 export const wasWithheld = (host: string): OutboundError =>
-  new OutboundError('withheld', `The call to ${host} was withheld before anything left`)
+  new OutboundError('withheld', `The request to ${host} was cancelled before anything was sent`)
 
 export function couldNotBeMade(host: string, error: unknown): OutboundError {
-  const words = `The call to ${host} could not be made (${codeOf(error)})`
+  const words = `The request to ${host} failed (${codeOf(error)})`
   return new OutboundError('not-sent', words, error, { isOurs: true })
 }
 
-/** What OpenSSL calls a certificate that nobody we trust has signed. */
+/** OpenSSL's codes for a certificate that no trusted authority has signed. */
 const untrusted = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -89,8 +89,10 @@ const untrusted = new Set([
 
 export function couldNotConnect(host: string, error: unknown): string {
   const code = codeOf(error)
-  const hint = untrusted.has(code) ? ': its certificate is not trusted; POSTHORN_CA_FILE can name who signed it' : ''
-  return `${host} could not be connected to (${code})${hint}`
+  const hint = untrusted.has(code)
+    ? ': its certificate is not trusted; add its certificate authority to POSTHORN_CA_FILE'
+    : ''
+  return `Could not connect to ${host} (${code})${hint}`
 }
 
 interface Incoming {

@@ -82,7 +82,7 @@ export function createConnect({ guard, trust, proxies }: ConnectParts): Connect 
     try {
       return await (isSecure ? secured({ ...trusted, ...identity(host), ...place }, hold) : connected(place, hold))
     } catch (error) {
-      throw new OutboundError('not-sent', `The proxy ${couldNotConnect(host, error)}`, error)
+      throw new OutboundError('not-sent', couldNotConnect(`the proxy ${host}`, error), error)
     }
   }
 }
@@ -103,7 +103,7 @@ export async function inTime<Result>(host: string, connect: (hold: Hold) => Prom
   const tooLate = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
       isLate = true
-      reject(new OutboundError('not-sent', `${host} could not be connected to within ${connectTimeoutMs} ms`))
+      reject(new OutboundError('not-sent', `Could not connect to ${host} within ${connectTimeoutMs} ms`))
     }, connectTimeoutMs)
   })
   try {

@@ -1,4 +1,4 @@
-// OutboundError: why a call to the outside gave no answer, told apart by whether the other side may have acted on it.
+// OutboundError: why an outbound request got no response, classified by whether the other side may have acted on it.
 
 /**
  * `refused-address`: we do not call there, and never did.

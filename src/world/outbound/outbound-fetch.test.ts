@@ -180,7 +180,7 @@ test('connections are not shared between accounts or reaches', async (t) => {
   assert.equal(ports.size, 4)
 })
 
-test('an account that nobody holds any more is not held by its connections', async (t) => {
+test('an account that no one holds any more is not held by its connections', async (t) => {
   const port = await serve(t, (_request, response) => void response.end('ok'))
   setFlagsFromString('--expose-gc')
   const collect: () => void = runInNewContext('gc')
@@ -220,7 +220,7 @@ test('a connection cut after the request was written leaves us unsure, before or
   await failure('unsure', `http://127.0.0.1:${port}/within`)
 })
 
-test('a call given up by its signal is told apart by whether it had begun', async (t) => {
+test('a call given up by its signal is distinguished by whether it had begun', async (t) => {
   const early = new AbortController()
   early.abort()
   const before = await open(new Request('http://127.0.0.1:9/', { signal: early.signal })).catch(

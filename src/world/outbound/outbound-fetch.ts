@@ -18,7 +18,7 @@ import { trusting } from './outbound-trust.ts'
 export interface OutboundFetchOptions {
   /** Host names, addresses and networks that may be reached although they are private. */
   readonly allow: readonly (AllowEntry | string)[]
-  /** `off`: what accounts name is reached as if anybody named it. Left out: `on`. */
+  /** `off`: addresses of accounts are treated like any others. Omitted: `on`. */
   readonly operatorReach?: 'on' | 'off'
   readonly resolve?: ResolveName
   /** Certificates in PEM that are trusted beside those that Node trusts. */
@@ -30,7 +30,7 @@ const httpsPort = 443
 const httpPort = 80
 const vettedAddressesMax = 1_000
 /** Whose connections those of no account are. */
-const everybody = {}
+const noAccount = {}
 
 export function createOutboundFetch(options: OutboundFetchOptions): World['fetch'] {
   const guard = createAddressGuard(options.allow, options.resolve)
@@ -65,7 +65,7 @@ export function createOutboundFetch(options: OutboundFetchOptions): World['fetch
     }
     // Without TLS the two sides have no way to agree on HTTP/2.
     const send = callOptions.http2 === true && isSecure ? callByHttp2 : callByHttp1
-    return send(call, destination, callOptions.account ?? everybody)
+    return send(call, destination, callOptions.account ?? noAccount)
   }
 }
 
@@ -76,7 +76,7 @@ export function createAccountAddresses({ allow, resolve, operatorReach }: Outbou
   return (host: string, port: number) => guard.addressesOf(host, reach, { scheme: 'smtp', port, isTheirs: false })
 }
 
-/** What is known of an address does not change while we run, and asking the lists anew costs 20 µs a call. */
+/** What is known about an address does not change while we run, and checking the lists again costs 20 µs per call. */
 function createVetting(guard: AddressGuard): (destination: Destination) => Promise<void> {
   const known = new Set<string>()
   return async (destination) => {
@@ -92,10 +92,10 @@ function createVetting(guard: AddressGuard): (destination: Destination) => Promi
 /** Throws when the address alone shows that we will not call it. */
 function reachOf(url: URL, options: OutboundOptions, operatorReach: 'on' | 'off'): Reach {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw new OutboundError('refused-address', `Only http and https are called, not ${url.protocol}`)
+    throw new OutboundError('refused-address', `Only http and https URLs are supported, not ${url.protocol}`)
   }
   if (url.username !== '' || url.password !== '') {
-    throw new OutboundError('refused-address', `The address of ${url.hostname} must not hold a user name or password`)
+    throw new OutboundError('refused-address', `The URL of ${url.hostname} must not contain a user name or password`)
   }
   if (options.reach === 'operator') return operatorReach === 'on' ? 'operator' : 'public'
   return url.protocol === 'https:' && url.port === '' ? 'guarded' : 'listed'

@@ -51,10 +51,10 @@ export function createHttp1(parts: ConnectParts, connect: Connect): CallByHttp1 
   }
 }
 
-/** An answer to `mayLeave` that took its time holds for this long; a process may be frozen at any moment. */
+/** A slow answer to `mayLeave` is valid for this long; a process may be frozen at any time. */
 const permitMs = 5_000
 
-/** Writes the request, reads the answer, and knows at every moment whether the first byte may have left. */
+/** Writes the request, reads the response, and knows at any time whether the first byte may have left. */
 function exchange(call: OutboundCall, pool: Dispatcher): Promise<OutboundAnswer> {
   return new Promise((resolve, reject) => new Exchange(call, pool, resolve, reject).begin())
 }
@@ -92,7 +92,7 @@ class Exchange implements Dispatcher.DispatchHandlers {
 
   begin(): void {
     const { host, signal, timeoutMs } = this.#call
-    this.#timer = setTimeout(() => this.#fail(`${host} did not answer within ${timeoutMs} ms`), timeoutMs)
+    this.#timer = setTimeout(() => this.#fail(`${host} did not respond within ${timeoutMs} ms`), timeoutMs)
     if (signal?.aborted) {
       this.#giveUp()
       return
@@ -154,7 +154,7 @@ class Exchange implements Dispatcher.DispatchHandlers {
     if (isInvalid(error)) this.#fail('', couldNotBeMade(host, error))
     else
       this.#fail(
-        this.#mayHaveLeft ? `${host} broke off the call (${codeOf(error)})` : couldNotConnect(host, error),
+        this.#mayHaveLeft ? `${host} aborted the request (${codeOf(error)})` : couldNotConnect(host, error),
         error,
       )
   }
@@ -183,7 +183,7 @@ class Exchange implements Dispatcher.DispatchHandlers {
     this.#dispatch()
   }
 
-  #giveUp = (): void => this.#fail(`The call to ${this.#call.host} was given up`)
+  #giveUp = (): void => this.#fail(`The request to ${this.#call.host} was aborted`)
 
   #fail(what: string, cause?: unknown): void {
     if (this.#isOver) return

@@ -68,7 +68,7 @@ export function isUnheard({ lastStreamId }: Http2Connection, streamId: number): 
 interface PoolState {
   readonly host: string
   connect(): Promise<Socket>
-  /** Nobody waits and nothing is open: whoever holds the pool may let go of it. */
+  /** Nothing waits and nothing is open: the holder of the pool may release it. */
   onEmpty(): void
   readonly open: Set<Http2Connection>
   readonly line: Set<Waiting>
@@ -90,7 +90,7 @@ export function createHttp2Pool(host: string, connect: () => Promise<Socket>, on
     ask(waiting) {
       if (pool.line.size >= waitingMax) {
         waiting.fail(
-          new OutboundError('not-sent', `Too many calls to ${host} are waiting`, undefined, { isOurs: true }),
+          new OutboundError('not-sent', `Too many requests to ${host} are waiting`, undefined, { isOurs: true }),
         )
         return
       }
@@ -105,7 +105,7 @@ export function createHttp2Pool(host: string, connect: () => Promise<Socket>, on
 function serve(pool: PoolState): void {
   const { line, open } = pool
   for (const waiting of line) {
-    const connection = connectionWithRoom(pool)
+    const connection = connectionWithCapacity(pool)
     if (connection === undefined) break
     line.delete(waiting)
     ask(pool, connection, waiting)
@@ -114,9 +114,9 @@ function serve(pool: PoolState): void {
   else if (open.size === 0 && !pool.isConnecting) pool.onEmpty()
 }
 
-function connectionWithRoom(pool: PoolState): Http2Connection | undefined {
+function connectionWithCapacity(pool: PoolState): Http2Connection | undefined {
   for (const connection of pool.open) {
-    if (!hasRoom(connection)) continue
+    if (!hasCapacity(connection)) continue
     if (Date.now() - connection.heardAtMs < quietMs) return connection
     doubt(pool, connection)
   }
@@ -129,7 +129,7 @@ function ask(pool: PoolState, connection: Http2Connection, waiting: Waiting): vo
   connection.streams += 1
   waiting.ask((isAllowed) => {
     connection.streams -= 1
-    if (isAllowed && hasRoom(connection)) begin(pool, connection, waiting)
+    if (isAllowed && hasCapacity(connection)) begin(pool, connection, waiting)
     else if (isAllowed) pool.line.add(waiting)
     if (!isAtOnce) serve(pool)
   })
@@ -225,7 +225,7 @@ function isEnding({ session, lastStreamId }: Http2Connection): boolean {
   return session.closed || session.destroyed || lastStreamId !== undefined
 }
 
-function hasRoom(connection: Http2Connection): boolean {
+function hasCapacity(connection: Http2Connection): boolean {
   const { session, streams, isInDoubt } = connection
   if (isInDoubt || isEnding(connection)) return false
   return streams < Math.min(streamsMax, session.remoteSettings.maxConcurrentStreams ?? streamsMax)
@@ -271,7 +271,7 @@ function greeted(host: string, session: ClientHttp2Session): Promise<void> {
     const fail = (why: string, cause?: unknown): void => {
       clearTimeout(timer)
       session.destroy()
-      reject(new OutboundError('not-sent', `${host} could not be connected to (${why})`, cause))
+      reject(new OutboundError('not-sent', `Could not connect to ${host} (${why})`, cause))
     }
     const timer = setTimeout(() => fail(`no HTTP/2 settings within ${connectTimeoutMs} ms`), connectTimeoutMs)
     // It stays: each call under way learns of a broken connection by its own stream.
@@ -285,4 +285,4 @@ function greeted(host: string, session: ClientHttp2Session): Promise<void> {
 }
 
 const noHttp2 = (host: string, cause?: unknown): OutboundError =>
-  new OutboundError('not-sent', `${host} does not speak HTTP/2`, cause)
+  new OutboundError('not-sent', `${host} does not support HTTP/2`, cause)

@@ -137,7 +137,7 @@ test('a full connection gets a second one, up to four, and what is beyond them w
   assert.equal(waiting.length, 8)
   assert.equal(sessions.length, 4)
   const late = failure('not-sent', byHttp2(post(port, '/late'), { timeoutMs: 30 }))
-  assert.match(await late, /did not answer within 30 ms/)
+  assert.match(await late, /did not respond within 30 ms/)
   while (waiting.length > 0) {
     for (const stream of waiting.splice(0)) answers(stream)
     await new Promise((resolve) => setTimeout(resolve, 20))
@@ -209,7 +209,7 @@ test('a stream the server refuses was not sent; one that it resets or cuts leave
       stream.on('error', () => {})
       const path = headers[':path'] ?? ''
       if (path.startsWith('/within')) {
-        // Node ends a stream in order before it resets it: only its length then tells that it is half.
+        // Node ends a stream in order before it resets it: only its length then shows that it is incomplete.
         stream.respond({ ':status': 200, ...(path === '/within-cut' ? {} : { 'content-length': '100' }) })
         stream.write('half')
       }
@@ -228,7 +228,7 @@ test('a stream the server refuses was not sent; one that it resets or cuts leave
 })
 
 for (const code of [constants.NGHTTP2_NO_ERROR, constants.NGHTTP2_ENHANCE_YOUR_CALM]) {
-  test(`goodbye with code ${code}: what the server did not get to was not sent, and the next call connects anew`, async (t) => {
+  test(`goodbye with code ${code}: what the server did not get to was not sent, and the next call connects again`, async (t) => {
     let last = 0
     const { port, sessions } = await startHttp2Server(t, certificate, (server) => {
       server.on('stream', (stream, headers) => {
@@ -278,7 +278,7 @@ test('a call that is not answered leaves us unsure, and so does one that is give
   await failure('not-sent', byHttp2(post(port, '/', { signal: early.signal })))
 })
 
-/** As a router that forgets a connection: nothing comes through any more, and nobody is told. */
+/** Like a router that forgets a connection: nothing gets through any more, and no one is notified. */
 async function startRouter(t: TestContext, port: number): Promise<{ port: number; forget(): void }> {
   const connections: Socket[] = []
   const router = createTcpServer((near) => {
@@ -328,7 +328,7 @@ test('an idle connection is closed after a minute, and the next call makes anoth
   })
   await byHttp2(post(port))
   const closed = new Promise((resolve) => sessions[0]?.once('close', resolve))
-  // The stream closes a moment after its answer is there.
+  // The stream closes just after its response has arrived.
   await new Promise((resolve) => setTimeout(resolve, 50))
   for (let seconds = 0; seconds < 60; seconds += 10) {
     assert.equal(sessions[0]?.closed, false)
@@ -339,7 +339,7 @@ test('an idle connection is closed after a minute, and the next call makes anoth
   assert.equal(sessions.length, 2)
 })
 
-test('a server that does not speak HTTP/2 is told apart, and was not sent anything', async (t) => {
+test('a server that does not speak HTTP/2 is distinguished, and was not sent anything', async (t) => {
   let calls = 0
   const onlyHttp1 = createHttpsServer({ cert, key }, (_request, response) => {
     calls += 1
@@ -348,7 +348,7 @@ test('a server that does not speak HTTP/2 is told apart, and was not sent anythi
   const noAlpn = createTlsServer({ cert, key }, (socket) => socket.on('error', () => {}))
   for (const server of [onlyHttp1, noAlpn]) {
     const port = await listenOnLoopback(t, server)
-    assert.match(await failure('not-sent', byHttp2(post(port))), /127\.0\.0\.1 does not speak HTTP\/2/)
+    assert.match(await failure('not-sent', byHttp2(post(port))), /127\.0\.0\.1 does not support HTTP\/2/)
   }
   assert.equal(calls, 0)
   const silent = createTlsServer({ cert, key, ALPNProtocols: ['h2'] }, (socket) => {
@@ -358,7 +358,7 @@ test('a server that does not speak HTTP/2 is told apart, and was not sent anythi
   await failure('not-sent', byHttp2(post(await listenOnLoopback(t, silent))))
 })
 
-test('a refused connection, a certificate of somebody else and a name it is not for were certainly not sent', async (t) => {
+test('a refused connection, a certificate of someone else and a name it is not for were certainly not sent', async (t) => {
   const closed = createTcpServer()
   const closedPort = await new Promise<number>((resolve) => {
     closed.listen(0, '127.0.0.1', () => {

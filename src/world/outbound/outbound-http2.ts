@@ -60,9 +60,9 @@ function exchange(pool: Http2Pool, call: OutboundCall, authority: string): Promi
       if (cause instanceof OutboundError) reject(cause)
       else reject(new OutboundError(mayHaveLeft(connection, stream) ? 'unsure' : 'not-sent', what, cause))
     }
-    const abort = (): void => fail(`The call to ${host} was given up`)
+    const abort = (): void => fail(`The request to ${host} was aborted`)
     const tooLate = (): void => {
-      fail(`${host} did not answer within ${timeoutMs} ms`)
+      fail(`${host} did not respond within ${timeoutMs} ms`)
       if (connection !== undefined) pool.doubt(connection)
     }
     const whole = setTimeout(tooLate, timeoutMs)
@@ -87,7 +87,7 @@ function exchange(pool: Http2Pool, call: OutboundCall, authority: string): Promi
             end()
             resolve(answer)
           },
-          (error) => fail(`${host} broke off the call (${codeOf(error)})`, error),
+          (error) => fail(`${host} aborted the request (${codeOf(error)})`, error),
         )
         return stream
       },

@@ -42,8 +42,8 @@ async function startTarget(t: TestContext): Promise<{ secure: number; plain: num
   for (const server of [secure, plain]) {
     server.on('request', (request, response) => {
       ports.add(request.socket.remotePort)
-      const { host, 'proxy-authorization': told, 'x-key': key } = request.headers
-      response.end(JSON.stringify({ host, told, key, url: request.url }))
+      const { host, 'proxy-authorization': credentials, 'x-key': key } = request.headers
+      response.end(JSON.stringify({ host, credentials, key, url: request.url }))
     })
   }
   return { secure: await listenOnLoopback(t, secure), plain: await listenOnLoopback(t, plain), ports }
@@ -105,7 +105,7 @@ test('HTTP/2 goes through a tunnel, too', async (t) => {
   assert.equal(sessions.length, 1)
   const refusing = await startProxy(t, { statusOf: () => 403 })
   const refused = fetchBy({ https: refusing.url })(post(`https://push.example.org:${port}/`), { http2: true })
-  assert.match(await failure('not-sent', refused), /^The proxy 127\.0\.0\.1 does not connect to push\.example\.org/)
+  assert.match(await failure('not-sent', refused), /^The proxy 127\.0\.0\.1 refused to connect to push\.example\.org/)
 })
 
 test('an http address that the operator wrote down is asked of the proxy by its name, once that was vetted', async (t) => {
@@ -120,7 +120,7 @@ test('an http address that the operator wrote down is asked of the proxy by its 
       key: 'k',
       url: '/a?b=c',
       // Our proxy hands everything on; a real one keeps it to itself.
-      told: `Basic ${Buffer.from('me:pass').toString('base64')}`,
+      credentials: `Basic ${Buffer.from('me:pass').toString('base64')}`,
     })
     await fetchBy(settings, { allow: ['relay.example.org'] })(post(url))
     assert.deepEqual(proxy.asked, [`POST ${url}`, `POST ${url}`])
@@ -206,7 +206,7 @@ test('whatever goes wrong before the tunnel is up was not sent', async (t) => {
   for (const status of [302, 403, 407, 502]) {
     const proxy = await startProxy(t, { statusOf: () => status })
     const words = await failure('not-sent', ask(proxy.url.replace('://', '://me:very-secret@')))
-    assert.match(words, /^The proxy 127\.0\.0\.1 does not connect to hooks\.example\.org/)
+    assert.match(words, /^The proxy 127\.0\.0\.1 refused to connect to hooks\.example\.org/)
     assert.doesNotMatch(words, /secret/)
   }
   assert.match(await failure('not-sent', ask('http://127.0.0.1:9')), /^The proxy 127\.0\.0\.1 .*ECONNREFUSED/)

@@ -139,13 +139,15 @@ export async function tunnelThrough(
 
 export function refusedBy(proxy: ProxyServer, host: string, status: number): OutboundError {
   const why = status === proxyRefusal ? 'without another user name and password' : `(status ${status})`
-  return new OutboundError('not-sent', `The proxy ${proxy.host} does not connect to ${host} ${why}`)
+  return new OutboundError('not-sent', `The proxy ${proxy.host} refused to connect to ${host} ${why}`)
 }
 
 function asked(proxy: ProxyServer, authority: string, socket: Socket): Promise<number> {
   return new Promise((resolve, reject) => {
     const fail = (error: Error): void =>
-      reject(new OutboundError('not-sent', `The proxy ${proxy.host} broke off (${error.message})`, error))
+      reject(
+        new OutboundError('not-sent', `The connection to the proxy ${proxy.host} failed (${error.message})`, error),
+      )
     const request = openRequest({
       method: 'CONNECT',
       path: authority,
@@ -154,7 +156,7 @@ function asked(proxy: ProxyServer, authority: string, socket: Socket): Promise<n
     })
     request.once('connect', (answer: IncomingMessage, _socket, head: Buffer) => {
       // Whatever speaks first behind the tunnel, TLS does not.
-      if (head.length > 0 && answer.statusCode === 200) fail(new Error('spoke out of turn'))
+      if (head.length > 0 && answer.statusCode === 200) fail(new Error('sent unexpected data'))
       else resolve(answer.statusCode ?? 0)
     })
     request.once('error', fail)

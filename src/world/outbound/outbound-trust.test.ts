@@ -31,7 +31,7 @@ test('several files make one list, and what stands around the certificates is le
   assert.equal(await readCaFiles([]), undefined)
 })
 
-test('a file that is missing, empty, broken or no certificate is told by its name', async (t) => {
+test('a file that is missing, empty, broken or no certificate is reported by its name', async (t) => {
   const directory = await directoryOf(t, {
     empty: '',
     key: ours.key,
@@ -41,8 +41,8 @@ test('a file that is missing, empty, broken or no certificate is told by its nam
   const words: Record<string, RegExp> = {
     missing: /cannot be read: ENOENT/,
     '.': /cannot be read: EISDIR/,
-    empty: /holds no certificate/,
-    key: /holds no certificate/,
+    empty: /contains no PEM certificate/,
+    key: /contains no PEM certificate/,
     broken: /cannot be used/,
     large: /are more than 1048576 bytes/,
   }
@@ -70,7 +70,7 @@ test('a server of our authority is called, one of another is not, and the words 
     const error = await createOutboundFetch({ allow, ca })(request).catch((thrown: unknown) => thrown)
     assert.ok(error instanceof OutboundError)
     assert.equal(error.kind, 'not-sent')
-    assert.match(error.message, /its certificate is not trusted; POSTHORN_CA_FILE can name who signed it/)
+    assert.match(error.message, /its certificate is not trusted; add its certificate authority to POSTHORN_CA_FILE/)
   }
 })
 

@@ -7,7 +7,7 @@ import { createSecureContext } from 'node:tls'
 const certificateBlock = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 /** All authorities that browsers trust are a quarter of it. */
 const fileBytesMax = 1024 * 1024
-const named = ' POSTHORN_CA_FILE or NODE_EXTRA_CA_CERTS names it.'
+const named = ' POSTHORN_CA_FILE or NODE_EXTRA_CA_CERTS refers to it.'
 
 /** The certificates of all the files together; `undefined` without files. Throws a sentence that names the file and where it is named. */
 export async function readCaFiles(files: readonly string[]): Promise<string | undefined> {
@@ -31,15 +31,15 @@ async function readCaFile(file: string): Promise<string> {
 
 function certificatesIn(pem: string): string[] {
   const blocks = pem.match(certificateBlock) ?? []
-  if (blocks.length === 0) throw new Error('it holds no certificate in PEM form')
+  if (blocks.length === 0) throw new Error('it contains no PEM certificate')
   for (const block of blocks) new X509Certificate(block)
   return blocks
 }
 
 /**
- * The `ca` option of TLS would put these certificates in the place of those that Node trusts (its own, or the system's with
- * `--use-openssl-ca`), and read all of them anew for every connection. So they are added to a context that has those, and
- * which all connections share.
+ * The `ca` option of TLS would replace the certificates that Node trusts (its own, or the system's with
+ * `--use-openssl-ca`), and read all of them again for every connection. So these are added to a context that has those,
+ * and which all connections share.
  */
 export function trusting(pem: string): SecureContext {
   const trust = createSecureContext()

@@ -1,7 +1,7 @@
-// Blanks comments and the contents of strings, templates and regular expressions, so that what is left is code.
-// Every character keeps its offset and every line its number; quotes stay, so that a caller can read a string back.
-// Limits: it does not parse. Whether a `/` divides or opens a regular expression is told by what stands before it;
-// after `)` or `}` it is taken for a division. JSX is not understood.
+// Blanks comments and the contents of strings, templates and regular expressions, so that what is left is code. Every
+// character keeps its offset and every line its number; quotes stay, so that a caller can read a string back. Limits:
+// it does not parse. Whether a `/` divides or opens a regular expression is reported by what stands before it; after
+// `)` or `}` it is taken for a division. JSX is not understood.
 
 export interface Blanked {
   /** Code alone. */

@@ -35,7 +35,7 @@ const sidewaysAllowed = new Set(['cli → main'])
 const computedAllowed = new Set(['src/providers/own-providers.ts'])
 
 export interface Import {
-  /** Undefined when it is computed, so that nobody can say what is imported. */
+  /** Undefined when it is computed, so that no one can say what is imported. */
   readonly specifier: string | undefined
   readonly line: number
 }

@@ -42,8 +42,8 @@ function placesOf(path: string, name: string): string[] {
 }
 
 /**
- * Whether a range admits a version: `||`, comparators, `^`, `~`, `x` and `a - b`, as packages write them.
- * Limit: no pre-releases. What it cannot read counts as a refusal, so that somebody looks.
+ * Whether a range admits a version: `||`, comparators, `^`, `~`, `x` and `a - b`, as packages write them. Limit: no
+ * pre-releases. What it cannot read counts as a refusal, so that someone looks.
  */
 export function admits(range: string, version: string): boolean {
   const wanted = versionOf(version)

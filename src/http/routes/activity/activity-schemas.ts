@@ -26,42 +26,46 @@ const contextKeyLengthMax = 1024
 
 const anyOfTexts = (maxLength: number, description: string) =>
   Type.Optional(Type.Array(Type.String({ maxLength }), { maxItems: filterValuesMax, description }))
-const moment = (description: string) => Type.Optional(Type.String({ maxLength: timestampLengthMax, description }))
+const optionalTimestamp = (description: string) =>
+  Type.Optional(Type.String({ maxLength: timestampLengthMax, description }))
 
 export const activityQuery = Type.Object({
   channels: Type.Optional(
     Type.Array(literals(stepTypes), {
       maxItems: filterValuesMax,
-      description: 'Any of: the workflow has an active step of that type.',
+      description: 'Matches notifications whose workflow has an active step of any of these types.',
     }),
   ),
-  templates: anyOfTexts(idLengthMax, 'Any of: the workflow’s `_id`.'),
+  templates: anyOfTexts(idLengthMax, 'The `_id` of the workflow; any of the values matches.'),
   emails: anyOfTexts(
     emailLengthMax,
-    'Any of: the subscriber’s e-mail address, exactly. Joined with `subscriberIds` and `search` by “or”.',
+    'The exact e-mail address of the subscriber; any of the values matches. Combined with `subscriberIds` and `search` by “or”.',
   ),
   search: Type.Optional(
     Type.String({
       maxLength: emailLengthMax,
       deprecated: true,
       description:
-        'The subscriber’s e-mail address contains it (with fewer than three characters: begins with it), or it is the subscriberId. Case-sensitive, as the search of subscribers is.',
+        'Matches subscribers whose e-mail address contains it (starts with it, if it is shorter than three characters) or whose subscriberId equals it. Case-sensitive, like the subscriber search.',
     }),
   ),
-  subscriberIds: anyOfTexts(idLengthMax, 'Any of: the subscriberId, exactly.'),
+  subscriberIds: anyOfTexts(idLengthMax, 'The exact subscriberId; any of the values matches.'),
   severity: Type.Optional(
-    Type.Array(literals(severities), { maxItems: filterValuesMax, description: 'Any of; `none` is without one.' }),
+    Type.Array(literals(severities), {
+      maxItems: filterValuesMax,
+      description: 'Any of the values matches; `none` means without a severity.',
+    }),
   ),
-  transactionId: anyOfTexts(idLengthMax, 'Any of: the transactionId of the trigger.'),
+  transactionId: anyOfTexts(idLengthMax, 'The transactionId of the trigger; any of the values matches.'),
   topicKey: Type.Optional(
     Type.String({ maxLength: idLengthMax, description: 'The subscriber was reached through this topic.' }),
   ),
   contextKeys: anyOfTexts(
     contextKeyLengthMax,
-    'All of these and no others, as `type:id`, in any order. Given but empty: without a context.',
+    'Exactly these contexts, as `type:id`, in any order. An empty list matches notifications without a context.',
   ),
-  after: moment('Not before this ISO 8601 date or date-time; without a zone it is UTC.'),
-  before: moment('Not after this ISO 8601 date or date-time; without a zone it is UTC.'),
+  after: optionalTimestamp('At or after this ISO 8601 date or date-time; UTC if it has no zone.'),
+  before: optionalTimestamp('At or before this ISO 8601 date or date-time; UTC if it has no zone.'),
   ...offsetParameters(50),
 })
 
@@ -72,9 +76,11 @@ const executionDetail = Type.Object(
     status: literals(detailStatuses),
     detail: Type.String({ description: 'What happened.' }),
     isRetry: Type.Boolean(),
-    isTest: Type.Boolean({ description: 'Whether the message was kept instead of sent, or all is a test.' }),
+    isTest: Type.Boolean({
+      description: 'Whether the message was captured instead of sent, or belongs to a workflow test.',
+    }),
     providerId: Type.Optional(Type.String()),
-    raw: Type.Optional(Type.String({ description: 'What was asked and answered, without secrets.' })),
+    raw: Type.Optional(Type.String({ description: 'The request and the response, without secrets.' })),
     source: literals(['Credentials', 'Internal', 'Payload', 'Webhook']),
   },
   { title: 'ExecutionDetail' },
@@ -92,7 +98,7 @@ const digest = Type.Object(
     backoffUnit: Type.Optional(literals(timeUnits)),
     updateMode: Type.Optional(Type.Boolean()),
     events: Type.Array(freeObject(), {
-      description: 'The payloads of its first events, oldest first: at most 100, and at most about 1 MB.',
+      description: 'The payloads of its first events, oldest first: at most 100 and about 1 MB.',
     }),
     timed: Type.Optional(
       Type.Object({
@@ -102,7 +108,9 @@ const digest = Type.Object(
         ordinal: Type.Optional(literals(ordinals)),
         ordinalValue: Type.Optional(literals(ordinalValues)),
         monthlyType: Type.Optional(literals(['each', 'on'])),
-        cronExpression: Type.Optional(Type.String({ description: 'The same as a cron line, where that can be said.' })),
+        cronExpression: Type.Optional(
+          Type.String({ description: 'The same schedule as a cron expression, if it can be expressed as one.' }),
+        ),
         untilDate: Type.Optional(timestamp({ description: 'When the digest closes.' })),
       }),
     ),
@@ -117,7 +125,7 @@ const variantMembers = {
   name: Type.Optional(Type.String()),
   active: Type.Boolean(),
   filters: Type.Array(stepFilter),
-  template: freeObject({ description: 'What the step says, as in the workflow.' }),
+  template: freeObject({ description: 'The content of the step, as in the workflow.' }),
   metadata: Type.Optional(freeObject({ description: 'The settings of a digest or a delay, as in the workflow.' })),
   replyCallback: Type.Optional(
     Type.Object({ active: Type.Optional(Type.Boolean()), url: Type.Optional(Type.String()) }),
@@ -136,8 +144,8 @@ const jobMembers = {
   step,
   payload: freeObject(),
   overrides: freeObject(),
-  providerId: Type.String({ description: 'Who sends, or would send if it were decided now.' }),
-  status: literals(jobStatuses, { description: '`pending` until the steps before it are over.' }),
+  providerId: Type.String({ description: 'The provider that sends, or would send if the step ran now.' }),
+  status: literals(jobStatuses, { description: '`pending` until the steps before it have finished.' }),
   updatedAt: timestamp(),
   scheduleExtensionsCount: Type.Optional(Type.Integer()),
 }
@@ -150,7 +158,7 @@ const activityMembers = (jobSchema: TSchema) => ({
   _subscriberId: Type.String(),
   _templateId: Type.String({ description: 'The workflow.' }),
   _digestedNotificationId: Type.Optional(
-    Type.String({ description: 'The notification that goes on for this one, when a digest merged them.' }),
+    Type.String({ description: 'The notification that continues for this one, if a digest merged them.' }),
   ),
   transactionId: Type.String(),
   createdAt: timestamp(),
@@ -166,7 +174,7 @@ const activityMembers = (jobSchema: TSchema) => ({
         email: Type.Optional(Type.String()),
         phone: Type.Optional(Type.String()),
       },
-      { title: 'ActivitySubscriber', description: 'Absent once the subscriber is deleted.' },
+      { title: 'ActivitySubscriber', description: 'Absent after the subscriber has been deleted.' },
     ),
   ),
   template: Type.Object(
@@ -185,7 +193,7 @@ const activityMembers = (jobSchema: TSchema) => ({
     },
     { title: 'ActivityTemplate' },
   ),
-  jobs: Type.Array(jobSchema, { description: 'One a step, in the steps’ order.' }),
+  jobs: Type.Array(jobSchema, { description: 'One per step, in workflow order.' }),
   payload: freeObject(),
   controls: freeObject(),
   to: freeObject({ description: 'The recipient as given.' }),
@@ -194,7 +202,7 @@ const activityMembers = (jobSchema: TSchema) => ({
   severity: literals(severities),
   critical: Type.Boolean(),
   contextKeys: Type.Array(Type.String()),
-  isTest: Type.Boolean({ description: 'Whether it was made by a test of its workflow.' }),
+  isTest: Type.Boolean({ description: 'Whether it was created by a workflow test.' }),
 })
 
 export const activityPageReply = Type.Object(
@@ -210,7 +218,7 @@ export const activityPageReply = Type.Object(
 const jobWithMessages = Type.Object(
   {
     ...jobMembers,
-    messages: Type.Array(message, { description: 'What the step said, oldest first.' }),
+    messages: Type.Array(message, { description: 'The messages of the step, oldest first.' }),
   },
   { title: 'ActivityJobDetail' },
 )
@@ -220,10 +228,10 @@ const count = (description: string) => Type.Integer({ minimum: 0, description })
 const outcomeMeanings: Readonly<Record<(typeof notificationOutcomes)[number], string>> = {
   completed: 'The last step completed.',
   failed: 'The last step failed, or an earlier one did and stopped the rest.',
-  skipped: 'The last step was skipped: its conditions, a preference, or no address.',
+  skipped: 'The last step was skipped because of its conditions, a preference, or a missing address.',
   canceled: 'The last step was canceled.',
-  merged: 'A digest merged it into another notification, which goes on for it.',
-  delayed: 'It waits in a delay or a digest.',
+  merged: 'A digest merged it into another notification, which continues in its place.',
+  delayed: 'It is waiting in a delay or a digest.',
   open: 'A step is queued or running.',
 }
 const byOutcome = Object.fromEntries(notificationOutcomes.map((outcome) => [outcome, count(outcomeMeanings[outcome])]))
@@ -234,20 +242,20 @@ export const eventProgress = Type.Object(
     name: Type.String({ description: 'The workflow’s identifier.' }),
     state: literals(progressStates, {
       description:
-        '`expanding`: recipients are still being found. `running`: some notifications are not over. `completed`: all are.',
+        '`expanding`: recipients are still being resolved. `running`: some notifications have not finished. `completed`: all have.',
     }),
     createdAt: timestamp({ description: 'When the event was accepted.' }),
     counts: Type.Object({
       recipients: Type.Optional(
-        count('How many people it is for, each counted once; absent while recipients are still being found.'),
+        count('The number of recipients, each counted once; absent while recipients are still being resolved.'),
       ),
-      notifications: count('How many notifications it became so far.'),
+      notifications: count('The number of notifications created so far.'),
       byOutcome: Type.Object(byOutcome, {
-        description: 'What became of the notifications; of the first 50,000 or so when `countsCapped`.',
+        description: 'The notifications by result; if `countsCapped` is true, of about the first 50,000 only.',
       }),
     }),
-    countsCapped: Type.Boolean({ description: 'Whether it became more than 50,000 notifications.' }),
-    warnings: Type.Array(Type.String(), { description: 'What the caller should know, such as topics nobody knows.' }),
+    countsCapped: Type.Boolean({ description: 'Whether there are more than 50,000 notifications.' }),
+    warnings: Type.Array(Type.String(), { description: 'Warnings for the caller, such as unknown topics.' }),
   },
   {
     title: 'EventProgress',

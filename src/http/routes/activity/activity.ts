@@ -16,7 +16,7 @@ export const activityRoutes = [
     operationId: 'listActivity',
     summary: 'List all events',
     description:
-      'Triggered events, one item a subscriber, newest first, with the jobs of each step and their execution details. Filters are joined by “and”, values of one filter by “or”.',
+      'Triggered events, one item per subscriber, newest first, with the jobs of each step and their execution details. Filters are combined by “and”, the values of one filter by “or”.',
     query: activityQuery,
     replies: { 200: activityPageReply },
     handle: async ({ db, versions }, { caller, query }) => {
@@ -30,7 +30,7 @@ export const activityRoutes = [
     path: '/v1/notifications/{notificationId}',
     operationId: 'retrieveActivity',
     summary: 'Retrieve an event',
-    description: 'As in the list, and with the messages that each step generated.',
+    description: 'As in the list, with the messages that each step created.',
     params: Type.Object({
       notificationId: Type.String({ maxLength: 255, description: 'The `_id` of an item of the list.' }),
     }),

@@ -10,8 +10,8 @@ import { laneNames } from '../../../world/meter.ts'
 import { route } from '../../route.ts'
 import { identifierText, literals, timestamp } from '../../schemas.ts'
 
-/** As long as an ISO 8601 moment can be, and some more. */
-const momentLengthMax = 64
+/** Longer than any ISO 8601 timestamp. */
+const timestampLengthMax = 64
 const zoneLengthMax = 64
 /** More values of one filter make a query that no address can hold. */
 const filterValuesMax = 100
@@ -19,18 +19,25 @@ const outcomes = [...new Set(Object.values(measureFacts).flatMap((facts) => fact
 
 const some = <Item extends Parameters<typeof Type.Array>[0]>(item: Item, description: string) =>
   Type.Optional(Type.Array(item, { maxItems: filterValuesMax, description }))
-const moment = (description: string) => Type.Optional(Type.String({ maxLength: momentLengthMax, description }))
+const optionalTimestamp = (description: string) =>
+  Type.Optional(Type.String({ maxLength: timestampLengthMax, description }))
 
 const time = {
-  from: moment('From this ISO 8601 moment on, rounded down; a day before `to` unless given.'),
-  to: moment('Up to this ISO 8601 moment, rounded up; now unless given.'),
+  from: optionalTimestamp('Start of the range: an ISO 8601 timestamp, rounded down. Default: one day before `to`.'),
+  to: optionalTimestamp('End of the range: an ISO 8601 timestamp, rounded up. Default: now.'),
 }
 const filters = {
-  workflow: some(identifierText({ maxLength: 255 }), 'Any of: the workflow’s identifier, or its `_id`.'),
-  channel: some(literals(runnableStepTypes), 'Any of: the channel; for steps, the type of the step.'),
-  provider: some(identifierText({ maxLength: 255 }), 'Any of: the provider’s id; `none` where none had to do with it.'),
+  workflow: some(
+    identifierText({ maxLength: 255 }),
+    'The identifier or `_id` of the workflow; any of the values matches.',
+  ),
+  channel: some(literals(runnableStepTypes), 'The channel, or for steps the step type; any of the values matches.'),
+  provider: some(
+    identifierText({ maxLength: 255 }),
+    'The id of the provider, or `none` if no provider was involved; any of the values matches.',
+  ),
 }
-const groupBy = some(literals(countGroups), 'What to tell apart; everything together unless given.')
+const groupBy = some(literals(countGroups), 'What to group by. Default: one total.')
 
 const workflow = Type.Object(
   { _id: Type.String(), identifier: Type.String(), name: Type.String() },
@@ -43,7 +50,7 @@ const group: TProperties = {
   outcome: Type.Optional(Type.String()),
 }
 const range = {
-  from: timestamp({ description: 'As asked, widened to whole steps.' }),
+  from: timestamp({ description: 'As requested, widened to whole steps.' }),
   to: timestamp({ description: 'Not included.' }),
 }
 
@@ -60,11 +67,11 @@ const counts = Type.Object(
         {
           ...group,
           total: Type.Integer(),
-          counts: Type.Array(Type.Integer(), { description: 'One a start, in their order.' }),
+          counts: Type.Array(Type.Integer(), { description: 'One value per entry of `starts`, in the same order.' }),
         },
         { title: 'CountSeries' },
       ),
-      { description: 'The largest first; those without any are left out.' },
+      { description: 'Largest first; groups without any are omitted.' },
     ),
   },
   { title: 'Counts' },
@@ -79,14 +86,14 @@ const deliveryTimes = Type.Object(
           workflow: Type.Optional(workflow),
           channel: Type.Optional(Type.String()),
           provider: Type.Optional(Type.String()),
-          count: Type.Integer({ description: 'Steps that reached somebody.' }),
+          count: Type.Integer({ description: 'Steps that sent at least one message.' }),
           p50Ms: milliseconds,
           p95Ms: milliseconds,
           p99Ms: milliseconds,
         },
         { title: 'DeliveryTime' },
       ),
-      { description: 'Those with the most first.' },
+      { description: 'Most frequent first.' },
     ),
   },
   { title: 'DeliveryTimes' },
@@ -94,15 +101,15 @@ const deliveryTimes = Type.Object(
 const failures = Type.Object(
   {
     ...range,
-    total: Type.Integer({ description: 'All of them, those that are not listed too.' }),
+    total: Type.Integer({ description: 'The total, including failures that are not listed.' }),
     data: Type.Array(
       Type.Object(
         {
-          code: Type.String({ description: 'The kind of the execution detail that tells of it.' }),
+          code: Type.String({ description: 'The code of the execution detail that reports it.' }),
           reason: Type.Optional(
             Type.String({ description: 'Why a provider refused, or the id of the message’s error.' }),
           ),
-          detail: Type.String({ description: 'The same in words.' }),
+          detail: Type.String({ description: 'The same as a sentence.' }),
           channel: Type.String(),
           provider: Type.String(),
           outcome: literals(['failed', 'unsure']),
@@ -116,16 +123,16 @@ const failures = Type.Object(
 )
 const queue = Type.Object(
   {
-    max: Type.Integer({ description: 'Where counting stops.' }),
+    max: Type.Integer({ description: 'The highest number that is counted to.' }),
     lanes: Type.Array(
       Type.Object(
         {
           queue: literals(['jobs', 'tasks']),
           lane: literals(laneNames),
-          due: Type.Integer({ description: 'Due, and in nobody’s hands.' }),
-          oldestMs: Type.Integer({ description: 'How long the first of it has been due.' }),
+          due: Type.Integer({ description: 'Due and not leased by a worker.' }),
+          oldestMs: Type.Integer({ description: 'How long the oldest of them has been due.' }),
           inHand: Type.Integer({ description: 'Being worked on.' }),
-          waiting: Type.Integer({ description: 'For their moment: delays, digests, tries to come.' }),
+          waiting: Type.Integer({ description: 'Waiting for a time: delays, digests, upcoming retries.' }),
         },
         { title: 'QueueLane' },
       ),
@@ -144,22 +151,24 @@ export const countRoutes = [
     operationId: 'retrieveCounts',
     summary: 'Count what happened over time',
     description:
-      'Messages by what became of them, or what else `measure` names, in steps of a minute, an hour or a day. Filters are joined by “and”, values of one filter by “or”.',
+      'Messages by result, or another `measure`, in steps of a minute, an hour or a day. Filters are combined by “and”, the values of one filter by “or”.',
     query: Type.Object({
       measure: Type.Optional(literals(countMeasures, { default: 'messages', description: 'What to count.' })),
       ...time,
       step: Type.Optional(
-        literals(countGrains, { description: 'Minutes up to 6 hours, hours up to 14 days, else days, unless given.' }),
+        literals(countGrains, {
+          description: 'Default: minutes for up to 6 hours, hours for up to 14 days, otherwise days.',
+        }),
       ),
       zone: Type.Optional(
         Type.String({
           maxLength: zoneLengthMax,
-          description: 'Whose days, such as `Europe/Berlin`; UTC unless given.',
+          description: 'The time zone of the days, such as `Europe/Berlin`. Default: UTC.',
         }),
       ),
       groupBy,
       ...filters,
-      outcome: some(literals(outcomes), 'Any of: what became of it.'),
+      outcome: some(literals(outcomes), 'The result; any of the values matches.'),
     }),
     replies: { 200: counts },
     errors: [404],
@@ -172,7 +181,7 @@ export const countRoutes = [
     operationId: 'retrieveDeliveryTimes',
     summary: 'Retrieve delivery times',
     description:
-      'From the acceptance of events to the first message of a step that was sent, waits that the workflow asks for included.',
+      'The time from accepting an event to the first message that a step sent, including the waits in the workflow.',
     query: Type.Object({ ...time, groupBy, ...filters }),
     replies: { 200: deliveryTimes },
     errors: [404],
@@ -184,12 +193,17 @@ export const countRoutes = [
     path: '/v1/counts/failures',
     operationId: 'retrieveFailureCounts',
     summary: 'List the most frequent failures',
-    description: 'Messages that failed or perhaps did, and steps that failed without a message, by what went wrong.',
+    description: 'Messages that failed or may have failed, and steps that failed without a message, grouped by cause.',
     query: Type.Object({
       ...time,
       ...filters,
       limit: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: failuresListedMax, default: 10, description: 'How many at the most.' }),
+        Type.Integer({
+          minimum: 1,
+          maximum: failuresListedMax,
+          default: 10,
+          description: 'The maximum number of results.',
+        }),
       ),
     }),
     replies: { 200: failures },
@@ -203,7 +217,7 @@ export const countRoutes = [
     operationId: 'retrieveQueueCounts',
     summary: 'Retrieve the state of the queue',
     description:
-      'Of this environment: how much is due and for how long, by lane; what is worked on, waits or was buried.',
+      'For this environment: how many jobs are due and for how long, by lane; how many are running, waiting or buried.',
     replies: { 200: queue },
     handle: async ({ db, queue: { clock } }, { caller }) => ok(await readQueue(db, caller.environment, clock)),
   }),

@@ -14,10 +14,11 @@ export const eventProgressRoutes = [
     path: '/v1/events/{transactionId}',
     operationId: 'retrieveEventProgress',
     summary: 'Retrieve the progress of a triggered event',
-    description: 'How far it has come, and what became of its notifications. Also of an event that reached nobody.',
+    description:
+      'The progress of the event and the results of its notifications. Also works for events that had no recipients.',
     scope: 'read',
     params: Type.Object({
-      transactionId: Type.String({ maxLength: 255, description: 'As the trigger gave it or was answered.' }),
+      transactionId: Type.String({ maxLength: 255, description: 'As given in the trigger, or returned by it.' }),
     }),
     replies: { 200: eventProgress },
     errors: [404],

@@ -1,4 +1,5 @@
-// Why somebody was told something, or was not: /v1/notifications/{notificationId}/why, /v1/subscribers/{subscriberId}/why.
+// Why a subscriber was notified, or was not: /v1/notifications/{notificationId}/why,
+// /v1/subscribers/{subscriberId}/why.
 import { Type } from 'typebox'
 import { ok } from '../../../domain/answer.ts'
 import { channels } from '../../../domain/delivery/integration.ts'
@@ -9,12 +10,12 @@ import { whyNotification, whySubscriber } from '../../../read/why/why.ts'
 import { route } from '../../route.ts'
 import { freeObject, identifierText, literals, timestamp } from '../../schemas.ts'
 
-const data = freeObject({ description: 'The same as data: what was compared, chosen, asked and answered.' })
-const sentence = Type.String({ description: 'What happened and why, in plain words.' })
+const data = freeObject({ description: 'The same as data: values compared, choices made, requests and responses.' })
+const sentence = Type.String({ description: 'What happened and why, as a sentence.' })
 
 const reason = Type.Object(
   {
-    code: Type.String({ description: 'What kind of thing happened; new ones may be added.' }),
+    code: Type.String({ description: 'A code for what happened; new codes may be added.' }),
     at: timestamp(),
     sentence,
     data,
@@ -25,10 +26,10 @@ const message = Type.Object(
   {
     _id: Type.String(),
     channel: literals(channels),
-    status: Type.Optional(literals(messageStatuses, { description: 'Absent until a provider has answered.' })),
+    status: Type.Optional(literals(messageStatuses, { description: 'Absent until a provider has responded.' })),
     providerId: Type.Optional(Type.String()),
     errorText: Type.Optional(Type.String()),
-    retractedAt: Type.Optional(timestamp({ description: 'When it was taken back.' })),
+    retractedAt: Type.Optional(timestamp({ description: 'When it was retracted.' })),
   },
   { title: 'WhyMessage' },
 )
@@ -47,18 +48,18 @@ const step = Type.Object(
     name: Type.String(),
     type: literals(stepTypes),
     status: literals(whyStatuses, {
-      description: 'As in the activity; `inactive` where the workflow had the step switched off.',
+      description: 'As in the activity; `inactive` if the step was switched off in the workflow.',
     }),
     sentence,
     reasons: Type.Array(reason, { description: 'Oldest first.' }),
     messages: Type.Array(message),
     integrations: Type.Optional(
       Type.Array(integration, {
-        description: 'E-mail and SMS, where one was looked for: all that could have been, oldest first.',
+        description: 'E-mail and SMS only: every integration that was considered, oldest first.',
       }),
     ),
     nextAttemptAt: Type.Optional(
-      timestamp({ description: 'When it is looked at again: the end of a wait, or the next try.' }),
+      timestamp({ description: 'When it runs next: the end of a wait, or the next attempt.' }),
     ),
   },
   { title: 'WhyStep' },
@@ -67,7 +68,7 @@ const workflow = Type.Object(
   { _id: Type.String(), identifier: Type.String(), name: Type.String() },
   { title: 'WhyWorkflow' },
 )
-const summary = Type.String({ description: 'What the subscriber was told, and what stood in the way.' })
+const summary = Type.String({ description: 'How the subscriber was notified, and what prevented other channels.' })
 const steps = Type.Array(step, { description: 'In the order of the workflow.' })
 
 const why = Type.Object(
@@ -75,7 +76,7 @@ const why = Type.Object(
     notificationId: Type.String(),
     transactionId: Type.String(),
     workflow,
-    subscriberId: Type.String({ description: 'Empty once the subscriber was erased.' }),
+    subscriberId: Type.String({ description: 'Empty after the subscriber has been erased.' }),
     at: timestamp({ description: 'When the event was accepted.' }),
     summary,
     steps,
@@ -85,7 +86,7 @@ const why = Type.Object(
 const absence = Type.Object(
   {
     code: literals(absenceCodes),
-    at: Type.Optional(timestamp({ description: 'When the event that it is about was accepted.' })),
+    at: Type.Optional(timestamp({ description: 'When its event was accepted.' })),
     sentence,
     data,
   },
@@ -93,24 +94,24 @@ const absence = Type.Object(
 )
 const whyOrAbsent = Type.Object(
   {
-    notificationId: Type.Optional(Type.String({ description: 'Absent where there is no notification.' })),
+    notificationId: Type.Optional(Type.String({ description: 'Absent if there is no notification.' })),
     transactionId: Type.Optional(Type.String()),
     workflow,
     subscriberId: Type.String(),
     at: Type.Optional(
-      timestamp({ description: 'When the event was accepted; without a notification, the moment asked about.' }),
+      timestamp({ description: 'When the event was accepted; without a notification, the timestamp in question.' }),
     ),
     summary,
     steps,
     reasons: Type.Optional(
-      Type.Array(absence, { description: 'Why there is no notification, the most telling one first.' }),
+      Type.Array(absence, { description: 'Why there is no notification, most likely reason first.' }),
     ),
   },
   { title: 'WhyOfSubscriber' },
 )
 
-/** As long as an ISO 8601 moment can be, and some more. */
-const momentLengthMax = 64
+/** Longer than any ISO 8601 timestamp. */
+const timestampLengthMax = 64
 const shared = { tag: 'Activity', category: 'global', method: 'GET', scope: 'read' } as const
 
 export const whyRoutes = [
@@ -120,7 +121,7 @@ export const whyRoutes = [
     operationId: 'explainNotification',
     summary: 'Explain what happened to a notification',
     description:
-      'A sentence a step: what happened to it and why, with the values that decided. What waits tells until when, what failed what was answered.',
+      'One sentence per step: what happened and why, with the values that decided it. Waiting steps state until when, failed steps the response they received.',
     params: Type.Object({
       notificationId: Type.String({ maxLength: 255, description: 'The `_id` of an item of the activity.' }),
     }),
@@ -135,14 +136,14 @@ export const whyRoutes = [
     operationId: 'explainSubscriber',
     summary: 'Explain why a subscriber was notified, or was not',
     description:
-      'The last notification of the workflow for the subscriber at or before the moment; where there is none, why, as far as the workflow’s last event tells. Events that were refused leave no trace.',
+      'Explains the last notification of the workflow for the subscriber at or before the timestamp. If there is none, it explains why, as far as the last event of the workflow shows. Rejected events leave no trace.',
     params: Type.Object({ subscriberId: identifierText({ maxLength: 255 }) }),
     query: Type.Object({
       workflow: identifierText({ maxLength: 255, description: 'The workflow’s identifier.' }),
       at: Type.Optional(
         Type.String({
-          maxLength: momentLengthMax,
-          description: 'An ISO 8601 date or date-time, without a zone in UTC. The last of all unless given.',
+          maxLength: timestampLengthMax,
+          description: 'An ISO 8601 date or date-time; UTC if it has no zone. Default: now.',
         }),
       ),
     }),

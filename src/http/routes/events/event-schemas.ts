@@ -21,37 +21,37 @@ const addresses = (description: string) =>
 
 /** What every channel's overrides have in common. */
 const forAccount = {
-  integrationIdentifier: text('The integration that sends, in place of the usual choice.'),
-  customData: object('Members for the provider.'),
+  integrationIdentifier: text('The integration that sends, instead of the usual choice.'),
+  customData: object('Fields for the provider.'),
 }
 const open = { additionalProperties: true } as const
 
 const emailOverrides = Type.Object(
   {
-    to: addresses('Further recipients; 50 addresses in all, with `cc` and `bcc`.'),
+    to: addresses('Additional recipients; at most 50 addresses together with `cc` and `bcc`.'),
     cc: addresses('Copies.'),
     bcc: addresses('Blind copies.'),
-    toRecipient: text('In place of the subscriber’s address.'),
+    toRecipient: text('Replaces the address of the subscriber.'),
     replaceToRecipient: Type.Optional(
-      Type.Boolean({ description: 'The first of `to` takes the place of the subscriber’s address.' }),
+      Type.Boolean({ description: 'The first entry of `to` replaces the address of the subscriber.' }),
     ),
     from: text('`hello@example.com` or `Acme <hello@example.com>`.'),
-    senderName: text('In place of the integration’s.'),
-    replyTo: text('Where answers go.'),
-    subject: text('As it is: no template.'),
-    html: text('As it is: no template, and no layout around it.'),
+    senderName: text('Replaces that of the integration.'),
+    replyTo: text('The reply-to address.'),
+    subject: text('Used as is, not as a template.'),
+    html: text('Used as is, not as a template, and without a layout.'),
     text: text('The plain-text part.'),
-    headers: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'Further headers.' })),
-    ipPoolName: text('Where the provider has pools of addresses.'),
+    headers: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'Additional headers.' })),
+    ipPoolName: text('For providers with IP pools.'),
     ...forAccount,
   },
   { title: 'EmailOverrides', ...open, examples: [{ cc: ['boss@example.com'], replyTo: 'jo@example.com' }] },
 )
 const smsOverrides = Type.Object(
   {
-    to: text('In place of the subscriber’s number.'),
-    from: text('In place of the integration’s sender.'),
-    content: text('As it is: no template.'),
+    to: text('Replaces the phone number of the subscriber.'),
+    from: text('Replaces the sender of the integration.'),
+    content: text('Used as is, not as a template.'),
     ...forAccount,
   },
   { title: 'SmsOverrides', ...open, examples: [{ from: 'Acme' }] },
@@ -59,11 +59,11 @@ const smsOverrides = Type.Object(
 const otherOverrides = Type.Object(forAccount, {
   title: 'ChannelOverrides',
   ...open,
-  description: 'All other members are handed to the provider.',
+  description: 'All other fields are passed to the provider.',
 })
 const providerOverrides = Type.Record(Type.String(), freeObject(), {
   description:
-    'By provider id: members of its own request; `_passthrough` adds `body`, `headers` and `query` as they are.',
+    'By provider id: fields of the provider’s own request; `_passthrough` adds `body`, `headers` and `query` unchanged.',
 })
 
 export const shownOverrides = Type.Object(
@@ -83,24 +83,24 @@ export const shownOverrides = Type.Object(
           },
           open,
         ),
-        { description: 'By step: its `_id`, its `uuid` or the slug of its name.' },
+        { description: 'By step: its `_id`, its `uuid`, or the slug of its name.' },
       ),
     ),
-    channels: object('`{"email": {"layoutId": "acme"}}`: which layout; null for none.'),
+    channels: object('`{"email": {"layoutId": "acme"}}` selects a layout; null means none.'),
     layoutIdentifier: Type.Optional(Type.String({ deprecated: true, description: 'Use `channels.email.layoutId`.' })),
     delay: Type.Optional(
       Type.Object(
         { amount: Type.Integer({ minimum: 1 }), unit: literals(timeUnits) },
-        { description: 'In place of the duration of regular delays and digests.' },
+        { description: 'Replaces the duration of regular delays and digests.' },
       ),
     ),
-    severity: Type.Optional(literals(severities, { description: 'In place of the workflow’s.' })),
+    severity: Type.Optional(literals(severities, { description: 'Replaces that of the workflow.' })),
   },
   {
     title: 'TriggerOverrides',
     ...open,
     description:
-      'What this event does differently from the workflow. A member named after a provider has the members of its channel, for that provider.',
+      'Settings of this event that override the workflow. A field named after a provider takes the fields of its channel and applies to that provider only.',
     examples: [{ email: { cc: ['boss@example.com'] }, severity: 'high' }],
   },
 )
@@ -109,12 +109,12 @@ const attachment = Type.Object(
   {
     file: Type.Unsafe<unknown>({
       type: ['string', 'object'],
-      description: 'Base64, a `data:` address, or a Node.js Buffer as JSON. 18 MiB in all.',
+      description: 'Base64, a `data:` URL, or a Node.js Buffer as JSON. At most 18 MiB in total.',
     }),
     name: text('`attachment-1` by default.'),
     mime: text('`application/octet-stream` by default.'),
     channels: Type.Optional(Type.Array(literals(channels), { description: 'Only for these channels.' })),
-    cid: text('What an inline picture is referred to by: `<img src="cid:logo">`.'),
+    cid: text('The content id of an inline image, referenced as `<img src="cid:logo">`.'),
     disposition: Type.Optional(literals(['attachment', 'inline'])),
   },
   { title: 'Attachment', ...open, examples: [{ file: 'SGVsbG8=', name: 'invoice.txt', mime: 'text/plain' }] },
@@ -129,7 +129,7 @@ export const shownPayload = Type.Object(
   {
     title: 'TriggerPayload',
     ...open,
-    description: 'Data for conditions and templates. All members are yours, except `attachments`.',
+    description: 'Data for conditions and templates. All field names are yours to choose, except `attachments`.',
     examples: [{ order: { id: 7 } }],
   },
 )
@@ -139,7 +139,7 @@ const topicRecipient = Type.Object(
     type: Type.Optional(literals(['Topic'], { description: 'May be left out; its case does not matter.' })),
     topicKey: Type.String(),
     exclude: Type.Optional(
-      Type.Array(Type.String(), { maxItems: excludedPerTopicMax, description: 'subscriberIds that are left out.' }),
+      Type.Array(Type.String(), { maxItems: excludedPerTopicMax, description: 'The subscriberIds to exclude.' }),
     ),
   },
   { title: 'TopicRecipient', examples: [{ type: 'Topic', topicKey: 'project:42' }] },
@@ -149,5 +149,5 @@ const recipient: readonly TSchema[] = [Type.String({ description: 'A subscriberI
 export const shownRecipients = Type.Unsafe<unknown>({
   anyOf: [...recipient, Type.Array(Type.Unsafe<unknown>({ anyOf: recipient }))],
   description:
-    'A subscriberId, a subscriber (stored first: given members are written, null clears), a topic, or an array of any of these. Each person is notified once.',
+    'A subscriberId, a subscriber (created or updated first; null clears a field), a topic, or an array of these. Each person is notified once.',
 })

@@ -22,7 +22,7 @@ export const triggerResult = Type.Object(
     acknowledged: Type.Boolean({ description: 'Always true: the event was received, whatever its status.' }),
     status: literals(triggerStatuses, { description: '`processed`, or why the event does not run.' }),
     error: Type.Optional(Type.Array(Type.String(), { description: 'What is wrong.' })),
-    transactionId: Type.Optional(Type.String({ description: 'Find the event again by it.' })),
+    transactionId: Type.Optional(Type.String({ description: 'Identifies the event in later requests.' })),
   },
   {
     title: 'TriggerResult',
@@ -41,18 +41,22 @@ export const eventMembers = {
   name: Type.String({ description: 'The identifier of the workflow.' }),
   to: Type.Unsafe<unknown>({
     description:
-      'A subscriberId, a subscriber (written first: what is given is stored, null clears), a topic `{"type": "Topic", "topicKey": "…", "exclude": ["…"]}`, or an array of any of these. Each person is notified once.',
+      'A subscriberId, a subscriber (created or updated first; null clears a field), a topic `{"type": "Topic", "topicKey": "…", "exclude": ["…"]}`, or an array of these. Each person is notified once.',
   }),
   payload: Type.Optional(freeObject({ description: 'Data for conditions and templates.' })),
-  overrides: Type.Optional(freeObject({ description: 'What this event does differently from the workflow.' })),
+  overrides: Type.Optional(freeObject({ description: 'Settings of this event that override the workflow.' })),
   transactionId: Type.Optional(
-    Type.String({ description: 'An id of your own: an event whose id was used before does not run again.' }),
+    Type.String({ description: 'An id of your choice. An event with an id that was used before does not run again.' }),
   ),
   actor: Type.Optional(
-    Type.Unsafe<unknown>({ description: 'Who did it: a subscriberId or a subscriber. Left out of topics.' }),
+    Type.Unsafe<unknown>({
+      description: 'Who caused the event: a subscriberId or a subscriber. Not notified through topics.',
+    }),
   ),
-  tenant: Type.Optional(Type.Unsafe<unknown>({ description: 'For which tenant: an identifier, or a tenant.' })),
-  context: Type.Optional(freeObject({ description: 'What it is about: type to id, or to `{"id", "data"}`; up to 5.' })),
+  tenant: Type.Optional(Type.Unsafe<unknown>({ description: 'The tenant: an identifier, or a tenant object.' })),
+  context: Type.Optional(
+    freeObject({ description: 'What the event is about: type to id, or type to `{"id", "data"}`; at most 5.' }),
+  ),
 }
 
 /** What the document shows: everything that is understood. */
@@ -66,7 +70,7 @@ export const shownMembers = {
 const shared = { tag: 'Events', category: 'trigger', scope: 'trigger', judgesText: 'event' } as const
 
 const { to: _to, ...broadcast } = eventMembers
-const { to: _everybody, ...broadcastExample } = example
+const { to: _recipients, ...broadcastExample } = example
 const { to: _shown, ...shownBroadcast } = shownMembers
 const shownEvent = Type.Object(shownMembers, { title: 'TriggerEvent', examples: [example] })
 
@@ -77,7 +81,7 @@ export const eventRoutes = [
     path: '/v1/events/trigger',
     operationId: 'triggerEvent',
     summary: 'Trigger an event',
-    description: 'Answered once it is committed. `GET /v1/events/{transactionId}` reports its progress.',
+    description: 'Responds as soon as the event is committed. `GET /v1/events/{transactionId}` reports its progress.',
     bodyLimitBytes: bulkBodyLimitBytes,
     body: Type.Unsafe<unknown>({
       type: 'object',
@@ -101,7 +105,7 @@ export const eventRoutes = [
     operationId: 'triggerEventsInBulk',
     summary: 'Trigger up to 100 events',
     description:
-      'Each event is judged on its own: what is wrong with one costs no other. Results come in the order of the events.',
+      'Each event is checked separately; an invalid one does not affect the others. Results are in the order of the events.',
     cost: 100,
     judgesText: 'events',
     bodyLimitBytes: bulkBodyLimitBytes,
@@ -134,7 +138,7 @@ export const eventRoutes = [
     operationId: 'broadcastEvent',
     summary: 'Trigger an event for every subscriber',
     description:
-      'One run for each subscriber of the environment, in pages; `GET /v1/events/{transactionId}` reports its progress.',
+      'Runs the workflow for every subscriber of the environment, in batches. `GET /v1/events/{transactionId}` reports its progress.',
     cost: 100,
     bodyLimitBytes: bulkBodyLimitBytes,
     body: Type.Unsafe<unknown>({
@@ -159,8 +163,10 @@ export const eventRoutes = [
     operationId: 'cancelEvent',
     summary: 'Cancel an event',
     description:
-      'Whatever has not begun is canceled: steps that wait, digests, recipients still to be expanded. False when nothing was left to cancel.',
-    params: Type.Object({ transactionId: Type.String({ maxLength: 255, description: 'As given, or as answered.' }) }),
+      'Cancels everything that has not started: waiting steps, digests, and recipients that are not yet resolved. Returns false if nothing was left to cancel.',
+    params: Type.Object({
+      transactionId: Type.String({ maxLength: 255, description: 'As given in the trigger, or returned by it.' }),
+    }),
     replies: { 200: Type.Boolean() },
     handle: async ({ triggers }, { caller, params }) =>
       ok(await triggers.cancel(caller.environment, params.transactionId)),
@@ -191,7 +197,7 @@ async function readInTurns(events: readonly unknown[], source: EventSource): Pro
   return read
 }
 
-/** A single event that cannot run is the caller's to mend. */
+/** A single event that cannot run is a client error. */
 export function throwIfRejected(answer: Answer<TriggerResult>): Answer<TriggerResult> {
   if (answer.body.status !== 'error') return answer
   throw invalid({ event: { messages: [...(answer.body.error ?? [])] } }, answer.body.error?.join('; '))

@@ -25,24 +25,26 @@ const message = Type.Object(
     errorText: Type.Optional(Type.String({ description: 'Why nothing would be sent.' })),
     subject: Type.Optional(Type.String()),
     title: Type.Optional(Type.String()),
-    content: Type.Optional(Type.Unsafe<unknown>({ description: 'A text, or the blocks of an e-mail.' })),
+    content: Type.Optional(Type.Unsafe<unknown>({ description: 'A string, or the blocks of an e-mail.' })),
     email: Type.Optional(Type.String()),
     phone: Type.Optional(Type.String()),
     cta: Type.Optional(freeObject()),
     actor: Type.Optional(freeObject()),
     data: Type.Optional(freeObject()),
     envelope: Type.Optional(
-      freeObject({ description: 'What the provider would be given: addresses, sender, headers, HTML and text.' }),
+      freeObject({ description: 'What the provider would receive: addresses, sender, headers, HTML and text.' }),
     ),
     contentOmitted: Type.Optional(
-      Type.Boolean({ description: 'The answer is full: ask for fewer recipients to see what this one says.' }),
+      Type.Boolean({
+        description: 'The response reached its size limit; request fewer recipients to see this content.',
+      }),
     ),
   },
   { title: 'SimulatedMessage' },
 )
 const reason = Type.Object(
   {
-    code: Type.String({ description: 'What kind of thing would happen; new ones may be added.' }),
+    code: Type.String({ description: 'A code for what would happen; new codes may be added.' }),
     at: timestamp(),
     sentence: Type.String(),
     data: freeObject({ description: 'The same as data.' }),
@@ -51,12 +53,12 @@ const reason = Type.Object(
 )
 const window = Type.Object(
   {
-    opened: Type.Boolean({ description: 'Whether this event opens it; else it joins one that is open.' }),
+    opened: Type.Boolean({ description: 'Whether this event opens the window, rather than joining an open one.' }),
     until: timestamp(),
-    events: Type.Integer({ description: 'With this one.' }),
+    events: Type.Integer({ description: 'Including this one.' }),
     openedAt: Type.Optional(timestamp()),
-    notificationId: Type.Optional(Type.String({ description: 'The notification that goes on for all of them.' })),
-    transactionIds: Type.Array(Type.String(), { description: 'The first ten events that are in it.' }),
+    notificationId: Type.Optional(Type.String({ description: 'The notification that continues for all of them.' })),
+    transactionIds: Type.Array(Type.String(), { description: 'The first ten events in it.' }),
   },
   { title: 'SimulatedWindow' },
 )
@@ -67,22 +69,22 @@ const step = Type.Object(
     type: literals(stepTypes),
     outcome: literals(simulatedOutcomes, {
       description:
-        '`run`: it does what it is for. `wait`: it waits, and the run goes on. `merge`: another notification goes on for it. `cancel`: a step before it failed.',
+        '`run`: the step runs. `wait`: it waits, then the workflow continues. `merge`: another notification continues in its place. `cancel`: an earlier step failed.',
     }),
-    status: literals(whyStatuses, { description: 'As the activity would show it in the end.' }),
-    sentence: Type.String({ description: 'What would happen and why, in plain words.' }),
+    status: literals(whyStatuses, { description: 'The final status that the activity would show.' }),
+    sentence: Type.String({ description: 'What would happen and why, as a sentence.' }),
     reasons: Type.Array(reason, { description: 'Oldest first.' }),
-    beginsAt: Type.Optional(timestamp({ description: 'When its turn comes; absent where it never does.' })),
-    endsAt: Type.Optional(timestamp({ description: 'When it is over.' })),
-    waits: Type.Array(timestamp(), { description: 'Until when it waits, one after the other.' }),
+    beginsAt: Type.Optional(timestamp({ description: 'When it starts; absent if it never does.' })),
+    endsAt: Type.Optional(timestamp({ description: 'When it finishes.' })),
+    waits: Type.Array(timestamp(), { description: 'The ends of its waits, in order.' }),
     window: Type.Optional(window),
     throttle: Type.Optional(
       Type.Object(
         { count: Type.Integer(), threshold: Type.Integer(), until: timestamp() },
-        { title: 'SimulatedThrottle', description: 'How many its window has let through, with this one.' },
+        { title: 'SimulatedThrottle', description: 'How many runs its window has allowed, including this one.' },
       ),
     ),
-    asks: Type.Array(Type.String(), { description: 'Services of yours that would be asked, without their queries.' }),
+    asks: Type.Array(Type.String(), { description: 'Your services that would be called, without query strings.' }),
     messages: Type.Array(message),
   },
   { title: 'SimulatedStep' },
@@ -90,48 +92,52 @@ const step = Type.Object(
 const recipient = Type.Object(
   {
     subscriberId: Type.String(),
-    isNew: Type.Boolean({ description: 'Whether the trigger would make the subscriber.' }),
-    topics: Type.Array(Type.String(), { description: 'The topics it was found by; empty where the event names it.' }),
+    isNew: Type.Boolean({ description: 'Whether the trigger would create the subscriber.' }),
+    topics: Type.Array(Type.String(), {
+      description: 'The topics through which it was found; empty if the event names the subscriber.',
+    }),
     timezone: nullableString(),
-    endsAt: timestamp({ description: 'When the last of its steps is over.' }),
+    endsAt: timestamp({ description: 'When its last step finishes.' }),
     steps: Type.Array(step, { description: 'In the order of the workflow.' }),
   },
   { title: 'SimulatedRecipient' },
 )
 const simulation = Type.Object(
   {
-    status: literals(triggerStatuses, { description: 'What the trigger would answer.' }),
-    error: Type.Optional(Type.Array(Type.String(), { description: 'What to mend.' })),
+    status: literals(triggerStatuses, { description: 'What the trigger would return.' }),
+    error: Type.Optional(Type.Array(Type.String(), { description: 'What is wrong.' })),
     transactionId: Type.Optional(Type.String({ description: 'As given.' })),
-    at: timestamp({ description: 'The moment at which it is taken to be triggered.' }),
-    warnings: Type.Array(Type.String(), { description: 'Unknown topics, recipients that are left out, and the like.' }),
+    at: timestamp({ description: 'The time at which the event is assumed to be triggered.' }),
+    warnings: Type.Array(Type.String(), { description: 'Unknown topics, ignored recipients, and similar.' }),
     workflow: Type.Optional(
       Type.Object(
         { identifier: Type.String(), name: Type.String(), isSaved: Type.Boolean() },
         { title: 'SimulatedWorkflow' },
       ),
     ),
-    assumptions: Type.Array(Type.String(), { description: 'What is taken for granted.' }),
-    recipientCount: Type.Integer({ description: 'Everybody who would be told, counted up to 50,000.' }),
+    assumptions: Type.Array(Type.String(), { description: 'What the simulation assumes.' }),
+    recipientCount: Type.Integer({
+      description: 'The number of recipients who would be notified, counted up to 50,000.',
+    }),
     recipientCountCapped: Type.Boolean({ description: 'Whether there may be more.' }),
     recipients: Type.Array(recipient, {
-      description: 'The first of them: those named in the order given, then members of topics by their internal ids.',
+      description: 'The first recipients: named ones in the order given, then topic subscribers by internal id.',
     }),
     dropped: Type.Array(
       Type.Object({ subscriberId: Type.String(), reason: literals(['excluded', 'actor']) }, { title: 'SimulatedDrop' }),
-      { description: 'Members of the topics who would not be told, and why; up to 100.' },
+      { description: 'Topic subscribers who would not be notified, and why; at most 100.' },
     ),
   },
   { title: 'Simulation' },
 )
 
-/** As long as an ISO 8601 moment can be, and some more. */
-const momentLengthMax = 64
+/** Longer than any ISO 8601 timestamp. */
+const timestampLengthMax = 64
 
 const body = Type.Object(
   {
     name: Type.Optional(
-      Type.Unsafe<unknown>({ description: 'The identifier of the workflow. Not needed where `workflow` is given.' }),
+      Type.Unsafe<unknown>({ description: 'The identifier of the workflow. Not needed if `workflow` is given.' }),
     ),
     to: Type.Optional(Type.Unsafe<unknown>({ description: 'As for triggering an event.' })),
     payload: Type.Optional(Type.Unsafe<unknown>({ description: 'As for triggering an event.' })),
@@ -142,9 +148,9 @@ const body = Type.Object(
     context: Type.Optional(Type.Unsafe<unknown>({ description: 'As for triggering an event.' })),
     at: Type.Optional(
       Type.String({
-        maxLength: momentLengthMax,
+        maxLength: timestampLengthMax,
         description:
-          'When it is taken to be triggered: an ISO 8601 date or date-time, without a zone in UTC. Now unless given.',
+          'When the event is assumed to be triggered: an ISO 8601 date or date-time; UTC if it has no zone. Default: now.',
       }),
     ),
     workflow: Type.Optional(createWorkflowBody),
@@ -152,11 +158,14 @@ const body = Type.Object(
       Type.Object(
         {
           webhookConditions: Type.Optional(
-            Type.Boolean({ default: true, description: 'Whether comparisons with answers of webhooks hold.' }),
+            Type.Boolean({
+              default: true,
+              description: 'Whether comparisons with webhook responses are assumed to pass.',
+            }),
           ),
-          customResult: Type.Optional(freeObject({ description: 'What services of custom steps answer.' })),
+          customResult: Type.Optional(freeObject({ description: 'The response assumed for custom steps.' })),
         },
-        { additionalProperties: false, description: 'What is taken for granted of services that are not asked.' },
+        { additionalProperties: false, description: 'Assumptions about services that are not called.' },
       ),
     ),
     limit: Type.Optional(
@@ -164,7 +173,7 @@ const body = Type.Object(
         minimum: 1,
         maximum: recipientsShownMax,
         default: recipientsShownMax,
-        description: 'How many recipients are shown; fewer where the workflow has more than 20 steps.',
+        description: 'How many recipients to show; fewer if the workflow has more than 20 steps.',
       }),
     ),
   },
@@ -189,7 +198,7 @@ export const simulateRoutes = [
     tag: 'Events',
     summary: 'Simulate an event',
     description:
-      'Takes what a trigger takes, and does nothing: tells who would be told, and for each of them what every step would do, when, by which integration, and what it would say. A `workflow` that is not saved can be tried in place of one that is, with a key of the scope `full`; it counts as active unless it says otherwise.',
+      'Takes the same body as a trigger and changes nothing. Returns who would be notified and, for each recipient, what every step would do, when, through which integration, and with which content. An unsaved `workflow` can be given in place of a saved one, with a key of the scope `full`; it counts as active unless it says otherwise.',
     // Contents show what is known of people, which a key that only triggers may not read.
     scope: 'read',
     category: 'global',
@@ -202,7 +211,7 @@ export const simulateRoutes = [
       const { at, workflow, assume, limit, ...event } = given
       // Who may only read has no say in what the service renders.
       if (workflow !== undefined && !mayUse(caller, 'full')) {
-        throw forbidden('A workflow that is not saved needs an API key with the scope "full"')
+        throw forbidden('Simulating an unsaved workflow needs an API key with the scope "full"')
       }
       const named = workflow === undefined ? event : { name: workflow.name, ...event }
       const showsSecrets = mayUse(caller, 'full')

@@ -15,14 +15,14 @@ const filterMembers = {
   tags: Type.Optional(
     Type.Unsafe<unknown>({
       type: ['array', 'object', 'null'],
-      description: 'Any of a list, or `{"and": [{"or": [...]}]}`.',
+      description: 'A list, of which any matches, or `{"and": [{"or": [...]}]}`.',
     }),
   ),
   data: Type.Optional(
     Type.Unsafe<unknown>({
       type: ['string', 'object', 'null'],
       maxLength: filterTextMax,
-      description: 'What their data must hold, as JSON text or as an object.',
+      description: 'What their data must contain, as a JSON string or an object.',
     }),
   ),
 }
@@ -39,7 +39,7 @@ const bulk = (
     path: `${path}/${verb}`,
     operationId,
     summary,
-    description: 'Without `tags` and `data`, all of them. Snoozed ones stay as they are.',
+    description: 'Without `tags` and `data`, all notifications. Snoozed ones are unchanged.',
     body: matching,
     handle: async ({ db, world }, { reader, body }) => {
       await markMatching(db, world, reader, { filter: { ...filterOfBody(body), ...also }, mark })
@@ -52,15 +52,20 @@ const archiveRead = { mark: 'archived', also: { read: true } } as const
 export const inboxBulkRoutes = [
   bulk('read', 'readInboxNotifications', 'Mark notifications as read', { mark: 'read' }),
   bulk('archive', 'archiveInboxNotifications', 'Archive notifications', { mark: 'archived' }),
-  bulk('read-archive', 'archiveReadInboxNotifications', 'Archive what is read', archiveRead),
+  bulk('read-archive', 'archiveReadInboxNotifications', 'Archive read notifications', archiveRead),
   // Some versions of the public client ask for it by this name.
-  bulk('archive/read', 'archiveReadInboxNotificationsByOldName', 'Archive what is read (older name)', archiveRead),
+  bulk(
+    'archive/read',
+    'archiveReadInboxNotificationsByOldName',
+    'Archive read notifications (older name)',
+    archiveRead,
+  ),
   inboxRoute({
     ...shared,
     path: `${path}/delete`,
     operationId: 'deleteInboxNotifications',
     summary: 'Delete notifications',
-    description: 'Without `tags` and `data`, all of them. Snoozed ones stay.',
+    description: 'Without `tags` and `data`, all notifications. Snoozed ones are not deleted.',
     body: matching,
     handle: async ({ db, world }, { reader, body }) => {
       await deleteMatching(db, world, reader, filterOfBody(body))
@@ -72,12 +77,15 @@ export const inboxBulkRoutes = [
     path: `${path}/seen`,
     operationId: 'seeInboxNotifications',
     summary: 'Mark notifications as seen',
-    description: 'By their ids, of which others’ are left out; or by `tags` and `data`; or all.',
+    description: 'By id (ids of other subscribers are ignored), by `tags` and `data`, or all.',
     body: Type.Object(
       {
         ...filterMembers,
         notificationIds: Type.Optional(
-          Type.Array(Type.String({ maxLength: 255 }), { maxItems: messagesPerMarkMax, description: 'These only.' }),
+          Type.Array(Type.String({ maxLength: 255 }), {
+            maxItems: messagesPerMarkMax,
+            description: 'Only these notifications.',
+          }),
         ),
       },
       { title: 'SeeNotifications', examples: [{ notificationIds: ['01942a63-0d2e-7abc-8def-0123456789ab'] }] },

@@ -31,27 +31,29 @@ const milliseconds = (description: string) => Type.Optional(Type.Number({ descri
 /** Texts, or groups of texts: what the groups come to is judged with the rest of the filter. */
 const tags = Type.Unsafe<unknown>({
   type: ['array', 'string'],
-  description: 'Any of `tags[]=a&tags[]=b`; one of each group of `tags[0][]=a&tags[1][]=b`.',
+  description: '`tags[]=a&tags[]=b` matches any of them; `tags[0][]=a&tags[1][]=b` needs one of each group.',
 })
 const severity = Type.Unsafe<unknown>({
   type: ['string', 'array'],
-  description: '`high`, `medium`, `low` or `none`; several as `severity[]=…`.',
+  description: '`high`, `medium`, `low` or `none`; give several as `severity[]=…`.',
 })
-const echo = freeObject({ description: 'The filter as it came.', examples: [{ read: false, severity: 'high' }] })
+const echo = freeObject({ description: 'The filter as received.', examples: [{ read: false, severity: 'high' }] })
 
 const listQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: pageLimitMax, default: 10 })),
-  after: Type.Optional(Type.String({ maxLength: 255, description: 'The `id` of the last notification before.' })),
-  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: offsetMax, description: 'Counts without `after` only.' })),
-  read: flag('Only what is read, or not.'),
-  archived: flag('Only what is archived, or not.'),
-  snoozed: flag('Only what is snoozed, or not.'),
-  seen: flag('Only what is seen, or not.'),
+  after: Type.Optional(
+    Type.String({ maxLength: 255, description: 'The `id` of the last notification of the previous page.' }),
+  ),
+  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: offsetMax, description: 'Ignored if `after` is given.' })),
+  read: flag('Only read or only unread notifications.'),
+  archived: flag('Only archived or only unarchived notifications.'),
+  snoozed: flag('Only snoozed or only unsnoozed notifications.'),
+  seen: flag('Only seen or only unseen notifications.'),
   tags: Type.Optional(tags),
   severity: Type.Optional(severity),
-  data: Type.Optional(Type.String({ maxLength: filterTextMax, description: 'JSON: what the data must hold.' })),
-  createdGte: milliseconds('Milliseconds since 1970: not before it.'),
-  createdLte: milliseconds('Milliseconds since 1970: not after it.'),
+  data: Type.Optional(Type.String({ maxLength: filterTextMax, description: 'JSON: what the data must contain.' })),
+  createdGte: milliseconds('Milliseconds since 1970: at or after this time.'),
+  createdLte: milliseconds('Milliseconds since 1970: at or before this time.'),
 })
 
 const single = (verb: string, operationId: string, summary: string, mark: Mark): InboxRoute =>
@@ -95,7 +97,7 @@ export const inboxNotificationRoutes = [
     path,
     operationId: 'listInboxNotifications',
     summary: 'List notifications',
-    description: 'Newest first. Only those with exactly the contexts of the session.',
+    description: 'Newest first. Only notifications with exactly the contexts of the session.',
     query: listQuery,
     replies: {
       200: Type.Object(
@@ -116,7 +118,7 @@ export const inboxNotificationRoutes = [
     operationId: 'countInboxNotifications',
     summary: 'Count notifications',
     description:
-      'One number for each filter, in their order, at most 100. A count looks at 10,000 notifications at the most.',
+      'One number per filter, in the same order, at most 100. A count examines at most 10,000 notifications.',
     query: Type.Object({
       filters: Type.String({
         maxLength: filterTextMax,
@@ -175,7 +177,7 @@ export const inboxNotificationRoutes = [
     path: `${path}/{notificationId}/unsnooze`,
     operationId: 'unsnoozeInboxNotification',
     summary: 'Unsnooze a notification',
-    description: 'It is back where it was. One that is not snoozed is 404.',
+    description: 'The notification returns to its place. 404 if it is not snoozed.',
     params,
     replies: one,
     errors: [404],

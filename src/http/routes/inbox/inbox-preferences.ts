@@ -25,7 +25,7 @@ const switches = {
   chat: Type.Optional(Type.Boolean()),
   push: Type.Optional(Type.Boolean()),
 }
-const enabled = Type.Optional(Type.Boolean({ description: 'False switches off every channel without its own switch.' }))
+const enabled = Type.Optional(Type.Boolean({ description: 'False switches off every channel that is not set itself.' }))
 const one = { 200: Type.Object({ data: inboxPreference }, { title: 'InboxPreferenceAnswer' }) }
 const many = { 200: Type.Object({ data: Type.Array(inboxPreference) }, { title: 'InboxPreferences' }) }
 const tagsMax = 100
@@ -50,7 +50,8 @@ interface GivenChange {
 /** Channels stand beside the other members. */
 function changeOf(given: GivenChange): WorkflowChange {
   for (const name of ['subscriptionIdentifier', 'condition'] as const) {
-    if (given[name] != null) throw invalidField(name, `${name}: choices for one subscription are not supported`)
+    if (given[name] != null)
+      throw invalidField(name, `${name}: preferences for a single subscription are not supported`)
   }
   const said = channels.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]]))
   return {
@@ -66,7 +67,7 @@ export const inboxPreferenceRoutes = [
     path,
     operationId: 'listInboxPreferences',
     summary: 'List preferences',
-    description: 'The global one first, then one for each active workflow, oldest first.',
+    description: 'The global preference first, then one per active workflow, oldest first.',
     query: Type.Object({
       tags: Type.Optional(
         Type.Array(Type.String({ maxLength: 256 }), { maxItems: tagsMax, description: 'Workflows with any of these.' }),
@@ -98,7 +99,7 @@ export const inboxPreferenceRoutes = [
     path,
     operationId: 'updateInboxGlobalPreference',
     summary: 'Update the global preference',
-    description: 'Channels that are absent stay as they are. The week of a schedule is replaced as a whole.',
+    description: 'Omitted channels are unchanged. The week of a schedule is replaced as a whole.',
     body: Type.Object(
       { ...switches, schedule: Type.Optional(inboxSchedule) },
       { title: 'UpdateInboxGlobalPreference', examples: [{ email: false }] },
@@ -124,7 +125,8 @@ export const inboxPreferenceRoutes = [
     path: `${path}/bulk`,
     operationId: 'updateInboxPreferences',
     summary: 'Update preferences in bulk',
-    description: 'All of the changes are made or, where one is wrong, none. Of two for one workflow the last counts.',
+    description:
+      'Either all changes are made or, if one is invalid, none. If a workflow appears twice, the last entry applies.',
     body: Type.Object(
       {
         preferences: Type.Array(Type.Object({ workflowId, enabled, ...switches, ...ofSubscriptions }), {

@@ -20,7 +20,7 @@ export function readSchedule(field: string, given: Schedule): Schedule {
     throw invalidField(`${field}.weeklySchedule`, `weeklySchedule has no day ${unknown.slice(0, 32)}`)
   }
   if (isEnabled && weeklySchedule !== undefined && days.length === 0) {
-    throw invalidField(`${field}.weeklySchedule`, 'weeklySchedule must have a day while the schedule is on')
+    throw invalidField(`${field}.weeklySchedule`, 'weeklySchedule must have at least one day while the schedule is on')
   }
   return {
     isEnabled,

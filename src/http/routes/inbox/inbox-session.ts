@@ -44,16 +44,19 @@ const body = Type.Object(
         type: ['string', 'object', 'null'],
         maxLength: 255,
         properties: { subscriberId: nullableString({ maxLength: 255 }), ...subscriberMembers },
-        description: 'Whose inbox it is: an id, or an object with `subscriberId` and what is known of the person.',
+        description: 'The subscriber of the inbox: an id, or an object with `subscriberId` and the subscriber’s data.',
       }),
     ),
     subscriberHash: text(
       255,
-      'The HMAC-SHA256 of the subscriberId in lower-case hex; its key is an API key of the environment that may sign.',
+      'The HMAC-SHA256 of the subscriberId in lower-case hex, keyed with a signing API key of the environment.',
     ),
-    contextHash: text(255, 'The same of the `context`, written as canonical JSON.'),
+    contextHash: text(255, 'The same for the `context`, written as canonical JSON.'),
     context: Type.Optional(
-      nullableFreeObject({ description: 'Only notifications of exactly these: `{type: id}` or `{type: {id, data}}`.' }),
+      nullableFreeObject({
+        description:
+          'Restricts the session to notifications with exactly these contexts: `{type: id}` or `{type: {id, data}}`.',
+      }),
     ),
     defaultSchedule: Type.Optional(inboxSchedule),
   },
@@ -73,7 +76,7 @@ const counts = Type.Object(
 const session = Type.Object(
   {
     token: Type.String({
-      description: 'For `Authorization: Bearer`. Good for 15 days, and for the calls of the inbox only.',
+      description: 'For `Authorization: Bearer`. Valid for 15 days, for inbox requests only.',
       examples: ['eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.e30.c2ln'],
     }),
     applicationIdentifier: Type.String({ examples: ['Wn3kfM2Qp0aZ'] }),
@@ -96,7 +99,7 @@ export const inboxSessionRoutes = [
     tag: 'Inbox',
     summary: 'Open a session',
     description:
-      'What a page calls first; it needs no key. Outside Development `subscriberHash` is required, and with a `context` its `contextHash`, unless the in-app integration says `hmac: false`; in Development only if it says `hmac: true`. An unknown subscriber is created; one that exists is changed only with a valid `subscriberHash`.',
+      'The first request of a page; it needs no API key. Outside Development `subscriberHash` is required, and with a `context` its `contextHash`, unless the in-app integration says `hmac: false`; in Development only if it says `hmac: true`. An unknown subscriber is created; an existing one is changed only with a valid `subscriberHash`.',
     body,
     replies: { 201: Type.Object({ data: session }, { title: 'InboxSessionAnswer' }) },
     errors: [404],

@@ -16,13 +16,13 @@ const path = '/v1/inbox/topics/{topicKey}/subscriptions'
 const shared = { tag: 'Inbox' } as const
 const identifier = Type.String({
   maxLength: subscriptionIdentifierLengthMax,
-  description: 'Empty for the usual one: `tk_<topicKey>:si_<subscriberId>`, with contexts `:ctx_<type:id,…>`.',
+  description: 'Default: `tk_<topicKey>:si_<subscriberId>`, followed by `:ctx_<type:id,…>` if there are contexts.',
 })
-const name = Type.Optional(Type.String({ maxLength: 255, description: 'For people.' }))
+const name = Type.Optional(Type.String({ maxLength: 255, description: 'A display name.' }))
 /** Read only to be refused: taken silently they would do nothing. */
 const preferences = Type.Optional(
   Type.Array(Type.Unknown(), {
-    description: 'Choices for workflows of one subscription are not kept yet: leave it empty.',
+    description: 'Preferences of a single subscription are not supported yet: leave it empty.',
   }),
 )
 const subscription = Type.Object(
@@ -49,7 +49,7 @@ export const inboxSubscriptionRoutes = [
     path,
     operationId: 'listInboxSubscriptions',
     summary: 'List subscriptions to a topic',
-    description: 'The subscriber’s own only.',
+    description: 'Only the subscriptions of this subscriber.',
     params: topicParams,
     replies: { 200: Type.Object({ data: Type.Array(subscription) }, { title: 'InboxSubscriptions' }) },
     handle: async ({ db }, { reader, params }) => ok({ data: await inboxSubscriptions(db, reader, params) }),
@@ -60,14 +60,14 @@ export const inboxSubscriptionRoutes = [
     path,
     operationId: 'createInboxSubscription',
     summary: 'Subscribe to a topic',
-    description: 'Creates the topic if there is none. A subscription that is there already is answered as it is.',
+    description: 'Creates the topic if it does not exist. An existing subscription is returned unchanged.',
     params: topicParams,
     body: Type.Object(
       {
         identifier: Type.Optional(identifier),
         name,
         topic: Type.Optional(
-          Type.Object({ name: Type.Optional(topicName('The name of the topic, if it is created by this call.')) }),
+          Type.Object({ name: Type.Optional(topicName('The name of the topic, if this request creates it.')) }),
         ),
         preferences,
       },
@@ -88,7 +88,7 @@ export const inboxSubscriptionRoutes = [
     path: `${path}/{identifier}`,
     operationId: 'retrieveInboxSubscription',
     summary: 'Retrieve a subscription to a topic',
-    description: '204 where the subscriber has none of that identifier.',
+    description: '204 if the subscriber has no subscription with that identifier.',
     params: named,
     replies: { 200: one, 204: null },
     handle: async ({ db }, { reader, params }) => {

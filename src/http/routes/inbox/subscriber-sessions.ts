@@ -12,7 +12,7 @@ export const subscriberSessionRoutes = [
     tag: 'Subscribers',
     summary: 'Revoke inbox sessions',
     description:
-      'The tokens of all inbox sessions that the subscriber has opened so far stop working, on every node within a second. Pages open a new session when they are loaded again.',
+      'Revokes the tokens of all inbox sessions that the subscriber has opened so far, on every node within a second. Pages open a new session when they are reloaded.',
     scope: 'inbox:write',
     category: 'configuration',
     params: Type.Object({ subscriberId }),

@@ -45,28 +45,28 @@ export async function installInboundWebhooks(
   const environments = createEnvironments(db)
   const largeBodies = createByteBudget(world, { bytesMax: largeBytesAtOnceMax, waitMs: bodyWaitMs })
   const targets = new WeakMap<FastifyRequest, { environment: Environment; integration: Integration }>()
-  /** Before the body is read: a stranger cannot make us hold megabytes for nothing. */
+  /** Before the body is read: an unauthenticated client cannot make us hold megabytes for nothing. */
   const find = async (request: FastifyRequest<Target>, reply: FastifyReply): Promise<void> => {
     const { environmentId, integrationId } = request.params
-    if (!isUuid(environmentId) || !isUuid(integrationId)) throw nobody()
+    if (!isUuid(environmentId) || !isUuid(integrationId)) throw noSuchWebhook()
     const environment = (await environments.of([environmentId])).get(environmentId)
     const integration = environment && (await findIntegration(db, world.sealer, environment, integrationId))
-    if (environment === undefined || integration === undefined || !takesCalls(integration)) throw nobody()
+    if (environment === undefined || integration === undefined || !takesCalls(integration)) throw noSuchWebhook()
     targets.set(request as FastifyRequest, { environment, integration })
-    await waitForRoom(largeBodies, request, reply)
+    await waitForBodyBudget(largeBodies, request, reply)
   }
   const take = async (request: FastifyRequest<Target>, reply: FastifyReply): Promise<FastifyReply> => {
-    // Some vendors look whether anybody is there before they take an address.
+    // Some vendors check whether the URL responds before they accept it.
     if (request.method === 'HEAD') return reply.code(200).send()
     const target = targets.get(request as FastifyRequest)
-    if (target === undefined) throw nobody()
+    if (target === undefined) throw noSuchWebhook()
     const { environment, integration } = target
     const result = await acceptInbound(db, world, environment, queue, { integration, call: callOf(request, baseUrl) })
     switch (result.kind) {
       case 'unknown':
-        throw nobody()
+        throw noSuchWebhook()
       case 'disbelieved':
-        throw new Problem(401, 'The call does not prove that it comes from the provider')
+        throw new Problem(401, 'The request is not proven to come from the provider')
       case 'greeted':
         return reply.code(200).type(typeOf(result.answer)).send(result.answer)
       case 'taken':
@@ -89,8 +89,11 @@ export async function installInboundWebhooks(
   })
 }
 
-/** Large bodies share a budget, and a vendor that finds none left calls again. What is not told in advance may be the largest. */
-async function waitForRoom(
+/**
+ * Large bodies share a budget, and a vendor that finds none left calls again. A body of unannounced size may be the
+ * largest.
+ */
+async function waitForBodyBudget(
   budget: ByteBudget,
   { headers }: FastifyRequest<Target>,
   reply: FastifyReply,
@@ -101,7 +104,7 @@ async function waitForRoom(
   if (!(bytes > smallBytesMax && bytes <= bodyBytesMax)) return
   const giveBack = await budget.take(bytes)
   if (giveBack === undefined) {
-    throw new Problem(503, 'Too many large bodies at once; please try again', { headers: { 'retry-after': '10' } })
+    throw new Problem(503, 'Too many large requests at once; please try again', { headers: { 'retry-after': '10' } })
   }
   let isHeld = true
   const release = (): void => {
@@ -115,7 +118,7 @@ async function waitForRoom(
 /** Vendors that ask whether we are there want back a word of theirs, or JSON that holds it. */
 const typeOf = (answer: string): string => (answer.startsWith('{') ? 'application/json' : 'text/plain')
 
-const nobody = (): Problem => notFound('No integration takes calls at this address')
+const noSuchWebhook = (): Problem => notFound('No integration receives webhooks at this address')
 
 function callOf(request: FastifyRequest, baseUrl: string): InboundCall {
   const host = header(request.headers['x-forwarded-host']) ?? request.host

@@ -22,7 +22,7 @@ const credentialsObject = Type.Object(
   {
     title: 'Credentials',
     description:
-      'Which members apply is told by `GET /v1/providers`; unknown ones are ignored. Secrets are shown to full keys only.',
+      '`GET /v1/providers` lists the fields of each provider; unknown ones are ignored. Secrets are shown to full keys only.',
     examples: [{ apiKey: 'SG.xxxx', from: 'hello@example.com', senderName: 'Example' }],
   },
 )
@@ -33,7 +33,7 @@ export const conditions = integrationFilters
 
 export const configurations = Type.Object(
   {
-    inboundWebhookEnabled: Type.Optional(Type.Boolean({ description: 'Whether delivery receipts are taken.' })),
+    inboundWebhookEnabled: Type.Optional(Type.Boolean({ description: 'Whether delivery receipts are accepted.' })),
     inboundWebhookSigningKey: Type.Optional(
       Type.String({
         maxLength: 4096,
@@ -45,25 +45,25 @@ export const configurations = Type.Object(
         maxLength: 253,
         pattern: '^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z0-9-]{2,63}$',
         description:
-          'A domain whose mail the provider hands to this integration’s webhook: e-mails of steps with an active `replyCallback` ask for answers there.',
+          'A domain whose incoming mail the provider forwards to the webhook of this integration. E-mails of steps with an active `replyCallback` use it in their reply-to address.',
       }),
     ),
     retry: Type.Optional(freeObject({ description: 'The retry policy of this integration.' })),
     capture: Type.Optional(
       Type.Boolean({
         description:
-          'Keeps messages in the outbox instead of sending them: the provider is never asked, and no credentials are needed.',
+          'Captures messages in the outbox instead of sending them: the provider is never called, and no credentials are needed.',
       }),
     ),
     whenUnsure: Type.Optional(
       Type.Union([Type.Literal('retry'), Type.Literal('skip'), Type.Null()], {
         description:
-          'What becomes of a message when it is unknown whether the provider took it, because the provider timed out or the service was interrupted: `retry` sends it again, `skip` leaves it with a warning. Default: `retry` for e-mail and push, `skip` for SMS and chat. Providers with idempotency keys are always asked again.',
+          'What to do when it is unknown whether the provider accepted a message, because the provider timed out or the service was interrupted: `retry` sends it again, `skip` leaves it with a warning. Default: `retry` for e-mail and push, `skip` for SMS and chat. Providers with idempotency keys are always retried.',
       }),
     ),
     maxPerSecond: Type.Optional(
       Type.Union([Type.Number({ exclusiveMinimum: 0, maximum: 100_000 }), Type.Null()], {
-        description: 'At most so many messages a second, over all nodes. Those beyond wait for their turn.',
+        description: 'The maximum number of messages per second, over all nodes. Further messages wait.',
       }),
     ),
     payloadWebhookHosts: Type.Optional(
@@ -71,7 +71,7 @@ export const configurations = Type.Object(
         [Type.Array(Type.String({ maxLength: 253, pattern: hostNamePattern }), { maxItems: 20 }), Type.Null()],
         {
           description:
-            'Chat: hosts (`hooks.example.com`, `*.example.com`, `chat.example.com:8443`) that the `webhookUrl` of an event’s payload may name, over https. Without any, the `webhookUrl` of payloads is ignored, and messages go to the subscribers’ own addresses.',
+            'Chat: hosts (`hooks.example.com`, `*.example.com`, `chat.example.com:8443`) that the `webhookUrl` of an event’s payload may name, over https. Without any, the `webhookUrl` in payloads is ignored and messages go to the addresses of the subscribers.',
         },
       ),
     ),
@@ -84,13 +84,13 @@ export const channel = literals(channels)
 export const integrationName = Type.String({
   maxLength: 255,
   pattern: '^[^\\u0000-\\u001f\\u007f]*$',
-  description: 'Display name; the provider’s own by default.',
+  description: 'The display name. Default: the name of the provider.',
 })
 export const integrationIdentifier = identifierText({
   maxLength: 255,
-  description: 'Unique in the environment, deleted integrations included; made from the name by default.',
+  description: 'Unique in the environment, including deleted integrations. Default: derived from the name.',
 })
-export const environmentId = uuid({ description: 'The environment of the API key; no other is accepted.' })
+export const environmentId = uuid({ description: 'Must be the environment of the API key.' })
 
 export const integration = Type.Object(
   {
@@ -103,11 +103,13 @@ export const integration = Type.Object(
     channel,
     credentials,
     configurations: Type.Optional(configurations),
-    active: Type.Boolean({ description: 'Whether it takes messages.' }),
+    active: Type.Boolean({ description: 'Whether it sends messages.' }),
     deleted: Type.Boolean(),
     deletedAt: Type.Optional(timestamp()),
     deletedBy: Type.Optional(Type.String()),
-    primary: Type.Boolean({ description: 'Whether it is the default choice of its channel; e-mail and SMS only.' }),
+    primary: Type.Boolean({
+      description: 'Whether it is the default integration of its channel; e-mail and SMS only.',
+    }),
     conditions,
     createdAt: timestamp(),
     updatedAt: timestamp(),

@@ -28,7 +28,7 @@ const changeable = {
     Type.Boolean({ description: 'While active, the provider’s required credentials must be complete.' }),
   ),
   check: Type.Optional(
-    Type.Boolean({ description: 'Ask the provider itself whether the account is good, without sending.' }),
+    Type.Boolean({ description: 'Whether to verify the credentials with the provider, without sending.' }),
   ),
   conditions: Type.Optional(conditions),
   configurations: Type.Optional(configurations),
@@ -43,11 +43,11 @@ export const integrationRoutes = [
     operationId: 'createIntegration',
     summary: 'Create an integration',
     description:
-      'The first active e-mail or SMS integration of a real provider becomes the primary one of its channel.',
+      'The first active e-mail or SMS integration of a real provider becomes the primary integration of its channel.',
     scope: 'integrations:write',
     body: Type.Object(
       {
-        providerId: identifierText({ maxLength: 255, description: 'A provider of `GET /v1/providers`.' }),
+        providerId: identifierText({ maxLength: 255, description: 'A provider listed by `GET /v1/providers`.' }),
         channel,
         ...changeable,
       },
@@ -123,8 +123,7 @@ export const integrationRoutes = [
     path: '/v1/integrations/{integrationId}',
     operationId: 'updateIntegration',
     summary: 'Update an integration',
-    description:
-      'Members that are absent stay as they are; credentials, conditions and configurations are replaced as a whole.',
+    description: 'Omitted fields are unchanged; credentials, conditions and configurations are replaced as a whole.',
     scope: 'integrations:write',
     params,
     body: Type.Object(changeable, {
@@ -144,7 +143,7 @@ export const integrationRoutes = [
     path: '/v1/integrations/{integrationId}',
     operationId: 'deleteIntegration',
     summary: 'Delete an integration',
-    description: 'Cannot be undone. Answers with the integrations that are left.',
+    description: 'Cannot be undone. Returns the remaining integrations.',
     scope: 'integrations:write',
     params,
     replies: { 200: Type.Array(integration) },
@@ -159,7 +158,7 @@ export const integrationRoutes = [
     method: 'POST',
     path: '/v1/integrations/{integrationId}/set-primary',
     operationId: 'setPrimaryIntegration',
-    summary: 'Make an integration the primary one',
+    summary: 'Make an integration the primary one of its channel',
     description: 'E-mail and SMS only. Activates the integration and clears its conditions.',
     scope: 'integrations:write',
     params,

@@ -10,14 +10,14 @@ import { channel } from './integration-schemas.ts'
 
 const credentialField = Type.Object(
   {
-    key: Type.String({ description: 'The member of `credentials`.' }),
+    key: Type.String({ description: 'The field of `credentials`.' }),
     label: Type.String(),
     type: literals(['string', 'boolean', 'object']),
     required: Type.Boolean({ description: 'Whether an active integration must have it.' }),
     secret: Type.Boolean({ description: 'Whether it is shown to full keys only.' }),
     description: Type.Optional(Type.String()),
     placeholder: Type.Optional(Type.String()),
-    choices: Type.Optional(Type.Array(Type.String(), { description: 'The only values there are.' })),
+    choices: Type.Optional(Type.Array(Type.String(), { description: 'The allowed values.' })),
   },
   { title: 'CredentialField' },
 )
@@ -28,16 +28,16 @@ const providerSchema = Type.Object(
     name: Type.String(),
     channel,
     docsUrl: Type.String({ description: 'The vendor’s own documentation.' }),
-    canCheck: Type.Boolean({ description: 'Whether `check` asks somebody.' }),
-    features: Type.Array(Type.String(), { description: 'What it carries beyond the plain message.' }),
-    batchMax: Type.Integer({ description: 'Messages in one request at the most.' }),
+    canCheck: Type.Boolean({ description: 'Whether `check` can verify the credentials with the provider.' }),
+    features: Type.Array(Type.String(), { description: 'What it supports beyond the plain message.' }),
+    batchMax: Type.Integer({ description: 'The maximum number of messages per request.' }),
     receipts: literals(['none', 'signed', 'key', 'asked'], {
       description:
-        'How delivery receipts are believed: by the vendor’s signature, by the integration’s key, or because the service asks.',
+        'How delivery receipts are authenticated: by the vendor’s signature, by the key of the integration, or by polling the provider.',
     }),
-    takesReplies: Type.Boolean({ description: 'Whether it hands on answers to e-mails.' }),
+    takesReplies: Type.Boolean({ description: 'Whether it forwards replies to e-mails.' }),
     verifiedAgainst: literals(['vendor', 'partly', 'others', 'ours'], {
-      description: 'Where our knowledge of its wire comes from.',
+      description: 'The source of what Posthorn knows about its API.',
     }),
     credentials: Type.Array(credentialField),
   },
@@ -51,8 +51,8 @@ export const providerRoutes = [
     method: 'GET',
     path: '/v1/providers',
     operationId: 'listProviders',
-    summary: 'List the providers',
-    description: 'What an integration can be made of, and the credentials each needs.',
+    summary: 'List providers',
+    description: 'The providers that integrations can use, and the credentials each needs.',
     scope: 'read',
     replies: { 200: Type.Array(providerSchema) },
     handle: async () => ok(providers.map(catalogueEntry)),

@@ -10,21 +10,21 @@ import { subscriber } from '../people/subscriber-schemas.ts'
 import { workflow } from '../workflows/workflow-schemas.ts'
 
 const text = (description?: string) => Type.Optional(Type.String(description === undefined ? {} : { description }))
-const moment = (description: string) => Type.Optional(timestamp({ description }))
+const optionalTimestamp = (description: string) => Type.Optional(timestamp({ description }))
 
 const button = Type.Object({
   type: literals(buttonTypes),
   content: Type.String(),
-  resultContent: text('What it says once it was pressed.'),
+  resultContent: text('The label after it was pressed.'),
   redirect: Type.Optional(
-    Type.Object({ url: Type.String(), target: text() }, { description: 'Where pressing it leads.' }),
+    Type.Object({ url: Type.String(), target: text() }, { description: 'The URL that pressing it opens.' }),
   ),
 })
 
 const cta = Type.Object(
   {
     type: Type.Optional(literals(['redirect'])),
-    data: Type.Optional(Type.Object({ url: text(), target: text('Where it opens.') })),
+    data: Type.Optional(Type.Object({ url: text(), target: text('Where the link opens.') })),
     action: Type.Optional(
       Type.Object({
         status: Type.Optional(literals(actionStatuses)),
@@ -35,15 +35,15 @@ const cta = Type.Object(
       }),
     ),
   },
-  { title: 'MessageCallToAction', description: 'What can be done about it.' },
+  { title: 'MessageCallToAction', description: 'The buttons of the message.' },
 )
 
 const actor = Type.Object(
   {
-    data: nullableString({ description: 'A picture or an icon; of a user their avatar.' }),
+    data: nullableString({ description: 'An image or icon; for a user, their avatar.' }),
     type: literals(['none', 'user', 'system_icon', 'system_custom']),
   },
-  { title: 'MessageActor', description: 'Whose picture is shown.' },
+  { title: 'MessageActor', description: 'Whose image is shown.' },
 )
 
 const emailBlock = Type.Object(
@@ -59,7 +59,7 @@ const emailBlock = Type.Object(
 const content = Type.Unsafe<string | EmailBlock[]>({
   type: ['array', 'string'],
   items: emailBlock,
-  description: 'What was said: the blocks of an e-mail that has some, else a text.',
+  description: 'The content: the blocks of an e-mail that has blocks, otherwise a string.',
 })
 
 /** What messages and feed items have in common. */
@@ -81,7 +81,7 @@ const shared = {
   payload: freeObject({ description: 'The payload of the event.' }),
   overrides: freeObject({ description: 'The overrides of the event.' }),
   tags: Type.Array(Type.String(), { description: 'The workflow’s tags.' }),
-  createdAt: timestamp({ description: 'When it was made, or came back from a snooze.' }),
+  createdAt: timestamp({ description: 'When it was created, or returned from a snooze.' }),
   updatedAt: timestamp(),
 }
 
@@ -94,28 +94,28 @@ export const message = Type.Object(
     subscriber: Type.Optional(subscriber),
     template: Type.Optional(workflow),
     stepId: text('The step of the workflow.'),
-    deliveredAt: Type.Optional(Type.Array(timestamp(), { description: 'Several after a snooze.' })),
-    firstSeenDate: moment('When it was first seen.'),
-    lastSeenDate: moment('When it was last seen.'),
-    lastReadDate: moment('When it was last read.'),
-    archivedAt: moment('When it was archived.'),
-    snoozedUntil: moment('When it comes back to the feed.'),
+    deliveredAt: Type.Optional(Type.Array(timestamp(), { description: 'More than one after a snooze.' })),
+    firstSeenDate: optionalTimestamp('When it was first seen.'),
+    lastSeenDate: optionalTimestamp('When it was last seen.'),
+    lastReadDate: optionalTimestamp('When it was last read.'),
+    archivedAt: optionalTimestamp('When it was archived.'),
+    snoozedUntil: optionalTimestamp('When it returns to the feed.'),
     content: Type.Optional(content),
     subject: text(),
     email: text('The address it went to.'),
     phone: text('The number it went to.'),
     directWebhookUrl: text('The address it went to.'),
     deviceTokens: Type.Optional(Type.Array(Type.String())),
-    providerId: text('The provider that was asked to send it.'),
-    identifier: text('The provider’s own id of it.'),
+    providerId: text('The provider that sent it.'),
+    identifier: text('The provider’s id of the message.'),
     title: text(),
-    errorId: text('Why it did not arrive, for programs.'),
-    errorText: text('Why it did not arrive, for people.'),
+    errorId: text('Why it was not delivered, as a code.'),
+    errorText: text('Why it was not delivered, as text.'),
     actor: Type.Optional(actor),
-    data: Type.Optional(freeObject({ description: 'Custom data that goes with it.' })),
+    data: Type.Optional(freeObject({ description: 'Custom data of the message.' })),
     severity: literals(severities),
     contextKeys: Type.Array(Type.String(), { description: 'The contexts of its event, each `type:id`.' }),
-    isTest: Type.Boolean({ description: 'Whether it was kept instead of sent, or made by a test of its workflow.' }),
+    isTest: Type.Boolean({ description: 'Whether it was captured instead of sent, or created by a workflow test.' }),
   },
   { title: 'Message' },
 )
@@ -132,7 +132,7 @@ const feedMembers = {
     subscriberId: Type.String(),
   }),
   providerId: Type.String(),
-  content: Type.String({ description: 'What it says.' }),
+  content: Type.String({ description: 'The content.' }),
 }
 
 export const feedItem = Type.Object(
@@ -142,13 +142,16 @@ export const feedItem = Type.Object(
     _feedId: nullableString(),
     subject: nullableString(),
     deviceTokens: Type.Unsafe<string[] | null>({ type: ['array', 'null'], items: { type: 'string' } }),
-    data: nullableFreeObject({ description: 'Custom data that goes with it.' }),
+    data: nullableFreeObject({ description: 'Custom data of the message.' }),
   },
   { title: 'FeedItem' },
 )
 
 const redirect = Type.Optional(
-  Type.Object({ url: Type.String(), target: Type.Optional(literals(linkTargets)) }, { description: 'Where it leads.' }),
+  Type.Object(
+    { url: Type.String(), target: Type.Optional(literals(linkTargets)) },
+    { description: 'The URL that it opens.' },
+  ),
 )
 const inboxAction = Type.Object(
   { label: Type.String(), isCompleted: Type.Boolean(), redirect },
@@ -160,7 +163,7 @@ const inboxMembers = {
   id: Type.String({ description: 'The id of the message.' }),
   transactionId: Type.String(),
   subject: text(),
-  body: Type.String({ description: 'What it says.' }),
+  body: Type.String({ description: 'The content.' }),
   to: Type.Object({
     id: Type.String(),
     subscriberId: Type.String(),
@@ -172,13 +175,13 @@ const inboxMembers = {
   isSeen: Type.Boolean(),
   isArchived: Type.Boolean(),
   isSnoozed: Type.Boolean(),
-  snoozedUntil: moment('When it comes back to the feed.'),
+  snoozedUntil: optionalTimestamp('When it returns to the feed.'),
   deliveredAt: Type.Optional(Type.Array(timestamp())),
-  createdAt: timestamp({ description: 'When it was made, or came back from a snooze.' }),
-  readAt: moment('When it was last read.'),
-  firstSeenAt: moment('When it was first seen.'),
-  archivedAt: moment('When it was archived.'),
-  avatar: text('The actor’s picture.'),
+  createdAt: timestamp({ description: 'When it was created, or returned from a snooze.' }),
+  readAt: optionalTimestamp('When it was last read.'),
+  firstSeenAt: optionalTimestamp('When it was first seen.'),
+  archivedAt: optionalTimestamp('When it was archived.'),
+  avatar: text('The image of the actor.'),
   primaryAction: Type.Optional(inboxAction),
   secondaryAction: Type.Optional(inboxAction),
   channelType: literals(channels),
@@ -200,11 +203,11 @@ export const inboxNotification = Type.Object(inboxMembers, { title: 'InboxNotifi
 
 export const subscriberNotification = Type.Object(
   {
-    _id: Type.String({ description: 'The id of the message, as `id`.' }),
+    _id: Type.String({ description: 'The id of the message, same as `id`.' }),
     ...feedMembers,
     _feedId: text(),
     ...inboxMembers,
-    body: Type.String({ description: 'What it says, as `content`.' }),
+    body: Type.String({ description: 'The content, same as `content`.' }),
   },
-  { title: 'SubscriberNotification', description: 'A feed item, with the members that inbox clients read.' },
+  { title: 'SubscriberNotification', description: 'A feed item, with the fields that inbox clients read.' },
 )

@@ -26,12 +26,16 @@ export const messageRoutes = [
     operationId: 'listMessages',
     summary: 'List messages',
     description:
-      'Newest first, from the first outcome on. Filters combine with AND. An event with more than 10,000 recipients, found by its transaction, is listed in no particular order.',
+      'Newest first. A message is listed as soon as it has an outcome. Filters are combined by “and”. If a transaction filter matches an event with more than 10,000 recipients, the order is not defined.',
     scope: 'read',
     query: Type.Object({
       channel,
       subscriberId: Type.Optional(
-        Type.String({ maxLength: 255, ...visibleText, description: 'The whole id; an unknown one is an empty page.' }),
+        Type.String({
+          maxLength: 255,
+          ...visibleText,
+          description: 'The full id; an unknown id returns an empty page.',
+        }),
       ),
       transactionId: Type.Optional(
         Type.Array(Type.String({ maxLength: 255, ...visibleText }), {
@@ -42,7 +46,7 @@ export const messageRoutes = [
       contextKeys: Type.Optional(
         Type.Array(Type.String({ maxLength: 512, ...visibleText }), {
           maxItems: contextKeysMax,
-          description: 'The exact set of contexts, each `type:id`; given empty, messages without a context.',
+          description: 'The exact set of contexts, each `type:id`; an empty list matches messages without a context.',
         }),
       ),
       ...offsetParameters(limitMax),
@@ -56,7 +60,7 @@ export const messageRoutes = [
     path: '/v1/messages/{messageId}',
     operationId: 'deleteMessage',
     summary: 'Delete a message',
-    description: 'It disappears from lists and from the feed. What was sent stays sent.',
+    description: 'Removes the message from lists and from the feed. It does not unsend what was sent.',
     scope: 'full',
     params: Type.Object({ messageId: Type.String({ maxLength: 255 }) }),
     replies: {
@@ -109,7 +113,7 @@ function asked(query: ListQuery): MessagesQuery {
 
 function contextKey(key: string): string {
   if (!/^[^:]+:./u.test(key)) {
-    throw invalidField('contextKeys', 'contextKeys must each be a type and an id with a colon between: `type:id`', key)
+    throw invalidField('contextKeys', 'contextKeys must each be a type and an id separated by a colon: `type:id`', key)
   }
   return key
 }

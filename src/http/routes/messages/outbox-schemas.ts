@@ -4,14 +4,14 @@ import { Type } from 'typebox'
 import type { OutboxFilter } from '../../../domain/messages/outbox.ts'
 import { outboxChannels } from '../../../domain/messages/outbox.ts'
 import { invalidField } from '../../../domain/problem.ts'
-import { momentOfText } from '../../../domain/time/iso-moment.ts'
+import { timestampOfText } from '../../../domain/time/iso-timestamp.ts'
 import { freeObject, identifierText, literals, timestamp } from '../../schemas.ts'
 
 /** The address of a chat's webhook is the longest that a message goes to. */
 const recipientLengthMax = 2048
 const textLengthMax = 200
-/** As long as an ISO 8601 moment can be, and some more. */
-const momentLengthMax = 64
+/** Longer than any ISO 8601 timestamp. */
+const timestampLengthMax = 64
 
 // Empty ones are refused: an empty filter that counted as none would let a slip clear the whole outbox.
 export const outboxFilters = {
@@ -26,15 +26,15 @@ export const outboxFilters = {
   text: Type.Optional(
     identifierText({
       maxLength: textLengthMax,
-      description: 'What subject, title, content, text or HTML contains, in capitals or not.',
+      description: 'Text contained in the subject, title, content, text or HTML; case-insensitive.',
     }),
   ),
   transactionId: Type.Optional(identifierText({ maxLength: 255 })),
   capturedAfter: Type.Optional(
-    Type.String({ maxLength: momentLengthMax, description: 'ISO 8601: kept at this moment or after it.' }),
+    Type.String({ maxLength: timestampLengthMax, description: 'ISO 8601: captured at or after this time.' }),
   ),
   capturedBefore: Type.Optional(
-    Type.String({ maxLength: momentLengthMax, description: 'ISO 8601: kept before this moment.' }),
+    Type.String({ maxLength: timestampLengthMax, description: 'ISO 8601: captured before this time.' }),
   ),
 }
 
@@ -42,8 +42,8 @@ const filters = Type.Object(outboxFilters)
 
 export function outboxFilterOf(query: Static<typeof filters>): OutboxFilter {
   const { channel, recipient, workflow, text, transactionId } = query
-  const capturedAfter = momentOf('capturedAfter', query.capturedAfter)
-  const capturedBefore = momentOf('capturedBefore', query.capturedBefore)
+  const capturedAfter = timestampOf('capturedAfter', query.capturedAfter)
+  const capturedBefore = timestampOf('capturedBefore', query.capturedBefore)
   if (capturedAfter !== undefined && capturedBefore !== undefined && capturedAfter >= capturedBefore) {
     throw invalidField('capturedBefore', 'capturedBefore must be later than capturedAfter', query.capturedBefore)
   }
@@ -58,11 +58,11 @@ export function outboxFilterOf(query: Static<typeof filters>): OutboxFilter {
   }
 }
 
-function momentOf(field: string, text: string | undefined): Date | undefined {
+function timestampOf(field: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined
-  const at = momentOfText(text)?.at
+  const at = timestampOfText(text)?.at
   if (at === undefined || at.getTime() < 0) {
-    throw invalidField(field, `${field} must be an ISO 8601 moment such as 2026-01-02T03:04:05.678Z`, text)
+    throw invalidField(field, `${field} must be an ISO 8601 timestamp such as 2026-01-02T03:04:05.678Z`, text)
   }
   return at
 }
@@ -78,7 +78,7 @@ export function waitMsOf(text: string | undefined): number {
   const match = /^(\d{1,5})(ms|s|m)?$/.exec(text)
   const ms = match === null ? Number.NaN : Number(match[1]) * (unitMs[match[2] ?? 's'] ?? 0)
   if (ms <= waitMsMax) return ms
-  throw invalidField('timeout', 'timeout must be a time such as 500ms, 30s or 1m, at most 60s', text)
+  throw invalidField('timeout', 'timeout must be a duration such as 500ms, 30s or 1m, at most 60s', text)
 }
 
 const named = (title: string) =>
@@ -87,17 +87,17 @@ const named = (title: string) =>
 const itemMembers = {
   _id: Type.String(),
   channel: literals(outboxChannels),
-  capturedAt: timestamp({ description: 'When it was kept instead of sent.' }),
+  capturedAt: timestamp({ description: 'When it was captured.' }),
   transactionId: Type.String(),
-  subscriberId: Type.Optional(Type.String({ description: 'Absent once the subscriber was deleted.' })),
-  to: Type.Array(Type.String(), { description: 'The addresses it was for.' }),
+  subscriberId: Type.Optional(Type.String({ description: 'Absent after the subscriber has been deleted.' })),
+  to: Type.Array(Type.String(), { description: 'The addresses it was meant for.' }),
   subject: Type.Optional(Type.String()),
   title: Type.Optional(Type.String()),
-  preview: Type.String({ description: 'How its text begins.' }),
+  preview: Type.String({ description: 'The beginning of its text.' }),
   providerId: Type.String(),
   integration: Type.Optional(named('OutboxIntegration')),
   workflow: named('OutboxWorkflow'),
-  _notificationId: Type.String({ description: 'Its place in the activity.' }),
+  _notificationId: Type.String({ description: 'The notification it belongs to.' }),
   _jobId: Type.String(),
 }
 
@@ -119,7 +119,7 @@ export const outboxMessage = Type.Object(
     ...itemMembers,
     message: freeObject({
       description:
-        'What the provider would have been given. E-mail: `from`, `senderName`, `to`, `cc`, `bcc`, `replyTo`, `subject`, `html`, `text`, `headers`, `tags`. SMS: `to`, `from`, `content`. Push: `target`, `title`, `content`, `payload`. Chat: `webhookUrl`, `channel` or `phone`, `content`. All: `metadata`, `customData`, `passthrough`.',
+        'What the provider would have received. E-mail: `from`, `senderName`, `to`, `cc`, `bcc`, `replyTo`, `subject`, `html`, `text`, `headers`, `tags`. SMS: `to`, `from`, `content`. Push: `target`, `title`, `content`, `payload`. Chat: `webhookUrl`, `channel` or `phone`, `content`. All: `metadata`, `customData`, `passthrough`.',
     }),
     attachments: Type.Array(attachment, { description: 'The files of an e-mail; their bytes are in its `.eml`.' }),
     payload: freeObject({ description: 'The payload of the event.' }),

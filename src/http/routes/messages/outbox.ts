@@ -60,7 +60,7 @@ export const outboxRoutes = [
     operationId: 'listOutbox',
     summary: 'List captured messages',
     description:
-      'What was kept instead of sent, newest first: by the built-in providers, and by integrations and environments with `configurations.capture`. Filters are joined by “and”. Kept for 7 days, the newest 10,000 of an environment.',
+      'Messages that were captured instead of sent, newest first: by the built-in providers, and by integrations and environments with `configurations.capture`. Filters are combined by “and”. The newest 10,000 messages of an environment are kept, for 7 days.',
     scope: 'outbox:read',
     query: Type.Object({ ...outboxFilters, after, before, limit }),
     replies: { 200: page },
@@ -77,7 +77,7 @@ export const outboxRoutes = [
     operationId: 'waitForOutbox',
     summary: 'Wait for a captured message',
     description:
-      'Answers as soon as a message fits, also one that is there already, with the first page of those that do. When the time is over the page is empty. For test suites: trigger, then wait for what must come of it.',
+      'Responds with the first page of matching messages as soon as there is one, which may be at once. If the timeout passes, the page is empty. For test suites: trigger, then wait for the message.',
     scope: 'outbox:read',
     query: Type.Object(
       {
@@ -110,7 +110,7 @@ export const outboxRoutes = [
     path: '/v1/outbox/{messageId}',
     operationId: 'retrieveFromOutbox',
     summary: 'Retrieve a captured message',
-    description: 'With everything that its provider would have been given.',
+    description: 'With everything that the provider would have received.',
     scope: 'outbox:read',
     params,
     replies: { 200: outboxMessage },
@@ -128,7 +128,7 @@ export const outboxRoutes = [
     operationId: 'retrieveEmlFromOutbox',
     summary: 'Retrieve a captured e-mail as a file',
     description:
-      'As it would have travelled by SMTP, with its attachments. Blind copies are not in it, as in any mail.',
+      'The message as it would have been sent by SMTP, with its attachments. Blind copies are not listed in it, as in any e-mail.',
     scope: 'outbox:read',
     cost: 20,
     params,
@@ -147,7 +147,7 @@ export const outboxRoutes = [
     path: '/v1/outbox/{messageId}/html',
     operationId: 'retrieveHtmlFromOutbox',
     summary: 'Retrieve the HTML of a captured e-mail',
-    description: 'Under a policy by which it runs no script and fetches nothing but pictures.',
+    description: 'Served with a content security policy that runs no scripts and loads only images.',
     scope: 'outbox:read',
     params,
     produces: 'text/html; charset=utf-8',
@@ -166,12 +166,12 @@ export const outboxRoutes = [
     operationId: 'clearOutbox',
     summary: 'Clear the outbox',
     description:
-      'All of it, or what the filters mean. Only the outbox forgets them: messages and activity stay as they are.',
+      'Removes all messages, or those that match the filters, from the outbox. Messages and activity are unchanged.',
     scope: 'full',
     query: Type.Object(outboxFilters, nothingElse),
     replies: {
       200: Type.Object(
-        { removed: Type.Integer({ description: 'How many were taken out.' }) },
+        { removed: Type.Integer({ description: 'How many were removed.' }) },
         { title: 'OutboxCleared' },
       ),
     },

@@ -46,14 +46,19 @@ const messageId = Type.Unsafe<string | string[]>({
 const exampleId = '01942a63-0d2e-7abc-8def-0123456789ab'
 const markAs = literals(marks, {
   description:
-    '`read`: read and seen. `unread`: seen, and neither read nor archived. `unseen`: none of the three. `archived`: read, seen and archived. `unarchived`: read and seen.',
+    '`read`: read and seen. `unread`: seen, but neither read nor archived. `unseen`: none of the three. `archived`: read, seen and archived. `unarchived`: read and seen.',
 })
 const flag = (description: string) => Type.Optional(Type.Boolean({ description }))
 const count = Type.Object({ count: Type.Integer() }, { title: 'FeedCount' })
 
 const countQuery = {
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: countLimitMax, default: 100, description: 'Counting stops there.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: countLimitMax,
+      default: 100,
+      description: 'The highest number that is counted to.',
+    }),
   ),
   feedIdentifier,
   feedId: feedIdentifier,
@@ -66,17 +71,17 @@ export const subscriberFeedRoutes = [
     path: '/v1/subscribers/{subscriberId}/notifications/feed',
     operationId: 'retrieveFeed',
     summary: 'Retrieve a subscriber’s in-app feed',
-    description: 'Newest first. Archived items are there, snoozed ones are not.',
+    description: 'Newest first. Includes archived items, but not snoozed ones.',
     scope: 'read',
     params,
     query: Type.Object({
       ...offsetParameters(pageLimitMax),
-      read: flag('Only items that are read, or not.'),
-      seen: flag('Only items that are seen, or not.'),
+      read: flag('Only read or only unread items.'),
+      seen: flag('Only seen or only unseen items.'),
       payload: Type.Optional(
         Type.String({
           maxLength: payloadFilterLengthMax,
-          description: 'Base64 of a JSON object: only items whose event’s payload contains it.',
+          description: 'A JSON object in base64: only items whose event payload contains it.',
         }),
       ),
       feedIdentifier,
@@ -105,8 +110,8 @@ export const subscriberFeedRoutes = [
     scope: 'read',
     params,
     query: Type.Object({
-      seen: Type.Optional(Type.Boolean({ default: false, description: 'Count the seen ones instead.' })),
-      read: flag('Only items that are read, or not.'),
+      seen: Type.Optional(Type.Boolean({ default: false, description: 'Count seen items instead.' })),
+      read: flag('Only read or only unread items.'),
       ...countQuery,
     }),
     replies: { 200: count },
@@ -122,8 +127,8 @@ export const subscriberFeedRoutes = [
     scope: 'read',
     params,
     query: Type.Object({
-      read: Type.Optional(Type.Boolean({ default: false, description: 'Count the read ones instead.' })),
-      seen: flag('Only items that are seen, or not.'),
+      read: Type.Optional(Type.Boolean({ default: false, description: 'Count read items instead.' })),
+      seen: flag('Only seen or only unseen items.'),
       ...countQuery,
     }),
     replies: { 200: count },
@@ -137,7 +142,7 @@ export const subscriberFeedRoutes = [
     operationId: 'markMessages',
     summary: 'Mark messages as read, seen or archived',
     description:
-      'Answers the messages that were marked, in the order of their ids in the request; ids that are not of this subscriber are left out.',
+      'Returns the marked messages in the order of the ids in the request; ids that do not belong to this subscriber are ignored.',
     scope: 'inbox:write',
     params,
     body: Type.Object(
@@ -157,7 +162,7 @@ export const subscriberFeedRoutes = [
     path: '/v1/subscribers/{subscriberId}/messages/mark-all',
     operationId: 'markAllMessages',
     summary: 'Mark the whole feed as read, seen or archived',
-    description: 'Answers how many items were changed. Snoozed ones are not in the feed and stay as they are.',
+    description: 'Returns the number of changed items. Snoozed items are not in the feed and are unchanged.',
     scope: 'inbox:write',
     params,
     body: Type.Object(
@@ -171,7 +176,7 @@ export const subscriberFeedRoutes = [
             items: { type: 'string', minLength: 1, maxLength: 255 },
             minItems: 1,
             maxItems: feedsMax,
-            description: 'Only items of this feed, or of these.',
+            description: 'Only items of this feed, or of these feeds.',
           }),
         ),
       },
@@ -192,19 +197,19 @@ export const subscriberFeedRoutes = [
     method: 'POST',
     path: '/v1/subscribers/{subscriberId}/messages/markAs',
     operationId: 'markMessagesBySeenAndRead',
-    summary: 'Mark messages as seen or read, by member',
+    summary: 'Mark messages as seen or read, by field',
     description: 'The older form of `mark-as`.',
     scope: 'inbox:write',
     params,
     body: Type.Object(
-      { messageId, mark: Type.Object({ seen: flag('Seen, or not.'), read: flag('Read, or not.') }) },
+      { messageId, mark: Type.Object({ seen: flag('Whether they are seen.'), read: flag('Whether they are read.') }) },
       { title: 'MarkMessagesBySeenAndRead', examples: [{ messageId: exampleId, mark: { seen: true } }] },
     ),
     replies: { 201: Type.Array(message) },
     errors: [404],
     handle: async ({ db, world }, { caller, params, body, idempotency }) => {
       const mark = markOf(body.mark)
-      if (mark === undefined) throw invalidField('mark', 'mark needs `seen` or `read`; what is read cannot be unseen')
+      if (mark === undefined) throw invalidField('mark', 'mark needs `seen` or `read`; a read message cannot be unseen')
       const call = { ...params, messageIds: [body.messageId].flat(), mark, idempotency }
       return marksAnsweredTo(caller, await markSome(db, world, caller.environment, call))
     },
@@ -221,7 +226,7 @@ export const subscriberFeedRoutes = [
     body: Type.Object(
       {
         status: literals(actionStatuses),
-        payload: Type.Optional(freeObject({ description: 'Kept with the result; at most 16 KB.' })),
+        payload: Type.Optional(freeObject({ description: 'Stored with the result; at most 16 KB.' })),
       },
       { title: 'AnswerMessageButton', examples: [{ status: 'done', payload: { answer: 'accepted' } }] },
     ),

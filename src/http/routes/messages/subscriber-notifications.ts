@@ -49,7 +49,7 @@ export const subscriberNotificationRoutes = [
     path: `${base}/snooze`,
     operationId: 'snoozeNotification',
     summary: 'Snooze a notification',
-    description: 'It leaves the feed and comes back at that moment, unread and at the top.',
+    description: 'Removes the item from the feed until the given time; then it returns unread, at the top.',
     body: Type.Object(
       { snoozeUntil: timestamp({ maxLength: 64, description: `In the future, at most ${snoozeDaysMax} days ahead.` }) },
       { title: 'SnoozeNotification', examples: [{ snoozeUntil: '2030-01-31T09:00:00.000Z' }] },
@@ -64,7 +64,7 @@ export const subscriberNotificationRoutes = [
     path: `${base}/unsnooze`,
     operationId: 'unsnoozeNotification',
     summary: 'Unsnooze a notification',
-    description: 'It comes back to the feed now. One that is not snoozed stays as it is.',
+    description: 'Returns the item to the feed at once. An item that is not snoozed is unchanged.',
     handle: async ({ db, world }, { caller, params, idempotency }) =>
       marksAnsweredTo(caller, await unsnooze(db, world, caller.environment, { ...named(params), idempotency })),
   }),

@@ -19,50 +19,52 @@ import {
 const hash = (description: string) => Type.String({ description })
 const entry = Type.Object(
   {
-    seq: Type.Integer({ description: 'From 1, without a gap.' }),
+    seq: Type.Integer({ description: 'Counts up from 1 without gaps.' }),
     at: timestamp(),
-    keyId: Type.String({ description: 'The id of the API key, `cli` for commands, `start` for settings of a start.' }),
-    keyName: Type.String({ description: 'The name of the key at the time, or the user who gave the command.' }),
-    address: Type.String({ description: 'Where the request came from, or the machine of the command.' }),
-    requestId: nullableString({ description: 'The `x-request-id` of the call.' }),
+    keyId: Type.String({
+      description: 'The id of the API key, `cli` for commands, `start` for settings applied at startup.',
+    }),
+    keyName: Type.String({ description: 'The name of the key at the time, or the user who ran the command.' }),
+    address: Type.String({ description: 'The IP address of the request, or the host of the command.' }),
+    requestId: nullableString({ description: 'The `x-request-id` of the request.' }),
     action: Type.String(),
     resourceKind: Type.String(),
     resourceId: Type.String({
-      description: 'Of a suppression: HMAC-SHA256 of `channel:address` under the environment’s `signingSecret`.',
+      description: 'For a suppression: HMAC-SHA256 of `channel:address` under the environment’s `signingSecret`.',
     }),
     resourceName: Type.String(),
-    before: nullableFreeObject({ description: 'What differs, as it was; null for what was made.' }),
-    after: nullableFreeObject({ description: 'What differs, as it is since; null for what was deleted.' }),
-    previousHash: hash('The hash of the entry before; zeros for the first one.'),
-    hash: hash('SHA-256 over the canonical JSON of the entry, its environment and the hash before it.'),
+    before: nullableFreeObject({ description: 'The changed fields, before; null for a creation.' }),
+    after: nullableFreeObject({ description: 'The changed fields, after; null for a deletion.' }),
+    previousHash: hash('The hash of the previous entry; zeros for the first entry.'),
+    hash: hash('SHA-256 over the canonical JSON of the entry, its environment and the previous hash.'),
   },
   { title: 'AuditEntry' },
 )
 const { after, before, limit, orderDirection } = cursorParameters(['at'])
 const head = Type.Union([Type.Null(), Type.Object({ seq: Type.Integer(), hash: Type.String() })], {
-  description: 'The last entry that fits. Keep it elsewhere, and give it as `pin` later.',
+  description: 'The last valid entry. Store it elsewhere, and pass it as `pin` later.',
 })
 const verification = Type.Object(
   {
-    ok: Type.Boolean({ description: 'Whether all that was looked at fits.' }),
+    ok: Type.Boolean({ description: 'Whether all entries checked so far are valid.' }),
     complete: Type.Boolean({ description: 'Whether the end of the log was reached.' }),
     checked: Type.Integer(),
     head,
-    next: nullableString({ description: 'Feed it to `after`; null at the end, or when something does not fit.' }),
+    next: nullableString({ description: 'Pass it as `after`; null at the end of the log, or if an entry is invalid.' }),
     broken: Type.Union([
       Type.Null(),
       Type.Object({
-        seq: Type.Integer({ description: 'The first entry that does not fit.' }),
+        seq: Type.Integer({ description: 'The first invalid entry.' }),
         reason: Type.String({
           description:
-            '`missing`: it is not there; `previous-hash`: it follows another one; `hash`: it was changed; `mac`: whoever wrote it did not have the audit key; `pin`: it is not the one that was pinned.',
+            '`missing`: the entry is missing; `previous-hash`: it does not follow the previous entry; `hash`: it was changed; `mac`: it was written without the audit key; `pin`: it is not the pinned entry.',
         }),
       }),
     ]),
     keyedFrom: Type.Unsafe<number | null>({
       type: ['integer', 'null'],
       description:
-        'The first entry that has a keyed hash as well, which nobody can make who only holds the database; null where the log has no key. A log that had one and has none any more was tampered with.',
+        'The first entry with a keyed hash, which cannot be computed from the database alone; null if the log has no key. A log that had a key and no longer has one was tampered with.',
     }),
   },
   { title: 'AuditVerification' },
@@ -75,7 +77,7 @@ export const auditRoutes = [
     path: '/v1/audit',
     operationId: 'listAuditEntries',
     summary: 'List audit entries',
-    description: 'Newest first. Secrets are struck out; only what differs is told.',
+    description: 'Newest first. Secrets are redacted; only changed fields are included.',
     query: Type.Object({
       after,
       before,
@@ -85,8 +87,8 @@ export const auditRoutes = [
       resourceId: Type.Optional(identifierText({ maxLength: 600 })),
       action: Type.Optional(literals(auditActions)),
       keyId: Type.Optional(identifierText({ maxLength: 100 })),
-      from: Type.Optional(timestamp({ description: 'From this moment on.' })),
-      to: Type.Optional(timestamp({ description: 'Before this moment.' })),
+      from: Type.Optional(timestamp({ description: 'At or after this time.' })),
+      to: Type.Optional(timestamp({ description: 'Before this time.' })),
     }),
     replies: { 200: cursorPage('AuditPage', entry) },
     handle: async ({ db }, { caller, query }) => ok(await auditPage(db, caller.environment, query)),
@@ -96,14 +98,14 @@ export const auditRoutes = [
     path: '/v1/audit/verify',
     operationId: 'verifyAuditLog',
     summary: 'Verify the audit log',
-    description: `Looks at up to ${entriesPerVerificationMax} entries a call, from the first one on or from where \`after\` says.`,
+    description: `Checks up to ${entriesPerVerificationMax} entries per request, from the first entry or from \`after\`.`,
     cost: 20,
     query: Type.Object({
-      after: Type.Optional(Type.String({ maxLength: 100, description: 'The `next` of the call before.' })),
+      after: Type.Optional(Type.String({ maxLength: 100, description: 'The `next` of the previous response.' })),
       pin: Type.Optional(
         Type.String({
           maxLength: 100,
-          description: 'An entry that must still be there: its `seq`, a colon, its `hash`.',
+          description: 'An entry that must still exist: its `seq`, a colon, and its `hash`.',
         }),
       ),
     }),

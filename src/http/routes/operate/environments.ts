@@ -10,7 +10,8 @@ import { timestamp } from '../../schemas.ts'
 const configurations = Type.Object(
   {
     capture: Type.Boolean({
-      description: 'Whether everything that would go out by e-mail, SMS, push or chat is kept in the outbox instead.',
+      description:
+        'Whether everything that would be sent by e-mail, SMS, push or chat is captured in the outbox instead.',
     }),
   },
   { title: 'EnvironmentConfigurations' },
@@ -18,12 +19,12 @@ const configurations = Type.Object(
 export const environmentMembers = {
   _id: Type.String(),
   name: Type.String(),
-  identifier: Type.String({ description: 'The public name of the environment, for clients that must not hold a key.' }),
+  identifier: Type.String({
+    description: 'The public identifier of the environment, for clients that must not hold a key.',
+  }),
   _organizationId: Type.String(),
-  _parentId: Type.Optional(
-    Type.String({ description: 'The environment this one follows, as Production does Development.' }),
-  ),
-  color: Type.Optional(Type.String({ description: 'As dashboards show it, such as `#ff8800`.' })),
+  _parentId: Type.Optional(Type.String({ description: 'The parent environment, as Development is of Production.' })),
+  color: Type.Optional(Type.String({ description: 'The color in dashboards, such as `#ff8800`.' })),
   configurations,
   createdAt: timestamp(),
 }
@@ -34,7 +35,7 @@ const ownEnvironmentReply = Type.Object(
     signingSecret: Type.Optional(
       Type.String({
         description:
-          'What calls to your own addresses are signed with. The first one signs `X-Posthorn-Signature`; after `posthorn signing rotate` it is a key of Standard Webhooks (`whsec_…`), which signs `webhook-signature`. Only for keys with the scope `full`.',
+          'The secret that signs requests to your services. The first one signs `X-Posthorn-Signature`; after `posthorn signing rotate` it is a Standard Webhooks key (`whsec_…`), which signs `webhook-signature`. Shown only to keys with the scope `full`.',
       }),
     ),
     signingSecrets: Type.Optional(
@@ -45,12 +46,12 @@ const ownEnvironmentReply = Type.Object(
             secret: Type.String(),
             createdAt: timestamp(),
             signsUntil: Type.Optional(
-              timestamp({ description: 'After a rotation, calls carry this signature too until then.' }),
+              timestamp({ description: 'After a rotation, requests also carry this signature until then.' }),
             ),
           },
           { title: 'SigningSecret' },
         ),
-        { description: 'All of them, the newest first. Only for keys with the scope `full`.' },
+        { description: 'All of them, newest first. Shown only to keys with the scope `full`.' },
       ),
     ),
   },
@@ -91,7 +92,7 @@ export const environmentRoutes = [
     operationId: 'changeOwnEnvironment',
     summary: 'Change the settings of the environment',
     description:
-      'With `capture`, whatever would go out is kept in the outbox instead, whichever integration is chosen: the next message that is about to go is the first. In-app messages, custom steps and calls of conditions go on as they are.',
+      'With `capture`, every message is captured in the outbox instead of sent, whichever integration is selected, starting with the next message. In-app messages, custom steps and webhook conditions are not affected.',
     scope: 'full',
     body: Type.Object(
       { configurations: Type.Partial(configurations, { title: 'ChangeEnvironmentConfigurations' }) },

@@ -11,23 +11,23 @@ const retention = Type.Object(
   {
     retentionDays: Type.Unsafe<number | null>({
       type: ['integer', 'null'],
-      description: 'How many days data is kept; null when everything is.',
+      description: 'How many days data is kept; null if everything is kept.',
     }),
-    oldestEventAt: nullableString({ format: 'date-time', description: 'Of this environment; null when it has none.' }),
-    oldestMonth: month('The oldest month that is there, such as `2026-01`, for all environments together.'),
+    oldestEventAt: nullableString({ format: 'date-time', description: 'In this environment; null if there is none.' }),
+    oldestMonth: month('The oldest month stored, such as `2026-01`, over all environments.'),
     nextDrop: Type.Union(
       [
         Type.Object({
           month: Type.String(),
-          at: timestamp({ description: 'When all of it is old enough. It goes within the hour after.' }),
+          at: timestamp({ description: 'When the whole month has expired. It is dropped within the following hour.' }),
         }),
         Type.Null(),
       ],
-      { description: 'What goes next; null when everything is kept.' },
+      { description: 'What is dropped next; null if everything is kept.' },
     ),
     keptMonths: Type.Array(Type.String(), {
       description:
-        'Months that are old enough and stay, since something of them is still to run, to come back from a snooze or to be told by a digest.',
+        'Months that have expired but are kept, because something in them still has to run, to return from a snooze or to be sent by a digest.',
     }),
     lastDroppedAt: nullableString({ format: 'date-time' }),
   },
@@ -41,9 +41,9 @@ export const retentionRoutes = [
     method: 'GET',
     path: '/v1/retention',
     operationId: 'getRetention',
-    summary: 'Retrieve the retention of data',
+    summary: 'Retrieve data retention',
     description:
-      'Events, notifications, their steps and messages go by the month of the event, a whole month at a time, once all of it is older than `POSTHORN_RETENTION_DAYS`.',
+      'Events, notifications, steps and messages are dropped by the month of their event, one whole month at a time, once all of it is older than `POSTHORN_RETENTION_DAYS`.',
     scope: 'read',
     replies: { 200: retention },
     handle: async ({ db, world, retentionDays }, { caller }) =>

@@ -9,8 +9,8 @@ import { cursorPage, cursorParameters, freeObject, literals, timestamp } from '.
 
 /** As in triggers, which make contexts by mentioning them. */
 const part = (description: string) => Type.String({ pattern: '^[A-Za-z0-9_-]{1,100}$', maxLength: 100, description })
-const type = part('What kind of thing it is, such as `workspace`: letters, digits, `_` and `-`.')
-const id = part('Which one of its kind: letters, digits, `_` and `-`.')
+const type = part('The type of object, such as `workspace`: letters, digits, `_` and `-`.')
+const id = part('The id within its type: letters, digits, `_` and `-`.')
 const data = freeObject({ description: 'Available to templates as `context.<type>.data`; at most 64 KB.' })
 const params = Type.Object({ type, id })
 const context = Type.Object(
@@ -53,12 +53,15 @@ export const contextRoutes = [
     query: Type.Object({
       ...cursorParameters(contextOrders),
       orderDirection: Type.Optional(
-        literals(['ASC', 'DESC'], { default: 'ASC', description: 'From small to large unless `DESC`.' }),
+        literals(['ASC', 'DESC'], { default: 'ASC', description: 'Ascending unless `DESC`.' }),
       ),
-      id: Type.Optional(Type.String({ maxLength: 100, description: 'Only those with this id.' })),
-      type: Type.Optional(Type.String({ maxLength: 100, description: 'Only those of this type.' })),
+      id: Type.Optional(Type.String({ maxLength: 100, description: 'Only contexts with this id.' })),
+      type: Type.Optional(Type.String({ maxLength: 100, description: 'Only contexts of this type.' })),
       search: Type.Optional(
-        Type.String({ maxLength: 201, description: 'Contained in `type:id`; under three characters: begins it.' }),
+        Type.String({
+          maxLength: 201,
+          description: 'Text contained in `type:id`; with fewer than three characters, text that it starts with.',
+        }),
       ),
     }),
     replies: { 200: cursorPage('ContextPage', context) },
@@ -102,7 +105,7 @@ export const contextRoutes = [
     path: '/v2/contexts/{type}/{id}',
     operationId: 'deleteContext',
     summary: 'Delete a context',
-    description: 'Messages that were sent in it keep its key.',
+    description: 'Messages that were sent with it keep its key.',
     scope: 'subscribers:write',
     params,
     replies: { 204: null },

@@ -13,18 +13,18 @@ const erasure = Type.Object(
   {
     _id: Type.String(),
     status: literals(['running', 'completed', 'stuck'], {
-      description: '`stuck`: it failed again and again, see the log; the same call sets it going anew.',
+      description: '`stuck`: it failed repeatedly, see the log; repeat the request to restart it.',
     }),
-    phase: literals(erasurePhases, { description: 'What is being done.' }),
+    phase: literals(erasurePhases, { description: 'The current stage.' }),
     subscriberHash: Type.String({
-      description: 'A keyed hash of the subscriberId: the same for the same id, and no way back to it.',
+      description: 'A keyed hash of the subscriberId: the same for the same id, and not reversible.',
     }),
-    requestedBy: Type.String({ description: 'The id of the API key that asked for it.' }),
+    requestedBy: Type.String({ description: 'The id of the API key that requested it.' }),
     requestedAt: timestamp(),
     completedAt: nullableString({ format: 'date-time' }),
     removed: Type.Object(Object.fromEntries(removedKinds.map((kind) => [kind, Type.Integer()])), {
       description:
-        'How many were removed so far, by kind. `mentionsInEvents`: events of others that the person was taken out of; `suppressedAddresses`: addresses that became hashes, so that they are still left alone.',
+        'How many were removed so far, by kind. `mentionsInEvents`: events of other people from which the person was removed; `suppressedAddresses`: suppressed addresses that were replaced by hashes and stay suppressed.',
     }),
   },
   { title: 'Erasure' },
@@ -39,7 +39,7 @@ export const erasureRoutes = [
     operationId: 'eraseSubscriber',
     summary: 'Erase a person',
     description:
-      'Removes everything that is kept of a subscriber, also of one that was deleted before: steps still to run are canceled first, then messages, activity, digests, topic subscriptions, channels and the subscriber go, and events that were for them alone. It cannot be undone. The answer is a receipt, which tells how far it has come.',
+      'Removes all data about a subscriber, including one that was already deleted: steps that have not run are canceled first, then messages, activity, digests, topic subscriptions, channels, the subscriber, and events that were only for them are removed. It cannot be undone. The response is a receipt that shows the progress.',
     cost: 100,
     params: Type.Object({ subscriberId: identifierText({ maxLength: 255 }) }),
     replies: { 202: erasure },

@@ -7,7 +7,7 @@ import { outsideWays, timePattern } from '../../../domain/preferences/schedule.t
 import { severities, weekDays } from '../../../domain/workflows/workflow.ts'
 import { freeObject, identifierText, literals, nullableBoolean, nullableString, timestamp } from '../../schemas.ts'
 
-/** More pauses in a day than anybody makes. */
+/** More breaks in a day than anyone takes. */
 const rangesPerDayMax = 24
 
 /** An object or null, with one type list instead of a union, for short error messages. */
@@ -20,8 +20,8 @@ const day = Type.Object({
   hours: Type.Optional(
     Type.Array(
       Type.Object({
-        start: time('Such as `09:00 AM`, or `09:00` of 24 hours.'),
-        end: time('One that is not after the start is on the next day; `11:59 PM` is the end of the day.'),
+        start: time('Such as `09:00 AM`, or `09:00` in 24-hour time.'),
+        end: time('An end that is not after the start is on the next day; `11:59 PM` means the end of the day.'),
       }),
       { maxItems: rangesPerDayMax, description: 'Without any, the whole day is open.' },
     ),
@@ -37,10 +37,10 @@ const week = Type.Object(
     saturday: Type.Optional(day),
     sunday: Type.Optional(day),
   },
-  { description: 'In the subscriber’s time zone. Days that are absent are closed.' },
+  { description: 'In the time zone of the subscriber. Omitted days are closed.' },
 )
 const outsideMeaning =
-  'What becomes of e-mail, SMS, push, chat and custom steps outside the hours: `skip` drops them, `hold` sends each when the hours begin, `bundle` sends those of one step as one, with all events in `step.events`.'
+  'What happens to e-mail, SMS, push, chat and custom steps outside the hours: `skip` drops them, `hold` sends each when the hours begin, `bundle` combines those of one step into one message, with all events in `step.events`.'
 
 export const schedule = Type.Object(
   {
@@ -54,12 +54,15 @@ export const schedule = Type.Object(
 const frequencyMembers = {
   type: literals(frequencyTypes, {
     description:
-      '`instant`, `hourly` (an hour after the first), `daily` or `weekly`: what comes meanwhile is told at once.',
+      '`instant`, `hourly` (an hour after the first event), `daily` or `weekly`: events in between are sent as one message.',
   }),
   atTime: Type.Optional(
-    Type.String({ pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', description: 'Daily and weekly: `HH:mm`; else 09:00.' }),
+    Type.String({
+      pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$',
+      description: 'Daily and weekly: `HH:mm`. Default: 09:00.',
+    }),
   ),
-  weekDay: Type.Optional(literals(weekDays, { description: 'Weekly: the day; else Monday.' })),
+  weekDay: Type.Optional(literals(weekDays, { description: 'Weekly: the day. Default: Monday.' })),
 }
 export const frequency = Type.Object(frequencyMembers, { title: 'PreferenceFrequency' })
 
@@ -74,9 +77,9 @@ const channelsChange = orNull(
     chat: Type.Optional(nullableBoolean()),
     push: Type.Optional(nullableBoolean()),
   }),
-  { description: 'Channels that are absent stay as they are; null leaves one to whoever is asked next.' },
+  { description: 'Omitted channels are unchanged; null removes the choice, so that the next level decides.' },
 )
-const enabled = nullableBoolean({ description: 'False switches off every channel without a switch of its own.' })
+const enabled = nullableBoolean({ description: 'False switches off every channel that is not set itself.' })
 
 /** What may be said of one workflow. */
 export const workflowChange = {
@@ -84,7 +87,7 @@ export const workflowChange = {
   channels: Type.Optional(channelsChange),
   frequency: Type.Optional(
     orNull(Type.Object(frequencyMembers), {
-      description: 'Of one workflow only: how often to hear of it, beside the feed.',
+      description: 'For one workflow only: how often to be notified outside the feed.',
     }),
   ),
 }
@@ -105,14 +108,18 @@ export const globalChange = {
           }),
         ),
       }),
-      { description: 'Of all workflows: the hours to be told in. Members that are absent stay; the week is replaced.' },
+      {
+        description:
+          'For all workflows: the hours in which to be notified. Omitted fields are unchanged; the week is replaced.',
+      },
     ),
   ),
   doNotDisturbUntil: Type.Optional(
     nullableString({
       format: 'date-time',
       maxLength: 64,
-      description: 'Of all workflows: nothing disturbs before this moment; what is held is sent as one then.',
+      description:
+        'For all workflows: do not disturb before this time; then everything held back is sent as one message.',
     }),
   ),
 }
@@ -121,7 +128,7 @@ export const workflowId = identifierText({ maxLength: 255, description: 'The wor
 
 const overrides = Type.Array(
   Type.Object({ channel: literals(channelNames), source: literals(['subscriber', 'workflowOverride', 'template']) }),
-  { description: 'Who decided on each channel.' },
+  { description: 'Which level decided each channel.' },
 )
 const resolved = { enabled: Type.Boolean(), channels }
 
@@ -145,7 +152,7 @@ export const preferencesAnswer = Type.Object(
           updatedAt: timestamp(),
         }),
         frequency: Type.Optional(frequency),
-        updatedAt: Type.Optional(timestamp({ description: 'When the subscriber last chose something for it.' })),
+        updatedAt: Type.Optional(timestamp({ description: 'When the subscriber last changed a preference for it.' })),
       }),
     ),
     hasMore: Type.Boolean({ description: 'Whether there are more workflows on the next page.' }),
@@ -173,7 +180,7 @@ export const leveledPreference = Type.Object(
 
 export const inboxPreference = Type.Object(
   {
-    level: literals(['global', 'template'], { description: '`template`: of one workflow.' }),
+    level: literals(['global', 'template'], { description: '`template`: for one workflow.' }),
     ...resolved,
     overrides,
     workflow: Type.Optional(leveledPreference.properties.workflow),

@@ -12,7 +12,7 @@ const append = {
   ...shared,
   path: '/v1/subscribers/{subscriberId}/credentials',
   description:
-    'Device tokens are appended to those already there; other members given replace, members not given stay. Without an integration of the provider the credentials are kept for the first to come.',
+    'Device tokens are appended to the existing ones; other given fields are replaced, omitted ones are unchanged. If the provider has no integration yet, the credentials are stored for the first one.',
   params,
   body: channelInput,
   replies: { 200: subscriber },
@@ -56,7 +56,7 @@ export const subscriberChannelRoutes = [
     path: '/v1/subscribers/{subscriberId}/online-status',
     operationId: 'updateSubscriberOnlineStatus',
     summary: 'Update the online status',
-    description: '`lastOnlineAt` is set when a subscriber goes offline.',
+    description: 'Sets `lastOnlineAt` when the subscriber goes offline.',
     params,
     body: Type.Object({ isOnline: Type.Boolean() }, { title: 'UpdateOnlineStatus', examples: [{ isOnline: true }] }),
     replies: { 200: subscriber },

@@ -17,7 +17,7 @@ export const subscriberExportRoutes = [
     operationId: 'exportSubscriber',
     summary: 'Export a person',
     description:
-      'Everything that is kept of a subscriber, also of one that was deleted, as lines of JSON with a `kind`: first a `header` with the version of the format; then `subscriber`, `preferences`, `channel`, `topic_subscription`, `suppression`, `digest_event`, `notification` (with its steps) and `message`; last `end` with how many there were of each kind. Without that last line the export is not whole.',
+      'All data about a subscriber, including one that was deleted, as JSON lines with a `kind`: first a `header` with the version of the format; then `subscriber`, `preferences`, `channel`, `topic_subscription`, `suppression`, `digest_event`, `notification` (with its steps) and `message`; last an `end` with the number of lines of each kind. Without that last line the export is incomplete.',
     scope: 'full',
     cost: 100,
     params: Type.Object({ subscriberId: identifierText({ maxLength: 255 }) }),

@@ -34,7 +34,7 @@ export const subscriberPreferenceRoutes = [
     operationId: 'retrieveSubscriberPreferences',
     summary: 'Retrieve preferences',
     description:
-      'What holds for the subscriber, for all workflows and for each active one, and who decided. A workflow shows the channels it has active steps for.',
+      'The preferences in effect for the subscriber, for all workflows and for each active one, and which level decided. A workflow lists the channels for which it has active steps.',
     scope: 'read',
     query: Type.Object({
       criticality: Type.Optional(
@@ -46,7 +46,7 @@ export const subscriberPreferenceRoutes = [
           minimum: 1,
           maximum: workflowsPerPageMax,
           default: workflowsPerPageMax,
-          description: 'Workflows a page.',
+          description: 'Workflows per page.',
         }),
       ),
     }),
@@ -64,7 +64,7 @@ export const subscriberPreferenceRoutes = [
     operationId: 'updateSubscriberPreferences',
     summary: 'Update preferences',
     description:
-      'Without `workflowId` for all workflows, with it for one. Members that are absent stay as they are, null clears. Critical workflows cannot be changed (422), and no preference holds them back. Templates see what was held or gathered as `step.events` and `step.total_count`; one that names neither speaks of its first event.',
+      'For all workflows, or for one if `workflowId` is given. Omitted fields are unchanged, null clears a field. Critical workflows cannot be changed (422), and no preference holds them back. Templates find events that were held back or collected in `step.events` and `step.total_count`; a template that uses neither renders the first event.',
     scope: 'subscribers:write',
     body: Type.Object(
       { workflowId: Type.Optional(workflowId), ...workflowChange, ...globalChange },
@@ -102,7 +102,7 @@ export const subscriberPreferenceRoutes = [
     path: `${path}/bulk`,
     operationId: 'updateSubscriberPreferencesInBulk',
     summary: 'Update preferences in bulk',
-    description: 'For up to 100 workflows at once: all of the changes are made or, where one is wrong, none.',
+    description: 'For up to 100 workflows at once: either all changes are made or, if one is invalid, none.',
     scope: 'subscribers:write',
     cost: 100,
     body: Type.Object(
@@ -143,10 +143,10 @@ function refuseMisplaced(body: {
 }) {
   const misplaced =
     body.workflowId === undefined
-      ? { frequency: 'is said of one workflow: name it in workflowId' }
+      ? { frequency: 'applies to one workflow: give its workflowId' }
       : {
-          schedule: 'is said of all workflows: leave out workflowId',
-          doNotDisturbUntil: 'is said of all workflows: leave out workflowId',
+          schedule: 'applies to all workflows: omit workflowId',
+          doNotDisturbUntil: 'applies to all workflows: omit workflowId',
         }
   const errors: FieldErrors = {}
   for (const [name, words] of Object.entries(misplaced)) {

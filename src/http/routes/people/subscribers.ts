@@ -32,11 +32,12 @@ export const subscriberRoutes = [
     path: '/v2/subscribers',
     operationId: 'createSubscriber',
     summary: 'Create a subscriber',
-    description: 'Creates the subscriber, or updates it if it exists: members that are absent stay, null clears.',
+    description:
+      'Creates the subscriber, or updates an existing one: omitted fields are unchanged, null clears a field.',
     scope: 'subscribers:write',
     query: Type.Object({
       failIfExists: Type.Optional(
-        Type.Boolean({ default: false, description: 'Whether to answer 409 if the subscriber exists.' }),
+        Type.Boolean({ default: false, description: 'Whether to respond with 409 if the subscriber exists.' }),
       ),
     }),
     body: Type.Object(
@@ -57,14 +58,14 @@ export const subscriberRoutes = [
     operationId: 'searchSubscribers',
     summary: 'Search subscribers',
     description:
-      'Filters are case-sensitive and combine with AND: `subscriberId` is exact; `email`, `phone` and `name` ("first last") contain the text, or begin with it where it is shorter than three characters.',
+      'Filters are case-sensitive and combined by “and”: `subscriberId` matches exactly; `email`, `phone` and `name` ("first last") contain the text, or start with it if it is shorter than three characters.',
     scope: 'read',
     query: Type.Object({
       ...cursorParameters(subscriberOrders),
       email: Type.Optional(Type.String({ maxLength: 320, description: 'Part of the e-mail address.' })),
       name: Type.Optional(Type.String({ maxLength: 511, description: 'Part of the name.' })),
       phone: Type.Optional(Type.String({ maxLength: 64, description: 'Part of the phone number.' })),
-      subscriberId: Type.Optional(Type.String({ maxLength: 255, description: 'The whole id.' })),
+      subscriberId: Type.Optional(Type.String({ maxLength: 255, description: 'The full id.' })),
     }),
     replies: { 200: cursorPage('SubscriberPage', subscriber) },
     handle: async ({ db, world }, { caller, query }) => ok(await searchSubscribers(db, world.sealer, caller, query)),
@@ -91,7 +92,7 @@ export const subscriberRoutes = [
     path: '/v2/subscribers/{subscriberId}',
     operationId: 'updateSubscriber',
     summary: 'Update a subscriber',
-    description: 'Members that are absent stay as they are, null clears, `data` is replaced as a whole.',
+    description: 'Omitted fields are unchanged, null clears a field, `data` is replaced as a whole.',
     scope: 'subscribers:write',
     params,
     body: Type.Object(subscriberFields, {
@@ -111,7 +112,7 @@ export const subscriberRoutes = [
     path: '/v2/subscribers/{subscriberId}',
     operationId: 'deleteSubscriber',
     summary: 'Delete a subscriber',
-    description: 'Its credentials and topic subscriptions go with it; the id can be used again.',
+    description: 'Also deletes its credentials and topic subscriptions; the id can be used again.',
     scope: 'subscribers:write',
     params,
     replies: {
@@ -127,13 +128,13 @@ export const subscriberRoutes = [
     path: '/v1/subscribers/bulk',
     operationId: 'createSubscribersInBulk',
     summary: 'Create subscribers in bulk',
-    description: 'Each element is judged on its own: what is wrong with one costs no other.',
+    description: 'Each element is checked separately; an invalid one does not affect the others.',
     scope: 'subscribers:write',
     cost: 100,
     body: Type.Object(
       {
         subscribers: Type.Array(
-          Type.Unsafe<unknown>({ type: 'object', description: 'As for creating one, and `channels`.' }),
+          Type.Unsafe<unknown>({ type: 'object', description: 'As for creating one, plus `channels`.' }),
           {
             minItems: 1,
             maxItems: bulkMax,

@@ -16,28 +16,31 @@ import { cursorPage, cursorParameters, identifierText, literals, timestamp } fro
 const suppression = Type.Object(
   {
     channel: Type.String(),
-    address: Type.String({ description: 'E-mail addresses in lower case, numbers without separators.' }),
+    address: Type.String({ description: 'E-mail addresses are in lower case, phone numbers without separators.' }),
     reason: Type.String(),
-    source: Type.String({ description: 'Who said so: `provider`, `recipient` or `caller`.' }),
+    source: Type.String({ description: 'Who reported it: `provider`, `recipient` or `caller`.' }),
     note: Type.Optional(Type.String()),
     createdAt: timestamp(),
   },
   { title: 'Suppression' },
 )
-const channel = literals(suppressionChannels, { description: 'Where nothing is sent.' })
+const channel = literals(suppressionChannels, { description: 'The channel on which nothing is sent.' })
 const address = identifierText({
   maxLength: suppressedAddressLengthMax,
-  description: 'An e-mail address, or a phone number; capitals, blanks, dots, brackets and dashes make no difference.',
+  description: 'An e-mail address or a phone number; case, spaces, dots, brackets and dashes are ignored.',
 })
 const input = {
   channel,
   address,
   reason: Type.Optional(
     literals(suppressionReasons, {
-      description: 'Why. Critical workflows still reach who opted out, and nobody else. `manual` unless given.',
+      description:
+        'The reason. Critical workflows still reach addresses that opted out, but no other suppressed addresses. Default: `manual`.',
     }),
   ),
-  note: Type.Optional(Type.String({ maxLength: suppressionNoteLengthMax, description: 'For whoever reads the list.' })),
+  note: Type.Optional(
+    Type.String({ maxLength: suppressionNoteLengthMax, description: 'A note for people who read the list.' }),
+  ),
 }
 const example = { channel: 'email', address: 'ann@example.com', reason: 'bounced', note: 'Mailbox closed in May' }
 const { after, before, limit, orderDirection } = cursorParameters(['createdAt'])
@@ -52,23 +55,23 @@ export const suppressionRoutes = [
     path: '/v1/suppressions',
     operationId: 'listSuppressions',
     summary: 'List suppressed addresses',
-    description: 'Newest first unless asked otherwise. Filters combine.',
+    description: 'Newest first by default. Filters are combined by “and”.',
     scope: 'read',
     query: Type.Object({
       after,
       before,
       limit,
       orderDirection,
-      channel: Type.Optional(literals(suppressionChannels, { description: 'Only this channel’s.' })),
-      reason: Type.Optional(literals(suppressionReasons, { description: 'Only for this reason.' })),
+      channel: Type.Optional(literals(suppressionChannels, { description: 'Only addresses of this channel.' })),
+      reason: Type.Optional(literals(suppressionReasons, { description: 'Only addresses with this reason.' })),
       address: Type.Optional(
-        Type.String({ maxLength: suppressedAddressLengthMax, description: 'Only exactly this address.' }),
+        Type.String({ maxLength: suppressedAddressLengthMax, description: 'Only this exact address.' }),
       ),
       addressPrefix: Type.Optional(
         Type.String({
           minLength: prefixLengthMin,
           maxLength: suppressedAddressLengthMax,
-          description: 'Only addresses that begin with this.',
+          description: 'Only addresses that start with this text.',
         }),
       ),
     }),
@@ -81,7 +84,7 @@ export const suppressionRoutes = [
     path: '/v1/suppressions',
     operationId: 'addSuppression',
     summary: 'Suppress an address',
-    description: 'Lists the address (201), or gives one that is listed the new reason and note (200).',
+    description: 'Adds the address (201), or updates the reason and note of a listed one (200).',
     scope: 'subscribers:write',
     body: Type.Object(input, { title: 'AddSuppression', examples: [example] }),
     replies: { 200: suppression, 201: suppression },
@@ -94,7 +97,7 @@ export const suppressionRoutes = [
     path: '/v1/suppressions/bulk',
     operationId: 'addSuppressions',
     summary: 'Suppress many addresses',
-    description: 'All of them or, where one is wrong, none.',
+    description: 'Either all are added or, if one is invalid, none.',
     scope: 'subscribers:write',
     cost: 100,
     body: Type.Object(
@@ -107,8 +110,8 @@ export const suppressionRoutes = [
     replies: {
       200: Type.Object(
         {
-          added: Type.Integer({ description: 'How many are new to the list.' }),
-          updated: Type.Integer({ description: 'How many were listed and have the new reason and note.' }),
+          added: Type.Integer({ description: 'How many were added.' }),
+          updated: Type.Integer({ description: 'How many were already listed and got the new reason and note.' }),
         },
         { title: 'SuppressionCounts' },
       ),

@@ -28,7 +28,7 @@ const tenant = Type.Object(
   },
   { title: 'Tenant' },
 )
-const identifier = identifierText({ maxLength: 255, description: 'The name of the tenant in the caller’s own system.' })
+const identifier = identifierText({ maxLength: 255, description: 'The identifier of the tenant in your own system.' })
 const name = nullableString({ maxLength: 255 })
 const data = nullableFreeObject({ description: 'Custom data, available to templates.' })
 const params = Type.Object({ identifier })
@@ -85,7 +85,7 @@ export const tenantRoutes = [
     path: '/v1/tenants/{identifier}',
     operationId: 'updateTenant',
     summary: 'Update a tenant',
-    description: 'Members that are absent stay as they are; null clears.',
+    description: 'Omitted fields are unchanged; null clears a field.',
     scope: 'subscribers:write',
     params,
     body: Type.Object(

@@ -1,8 +1,9 @@
-// Topic subscriptions: /v2/topics/{topicKey}/subscriptions, and the ways to ask whether and where somebody is subscribed.
+// Topic subscriptions: /v2/topics/{topicKey}/subscriptions, and the lookups of whether and where a subscriber is
+// subscribed.
 import type { TSchema } from 'typebox'
 import { Type } from 'typebox'
 import { ok } from '../../../domain/answer.ts'
-import type { SubscriptionTarget, SubscriptionWish } from '../../../domain/people/topic.ts'
+import type { SubscriptionRequest, SubscriptionTarget } from '../../../domain/people/topic.ts'
 import { subscriptionsPerCallMax } from '../../../domain/people/topic.ts'
 import { notFound } from '../../../domain/problem.ts'
 import { unknownSubscriber } from '../../../manage/people/subscribers.ts'
@@ -44,10 +45,10 @@ const subscription = Type.Object(
 const result = Type.Object(
   {
     data: Type.Array(subscription, {
-      description: 'The subscriptions that were made, or were there; or were removed.',
+      description: 'The subscriptions that were created or already existed, or that were removed.',
     }),
     meta: Type.Object({
-      totalCount: Type.Integer({ description: 'How many were asked for, repetitions left out.' }),
+      totalCount: Type.Integer({ description: 'How many were requested, without duplicates.' }),
       successful: Type.Integer(),
       failed: Type.Integer(),
     }),
@@ -79,14 +80,14 @@ const membership = Type.Object(
 const subscriberId = Type.String({
   minLength: 1,
   maxLength: 255,
-  description: 'The subscriber’s id in the caller’s own system.',
+  description: 'The id of the subscriber in your own system.',
 })
 const identifier = Type.String({ description: 'Unique in the topic, at most 512 characters.' })
 const subscriberIds = Type.Optional(
   Type.Array(subscriberId, {
     maxItems: subscriptionsPerCallMax,
     deprecated: true,
-    description: 'Use `subscriptions`, which takes plain ids as well. Both given: both are meant.',
+    description: 'Use `subscriptions`, which also takes plain ids. If both are given, both apply.',
   }),
 )
 /** One type list instead of a union, for short error messages. */
@@ -120,7 +121,7 @@ export const topicSubscriptionRoutes = [
     params: topicParams,
     query: Type.Object({
       ...cursorParameters(subscriptionOrders),
-      subscriberId: filterText('Only the subscription of the subscriber with exactly this id.'),
+      subscriberId: filterText('Only the subscription of the subscriber with this exact id.'),
     }),
     replies: { 200: cursorPage('TopicSubscriptionPage', subscription) },
     errors: [404],
@@ -137,17 +138,17 @@ export const topicSubscriptionRoutes = [
     operationId: 'subscribeToTopic',
     summary: 'Subscribe subscribers to a topic',
     description:
-      'Creates the topic if there is none. Who is subscribed already stays so and counts as done; subscribers that do not exist are reported in `errors`. If nobody could be subscribed the answer is 400, with the same members, and nothing has changed.',
+      'Creates the topic if it does not exist. Existing subscriptions are unchanged and count as successful; subscribers that do not exist are reported in `errors`. If no one could be subscribed, the response is 400 with the same fields, and nothing has changed.',
     scope: 'subscribers:write',
     params: topicParams,
     body: Type.Object(
       {
         subscriberIds,
-        subscriptions: idOr<SubscriptionWish>(
-          { subscriberId, identifier, name: Type.String({ maxLength: 255, description: 'For people.' }) },
+        subscriptions: idOr<SubscriptionRequest>(
+          { subscriberId, identifier, name: Type.String({ maxLength: 255, description: 'A display name.' }) },
           ['subscriberId'],
         ),
-        name: Type.Optional(topicName('The name of the topic, if it is created by this call.')),
+        name: Type.Optional(topicName('The name of the topic, if this request creates it.')),
       },
       {
         title: 'SubscribeToTopic',
@@ -159,7 +160,7 @@ export const topicSubscriptionRoutes = [
       const topic = { key: params.topicKey, ...(body.name === undefined ? {} : { name: body.name }) }
       return subscribeToTopic(db, world, caller.environment, {
         topic,
-        wishes: named<SubscriptionWish>(body),
+        requests: named<SubscriptionRequest>(body),
         idempotency,
       })
     },
@@ -171,7 +172,7 @@ export const topicSubscriptionRoutes = [
     operationId: 'unsubscribeFromTopic',
     summary: 'Unsubscribe subscribers from a topic',
     description:
-      'Names subscribers, subscriptions by their identifier, or both. If nothing could be removed the answer is 400, with the same members.',
+      'Takes subscribers, subscription identifiers, or both. If nothing could be removed, the response is 400 with the same fields.',
     scope: 'subscribers:write',
     params: topicParams,
     body: Type.Object(
@@ -212,7 +213,7 @@ export const topicSubscriptionRoutes = [
     params: Type.Object({ subscriberId: Type.String({ minLength: 1 }) }),
     query: Type.Object({
       ...cursorParameters(subscriptionOrders),
-      key: filterText('Only the subscription to the topic with exactly this key.'),
+      key: filterText('Only the subscription to the topic with this exact key.'),
     }),
     replies: { 200: cursorPage('SubscriberSubscriptionPage', subscription) },
     errors: [404],

@@ -102,7 +102,7 @@ function formOf(body: unknown): URLSearchParams | string {
   return body.trimStart().startsWith('--') ? body : new URLSearchParams(body)
 }
 
-/** The very words: a form that says anything else unsubscribes nobody. */
+/** The exact value: a form with anything else unsubscribes no one. */
 function isOneClick(form: URLSearchParams | string): boolean {
   const said = typeof form === 'string' ? partOf(form, 'List-Unsubscribe') : form.get('List-Unsubscribe')
   return said?.toLowerCase() === 'one-click'

@@ -6,15 +6,15 @@ import { buriedKinds, buriedPage } from '../../../read/operate/buried.ts'
 import { route } from '../../route.ts'
 import { cursorPage, cursorParameters, literals, timestamp } from '../../schemas.ts'
 
-const kind = literals(buriedKinds, { description: '`job`: a step of a notification. `task`: other work.' })
+const kind = literals(buriedKinds, { description: '`job`: a step of a notification. `task`: background work.' })
 const buried = Type.Object(
   {
     _id: Type.String(),
     kind,
     reason: Type.String({ description: 'What went wrong.' }),
-    claims: Type.Integer({ description: 'How often it was begun.' }),
+    claims: Type.Integer({ description: 'How often it was started.' }),
     buriedAt: timestamp(),
-    task: Type.Optional(Type.String({ description: 'Of a task: what it was to do.' })),
+    task: Type.Optional(Type.String({ description: 'For a task: its kind.' })),
     notificationId: Type.Optional(Type.String()),
     transactionId: Type.Optional(Type.String()),
   },
@@ -35,7 +35,7 @@ export const buriedRoutes = [
     operationId: 'listBuried',
     summary: 'List buried steps and tasks',
     description:
-      'Steps and tasks that met a fault of the service again and again, with what went wrong; newest first unless asked otherwise.',
+      'Steps and tasks that repeatedly failed because of an internal error, with the error; newest first by default.',
     scope: 'read',
     query: Type.Object({ after, before, limit, orderDirection, kind: Type.Optional(kind) }),
     replies: { 200: cursorPage('BuriedPage', buried) },
@@ -48,7 +48,7 @@ export const buriedRoutes = [
     operationId: 'redriveBuried',
     summary: 'Redrive a buried step or task',
     description:
-      'A task goes on where it had come to; a step with whatever else failed of its notification, as `POST /v1/notifications/{notificationId}/redrive` does it.',
+      'A task continues where it stopped. A step is redriven together with everything else that failed in its notification, as by `POST /v1/notifications/{notificationId}/redrive`.',
     scope: 'full',
     params: Type.Object({
       buriedId: Type.String({ maxLength: 255, description: 'The `_id` of an item of the list.' }),

@@ -1,4 +1,4 @@
-// Mending one thing: /v1/notifications/{notificationId}/redrive, /cancel and /retract, and the same of an event.
+// Recovery of one thing: /v1/notifications/{notificationId}/redrive, /cancel and /retract, and the same for an event.
 import { Type } from 'typebox'
 import { ok } from '../../../domain/answer.ts'
 import { channels } from '../../../domain/delivery/integration.ts'
@@ -28,9 +28,9 @@ const redriven = Type.Object(
         ...step,
         way: literals(['send', 'decide', 'wait'], {
           description:
-            '`send`: its messages that failed are sent again as they were. `decide`: it had none, and is decided and rendered anew. `wait`: what it gathered goes on.',
+            '`send`: its failed messages are sent again unchanged. `decide`: it had none, so it is decided and rendered again. `wait`: the events it collected are processed again.',
         }),
-        messages: Type.Integer({ description: 'How many are sent again.' }),
+        messages: Type.Integer({ description: 'How many messages are sent again.' }),
       }),
     ),
   },
@@ -41,12 +41,12 @@ const canceledMembers = {
   canceled: Type.Array(
     Type.Object({
       ...step,
-      was: literals(jobStatuses, { description: 'How it stood; `pending` where its turn had not come.' }),
+      was: literals(jobStatuses, { description: 'Its status before; `pending` if it had not started.' }),
     }),
     { description: 'Steps that will not run.' },
   ),
   onTheirWay: Type.Array(Type.Object(step), {
-    description: 'Steps that a provider is being asked to send this moment: they end as they end.',
+    description: 'Steps that are being sent right now and cannot be stopped.',
   }),
 }
 const messages = (description: string) =>
@@ -56,7 +56,7 @@ const retracted = Type.Object(
   {
     ...canceledMembers,
     removed: messages('In-app messages that left the feed.'),
-    sent: messages('What a provider has taken, or perhaps has: it cannot be taken back.'),
+    sent: messages('Messages that a provider has accepted, or may have accepted: they cannot be retracted.'),
   },
   { title: 'RetractedNotification' },
 )
@@ -68,7 +68,7 @@ const retraction = Type.Object(
     canceled: Type.Integer({ description: 'Steps that will not run.' }),
     removed: Type.Integer({ description: 'In-app messages that left the feed.' }),
     sent: Type.Record(Type.String(), Type.Integer(), {
-      description: 'By channel: messages that a provider has taken, or perhaps has. They cannot be taken back.',
+      description: 'By channel: messages that a provider has accepted, or may have accepted. They cannot be retracted.',
     }),
     requestedBy: Type.String({ description: 'The id of the key.' }),
     createdAt: timestamp(),
@@ -83,10 +83,10 @@ const ofNotification = Type.Object({
   notificationId: Type.String({ maxLength: 255, description: 'The `_id` of an item of the activity.' }),
 })
 const ofEvent = Type.Object({
-  transactionId: Type.String({ maxLength: 255, description: 'As the trigger gave it or was answered.' }),
+  transactionId: Type.String({ maxLength: 255, description: 'As given in the trigger, or returned by it.' }),
 })
 
-export const mendRoutes = [
+export const recoveryRoutes = [
   route({
     ...shared,
     method: 'POST',
@@ -94,11 +94,11 @@ export const mendRoutes = [
     operationId: 'redriveNotification',
     summary: 'Redrive a notification',
     description:
-      'Only steps that failed: messages that were sent, or perhaps were, are not sent again. Steps that were canceled for the failure have their turn. 409 while it is running, and when nothing of it failed.',
+      'Redrives only failed steps: messages that were sent, or may have been sent, are not sent again. Steps that were canceled because of the failure run. 409 while the notification is running, and if nothing in it failed.',
     params: ofNotification,
     query: Type.Object({
       includeUnsure: Type.Optional(
-        Type.Boolean({ description: 'Also sends again what was perhaps sent, and was left with a warning.' }),
+        Type.Boolean({ description: 'Also resends messages that may have been sent and were left with a warning.' }),
       ),
     }),
     replies: { 202: redriven },
@@ -112,7 +112,7 @@ export const mendRoutes = [
     path: '/v1/events/{transactionId}/redrive',
     operationId: 'redriveEvent',
     summary: 'Redrive an event',
-    description: 'All its notifications, page by page; `GET /v1/redrives/{redriveId}` tells how far it is.',
+    description: 'Redrives all its notifications, in batches; `GET /v1/redrives/{redriveId}` reports the progress.',
     params: ofEvent,
     replies: { 202: redrive },
     errors: [404, 409],
@@ -126,7 +126,7 @@ export const mendRoutes = [
     operationId: 'cancelNotification',
     summary: 'Cancel a notification',
     description:
-      'Whatever of it has not begun is canceled; the other recipients of its event are told. 409 when nothing is left to cancel.',
+      'Cancels the steps that have not started; the other recipients of the event are still notified. 409 if nothing is left to cancel.',
     params: ofNotification,
     replies: { 200: canceled },
     errors: [404, 409],
@@ -140,7 +140,7 @@ export const mendRoutes = [
     operationId: 'retractNotification',
     summary: 'Retract a notification',
     description:
-      'What is unsent is canceled, in-app messages leave the feed and its counts. What providers have taken is listed: it cannot be taken back. Nothing of it can be redriven afterwards.',
+      'Cancels what has not been sent, and removes in-app messages from the feed and its counts. Messages that providers have accepted are listed; they cannot be retracted. The notification cannot be redriven afterwards.',
     params: ofNotification,
     replies: { 200: retracted },
     errors: [404, 409],
@@ -154,7 +154,7 @@ export const mendRoutes = [
     operationId: 'retractEvent',
     summary: 'Retract an event',
     description:
-      'For everybody it reached, and nobody else is told. Small events are done when this answers (200); of larger ones (202) `GET /v1/retractions/{retractionId}` tells how far it is.',
+      'Retracts all its notifications and stops further ones. Small events are finished when this responds (200); for larger ones (202) `GET /v1/retractions/{retractionId}` reports the progress.',
     params: ofEvent,
     replies: { 200: retraction, 202: retraction },
     errors: [404],

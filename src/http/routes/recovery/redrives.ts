@@ -25,13 +25,13 @@ export const redriveRoutes = [
     operationId: 'startRedrive',
     summary: 'Redrive everything that failed and matches a filter',
     description:
-      'Page by page, in the background, in the lane of large audiences. With `dryRun` nothing is changed: what would be found is counted, with some of it, by what made it fail.',
+      'Runs in batches in the background, in the fan-out lane. With `dryRun` nothing is changed: the response counts the matches by cause and includes a sample.',
     scope: 'full',
     cost: 20,
     body: Type.Object(
       {
         filter: redriveFilter,
-        dryRun: Type.Optional(Type.Boolean({ default: false, description: 'Only tell what would be found.' })),
+        dryRun: Type.Optional(Type.Boolean({ default: false, description: 'Only report what would be redriven.' })),
       },
       { title: 'StartRedrive', examples: [example, { ...example, dryRun: true }] },
     ),
@@ -48,7 +48,7 @@ export const redriveRoutes = [
     path: '/v1/redrives',
     operationId: 'listRedrives',
     summary: 'List redrives',
-    description: 'Those by filter and of events, newest first unless asked otherwise.',
+    description: 'Redrives by filter and of events, newest first by default.',
     scope: 'read',
     query: Type.Object({ after, before, limit, orderDirection }),
     replies: { 200: cursorPage('RedrivePage', redrive) },
@@ -76,7 +76,7 @@ export const redriveRoutes = [
     path: '/v1/redrives/{redriveId}',
     operationId: 'stopRedrive',
     summary: 'Stop a redrive',
-    description: 'What it has redriven is not called back. 409 when it is over.',
+    description: 'Notifications that were already redriven are not affected. 409 if it has finished.',
     scope: 'full',
     params: ofRedrive,
     replies: { 200: redrive },

@@ -22,7 +22,7 @@ const identifier = Type.String({
   minLength: 1,
   maxLength: 100,
   pattern: '^[A-Za-z0-9_.:-]+$',
-  description: 'What steps and the feed’s filter name it by; a slug of the name by default.',
+  description: 'The identifier used in steps and in the feed filter. Default: a slug of the name.',
 })
 const shared = { tag: 'Feed', category: 'configuration' } as const
 
@@ -33,7 +33,7 @@ export const feedRoutes = [
     path: '/v1/feeds',
     operationId: 'createFeed',
     summary: 'Create a feed',
-    description: 'A named part of the in-app feed; a step puts its messages there by `feedId`.',
+    description: 'A named part of the in-app feed. Steps use its `feedId` to place messages there.',
     scope: 'workflows:write',
     body: Type.Object(
       { name: identifierText({ maxLength: 255 }), identifier: Type.Optional(identifier) },
@@ -63,7 +63,7 @@ export const feedRoutes = [
     path: '/v1/feeds/{feedId}',
     operationId: 'deleteFeed',
     summary: 'Delete a feed',
-    description: 'Not one that active workflows name: 409 says which they are. Its messages stay.',
+    description: '409 if active workflows use it; the error lists them. Its messages are not deleted.',
     scope: 'workflows:write',
     params: Type.Object({
       feedId: Type.String({ minLength: 1, maxLength: 255, description: 'The `_id` or the identifier.' }),

@@ -19,7 +19,7 @@ const valueLengthMax = 1024
 const addressLengthMax = 2048
 
 const moreMeaning =
-  'Children that clients of the interface cannot read: on the tenant and the like. Answers hold them here; both lists are joined.'
+  'Conditions that some clients cannot read, such as those on the tenant. Responses return them here; both lists are combined.'
 
 const filterOf = <Part extends TSchema>(title: string, part: Part) =>
   Type.Object(
@@ -56,18 +56,20 @@ const fieldFilterPart = Type.Object(
 export const integrationFilters = Type.Array(filterOf('IntegrationFilter', fieldFilterPart), {
   maxItems: filtersMax,
   description:
-    'Which messages the integration is for; none means every message. An integration with conditions is never primary.',
+    'Which messages the integration sends; none means every message. An integration with conditions is never primary.',
 })
 
-/** All members of all kinds: which of them belong together is told by the rules, each by its name. */
+/** The fields of all kinds: which of them belong together is checked by the rules, each by its name. */
 const stepFilterPart = Type.Object(
   {
-    on: literals(filterKinds, { description: 'What is asked; which of the other members count depends on it.' }),
+    on: literals(filterKinds, {
+      description: 'What the condition is about; it determines which of the other fields apply.',
+    }),
     field: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: fieldLengthMax,
-        description: 'A path into the payload, the subscriber, the tenant or the webhook’s answer.',
+        description: 'A path into the payload, the subscriber, the tenant or the webhook response.',
       }),
     ),
     value: Type.Optional(
@@ -75,7 +77,7 @@ const stepFilterPart = Type.Object(
         type: ['boolean', 'number', 'string'],
         maxLength: valueLengthMax,
         description:
-          'What the field is compared with, a template; of `isOnline` true or false; of `isOnlineInLast` a number.',
+          'The value to compare with, as a template; true or false for `isOnline`; a number for `isOnlineInLast`.',
       }),
     ),
     operator: Type.Optional(literals(filterOperators)),
@@ -84,20 +86,20 @@ const stepFilterPart = Type.Object(
         maxLength: addressLengthMax,
         format: 'web-address',
         description:
-          'Of `webhook`: asked by a signed POST of `{subscriber, payload, identifier, channel}`, and answers a JSON object.',
+          'For `webhook`: receives a signed POST with `{subscriber, payload, identifier, channel}` and returns a JSON object.',
       }),
     ),
-    timeOperator: Type.Optional(literals(timeOperators, { description: 'Of `isOnlineInLast`.' })),
+    timeOperator: Type.Optional(literals(timeOperators, { description: 'For `isOnlineInLast`.' })),
     step: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: fieldLengthMax,
-        description: 'Of `previousStep`: the `uuid`, the `_id` or the slug of the name of an earlier step.',
+        description: 'For `previousStep`: the `uuid`, the `_id` or the slug of the name of an earlier step.',
       }),
     ),
     stepType: Type.Optional(
       literals(previousStepTypes, {
-        description: 'Of `previousStep`: what became of its messages. Holds where it made none.',
+        description: 'For `previousStep`: the state of its messages. True if it has none.',
       }),
     ),
   },
@@ -114,5 +116,5 @@ export const stepFilter = filterOf('StepFilter', stepFilterPart)
 
 export const stepFilters = Type.Array(stepFilter, {
   maxItems: filtersMax,
-  description: 'When it runs: if any of them passes; none means always.',
+  description: 'The step runs if any of them passes; none means always.',
 })

@@ -18,9 +18,9 @@ const emailControls = Type.Object({
   body: Type.String({
     minLength: 1,
     maxLength: layoutLengthMax,
-    description: 'Liquid in HTML with one `{{{body}}}` where the e-mail goes.',
+    description: 'HTML with Liquid and one `{{{body}}}`, which is replaced by the content of the e-mail.',
   }),
-  editorType: Type.Optional(literals(['html'], { description: 'Blocks of an editor are not known here.' })),
+  editorType: Type.Optional(literals(['html'], { description: 'Block editor documents are not supported.' })),
 })
 const layout = Type.Object(
   {
@@ -39,7 +39,7 @@ const layout = Type.Object(
   { title: 'LayoutV2' },
 )
 const isTranslationEnabled = Type.Optional(
-  Type.Boolean({ description: 'Accepted for clients that send it: the filter `t` works without it.' }),
+  Type.Boolean({ description: 'Accepted for compatibility; the filter `t` works without it.' }),
 )
 const shared = { tag: 'Layouts', category: 'configuration' } as const
 const contentField = 'controlValues.email.body'
@@ -78,7 +78,7 @@ export const layoutV2Routes = [
     path: '/v2/layouts',
     operationId: 'createLayoutV2',
     summary: 'Create a layout (v2)',
-    description: 'With a plain content to begin with; an update brings its own.',
+    description: 'Starts with plain content; update the layout to set your own.',
     scope: 'workflows:write',
     body: Type.Object(
       { layoutId: layoutIdentifier, name: layoutName, isTranslationEnabled },
@@ -108,7 +108,9 @@ export const layoutV2Routes = [
       offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
       orderDirection: Type.Optional(literals(['ASC', 'DESC'], { default: 'DESC' })),
       orderBy: Type.Optional(literals(['createdAt'], { default: 'createdAt' })),
-      query: Type.Optional(Type.String({ maxLength: 255, description: 'Contained in the name or the identifier.' })),
+      query: Type.Optional(
+        Type.String({ maxLength: 255, description: 'Text contained in the name or the identifier.' }),
+      ),
     }),
     replies: {
       200: Type.Object({ layouts: Type.Array(layout), totalCount: Type.Integer() }, { title: 'LayoutListV2' }),
@@ -141,7 +143,7 @@ export const layoutV2Routes = [
     path: '/v2/layouts/{layoutId}',
     operationId: 'updateLayoutV2',
     summary: 'Update a layout (v2)',
-    description: 'Control values that are absent stay; null puts the plain content back.',
+    description: 'Omitted control values are unchanged; null restores the plain content.',
     scope: 'workflows:write',
     params,
     body: Type.Object(

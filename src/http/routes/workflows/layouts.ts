@@ -13,7 +13,7 @@ const layout = Type.Object(
     _id: Type.String(),
     _organizationId: Type.String(),
     _environmentId: Type.String(),
-    _creatorId: Type.String({ description: 'The id of the API key that made it.' }),
+    _creatorId: Type.String({ description: 'The id of the API key that created it.' }),
     identifier: Type.String(),
     name: Type.String(),
     description: Type.String(),
@@ -31,16 +31,18 @@ export const layoutIdentifier = Type.String({
   minLength: 1,
   maxLength: 100,
   pattern: '^[A-Za-z0-9_.:-]+$',
-  description: 'What workflows and triggers may name it by: letters, digits, `_`, `-`, `.` and `:`.',
+  description: 'The identifier used in workflows and triggers: letters, digits, `_`, `-`, `.` and `:`.',
 })
 export const layoutName = identifierText({ maxLength: 255 })
 const content = Type.String({
   minLength: 1,
   maxLength: layoutLengthMax,
   description:
-    'Liquid in HTML with one `{{{body}}}` where the e-mail goes. It sees what e-mail templates see, and `subject`, `preheader` and `branding`.',
+    'HTML with Liquid and one `{{{body}}}`, which is replaced by the content of the e-mail. It has the variables of e-mail templates, plus `subject`, `preheader` and `branding`.',
 })
-const isDefault = Type.Boolean({ description: 'Whether e-mails that name no layout are put into it; one is, at most.' })
+const isDefault = Type.Boolean({
+  description: 'Whether it is used for e-mails without a layout of their own. At most one layout is the default.',
+})
 const members = {
   name: layoutName,
   identifier: Type.Optional(layoutIdentifier),
@@ -63,7 +65,7 @@ export const layoutRoutes = [
     path: '/v1/layouts',
     operationId: 'createLayout',
     summary: 'Create a layout',
-    description: 'The content is checked: what cannot be rendered is told with its line.',
+    description: 'The content is checked; errors are reported with their line.',
     scope: 'workflows:write',
     body: Type.Object(members, {
       title: 'CreateLayout',
@@ -115,7 +117,7 @@ export const layoutRoutes = [
     operationId: 'updateLayout',
     summary: 'Update a layout',
     description:
-      'Members that are absent stay as they are. An identifier that active workflows name cannot be changed: 409 names them.',
+      'Omitted fields are unchanged. An identifier that active workflows use cannot be changed: 409 lists them.',
     scope: 'workflows:write',
     params,
     body: Type.Partial(Type.Object(members), { title: 'UpdateLayout', examples: [{ content: example }] }),
@@ -130,7 +132,7 @@ export const layoutRoutes = [
     path: '/v1/layouts/{layoutId}/default',
     operationId: 'makeLayoutDefault',
     summary: 'Make a layout the default',
-    description: 'E-mails of every workflow that names no layout are put into it from now on.',
+    description: 'From now on it is used for e-mails that do not set a layout.',
     scope: 'workflows:write',
     params,
     replies: { 200: layout },
@@ -150,7 +152,7 @@ export const layoutRoutes = [
     path: '/v1/layouts/{layoutId}',
     operationId: 'deleteLayout',
     summary: 'Delete a layout',
-    description: 'Neither the default nor one that active workflows name: 409 says which they are.',
+    description: '409 if it is the default, or if active workflows use it; the error lists them.',
     scope: 'workflows:write',
     params,
     replies: { 204: null },

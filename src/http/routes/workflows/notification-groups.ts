@@ -48,7 +48,7 @@ export const notificationGroupRoutes = [
     method: 'DELETE',
     operationId: 'deleteNotificationGroup',
     summary: 'Delete a notification group',
-    description: 'Neither the default group nor one that holds workflows: 409 says which they are.',
+    description: '409 if it is the default group, or if it contains workflows; the error lists them.',
     scope: 'workflows:write',
     params,
     replies: {

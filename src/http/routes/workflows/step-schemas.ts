@@ -34,13 +34,13 @@ const emailBlock = Type.Object(
   {
     type: literals(['button', 'text']),
     content: Type.String({ maxLength: blockLengthMax, description: 'A template.' }),
-    url: line('Where a button leads; a template.'),
+    url: line('The URL that a button opens, as a template.'),
     styles: Type.Optional(Type.Object({ textAlign: Type.Optional(literals(['center', 'left', 'right'])) })),
   },
   { title: 'EmailBlock', examples: [{ type: 'button', content: 'See your order', url: '{{ payload.url }}' }] },
 )
 
-const contentMeaning = 'What is said, as a template; of an e-mail with the contentType `editor` a list of blocks.'
+const contentMeaning = 'The content, as a template; for an e-mail with the contentType `editor`, a list of blocks.'
 // `array` before `string`: the serialiser would write an array as text otherwise.
 const content = Type.Unsafe<string | Static<typeof emailBlock>[]>({
   type: ['array', 'string'],
@@ -58,14 +58,14 @@ const contentInput = Type.Unsafe<string | EmailBlock[]>({
 const messageButton = Type.Object({
   type: literals(['primary', 'secondary']),
   content: Type.String({ maxLength: lineLengthMax, description: 'A template.' }),
-  resultContent: line('What it says once it was pressed.'),
+  resultContent: line('The label after it was pressed.'),
   redirect: Type.Optional(
     Type.Object(
       {
         url: Type.String({ maxLength: lineLengthMax, description: 'A template.' }),
         target: Type.Optional(literals(linkTargets)),
       },
-      { description: 'Where pressing it leads.' },
+      { description: 'The URL that pressing it opens.' },
     ),
   ),
 })
@@ -74,7 +74,10 @@ const messageCta = Type.Object(
   {
     type: Type.Optional(literals(['redirect'])),
     data: Type.Optional(
-      Type.Object({ url: line('Where a click leads; a template.'), target: Type.Optional(literals(linkTargets)) }),
+      Type.Object({
+        url: line('The URL that a click opens, as a template.'),
+        target: Type.Optional(literals(linkTargets)),
+      }),
     ),
     action: Type.Optional(
       Type.Object({
@@ -89,32 +92,32 @@ const messageCta = Type.Object(
       }),
     ),
   },
-  { title: 'MessageCta', description: 'In-app: what can be done about it.' },
+  { title: 'MessageCta', description: 'In-app: the buttons of the message.' },
 )
 
 const templateMembers = {
   type: Type.String({
     maxLength: 64,
-    description: `What kind of step it is: ${runnableStepTypes.map((type) => `\`${type}\``).join(', ')}.`,
+    description: `The type of the step: ${runnableStepTypes.map((type) => `\`${type}\``).join(', ')}.`,
   }),
   contentType: Type.Optional(literals(['editor', 'customHtml'], { description: 'E-mail: blocks, or HTML.' })),
-  subject: line('E-mail and in-app: a template.'),
-  preheader: line('E-mail: what a mailbox shows beside the subject; a template.'),
-  senderName: line('E-mail: in place of the integration’s; a template.'),
+  subject: line('E-mail and in-app: the subject, as a template.'),
+  preheader: line('E-mail: the preview text shown next to the subject, as a template.'),
+  senderName: line('E-mail: replaces the sender name of the integration; a template.'),
   layoutId: nullableReference('E-mail: null or `none` for no layout.'),
-  title: line('Push: a template.'),
+  title: line('Push: the title, as a template.'),
   from: Type.Optional(
     Type.Object(
       {
         email: Type.String({ maxLength: lineLengthMax, description: 'A template.' }),
         name: line('A template.'),
       },
-      { description: 'E-mail: in place of the integration’s own sender.' },
+      { description: 'E-mail: replaces the sender of the integration.' },
     ),
   ),
-  replyTo: line('E-mail: where answers go; a template.'),
+  replyTo: line('E-mail: the reply-to address, as a template.'),
   disableOutputSanitization: Type.Optional(
-    Type.Boolean({ description: 'E-mail and in-app: what payloads bring is not made safe.' }),
+    Type.Boolean({ description: 'E-mail and in-app: switches off the sanitizing of values from the payload.' }),
   ),
   cta: Type.Optional(messageCta),
   actor: Type.Optional(
@@ -123,10 +126,10 @@ const templateMembers = {
         type: literals(['none', 'user', 'system_icon', 'system_custom']),
         data: nullableString({ maxLength: lineLengthMax, default: null }),
       },
-      { description: 'In-app: whose picture is shown.' },
+      { description: 'In-app: whose image is shown.' },
     ),
   ),
-  feedId: nullableReference('In-app: the feed it belongs to.'),
+  feedId: nullableReference('In-app: the feed of the message.'),
   variables: Type.Optional(
     Type.Array(
       Type.Object({
@@ -138,24 +141,24 @@ const templateMembers = {
       { maxItems: variablesMax },
     ),
   ),
-  data: Type.Optional(freeObject({ description: 'In-app: custom data that goes with the message.' })),
+  data: Type.Optional(freeObject({ description: 'In-app: custom data of the message.' })),
   name: Type.Optional(Type.String({ maxLength: nameLengthMax })),
 }
 
 export const stepTemplate = Type.Object(
   { ...templateMembers, content: Type.Optional(content) },
-  { title: 'StepTemplate', description: 'What a step says. Which members count depends on its type.' },
+  { title: 'StepTemplate', description: 'The content of a step. Which fields apply depends on its type.' },
 )
 export const stepTemplateInput = Type.Object(
   {
     ...templateMembers,
     content: Type.Optional(contentInput),
-    _layoutId: nullableReference('Another name of `layoutId`.'),
-    _feedId: nullableReference('Another name of `feedId`.'),
+    _layoutId: nullableReference('Alias of `layoutId`.'),
+    _feedId: nullableReference('Alias of `feedId`.'),
   },
   {
     title: 'StepTemplateInput',
-    description: 'What a step says, in Liquid. Which members count depends on its type.',
+    description: 'The content of a step, in Liquid. Which fields apply depends on its type.',
     examples: [
       { type: 'in_app', content: 'Hello {{ subscriber.firstName }}, order {{ payload.orderId }} is on its way.' },
     ],
@@ -164,7 +167,7 @@ export const stepTemplateInput = Type.Object(
 
 export const timedConfigOf = <MonthDay extends TSchema>(monthDay: MonthDay) =>
   Type.Object({
-    atTime: Type.Optional(Type.String({ maxLength: 16, description: '`HH:mm` or `HH:mm:ss`, 24 hours.' })),
+    atTime: Type.Optional(Type.String({ maxLength: 16, description: '`HH:mm` or `HH:mm:ss`, in 24-hour time.' })),
     weekDays: Type.Optional(Type.Array(literals(weekDays), { maxItems: 7 })),
     monthDays: Type.Optional(Type.Array(monthDay, { maxItems: 31 })),
     ordinal: Type.Optional(literals(ordinals)),
@@ -173,21 +176,21 @@ export const timedConfigOf = <MonthDay extends TSchema>(monthDay: MonthDay) =>
   })
 
 export const callMembers = {
-  url: line('Custom: the address of a service of yours; a template but for its host.'),
+  url: line('Custom: the URL of your service; everything but the host may be a template.'),
   method: Type.Optional(literals(['POST', 'PUT', 'PATCH'], { description: 'Custom: `POST` by default.' })),
   headers: Type.Optional(
     Type.Record(Type.String(), Type.String({ maxLength: lineLengthMax }), {
       maxProperties: headersMax,
-      description: 'Custom: headers beside our own; templates.',
+      description: 'Custom: additional headers, as templates.',
     }),
   ),
   timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: callTimeoutMaxMs, description: 'Custom.' })),
   continueOnFailure: Type.Optional(
-    Type.Boolean({ description: 'Custom: whether the next steps run after a call that failed for good.' }),
+    Type.Boolean({ description: 'Custom: whether the next steps run after the call has finally failed.' }),
   ),
 }
 
-/** All settings of steps in one: which of them count, and belong together, is told by the step's own rules. */
+/** The settings of all steps in one: which of them apply, and belong together, is checked by the step's own rules. */
 const metadataOf = <MonthDay extends TSchema>(title: string, monthDay: MonthDay) =>
   Type.Object(
     {
@@ -197,24 +200,28 @@ const metadataOf = <MonthDay extends TSchema>(title: string, monthDay: MonthDay)
       }),
       amount: Type.Optional(Type.Number()),
       unit: Type.Optional(literals(timeUnits)),
-      digestKey: reference('Digest: a path into the payload; events with different values there are digested apart.'),
+      digestKey: reference('Digest: a path into the payload; events with different values get separate digests.'),
       backoff: Type.Optional(Type.Boolean()),
       backoffAmount: Type.Optional(Type.Number()),
       backoffUnit: Type.Optional(literals(timeUnits)),
       updateMode: Type.Optional(Type.Boolean()),
       timed: Type.Optional(timedConfigOf(monthDay)),
-      cron: reference('Timed: five fields, in the subscriber’s zone; instead of amount, unit and `timed`.'),
+      cron: reference(
+        'Timed: a cron expression with five fields, in the time zone of the subscriber; replaces amount, unit and `timed`.',
+      ),
       extendToSchedule: Type.Optional(
-        Type.Boolean({ description: 'Digest and delay: whether it waits on until the subscriber’s schedule allows.' }),
+        Type.Boolean({
+          description: 'Digest and delay: whether to extend the wait until the subscriber’s schedule allows delivery.',
+        }),
       ),
-      delayPath: reference('Delay: the path of a moment in the payload.'),
-      dynamicKey: reference('Delay and throttle: the path of a moment, or of `{amount, unit}`, in the payload.'),
-      threshold: Type.Optional(Type.Number({ description: 'Throttle: how many are let through; one by default.' })),
-      throttleKey: reference('Throttle: a path into the payload; different values there are counted apart.'),
+      delayPath: reference('Delay: the path of a timestamp in the payload.'),
+      dynamicKey: reference('Delay and throttle: the path of a timestamp, or of `{amount, unit}`, in the payload.'),
+      threshold: Type.Optional(
+        Type.Number({ description: 'Throttle: how many runs are allowed per window. Default: 1.' }),
+      ),
+      throttleKey: reference('Throttle: a path into the payload; different values are counted separately.'),
       ...callMembers,
-      body: Type.Optional(
-        freeObject({ description: 'Custom: members of the body beside our own; texts are templates.' }),
-      ),
+      body: Type.Optional(freeObject({ description: 'Custom: additional fields of the body; strings are templates.' })),
     },
     {
       title,

@@ -8,7 +8,7 @@ import { freeObject, timestamp } from '../../schemas.ts'
 
 const texts = freeObject({
   description:
-    'Texts by key, nested or with dots in their keys. A text may hold `{name}` or Liquid: the filter’s arguments and the template’s own variables are filled in.',
+    'Texts by key, nested or with dots in their keys. A text may contain `{name}` or Liquid, which are filled from the arguments of the filter and the variables of the template.',
 })
 const translation = Type.Object(
   { locale: Type.String(), texts: freeObject(), createdAt: timestamp(), updatedAt: timestamp() },
@@ -30,7 +30,7 @@ export const translationRoutes = [
     path: '/v1/translations',
     operationId: 'listTranslations',
     summary: 'List the locales that have texts',
-    description: 'By name. There are at most 200.',
+    description: 'In alphabetical order. There are at most 200.',
     scope: 'read',
     replies: { 200: Type.Array(localeEntry) },
     handle: async ({ db }, { caller }) => {
@@ -52,7 +52,7 @@ export const translationRoutes = [
     operationId: 'putTranslation',
     summary: 'Replace the texts of a locale',
     description:
-      'A template prints them by the filter `t`, as in `{{ "order.shipped" | t: name: payload.name }}`: in the subscriber’s locale, else its language, else `en` or the first locale there was, else the key itself. What is filled in is escaped where the text goes into HTML. The texts of all locales may have 10,000,000 characters together with their keys.',
+      'Templates use them with the filter `t`, as in `{{ "order.shipped" | t: name: payload.name }}`. The text is looked up in the locale of the subscriber, then in its language, then in `en` or the first locale that was created; otherwise the key itself is used. Inserted values are escaped in HTML. All texts and keys together may have 10,000,000 characters.',
     scope: 'workflows:write',
     params,
     body: Type.Object(

@@ -21,12 +21,15 @@ import {
   timestamp,
 } from '../../schemas.ts'
 
-const active = nullableBoolean({ description: 'Whether the workflow runs for the tenant; null: as the workflow says.' })
+const active = nullableBoolean({
+  description: 'Whether the workflow runs for the tenant; null uses the setting of the workflow.',
+})
 const preferenceSettings = Type.Unsafe<Partial<PreferenceSettings> | null>({
   type: ['object', 'null'],
   properties: Object.fromEntries(channels.map((channel) => [channel, { type: 'boolean' }])),
   additionalProperties: false,
-  description: 'Channels that are on or off for the tenant; null, or a channel left out: as the workflow says.',
+  description:
+    'Channels that are on or off for the tenant; null or an omitted channel uses the setting of the workflow.',
 })
 const change = { active: Type.Optional(active), preferenceSettings: Type.Optional(preferenceSettings) }
 const override = Type.Object(
@@ -50,7 +53,10 @@ const pair = {
   workflowId: name('The workflow’s `_id` or its trigger identifier.'),
   tenantId: name('The tenant’s `_id` or its identifier.'),
 }
-const byId = { path: '/v1/workflow-overrides/{overrideId}', params: Type.Object({ overrideId: name('Its `_id`.') }) }
+const byId = {
+  path: '/v1/workflow-overrides/{overrideId}',
+  params: Type.Object({ overrideId: name('The `_id` of the override.') }),
+}
 const byPair = {
   path: '/v1/workflow-overrides/workflows/{workflowId}/tenants/{tenantId}',
   params: Type.Object(pair),
@@ -110,7 +116,7 @@ export const workflowOverrideRoutes = [
     method: 'PUT',
     operationId: 'updateWorkflowOverride',
     summary: 'Update an override of a workflow',
-    description: 'Members that are absent stay as they are.',
+    description: 'Omitted fields are unchanged.',
     scope: 'workflows:write',
     body: updateBody,
     replies: { 200: override },
@@ -147,7 +153,7 @@ export const workflowOverrideRoutes = [
     method: 'PUT',
     operationId: 'updateTenantWorkflowOverride',
     summary: 'Update a tenant’s override of a workflow',
-    description: 'Members that are absent stay as they are.',
+    description: 'Omitted fields are unchanged.',
     scope: 'workflows:write',
     body: updateBody,
     replies: { 200: override },

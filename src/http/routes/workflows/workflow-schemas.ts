@@ -33,13 +33,13 @@ export const replyCallback = Type.Object({
   url: Type.Optional(Type.String({ maxLength: lineLengthMax, format: 'web-address' })),
 })
 
-export const skipMeaning = 'A condition in JSON logic: where it holds, the step is skipped.'
+export const skipMeaning = 'A JsonLogic condition; if it is true, the step is skipped.'
 
 const variantMembers = {
   _id: Type.String(),
   uuid: Type.String(),
   _templateId: Type.String(),
-  _parentId: Type.Optional(Type.String({ description: 'The step it comes after; the first has none.' })),
+  _parentId: Type.Optional(Type.String({ description: 'The step before it; absent for the first step.' })),
   name: Type.Optional(Type.String()),
   active: Type.Boolean(),
   shouldStopOnFail: Type.Boolean(),
@@ -55,12 +55,12 @@ export const notificationStep = Type.Object(
 )
 
 const variantInputMembers = {
-  _id: reference('On a change, the step that this one was; its place in open digests is kept.'),
-  uuid: reference('A name of the caller’s for the step; its `_id` by default.'),
+  _id: reference('On an update: the existing step that this one replaces; open digests continue with it.'),
+  uuid: reference('Your own id of the step. Default: its `_id`.'),
   _parentId: nullableReference(
-    'The `_id` or `uuid` of the step it comes after. Left out everywhere, the order of the list counts.',
+    'The `_id` or `uuid` of the step before it. If all steps omit it, they run in the order of the list.',
   ),
-  name: reference('For people.'),
+  name: reference('A display name.'),
   active: Type.Optional(Type.Boolean({ description: 'True by default.' })),
   shouldStopOnFail: Type.Optional(
     Type.Boolean({ description: 'Whether the steps after it are canceled when it fails; false by default.' }),
@@ -73,7 +73,7 @@ const variantInputMembers = {
 }
 const variantInput = Type.Object(variantInputMembers, {
   title: 'StepVariantInput',
-  description: 'Another template for the same step; the first variant whose filters pass is used.',
+  description: 'An alternative template for the step; the first variant whose filters pass is used.',
 })
 const stepInput = Type.Object(
   {
@@ -88,7 +88,7 @@ const preferenceSettings = Type.Object(
   { email: flag, sms: flag, in_app: flag, chat: flag, push: flag },
   {
     title: 'PreferenceSettings',
-    description: 'Which channels are on unless a subscriber says otherwise; all, by default.',
+    description: 'Which channels are on unless a subscriber chooses otherwise. Default: all.',
   },
 )
 
@@ -97,29 +97,31 @@ export const workflowIdentifier = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 255, pattern: '^[A-Za-z0-9_.:-]+$', description }))
 const changeable = {
   workflowId: workflowIdentifier(
-    'What a trigger names: letters, digits, `_`, `-`, `.` and `:`; a slug of the name by default. Unique among workflows that are not deleted.',
+    'The identifier used in triggers: letters, digits, `_`, `-`, `.` and `:`. Default: a slug of the name. Unique among workflows that are not deleted.',
   ),
   description: Type.Optional(nullableString({ maxLength: 1000 })),
   tags: Type.Optional(Type.Array(identifierText({ maxLength: 64 }), { maxItems: tagsMax })),
-  active: Type.Optional(Type.Boolean({ description: 'Whether it can be triggered; false for a new one by default.' })),
-  critical: Type.Optional(Type.Boolean({ description: 'Whether it goes out whatever subscribers prefer.' })),
+  active: Type.Optional(
+    Type.Boolean({ description: 'Whether it can be triggered. Default for a new workflow: false.' }),
+  ),
+  critical: Type.Optional(Type.Boolean({ description: 'Whether it is sent regardless of subscriber preferences.' })),
   preferenceSettings: Type.Optional(preferenceSettings),
   severity: Type.Optional(literals(severities)),
   payloadSchema: Type.Optional(
     nullableFreeObject({
       description:
-        'A JSON schema (draft 7 or 2020-12). A payload that does not fit is refused; defaults are filled in.',
+        'A JSON schema (draft 7 or 2020-12). A payload that does not match is rejected; defaults are filled in.',
     }),
   ),
   validatePayload: Type.Optional(
-    Type.Boolean({ description: 'False keeps the schema, and refuses no payload by it; true by default.' }),
+    Type.Boolean({ description: 'False keeps the schema but does not reject payloads. Default: true.' }),
   ),
   isTranslationEnabled: Type.Optional(Type.Boolean()),
   data: Type.Optional(nullableFreeObject({ description: 'Custom data, available to templates.' })),
-  notificationGroupId: Type.Optional(uuid({ description: 'The group it is listed in; a default one otherwise.' })),
+  notificationGroupId: Type.Optional(uuid({ description: 'The group it is listed in. Default: the default group.' })),
 }
 const steps = Type.Array(stepInput, { maxItems: stepsMax })
-const identifier = workflowIdentifier('Another name of `workflowId`.')
+const identifier = workflowIdentifier('Alias of `workflowId`.')
 
 const workflowExample = {
   name: 'Order shipped',
@@ -173,16 +175,16 @@ export const workflow = Type.Object(
     severity: literals(severities),
     steps: Type.Array(notificationStep),
     _organizationId: Type.String(),
-    _creatorId: Type.String({ description: 'The id of the API key that made it.' }),
+    _creatorId: Type.String({ description: 'The id of the API key that created it.' }),
     _environmentId: Type.String(),
     triggers: Type.Array(
       Type.Object(
         {
           type: literals(['event']),
-          identifier: Type.String({ description: 'What a trigger names.' }),
-          variables: Type.Array(variable, { description: 'What the templates read of the payload.' }),
+          identifier: Type.String({ description: 'The identifier used in triggers.' }),
+          variables: Type.Array(variable, { description: 'The payload fields that the templates use.' }),
           subscriberVariables: Type.Optional(
-            Type.Array(variable, { description: 'What the templates and channels need of a subscriber.' }),
+            Type.Array(variable, { description: 'The subscriber fields that the templates and channels need.' }),
           ),
         },
         { title: 'NotificationTrigger' },
@@ -198,8 +200,8 @@ export const workflow = Type.Object(
       freeObject({ description: 'Whether the channels of its steps have active integrations.' }),
     ),
     deleted: Type.Boolean(),
-    deletedAt: Type.String({ description: 'Empty while it is not deleted.' }),
-    deletedBy: Type.String({ description: 'Empty while it is not deleted.' }),
+    deletedAt: Type.String({ description: 'Empty unless it is deleted.' }),
+    deletedBy: Type.String({ description: 'Empty unless it is deleted.' }),
     createdAt: timestamp(),
     updatedAt: timestamp(),
   },

@@ -23,10 +23,12 @@ const testBody = Type.Object(
     to: Type.Unsafe<unknown>({
       type: ['string', 'object'],
       description:
-        'Whom it goes to: the subscriberId of somebody who is known, or a subscriber (written first, as by a trigger).',
+        'The recipient: the subscriberId of an existing subscriber, or a subscriber (created or updated first, as by a trigger).',
     }),
     payload: Type.Optional(
-      freeObject({ description: 'Data for conditions and templates. Left out, it is made up from the workflow.' }),
+      freeObject({
+        description: 'Data for conditions and templates. If omitted, sample data is generated from the workflow.',
+      }),
     ),
     steps: Type.Optional(
       Type.Array(Type.String(stepName), {
@@ -38,7 +40,7 @@ const testBody = Type.Object(
     skipDelays: Type.Optional(
       Type.Boolean({
         default: true,
-        description: 'Whether delays, digests and what the subscriber wants later are not waited for.',
+        description: 'Whether to skip the waits of delays, digests and subscriber schedules.',
       }),
     ),
   },
@@ -48,12 +50,16 @@ const testBody = Type.Object(
   },
 )
 
-const person = freeObject({ description: 'Members of a subscriber; what is left out is made up.' })
+const person = freeObject({ description: 'Fields of a subscriber; omitted fields get sample values.' })
 const previewBody = Type.Object(
   {
-    payload: Type.Optional(freeObject({ description: 'What is left out of it is made up.' })),
+    payload: Type.Optional(freeObject({ description: 'Omitted fields get sample values.' })),
     subscriberId: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 255, description: 'Somebody who is known: their data and language.' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 255,
+        description: 'An existing subscriber, whose data and language are used.',
+      }),
     ),
     subscriber: Type.Optional(person),
   },
@@ -67,9 +73,9 @@ export const workflowTestRoutes = [
     ...shared,
     path: '/v1/workflows/{workflowId}/test',
     operationId: 'testWorkflow',
-    summary: 'Test a workflow on one person',
+    summary: 'Test a workflow with one recipient',
     description:
-      'Runs it for one person as a trigger would, even where it is switched off; conditions, preferences and suppressions apply. Everything it makes is marked `isTest`; it joins no digest of real events and uses up no throttle.',
+      'Runs the workflow for one recipient as a trigger would, even if it is inactive; conditions, preferences and suppressions apply. Everything it creates is marked `isTest`; it does not join digests of real events or count against throttles.',
     category: 'trigger',
     // It passes by what is switched off, throttles and quiet hours, and says who is known: more than a key that only triggers may.
     scope: 'full',
@@ -89,7 +95,7 @@ export const workflowTestRoutes = [
     operationId: 'previewWorkflowStep',
     summary: 'Preview a step for a subscriber',
     description:
-      'Rendered as it would be sent; nothing is sent or stored. A call costs 20 tokens. What headers of custom steps come to, and the queries of addresses, are `[redacted]` for keys without the scope `full`.',
+      'Renders the step as it would be sent; nothing is sent or stored. A request costs 20 tokens. Header values of custom steps and query strings of URLs are `[redacted]` for keys without the scope `full`.',
     category: 'configuration',
     scope: 'read',
     cost: 20,
@@ -99,7 +105,7 @@ export const workflowTestRoutes = [
     handle: async ({ db, world }, { caller, params, body }) => {
       const { subscriberId, ...previewPayload } = body
       if (subscriberId !== undefined && body.subscriber !== undefined) {
-        throw invalidField('subscriber', 'subscriber must be left out where subscriberId is given')
+        throw invalidField('subscriber', 'subscriber must be omitted if subscriberId is given')
       }
       return previewStep(db, world, caller, { ...params, previewPayload, subscriberId, payloadPath: 'payload' })
     },

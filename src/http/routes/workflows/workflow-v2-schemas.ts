@@ -21,7 +21,7 @@ const redirect = Type.Unsafe<{ url: string; target?: (typeof linkTargets)[number
     target: literals(linkTargets),
   },
   required: ['url'],
-  description: 'Where it leads.',
+  description: 'The URL that it opens.',
 })
 const action = Type.Unsafe<{ label?: string; redirect?: object | null } | null>({
   type: ['object', 'null'],
@@ -32,7 +32,7 @@ const duration = Type.Unsafe<{ amount?: number; unit?: string } | null>({
   type: ['object', 'null'],
   properties: { amount: Type.Number(), unit: literals(timeUnits) },
   required: ['amount', 'unit'],
-  description: 'Digest: where nothing came for so long, the first event goes on at once.',
+  description: 'Digest: after this long without events, the first event is processed at once.',
 })
 const sender = Type.Unsafe<{ email?: string | null; name?: string | null } | null>({
   type: ['object', 'null'],
@@ -40,34 +40,36 @@ const sender = Type.Unsafe<{ email?: string | null; name?: string | null } | nul
     email: nullableString({ maxLength: lineLengthMax }),
     name: nullableString({ maxLength: lineLengthMax }),
   },
-  description: 'E-mail: in place of the integration’s own sender; templates.',
+  description: 'E-mail: replaces the sender of the integration; templates.',
 })
 
-/** The controls of all types in one: which of them a step has is told by its type. */
+/** The controls of all types in one: which of them a step has is determined by its type. */
 const controlsInput = Type.Object(
   {
     skip: Type.Optional(nullableFreeObject({ description: skipMeaning })),
-    subject: line('E-mail, in-app, push: a template.'),
+    subject: line('E-mail, in-app, push: the subject, as a template.'),
     body: Type.Optional(
       Type.Unsafe<string | Record<string, unknown> | null>({
         type: ['string', 'object', 'null'],
         maxLength: contentLengthMax,
         description:
-          'What is said, as a template; of an e-mail HTML, or blocks as JSON. Of a custom step: members of the request’s body.',
+          'The content, as a template; for e-mail, HTML or blocks as JSON. For a custom step: fields of the request body.',
       }),
     ),
     editorType: Type.Optional(nullableString({ maxLength: 16, description: 'E-mail: `html` or `block`.' })),
     layoutId: key('E-mail: null or `none` for no layout.'),
     from: Type.Optional(sender),
-    useProviderDefaults: optionalFlag('E-mail: the sender is the integration’s own, whatever `from` says.'),
-    replyTo: line('E-mail: where answers go; a template.'),
-    preheader: line('E-mail: what a mailbox shows beside the subject; a template.'),
-    disableOutputSanitization: optionalFlag('E-mail and in-app: what payloads bring is not made safe.'),
-    avatar: line('In-app: the address of a picture; a template.'),
+    useProviderDefaults: optionalFlag('E-mail: uses the sender of the integration and ignores `from`.'),
+    replyTo: line('E-mail: the reply-to address, as a template.'),
+    preheader: line('E-mail: the preview text shown next to the subject, as a template.'),
+    disableOutputSanitization: optionalFlag(
+      'E-mail and in-app: switches off the sanitizing of values from the payload.',
+    ),
+    avatar: line('In-app: the URL of an image, as a template.'),
     primaryAction: Type.Optional(action),
     secondaryAction: Type.Optional(action),
     redirect: Type.Optional(redirect),
-    data: Type.Optional(nullableFreeObject({ description: 'In-app: custom data that goes with the message.' })),
+    data: Type.Optional(nullableFreeObject({ description: 'In-app: custom data of the message.' })),
     type: Type.Optional(
       nullableString({
         maxLength: 16,
@@ -77,39 +79,43 @@ const controlsInput = Type.Object(
     amount: Type.Optional(Type.Unsafe<number | null>({ type: ['number', 'null'] })),
     unit: Type.Optional(literals(timeUnits)),
     lookBackWindow: Type.Optional(duration),
-    cron: key('Digest and delay, timed: five fields, in the subscriber’s zone.'),
+    cron: key('Digest and delay, timed: a cron expression with five fields, in the time zone of the subscriber.'),
     timed: Type.Optional(timedConfigOf(Type.Unsafe<string | number>({ type: ['string', 'integer'], maxLength: 2 }))),
     digestKey: key('Digest: a path into the payload.'),
     updateMode: optionalFlag('Digest.'),
-    extendToSchedule: optionalFlag('Digest and delay: whether it waits on until the subscriber’s schedule allows.'),
-    dynamicKey: key('Delay and throttle: the path of a moment, or of `{amount, unit}`, in the payload.'),
-    delayPath: key('Delay, scheduled: the path of a moment in the payload.'),
+    extendToSchedule: optionalFlag(
+      'Digest and delay: whether to extend the wait until the subscriber’s schedule allows delivery.',
+    ),
+    dynamicKey: key('Delay and throttle: the path of a timestamp, or of `{amount, unit}`, in the payload.'),
+    delayPath: key('Delay, scheduled: the path of a timestamp in the payload.'),
     threshold: Type.Optional(Type.Unsafe<number | null>({ type: ['number', 'null'] })),
     throttleKey: key('Throttle: a path into the payload.'),
     ...callMembers,
     custom: Type.Optional(
-      nullableFreeObject({ description: 'Custom: its controls, for clients that can only put them here.' }),
+      nullableFreeObject({
+        description: 'Custom: the controls of the step, for clients that can only send them here.',
+      }),
     ),
   },
   {
     title: 'StepControls',
-    description: 'What a step says and how it is set. Which members count depends on its type.',
+    description: 'The content and settings of a step. Which fields apply depends on its type.',
   },
 )
 
 const stepInput = Type.Object(
   {
     _id: Type.Optional(
-      Type.String({ maxLength: nameLengthMax, description: 'On a change, the step that this one was.' }),
+      Type.String({ maxLength: nameLengthMax, description: 'On an update: the existing step that this one replaces.' }),
     ),
     stepId: Type.Optional(
       identifierText({
         maxLength: nameLengthMax,
-        description: 'A name for templates and triggers; a slug of the name by default.',
+        description: 'The id used in templates and triggers. Default: a slug of the name.',
       }),
     ),
     name: Type.String({ minLength: 1, maxLength: nameLengthMax, pattern: '^\\P{Cc}+$' }),
-    type: Type.String({ maxLength: 64, description: `What kind of step it is: ${stepTypesMeaning}.` }),
+    type: Type.String({ maxLength: 64, description: `The type of the step: ${stepTypesMeaning}.` }),
     controlValues: Type.Optional(Type.Union([controlsInput, Type.Null()])),
   },
   { title: 'StepInput' },
@@ -124,7 +130,9 @@ const preferenceInput = Type.Unsafe<{
   properties: {
     all: Type.Object({
       enabled: Type.Optional(Type.Boolean()),
-      readOnly: Type.Optional(Type.Boolean({ description: 'Whether it goes out whatever subscribers prefer.' })),
+      readOnly: Type.Optional(
+        Type.Boolean({ description: 'Whether it is sent regardless of subscriber preferences.' }),
+      ),
     }),
     channels: Type.Object(Object.fromEntries(channels.map((channel) => [channel, Type.Optional(enabled)]))),
   },
@@ -136,19 +144,21 @@ const preferencesInput = Type.Object(
   },
   {
     title: 'WorkflowPreferencesInput',
-    description: 'What the dashboard says (`user`) counts before the author (`workflow`).',
+    description: 'The dashboard setting (`user`) takes precedence over that of the author (`workflow`).',
   },
 )
 
 const changeable = {
   description: Type.Optional(nullableString({ maxLength: descriptionLengthMax })),
   tags: Type.Optional(Type.Array(identifierText({ maxLength: 64 }), { maxItems: tagsMax })),
-  active: Type.Optional(Type.Boolean({ description: 'Whether it can be triggered; false for a new one by default.' })),
+  active: Type.Optional(
+    Type.Boolean({ description: 'Whether it can be triggered. Default for a new workflow: false.' }),
+  ),
   payloadSchema: Type.Optional(
     nullableFreeObject({ description: 'A JSON schema (draft 7 or 2020-12) of the payload.' }),
   ),
   validatePayload: Type.Optional(
-    Type.Boolean({ description: 'False keeps the schema, and refuses no payload by it; true by default.' }),
+    Type.Boolean({ description: 'False keeps the schema but does not reject payloads. Default: true.' }),
   ),
   isTranslationEnabled: Type.Optional(Type.Boolean()),
 }
@@ -157,7 +167,7 @@ const workflowId = Type.String({
   minLength: 1,
   maxLength: nameLengthMax,
   pattern: '^[A-Za-z0-9_.:-]+$',
-  description: 'What a trigger names. Unique among workflows that are not deleted.',
+  description: 'The identifier used in triggers. Unique among workflows that are not deleted.',
 })
 const severity = Type.Optional(literals(severities))
 const steps = Type.Array(stepInput, { maxItems: stepsMax })
@@ -195,7 +205,7 @@ export const changeWorkflowV2Body = Type.Object(
 )
 
 const person = Type.Optional(
-  nullableFreeObject({ description: 'Members of a subscriber: subscriberId, firstName, email, data and so on.' }),
+  nullableFreeObject({ description: 'Fields of a subscriber: subscriberId, firstName, email, data and so on.' }),
 )
 export const previewStepBody = Type.Object(
   {
@@ -213,12 +223,13 @@ export const previewStepBody = Type.Object(
   },
   {
     title: 'PreviewStep',
-    description: 'Controls in place of those that are stored, and what templates see; what is left out is made up.',
+    description:
+      'Controls to use instead of the stored ones, and variables for the templates; omitted ones get sample values.',
     examples: [{ previewPayload: { payload: { orderId: '42' }, subscriber: { firstName: 'Ada' } } }],
   },
 )
 
-const issues = Type.Optional(freeObject({ description: 'What would keep it from sending now.' }))
+const issues = Type.Optional(freeObject({ description: 'What currently prevents it from sending.' }))
 const step = Type.Object(
   {
     _id: Type.String(),
@@ -235,7 +246,7 @@ const step = Type.Object(
       dataSchema: Type.Optional(freeObject()),
       uiSchema: Type.Optional(freeObject()),
     }),
-    variables: freeObject({ description: 'A JSON schema of what its templates can name.' }),
+    variables: freeObject({ description: 'A JSON schema of the variables of its templates.' }),
     issues,
     active: Type.Optional(Type.Boolean()),
     shouldStopOnFail: Type.Optional(Type.Boolean()),
@@ -256,7 +267,7 @@ const wholePreference = Type.Object({
 
 const head = {
   _id: Type.String(),
-  workflowId: Type.String({ description: 'What a trigger names.' }),
+  workflowId: Type.String({ description: 'The identifier used in triggers.' }),
   slug: Type.String(),
   name: Type.String(),
   tags: Type.Array(Type.String()),
@@ -293,7 +304,7 @@ export const workflowV2List = Type.Object(
         { title: 'ListedWorkflowV2' },
       ),
     ),
-    totalCount: Type.Integer({ description: 'How many there are, whatever the limit.' }),
+    totalCount: Type.Integer({ description: 'The total number, regardless of the limit.' }),
   },
   { title: 'WorkflowV2List' },
 )
@@ -301,7 +312,9 @@ export const workflowV2List = Type.Object(
 export const stepPreview = Type.Object(
   {
     result: Type.Object({ type: Type.String(), preview: freeObject() }),
-    previewPayloadExample: freeObject({ description: 'What the templates saw, made up where it was not given.' }),
+    previewPayloadExample: freeObject({
+      description: 'The variables that the templates were given, including sample values.',
+    }),
   },
   { title: 'StepPreview' },
 )

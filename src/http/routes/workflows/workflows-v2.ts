@@ -40,7 +40,7 @@ const stepParams = Type.Object({
   stepId: Type.String({ minLength: 1, maxLength: 255, description: 'The `_id`, the `stepId` or the slug.' }),
 })
 const withoutSecrets =
-  'What headers of custom steps hold, and the queries of addresses, are `[redacted]` for keys without the scope `full`.'
+  'Header values of custom steps and query strings of URLs are `[redacted]` for keys without the scope `full`.'
 const shared = { tag: 'Workflows', category: 'configuration' } as const
 
 export const workflowV2Routes = [
@@ -50,7 +50,7 @@ export const workflowV2Routes = [
     path: '/v2/workflows',
     operationId: 'createWorkflowV2',
     summary: 'Create a workflow (v2)',
-    description: 'The same workflows as under `/v1/workflows`, with what a step says and how it is set in one object.',
+    description: 'The same workflows as under `/v1/workflows`, with the content and settings of a step in one object.',
     scope: 'workflows:write',
     body: createWorkflowV2Body,
     replies: { 201: workflowV2 },
@@ -71,7 +71,7 @@ export const workflowV2Routes = [
       orderBy: Type.Optional(literals(workflowOrders, { default: 'createdAt' })),
       orderDirection: Type.Optional(literals(['ASC', 'DESC'], { default: 'DESC' })),
       query: Type.Optional(
-        Type.String({ maxLength: 255, description: 'Text in the name or the identifier, case-sensitive.' }),
+        Type.String({ maxLength: 255, description: 'Text contained in the name or the identifier; case-sensitive.' }),
       ),
       tags: Type.Optional(
         Type.Array(Type.String({ maxLength: 64 }), { maxItems: 16, description: 'Workflows with any of these tags.' }),
@@ -108,7 +108,7 @@ export const workflowV2Routes = [
     operationId: 'replaceWorkflowV2',
     summary: 'Replace a workflow (v2)',
     description:
-      'What it says is given anew; the identifier and whether it is active stay unless given. What only `/v1/workflows` can say of a step stays with a step that is named again.',
+      'Replaces the content; the identifier and whether it is active are unchanged unless given. Settings that only `/v1/workflows` can express are kept for steps that are given again.',
     scope: 'workflows:write',
     params,
     body: replaceWorkflowV2Body,
@@ -122,8 +122,8 @@ export const workflowV2Routes = [
     method: 'PATCH',
     path: '/v2/workflows/{workflowId}',
     operationId: 'updateWorkflowV2',
-    summary: 'Update a workflow without its steps (v2)',
-    description: 'Members that are absent stay as they are; null clears.',
+    summary: 'Update a workflow, except its steps (v2)',
+    description: 'Omitted fields are unchanged; null clears a field.',
     scope: 'workflows:write',
     params,
     body: changeWorkflowV2Body,
@@ -138,7 +138,7 @@ export const workflowV2Routes = [
     path: '/v2/workflows/{workflowId}',
     operationId: 'deleteWorkflowV2',
     summary: 'Delete a workflow (v2)',
-    description: 'Runs that have begun go on. The identifier is free for another workflow.',
+    description: 'Notifications that have started continue. The identifier can be used for another workflow.',
     scope: 'workflows:write',
     params,
     replies: { 204: null },
@@ -171,7 +171,7 @@ export const workflowV2Routes = [
     operationId: 'previewStep',
     summary: 'Preview a step (v2)',
     description:
-      'Rendered as it would be sent; nothing is sent or stored. What is not given of the payload is made up. A call costs 20 tokens. What headers of custom steps come to, and the queries of addresses, are `[redacted]` for keys without the scope `full`.',
+      'Renders the step as it would be sent; nothing is sent or stored. Omitted payload fields get sample values. A request costs 20 tokens. Header values of custom steps and query strings of URLs are `[redacted]` for keys without the scope `full`.',
     scope: 'read',
     cost: 20,
     params: stepParams,

@@ -20,7 +20,7 @@ const params = Type.Object({
   workflowId: Type.String({ minLength: 1, maxLength: 255, description: 'The `_id` or the trigger identifier.' }),
 })
 const withoutSecrets =
-  'What headers of custom steps hold, and the queries of addresses, are `[redacted]` for keys without the scope `full`.'
+  'Header values of custom steps and query strings of URLs are `[redacted]` for keys without the scope `full`.'
 const shared = { tag: 'Workflows', category: 'configuration' } as const
 
 export const workflowRoutes = [
@@ -30,7 +30,7 @@ export const workflowRoutes = [
     path: '/v1/workflows',
     operationId: 'createWorkflow',
     summary: 'Create a workflow',
-    description: 'Templates, settings and schemas are checked as a whole; every mistake is told by its place.',
+    description: 'Templates, settings and schemas are checked together; every error is reported with its path.',
     scope: 'workflows:write',
     body: createWorkflowBody,
     replies: { 201: workflow },
@@ -49,7 +49,7 @@ export const workflowRoutes = [
     query: Type.Object({
       ...offsetParameters(pageLimitMax),
       query: Type.Optional(
-        Type.String({ maxLength: 255, description: 'Text in the name or the identifier, case-sensitive.' }),
+        Type.String({ maxLength: 255, description: 'Text contained in the name or the identifier; case-sensitive.' }),
       ),
       tags: Type.Optional(
         Type.Array(Type.String({ maxLength: 64 }), { maxItems: 16, description: 'Workflows with any of these tags.' }),
@@ -83,7 +83,7 @@ export const workflowRoutes = [
     operationId: 'replaceWorkflow',
     summary: 'Replace a workflow',
     description:
-      'What it says is given anew, as at its creation; the identifier, the group and whether it is active stay unless given. Runs that have begun keep what they began with.',
+      'Replaces the whole workflow; the identifier, the group and whether it is active are unchanged unless given. Notifications that have started continue with the version they started with.',
     scope: 'workflows:write',
     params,
     body: replaceWorkflowBody,
@@ -98,7 +98,7 @@ export const workflowRoutes = [
     path: '/v1/workflows/{workflowId}',
     operationId: 'updateWorkflow',
     summary: 'Update a workflow',
-    description: 'Members that are absent stay as they are; null clears. Steps, where given, are given as a whole.',
+    description: 'Omitted fields are unchanged; null clears a field. If steps are given, they replace all steps.',
     scope: 'workflows:write',
     params,
     body: changeWorkflowBody,
@@ -132,7 +132,7 @@ export const workflowRoutes = [
     path: '/v1/workflows/{workflowId}',
     operationId: 'deleteWorkflow',
     summary: 'Delete a workflow',
-    description: 'Runs that have begun go on. The identifier is free for another workflow.',
+    description: 'Notifications that have started continue. The identifier can be used for another workflow.',
     scope: 'workflows:write',
     params,
     replies: { 200: Type.Boolean({ description: 'Always true.' }) },

@@ -14,7 +14,7 @@ const account = {
 const topic = 'arn:aws:sns:eu-central-1:123456789012:posthorn'
 const certificateUrl = 'https://sns.eu-central-1.amazonaws.com/SimpleNotificationService-0001.pem'
 const amazon = selfSigned('sns.amazonaws.com')
-const somebody = selfSigned('sns.amazonaws.com')
+const newSubscriber = selfSigned('sns.amazonaws.com')
 
 const failure = (status: number, type: string, body: object = { message: 'words' }) => ({
   status,
@@ -128,7 +128,7 @@ export const contract: ProviderContract = {
         : url === subscribeUrl
           ? { status: 200, body: '<ConfirmSubscriptionResponse/>' }
           : url.endsWith('somebody.pem')
-            ? { status: 200, body: somebody.certificate }
+            ? { status: 200, body: newSubscriber.certificate }
             : { status: 404 },
     cases: [
       {
@@ -244,7 +244,7 @@ export const contract: ProviderContract = {
       },
     ],
     unbelievable: [
-      { name: 'signed by somebody', call: event('Send', {}, { key: somebody.key }) },
+      { name: 'signed by somebody', call: event('Send', {}, { key: newSubscriber.key }) },
       {
         name: 'signed for another customer of Amazon’s',
         call: event('Send', {}, { more: { TopicArn: 'arn:aws:sns:eu-central-1:666:posthorn' } }),
@@ -255,7 +255,7 @@ export const contract: ProviderContract = {
           'Send',
           {},
           {
-            key: somebody.key,
+            key: newSubscriber.key,
             more: { SigningCertURL: 'https://sns.eu-central-1.amazonaws.com.evil.test/somebody.pem' },
           },
         ),
@@ -267,7 +267,7 @@ export const contract: ProviderContract = {
             'Send',
             {},
             {
-              key: somebody.key,
+              key: newSubscriber.key,
               more: { SigningCertURL: `https://${host}/SimpleNotificationService-5.pem?somebody.pem` },
             },
           ),
@@ -290,7 +290,7 @@ export const contract: ProviderContract = {
     ],
     greetings: [
       { name: 'a subscription to confirm', call: question(), answer: 'confirmed' },
-      { name: 'one that somebody signed', call: question({}, { key: somebody.key }), answer: undefined },
+      { name: 'one that somebody signed', call: question({}, { key: newSubscriber.key }), answer: undefined },
       {
         name: 'one that leads elsewhere',
         call: question({ SubscribeURL: 'https://evil.test/?Action=ConfirmSubscription' }),

@@ -18,7 +18,11 @@ export const contract: ProviderContract = {
   ],
   bodyIsIgnored: true,
   errors: [
-    ['the device is gone', { status: 200, body: { id: 'x', invalidTokens: [target] } }, 'refused: dead-token'],
+    [
+      'the device is no longer registered',
+      { status: 200, body: { id: 'x', invalidTokens: [target] } },
+      'refused: dead-token',
+    ],
     ['a redirect', { status: 302, headers: { location: 'https://elsewhere.example.com' } }, 'misconfigured'],
     ['no', failure(400), 'refused: other'],
     ['forbidden', failure(403), 'misconfigured'],

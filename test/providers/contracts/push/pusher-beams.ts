@@ -80,7 +80,7 @@ export const contract: ProviderContract = {
         expected: [
           { status: 'sent', address: 'user-1', ...seen },
           { status: 'failed', address: 'user-2', words: 'The user has no device', ...seen },
-          { status: 'failed', address: '3', words: 'The push service of the device did not take it', ...seen },
+          { status: 'failed', address: '3', words: 'The push service of the device did not accept it', ...seen },
         ],
       },
       {

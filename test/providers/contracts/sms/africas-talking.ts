@@ -12,7 +12,7 @@ const answered = (statusCode: number, status: string, messageId = 'None') => ({
     },
   },
 })
-const nobody = (Message: string) => ({ status: 201, body: { SMSMessageData: { Message, Recipients: [] } } })
+const noRecipients = (Message: string) => ({ status: 201, body: { SMSMessageData: { Message, Recipients: [] } } })
 const report = (status: string, failureReason = '') => ({
   body: `id=${id}&status=${status}&phoneNumber=%2B254711000001&networkCode=63902&failureReason=${failureReason}&retryCount=0`,
 })
@@ -44,9 +44,9 @@ export const contract: ProviderContract = {
     ['trouble of the gateway', answered(501, 'GatewayError'), 'busy'],
     ['refused by the gateway', answered(502, 'RejectedByGateway'), 'refused: other'],
     ['a code nobody knows', answered(499, 'Dancing'), 'refused: other'],
-    ['nobody was sent anything: the sender', nobody('InvalidSenderId'), 'refused: bad-content'],
-    ['nobody was sent anything: the balance', nobody('InsufficientBalance'), 'misconfigured'],
-    ['nobody was sent anything, in other words', nobody('Sent to 0/1'), 'refused: other'],
+    ['nobody was sent anything: the sender', noRecipients('InvalidSenderId'), 'refused: bad-content'],
+    ['nobody was sent anything: the balance', noRecipients('InsufficientBalance'), 'misconfigured'],
+    ['nobody was sent anything, in other words', noRecipients('Sent to 0/1'), 'refused: other'],
     ['a wrong key', { status: 401, body: 'The supplied authentication is invalid' }, 'misconfigured'],
     ['a success without an id', answered(101, 'Success'), 'unsure'],
   ],

@@ -58,7 +58,7 @@ export const contract: ProviderContract = {
       { id: '0197f3a0-0000-7000-8000-000000000008', to: '+61411111112' },
     ],
     answer: answered(
-      // Out of order, as far as they are named; the third is told by its place.
+      // Out of order, as far as they are named; the third is reported by its place.
       { message_id: 'm-2', custom_string: otherId, status: 'INVALID_RECIPIENT' },
       { message_id: 'm-1', custom_string: messageId, status: 'SUCCESS' },
       { message_id: 'm-3', status: 'THROTTLED' },

@@ -13,7 +13,7 @@ function report(status: string): ContractCall {
 }
 const told = { providerMessageId: '5964465985113503103', address: '2348000000001' }
 
-/** A value worked out by hand. */
+/** A value worked out manually. */
 const known: ContractCall = {
   body: '{"type":"outbound","message_id":"5964465985113503103","status":"DELIVERED"}',
   headers: {

@@ -1,4 +1,4 @@
-// Moments as PostgreSQL writes them, read without regular expressions: rows hold several each.
+// Timestamps as PostgreSQL writes them, parsed without regular expressions: each row has several.
 import pg from 'pg'
 
 /** Of whatever form, as the driver reads it. */
@@ -10,7 +10,7 @@ const secondsEnd = 19
 const fractionDigits = 3
 
 /** `2026-01-02 03:04:05.678901+00`, as a server in UTC writes them all; every other form takes the long way. */
-export function momentOfRow(text: string): Date {
+export function timestampOfRow(text: string): Date {
   const zoneAt = text.length - 3
   if (zoneAt < secondsEnd || !text.endsWith('+00') || text[4] !== '-' || text[10] !== ' ') return readAny(text)
   const year = digits(text, 0, 4)

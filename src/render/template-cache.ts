@@ -2,11 +2,11 @@
 import type { StepTemplate } from '../domain/workflows/workflow.ts'
 
 /** Steps in use at a time; a busy environment has some hundred. */
-const keptMax = 5_000
+const cachedMax = 5_000
 /** What is compiled takes some seventy times its text, so this is about a hundred megabytes at the most. */
-const keptLengthMax = 1_500_000
+const cachedLengthMax = 1_500_000
 
-export class KeptTemplates<Compiled extends { readonly sourceLength: number }, Source = StepTemplate> {
+export class TemplateCache<Compiled extends { readonly sourceLength: number }, Source = StepTemplate> {
   readonly #compile: (source: Source) => Compiled
   readonly #kept = new Map<string, Compiled>()
   readonly #limits: { readonly count: number; readonly length: number }
@@ -16,7 +16,7 @@ export class KeptTemplates<Compiled extends { readonly sourceLength: number }, S
 
   constructor(
     compile: (source: Source) => Compiled,
-    limits: { count: number; length: number } = { count: keptMax, length: keptLengthMax },
+    limits: { count: number; length: number } = { count: cachedMax, length: cachedLengthMax },
   ) {
     this.#compile = compile
     this.#limits = limits

@@ -1,4 +1,4 @@
-// What was found of a run, as callers are told: each step with its outcome, in the words of why, and what would be said.
+// A simulated run as callers see it: each step with its outcome, in the words of why, and its content.
 import { messageFor } from '../deliver/message-for.ts'
 import type { Integration } from '../domain/delivery/integration.ts'
 import type { JobStatus } from '../domain/delivery/job.ts'
@@ -12,44 +12,44 @@ import type {
 } from '../domain/insight/simulation.ts'
 import type { WhyStep } from '../domain/insight/why.ts'
 import type { MessageDraft } from '../domain/messages/message.ts'
-import { isoTextOf } from '../domain/time/iso-moment.ts'
+import { isoTextOf } from '../domain/time/iso-timestamp.ts'
 import { callWithoutSecrets } from '../domain/workflows/shown-secrets.ts'
 import type { NotificationStep, WorkflowVersion } from '../domain/workflows/workflow.ts'
 import type { Data } from '../read/why/why-sentences.ts'
 import { whyStepOf } from '../read/why/why-step.ts'
 import type { NewMessage } from '../store/messages/insert.ts'
-import type { KeptMessage } from './room.ts'
+import type { BudgetedMessage } from './content-budget.ts'
 import type { Run, StepRun, WindowSeen } from './run.ts'
 
-export interface Telling {
+export interface RunContext {
   readonly version: WorkflowVersion
   readonly payload: Readonly<Record<string, unknown>>
   /** By id. */
   readonly integrations: ReadonlyMap<string, SimulatedIntegration>
-  /** Whether the answer is for somebody who may see what is as good as a right to send. */
+  /** Whether the caller may see what would allow sending. */
   readonly showsSecrets: boolean
-  /** By the place of the step: what was told last of it. */
-  readonly last: Map<number, ToldWhy>
+  /** By the position of the step: what was last shown for it. */
+  readonly last: Map<number, CachedWhy>
 }
 
-/** Most recipients fare alike, and what is made of the same facts is made once. */
-interface ToldWhy {
+/** Most recipients have the same result, and what follows from the same facts is computed once. */
+interface CachedWhy {
   readonly run: StepRun | undefined
   readonly before: readonly WhyStep[]
   readonly why: WhyStep
 }
 
-export function tellRun(
-  telling: Telling,
+export function describeRun(
+  context: RunContext,
   run: Run,
   about: { isNew: boolean; timezone: string | null },
 ): SimulatedRecipient {
   const before: WhyStep[] = []
-  const steps = telling.version.definition.steps.map((step, place) => {
+  const steps = context.version.definition.steps.map((step, place) => {
     const found = run.steps.get(place)
-    const why = whyOf(telling, place, found, before)
+    const why = whyOf(context, place, found, before)
     if (step.active) before.push(why)
-    return tellStep(telling, step, found, why)
+    return describeStep(context, step, found, why)
   })
   const { subscriberId, topics } = run.member
   const { isNew, timezone } = about
@@ -57,13 +57,13 @@ export function tellRun(
 }
 
 function whyOf(
-  { version, last }: Telling,
+  { version, last }: RunContext,
   place: number,
   run: StepRun | undefined,
   before: readonly WhyStep[],
 ): WhyStep {
-  const told = last.get(place)
-  if (told !== undefined && haveSameResult(told.run, run) && areSame(told.before, before)) return told.why
+  const shown = last.get(place)
+  if (shown !== undefined && haveSameResult(shown.run, run) && areSame(shown.before, before)) return shown.why
   const why = whyStepOf({
     step: version.definition.steps[place] as NotificationStep,
     job: run && { status: run.status, details: run.details, nextAttemptAt: run.waits.at(-1)?.toISOString() },
@@ -75,7 +75,7 @@ function whyOf(
   return why
 }
 
-/** In all that why is told of. */
+/** In everything that why uses. */
 function haveSameResult(one: StepRun | undefined, other: StepRun | undefined): boolean {
   if (one === undefined || other === undefined) return one === other
   return (
@@ -107,16 +107,21 @@ const windowData = ({ opened, until, events, notificationId }: WindowSeen): Data
   windowEndsAt: until.toISOString(),
 })
 
-/** In one go and with members that are undefined: one for every step of everybody, and a spread costs ten times as much. */
-function tellStep(telling: Telling, step: NotificationStep, run: StepRun | undefined, why: WhyStep): SimulatedStep {
+/** In one go and with undefined fields: one for every step of every recipient, and a spread costs ten times as much. */
+function describeStep(
+  context: RunContext,
+  step: NotificationStep,
+  run: StepRun | undefined,
+  why: WhyStep,
+): SimulatedStep {
   const { stepId, name, type, status, reasons } = why
   if (run === undefined) {
     const { sentence } = why
     return { stepId, name, type, outcome: 'inactive', status, sentence, reasons, waits: [], asks: [], messages: [] }
   }
   const { window, throttle, isReached } = run
-  const messages = run.messages.map((message) => tellMessage(telling, message))
-  const told: Told = {
+  const messages = run.messages.map((message) => describeMessage(context, message))
+  const shown: StepFields = {
     stepId,
     name,
     type,
@@ -132,10 +137,10 @@ function tellStep(telling: Telling, step: NotificationStep, run: StepRun | undef
     window: window && windowOf(window),
     throttle: throttle && { ...throttle, until: throttle.until.toISOString() },
   }
-  return told as SimulatedStep
+  return shown as SimulatedStep
 }
 
-type Told = { -readonly [Name in keyof SimulatedStep]-?: SimulatedStep[Name] | undefined }
+type StepFields = { -readonly [Name in keyof SimulatedStep]-?: SimulatedStep[Name] | undefined }
 
 function askedBy({ asks, call }: StepRun): string[] {
   if (asks.length === 0 && call === undefined) return []
@@ -169,10 +174,10 @@ function outcomeOf({ template: { type } }: NotificationStep, status: JobStatus):
   }
 }
 
-/** What somebody who asks would want to know beside it. */
+/** What a reader would want to know in addition. */
 const asides: ReadonlySet<DetailCode> = new Set<DetailCode>(['suppressed', 'layoutNotFound', 'scheduleExtensionsMax'])
 
-/** Why tells what happened; of what is only taken for granted it has no sentence. */
+/** Why explains what happened; for what is only assumed it has no sentence. */
 function sentenceOf(why: WhyStep, run: StepRun, messages: readonly SimulatedMessage[]): string {
   const main = run.status === 'completed' ? grantedSentence(run, messages) : undefined
   const parts = [main ?? why.sentence]
@@ -183,31 +188,34 @@ function sentenceOf(why: WhyStep, run: StepRun, messages: readonly SimulatedMess
 
 function grantedSentence({ call }: StepRun, messages: readonly SimulatedMessage[]): string | undefined {
   if (call !== undefined) {
-    return `Your service would be called at ${callWithoutSecrets({ url: call.url }).url}, and is taken to answer.`
+    return `Your service would be called at ${callWithoutSecrets({ url: call.url }).url}, and is assumed to respond successfully.`
   }
-  if (messages.some(({ channel }) => channel === 'in_app')) return 'Would be put into the subscriber’s feed.'
+  if (messages.some(({ channel }) => channel === 'in_app')) return 'Would be added to the subscriber’s feed.'
   const by: SimulatedIntegration[] = []
   for (const { integration } of messages) {
     if (integration !== undefined && !by.includes(integration)) by.push(integration)
   }
   return by.length === 0
     ? undefined
-    : `Would be sent by ${by.map(({ providerId, identifier }) => `${providerId} (integration ${identifier})`).join(' and ')}.`
+    : `Would be sent through ${by.map(({ providerId, identifier }) => `${providerId} (integration ${identifier})`).join(' and ')}.`
 }
 
 const askedSentence = (asks: readonly string[]): string =>
-  `Its conditions would ask ${asks.map((url) => callWithoutSecrets({ url }).url).join(' and ')}, which is taken for granted.`
+  `Its conditions would call ${asks.map((url) => callWithoutSecrets({ url }).url).join(' and ')}, whose response is assumed.`
 
 /** What nothing is known of is undefined, and not written: an object that grows member by member costs three times as much. */
-type ToldMessage = { -readonly [Name in keyof SimulatedMessage]-?: SimulatedMessage[Name] | undefined }
+type MessageFields = { -readonly [Name in keyof SimulatedMessage]-?: SimulatedMessage[Name] | undefined }
 
-function tellMessage({ integrations, payload, showsSecrets }: Telling, message: KeptMessage): SimulatedMessage {
+function describeMessage(
+  { integrations, payload, showsSecrets }: RunContext,
+  message: BudgetedMessage,
+): SimulatedMessage {
   const { draft, integrationId, error, isOmitted } = message
   const integration = integrationId === null ? undefined : integrations.get(integrationId)
   const errorText = error === null ? undefined : error.errorText
-  const said = isOmitted === true ? nothingSaid : draft
+  const said = isOmitted === true ? noContent : draft
   const isSent = integration !== undefined && isOmitted !== true
-  const told: ToldMessage = {
+  const shown: MessageFields = {
     channel: draft.channel,
     integration,
     errorText,
@@ -222,10 +230,10 @@ function tellMessage({ integrations, payload, showsSecrets }: Telling, message: 
     data: said.data,
     envelope: isSent ? envelopeOf(message, integration, { payload, showsSecrets }) : undefined,
   }
-  return told as SimulatedMessage
+  return shown as SimulatedMessage
 }
 
-const nothingSaid: Partial<MessageDraft> = {}
+const noContent: Partial<MessageDraft> = {}
 
 /** What is shown of an integration: once each, so that those alike are one. */
 export const shownIntegration = ({ _id, identifier, providerId, channel }: Integration): SimulatedIntegration => ({
@@ -242,7 +250,7 @@ const noSecrets = { target: undefined, webhookUrl: undefined, channel: undefined
 function envelopeOf(
   { id, draft }: NewMessage,
   { providerId }: SimulatedIntegration,
-  { payload, showsSecrets }: Pick<Telling, 'payload' | 'showsSecrets'>,
+  { payload, showsSecrets }: Pick<RunContext, 'payload' | 'showsSecrets'>,
 ): Readonly<Record<string, unknown>> {
   const { envelope } = draft
   if (envelope === undefined) return {}

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { StepTemplate } from '../domain/workflows/workflow.ts'
-import { KeptTemplates } from './kept-templates.ts'
+import { TemplateCache } from './template-cache.ts'
 
 function counting(limits: { count: number; length: number }) {
   const compiled: string[] = []
-  const kept = new KeptTemplates((template: StepTemplate) => {
+  const kept = new TemplateCache((template: StepTemplate) => {
     const content = String(template.content)
     if (content === 'broken') throw new Error(content)
     compiled.push(content)

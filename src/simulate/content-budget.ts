@@ -4,7 +4,7 @@ import type { MessageDraft } from '../domain/messages/message.ts'
 import type { NewMessage } from '../store/messages/insert.ts'
 
 /** What is left, in characters. */
-export interface Room {
+export interface ContentBudget {
   left: number
 }
 
@@ -12,21 +12,21 @@ export interface Room {
 export const contentLengthMax = 8_000_000
 
 /** A message as it is kept: without what it says, where there was no room for it. */
-export interface KeptMessage extends NewMessage {
+export interface BudgetedMessage extends NewMessage {
   readonly isOmitted?: true
 }
 
-export function keptMessage(room: Room, message: NewMessage): KeptMessage {
+export function budgetedMessage(budget: ContentBudget, message: NewMessage): BudgetedMessage {
   const { target, channel } = message.draft
-  room.left -= draftLengthOf(message.draft)
-  return room.left < 0 ? { ...message, draft: { target, channel, content: '' }, isOmitted: true } : message
+  budget.left -= draftLengthOf(message.draft)
+  return budget.left < 0 ? { ...message, draft: { target, channel, content: '' }, isOmitted: true } : message
 }
 
-/** Conditions tell what they compared, and that can be long. */
-export function keptDetail(room: Room, detail: StoredDetail): StoredDetail {
+/** Conditions include what they compared, and that can be long. */
+export function budgetedDetail(budget: ContentBudget, detail: StoredDetail): StoredDetail {
   if (detail.raw === undefined) return detail
-  room.left -= detail.raw.length
-  if (room.left >= 0) return detail
+  budget.left -= detail.raw.length
+  if (budget.left >= 0) return detail
   const { raw: _, ...rest } = detail
   return rest
 }
@@ -37,7 +37,9 @@ export function roughLengthOf({ content, envelope }: MessageDraft): number {
   return (typeof content === 'string' ? content.length : lengthOf(content)) + html
 }
 
-/** What anybody may make long, of an e-mail by name: there are many, and to ask every member what it is costs more. */
+/**
+ * The fields that can be long, of an e-mail by name: there are many, and checking the type of every field costs more.
+ */
 function draftLengthOf(draft: MessageDraft): number {
   const { content, subject = '', envelope } = draft
   if (draft.channel !== 'email' || envelope === undefined || !('html' in envelope)) return lengthOf(draft)

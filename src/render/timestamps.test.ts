@@ -6,7 +6,7 @@ import { plain } from '../../test/support/render-scene.ts'
 const at = '2024-07-01T22:05:09.007Z'
 const berlin = { timezone: 'Europe/Berlin' }
 
-test('a moment is shown in the subscriber’s zone, another on request, else in UTC', () => {
+test('a time is shown in the subscriber’s zone, another on request, else in UTC', () => {
   const shown = (zone: Readonly<Record<string, unknown>>, more = '') =>
     plain(`{{ at | date: "%Y-%m-%d %H:%M %z"${more} }}`, { at }, zone)
   assert.equal(shown(berlin), '2024-07-02 00:05 +0200')
@@ -17,7 +17,7 @@ test('a moment is shown in the subscriber’s zone, another on request, else in 
 })
 
 test('summer time begins and ends where the zone says', () => {
-  const hour = (moment: string) => plain('{{ x | date: "%H:%M%:z" }}', { x: moment }, berlin)
+  const hour = (timestamp: string) => plain('{{ x | date: "%H:%M%:z" }}', { x: timestamp }, berlin)
   assert.equal(hour('2024-03-31T00:59:59Z'), '01:59+01:00')
   assert.equal(hour('2024-03-31T01:00:00Z'), '03:00+02:00')
   assert.equal(hour('2024-10-27T00:30:00Z'), '02:30+02:00')
@@ -74,7 +74,7 @@ test('dateFormat takes patterns of letters', () => {
   assert.equal(plain('{{ x | dateFormat: "yyyy" }}', { x: 'never' }), 'never')
 })
 
-test('now is the moment that the renderer was given', () => {
+test('now is the time that the renderer was given', () => {
   assert.equal(
     plain('{{ "now" | date: "%F %T" }} {{ "today" | date: "%Y" }}', {}, { timezone: 'UTC' }),
     '2024-03-15 12:30:45 2024',

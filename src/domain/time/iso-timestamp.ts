@@ -1,17 +1,17 @@
-// Moments written as ISO 8601 text, and read strictly: a day that no calendar has is no moment.
+// Timestamps written as ISO 8601 text, and parsed strictly: a day that does not exist is not a timestamp.
 
-/** A date, or a date with a time; the zone is optional, and its absence is told. */
+/** A date, or a date with a time; the zone is optional, and its absence is reported. */
 const form =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?([Zz]|[+-]\d{2}(?::?\d{2})?)?)?$/
 
-export interface IsoMoment {
+export interface IsoTimestamp {
   readonly at: Date
   readonly hasTime: boolean
   readonly hasZone: boolean
 }
 
 /** Without a zone it is read as UTC: what a text means must not depend on the machine that reads it. */
-export function momentOfText(text: string): IsoMoment | undefined {
+export function timestampOfText(text: string): IsoTimestamp | undefined {
   const match = form.exec(text)
   if (match === null) return undefined
   const part = (index: number): number => Number(match[index] ?? 0)
@@ -38,7 +38,7 @@ function offsetMinutesOf(zone: string | undefined): number | undefined {
 let lastMs = Number.NaN
 let lastText = ''
 
-/** As toISOString writes it: what is told of one batch is mostly told of one moment, and writing it is dear. */
+/** As toISOString writes it: the details of one batch mostly have the same time, and formatting is expensive. */
 export function isoTextOf(at: Date): string {
   const ms = at.getTime()
   if (ms !== lastMs) {

@@ -1,18 +1,18 @@
-// Moments as PostgreSQL writes them: read as the driver reads them, in every form.
+// Timestamps as PostgreSQL writes them: parsed as the driver parses them, in every format.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
-import { momentOfRow } from './moment-text.ts'
+import { timestampOfRow } from './timestamp-text.ts'
 
-// Before anybody puts ours in its place: this file imports no connection.
+// Before our parser replaces it: this file imports no connection.
 const readAny = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ) as (text: string) => Date
 
-test('every millisecond is read, however many digits tell it', () => {
+test('every millisecond is read, however many digits report it', () => {
   for (let ms = 0; ms < 1_000; ms += 1) {
     const fraction = (ms / 1_000).toFixed(3).slice(1)
     const expected = Date.UTC(2026, 10, 5, 18, 3, 50, ms)
     const texts = [fraction, fraction.replace(/\.?0+$/, ''), `${fraction}999`]
-    for (const one of texts) assert.equal(momentOfRow(`2026-11-05 18:03:50${one}+00`).getTime(), expected, one)
+    for (const one of texts) assert.equal(timestampOfRow(`2026-11-05 18:03:50${one}+00`).getTime(), expected, one)
   }
 })
 
@@ -30,6 +30,9 @@ test('all other forms are read as the driver reads them', () => {
     'infinity',
     '-infinity',
   ]
-  for (const text of texts) assert.deepEqual(momentOfRow(text), readAny(text), text)
-  assert.notEqual(momentOfRow('2026-01-02 03:04:05+02').getTime(), momentOfRow('2026-01-02 03:04:05+00').getTime())
+  for (const text of texts) assert.deepEqual(timestampOfRow(text), readAny(text), text)
+  assert.notEqual(
+    timestampOfRow('2026-01-02 03:04:05+02').getTime(),
+    timestampOfRow('2026-01-02 03:04:05+00').getTime(),
+  )
 })

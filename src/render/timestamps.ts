@@ -1,8 +1,8 @@
 // Dates in templates: reading what a payload holds, and showing it in a zone and a language.
 import { isLocale, isTimezone } from '../domain/people/subscriber.ts'
 
-/** A moment as somebody's calendar and clock show it. */
-export interface Moment {
+/** A timestamp as a calendar and clock of a zone show it. */
+export interface RenderedDate {
   /** The wall's date and time, held as if it were UTC. */
   readonly wall: Date
   readonly offsetMinutes: number
@@ -20,13 +20,13 @@ const withoutZone = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?
 const endsWithZone = /(?:[Zz]|GMT|UTC|[+-]\d\d:?\d\d|\))$/
 
 /**
- * The moment a value tells. A date or time without a zone is somebody's wall clock already and is shown as it stands:
- * moving the first of May to another zone would make it the thirtieth of April.
+ * The time in a value. A date or time without a zone is already local time and is shown as it is: moving the first of
+ * May to another zone would make it the thirtieth of April.
  */
-export function momentOf(
+export function timestampOf(
   value: unknown,
   { now, zone, locale }: { now: () => Date; zone: string | number; locale: string },
-): Moment | undefined {
+): RenderedDate | undefined {
   if (typeof value === 'string') {
     const text = value.trim()
     if (text === 'now' || text === 'today') return shown(now(), zone, locale)
@@ -42,12 +42,12 @@ export function momentOf(
 
 const ofNumber = (number: number): Date => new Date(Math.abs(number) < secondsMax ? number * 1000 : number)
 
-function asItStands(text: string, locale: string): Moment | undefined {
+function asItStands(text: string, locale: string): RenderedDate | undefined {
   const wall = new Date(text)
   return Number.isNaN(wall.getTime()) ? undefined : { wall, offsetMinutes: 0, zone: 'UTC', locale }
 }
 
-function shown(at: Date, zone: string | number, locale: string): Moment | undefined {
+function shown(at: Date, zone: string | number, locale: string): RenderedDate | undefined {
   if (Number.isNaN(at.getTime())) return undefined
   if (zone === 'UTC') return { wall: at, offsetMinutes: 0, zone, locale }
   const wall = typeof zone === 'number' ? new Date(at.getTime() - zone * minuteMs) : wallIn(zone, at)
@@ -89,7 +89,7 @@ function formatter(locale: string, options: Intl.DateTimeFormatOptions): Intl.Da
   return made
 }
 
-const named = ({ wall, locale }: Moment, options: Intl.DateTimeFormatOptions): string =>
+const named = ({ wall, locale }: RenderedDate, options: Intl.DateTimeFormatOptions): string =>
   formatter(locale, { ...options, timeZone: 'UTC' }).format(wall)
 
 const two = (value: number): string => String(value).padStart(2, '0')
@@ -100,16 +100,16 @@ function dayOfYear(wall: Date): number {
   return Math.floor((wall.getTime() - Date.UTC(wall.getUTCFullYear(), 0, 1)) / 86_400_000) + 1
 }
 
-function offsetText({ offsetMinutes }: Moment, colon: string): string {
+function offsetText({ offsetMinutes }: RenderedDate, colon: string): string {
   const size = Math.abs(offsetMinutes)
   return `${offsetMinutes < 0 ? '-' : '+'}${two(Math.floor(size / 60))}${colon}${two(size % 60)}`
 }
 
-function zoneName(moment: Moment): string {
-  if (moment.zone === '') return offsetText(moment, ':')
-  const at = new Date(moment.wall.getTime() - moment.offsetMinutes * minuteMs)
-  const parts = formatter(moment.locale, { timeZone: moment.zone, timeZoneName: 'short' }).formatToParts(at)
-  return parts.find(({ type }) => type === 'timeZoneName')?.value ?? moment.zone
+function zoneName(timestamp: RenderedDate): string {
+  if (timestamp.zone === '') return offsetText(timestamp, ':')
+  const at = new Date(timestamp.wall.getTime() - timestamp.offsetMinutes * minuteMs)
+  const parts = formatter(timestamp.locale, { timeZone: timestamp.zone, timeZoneName: 'short' }).formatToParts(at)
+  return parts.find(({ type }) => type === 'timeZoneName')?.value ?? timestamp.zone
 }
 
 function ordinalSuffix(day: number): string {
@@ -121,19 +121,19 @@ const weekOfYear = (wall: Date, firstDay: number): number =>
   Math.floor((dayOfYear(wall) + 6 - ((wall.getUTCDay() - firstDay + 7) % 7)) / 7)
 
 interface Code {
-  readonly of: (moment: Moment) => string | number
+  readonly of: (timestamp: RenderedDate) => string | number
   readonly width?: number
   readonly padWith?: ' '
 }
 
 /** The codes of strftime, as Liquid has them. */
 const codes: Readonly<Record<string, Code>> = {
-  a: { of: (moment) => named(moment, { weekday: 'short' }) },
-  A: { of: (moment) => named(moment, { weekday: 'long' }) },
-  b: { of: (moment) => named(moment, { month: 'short' }) },
-  h: { of: (moment) => named(moment, { month: 'short' }) },
-  B: { of: (moment) => named(moment, { month: 'long' }) },
-  c: { of: (moment) => named(moment, { dateStyle: 'medium', timeStyle: 'short' }) },
+  a: { of: (timestamp) => named(timestamp, { weekday: 'short' }) },
+  A: { of: (timestamp) => named(timestamp, { weekday: 'long' }) },
+  b: { of: (timestamp) => named(timestamp, { month: 'short' }) },
+  h: { of: (timestamp) => named(timestamp, { month: 'short' }) },
+  B: { of: (timestamp) => named(timestamp, { month: 'long' }) },
+  c: { of: (timestamp) => named(timestamp, { dateStyle: 'medium', timeStyle: 'short' }) },
   C: { of: ({ wall }) => Math.floor(wall.getUTCFullYear() / 100), width: 2 },
   d: { of: ({ wall }) => wall.getUTCDate(), width: 2 },
   e: { of: ({ wall }) => wall.getUTCDate(), width: 2, padWith: ' ' },
@@ -161,8 +161,8 @@ const codes: Readonly<Record<string, Code>> = {
   U: { of: ({ wall }) => weekOfYear(wall, 0), width: 2 },
   w: { of: ({ wall }) => wall.getUTCDay() },
   W: { of: ({ wall }) => weekOfYear(wall, 1), width: 2 },
-  x: { of: (moment) => named(moment, { dateStyle: 'medium' }) },
-  X: { of: (moment) => named(moment, { timeStyle: 'short' }) },
+  x: { of: (timestamp) => named(timestamp, { dateStyle: 'medium' }) },
+  X: { of: (timestamp) => named(timestamp, { timeStyle: 'short' }) },
   y: { of: ({ wall }) => wall.getUTCFullYear() % 100, width: 2 },
   Y: { of: ({ wall }) => wall.getUTCFullYear(), width: 4 },
   Z: { of: zoneName },
@@ -172,13 +172,13 @@ const codes: Readonly<Record<string, Code>> = {
 }
 
 /** `%d. %B %Y, %H:%M`; flags `-` (no padding), `_` (blanks), `0`, `^` (capitals), `:` (in `%:z`). */
-export function strftime(moment: Moment, format: string): string {
+export function strftime(timestamp: RenderedDate, format: string): string {
   return format.replace(/%([-_0^:]{0,3})([a-zA-Z%])/g, (whole, flags: string, letter: string) => {
-    if (letter === 'z') return offsetText(moment, flags.includes(':') ? ':' : '')
+    if (letter === 'z') return offsetText(timestamp, flags.includes(':') ? ':' : '')
     const code = Object.hasOwn(codes, letter) ? codes[letter] : undefined
     if (code === undefined) return whole
     const padWith = flags.includes('_') ? ' ' : flags.includes('0') ? '0' : (code.padWith ?? '0')
-    const text = String(code.of(moment)).padStart(flags.includes('-') ? 0 : (code.width ?? 0), padWith)
+    const text = String(code.of(timestamp)).padStart(flags.includes('-') ? 0 : (code.width ?? 0), padWith)
     return flags.includes('^') ? text.toUpperCase() : text
   })
 }
@@ -187,21 +187,21 @@ const styles = ['short', 'medium', 'long', 'full'] as const
 const withOrdinal = (value: number): string => `${value}${ordinalSuffix(value)}`
 
 /** The letters of patterns such as `d MMMM yyyy, HH:mm`. */
-const letters: Readonly<Record<string, (moment: Moment) => string>> = {
+const letters: Readonly<Record<string, (timestamp: RenderedDate) => string>> = {
   y: ({ wall }) => String(wall.getUTCFullYear()),
   yy: ({ wall }) => two(wall.getUTCFullYear() % 100),
   yyyy: ({ wall }) => String(wall.getUTCFullYear()).padStart(4, '0'),
   M: ({ wall }) => String(wall.getUTCMonth() + 1),
   MM: ({ wall }) => two(wall.getUTCMonth() + 1),
-  MMM: (moment) => named(moment, { month: 'short' }),
-  MMMM: (moment) => named(moment, { month: 'long' }),
+  MMM: (timestamp) => named(timestamp, { month: 'short' }),
+  MMMM: (timestamp) => named(timestamp, { month: 'long' }),
   d: ({ wall }) => String(wall.getUTCDate()),
   do: ({ wall }) => withOrdinal(wall.getUTCDate()),
   dd: ({ wall }) => two(wall.getUTCDate()),
-  E: (moment) => named(moment, { weekday: 'short' }),
-  EE: (moment) => named(moment, { weekday: 'short' }),
-  EEE: (moment) => named(moment, { weekday: 'short' }),
-  EEEE: (moment) => named(moment, { weekday: 'long' }),
+  E: (timestamp) => named(timestamp, { weekday: 'short' }),
+  EE: (timestamp) => named(timestamp, { weekday: 'short' }),
+  EEE: (timestamp) => named(timestamp, { weekday: 'short' }),
+  EEEE: (timestamp) => named(timestamp, { weekday: 'long' }),
   H: ({ wall }) => String(wall.getUTCHours()),
   HH: ({ wall }) => two(wall.getUTCHours()),
   h: ({ wall }) => String(hourOfTwelve(wall)),
@@ -214,30 +214,30 @@ const letters: Readonly<Record<string, (moment: Moment) => string>> = {
   a: ({ wall }) => halfOfDay(wall),
   aa: ({ wall }) => halfOfDay(wall),
   aaa: ({ wall }) => halfOfDay(wall).toLowerCase(),
-  xxx: (moment) => offsetText(moment, ':'),
+  xxx: (timestamp) => offsetText(timestamp, ':'),
   z: zoneName,
 }
 
 /** A pattern of letters; text in single quotes stands as it is. With a `%` in it, the format is strftime's. */
-export function formatted(moment: Moment, pattern: string): string {
-  if (pattern.includes('%')) return strftime(moment, pattern)
+export function formatted(timestamp: RenderedDate, pattern: string): string {
+  if (pattern.includes('%')) return strftime(timestamp, pattern)
   return pattern.replace(/''|'([^']*)'|do|([A-Za-z])\2*/g, (whole, quoted: string | undefined, letter?: string) => {
     if (whole === "''") return "'"
     if (quoted !== undefined) return quoted
     const style = styles[whole.length - 1]
-    if (letter === 'P' && style !== undefined) return named(moment, { dateStyle: style })
-    if (letter === 'p' && style !== undefined) return named(moment, { timeStyle: style })
-    return (Object.hasOwn(letters, whole) ? letters[whole]?.(moment) : undefined) ?? whole
+    if (letter === 'P' && style !== undefined) return named(timestamp, { dateStyle: style })
+    if (letter === 'p' && style !== undefined) return named(timestamp, { timeStyle: style })
+    return (Object.hasOwn(letters, whole) ? letters[whole]?.(timestamp) : undefined) ?? whole
   })
 }
 
-/** Steps that a moment on somebody's wall clock takes, and one of its parts in words of a language: 15 and 4 to 12 µs. */
+/** The steps charged for converting a timestamp to local time, and for one of its parts in words: 15 and 4 to 12 µs. */
 const wallSteps = 8
 const wordSteps = 6
 const wordCodes = new Set('aAbhBcxXZ')
 const wordLetters = /^(?:MMM|E|P|p|z)/
 
-/** How many steps it takes to show a moment in a format of either kind. */
+/** How many steps it takes to show a timestamp in a format of either kind. */
 export function stepsOf(format: string): number {
   let steps = wallSteps
   if (format.includes('%')) {

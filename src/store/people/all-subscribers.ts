@@ -1,12 +1,12 @@
-// Everybody in an environment, a page at a time.
+// All subscribers of an environment, one page at a time.
 import type { Sql } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 
 const firstId = '00000000-0000-0000-0000-000000000000'
 
-/** A page of everybody in the environment, by id, as the members of topics are found. */
-export async function findEverybody(
+/** A page of all subscribers of the environment, by id, as topic subscribers are found. */
+export async function findAllSubscribers(
   db: Sql,
   environment: Environment,
   page: { after: string | null; limit: number },

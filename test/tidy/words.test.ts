@@ -1,0 +1,46 @@
+// The words of the code and of the guides: plain English, without the habits of another language.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readProjectFile, readSources, sample, told } from './rules/sources.ts'
+import type { Exemption } from './rules/words.ts'
+import { oddWords } from './rules/words.ts'
+
+const exemptions: readonly Exemption[] = [
+  { path: 'docs/decisions/', reason: 'a decision is a record of its time' },
+  { path: 'src/db/embedded/', word: 'nobody', reason: 'the system user of that name' },
+  { path: 'docs/operating.md', word: 'nobody', reason: 'the system user of that name' },
+  { path: 'docs/troubleshooting.md', word: 'nobody', reason: 'the system user of that name' },
+  { path: 'docs/workflows.md', word: 'seat', reason: 'an example about seats of a plan' },
+  { path: 'src/realtime/', reason: 'its words follow with its next change' },
+  { path: 'src/http/realtime/', reason: 'its words follow with its next change' },
+]
+
+test('src, docs and README use plain words', () => {
+  const files = new Map([
+    ...readSources(['src'], ['.ts']),
+    ...readSources(['docs'], ['.md']),
+    ['README.md', readProjectFile('README.md')] as const,
+  ])
+  assert.deepEqual(told(oddWords(files, exemptions)), [])
+})
+
+test('a banned word is found in a comment, a string and a name, with what to write instead', () => {
+  const files = sample({
+    'src/a.ts': "// Who is told.\nconst nobodyKnows = 'Mend it'\n",
+    'src/b.ts': 'const symbol = Symbol.for(`behold`)\nconst isTheirs = amend(Ghosts)\n',
+    'docs/c.md': 'It was called off.',
+  })
+  assert.deepEqual(told(oddWords(files, [])), [
+    'src/a.ts:1 says "told": write notified, reported or returned',
+    'src/a.ts:2 says "nobody": write no one, or what is missing',
+    'src/a.ts:2 says "mend": write fix',
+    'docs/c.md:1 says "called off": write cancelled',
+  ])
+})
+
+test('an exemption is for its path and its word', () => {
+  const files = sample({ 'src/db/a.ts': '// nobody, somebody', 'src/run/a.ts': '// nobody' })
+  const exempt = [{ path: 'src/db/', word: 'nobody', reason: 'the user' }]
+  assert.equal(oddWords(files, exempt).length, 2)
+  assert.equal(oddWords(files, [{ path: 'src/', reason: 'all' }]).length, 0)
+})
