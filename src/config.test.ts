@@ -348,8 +348,8 @@ test('a file that is not there, is empty or stands beside the value is a mistake
   for (const { variable, secret } of Object.values(settings)) {
     if (secret !== true) continue
     const file = `${variable}_FILE`
-    const told = `${variable} must not be set together with ${file}`
-    assert.ok(mistakesOf({ [variable]: 'whatever', [file]: '/dev/null' }).includes(told), variable)
+    const expected = `${variable} must not be set together with ${file}`
+    assert.ok(mistakesOf({ [variable]: 'whatever', [file]: '/dev/null' }).includes(expected), variable)
   }
   // What is no secret has no such form.
   assert.match(readConfig({ POSTHORN_ROLE_FILE: '/dev/null' }).warnings[0] ?? '', /POSTHORN_ROLE_FILE is not a setting/)

@@ -136,7 +136,7 @@ export const settings: Settings = {
   apiKeys: {
     variable: 'POSTHORN_API_KEY',
     meaning:
-      'Sets the API key of the Development environment: 16 to 255 visible ASCII characters. During a rotation it may hold two keys, separated by white space: both work. Without it, the first start generates a key and shows it once.',
+      'Sets the API key of the Development environment: 16 to 255 visible ASCII characters. During a rotation it may contain two keys, separated by white space: both work. Without it, the first start generates a key and shows it once.',
     shownDefault: 'generated at the first start',
     secret: true,
     defaultValue: [],

@@ -30,7 +30,7 @@ export async function auditAll(
   const at = world.now().toISOString()
   const facts = changes.flatMap((change) => jobFactsFrom(author, change, at) ?? [])
   if (facts.length === 0) return
-  // Made by a start, so that nobody waits for it here.
+  // Created at startup, so that no change waits for it here.
   const key = await findAuditKey(tx, world.sealer, environment)
   await lockAuditLog(tx, environment)
   let head = await findAuditHead(tx, environment)

@@ -34,7 +34,7 @@ test('the signing secret is read in clear: one entry for each key and hour', asy
   assert.equal((await added(app, call)).length, 1)
 })
 
-test('exports and erasures of a person are told by a hash that leads to nobody', async () => {
+test('exports and erasures of a subscriber are recorded under a keyed hash', async () => {
   await must(app, { method: 'POST', path: '/v2/subscribers', body: { subscriberId: 'ann@example.com' } })
   const path = '/v1/subscribers/ann@example.com'
   const [exported] = await added(app, { method: 'GET', path: `${path}/export` })
@@ -46,11 +46,11 @@ test('exports and erasures of a person are told by a hash that leads to nobody',
   assert.deepEqual(more, [])
   assert.deepEqual([exported.resourceId, erased.resourceId], [receipt.subscriberHash, receipt.subscriberHash])
   assert.ok(!JSON.stringify([exported, erased]).includes('ann'))
-  assert.equal((await app.call('GET', '/v1/subscribers/nobody/export')).status, 404)
+  assert.equal((await app.call('GET', '/v1/subscribers/unknown/export')).status, 404)
   assert.equal((await logOf(app)).length, before + 1)
 })
 
-test('whoever writes the chain anew without the audit key is found', async () => {
+test('a chain that was rewritten without the audit key is detected', async () => {
   const { db } = app.database
   const [environment] = await listEnvironments(db)
   assert.ok(environment)
@@ -60,10 +60,10 @@ test('whoever writes the chain anew without the audit key is found', async () =>
   assert.ok(entries.length > 3 && entries.every(({ mac }) => mac !== null))
   const [last] = entries.slice(-1)
   assert.ok(last)
-  // As somebody would who owns the database: another name, and hashes that fit.
+  // As the owner of the database could: another name, and valid hashes.
   const { seq: _seq, previousHash, hash: _hash, mac: _mac, ...facts } = last
   const head = { seq: last.seq - 1, hash: previousHash }
-  const forged = chained(environment.id, head, { ...facts, keyName: 'Somebody else' })
+  const forged = chained(environment.id, head, { ...facts, keyName: 'Another key' })
   const where = sql`where environment_id = ${environment.id} and seq = ${last.seq}`
   const write = async (name: string, hash: string, mac: string | null): Promise<void> => {
     await db.run(sql`update audit_log set key_name = ${name}, hash = ${Buffer.from(hash, 'hex')},
@@ -72,7 +72,7 @@ test('whoever writes the chain anew without the audit key is found', async () =>
   await db.run(sql`alter table audit_log disable trigger all`)
   try {
     for (const mac of [last.mac, null, 'ab'.repeat(32)]) {
-      await write('Somebody else', forged.hash, mac)
+      await write('Another key', forged.hash, mac)
       assert.deepEqual((await verify()).broken, { seq: last.seq, reason: 'mac' })
     }
   } finally {

@@ -54,8 +54,8 @@ test('a new environment has a key, built-in integrations that capture, and an en
 
 test('a name is taken once, and a parent must be of the same organization', async () => {
   assert.equal((await app.call('POST', path, { body: { name: 'Production' } })).status, 409)
-  const nobody = app.world.newId(app.world.now())
-  assert.equal((await app.call('POST', path, { body: { name: 'Child', parentId: nobody } })).status, 422)
+  const unknown = app.world.newId(app.world.now())
+  assert.equal((await app.call('POST', path, { body: { name: 'Child', parentId: unknown } })).status, 422)
   for (const body of [{}, { name: '' }, { name: 'Coloured', color: 'red' }]) {
     assert.equal((await app.call('POST', path, { body })).status, 422, JSON.stringify(body))
   }
@@ -136,9 +136,9 @@ test('a deleted environment is closed at once and erased in batches; its log sta
   const { idempotency_keys: _answers, ...rest } = await rowsOf(development._id)
   const { idempotency_keys: _before, ...same } = untouched
   assert.deepEqual(rest, same)
-  const told = (await logOf(app)).filter(({ action }) => action === 'delete')
+  const deleted = (await logOf(app)).filter(({ action }) => action === 'delete')
   assert.deepEqual(
-    told.map(({ resourceKind, resourceName }) => [resourceKind, resourceName]),
+    deleted.map(({ resourceKind, resourceName }) => [resourceKind, resourceName]),
     [['environment', 'Doomed']],
   )
 })

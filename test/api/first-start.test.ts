@@ -110,7 +110,7 @@ test('a configured key that returns works again, one of the other environment is
   assert.deepEqual(await valid(), [hexOf('the-first-key')])
 })
 
-test('two configured keys are both good while one replaces the other', async (t) => {
+test('two configured keys are both valid while one replaces the other', async (t) => {
   const database = await freshDatabase(t)
   const world = createFakeWorld()
   const valid = async () =>
@@ -125,7 +125,7 @@ test('two configured keys are both good while one replaces the other', async (t)
   assert.deepEqual(await valid(), hexOf('the-new-key-of-all', 'the-old-key-of-all'))
   await start('the-new-key-of-all')
   assert.deepEqual(await valid(), hexOf('the-new-key-of-all'))
-  // Nobody is named twice: an empty list is a variable that is not set.
+  // An empty list is a variable that is not set.
   await start()
   assert.deepEqual(await valid(), hexOf('the-new-key-of-all'))
 })

@@ -146,8 +146,8 @@ test('when a key was used last is written beside the calls, and again after five
     await turn()
     return (await listed(_id)).lastUsedAt
   }
-  const until = async (moment: string): Promise<void> => {
-    for (let tries = 0; (await lastUsed()) !== moment; tries += 1) assert.ok(tries < 200, 'it was not written')
+  const until = async (at: string): Promise<void> => {
+    for (let tries = 0; (await lastUsed()) !== at; tries += 1) assert.ok(tries < 200, 'it was not written')
   }
   await statusOf(key)
   await until(firstAt)

@@ -83,13 +83,13 @@ const nowhere = '019b7ca9-0000-7000-8000-000000000001'
 const pathOf = ({ path, operationId }: { path: string; operationId: string }): string =>
   `${path.replaceAll(/\{\w+\}/g, nowhere)}${operationId === 'waitForOutbox' ? '?timeout=never' : ''}`
 
-test('a key of any other scope is refused by every route, and told which scope it needs', async () => {
+test('a key of any other scope is refused by every route, with the scope it needs', async () => {
   for (const route of routes) {
     const opens = new Set<Scope>([route.scope, 'full', ...(route.scope === 'outbox:read' ? ['read' as const] : [])])
     for (const other of scopes.filter((scope) => !opens.has(scope))) {
       const reply = await app.call(route.method, pathOf(route), { key: key(other) })
       assert.equal(reply.status, 403, `${route.operationId} with ${other}`)
-      assert.equal(reply.body.message, `This API key may not do this: it needs the scope "${route.scope}"`)
+      assert.equal(reply.body.message, `This API key is not allowed to do this: it needs the scope "${route.scope}"`)
     }
   }
 })
@@ -116,53 +116,53 @@ test('several scopes of one key add up', async () => {
 
 const secret = 'hush-this-is-a-secret'
 
-async function told(call: Promise<Json>, status: number): Promise<Json> {
+async function withoutSecret(call: Promise<Json>, status: number): Promise<Json> {
   const reply = await call
   assert.equal(reply.status, status, reply.text)
   assert.ok(!reply.text.includes(secret), reply.text)
   return reply.body
 }
 
-test('a key that writes subscribers is not told what they are reached by, not even by an answer that was kept', async () => {
-  const path = '/v1/subscribers/told/credentials'
+test('a key that writes subscribers does not see their credentials, not even in a stored answer', async () => {
+  const path = '/v1/subscribers/ann/credentials'
   const body = { providerId: 'slack', credentials: { webhookUrl: `https://hooks.slack.com/${secret}` } }
   const headers = { 'idempotency-key': 'the-same-for-both' }
-  await app.call('POST', '/v2/subscribers', { body: { subscriberId: 'told' } })
+  await app.call('POST', '/v2/subscribers', { body: { subscriberId: 'ann' } })
   const full = await app.call('PUT', path, { body, headers })
   assert.ok(full.text.includes(secret), full.text)
   const writer = key('subscribers:write')
-  await told(app.call('PUT', path, { key: writer, body, headers }), 200)
-  await told(app.call('POST', '/v2/subscribers', { key: writer, body: { subscriberId: 'told' } }), 201)
-  await told(app.call('PATCH', '/v2/subscribers/told', { key: writer, body: { firstName: 'Ada' } }), 200)
+  await withoutSecret(app.call('PUT', path, { key: writer, body, headers }), 200)
+  await withoutSecret(app.call('POST', '/v2/subscribers', { key: writer, body: { subscriberId: 'ann' } }), 201)
+  await withoutSecret(app.call('PATCH', '/v2/subscribers/ann', { key: writer, body: { firstName: 'Ada' } }), 200)
   const online = { key: writer, body: { isOnline: true } }
-  await told(app.call('PATCH', '/v1/subscribers/told/online-status', online), 200)
+  await withoutSecret(app.call('PATCH', '/v1/subscribers/ann/online-status', online), 200)
 })
 
 test('a key that writes integrations sees no secrets and cannot send a hidden one elsewhere', async () => {
   const credentials = { accountSid: 'AC1', token: secret, from: '+14155550100' }
   const body = { providerId: 'twilio', channel: 'sms', active: true, credentials }
   const writer = key('integrations:write')
-  const made = await told(app.call('POST', '/v1/integrations', { key: writer, body }), 201)
+  const made = await withoutSecret(app.call('POST', '/v1/integrations', { key: writer, body }), 201)
   const path = `/v1/integrations/${made._id}`
-  await told(app.call('PUT', path, { key: writer, body: { name: 'Other' } }), 200)
-  await told(app.call('POST', `${path}/set-primary`, { key: writer }), 200)
+  await withoutSecret(app.call('PUT', path, { key: writer, body: { name: 'Other' } }), 200)
+  await withoutSecret(app.call('POST', `${path}/set-primary`, { key: writer }), 200)
   const elsewhere = { credentials: { ...credentials, token: '[hidden]', baseUrl: 'https://example.org' } }
-  await told(app.call('PUT', path, { key: writer, body: elsewhere }), 422)
+  await withoutSecret(app.call('PUT', path, { key: writer, body: elsewhere }), 422)
   assert.ok((await app.call('GET', path)).text.includes(secret), 'it is still there')
-  await told(app.call('DELETE', path, { key: writer }), 200)
+  await withoutSecret(app.call('DELETE', path, { key: writer }), 200)
 })
 
 test('a key that writes workflows sees no secrets of steps, and does not overwrite them with what stands in their place', async () => {
   const metadata = (header: string) => ({ type: 'http', url: 'https://example.com/hook', headers: { 'x-key': header } })
   const custom = (header: string) => ({ template: { type: 'custom' }, metadata: metadata(header) })
   const writer = key('workflows:write')
-  const body = { name: 'Told', steps: [custom(secret), inApp()] }
-  const made = await told(app.call('POST', '/v1/workflows', { key: writer, body }), 201)
+  const body = { name: 'Signed', steps: [custom(secret), inApp()] }
+  const made = await withoutSecret(app.call('POST', '/v1/workflows', { key: writer, body }), 201)
   const path = `/v1/workflows/${made._id}`
-  await told(app.call('PATCH', path, { key: writer, body: { description: 'other' } }), 200)
-  await told(app.call('PUT', `${path}/status`, { key: writer, body: { active: true } }), 200)
-  await told(app.call('PATCH', `/v2/workflows/${made._id}`, { key: writer, body: { name: 'Other' } }), 200)
-  const refused = await told(app.call('PATCH', path, { key: writer, body: { steps: made.steps } }), 422)
+  await withoutSecret(app.call('PATCH', path, { key: writer, body: { description: 'other' } }), 200)
+  await withoutSecret(app.call('PUT', `${path}/status`, { key: writer, body: { active: true } }), 200)
+  await withoutSecret(app.call('PATCH', `/v2/workflows/${made._id}`, { key: writer, body: { name: 'Other' } }), 200)
+  const refused = await withoutSecret(app.call('PATCH', path, { key: writer, body: { steps: made.steps } }), 422)
   assert.deepEqual(Object.keys(refused.errors), ['steps.0'])
   assert.ok((await app.call('GET', path)).text.includes(secret), 'it is still there')
 })

@@ -84,13 +84,13 @@ export interface AuditEntry extends AuditFacts {
   readonly hash: string
 }
 
-/** As it is stored. Only we can tell anything by the keyed hash, so it is shown to nobody. */
+/** As it is stored. Only the service can verify the keyed hash, so it is not shown. */
 export interface KeyedEntry extends AuditEntry {
   /** The hash under the environment's audit key; null for entries from before there was one. */
   readonly mac: string | null
 }
 
-/** What nobody who only holds the database can compute: it lies there sealed. */
+/** Stored sealed, so the database alone is not enough to compute a keyed hash. */
 export interface AuditKey {
   readonly key: Buffer
   /** The first entry that must have a keyed hash. */

@@ -80,7 +80,7 @@ export class SigningKeys {
   }
 }
 
-/** Always a key of Standard Webhooks, also of the first version: told to the signer as a later one. */
+/** Always a key of Standard Webhooks, also for the first version: the signer gets it as a later version. */
 function auditKeyOf(version: SigningVersion): CallKey {
   const text = `whsec_${derivedKey(version, 'audit').toString('base64')}`
   return { version: version.version + 1, text }

@@ -41,7 +41,7 @@ interface Trusted {
   readonly found: Promise<Found | undefined>
 }
 
-const unknownCaller: Trusted['found'] = Promise.resolve(undefined)
+const unknownKeyFound: Trusted['found'] = Promise.resolve(undefined)
 
 /** `address` is the client address of the request. */
 export type Authenticate = (authorization: string | undefined, address: string) => Promise<Caller>
@@ -64,7 +64,7 @@ export function createAuthenticate(db: Sql, world: World): Authenticate {
     const now = world.now().getTime()
     const known = trusted.get(name)
     if (known !== undefined && known.until > now) return known.found
-    if ((unknownUntil.get(name) ?? 0) > now) return unknownCaller
+    if ((unknownUntil.get(name) ?? 0) > now) return unknownKeyFound
     const found = findReady(hash)
     trusted.delete(name)
     trusted.set(name, { until: now + trustedForMs, found })

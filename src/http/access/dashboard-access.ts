@@ -106,7 +106,10 @@ export function refuseOtherOrigins({ headers }: FastifyRequest): void {
   const site = headers['sec-fetch-site']
   const isOurs = site === undefined || site === 'same-origin'
   if (headers[dashboardHeader] === undefined || !isOurs || !isOwnOrigin(headers.origin, headers.host)) {
-    throw new Problem(403, `Sessions can only be used by the pages of the dashboard: the header ${dashboardHeader} is required`)
+    throw new Problem(
+      403,
+      `Sessions can only be used by the pages of the dashboard: the header ${dashboardHeader} is required`,
+    )
   }
 }
 

@@ -1,5 +1,5 @@
-// Who reads secrets: nobody those of integrations, if the operator says so; otherwise each key's first read in an hour is
-// audited.
+// Who can read secrets: those of integrations no one, if the operator says so; otherwise each key's first read in an hour
+// is audited.
 
 import type { Db } from '../../db/sql.ts'
 import type { Answer } from '../../domain/answer.ts'

@@ -52,7 +52,7 @@ export function openApiDocument(routes: readonly Documented[], baseUrl: string):
           in: 'header',
           name: 'Authorization',
           description:
-            'The word `ApiKey`, a space, and the key; `Bearer` is accepted in place of `ApiKey`. The role that an operation lists is the scope that the key needs; `full` is always enough, and `read` includes the outbox.',
+            'The word `ApiKey`, a space, and the key; `Bearer` is accepted in place of `ApiKey`. The role listed by an operation is the scope that the key needs; `full` always suffices, and `read` includes `outbox:read`.',
         },
         InboxSession: {
           type: 'http',

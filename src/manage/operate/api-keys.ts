@@ -90,10 +90,12 @@ async function addKey(
 }
 
 function futureOf(text: string | undefined, now: Date): Date | null {
-  const moment = text === undefined ? null : new Date(text)
+  const expiresAt = text === undefined ? null : new Date(text)
   // Turned round, because a leap second fits the format and is yet no date to JavaScript.
-  if (moment !== null && !(moment > now)) throw invalidField('expiresAt', 'expiresAt must lie in the future', text)
-  return moment
+  if (expiresAt !== null && !(expiresAt > now)) {
+    throw invalidField('expiresAt', 'expiresAt must be in the future', text)
+  }
+  return expiresAt
 }
 
 function throwIfNotAddresses(entries: readonly string[]): void {

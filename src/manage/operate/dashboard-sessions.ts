@@ -59,7 +59,4 @@ function sessionOf(world: World, environment: Environment, now: Date): OpenedSes
 }
 
 const deadLink = (): Problem =>
-  new Problem(
-    401,
-    'This sign-in link was already used or has expired; run `posthorn dashboard` for a new one',
-  )
+  new Problem(401, 'This sign-in link was already used or has expired; run `posthorn dashboard` for a new one')

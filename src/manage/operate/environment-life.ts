@@ -131,7 +131,7 @@ export async function deleteEnvironment(
       action: 'delete',
       before: recordOf({ ...environment, color: null }),
     } as const
-    // Where somebody can still read it, and in its own log, which stays; the older log first, as everywhere.
+    // In a log that can still be read over the API, and in its own, which is kept; the older log first, as everywhere.
     const oldest = all.find(({ organizationId }) => organizationId === environment.organizationId) ?? environment
     await audit(tx, world, oldest, call.author, change)
     await audit(tx, world, environment, call.author, change)

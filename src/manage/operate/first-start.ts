@@ -199,7 +199,7 @@ async function fixKeys(
     const isThere = await reinstateConfiguredKey(tx, environment, { hash, sealedKey })
     if (!isThere && !(await addKey(tx, world, environment, key, { name: variable, configured: true }))) {
       throw new StartError(
-        `${variable} names a key that was revoked, or that belongs to another environment; choose another one`,
+        `${variable} is a key that was revoked, or that belongs to another environment; choose another one`,
       )
     }
   }

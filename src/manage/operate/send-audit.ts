@@ -9,10 +9,10 @@ import { findSigningKeys } from '../../store/operate/signing-versions.ts'
 import { OutboundError } from '../../world/outbound/outbound-error.ts'
 import type { World } from '../../world/world.ts'
 
-/** How often a node looks for entries to send: within this time of a change somebody else knows of it. */
+/** How often a node looks for entries to send. */
 const lookEveryMs = 5_000
 const callTimeoutMs = 10_000
-/** Longer than a call may take, so that nobody else begins meanwhile. */
+/** Longer than a call may take, so that no other node starts meanwhile. */
 const leaseMs = 60_000
 /** Entries that are read at once: each may be a quarter of a megabyte. */
 const entriesPerPage = 20
@@ -61,8 +61,8 @@ async function sendTo(db: Db, world: World, stream: LeasedStream, signal?: Abort
   }
   if (failure !== undefined) {
     const { environment, failures } = stream
-    const told = { environment: environment.name, stream: stream.id, failures: failures + 1, error: failure }
-    world.log.warn(told, 'An entry of the audit log was not taken by its stream; it is sent again')
+    const fields = { environment: environment.name, stream: stream.id, failures: failures + 1, error: failure }
+    world.log.warn(fields, 'An entry of the audit log was not taken by its stream; it is sent again')
   }
   return total
 }

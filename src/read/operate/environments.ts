@@ -33,7 +33,7 @@ export async function workflowTags(db: Sql, environment: Environment): Promise<{
     where w.environment_id = ${environment.id} and w.deleted_at is null order by 1 limit ${tagsMax}`)
 }
 
-/** More than anybody can choose from. */
+/** More than anyone can choose from. */
 const tagsMax = 1_000
 
 export async function ownEnvironment(db: Sql, sealer: Sealer, caller: Caller): Promise<OwnEnvironment> {

@@ -3,7 +3,7 @@ import type { Sql, Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
-import { isSealedOtherwise, nilId, sealedAnew } from './sealed-columns.ts'
+import { isSealedOtherwise, nilId, resealed } from './sealed-columns.ts'
 
 export interface AuditStream {
   readonly id: string
@@ -125,7 +125,7 @@ export async function resealAuditStreams(
     where environment_id = ${environment.id} and id > ${after ?? nilId} and ${isSealedOtherwise(sql`url`, sealer)}
     order by id limit ${limit} for no key update`)
   const sealed = rows.map((row) =>
-    sealedAnew(sealer, environment, { purpose: 'audit-stream', record: row.id }, row.sealed),
+    resealed(sealer, environment, { purpose: 'audit-stream', record: row.id }, row.sealed),
   )
   await tx.run(sql`
     update audit_streams s set url = again.sealed

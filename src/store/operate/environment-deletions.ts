@@ -7,7 +7,7 @@ import type { EnvironmentDeletion } from '../../domain/operate/environment-delet
 interface ErasedTable {
   readonly name: string
   readonly table: Statement
-  /** Rows are told apart by their id: of a partitioned table, two partitions may have rows at the same place. */
+  /** Rows are identified by their id: of a partitioned table, two partitions may have rows at the same place. */
   readonly isPartitioned?: true
 }
 

@@ -53,10 +53,10 @@ export async function insertEnvironment(tx: Tx, environment: NewEnvironment): Pr
             ${environment.identifier}, ${environment.signingSecret}, ${environment.now}, ${environment.color ?? null})`)
 }
 
-/** Many times what anybody keeps: environments are stages such as Development and Production, or previews of changes. */
+/** Many times what anyone has: environments are stages such as Development and Production, or previews of changes. */
 export const environmentsMax = 100
 
-/** Nobody else creates or renames environments of the organization until the transaction ends. */
+/** Until the transaction ends, no other one creates or renames environments of the organization. */
 export async function lockOrganization(tx: Tx, { organizationId }: Environment): Promise<void> {
   await tx.run(sql`select 1 from organizations where id = ${organizationId} for no key update`)
 }
@@ -96,7 +96,7 @@ export async function forgetKeysOfEnvironment(tx: Tx, environment: Environment):
     update environments set signing_secret = '', address_key = null, inbox_key = null where id = ${environment.id}`)
 }
 
-/** Whether it holds anything that somebody would miss. */
+/** Whether it holds data that a deletion would lose. */
 export async function holdsData(db: Sql, environment: Environment): Promise<boolean> {
   const row = await db.row<{ holds: boolean }>(sql`
     select exists (select 1 from subscribers where environment_id = ${environment.id})

@@ -18,7 +18,9 @@ export const activityStreamRoutes = [
     description:
       'A stream of server-sent events that ends after a minute; then request it again. The first event is sent immediately, then at most one per second when something happened: how many notifications were `created` since the previous event (at most 1,000), how many of the latest steps `changed`, and the id of the `newest` notification.',
     query: Type.Object({
-      after: Type.Optional(uuid({ description: 'The `newest` of the previous stream, so that nothing is missed in between.' })),
+      after: Type.Optional(
+        uuid({ description: 'The `newest` of the previous stream, so that nothing is missed in between.' }),
+      ),
     }),
     produces: 'text/event-stream',
     replies: { 200: null },

@@ -64,7 +64,7 @@ const verification = Type.Object(
     keyedFrom: Type.Unsafe<number | null>({
       type: ['integer', 'null'],
       description:
-        'The first entry that has a keyed hash as well, which nobody can make who only holds the database; null where the log has no key. A log that had one and has none any more was tampered with.',
+        'The first entry with a keyed hash, which cannot be computed from the database alone; null if the log has no key. A log that had a key and no longer has one was tampered with.',
     }),
   },
   { title: 'AuditVerification' },

@@ -24,7 +24,7 @@ export const environmentMembers = {
   }),
   _organizationId: Type.String(),
   _parentId: Type.Optional(Type.String({ description: 'The parent environment, as Development is of Production.' })),
-  color: Type.Optional(Type.String({ description: 'As dashboards show it, such as `#ff8800`.' })),
+  color: Type.Optional(Type.String({ description: 'The color in dashboards, such as `#ff8800`.' })),
   configurations,
   createdAt: timestamp(),
 }
