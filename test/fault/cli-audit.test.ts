@@ -93,7 +93,7 @@ test('a check reports the head, and fails where the log was changed', async () =
   assert.deepEqual(JSON.parse(json.stdout).broken, { seq: 1, reason: 'hash' })
 })
 
-test('a wrong call is reported', async () => 
+test('a wrong call is reported', async () => {
   for (const args of [
     [],
     ['show'],
@@ -104,7 +104,8 @@ test('a wrong call is reported', async () =>
   ]) {
     assert.equal((await run('audit', ...args)).code, 2, args.join(' '))
   }
-  assert.equal((await run('audit', 'verify', '--pin', 'x')).code, 1))
+  assert.equal((await run('audit', 'verify', '--pin', 'x')).code, 1)
+})
 
 test('what is promoted and pushed is written to the log of the environment it comes to', async () => {
   const folder = await scene.directory()

@@ -2,8 +2,9 @@
 import type { Sql, Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
+import { nilId } from '../../domain/nil-id.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
-import { isSealedOtherwise, nilId, resealed } from './sealed-columns.ts'
+import { isSealedOtherwise, resealed } from './sealed-columns.ts'
 
 export interface AuditStream {
   readonly id: string
