@@ -13,6 +13,7 @@ import { benchPages } from './pages.ts'
 import { measureReal } from './real/real.ts'
 import { realTitle, report } from './real/report.ts'
 import { printed } from './real/table.ts'
+import { benchRealtime } from './realtime.ts'
 import { benchRun } from './run.ts'
 import { benchSimulate } from './simulate.ts'
 import { type Measured, printTable } from './statistics.ts'
@@ -45,6 +46,7 @@ const benches: Record<string, Bench> = {
   delays: { title: '100,000 pending delays', run: benchDelays },
   fanout: { title: 'A topic of 1,000,000', onlyByName: true, run: benchFanout },
   idle: { title: 'At rest', run: benchIdle },
+  realtime: { title: 'Connected inboxes', onlyByName: true, run: benchRealtime },
 }
 
 const unknown = options.names.filter((name) => name !== 'bars' && !(name in benches))

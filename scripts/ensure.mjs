@@ -27,31 +27,37 @@ const isTypeScript = (path) => /\.[cm]?tsx?$/.test(path)
 
 /** What is compiled, from what, into which folder. Raise a recipe's number when it changes: every outcome is made anew. */
 const service = {
-  recipe: 'posthorn build 2',
+  recipe: 'posthorn build 4',
   folder: 'dist',
   rootDir: 'src',
   // One file: a start took 0.6 s longer with a thousand of them (docs/decisions/0030). Types are npm run check's to judge.
-  command: (root, into) => [
-    ...binOf(root, 'esbuild', 'esbuild'),
-    join('src', 'cli', 'posthorn.ts'),
-    ...['--bundle', '--platform=node', '--format=esm', '--target=node20', '--sourcemap', '--log-level=warning'],
-    ...packagesApart(root).map((name) => `--external:${name}`),
-    `--outfile=${join(into, 'cli', 'posthorn.js')}`,
+  commands: (root, into) => [
+    [
+      ...binOf(root, 'esbuild', 'esbuild'),
+      // The second runs in threads, which are started from a file of their own.
+      ...['src/cli/posthorn.ts', 'src/render/render-thread.ts'].filter((entry) => existsSync(join(root, entry))),
+      ...['--bundle', '--platform=node', '--format=esm', '--target=node20', '--sourcemap', '--log-level=warning'],
+      ...packagesApart(root).map((name) => `--external:${name}`),
+      '--outbase=src',
+      `--outdir=${into}`,
+    ],
+    ...(existsSync(join(root, 'inbox')) ? inboxCommands(root, join(into, 'inbox')) : []),
   ],
   saying: 'Building …',
   failing: 'The build failed',
-  sources: (root) => below(root, 'src').filter((path) => !path.endsWith('.test.ts')),
-  copied: (path) => !isTypeScript(path),
+  sources: (root) =>
+    ['src', 'inbox'].flatMap((folder) => below(root, folder)).filter((path) => !path.endsWith('.test.ts')),
+  copied: (path) => path.startsWith('src') && !isTypeScript(path),
 }
 const tests = {
   recipe: 'posthorn tests 1',
   folder: '.tests',
   rootDir: '.',
-  command: (root, into) => [...binOf(root, 'typescript', 'tsc'), '-p', 'tsconfig.tests.json', '--outDir', into],
+  commands: (root, into) => [[...binOf(root, 'typescript', 'tsc'), '-p', 'tsconfig.tests.json', '--outDir', into]],
   saying: 'Compiling the tests …',
   failing: 'Compiling the tests failed',
   sources: (root) =>
-    ['src', 'test', 'bench', 'soak', 'scripts']
+    ['src', 'test', 'bench', 'soak', 'fuzz', 'scripts']
       .flatMap((folder) => below(root, folder))
       .filter((path) => isTypeScript(path) || path.startsWith('src')),
   // The TypeScript too: a test may hand a file beside it to a child that runs it through tsx.
@@ -107,6 +113,19 @@ export function binOf(root, packageName, binName) {
   return isScript ? [process.execPath, file] : [file]
 }
 
+/** What pages load: the element as a script, and the client as a module. */
+function inboxCommands(root, into) {
+  const common = ['--bundle', '--minify', '--target=es2022', '--charset=utf8', '--log-level=warning']
+  return [
+    ['element', 'element.ts', 'iife', 'inbox.js'],
+    ['client', 'index.ts', 'esm', 'client.js'],
+  ].map(([folder, file, format, name]) => [
+    ...binOf(root, 'esbuild', 'esbuild'),
+    join('inbox', folder, file),
+    ...[...common, `--format=${format}`, `--outfile=${join(into, name)}`],
+  ])
+}
+
 /** Packages that stay what they are: all but the one that comes in hundreds of files of which few are used. */
 function packagesApart(root) {
   const { dependencies = {}, optionalDependencies = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
@@ -150,7 +169,7 @@ async function install(root, run, say) {
   writeStamp(root, stamp)
 }
 
-function npmCommand() {
+export function npmCommand() {
   // Set inside `npm start`; under yarn or pnpm it names those instead, which do not know `ci`.
   const running = process.env.npm_execpath
   if (running !== undefined && /^npm-cli\.[cm]?js$/.test(basename(running))) return [process.execPath, running]
@@ -256,9 +275,9 @@ async function compile(root, outcome, sources, run) {
   mkdirSync(next)
   try {
     writeFileSync(join(next, '.gitignore'), '*\n')
-    const [command, ...args] = outcome.command(root, next)
-    const result = await run(command, args, { cwd: root })
-    if (result.code !== 0) {
+    for (const [command, ...args] of outcome.commands(root, next)) {
+      const result = await run(command, args, { cwd: root })
+      if (result.code === 0) continue
       const reason = result.error?.message ?? result.signal ?? `the compiler ended with code ${result.code}`
       throw new SetupProblem(
         `${(result.output ?? '').trimEnd()}\n\n${outcome.failing} (${reason}); ${outcome.folder} is as it was before.`,

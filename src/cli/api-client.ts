@@ -1,6 +1,6 @@
 // Calls a running service over HTTP with an API key, for commands that also work from another machine.
 import { open } from 'node:fs/promises'
-import { apiKey, webAddress } from '../config/values.ts'
+import { apiKeys, webAddress } from '../config/values.ts'
 import type { Terminal } from './command.ts'
 import { CommandFailed, UsageError } from './command.ts'
 
@@ -83,12 +83,12 @@ function addressOf(url: string): string {
 /** Undefined if there is none. Never an argument: every user of the machine could read it in the process list. */
 export async function keyFor({ config }: Pick<Terminal, 'config'>, values: ServiceValues): Promise<string | undefined> {
   const file = values['key-file']
-  if (file === undefined) return config.apiKey
+  if (file === undefined) return config.apiKeys[0]
   const text = await readStart(file).catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(`${file} cannot be read (${error.code ?? error.message})`)
   })
   try {
-    return apiKey(text.trim())
+    return apiKeys(text)[0]
   } catch (mistake) {
     throw new UsageError(`The key in ${file} ${(mistake as Error).message}`)
   }

@@ -4,7 +4,9 @@ import { createLog } from '../world/pino-log.ts'
 import { auditCommand } from './audit.ts'
 import type { Command } from './command.ts'
 import { UsageError } from './command.ts'
+import { dashboardCommand } from './dashboard.ts'
 import { doctorCommand } from './doctor.ts'
+import { environmentsCommand } from './environments.ts'
 import { keysCommand } from './keys.ts'
 import { migrateCommand } from './migrate.ts'
 import { isOperatorError } from './operator-error.ts'
@@ -26,6 +28,8 @@ import { workflowsCommand } from './workflows.ts'
 const commands: readonly Command[] = [
   startCommand,
   migrateCommand,
+  dashboardCommand,
+  environmentsCommand,
   keysCommand,
   signingCommand,
   auditCommand,

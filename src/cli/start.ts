@@ -29,6 +29,7 @@ export const startCommand: Command = {
     print(`  Posthorn is running at ${running.url}`)
     if (config.role === 'worker') print('  This node is a worker only: it serves /health, /ready and /metrics.')
     else print(`  API reference          ${running.url}/docs`)
+    if (running.signIn !== undefined) print(`  Dashboard              ${running.signIn}`)
     if (config.processes > 1) print(`  Processes              ${config.processes}`)
     if (running.newKey !== undefined) {
       print(`  API key (Development)  ${running.newKey}`)

@@ -31,6 +31,11 @@ export type PayloadSchema =
 
 /** Allows hundreds of fields. The compiled form is some ten times as large, and is cached for every version in use. */
 export const payloadSchemaBytesMax = 64 * 1024
+/**
+ * Objects within it that are schemas, or maps of them. Each costs some 0.2 ms of compiling, in one piece, whenever a node meets
+ * the version for the first time.
+ */
+export const payloadSchemaPartsMax = 500
 /** A payload can be invalid in a thousand places; the first few errors are enough to fix it. */
 const messagesMax = 20
 /** A value of the schema is repeated in a message up to here. */
@@ -112,6 +117,19 @@ export function compilePayloadSchema(schema: Readonly<Record<string, unknown>>):
   } catch (error) {
     return whyNot(schema, error)
   }
+}
+
+/** Stops counting when there are more than allowed. Values that are compared with count as well: a member may have any name. */
+export function payloadSchemaParts(schema: unknown): number {
+  const open = [schema]
+  let parts = 0
+  while (open.length > 0 && parts <= payloadSchemaPartsMax) {
+    const one = open.pop()
+    if (typeof one !== 'object' || one === null) continue
+    if (!Array.isArray(one)) parts += 1
+    open.push(...Object.values(one))
+  }
+  return parts
 }
 
 function draftOf(named: unknown): keyof typeof drafts | undefined {

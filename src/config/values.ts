@@ -50,6 +50,15 @@ export function apiKey(value: string): string {
   return value
 }
 
+/** One key, or two during a rotation, separated by white space: both open the environment, and commands show the first. */
+export function apiKeys(value: string): readonly string[] {
+  const keys = value.trim().split(/\s+/).map(apiKey)
+  if (keys.length > 2)
+    throw new Error('must hold one key, or two separated by white space while one replaces the other')
+  if (new Set(keys).size < keys.length) throw new Error('must not hold the same key twice')
+  return keys
+}
+
 export function encryptionKey(value: string): Buffer {
   if (/^[0-9a-f]{64}$/i.test(value)) return Buffer.from(value, 'hex')
   // The pattern first: Buffer.from skips what is not base64 and would make a key out of a typo.

@@ -1,4 +1,5 @@
 // How many of an integration's latest calls reported an unregistered device: if most do, the account is to blame.
+import { BoundedMap } from '../domain/bounded-map.ts'
 
 export interface TokenDeaths {
   /** One more call that reported whether its device exists. */
@@ -18,12 +19,11 @@ const deadShareMax = 0.5
 const integrationsKept = 1_000
 
 export function createTokenDeaths(): TokenDeaths {
-  const calls = new Map<string, boolean[]>()
+  const calls = new BoundedMap<string, boolean[]>(integrationsKept)
   return {
     note(integrationId, isDead) {
       const known = calls.get(integrationId) ?? []
       if (known.push(isDead) > callsKept) known.shift()
-      if (calls.size >= integrationsKept && !calls.has(integrationId)) calls.clear()
       calls.set(integrationId, known)
     },
     mayPrune(integrationId) {

@@ -9,12 +9,16 @@ export interface InboxService extends Omit<Service, 'secretReaders'> {
   readonly inboxTokens: InboxTokens
   /** Counts a session that lacks its hash, or creates a subscriber without one; throws the 429 where an address opens too many. */
   countUnsigned(address: string): void
+  /** Whether the demo inbox is open to a caller. */
+  mayDemo(isLocal: boolean): boolean
 }
 
 export interface InboxCall<Params, Query, Body> {
   readonly reader: Reader
   /** The client address, as far as trusted proxies state it. */
   readonly address: string
+  /** The caller is on this machine, and no proxy stands between. */
+  readonly isLocal: boolean
   readonly params: Params
   readonly query: Query
   readonly body: Body

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Reader } from '../domain/messages/inbox.ts'
 import { Problem } from '../domain/problem.ts'
 import type { World } from '../world/world.ts'
+import { isLocalCall } from './access/local-call.ts'
 import type { ReaderLimit } from './access/reader-limit.ts'
 import type { InboxRoute, InboxService } from './inbox-route.ts'
 import { schemaOf } from './install-route.ts'
@@ -55,7 +56,8 @@ function installInboxRoute(
     },
     handler: async (request, reply) => {
       const { params, query, body, ip: address } = request
-      const answer = await route.handle(service, { reader: request.reader as Reader, address, params, query, body })
+      const caller = { reader: request.reader as Reader, address, isLocal: isLocalCall(request.raw) }
+      const answer = await route.handle(service, { ...caller, params, query, body })
       reply.code(answer.status)
       return answer.status === 204 ? reply.send() : reply.send(answer.body)
     },

@@ -69,6 +69,8 @@ export interface Documented {
   readonly description?: string
   /** What a caller has to present: an API key by default. */
   readonly opensWith?: 'session' | 'nothing'
+  /** The least scope that the key needs. */
+  readonly scope?: Scope
   readonly params?: TSchema | undefined
   readonly query?: TSchema | undefined
   readonly body?: TSchema | undefined

@@ -25,13 +25,18 @@ import type { ReaderLimit } from './access/reader-limit.ts'
 import { createReaderLimit, noReaderLimit } from './access/reader-limit.ts'
 import { createSecretReaders } from './access/secret-readers.ts'
 import { installSecurityHeaders, securityHeaders } from './access/security-headers.ts'
+import { basePathOf, withoutBasePath } from './base-path.ts'
 import { installHealth } from './health.ts'
+import { installDashboard } from './install-dashboard.ts'
 import { createUnsignedLimit, installInboxRoutes } from './install-inbox-routes.ts'
 import { installRoute } from './install-route.ts'
 import { installMetrics } from './metrics/metrics.ts'
 import type { JoinMetrics } from './metrics/shared-metrics.ts'
 import { installDocs } from './openapi/docs.ts'
 import { openApiDocument } from './openapi/openapi.ts'
+import type { DashboardPages } from './pages/dashboard.ts'
+import { installInboxDemo } from './pages/inbox-demo.ts'
+import { installInboxFiles } from './pages/inbox-files.ts'
 import { createProblemReply, errorBodyOf } from './problem-reply.ts'
 import type { RealtimeSources } from './realtime/install-realtime.ts'
 import { installRealtime } from './realtime/install-realtime.ts'
@@ -51,6 +56,8 @@ export interface ServerOptions {
   /** For each subscriber's inbox, if rate limits are on; the setting's default if omitted. */
   readonly inboxRatePerSecond?: number
   readonly corsOrigins: readonly string[]
+  /** Who may open the demo inbox of Development; no one, where it is left out. */
+  readonly inboxDemo?: 'local' | 'on' | 'off'
   /** Whether full keys read the secrets of integrations; `on` where it is left out. */
   readonly revealSecrets?: 'on' | 'off'
   /** Proxies that are trusted for the client address of a request. */
@@ -59,6 +66,8 @@ export interface ServerOptions {
   readonly metricsKey?: string | undefined
   /** `off`: neither the reference page nor the document that it reads is served. */
   readonly docs?: 'on' | 'off'
+  /** The folder of the built dashboard; left out, there is none. */
+  readonly dashboardFolder?: string | undefined
   readonly vendor: 'platform' | 'novu'
   readonly baseUrl: string
   /** As the setting's default, where it is left out. */
@@ -108,32 +117,13 @@ const corsOptions = {
 const noRateLimit: CheckRate = async () => ({})
 
 export async function createServer(db: Db, world: World, options: ServerOptions): Promise<FastifyInstance> {
-  const answerProblem = createProblemReply(world, options.vendor)
-  const app = fastify({
-    logger: false,
-    bodyLimit: mediumBodyBytes,
-    requestTimeout: requestTimeoutMs,
-    keepAliveTimeout: keepAliveTimeoutMs,
-    forceCloseConnections: 'idle',
-    ...(options.trustedProxies?.length ? { trustProxy: [...options.trustedProxies] } : {}),
-    // We refuse a request without a Host ourselves: Node would do so without an error body.
-    http: { requireHostHeader: false },
-    // A request that still arrives over an open connection is processed, then the connection is closed.
-    return503OnClosing: false,
-    genReqId: (request) => requestId(request.headers['x-request-id']) ?? world.newId(world.now()),
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: pathPartLengthMax, querystringParser: parseQuery },
-    clientErrorHandler: (error, socket) => answerBrokenSocket(world, error, socket),
-    frameworkErrors: (error, request, reply) => {
-      // The hooks do not run for a path that cannot be read.
-      reply.headers({ ...securityHeaders, 'x-request-id': request.id })
-      answerProblem(new Problem(400, error.message), request, reply)
-    },
-  })
+  const app = createApp(world, options)
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
-  app.setErrorHandler(answerProblem)
+  app.setErrorHandler(createProblemReply(world, options.vendor))
+  let pages: DashboardPages | undefined
   const answerNotFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
-    reply.code(404).send(errorBodyOf(world, request.url, 404, `Cannot ${request.method} ${request.url.split('?')[0]}`))
+    pages?.isPage(request) === true ? pages.answer(request, reply) : notFound(world, request, reply)
   app.setNotFoundHandler(answerNotFound)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
@@ -152,6 +142,8 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   if (options.healthOnly === true) return app
   if (options.docs !== 'off') await installDocs(app, () => openApiDocument(documentedRoutes, options.baseUrl))
   const authenticate = createAuthenticate(db, world)
+  const dashboard = installDashboard(app, db, world, authenticate, options)
+  pages = dashboard.pages
   const checkRate = options.rateLimits === 'off' ? noRateLimit : createRateLimit(db, world, options.rateLimits)
   const subscriberCreations = createSubscriberCreations(db, world)
   const triggers = createTriggers(db, world, options.queue, options.decideAtOnce)
@@ -164,17 +156,60 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
   const secretReaders = createSecretReaders(db, world, options.revealSecrets ?? 'on')
   const shared = { db, world, subscriberCreations, triggers, queue, outboxWaits, retentionDays, simulator, versions }
   const bodyBudget = options.bodyBudget ?? createBodyBudget(world)
-  const context = { ...shared, secretReaders, authenticate, checkRate, vendor, closing, bodyBudget }
+  const context = {
+    ...shared,
+    secretReaders,
+    authenticate,
+    dashboard: dashboard.access,
+    checkRate,
+    vendor,
+    closing,
+    bodyBudget,
+  }
   for (const route of routes) installRoute(app, route, context)
-  const inbox = { ...shared, inboxTokens: createInboxTokens(db, world), countUnsigned: createUnsignedLimit(world) }
+  const { inboxDemo = 'off' } = options
+  const mayDemo = (isLocal: boolean): boolean => inboxDemo === 'on' || (inboxDemo === 'local' && isLocal)
+  const countUnsigned = createUnsignedLimit(world)
+  const inbox = { ...shared, inboxTokens: createInboxTokens(db, world), countUnsigned, mayDemo }
   const limitReader = readerLimitOf(world, options)
   installInboxRoutes(app, inboxRoutes, inbox, limitReader)
   const trustsProxies = (options.trustedProxies?.length ?? 0) > 0
   installRealtime(app, { ...options.realtime, db, world, inboxTokens: inbox.inboxTokens, limitReader, trustsProxies })
+  installInboxFiles(app)
+  installInboxDemo(app, mayDemo)
   await installUnsubscribe(app, db, world)
   await installInboundWebhooks(app, db, world, { queue: options.queue, baseUrl: options.baseUrl })
   return app
 }
+
+/** With our limits, and answers of ours where Fastify or Node would give their own. */
+function createApp(world: World, options: ServerOptions): FastifyInstance {
+  const answerProblem = createProblemReply(world, options.vendor)
+  return fastify({
+    logger: false,
+    ...withoutBasePath(basePathOf(options.baseUrl)),
+    bodyLimit: mediumBodyBytes,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    forceCloseConnections: 'idle',
+    ...(options.trustedProxies?.length ? { trustProxy: [...options.trustedProxies] } : {}),
+    // We refuse a request without a Host ourselves: Node would do so without an error body.
+    http: { requireHostHeader: false },
+    // A request that still comes in over an open connection is carried out, then the connection is closed.
+    return503OnClosing: false,
+    genReqId: (request) => requestId(request.headers['x-request-id']) ?? world.newId(world.now()),
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: pathPartLengthMax, querystringParser: parseQuery },
+    clientErrorHandler: (error, socket) => answerBrokenSocket(world, error, socket),
+    frameworkErrors: (error, request, reply) => {
+      // The hooks do not run for a path that cannot be read.
+      reply.headers({ ...securityHeaders, 'x-request-id': request.id })
+      answerProblem(new Problem(400, error.message), request, reply)
+    },
+  })
+}
+
+const notFound = (world: World, { method, url }: FastifyRequest, reply: FastifyReply): FastifyReply =>
+  reply.code(404).send(errorBodyOf(world, url, 404, `Cannot ${method} ${url.split('?')[0]}`))
 
 /** Off unless configured; routes of the inbox say otherwise. */
 function allowedOrigins(origins: readonly string[]): string | string[] | false {

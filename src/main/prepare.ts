@@ -23,7 +23,7 @@ export async function prepare(config: Config, log: Log, signal?: AbortSignal): P
     const { newKey } = await ensureFirstStart(
       db,
       world,
-      { development: config.apiKey, production: config.productionApiKey },
+      { development: config.apiKeys, production: config.productionApiKeys },
       { mailIsReal: config.smtp !== undefined },
     )
     await preparePartitions(db, world, { tries: 1 })

@@ -10,8 +10,10 @@ import { linkBaseOf } from '../domain/preferences/unsubscribe-token.ts'
 import { prepareDrain } from '../http/drain.ts'
 import type { JoinMetrics } from '../http/metrics/shared-metrics.ts'
 import { createServer } from '../http/server.ts'
+import { startErasingEnvironments } from '../manage/operate/erase-environments.ts'
 import { StartError } from '../manage/operate/first-start.ts'
 import { startHousekeeping } from '../manage/operate/housekeeping.ts'
+import { startAuditSending } from '../manage/operate/send-audit.ts'
 import { closeSmtpPools } from '../providers/email/smtp.ts'
 import { hintChannel } from '../queue/hint.ts'
 import type { InboxHints } from '../realtime/hints.ts'
@@ -20,6 +22,7 @@ import { createRenderer } from '../render/renderer.ts'
 import type { StartedWorker } from '../run/start-worker.ts'
 import { acceptingQueue, startWorker } from '../run/start-worker.ts'
 import type { World } from '../world/world.ts'
+import { dashboardFolder } from './dashboard.ts'
 import type { Store } from './store.ts'
 
 /** After this long, startup continues without it: /ready reports the truth. */
@@ -57,10 +60,12 @@ export async function serve(config: Config, opened: Store, place?: Place): Promi
       rateLimits: config.rateLimit === 'off' ? 'off' : rateLimitsOf(config),
       inboxRatePerSecond: config.rateLimitInboxPerSecond,
       corsOrigins: config.corsOrigins,
+      inboxDemo: config.inboxDemo,
       revealSecrets: config.revealSecrets,
       trustedProxies: config.trustedProxies,
       metricsKey: config.metricsKey,
       docs: config.docs,
+      dashboardFolder: dashboardFolder(config),
       vendor: config.vendor,
       retentionDays: config.retentionDays,
       // Relative unless set otherwise: the document is then valid wherever it is read.
@@ -83,12 +88,16 @@ export async function serve(config: Config, opened: Store, place?: Place): Promi
     if (started !== undefined) await awaitWorker(started, world)
     // What every process would log at its start is logged by the first.
     const housekeeping = startHousekeeping(db, world, { ...config, announces: (place?.number ?? 1) === 1 })
+    const auditSending = startAuditSending(db, world)
+    const erasing = startErasingEnvironments(db, world)
     const stop = async (): Promise<void> => {
       // Requests first, then the work behind them, then what they depend on.
       await drain()
       await started?.stop()
       await housekeeping.stop()
+      await Promise.all([auditSending.stop(), erasing.stop()])
       await closeSmtpPools()
+      await world.threads?.close()
       await world.tracer?.stop()
       await store.close()
     }

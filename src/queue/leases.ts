@@ -2,6 +2,7 @@
 import type { Clock } from '../db/clock.ts'
 import type { Sql, Statement } from '../db/sql.ts'
 import { prepared, sql } from '../db/sql.ts'
+import { openEnvironments } from './open-environments.ts'
 import { leaseMs } from './queue.ts'
 import { interruptionsBeforeSolo, soloWaitsMs } from './suspicion.ts'
 
@@ -112,7 +113,7 @@ export async function forgetLeases(
   leases: readonly string[],
 ): Promise<number> {
   return db.run(sql`
-    with recursive ${environmentsOpen(queue)},
+    with recursive ${openEnvironments(queue.table, { as: opened })},
     held as materialized (
       select h.environment_id, h.id from ${placesOpen} cross join lateral (
         select q.environment_id, q.id from ${leasedFrom(queue, clock(), clock, leaseMs)}
@@ -147,7 +148,7 @@ export async function freeLeases(
   dead: DeadNode,
 ): Promise<{ freed: number; left: number }> {
   const freed = await db.run(sql`
-    with recursive ${environmentsOpen(queue)},
+    with recursive ${openEnvironments(queue.table, { as: opened })},
     held as materialized (
       select h.environment_id, h.id from ${placesOpen} cross join lateral (
         select q.environment_id, q.id from ${heldBy(queue, clock, dead)} for update skip locked) h)
@@ -156,7 +157,7 @@ export async function freeLeases(
     from held where q.environment_id = held.environment_id and q.id = held.id`)
   if (freed > 0) queue.onFreed?.(freed)
   const row = await db.row<{ count: number }>(sql`
-    with recursive ${environmentsOpen(queue)}
+    with recursive ${openEnvironments(queue.table, { as: opened })}
     select count(*) as count from ${placesOpen} cross join lateral (select 1 from ${heldBy(queue, clock, dead)}) h`)
   return { freed, left: row?.count ?? 0 }
 }
@@ -168,17 +169,8 @@ const interrupted = (clock: Clock): Statement => sql`
   due_at = ${clock()} + interval '1 millisecond' * case when q.lane < 2 then 0 else coalesce(
     (${soloWaitsMs}::int[])[q.interruptions - ${interruptionsBeforeSolo - 1}::int], ${soloWaitsMs.at(-1)}::int) end`
 
-/** Every environment that has something open, by a loose scan. */
-function environmentsOpen(queue: QueueTable): Statement {
-  return sql`opened as (
-    (select environment_id from ${queue.table} where due_at is not null order by environment_id limit 1)
-    union all
-    select (select q.environment_id from ${queue.table} q
-            where q.due_at is not null and q.environment_id > o.environment_id order by q.environment_id limit 1)
-    from opened o where o.environment_id is not null)`
-}
-
-const placesOpen = sql`opened o cross join (values (0::smallint), (1::smallint), (2::smallint), (3::smallint)) as lanes (lane)`
+const opened = sql`opened`
+const placesOpen = sql`${opened} o cross join (values (0::smallint), (1::smallint), (2::smallint), (3::smallint)) as lanes (lane)`
 
 function heldBy(queue: QueueTable, clock: Clock, dead: DeadNode): Statement {
   const since = dead.aliveAt === undefined ? clock() : sql`least(${dead.aliveAt}::timestamptz, ${clock()})`

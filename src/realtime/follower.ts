@@ -1,4 +1,4 @@
-// Somebody who follows an inbox: a connection of one of the protocols, as the hub sees it.
+// A follower of an inbox: a connection of one of the protocols, as the hub sees it.
 import type { Reader } from '../domain/messages/inbox.ts'
 import type { Place } from '../store/messages/changes.ts'
 import type { InboxNumber } from '../store/messages/inbox-changes.ts'
@@ -18,16 +18,16 @@ export interface OpenedSession {
 }
 
 export interface Follower extends OpenedSession {
-  /** How far it was told. The hub moves it. */
+  /** The last change that was delivered to it. The hub moves it. */
   place: Place
-  /** It is to be told how many are open, whether or not something changed: it did not go on from anywhere. */
+  /** It receives the open counts whether or not something changed: it did not resume. */
   isFresh: boolean
   /** Returns at once; whoever cannot take it ends. */
   deliver(news: readonly News[]): void
   end(why: Ending): void
 }
 
-/** Why it is told nothing any more, if so. No number: the subscriber is gone. */
+/** Why it receives nothing any more, if so. No number: the subscriber is gone. */
 export function endingOf(
   { expiresAtMs, generation }: Follower,
   number: InboxNumber | undefined,

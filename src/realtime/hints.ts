@@ -29,7 +29,7 @@ export function createInboxHints(db: Sql, nodeId: string): InboxHints {
   const waiting = new Map<string, Set<string>>()
   let timer: NodeJS.Timeout | undefined
   let hintedAt = Number.NEGATIVE_INFINITY
-  let tellHere: InboxHint = () => {}
+  let notifyHere: InboxHint = () => {}
 
   async function send(): Promise<void> {
     hintedAt = performance.now()
@@ -48,7 +48,7 @@ export function createInboxHints(db: Sql, nodeId: string): InboxHints {
 
   return {
     report(environmentId, subscriberIds) {
-      tellHere(environmentId, subscriberIds)
+      notifyHere(environmentId, subscriberIds)
       const ids = waiting.get(environmentId) ?? new Set()
       for (const id of subscriberIds) ids.add(id)
       waiting.set(environmentId, ids)
@@ -57,10 +57,10 @@ export function createInboxHints(db: Sql, nodeId: string): InboxHints {
     hear(payload) {
       const [from, environmentId = '', ids = ''] = payload.split(' ')
       if (from === nodeId) return
-      tellHere(environmentId, ids === '*' ? 'all' : idsOf(ids))
+      notifyHere(environmentId, ids === '*' ? 'all' : idsOf(ids))
     },
     listen(listener) {
-      tellHere = listener
+      notifyHere = listener
     },
   }
 }

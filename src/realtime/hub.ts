@@ -12,6 +12,7 @@ import type { Follower, OpenedSession } from './follower.ts'
 import { endingOf } from './follower.ts'
 import type { InboxHints } from './hints.ts'
 import { look } from './look.ts'
+import type { Presence } from './presence.ts'
 
 /** Browsers open one or two for each tab. */
 const followersPerInboxMax = 100
@@ -38,7 +39,7 @@ export interface Joined {
 export interface Hub {
   /** Where a session's stream begins: after a number that it knows, or with what comes. Throws where it may not. */
   enter(session: OpenedSession, after: number | undefined): Promise<Joined>
-  /** From here on the follower is told, or it is ended at once. Whoever calls this calls `leave` once. */
+  /** From here on the follower receives changes, or it is ended at once. Whoever calls this calls `leave` once. */
   add(follower: Follower): void
   leave(follower: Follower): void
   /** Looks at everything soon: hints may have been missed. */
@@ -61,13 +62,21 @@ interface Inbox {
 
 const keyOf = (environmentId: string, subscriberId: string): string => `${environmentId}/${subscriberId}`
 
-export function createHub(db: Db, world: World, hints: InboxHints, onFirst: () => void = () => {}): Hub {
-  return new InboxHub(db, world, hints, onFirst)
+export interface HubSources {
+  readonly hints: InboxHints
+  readonly presence?: Presence
+  /** The first follower has come. */
+  onFirst?(): void
+}
+
+export function createHub(db: Db, world: World, sources: HubSources): Hub {
+  return new InboxHub(db, world, sources)
 }
 
 class InboxHub implements Hub {
   readonly #db: Db
   readonly #world: World
+  readonly #presence: Presence | undefined
   readonly #onFirst: () => void
   readonly #inboxes = new Map<string, Inbox>()
   readonly #dirty = new Set<Inbox>()
@@ -78,9 +87,10 @@ class InboxHub implements Hub {
   #sweeper: NodeJS.Timeout | undefined
   #isStopped = false
 
-  constructor(db: Db, world: World, hints: InboxHints, onFirst: () => void) {
+  constructor(db: Db, world: World, { hints, presence, onFirst = () => {} }: HubSources) {
     this.#db = db
     this.#world = world
+    this.#presence = presence
     this.#onFirst = onFirst
     hints.listen((environmentId, subscriberIds) => this.#hinted(environmentId, subscriberIds))
   }
@@ -127,6 +137,7 @@ class InboxHub implements Hub {
     const inbox = known ?? { environment, subscriberId, followers: new Set(), number: 0, looks: 0, again: undefined }
     inbox.followers.add(follower)
     this.#inboxes.set(key, inbox)
+    if (known === undefined) this.#presence?.arrived(environment, subscriberId)
     this.#size += 1
     if (this.#sweeper === undefined) {
       this.#sweeper = setInterval(() => this.sweep(), sweepEveryMs)
@@ -144,6 +155,7 @@ class InboxHub implements Hub {
     if (inbox.followers.size > 0) return
     clearTimeout(inbox.again)
     this.#inboxes.delete(key)
+    if (!this.#isStopped) this.#presence?.left(environment, id)
   }
 
   #hinted(environmentId: string, subscriberIds: readonly string[] | 'all'): void {
@@ -200,7 +212,7 @@ class InboxHub implements Hub {
     return true
   }
 
-  /** Takes it off the list; false for one that nobody follows any more. */
+  /** Takes it off the list; false for one without followers. */
   #forget(inbox: Inbox): boolean {
     this.#dirty.delete(inbox)
     return inbox.followers.size > 0
@@ -316,5 +328,6 @@ class InboxHub implements Hub {
     }
     await this.#working
     await this.#sweeping
+    await this.#presence?.stop()
   }
 }

@@ -33,7 +33,7 @@ export interface Looked {
   readonly hasMore: boolean
 }
 
-/** Followers that join meanwhile are not told: they are looked at next. */
+/** Followers that join meanwhile receive nothing yet: their inbox is looked at next. */
 export async function look(
   db: Db,
   environment: Environment,
@@ -56,7 +56,7 @@ export async function look(
   })
   const counts = await countsFor(db, environment, steps)
   const shown = await shownWith(db, environment, rows)
-  for (const step of steps) tell(step, shown, counts)
+  for (const step of steps) deliverTo(step, shown, counts)
   return inboxes.map(({ subscriberId }) => ({
     subscriberId,
     number: numberOf.get(subscriberId),
@@ -67,18 +67,18 @@ export async function look(
 /** From where a look has to begin. */
 function lowest(followers: readonly Follower[]): Place {
   const [first, ...others] = followers.map((follower) => follower.place)
-  if (first === undefined) throw new Error('An inbox that nobody follows is not looked at')
+  if (first === undefined) throw new Error('An inbox without followers is not looked at')
   return others.reduce((least, place) => (isAfter(place, least.number, least.messageId) ? place : least), first)
 }
 
 interface Step {
   readonly subscriberId: string
   readonly rows: readonly ChangedMessage[]
-  /** Where followers stand once they were told. */
+  /** Where followers stand after the delivery. */
   readonly end: Place
-  /** More follows with the next look: how many are open is told then, once. */
+  /** More follows with the next look: the open counts are delivered then, once. */
   readonly isCut: boolean
-  /** Those who are behind, and those who have to be told of counts whatever changed. */
+  /** Those who are behind, and those who receive counts whatever changed. */
   readonly behind: readonly Follower[]
 }
 
@@ -132,7 +132,7 @@ async function shownWith(
   }
 }
 
-function tell(
+function deliverTo(
   { subscriberId, rows, end, isCut, behind }: Step,
   shown: (subscriberId: string) => ShownWith | undefined,
   counts: ReadonlyMap<string, OpenCounts>,
@@ -145,8 +145,8 @@ function tell(
     const key = contextsOf(subscriberId, contextKeys)
     const news = rows.flatMap((row, index) => {
       const change = changes[index]
-      const isTold = !isAfter(follower.place, row.change, row.id) || !hasContexts(row, contextKeys)
-      return change === undefined || isTold ? [] : [change(follower.place)]
+      const isKnown = !isAfter(follower.place, row.change, row.id) || !hasContexts(row, contextKeys)
+      return change === undefined || isKnown ? [] : [change(follower.place)]
     })
     const counted = counts.get(key)
     if (counted !== undefined && !total.has(key)) total.set(key, countsOf(counted, offsetAt(end)))

@@ -1,4 +1,4 @@
-// What a stream is told: notifications that came, changed or went, and how many are open.
+// What a stream delivers: notifications that came, changed or went, and how many are open.
 import type { Environment } from '../domain/environment.ts'
 import { inboxCountMax } from '../domain/messages/inbox.ts'
 import type { ChangedMessage, Place } from '../store/messages/changes.ts'
@@ -29,12 +29,12 @@ export interface ShownWith {
   readonly origins: MessageOrigins
 }
 
-/** Whether the change is one that a stream that has come so far has not told. */
+/** Whether the change is one that a stream at this place has not delivered. */
 export const isAfter = (place: Place, number: number, messageId: string): boolean =>
   number > place.number || (number === place.number && messageId > place.messageId)
 
 /**
- * The change of a message, as a function of how far a stream has come: to one that has not told of its arrival it is new,
+ * The change of a message, as a function of how far a stream has come: to one that has not delivered its arrival it is new,
  * whatever was done with it meanwhile.
  */
 export function newsOf(row: ChangedMessage, offset: number, shown: ShownWith): (place: Place) => News {

@@ -119,7 +119,7 @@ class Connection {
     this.#line.close(isLost ? closing.goingAway : closing.refused, why)
   }
 
-  /** The client is told why, and does not try again by itself. */
+  /** The client learns why, and does not try again by itself. */
   #refuse(namespace: string | undefined, message: string): void {
     const to = namespace === undefined ? '' : `${namespace},`
     this.#line.send(`${packet.error}${to}${JSON.stringify({ message })}`)
@@ -135,7 +135,7 @@ class Connection {
 
 interface Auth {
   readonly token?: string
-  /** What an earlier connection was called, and the last offset it was told. */
+  /** What an earlier connection was called, and the last offset it received. */
   readonly pid?: string
   readonly offset?: number
 }

@@ -36,7 +36,7 @@ export async function recordDecisions(
     reservation?.give(written.preLeased)
   }
   countWritten(world.meter, settlements, written.kept, world.now())
-  const isAgain = settlements.some(({ status, due }) => status === 'queued' && due !== 'kept')
+  const isAgain = settlements.some(({ status, due }) => status === 'queued' && due.kind !== 'leased')
   if ((nextCount > 0 && reservation === undefined) || isAgain) queue.poke()
   return written.kept
 }

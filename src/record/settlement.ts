@@ -1,5 +1,7 @@
 // A settlement: everything that follows from a decision on one job, to be written in one transaction.
 import type { JoinDigest, TakeThrottle } from '../domain/delivery/decision.ts'
+import type { Due } from '../domain/delivery/due.ts'
+import { over } from '../domain/delivery/due.ts'
 import type { Job, JobState, JobStatus } from '../domain/delivery/job.ts'
 import type { StoredDetail } from '../domain/insight/execution-detail.ts'
 import type { NewMessage } from '../store/messages/insert.ts'
@@ -7,8 +9,7 @@ import type { NewMessage } from '../store/messages/insert.ts'
 export interface Settlement {
   readonly job: Job
   readonly status: JobStatus
-  /** `kept`: its messages are in flight. A timestamp: runs again then. Null: finished. */
-  readonly due: 'kept' | Date | null
+  readonly due: Due
   readonly state: JobState | null
   readonly details: readonly StoredDetail[]
   readonly messages: readonly NewMessage[]
@@ -68,7 +69,7 @@ export const settles = (
 ): Settlement => ({
   job,
   status,
-  due: more.due ?? null,
+  due: more.due ?? over,
   state: more.state ?? null,
   details: more.details ?? [],
   messages: more.messages ?? [],

@@ -3,6 +3,7 @@ import type { Part } from '../db/one-statement.ts'
 import { oneStatement } from '../db/one-statement.ts'
 import type { Sql, Tx } from '../db/sql.ts'
 import { sql } from '../db/sql.ts'
+import { atOnce, over } from '../domain/delivery/due.ts'
 import type { Job } from '../domain/delivery/job.ts'
 import { jobIdOf } from '../domain/derived-id.ts'
 import type { Environment } from '../domain/environment.ts'
@@ -172,7 +173,7 @@ export function nextJobs(settlements: readonly Settlement[], madeAfter: MadeAfte
   for (const { job, next } of settlements) {
     if (next === null || followed.has(job.id)) continue
     const { step, digestId } = next
-    jobs.push(laterJob(job, step, { status: 'queued', due: 'at once', digestId, details: [] }, madeAfter))
+    jobs.push(laterJob(job, step, { status: 'queued', due: atOnce, digestId, details: [] }, madeAfter))
   }
   return jobs
 }
@@ -192,7 +193,7 @@ export function decidedJobs(settlements: readonly Settlement[], madeAfter: MadeA
 export function endedJobsOf({ job, rest }: Settlement, madeAfter: MadeAfter = noneMade): NewJob[] {
   if (rest === null) return []
   const { status, details } = rest
-  const made = { status, due: null, digestId: job.digestId, details }
+  const made = { status, due: over, digestId: job.digestId, details }
   return rest.steps.map((step) => laterJob(job, step, made, madeAfter))
 }
 

@@ -1,4 +1,5 @@
 // Jobs of canceled events that the cancellation itself has not reached yet: nothing of them is decided any more.
+import { until } from '../domain/delivery/due.ts'
 import type { TriggeredEvent } from '../domain/delivery/event.ts'
 import type { Job } from '../domain/delivery/job.ts'
 import type { Environment } from '../domain/environment.ts'
@@ -30,7 +31,7 @@ export async function withoutCanceled(
   const now = world.now()
   const isFresh = ({ eventId }: Job): boolean => isBeingCanceled(events.get(eventId), now)
   const due = new Date(now.getTime() + requeueAfterMs)
-  const settlements = canceled.filter(isFresh).map((job) => settles(job, job.status, { due }))
+  const settlements = canceled.filter(isFresh).map((job) => settles(job, job.status, { due: until(due) }))
   await writeSettlements(db, world, environment, queue, { settlements, reservation: undefined })
   const left = canceled.filter((job) => !isFresh(job))
   for (const [eventId, own] of grouped(left, (job) => job.eventId)) {

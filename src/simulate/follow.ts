@@ -1,7 +1,9 @@
 // Follows the runs of an event to their ends in virtual time, in waves: the current job of every unfinished run,
 // decided as the worker decides it, with its consequences assumed.
 import type { Environment } from '../domain/environment.ts'
+import type { Renderer } from '../domain/workflows/rendering.ts'
 import type { NotificationStep } from '../domain/workflows/workflow.ts'
+import { decideElsewhere, elsewhereOnly } from '../render/elsewhere.ts'
 import { abandoned, decideJob, jobFactsFrom } from '../run/decide/decide-job.ts'
 import type { Facts } from '../run/decide/load-facts.ts'
 import type { PreviousStep } from '../run/decide/previous-steps.ts'
@@ -74,7 +76,7 @@ async function followWave(following: Following, runs: readonly Run[]): Promise<v
   for (const run of runs) {
     const over = turns.over()
     if (over !== undefined) await over
-    const send = decideRun(following, run, deferredRuns)
+    const send = await decideRun(following, run, deferredRuns)
     if (send === undefined) continue
     sends.push({ run, send })
     length += send.decision.messages.reduce((sum, draft) => sum + roughLengthOf(draft), 0)
@@ -107,30 +109,43 @@ async function sendAll(following: Following, sends: readonly Sending[]): Promise
 }
 
 /** What has to be sent for it, if anything; its deferred decisions are added to those of the others. */
-function decideRun(following: Following, run: Run, deferredRuns: DeferredRun[]): Send | undefined {
-  const { deciding, environment, links, assumptions, clock } = following
+async function decideRun(following: Following, run: Run, deferredRuns: DeferredRun[]): Promise<Send | undefined> {
+  const { environment, links, assumptions, clock } = following
   const { job, now } = run
   if (job === undefined) return undefined
-  const { renderer } = deciding
   const facts = factsAt(following, run)
   const known = jobFactsFrom(facts, job, links)
   if (known === undefined) {
     settle(following, run, abandoned(facts, job, now))
     return undefined
   }
-  clock.at = now
   const step = stepRunOf(run, job.step)
   step.isReached = true
-  const asks = openQuestions(known, renderer, now)
-  if (asks.length > 0) step.asks = asks
   const { webhooksHold } = assumptions
   const jobFacts = needsOf(known.step).webhooks ? { ...known, webhooksHold } : known
-  const decided = decideJob({ environment, facts, links, renderer, now }, jobFacts)
+  const { asks, decided } = await rendering(following, now, (renderer) => {
+    clock.at = now
+    return {
+      asks: openQuestions(known, renderer, now),
+      decided: decideJob({ environment, facts, links, renderer, now }, jobFacts),
+    }
+  })
+  if (asks.length > 0) step.asks = asks
   if ('send' in decided) return decided.send
   if ('call' in decided) callNow(following, run, decided.call)
   else if ('status' in decided.settled) settle(following, run, decided.settled)
   else deferredRuns.push({ run, decision: decided.settled })
   return undefined
+}
+
+/** Here, where it costs little and is saved; else in a thread. */
+async function rendering<Result>(
+  { deciding: { world, renderer }, windows }: Following,
+  now: Date,
+  decide: (renderer: Renderer) => Result,
+): Promise<Result> {
+  const first = windows.isSaved ? (renderer.small ?? renderer) : elsewhereOnly
+  return decideElsewhere({ threads: world.threads, renderer, first, now: () => now, decide })
 }
 
 /** As the worker would load them: what went before in this run, and the events of the digest it is in. */

@@ -114,8 +114,8 @@ export function settle(
     rest.status = ended.status
     rest.details.push(...ended.details)
   }
-  if (settlement.due !== null) {
-    const due = settlement.due === 'kept' ? run.now : settlement.due
+  if (settlement.due.kind !== 'over') {
+    const due = settlement.due.kind === 'leased' ? run.now : settlement.due.at
     if (due > run.now) step.waits.push(due)
     run.now = due > run.now ? due : run.now
     const digestId = isReleased(settlement) ? settlement.closes : job.digestId

@@ -11,8 +11,8 @@ import type { Credentials } from '../domain/delivery/integration.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { SimulatedRecipient, Simulation } from '../domain/insight/simulation.ts'
 import type { Topic } from '../domain/people/topic.ts'
-import { invalid, invalidField } from '../domain/problem.ts'
-import { timestampOfText } from '../domain/time/iso-timestamp.ts'
+import { invalid } from '../domain/problem.ts'
+import { timestampParameter } from '../domain/time/timestamp-parameter.ts'
 import { createIdSource, createRandomSource } from '../domain/uuid-v7.ts'
 import type { Renderer } from '../domain/workflows/rendering.ts'
 import type { WorkflowVersion } from '../domain/workflows/workflow.ts'
@@ -90,7 +90,7 @@ const rendererOf = (clock: { at: Date }): Renderer => createRenderer(() => clock
 
 async function simulate(kept: Kept, environment: Environment, call: SimulateCall): Promise<Simulation> {
   const { db, world } = kept.deciding
-  const at = call.at === undefined ? world.now() : timestampOf(call.at)
+  const at = call.at === undefined ? world.now() : timestampParameter('at', call.at)
   // Its own: ids of a future time must not be given to anything else.
   const ids = createIdSource(kept.random)
   const newId = () => ids(at)
@@ -144,14 +144,6 @@ const noRecipients = {
   dropped: [],
   warnings: [],
 } as const
-
-function timestampOf(text: string): Date {
-  const at = timestampOfText(text)?.at
-  if (at === undefined || at.getTime() < 0) {
-    throw invalidField('at', 'at must be an ISO 8601 timestamp since 1970, such as 2026-01-02T03:04:05.678Z', text)
-  }
-  return at
-}
 
 const topicKeys = (request: EventRequest | undefined): string[] => [
   ...new Set((request?.topics ?? []).map((topic) => topic.topicKey)),

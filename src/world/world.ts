@@ -4,6 +4,7 @@ import type { Log } from './log.ts'
 import type { Meter } from './meter.ts'
 import type { ResolvedAddress } from './outbound/address-guard.ts'
 import type { MayLeave } from './outbound/may-leave.ts'
+import type { Threads } from './threads.ts'
 import type { Tracer } from './tracer.ts'
 
 export interface World {
@@ -30,6 +31,8 @@ export interface World {
   readonly log: Log
   /** Counts what was done, for monitoring. */
   readonly meter: Meter
+  /** For what would keep the event loop too long. Left out: it is done where it is asked for. */
+  readonly threads?: Threads | undefined
   /**
    * Reports that inboxes of these subscribers (internal ids) may have changed, to those who stream them, here and on other
    * nodes. Only ever a hint: who misses it finds out by polling. Left out where nothing is streamed.

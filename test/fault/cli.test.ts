@@ -112,7 +112,10 @@ test('keys called wrongly is 2 with what to do, and what cannot be done is 1', a
     [['keys', 'create', '--scope', 'everything'], /Unknown scope "everything"; the scopes are full, trigger, read/],
     [['keys', 'create', '--expires-at', 'soon'], /--expires-at must be a timestamp/],
     [['keys', 'revoke'], /needs the id of the key/],
-    [['keys', 'list', '--environment', 'Staging'], /Unknown environment "Staging"; the environments are Development, Production/],
+    [
+      ['keys', 'list', '--environment', 'Staging'],
+      /Unknown environment "Staging"; the environments are Development, Production/,
+    ],
   ]
   const ended = await Promise.all(wrong.map(([args]) => run(args, variables)))
   for (const [index, { code, stderr, stdout }] of ended.entries()) {

@@ -283,7 +283,11 @@ test('a send that was buried with its call under way is not repeated: what comes
   const { way, messages } = (await redriven(over)).steps[0]
   assert.deepEqual([way, messages], ['send', 0])
   await scene.work()
-  assertStep(await whyOf(scene, over), 0, { status: 'completed', says: /may have been sent|buried|Redriven/, code: 'redriven' })
+  assertStep(await whyOf(scene, over), 0, {
+    status: 'completed',
+    says: /may have been sent|buried|Redriven/,
+    code: 'redriven',
+  })
   assert.equal(mail.asked.length, calls)
   assert.deepEqual(await scene.texts(name), ['after'])
 })

@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
+import type { Environment } from '../../src/domain/environment.ts'
 import type { Follower } from '../../src/realtime/follower.ts'
 import { createInboxHints } from '../../src/realtime/hints.ts'
 import { createHub } from '../../src/realtime/hub.ts'
+import type { Presence } from '../../src/realtime/presence.ts'
 import { changeInboxes } from '../../src/record/change-inboxes.ts'
 import { findEnvironments } from '../../src/store/operate/installation.ts'
 import type { TestApp } from '../support/app.ts'
@@ -57,20 +59,51 @@ test('whoever comes after the stop is ended, and nothing begins for it', async (
   const { id, environment } = await subscriberOf('bea')
   const { db } = app.database
   let begun = 0
-  const hub = createHub(db, app.world, createInboxHints(db, 'x'), () => {
+  const onFirst = () => {
     begun += 1
-  })
+  }
+  const hub = createHub(db, app.world, { hints: createInboxHints(db, 'x'), onFirst })
   await hub.stop()
   const endings: string[] = []
-  const follower: Follower = {
-    reader: { environment, id, subscriberId: 'bea', contextKeys: [] },
-    generation: 0,
-    expiresAtMs: Number.POSITIVE_INFINITY,
-    place: { number: 0, messageId: '' },
-    isFresh: true,
-    deliver: () => assert.fail('nothing is told'),
-    end: (why) => endings.push(why),
-  }
-  hub.add(follower)
+  hub.add({ ...followerOf({ environment, id }), end: (why) => endings.push(why) })
   assert.deepEqual([endings, begun, hub.size], [['stopping'], 0, 0])
+})
+
+test('the first connection of a subscriber is reported, and the last one that closes', async () => {
+  await inboxOf(app, 'cleo')
+  const { id, environment } = await subscriberOf('cleo')
+  const { db } = app.database
+  const reported: string[] = []
+  const presence: Presence = {
+    arrived: (_environment, subscriberId) => reported.push(`arrived ${subscriberId === id}`),
+    left: (_environment, subscriberId) => reported.push(`left ${subscriberId === id}`),
+    write: async () => {},
+    stop: async () => {
+      reported.push('stop')
+    },
+  }
+  const hub = createHub(db, app.world, { hints: createInboxHints(db, 'x'), presence })
+  const [first, second] = [followerOf({ environment, id }), followerOf({ environment, id })]
+  hub.add(first)
+  hub.add(second)
+  hub.leave(first)
+  assert.deepEqual(reported, ['arrived true'])
+  hub.leave(second)
+  hub.leave(second)
+  assert.deepEqual(reported, ['arrived true', 'left true'])
+  hub.add(first)
+  await hub.stop()
+  hub.leave(first)
+  // Connections that a stop ends open again elsewhere.
+  assert.deepEqual(reported.slice(2), ['arrived true', 'stop'])
+})
+
+const followerOf = ({ environment, id }: { environment: Environment; id: string }): Follower => ({
+  reader: { environment, id, subscriberId: 'x', contextKeys: [] },
+  generation: 0,
+  expiresAtMs: Number.POSITIVE_INFINITY,
+  place: { number: 0, messageId: '' },
+  isFresh: false,
+  deliver: () => {},
+  end: () => {},
 })

@@ -1,7 +1,7 @@
 // A real browser, where the machine has one: Chromium without a window, spoken to over a pipe in its own protocol.
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
@@ -13,6 +13,17 @@ const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goog
 export const chromium = places.find((place) => existsSync(place))
 
 const answerMs = 30_000
+
+/** Their number, the text they type, their name. */
+const codes = {
+  Tab: [9, '', 'Tab'],
+  Space: [32, ' ', ' '],
+  Enter: [13, '\r', 'Enter'],
+  Escape: [27, '', 'Escape'],
+  ArrowDown: [40, '', 'ArrowDown'],
+  ArrowUp: [38, '', 'ArrowUp'],
+  End: [35, '', 'End'],
+} as const
 
 export class Browser {
   readonly #child: ChildProcess
@@ -47,9 +58,8 @@ export class Browser {
     await this.#load(() => this.#ask('Page.navigate', { url }))
   }
 
-  /** Presses keys one after the other: `Tab`, `Space`, `Enter`. */
-  async press(...keys: readonly ('Tab' | 'Space' | 'Enter')[]): Promise<void> {
-    const codes = { Tab: [9, '', 'Tab'], Space: [32, ' ', ' '], Enter: [13, '\r', 'Enter'] } as const
+  /** Presses keys one after the other. */
+  async press(...keys: readonly (keyof typeof codes)[]): Promise<void> {
     for (const code of keys) {
       const [windowsVirtualKeyCode, text, key] = codes[code]
       const pressed = { code, key, windowsVirtualKeyCode, ...(text === '' ? {} : { text }) }
@@ -63,8 +73,35 @@ export class Browser {
     return this.#load(() => this.press(key))
   }
 
+  /** Of a promise, what it comes to. */
   async value(expression: string): Promise<Json> {
-    return (await this.#ask('Runtime.evaluate', { expression, returnByValue: true })).result.value
+    const asked = { expression, returnByValue: true, awaitPromise: true }
+    const { result, exceptionDetails } = await this.#ask('Runtime.evaluate', asked)
+    if (exceptionDetails !== undefined) throw new Error(exceptionDetails.exception?.description ?? 'a script failed')
+    return result.value
+  }
+
+  /** When the expression has become true. */
+  async until(expression: string): Promise<void> {
+    for (let startedAt = performance.now(); performance.now() - startedAt < answerMs; ) {
+      if ((await this.value(expression)) === true) return
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    throw new Error(`It did not become true: ${expression}`)
+  }
+
+  async resize(width: number, height: number): Promise<void> {
+    await this.#ask('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false })
+  }
+
+  async scheme(name: 'light' | 'dark'): Promise<void> {
+    await this.#ask('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: name }] })
+  }
+
+  /** A picture of the page, for people to look at. */
+  async screenshot(path: string): Promise<void> {
+    const { data } = await this.#ask('Page.captureScreenshot', { format: 'png' })
+    writeFileSync(path, Buffer.from(data, 'base64'))
   }
 
   /** What a screen reader is notified, as `role: name`, in order. */

@@ -20,6 +20,7 @@ import { projectRoot } from './project-root.ts'
 import type { AskedRequest, ContractAnswer, ProviderContract } from './provider-contract.ts'
 import { leastMessage, sampleMessage } from './provider-contract.ts'
 import { kindOf } from './provider-scene.ts'
+import { fuzzRounds } from './random.ts'
 
 /** Set to write the golden files again; read what changed before it is kept. */
 const writesGolden = process.env['WRITE_GOLDEN'] === '1'
@@ -211,7 +212,7 @@ async function bearsFuzz(contract: ProviderContract): Promise<void> {
     ...contract.errors.map(([, one]) => one),
     ...(contract.successes ?? []).map(([, one]) => one),
   ]
-  for (const fuzzed of fuzzedAnswers(samples, contract.signs === true ? 300 : 2_000)) {
+  for (const fuzzed of fuzzedAnswers(samples, fuzzRounds(contract.signs === true ? 100 : 500))) {
     const { outcome, logged } = await send(contract, fuzzed)
     assert.doesNotMatch(logged, /failed without/, JSON.stringify(fuzzed))
     assert.match(outcome.kind, /^(sent|refused|misconfigured|busy|unsure)$/)

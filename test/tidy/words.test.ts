@@ -11,8 +11,6 @@ const exemptions: readonly Exemption[] = [
   { path: 'docs/operating.md', word: 'nobody', reason: 'the system user of that name' },
   { path: 'docs/troubleshooting.md', word: 'nobody', reason: 'the system user of that name' },
   { path: 'docs/workflows.md', word: 'seat', reason: 'an example about seats of a plan' },
-  { path: 'src/realtime/', reason: 'its words follow with its next change' },
-  { path: 'src/http/realtime/', reason: 'its words follow with its next change' },
 ]
 
 test('src, docs and README use plain words', () => {

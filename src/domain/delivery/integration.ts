@@ -4,6 +4,8 @@ import type { StepFilter } from '../conditions/condition.ts'
 export const channels = ['in_app', 'email', 'sms', 'chat', 'push'] as const
 export type Channel = (typeof channels)[number]
 
+export const isChannel = (type: string): type is Channel => (channels as readonly string[]).includes(type)
+
 /** The channels of which one integration is the default choice. */
 export const channelsWithPrimary: ReadonlySet<Channel> = new Set<Channel>(['email', 'sms'])
 

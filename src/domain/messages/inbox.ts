@@ -28,6 +28,11 @@ export function needsSubscriberHash(environment: Environment, inApp: readonly { 
   return isDevelopment(environment) ? said.includes(true) : !said.every((word) => word === false)
 }
 
+/** Whose inbox a session without identifiers opens; public clients know it by this name. */
+export const demoSubscriberId = 'keyless-subscriber-id'
+/** Public clients keep an identifier that begins so for their next visit. */
+export const demoIdentifierPrefix = 'pk_keyless_'
+
 export const isDevelopment = (environment: Environment): boolean => environment.name === 'Development'
 
 /** Whether the hash is the lower-case hex HMAC-SHA256 of the text under one of the keys. */

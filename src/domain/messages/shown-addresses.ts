@@ -1,4 +1,5 @@
 // Messages for callers who may not see by what people are reached: device tokens, webhook addresses, links that unsubscribe.
+import type { Answer } from '../answer.ts'
 import type { Caller } from '../environment.ts'
 import { mayUse } from '../environment.ts'
 import { unsubscribePath } from '../preferences/unsubscribe-token.ts'
@@ -48,6 +49,26 @@ export function messageWithoutAddresses<Shown extends Said>(message: Shown): Sho
     ...(data === undefined ? {} : { data: withoutLinks(data) }),
     payload: payloadWithoutAddress(payload),
     overrides: overridesWithoutAddresses(overrides),
+  }
+}
+
+/** What a change of messages, or of items of a feed, is answered with, for this caller. */
+export function marksAnsweredTo<Body extends object>(caller: Caller, answer: Answer<Body>): Answer<Body> {
+  if (seesAddresses(caller)) return answer
+  const { body } = answer
+  return {
+    ...answer,
+    body: (Array.isArray(body) ? body.map(itemWithoutAddresses) : itemWithoutAddresses(body)) as Body,
+  }
+}
+
+function itemWithoutAddresses(item: object): object {
+  const { directWebhookUrl: _url, deviceTokens: _tokens, ...rest } = withoutLinks(item) as Partial<Said>
+  const { payload, overrides } = rest
+  return {
+    ...rest,
+    ...(payload === undefined ? {} : { payload: payloadWithoutAddress(payload) }),
+    ...(overrides === undefined ? {} : { overrides: overridesWithoutAddresses(overrides) }),
   }
 }
 

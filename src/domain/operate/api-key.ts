@@ -10,7 +10,15 @@ export interface ApiKey {
   readonly scopes: readonly Scope[]
   /** Whether a sealed copy is stored, so that signatures made with the key can be verified. */
   readonly signing: boolean
+  /** Addresses and networks that requests with it may come from; left out for any. */
+  readonly allowedAddresses?: readonly string[]
+  /** Tokens a second of this key alone; left out where only the environment limits it. */
+  readonly ratePerSecond?: number
+  /** The id of the key that it was made in place of. */
+  readonly replaces?: string
   readonly createdAt: string
+  /** Within some minutes; left out where it was never used. */
+  readonly lastUsedAt?: string
   readonly expiresAt?: string
   readonly revokedAt?: string
 }

@@ -34,6 +34,9 @@ export type SealPurpose =
   | 'api-key'
   | 'inbox-key'
   | 'message-addresses'
+  | 'dashboard-session'
+  | 'audit-key'
+  | 'audit-stream'
 
 /** The sealed value names a key we do not hold, or was changed or moved. */
 export class UnsealError extends Error {

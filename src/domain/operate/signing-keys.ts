@@ -66,6 +66,24 @@ export class SigningKeys {
       .map(callKeyOf)
       .reverse()
   }
+
+  /**
+   * What entries of the audit log are signed with, as calls are with theirs: keys of their own, since whoever writes a workflow
+   * has calls signed that say what they like.
+   */
+  auditKeys(now: Date): readonly CallKey[] {
+    const signing = new Set(this.callKeys(now).map(({ version }) => version))
+    return this.versions
+      .filter(({ version }) => signing.has(version))
+      .map(auditKeyOf)
+      .reverse()
+  }
+}
+
+/** Always a key of Standard Webhooks, also for the first version: the signer gets it as a later version. */
+function auditKeyOf(version: SigningVersion): CallKey {
+  const text = `whsec_${derivedKey(version, 'audit').toString('base64')}`
+  return { version: version.version + 1, text }
 }
 
 /** The first secret is shown and used as it is: receivers have it. Later ones are keys of Standard Webhooks. */
@@ -79,6 +97,6 @@ export function signsUntil(next: SigningVersion | undefined): Date | undefined {
   return next && new Date(next.createdAt.getTime() + overlapMs)
 }
 
-function derivedKey({ version, secret }: SigningVersion, purpose: TokenPurpose | 'call'): Buffer {
+function derivedKey({ version, secret }: SigningVersion, purpose: TokenPurpose | 'call' | 'audit'): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', `posthorn ${purpose} v${version}`, keyBytes))
 }

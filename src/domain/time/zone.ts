@@ -1,4 +1,5 @@
 // What clocks show in a time zone, and the time at which they show it.
+import { BoundedMap } from '../bounded-map.ts'
 
 /** A date and a time as a clock on the wall shows them; month and day count from 1. */
 export interface WallTime {
@@ -84,15 +85,12 @@ function wallMsAt(atMs: number, zone: string): number {
   return Date.UTC(year, month - 1, day, hour, minute, second)
 }
 
-/**
- * A formatter costs a thousand times as much as using it. There are some 600 zones; more are other spellings of them.
- */
-const formatters = new Map<string, Intl.DateTimeFormat | undefined>()
+/** A formatter costs a thousand times what it is asked for. Zones are some 600; what is more is other spellings of them. */
 const formattersMax = 1000
+const formatters = new BoundedMap<string, Intl.DateTimeFormat | undefined>(formattersMax)
 
 function formatterOf(zone: string): Intl.DateTimeFormat | undefined {
   if (formatters.has(zone)) return formatters.get(zone)
-  if (formatters.size >= formattersMax) formatters.clear()
   const formatter = newFormatter(zone)
   formatters.set(zone, formatter)
   return formatter

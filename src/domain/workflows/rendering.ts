@@ -90,10 +90,32 @@ export class RenderError extends Error {
   }
 }
 
+/** One rendering, as it is given to a thread. */
+export type RenderRequest =
+  | {
+      readonly kind: 'email'
+      readonly template: StepTemplate
+      readonly scope: TemplateScope
+      readonly frame: EmailFrame | undefined
+    }
+  | { readonly kind: 'inApp' | 'text'; readonly template: StepTemplate; readonly scope: TemplateScope }
+  | { readonly kind: 'value'; readonly text: string; readonly scope: TemplateScope }
+
 /**
- * Renders steps. `key` identifies the template permanently (version, step and variant): the compiled template is cached
- * under it.
+ * Thrown by a renderer that leaves a rendering to a thread: nothing is wrong with it. Whoever decides with such a renderer waits
+ * for the thread and decides again.
  */
+export class RenderElsewhere extends Error {
+  readonly request: RenderRequest
+
+  constructor(request: RenderRequest) {
+    super('This is rendered in a thread')
+    this.name = 'RenderElsewhere'
+    this.request = request
+  }
+}
+
+/** Renders steps. `key` names the template for good (version, step and variant): what was compiled is kept under it. */
 export interface Renderer {
   /** Without a frame: the built-in one, unless the template wants none. */
   email(key: string, template: StepTemplate, scope: TemplateScope, frame?: EmailFrame): EmailContent
@@ -103,4 +125,6 @@ export interface Renderer {
   value(text: string, scope: TemplateScope): string
   /** For several values of one job, such as those of its conditions: they share one budget. */
   values(scope: TemplateScope): (text: string) => string
+  /** The same with a small budget: what exceeds it is left to a thread. */
+  readonly small?: Renderer
 }

@@ -18,6 +18,16 @@ export function stepWithoutSecrets(step: NotificationStep): NotificationStep {
   return { ...variantWithoutSecrets(step), variants: step.variants.map(variantWithoutSecrets) }
 }
 
+/** Whether it says, in the place of a secret, what stands there for callers who may not see it. */
+export function holdsStruckOut(step: NotificationStep): boolean {
+  return [step, ...step.variants].some(({ metadata, filters, replyCallback }) => {
+    const called = metadata?.type === 'http' ? [metadata.url, ...Object.values(metadata.headers ?? {})] : []
+    const parts = filters.flatMap(({ children, moreChildren = [] }) => [...children, ...moreChildren])
+    const asked = parts.flatMap((part) => (part.on === 'webhook' ? [part.webhookUrl] : []))
+    return [...called, ...asked, replyCallback?.url ?? ''].some((text) => text.includes(struckOut))
+  })
+}
+
 function variantWithoutSecrets<Step extends StepVariant>(step: Step): Step {
   const { metadata, filters, replyCallback } = step
   return {

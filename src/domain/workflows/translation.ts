@@ -6,6 +6,8 @@ export const translations: unique symbol = Symbol('translations')
 export interface Translations {
   /** The text of a key for a subscriber with that locale; undefined if no applicable locale has it. */
   text(key: string, locale: unknown): string | undefined
+  /** What it was made of, to be made again in another thread. */
+  readonly locales: readonly LocaleTexts[]
 }
 
 /** The texts of one locale, by their dotted keys. */
@@ -102,6 +104,7 @@ export function translationsOf(locales: readonly LocaleTexts[]): Translations {
     return chain
   }
   return {
+    locales,
     text: (key, locale) => {
       for (const texts of chainOf(typeof locale === 'string' ? locale : '')) {
         const text = texts.get(key)

@@ -1,6 +1,6 @@
 // A workflow in the shape of the second face, out of the one model.
-import type { Channel, IntegrationStatus } from '../delivery/integration.ts'
-import { channels } from '../delivery/integration.ts'
+import type { IntegrationStatus } from '../delivery/integration.ts'
+import { isChannel } from '../delivery/integration.ts'
 import type { GivenPreferences, WholePreference } from '../preferences/workflow-preferences.ts'
 import { preferencesOf } from '../preferences/workflow-preferences.ts'
 import { slugFor } from './slug.ts'
@@ -199,8 +199,7 @@ function issuesOf(
   { template: { type } }: NotificationStep,
   integrationStatuses: readonly IntegrationStatus[],
 ): { issues?: StepIssues } {
-  const isChannel = channels.some((channel: Channel) => channel === type)
-  if (!isChannel || integrationStatuses.some((one) => one.channel === type && one.active)) return {}
+  if (!isChannel(type) || integrationStatuses.some((one) => one.channel === type && one.active)) return {}
   const message = `There is no active integration for ${type}, so this step cannot send`
   return { issues: { integration: { [type]: [{ issueType: 'MISSING_INTEGRATION', severity: 'warning', message }] } } }
 }

@@ -1,9 +1,10 @@
-// Rate limits: a token bucket an environment and category. The bucket lies in the database; this node draws slices of it.
+// Rate limits: a token bucket an environment and category, and one for each key that has a rate of its own. The buckets lie in the
+// database; this node draws slices of them.
 
 import type { Sql } from '../../db/sql.ts'
-import type { Environment } from '../../domain/environment.ts'
+import type { Caller, Environment } from '../../domain/environment.ts'
 import { Problem } from '../../domain/problem.ts'
-import { drawTokens } from '../../store/operate/rate-limits.ts'
+import { bucketOfKey, drawTokens } from '../../store/operate/rate-limits.ts'
 import type { World } from '../../world/world.ts'
 import type { RateCategory } from '../route.ts'
 
@@ -29,7 +30,7 @@ interface Slice {
 }
 
 export type CheckRate = (
-  environment: Environment,
+  caller: Caller,
   category: RateCategory,
   cost: number,
   /** What this request has already taken: the total is never more than a bucket holds. */
@@ -38,10 +39,33 @@ export type CheckRate = (
 
 /** Takes the call's tokens and returns the RateLimit headers, or throws the 429. */
 export function createRateLimit(db: Sql, world: World, limits: RateLimits): CheckRate {
+  const take = createBuckets(db, world)
+  return async ({ environment, keyId, ratePerSecond }, category, tokens, paid = 0) => {
+    if (ratePerSecond === undefined) return take(environment, { category, perSecond: limits[category] }, tokens, paid)
+    // The key's own first: what it is refused must not cost the others.
+    const ofKey = { category: bucketOfKey(keyId), shownAs: 'key', perSecond: ratePerSecond }
+    const headers = await take(environment, ofKey, tokens, paid)
+    await take(environment, { category, perSecond: limits[category] }, tokens, paid)
+    return headers
+  }
+}
+
+interface Limit {
+  /** What its bucket is named in the database. */
+  readonly category: string
+  readonly shownAs?: string
+  readonly perSecond: number
+}
+
+function createBuckets(db: Sql, world: World) {
   const slices = new Map<string, Slice>()
 
-  return async (environment, category, tokens, paid = 0) => {
-    const perSecond = limits[category]
+  return async (
+    environment: Environment,
+    { category, shownAs = category, perSecond }: Limit,
+    tokens: number,
+    paid: number,
+  ): Promise<Record<string, string>> => {
     const limit = perSecond * windowSeconds
     // A bucket must be able to hold the dearest call, or that call could never be made: a large body costs all there is.
     const burst = Math.max(Math.floor(limit * burstFactor), 100)
@@ -80,7 +104,7 @@ export function createRateLimit(db: Sql, world: World, limits: RateLimits): Chec
       'ratelimit-limit': String(limit),
       'ratelimit-remaining': String(Math.max(0, Math.floor(remaining))),
       'ratelimit-reset': String(Math.ceil(Math.max(0, cost - remaining) / perSecond)),
-      'ratelimit-policy': `${limit};w=${windowSeconds};burst=${burst};comment="token bucket";category="${category}";cost="${cost === 1 ? 'single' : 'bulk'}"`,
+      'ratelimit-policy': `${limit};w=${windowSeconds};burst=${burst};comment="token bucket";category="${shownAs}";cost="${cost === 1 ? 'single' : 'bulk'}"`,
     }
     if (!allowed) {
       const retryAfter = String(Math.max(1, Math.ceil(waitMs / 1000)))

@@ -19,8 +19,8 @@ import { serveWithoutUpgrade } from './without-upgrade.ts'
 const partyPath = '/v1/inbox/ws'
 const socketIoPath = '/socket.io'
 /** Sockets that have not shown a good token yet: of all addresses, and of one. */
-const strangersMax = { allMax: 1_000, eachMax: 100 }
-/** Sockets that have shown one, and have not said yet where to connect: strangers must not keep them out. */
+const unknownMax = { allMax: 1_000, eachMax: 100 }
+/** Sockets that have shown one, and have not said yet where to connect: those without one must not keep them out. */
 const knownMax = { allMax: 20_000, eachMax: 100 }
 /** Refused ones read their answer within this; and whatever is left when the service stops is cut after it. */
 const lingerMsMax = 1_000
@@ -52,11 +52,11 @@ class Upgrades {
   readonly #world: World
   readonly #service: SocketService
   readonly #sockets: WebSocketServer
-  readonly #strangers = createCrowd(strangersMax)
+  readonly #unknown = createCrowd(unknownMax)
   readonly #known = createCrowd(knownMax)
   /** WebSockets that follow no inbox yet. */
   readonly #waiting = new Set<WebSocket>()
-  /** All that were taken from the HTTP server: nobody else ends them. */
+  /** All that were taken from the HTTP server: nothing else ends them. */
   readonly #open = new Set<Duplex>()
   #isStopped = false
 
@@ -82,7 +82,7 @@ class Upgrades {
     }
   }
 
-  /** Who it is, is looked at once the connection stands: only so can these clients be told not to try again. */
+  /** Who it is, is looked at once the connection stands: only then can the answer stop these clients from trying again. */
   async #socketIo(request: IncomingMessage, socket: Duplex, head: Buffer, query: URLSearchParams): Promise<void> {
     if (query.get('EIO') !== '4') throw new Problem(400, 'Unsupported protocol version')
     if (query.get('transport') !== 'websocket') throw new Problem(400, 'Transport unknown')
@@ -93,7 +93,7 @@ class Upgrades {
     const leave =
       typeof shown === 'object'
         ? this.#known.enter(readerKey(shown))
-        : this.#strangers.enter(addressOf(request, this.#service.trustsProxies))
+        : this.#unknown.enter(addressOf(request, this.#service.trustsProxies))
     if (leave === undefined) throw busy()
     socket.on('close', leave)
     this.#sockets.handleUpgrade(request, socket, head, (opened) => {
@@ -134,7 +134,7 @@ class Upgrades {
   stop(): void {
     this.#isStopped = true
     for (const waiting of this.#waiting) waiting.terminate()
-    // Followers are told to go meanwhile.
+    // Followers are ended meanwhile.
     setTimeout(() => {
       for (const socket of this.#open) socket.destroy()
     }, lingerMsMax).unref()

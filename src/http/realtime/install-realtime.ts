@@ -6,6 +6,8 @@ import type { InboxTokens } from '../../manage/messages/inbox-tokens.ts'
 import type { InboxHints } from '../../realtime/hints.ts'
 import { createInboxHints } from '../../realtime/hints.ts'
 import { createHub } from '../../realtime/hub.ts'
+import type { Presence } from '../../realtime/presence.ts'
+import { createPresence } from '../../realtime/presence.ts'
 import type { World } from '../../world/world.ts'
 import type { ReaderLimit } from '../access/reader-limit.ts'
 import { installInboxSockets } from './install-inbox-sockets.ts'
@@ -13,7 +15,9 @@ import { installInboxStream } from './install-inbox-stream.ts'
 
 export interface RealtimeSources {
   readonly hints?: InboxHints
-  /** Begins to hear hints of other nodes, once somebody is there to be told; `onOpened` whenever some may have been missed. */
+  /** Left out, it is made here. */
+  readonly presence?: Presence
+  /** Begins to listen to hints of other nodes, once an inbox is followed here; `onOpened` whenever some may have been missed. */
   hear?(onOpened: () => void): Hearing
 }
 
@@ -29,8 +33,13 @@ export function installRealtime(app: FastifyInstance, service: RealtimeService):
   const { db, world, inboxTokens, limitReader, trustsProxies } = service
   const hints = service.hints ?? createInboxHints(db, world.newId(world.now()))
   let hearing: Hearing | undefined
-  const hub = createHub(db, world, hints, () => {
-    hearing = service.hear?.(() => hub.sweep())
+  const presence = service.presence ?? createPresence(db, world, world.newId(world.now()))
+  const hub = createHub(db, world, {
+    hints,
+    presence,
+    onFirst: () => {
+      hearing = service.hear?.(() => hub.sweep())
+    },
   })
   installInboxStream(app, { inboxTokens, limitReader, hub })
   installInboxSockets(app, world, { inboxTokens, limitReader, hub, trustsProxies })

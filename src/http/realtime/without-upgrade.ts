@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream'
 const ofTheOffer = new Set(['upgrade', 'http2-settings', 'connection'])
 
 /**
- * Whoever listens to upgrades gets all of them from Node, with a socket that nobody parses any more. Clients that offer h2c
+ * Whoever listens to upgrades gets all of them from Node, with a socket that is not parsed any more. Clients that offer h2c
  * with their first request (such as Java's) would wait for ever. The request is written down again, without the offer, and
  * read as that of a new connection.
  */

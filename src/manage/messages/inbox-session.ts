@@ -7,7 +7,7 @@ import type { ContextMention } from '../../domain/delivery/event.ts'
 import { contextKeyOf } from '../../domain/delivery/event.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Reader } from '../../domain/messages/inbox.ts'
-import { isSignedByOne, needsSubscriberHash, signedText } from '../../domain/messages/inbox.ts'
+import { isDevelopment, isSignedByOne, needsSubscriberHash, signedText } from '../../domain/messages/inbox.ts'
 import type { SubscriberFields } from '../../domain/people/subscriber.ts'
 import { changedGlobally } from '../../domain/preferences/preference.ts'
 import type { Schedule } from '../../domain/preferences/schedule.ts'
@@ -16,7 +16,7 @@ import { listIntegrations } from '../../store/integrations/integrations.ts'
 import { openInbox } from '../../store/messages/inbox-changes.ts'
 import { revokeSessions } from '../../store/messages/inbox-sessions.ts'
 import { findSigningKeys } from '../../store/operate/api-keys.ts'
-import { findEnvironmentIdentified } from '../../store/operate/installation.ts'
+import { findEnvironmentIdentified, listEnvironments } from '../../store/operate/installation.ts'
 import { insertContexts } from '../../store/people/contexts.ts'
 import type { SubscriberRow } from '../../store/people/subscribers.ts'
 import { insertMissing, lockPreferences, savePreferences, upsertSubscribers } from '../../store/people/subscribers.ts'
@@ -33,6 +33,8 @@ export interface SessionRequest {
   readonly context: Readonly<Record<string, unknown>>
   readonly contexts: readonly ContextMention[]
   readonly defaultSchedule: Schedule | undefined
+  /** Of the demo inbox, in Development, whatever the identifier says. */
+  readonly isDemo?: boolean
 }
 
 export interface OpenedSession {
@@ -64,7 +66,10 @@ export async function openSession(
   return db.transaction((tx) => opened(tx, world, environment, request, isSigned ? undefined : countUnsigned))
 }
 
-async function environmentOf(db: Db, { applicationIdentifier, subscriberId }: SessionRequest): Promise<Environment> {
+async function environmentOf(db: Db, request: SessionRequest): Promise<Environment> {
+  const { applicationIdentifier, subscriberId, isDemo = false } = request
+  const demo = isDemo ? (await listEnvironments(db)).find(isDevelopment) : undefined
+  if (demo !== undefined) return demo
   if (applicationIdentifier === '' && subscriberId !== '') {
     throw unprocessable('A valid application identifier is required when providing subscriber information')
   }

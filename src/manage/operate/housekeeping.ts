@@ -2,11 +2,13 @@
 // ahead.
 import type { Db } from '../../db/sql.ts'
 import type { RetentionDays } from '../../domain/operate/retention.ts'
+import { sweepPresence } from '../../record/record-presence.ts'
 import type { SweptFiles } from '../../store/events/attachments.ts'
 import { sweepAttachments } from '../../store/events/attachments.ts'
 import { sweepThrottleWindows } from '../../store/events/throttle-windows.ts'
 import { sweepSignedTexts } from '../../store/integrations/inbound-tokens.ts'
 import { sweepOutbox } from '../../store/messages/outbox.ts'
+import { sweepDashboard } from '../../store/operate/dashboard-sessions.ts'
 import { sweepStoredAnswers } from '../../store/operate/idempotency.ts'
 import { sweepDeletedTopics } from '../../store/people/topic-subscriptions.ts'
 import type { World } from '../../world/world.ts'
@@ -31,6 +33,7 @@ export async function sweep(db: Db, world: World, signal?: AbortSignal): Promise
     sweepDeletedTopics,
     sweepThrottleWindows,
     sweepOutbox,
+    sweepDashboard,
   ]) {
     let count = sweepBatch
     while (count >= sweepBatch && signal?.aborted !== true) {
@@ -38,6 +41,7 @@ export async function sweep(db: Db, world: World, signal?: AbortSignal): Promise
       total += count
     }
   }
+  total += await sweepPresence(db, world.now())
   return total + (await sweepOldAttachments(db, world, signal)) + (await sweepOldCounts(db, world, signal))
 }
 

@@ -6,6 +6,7 @@ import { keyIdOfSealed, UnsealError } from '../../domain/operate/sealed.ts'
 import { resealIntegrations } from '../../store/integrations/integrations.ts'
 import { resealAddresses } from '../../store/messages/reseal.ts'
 import { resealApiKeys } from '../../store/operate/api-keys.ts'
+import { resealAuditStreams } from '../../store/operate/audit-streams.ts'
 import {
   findEncryptionCheck,
   listEnvironments,
@@ -56,6 +57,17 @@ const kinds: readonly { what: string; reseal: Reseal }[] = [
       count: (await resealLateKey(tx, world.sealer, environment, 'inbox-key')) ? 1 : 0,
       last: undefined,
     }),
+  },
+  {
+    what: 'audit keys',
+    reseal: async (tx, world, environment) => ({
+      count: (await resealLateKey(tx, world.sealer, environment, 'audit-key')) ? 1 : 0,
+      last: undefined,
+    }),
+  },
+  {
+    what: 'audit streams',
+    reseal: (tx, world, environment, after) => resealAuditStreams(tx, world.sealer, environment, after, batchRows),
   },
   {
     what: 'API keys',

@@ -22,6 +22,7 @@ import {
   usesTranslations,
 } from '../../domain/workflows/translation.ts'
 import type { NotificationStep } from '../../domain/workflows/workflow.ts'
+import { decideElsewhere, elsewhereOnly } from '../../render/elsewhere.ts'
 import { createRenderer } from '../../render/renderer.ts'
 import { stepOf } from '../../steps/registry.ts'
 import type { StepInput } from '../../steps/step.ts'
@@ -70,7 +71,14 @@ export async function previewStep(
   const person = call.subscriberId === undefined ? undefined : await personCalled(db, environment, call.subscriberId)
   const sample = sampleOf(row, step, call.previewPayload ?? {}, person)
   const input = await inputOf(db, world, environment, row, step, sample)
-  const decision = stepOf(step.template.type).decide(input)
+  // What is not saved is not rendered in the turn of others.
+  const decision = await decideElsewhere({
+    threads: world.threads,
+    renderer: input.renderer,
+    first: call.controlValues ? elsewhereOnly : (input.renderer.small ?? input.renderer),
+    now: () => input.now,
+    decide: (renderer) => stepOf(step.template.type).decide({ ...input, renderer }),
+  })
   if (decision.kind === 'fail') throw refusal(decision, step, call.payloadPath ?? 'previewPayload.payload')
   const preview = previewOf(decision, step, mayUse(caller, 'full'))
   return created({ result: { type: step.template.type, preview }, previewPayloadExample: sample })

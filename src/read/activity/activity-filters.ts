@@ -3,6 +3,7 @@ import type { Statement } from '../../db/sql.ts'
 import { allOf, sql } from '../../db/sql.ts'
 import { firstIdAt } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
+import { nilId } from '../../domain/nil-id.ts'
 import { badRequest } from '../../domain/problem.ts'
 import { timestampOfText } from '../../domain/time/iso-timestamp.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
@@ -117,8 +118,7 @@ export function inTime(filter: ActivityFilter, id: Statement): Statement {
   ])
 }
 
-/** The smallest and the largest id there can be. */
-export const idMin = '00000000-0000-0000-0000-000000000000'
+/** The largest id there can be. */
 export const idMax = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 /**
@@ -127,7 +127,7 @@ export const idMax = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
  */
 export function newestOfKey(filter: ActivityFilter, { key, value, id, limit, order }: KeyOfRows): Statement {
   const to = filter.to === undefined ? sql`<= (${value}, ${idMax}::uuid)` : sql`< (${value}, ${filter.to}::uuid)`
-  return sql`(${key}, ${id}) >= (${value}, ${filter.from ?? idMin}::uuid) and (${key}, ${id}) ${to}
+  return sql`(${key}, ${id}) >= (${value}, ${filter.from ?? nilId}::uuid) and (${key}, ${id}) ${to}
     and ${inTime(filter, id)} order by ${order ?? sql`${key} desc`}, ${id} desc limit ${limit}`
 }
 

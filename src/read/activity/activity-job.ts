@@ -1,6 +1,6 @@
 // A job as the activity shows it: its step, its settings, its progress, and its provider.
 import type { Channel, IntegrationStatus } from '../../domain/delivery/integration.ts'
-import { channels } from '../../domain/delivery/integration.ts'
+import { isChannel } from '../../domain/delivery/integration.ts'
 import type { JobState } from '../../domain/delivery/job.ts'
 import type {
   ActivityDigest,
@@ -122,9 +122,7 @@ function wouldBeProvider(type: StepType, integrationStatuses: readonly Integrati
   return (active.find((standing) => standing.primary) ?? active[0])?.providerId ?? withoutIntegration[type]
 }
 
-const isChannel = (type: StepType): type is Channel => (channels as readonly string[]).includes(type)
-
-/** The value if a channel has no active integration: the public one, or that of no particular provider. */
+/** What stands there when a channel has no active integration: the interface's own, or the name of none in particular. */
 const withoutIntegration: Readonly<Record<Channel, string>> = {
   in_app: 'platform',
   email: 'platform-email',

@@ -3,7 +3,7 @@
 import type { CountGrain } from '../../domain/insight/counts.ts'
 import { countGrains, dayMs, hourMs, keptMs, minuteMs } from '../../domain/insight/counts.ts'
 import { invalidField } from '../../domain/problem.ts'
-import { timestampOfText } from '../../domain/time/iso-timestamp.ts'
+import { timestampParameter } from '../../domain/time/timestamp-parameter.ts'
 import { firstTimestampAt, usableZone, wallTimeAt } from '../../domain/time/zone.ts'
 
 export interface AskedTime {
@@ -104,13 +104,7 @@ function askedTime(asked: AskedTime, now: Date): { fromMs: number; toMs: number 
   return { fromMs, toMs }
 }
 
-function timestampOf(field: string, text: string): number {
-  const at = timestampOfText(text)?.at
-  if (at === undefined) {
-    throw invalidField(field, `${field} must be an ISO 8601 timestamp such as 2026-01-02T03:04:05.678Z`, text)
-  }
-  return at.getTime()
-}
+const timestampOf = (field: string, text: string): number => timestampParameter(field, text).getTime()
 
 /** What is no longer kept must not look as if nothing had happened. */
 function refuseGone(fromMs: number, now: Date, grain: CountGrain): void {

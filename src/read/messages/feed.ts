@@ -3,6 +3,7 @@ import type { Sql, Statement } from '../../db/sql.ts'
 import { allOf, json, prepared, sql, unseen } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { FeedItem } from '../../domain/messages/message-views.ts'
+import { nilId } from '../../domain/nil-id.ts'
 import { inFeeds } from '../../store/messages/feeds.ts'
 import type { MessageEvent, MessageOrigins } from '../../store/messages/origins.ts'
 import { findAvatars } from '../../store/messages/origins.ts'
@@ -12,7 +13,7 @@ import type { FeedRecipient } from '../../store/messages/views.ts'
 import { feedItemOf } from '../../store/messages/views.ts'
 import { rowNamed } from '../../store/people/subscribers.ts'
 import { feedNames } from '../../store/workflows/feeds.ts'
-import { idMax, idMin } from '../activity/activity-filters.ts'
+import { idMax } from '../activity/activity-filters.ts'
 import type { PinnedVersions } from '../activity/pinned-versions.ts'
 import type { OffsetPage } from '../page/offset-page.ts'
 import { cappedAt, countMax, offsetPage, pageOf } from '../page/offset-page.ts'
@@ -141,7 +142,7 @@ function newestFirst({ read, seen, page }: FeedQuery): Statement {
   const order = isOpen ? sql`m.subscriber_id desc` : sql`m.subscriber_id desc, m.channel desc`
   const few = page === 0 ? sql`m.subscriber_id >= s.id and m.subscriber_id <= s.id` : sql`true`
   return sql`${few}
-    and (${key}, m.created_at, m.id) >= (${value}, '-infinity'::timestamptz, ${idMin}::uuid)
+    and (${key}, m.created_at, m.id) >= (${value}, '-infinity'::timestamptz, ${nilId}::uuid)
     and (${key}, m.created_at, m.id) <= (${value}, 'infinity'::timestamptz, ${idMax}::uuid)
     order by ${order}, m.created_at desc, m.id desc`
 }

@@ -5,6 +5,7 @@ import type { Reader } from '../../domain/messages/inbox.ts'
 import { inboxCountMax } from '../../domain/messages/inbox.ts'
 import type { InboxFilter } from '../../domain/messages/inbox-filter.ts'
 import type { InboxNotification } from '../../domain/messages/message-views.ts'
+import { nilId } from '../../domain/nil-id.ts'
 import { badRequest } from '../../domain/problem.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
 import { inContexts, isOpenOnly, matchesFilter } from '../../store/messages/inbox.ts'
@@ -13,7 +14,7 @@ import type { MessageRow } from '../../store/messages/rows.ts'
 import { isInFeed, isListed, messageColumns } from '../../store/messages/rows.ts'
 import { inboxNotificationOf } from '../../store/messages/views.ts'
 import { findSubscribersById } from '../../store/people/subscribers.ts'
-import { idMax, idMin } from '../activity/activity-filters.ts'
+import { idMax } from '../activity/activity-filters.ts'
 
 export interface InboxQuery {
   readonly filter: InboxFilter
@@ -77,7 +78,7 @@ function pageStatement(reader: Reader, { filter, limit, offset }: InboxQuery, af
     where m.environment_id = ${environment.id} and m.channel = 'in_app' and ${isListed} and ${inContexts(contextKeys)}
       and ${isOpen ? isOpenInFeed : sql`true`} and ${matchesFilter(environment, filter)}
       and m.subscriber_id >= ${id} and m.subscriber_id <= ${id}
-      and (${key}, m.created_at, m.id) >= (${value}, '-infinity'::timestamptz, ${idMin}::uuid)
+      and (${key}, m.created_at, m.id) >= (${value}, '-infinity'::timestamptz, ${nilId}::uuid)
       and (${key}, m.created_at, m.id) ${end}
     order by ${order}, m.created_at desc, m.id desc
     offset ${after === undefined ? offset : 0} limit ${limit + 1}`

@@ -4,6 +4,7 @@ import { sql } from '../../db/sql.ts'
 import { buriedFacts } from '../../domain/delivery/redrive.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { badRequest } from '../../domain/problem.ts'
+import { isIsoText } from '../../domain/time/iso-timestamp.ts'
 import type { Cursor } from '../page/cursor.ts'
 import { readCursor, writeCursor } from '../page/cursor.ts'
 import type { CursorPage, CursorQuery } from '../page/keyset-page.ts'
@@ -70,9 +71,7 @@ const idsOf = (environment: Environment, kind: BuriedKind): Statement =>
 /** Throws 400 for anything that is no cursor of this list. */
 function cursorOf(text: string): Cursor {
   const cursor = readCursor(text, orderBy)
-  const at = new Date(cursor.value)
-  const isTimestamp = !Number.isNaN(at.getTime()) && at.toISOString() === cursor.value && /^\d{4}-/.test(cursor.value)
-  if (!isTimestamp || at.getTime() < 0) throw badRequest('The cursor is not valid')
+  if (!isIsoText(cursor.value) || Date.parse(cursor.value) < 0) throw badRequest('The cursor is not valid')
   return cursor
 }
 

@@ -3,6 +3,7 @@
 import type { Sql, Statement } from '../../db/sql.ts'
 import { allOf, sql } from '../../db/sql.ts'
 import { badRequest } from '../../domain/problem.ts'
+import { isIsoText } from '../../domain/time/iso-timestamp.ts'
 import { isUuid } from '../../domain/uuid-v7.ts'
 import type { Contains } from './contains.ts'
 import { readCursor, writeCursor } from './cursor.ts'
@@ -201,7 +202,7 @@ function beyond<Row>(
 
 /** A cursor can be tampered with; what the database could not read is the caller's 400. */
 function refuseForeignValue(order: Order, value: string): void {
-  const fits = order.cast === 'uuid' ? isUuid(value) : order.cast === 'timestamptz' ? isTimestamp(value) : isText(value)
+  const fits = order.cast === 'uuid' ? isUuid(value) : order.cast === 'timestamptz' ? isIsoText(value) : isText(value)
   if (!fits) throw badRequest('The cursor is not valid')
 }
 
@@ -209,9 +210,3 @@ function refuseForeignValue(order: Order, value: string): void {
 const isText = (value: string): boolean => !value.includes('\u0000') && value.isWellFormed()
 
 const idChecks = { uuid: isUuid, text: isText, bigint: (id: string): boolean => /^\d{1,15}$/.test(id) }
-
-/** As we write them, and as the database can read them: the calendar has no year 0 and no 30 February. */
-function isTimestamp(value: string): boolean {
-  const at = new Date(value)
-  return !Number.isNaN(at.getTime()) && at.toISOString() === value && /^(?!0000)\d{4}-/.test(value)
-}

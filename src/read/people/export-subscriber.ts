@@ -5,15 +5,17 @@ import { idsOfMessages, jobIdOf, timestampOfId } from '../../domain/derived-id.t
 import type { Environment } from '../../domain/environment.ts'
 import { grouped } from '../../domain/grouped.ts'
 import type { Envelope } from '../../domain/messages/message.ts'
+import { nilId } from '../../domain/nil-id.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
 import type { SuppressionChannel } from '../../domain/people/suppression.ts'
 import { comparedAddress } from '../../domain/people/suppression.ts'
 import { stepsPerWorkflowMax } from '../../domain/workflows/workflow.ts'
 import { findNotificationsOf } from '../../store/events/notifications.ts'
 import { openAddresses } from '../../store/messages/addresses.ts'
+import { findEveryoneNamed } from '../../store/people/former-subscribers.ts'
 import { findChannels } from '../../store/people/subscriber-channels.ts'
 import type { SubscriberRow } from '../../store/people/subscribers.ts'
-import { findEveryoneNamed, subscriberOf } from '../../store/people/subscribers.ts'
+import { subscriberOf } from '../../store/people/subscribers.ts'
 import { findSuppressedOrHidden } from '../../store/people/suppressions.ts'
 
 /** Raised when the meaning of a line changes; new kinds and fields may be added without. */
@@ -115,8 +117,6 @@ function preferenceLines({ id, preferences }: Person): Line[] {
 function listed(channel: SuppressionChannel, address: string | null) {
   return address === null ? [] : [{ channel, address: comparedAddress(channel, address) }]
 }
-
-const nilId = '00000000-0000-0000-0000-000000000000'
 
 async function topicPage(
   db: Sql,

@@ -5,6 +5,7 @@ import type { Environment } from '../../domain/environment.ts'
 import type { Suppression, SuppressionChannel, SuppressionReason } from '../../domain/people/suppression.ts'
 import { comparedAddress, suppressionChannels } from '../../domain/people/suppression.ts'
 import { badRequest } from '../../domain/problem.ts'
+import { isIsoText } from '../../domain/time/iso-timestamp.ts'
 import type { SuppressionRow } from '../../store/people/suppressions.ts'
 import { suppressionColumns, suppressionOf } from '../../store/people/suppressions.ts'
 import type { CursorPage } from '../page/keyset-page.ts'
@@ -133,10 +134,7 @@ function writeCursor({ createdAt, channel, address }: Cursor): string {
 /** Throws 400 for anything `writeCursor` did not write. */
 function readCursor(text: string): Cursor {
   const [createdAt, channel, address] = partsOf(text)
-  const isTimestamp = typeof createdAt === 'string' && /^(?!0000)\d{4}-\d\d-\d\dT[\d:.]{12}Z$/.test(createdAt)
-  if (!isTimestamp || Number.isNaN(Date.parse(createdAt)) || new Date(createdAt).toISOString() !== createdAt) {
-    throw badRequest('The cursor is not valid')
-  }
+  if (typeof createdAt !== 'string' || !isIsoText(createdAt)) throw badRequest('The cursor is not valid')
   if (typeof channel !== 'string' || typeof address !== 'string' || !isStorable(channel) || !isStorable(address)) {
     throw badRequest('The cursor is not valid')
   }

@@ -3,6 +3,7 @@
 import { oneStatement } from '../../db/one-statement.ts'
 import type { Db, Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
+import { over } from '../../domain/delivery/due.ts'
 import { jobIdOf } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { grouped } from '../../domain/grouped.ts'
@@ -195,7 +196,7 @@ function canceledSteps(job: CancelableJob, steps: readonly NotificationStep[], d
     digestId,
     step,
     status: 'canceled',
-    due: null,
+    due: over,
     state: null,
     details,
     afterId: job.id,

@@ -1,4 +1,5 @@
 // The responses of customers' own services to conditions that call them.
+import { until } from '../../domain/delivery/due.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { detail } from '../../domain/insight/execution-detail.ts'
 import type { CallKey } from '../../domain/operate/signing-keys.ts'
@@ -85,7 +86,7 @@ async function askFor(
     if (address === undefined) break
     const now = world.now()
     if (now.getTime() >= untilMs) {
-      return settles(facts.job, 'queued', { due: new Date(now.getTime() + backSoonMs) })
+      return settles(facts.job, 'queued', { due: until(new Date(now.getTime() + backSoonMs)) })
     }
     answers.set(address, await ask(pipeline, facts, address, keys))
   }
@@ -103,7 +104,7 @@ function retryOf({ world, renderer }: Pipeline, facts: JobFacts): Settlement | u
   const [first] = silent
   if (first === undefined || tries >= triesMax || silent.some(({ later }) => !later)) return undefined
   return settles(facts.job, 'queued', {
-    due: new Date(now.getTime() + Math.ceil(world.random() * 2 ** tries * 1000)),
+    due: until(new Date(now.getTime() + Math.ceil(world.random() * 2 ** tries * 1000))),
     state: { ...facts.job.state, conditionTries: tries },
     details: [detail(now, 'webhookRetried', { raw: { message: first.words }, isRetry: true })],
   })

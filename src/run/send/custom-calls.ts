@@ -6,6 +6,7 @@ import { callService } from '../../deliver/call-service.ts'
 import type { Limits } from '../../deliver/limits.ts'
 import { callsMax, nextCallAt } from '../../domain/delivery/custom-call.ts'
 import type { CallOut } from '../../domain/delivery/decision.ts'
+import { leased, until } from '../../domain/delivery/due.ts'
 import type { JobState } from '../../domain/delivery/job.ts'
 import { repeatedIdOf } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -61,7 +62,7 @@ export function createCustomCalls(parts: CustomCallParts): CallKind<PendingCall,
     call: (_environment, calls) => calls.map((call) => outcomeOf(parts, call, keyOf(call))),
     rests: () => false,
     postponed: ({ facts: { job } }, turnAt) =>
-      settles(job, job.status === 'running' ? 'running' : 'queued', { due: turnAt }),
+      settles(job, job.status === 'running' ? 'running' : 'queued', { due: until(turnAt) }),
     fault: (environment, { facts: { job } }, error) => parts.faults.putAside(environment, job, error),
   }
 }
@@ -85,7 +86,7 @@ async function outcomeOf(
     const due = new Date(world.now().getTime() + faultAgainMs)
     // A fault of ours counts as a call, or there would be no end; a database that is away does not.
     const counted = isInfrastructureError(error) ? {} : { state: stateAfter(call.facts) }
-    return { settlement: settles(call.facts.job, 'running', { due, ...counted }), results: [] }
+    return { settlement: settles(call.facts.job, 'running', { due: until(due), ...counted }), results: [] }
   } finally {
     limits.free(key)
     onFree(key)
@@ -104,7 +105,7 @@ function callsOf({ job }: JobFacts): number {
 /** Recorded before the call is made. */
 function callBegun({ facts, decision }: PendingCall): Settlement {
   const state: JobState = { ...facts.job.state, calls: callsOf(facts), calling: true }
-  return settles(facts.job, 'running', { due: 'kept', state, details: decision.details })
+  return settles(facts.job, 'running', { due: leased, state, details: decision.details })
 }
 
 /** With this call, which is over. */
@@ -131,7 +132,11 @@ export function callSettled(
     outcome.kind === 'busy' ? nextCallAt(calls, { now, random, retryAfterMs: outcome.retryAfterMs }) : undefined
   if (again !== undefined) {
     const raw = { ...outcome.facts, attempt: calls, nextAttemptAt: again.toISOString() }
-    return settles(job, 'running', { due: again, state, details: [detail(now, 'callBusy', { raw, isRetry: true })] })
+    return settles(job, 'running', {
+      due: until(again),
+      state,
+      details: [detail(now, 'callBusy', { raw, isRetry: true })],
+    })
   }
   const details = [detail(now, 'callFailed', { raw: { ...outcome.facts, attempt: calls }, isRetry })]
   return { ...failed(facts, { details, stops: !decision.continueOnFailure }, now), state }

@@ -1,4 +1,5 @@
 // Jobs whose message could not be sent now: they come back before anything is rendered for them.
+import { until } from '../../domain/delivery/due.ts'
 import type { Channel, Integration } from '../../domain/delivery/integration.ts'
 import { isCapturing } from '../../domain/delivery/integration.ts'
 import type { StepType } from '../../domain/workflows/workflow.ts'
@@ -38,5 +39,5 @@ export function heldUnrendered(
   if (rest !== undefined) return heldOrFailed(facts, { integration, rest, now, random: world.random() })
   if (probe !== undefined) probed.add(integration._id)
   if (sends.capacity(integration._id, job.lane) > 0) return undefined
-  return settles(job, 'queued', { due: sends.turnAt(integration._id, now) })
+  return settles(job, 'queued', { due: until(sends.turnAt(integration._id, now)) })
 }

@@ -1,6 +1,7 @@
 // Places each send: one with an integration and a slot starts with the decision, the rest wait or come back later.
 import { createBatchPlan } from '../../deliver/batch-slots.ts'
 import type { SendDecision } from '../../domain/delivery/decision.ts'
+import { leased, until } from '../../domain/delivery/due.ts'
 import type { Channel } from '../../domain/delivery/integration.ts'
 import { messageIdOf } from '../../domain/derived-id.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -100,10 +101,10 @@ export function queueUp(
     return outgoing.unwritten === undefined ? held(job, hold) : heldOrFailed(outgoing.facts, hold)
   }
   const before = inQueue.get(key) ?? 0
-  if (queue.capacity(key, job.lane) <= before) return settles(job, status, { due: queue.turnAt(key, now) })
+  if (queue.capacity(key, job.lane) <= before) return settles(job, status, { due: until(queue.turnAt(key, now)) })
   waiting.push(outgoing)
   inQueue.set(key, before + 1)
-  return job.interruptions > 0 ? settles(job, status, { due: 'kept' }) : undefined
+  return job.interruptions > 0 ? settles(job, status, { due: leased }) : undefined
 }
 
 /** No message is created, so none is reported. */

@@ -5,6 +5,7 @@ import type { Db } from '../../db/sql.ts'
 import { callOfSlot, createBatchPlan } from '../../deliver/batch-slots.ts'
 import type { EndedCall } from '../../deliver/call-window.ts'
 import { createTokenDeaths } from '../../deliver/token-deaths.ts'
+import { until } from '../../domain/delivery/due.ts'
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { unsure } from '../../domain/delivery/outcome.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -133,7 +134,7 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
     if (integration !== undefined && rest !== undefined) {
       return held(job, { integration, rest, now, random: world.random() })
     }
-    return settles(job, job.status === 'running' ? 'running' : 'queued', { due: turnAt })
+    return settles(job, job.status === 'running' ? 'running' : 'queued', { due: until(turnAt) })
   }
 
   fault(environment: Environment, { facts: { job } }: Outgoing, error: unknown): Promise<void> {

@@ -1,5 +1,6 @@
 // What all nodes share of an integration: its `maxPerSecond`, drawn from the database in slices, and its calls at once.
 import type { Sql } from '../../db/sql.ts'
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { Integration } from '../../domain/delivery/integration.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { drawTokens } from '../../store/operate/rate-limits.ts'
@@ -34,12 +35,11 @@ interface Share {
 }
 
 export function createRateShares(parts: RateShareParts): RateShares {
-  const shares = new Map<string, Share>()
+  const shares = new BoundedMap<string, Share>(knownMax)
 
   function shareOf(integrationId: string): Share {
     const found = shares.get(integrationId)
     if (found !== undefined) return found
-    if (shares.size >= knownMax) shares.clear()
     const made: Share = { tokens: 0, isAsking: false }
     shares.set(integrationId, made)
     return made

@@ -2,6 +2,7 @@
 // written.
 import type { Limits, Rest } from '../../deliver/limits.ts'
 import { heldMsMax } from '../../domain/delivery/after-outcome.ts'
+import { until } from '../../domain/delivery/due.ts'
 import type { Integration } from '../../domain/delivery/integration.ts'
 import { isCapturing } from '../../domain/delivery/integration.ts'
 import type { Job, JobState } from '../../domain/delivery/job.ts'
@@ -56,7 +57,7 @@ export function held(job: Job, facts: HoldFacts): Settlement {
   const due = afterRest(rest, facts)
   const status = job.status === 'running' ? 'running' : 'queued'
   const { downSince } = rest
-  if (downSince === undefined) return settles(job, status, { due })
+  if (downSince === undefined) return settles(job, status, { due: until(due) })
   const state: JobState = {
     ...job.state,
     downSince: downSince.toISOString(),
@@ -64,7 +65,7 @@ export function held(job: Job, facts: HoldFacts): Settlement {
   }
   // Recorded once for each time the provider goes down, however often it is checked in the meantime.
   const isSaid = job.state?.downSince === state.downSince
-  return settles(job, status, { due, state, details: isSaid ? [] : [heldDetail(facts, due)] })
+  return settles(job, status, { due: until(due), state, details: isSaid ? [] : [heldDetail(facts, due)] })
 }
 
 /** The error of a message that is given up. */

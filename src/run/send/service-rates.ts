@@ -1,4 +1,5 @@
 // How fast an outside service accepts calls, and so when a job that finds its queue full should come back.
+import { BoundedMap } from '../../domain/bounded-map.ts'
 
 export interface ServiceRates {
   /** One call ended. `isWanted`: others wait for their turn, so the service is as fast as it can be. */
@@ -47,12 +48,11 @@ interface Known {
 }
 
 export function createServiceRates(): ServiceRates {
-  const all = new Map<string, Known>()
+  const all = new BoundedMap<string, Known>(keysMax)
 
   const known = (key: string, nowMs: number): Known => {
     const found = all.get(key)
     if (found !== undefined) return found
-    if (all.size >= keysMax) all.clear()
     const made: Known = {
       perSecond: firstRatePerSecond,
       isMeasured: false,

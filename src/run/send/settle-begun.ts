@@ -1,4 +1,5 @@
 // A send that has its slot: written as started before the provider is called.
+import { leased } from '../../domain/delivery/due.ts'
 import type { Integration } from '../../domain/delivery/integration.ts'
 import type { StoredDetail } from '../../domain/insight/execution-detail.ts'
 import type { Settlement } from '../../record/settlement.ts'
@@ -30,7 +31,7 @@ export function begunSettlement({ facts, messages, later, unwritten }: Outgoing,
   const details = selections(all, now)
   details.push(...(unwritten?.details ?? []), ...replyWarnings(facts, all, now))
   const state = { ...released(facts.job.state), providerId: messages[0]?.integration.providerId ?? '' }
-  return settles(facts.job, 'running', { due: 'kept', state, details, messages: written })
+  return settles(facts.job, 'running', { due: leased, state, details, messages: written })
 }
 
 /** Once an integration, however many messages it sends. */

@@ -2,6 +2,7 @@
 import type { Rest } from '../../deliver/limits.ts'
 import type { OutcomeSituation } from '../../domain/delivery/after-outcome.ts'
 import { afterOutcome } from '../../domain/delivery/after-outcome.ts'
+import { until } from '../../domain/delivery/due.ts'
 import type { Integration } from '../../domain/delivery/integration.ts'
 import type { JobState } from '../../domain/delivery/job.ts'
 import type { Outcome } from '../../domain/delivery/outcome.ts'
@@ -102,7 +103,7 @@ export function settleCalls(facts: JobFacts, judgement: Judgement): Settlement {
     ...(isReached ? { reached: true as const } : {}),
     ...(isLeftUnsure ? { leftUnsure: true as const } : {}),
   }
-  if (first !== undefined) return settles(facts.job, 'running', { due: first, details, state })
+  if (first !== undefined) return settles(facts.job, 'running', { due: until(first), details, state })
   // One message that was sent is enough: the others have their own details.
   if (isReached) return settles(facts.job, 'completed', { details, state: judgement.state, next: nextOf(facts) })
   // Neither sent nor failed, as far as anyone knows: the steps after it run.

@@ -12,8 +12,9 @@ import type {
 } from '../../domain/delivery/integration.ts'
 import { integrationsMax } from '../../domain/delivery/integration.ts'
 import type { Environment } from '../../domain/environment.ts'
+import { nilId } from '../../domain/nil-id.ts'
 import type { Sealer, SealPurpose } from '../../domain/operate/sealed.ts'
-import { isSealedOtherwise, nilId, resealed } from '../operate/sealed-columns.ts'
+import { isSealedOtherwise, resealed } from '../operate/sealed-columns.ts'
 
 export interface NewIntegration {
   readonly id: string

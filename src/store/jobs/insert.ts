@@ -7,6 +7,7 @@ import type { Column } from '../../db/row-set.ts'
 import { rowSet } from '../../db/row-set.ts'
 import type { Statement } from '../../db/sql.ts'
 import { json, listed, sql } from '../../db/sql.ts'
+import type { NewDue } from '../../domain/delivery/due.ts'
 import type { JobState, JobStatus } from '../../domain/delivery/job.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { StoredDetail } from '../../domain/insight/execution-detail.ts'
@@ -20,11 +21,7 @@ export interface NewJob {
   readonly versionId: string
   readonly step: number
   readonly status: JobStatus
-  /**
-   * `at once`: due now, for the holder of the insert's lease or whoever claims it first. `kept`: leased, by its own
-   * lease. A timestamp: free until then. Null: finished.
-   */
-  readonly due: 'at once' | 'kept' | Date | null
+  readonly due: NewDue
   /** Its owner, if it is leased from the start. */
   readonly lease?: string | undefined
   readonly lane: number
@@ -90,7 +87,7 @@ const dueColumn: Column<NewJob> = {
   name: sql`free_until`,
   type: sql`timestamptz`,
   isUsuallySame: true,
-  read: (j) => j.due,
+  read: (j) => (j.due.kind === 'until' ? j.due.at : null),
 }
 
 const kinds: readonly Kind[] = [
@@ -98,28 +95,28 @@ const kinds: readonly Kind[] = [
     as: sql`due_jobs`,
     name: 'due',
     more: [],
-    isOne: ({ due }) => due === 'at once',
+    isOne: ({ due }) => due.kind === 'atOnce',
     hold: ({ clock, lease, leaseMs }) => sql`${dueAfter(clock, lease === null ? 0 : leaseMs)}, ${lease}::uuid`,
   },
   {
     as: sql`held_jobs`,
     name: 'held',
     more: [leaseColumn],
-    isOne: ({ due }) => due === 'kept',
+    isOne: ({ due }) => due.kind === 'leased',
     hold: ({ clock, leaseMs }, valueIn) => sql`${dueAfter(clock, leaseMs)}, ${valueIn(leaseColumn)}`,
   },
   {
     as: sql`later_jobs`,
     name: 'later',
     more: [dueColumn],
-    isOne: ({ due }) => due instanceof Date,
+    isOne: ({ due }) => due.kind === 'until',
     hold: ({ clock, now }, valueIn) => sql`${dueAt(clock, valueIn(dueColumn), now)}, null::uuid`,
   },
   {
     as: sql`over_jobs`,
     name: 'over',
     more: [],
-    isOne: ({ due }) => due === null,
+    isOne: ({ due }) => due.kind === 'over',
     hold: () => sql`null::timestamptz, null::uuid`,
   },
 ]

@@ -5,6 +5,8 @@ import type { Part } from '../../db/one-statement.ts'
 import { placeIn } from '../../db/row-set.ts'
 import type { Sql, Statement, Tx } from '../../db/sql.ts'
 import { json, sql } from '../../db/sql.ts'
+import type { Due } from '../../domain/delivery/due.ts'
+import { isSameDue } from '../../domain/delivery/due.ts'
 import type { JobState, JobStatus } from '../../domain/delivery/job.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { StoredDetail } from '../../domain/insight/execution-detail.ts'
@@ -13,8 +15,7 @@ export interface JobSettlement {
   readonly id: string
   readonly lease: string
   readonly status: JobStatus
-  /** `kept`: the lease continues, from now. A timestamp: free until then. Null: the job has finished. */
-  readonly due: 'kept' | Date | null
+  readonly due: Due
   /** Null leaves it as it is. */
   readonly state: JobState | null
   readonly details: readonly StoredDetail[]
@@ -79,9 +80,6 @@ function haveSameShape(one: JobSettlement, other: JobSettlement): boolean {
   return one.details.every((detail, place) => isSame(detail, other.details[place] ?? null))
 }
 
-const isSameDue = (one: JobSettlement['due'], other: JobSettlement['due']): boolean =>
-  one === other || (one instanceof Date && other instanceof Date && one.getTime() === other.getTime())
-
 function isSame(one: object | null, other: object | null): boolean {
   if (one === null || other === null) return one === other
   for (const name in one) if (Reflect.get(one, name) !== Reflect.get(other, name)) return false
@@ -95,16 +93,18 @@ export const cleared = sql`${uncounted}, lane = lane & 1::smallint`
 
 type Settling = Omit<Part, 'as'>
 
+const timeOf = (due: Due): Date | null => (due.kind === 'until' ? due.at : null)
+
 function settleGroup(
   environment: Environment,
   group: readonly JobSettlement[],
   { clock, leaseMs, now }: SettlingTime,
 ): Settling {
   const first = group[0] as JobSettlement
-  const isKept = first.due === 'kept'
+  const isKept = first.due.kind === 'leased'
   const due = isKept
     ? sql`lease = lease, due_at = ${dueAfter(clock, leaseMs)}`
-    : sql`lease = null, due_at = ${dueAt(clock, sql`${first.due}::timestamptz`, now)}`
+    : sql`lease = null, due_at = ${dueAt(clock, sql`${timeOf(first.due)}::timestamptz`, now)}`
   const state = first.state === null ? sql`state` : sql`${json(first.state)}::jsonb`
   return {
     name: `${isKept ? 'kept' : 'free'}-${first.state === null ? 'same' : 'new'}`,
@@ -121,9 +121,9 @@ function settleEach(environment: Environment, settlements: readonly JobSettlemen
   const column = (type: Statement, read: (settlement: JobSettlement) => unknown): Statement =>
     sql`(${settlements.map(read)}::${type}[])[at]`
   const ids = settlements.map((s) => s.id)
-  const isKept = column(sql`boolean`, (s) => s.due === 'kept')
+  const isKept = column(sql`boolean`, (s) => s.due.kind === 'leased')
   const lease = sql`(${settlements.map((s) => s.lease)}::uuid[])[array_position(${ids}::uuid[], j.id)]`
-  const ownDue = column(sql`timestamptz`, (s) => (s.due instanceof Date ? s.due : null))
+  const ownDue = column(sql`timestamptz`, (s) => timeOf(s.due))
   const statement = sql`
     update jobs j
     set ${cleared}, updated_at = ${time.now}, (status, lease, due_at, state, details) = (

@@ -5,9 +5,6 @@ import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Sealer, SealPurpose } from '../../domain/operate/sealed.ts'
 
-/** Before every id there is. */
-export const nilId = '00000000-0000-0000-0000-000000000000'
-
 /** The record id for the row of an environment itself, of which there is one. */
 export const ownRow = 'environment'
 /** The first secret is stored with the environment, the others have their own rows. */

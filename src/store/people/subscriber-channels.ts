@@ -3,10 +3,11 @@
 import type { Sql, Tx } from '../../db/sql.ts'
 import { prepared, sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
+import { nilId } from '../../domain/nil-id.ts'
 import type { Sealer } from '../../domain/operate/sealed.ts'
 import type { ChannelCredentials, ChannelSettings } from '../../domain/people/channel-settings.ts'
 import { mergeChannelCredentials } from '../../domain/people/channel-settings.ts'
-import { isSealedOtherwise, nilId, resealed } from '../operate/sealed-columns.ts'
+import { isSealedOtherwise, resealed } from '../operate/sealed-columns.ts'
 
 export interface ChannelChange {
   /** The subscriber's internal id. */

@@ -301,6 +301,20 @@ export async function setOnline(
     returning ${subscriberColumns}`)
 }
 
+/** The same for many, by internal ids; only rows that differ are written, and `updatedAt` stays. */
+export async function setOnlineMany(
+  tx: Tx,
+  environment: Pick<Environment, 'id'>,
+  change: { ids: readonly string[]; isOnline: boolean; now: Date },
+): Promise<void> {
+  if (change.ids.length === 0) return
+  await tx.run(sql`
+    update subscribers s set is_online = ${change.isOnline},
+      last_online_at = case when ${change.isOnline} then s.last_online_at else ${change.now}::timestamptz end
+    where s.environment_id = ${environment.id} and s.id = any(${change.ids}::uuid[])
+      and s.is_online is distinct from ${change.isOnline}`)
+}
+
 /** Locked until the transaction ends: preferences are read, changed and written as one document. */
 export async function lockPreferences(
   tx: Tx,
@@ -363,31 +377,6 @@ export function subscriberOf(
     updatedAt: row.updated_at.toISOString(),
     __v: 0,
   }
-}
-
-/** Every subscriber who has or had this id, including deleted ones: their data exists until it is erased. */
-export async function findEveryoneNamed(
-  db: Sql,
-  environment: Environment,
-  subscriberId: string,
-): Promise<(SubscriberRow & { readonly deleted_at: Date | null })[]> {
-  return db.rows(sql`
-    select ${subscriberColumns}, s.deleted_at from subscribers s
-    where s.environment_id = ${environment.id} and s.subscriber_id = ${subscriberId} and s.deleted_at is null
-    union all
-    select ${subscriberColumns}, s.deleted_at from subscribers s
-    where s.environment_id = ${environment.id} and s.subscriber_id = ${subscriberId} and s.deleted_at is not null`)
-}
-
-/** The same by internal ids. */
-export async function findEveryoneById(
-  db: Sql,
-  environment: Environment,
-  ids: readonly string[],
-): Promise<SubscriberRow[]> {
-  return db.rows<SubscriberRow>(sql`
-    select ${subscriberColumns} from subscribers s
-    where s.environment_id = ${environment.id} and s.id = any(${ids}::uuid[]) order by s.id`)
 }
 
 /** For good: nothing may refer to them any more. */

@@ -4,6 +4,7 @@
 import type { Sql, Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import type { Environment } from '../../domain/environment.ts'
+import { nilId } from '../../domain/nil-id.ts'
 import type { SubscriberSummary, Topic, TopicMembership, TopicSubscription } from '../../domain/people/topic.ts'
 import { defaultIdentifier } from '../../domain/people/topic.ts'
 
@@ -268,7 +269,7 @@ export async function findTopicMembers(
           cross join lateral (
             select t.topic_id, t.subscriber_id from topic_subscriptions t
             where t.environment_id = ${environment.id} and t.topic_id = asked.topic_id
-              and t.subscriber_id > coalesce(${page.after}::uuid, '00000000-0000-0000-0000-000000000000')
+              and t.subscriber_id > ${page.after ?? nilId}::uuid
             order by t.subscriber_id limit ${page.limit}) m
           group by m.subscriber_id order by m.subscriber_id limit ${page.limit}) p
     cross join lateral (

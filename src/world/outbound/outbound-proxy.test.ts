@@ -209,7 +209,10 @@ test('whatever goes wrong before the tunnel is up was not sent', async (t) => {
     assert.match(words, /^The proxy 127\.0\.0\.1 refused to connect to hooks\.example\.org/)
     assert.doesNotMatch(words, /secret/)
   }
-  assert.match(await failure('not-sent', ask('http://127.0.0.1:9')), /^Could not connect to the proxy 127\.0\.0\.1 .*ECONNREFUSED/)
+  assert.match(
+    await failure('not-sent', ask('http://127.0.0.1:9')),
+    /^Could not connect to the proxy 127\.0\.0\.1 .*ECONNREFUSED/,
+  )
   const silent = await startProxy(t, { isSilent: true })
   await failure('not-sent', ask(silent.url, 100))
   const notOne = createServer((request) => request.socket.destroy())

@@ -61,7 +61,7 @@ export const outboxRoutes = [
     summary: 'List captured messages',
     description:
       'Messages that were captured instead of sent, newest first: by the built-in providers, and by integrations and environments with `configurations.capture`. Filters are combined by “and”. The newest 10,000 messages of an environment are kept, for 7 days.',
-    scope: 'read',
+    scope: 'outbox:read',
     query: Type.Object({ ...outboxFilters, after, before, limit }),
     replies: { 200: page },
     handle: async ({ db, world }, { caller, query }) => {
@@ -78,7 +78,7 @@ export const outboxRoutes = [
     summary: 'Wait for a captured message',
     description:
       'Responds with the first page of matching messages as soon as there is one, which may be at once. If the timeout passes, the page is empty. For test suites: trigger, then wait for the message.',
-    scope: 'read',
+    scope: 'outbox:read',
     query: Type.Object(
       {
         ...outboxFilters,
@@ -111,7 +111,7 @@ export const outboxRoutes = [
     operationId: 'retrieveFromOutbox',
     summary: 'Retrieve a captured message',
     description: 'With everything that the provider would have received.',
-    scope: 'read',
+    scope: 'outbox:read',
     params,
     replies: { 200: outboxMessage },
     errors: [404],
@@ -129,7 +129,7 @@ export const outboxRoutes = [
     summary: 'Retrieve a captured e-mail as a file',
     description:
       'The message as it would have been sent by SMTP, with its attachments. Blind copies are not listed in it, as in any e-mail.',
-    scope: 'read',
+    scope: 'outbox:read',
     cost: 20,
     params,
     produces: 'message/rfc822',
@@ -148,7 +148,7 @@ export const outboxRoutes = [
     operationId: 'retrieveHtmlFromOutbox',
     summary: 'Retrieve the HTML of a captured e-mail',
     description: 'Served with a content security policy that runs no scripts and loads only images.',
-    scope: 'read',
+    scope: 'outbox:read',
     params,
     produces: 'text/html; charset=utf-8',
     replies: { 200: null },
