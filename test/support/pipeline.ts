@@ -69,7 +69,7 @@ export function createTestPipeline(db: Db, world: FakeWorld, options: TestPipeli
     let total = 0
     for (let round = 0; round < roundsMax; round += 1) {
       let claimed = (await workers.tasks.drain()) + (await workers.jobs.drain())
-      for (const worker of workers.suspects) claimed += await worker.drain()
+      for (const worker of workers.possiblyPoisonous) claimed += await worker.drain()
       if (claimed === 0) return total
       total += claimed
     }

@@ -14,7 +14,8 @@ test('anything else is a client error of its field', () => {
     assert.equal(parameterTime(text), undefined, text)
     assert.throws(
       () => timestampParameter('from', text),
-      (error) => error instanceof Problem && error.status === 422 && JSON.stringify(error).includes('from must be an ISO 8601'),
+      (error) =>
+        error instanceof Problem && error.status === 422 && JSON.stringify(error).includes('from must be an ISO 8601'),
       text,
     )
   }
