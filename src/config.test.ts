@@ -327,7 +327,7 @@ test('a file that is not there, is empty or stands beside the value is a mistake
     mistake({ POSTHORN_API_KEY_FILE: '/nowhere/key' }),
     /POSTHORN_API_KEY refers to a file that cannot be read \(ENOENT\)/,
   )
-  assert.match(mistake({ POSTHORN_API_KEY_FILE: '/dev/null' }), /is empty/)
+  assert.match(mistake({ POSTHORN_API_KEY_FILE: '/dev/null' }), /an empty file/)
   const both = { POSTHORN_API_KEY: 'a-key-that-is-long-enough', POSTHORN_API_KEY_FILE: '/dev/null' }
   assert.match(mistake(both), /must not be set together with POSTHORN_API_KEY_FILE/)
   // What is no secret has no such form.

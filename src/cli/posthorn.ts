@@ -64,12 +64,12 @@ export async function main(args: readonly string[], host: Host = process): Promi
   }
   try {
     const { config, warnings, mistakes } = settingsOf(command, host.env)
-    // What a command answers may be read by a program, so its log goes beside it; the service has no other answer.
+    // The output of a command may be read by a program, so its log goes to stderr; the service has no other output.
     const stream = command === startCommand ? host.stdout : host.stderr
     const pretty = config.logFormat === 'pretty' || (config.logFormat === 'auto' && stream.isTTY === true)
     const orders = ordersIn(host.env)
     const log = createLog({ level: config.logLevel, pretty, process: orders?.number }, stream)
-    // What is not understood is said once, by the parent.
+    // Unknown settings are reported once, by the parent.
     if (command.runsWithMistakes !== true && orders === undefined) for (const warning of warnings) log.warn({}, warning)
     // The service writes its log to it, and has its own ways to stop.
     const terminal = terminalOf(host, { outlivesReader: command === startCommand })

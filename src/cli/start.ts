@@ -79,7 +79,7 @@ async function runChild(config: Config, log: Log, orders: Orders): Promise<void>
   link.close()
 }
 
-/** What this node does, where the command says otherwise than the variable. */
+/** The role of this node, if the command overrides the variable. */
 function withRole(config: Config, args: readonly string[]): Config {
   const [first = '', ...rest] = args.flatMap((arg) => arg.split('=', 2))
   if (first === '') return config

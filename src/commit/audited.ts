@@ -7,7 +7,7 @@ import { differenceOf } from '../domain/operate/audit-difference.ts'
 import { findAuditHead, insertAuditEntries, lockAuditLog } from '../store/operate/audit-log.ts'
 import type { World } from '../world/world.ts'
 
-/** Called last in its transaction: it takes the lock of the log, after which nothing may be waited for. */
+/** Called last in its transaction: it takes the lock of the log, after which nothing may wait. */
 export async function audit(
   tx: Tx,
   world: World,

@@ -11,7 +11,7 @@ export interface GroupOptions<Item, Result> {
   readonly atOnceMax?: number
   /** Items with equal keys never share a group: one statement cannot touch a row twice. */
   keyOf(item: Item): string
-  /** Carries out the whole group in one transaction; a Problem in the result belongs to that item alone. */
+  /** Processes the whole group in one transaction; a Problem in the result belongs to that item only. */
   commit(environment: Environment, items: readonly Item[]): Promise<readonly (Result | Problem)[]>
 }
 

@@ -48,12 +48,12 @@ import { installUnsubscribe } from './routes/people/unsubscribe.ts'
 
 export interface ServerOptions {
   readonly rateLimits: RateLimits | 'off'
-  /** Of each subscriber's inbox, where rate limits are on; as the setting's default, where it is left out. */
+  /** For each subscriber's inbox, if rate limits are on; the setting's default if omitted. */
   readonly inboxRatePerSecond?: number
   readonly corsOrigins: readonly string[]
   /** Whether full keys read the secrets of integrations; `on` where it is left out. */
   readonly revealSecrets?: 'on' | 'off'
-  /** Proxies whose word is taken for where a request comes from. */
+  /** Proxies that are trusted for the client address of a request. */
   readonly trustedProxies?: readonly string[]
   /** Closes the metrics to all others. */
   readonly metricsKey?: string | undefined
@@ -66,14 +66,14 @@ export interface ServerOptions {
   readonly queue: Queue
   /** Where this node works as well: single events are decided with their acceptance. */
   readonly decideAtOnce?: DecideAtOnce | undefined
-  /** As the worker has them, so that what is simulated comes out as it would be sent. */
+  /** The worker's own, so that a simulation gives what would be sent. */
   readonly operatorMail?: Credentials | undefined
   readonly linkBase?: string | undefined
-  /** A node that only works answers for its health and shows its metrics, nothing else. */
+  /** A worker-only node serves its health and its metrics, nothing else. */
   readonly healthOnly?: boolean
-  /** Whether this node's worker works; left out where it has none. */
+  /** Whether this node's worker is running; omitted if it has none. */
   workerIsReady?(): boolean
-  /** What all bodies share; a test may look at it. */
+  /** The budget that all bodies share; a test may inspect it. */
   readonly bodyBudget?: BodyBudget
   poolUsage(): PoolsUsage
   /** How this node hears that inboxes changed; left out, it finds out by polling. */
@@ -118,7 +118,7 @@ export async function createServer(db: Db, world: World, options: ServerOptions)
     ...(options.trustedProxies?.length ? { trustProxy: [...options.trustedProxies] } : {}),
     // We refuse a request without a Host ourselves: Node would do so without an error body.
     http: { requireHostHeader: false },
-    // A request that still comes in over an open connection is carried out, then the connection is closed.
+    // A request that still arrives over an open connection is processed, then the connection is closed.
     return503OnClosing: false,
     genReqId: (request) => requestId(request.headers['x-request-id']) ?? world.newId(world.now()),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: pathPartLengthMax, querystringParser: parseQuery },

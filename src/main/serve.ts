@@ -34,7 +34,7 @@ export interface Serving {
 
 /** This process among several of one service. */
 export interface Place {
-  /** From 1 on; the one that takes over from a dead process has its number. */
+  /** From 1; the one that replaces a dead process has its number. */
   readonly number: number
   readonly nodeId: string
   readonly joinMetrics: JoinMetrics
@@ -81,10 +81,10 @@ export async function serve(config: Config, opened: Store, place?: Place): Promi
     const drain = prepareDrain(server, world.log)
     await listen(server, config)
     if (started !== undefined) await awaitWorker(started, world)
-    // What every process would say at its start is said by the first.
+    // What every process would log at its start is logged by the first.
     const housekeeping = startHousekeeping(db, world, { ...config, announces: (place?.number ?? 1) === 1 })
     const stop = async (): Promise<void> => {
-      // Requests first, then the work behind them, then what they stand on.
+      // Requests first, then the work behind them, then what they depend on.
       await drain()
       await started?.stop()
       await housekeeping.stop()
@@ -119,7 +119,7 @@ function workerOf(config: Config, { pools, world, pooler, direct }: Store, place
     db: pools.db,
     outcomesDb: pools.outcomesDb,
     heartbeatDb: pools.heartbeatDb,
-    // Whoever starts the embedded database holds it alone; of several processes that is the parent.
+    // The process that starts the embedded database holds it alone; of several processes that is the parent.
     soleHolder: config.databaseUrl === undefined && place === undefined,
     nodeId: place?.nodeId,
     world,

@@ -1,4 +1,4 @@
-// The database and the world: what the service and every command stand on.
+// The database and the world: what the service and every command depend on.
 import { join, resolve } from 'node:path'
 import type { Config } from '../config.ts'
 import type { Wait } from '../db/await-database.ts'
@@ -30,7 +30,9 @@ export interface Store {
   /** Where statements go. */
   readonly connection: Connection
   readonly pooler: Config['databasePooler']
-  /** Where a session is ours alone: past the pooler, if there is one. Undefined where nothing leads past it. */
+  /**
+   * Where a session is exclusively ours: bypassing the pooler, if there is one. Undefined if there is no way around it.
+   */
   readonly direct: Connection | undefined
   /** Closes the connections; a database that was started here goes on. */
   disconnect(): Promise<void>
@@ -40,7 +42,7 @@ export interface Store {
 
 export interface OpenOptions {
   /**
-   * `hold`: the service, alone on its data directory. `join`: a command, which also works beside a running service. A
+   * `hold`: the service, alone on its data directory. `join`: a command, which also works while the service runs. A
    * connection: one process of several, whose parent holds the database.
    */
   readonly embedded: 'hold' | 'join' | Connection
@@ -66,7 +68,7 @@ export async function openStore(config: Config, log: Log, options: OpenOptions):
     await stop()
   }
   try {
-    // Commands, and a node that answers requests only, record nothing: all connections are for what they do.
+    // Commands, and a node that only serves requests, record nothing: all connections are for what they do.
     pools = connectPools(connection, config, log, options.embedded !== 'join' && config.role !== 'api')
     const { db } = pools
     const name = databaseName(connection)
@@ -180,7 +182,7 @@ async function encryptionKeys(config: Config, dataDirectory: string, db: Databas
   const file = join(dataDirectory, 'encryption.key')
   const found = await readKeyFile(file)
   if (found !== undefined) return [found, ...previous]
-  // A new key could open nothing of what is there, and would look like the right one ever after.
+  // A new key could decrypt nothing of the existing data, and would look like the right one from then on.
   if (await isInstalled(db)) {
     throw new StartError(
       `This database was encrypted with a key that is missing: ${file} does not exist, and POSTHORN_ENCRYPTION_KEY is not set. ` +

@@ -12,11 +12,11 @@ export interface HeldToken {
 
 export interface HeldTokens {
   /**
-   * A token that has not ended, or why there is none. `account` names all that it is asked for with: half of that must
-   * not fetch another's. Those who need one while it is asked for wait for the same answer.
+   * A valid token, or why there is none. `account` contains everything it is requested with: half of that must not
+   * fetch another's. Callers that need one while it is being requested wait for the same response.
    */
   tokenOf(world: World, account: string, ask: () => Promise<HeldToken | Outcome>): Promise<HeldToken | Outcome>
-  /** Forgets a token that was refused, unless another took its place meanwhile. */
+  /** Forgets a rejected token, unless another replaced it in the meantime. */
   forget(world: World, account: string, token: HeldToken): void
 }
 
@@ -25,7 +25,10 @@ interface Held {
   asking: Promise<HeldToken | Outcome> | undefined
 }
 
-/** What the send comes to that got no token: it is the account that was refused; and perhaps one was granted, but nothing was sent. */
+/**
+ * The outcome of a send without a token: the account was rejected; or a token may have been granted, but nothing was
+ * sent.
+ */
 export function outcomeWithoutToken(outcome: Outcome): Outcome {
   if (outcome.kind === 'refused') return misconfigured(outcome.detail)
   return certainlyNotSent(outcome)

@@ -42,7 +42,7 @@ export interface HttpProviderDefinition<Form extends CredentialForm, Kind extend
   ): OutboundRequest | FormRequest | Outcome
   /** Adds what proves who sends it, when the rest of the request is settled. */
   sign?(request: OutboundRequest, credentials: CredentialsOf<Form>, now: Date): OutboundRequest
-  /** What the answer means; `outcomeOfStatus` reads what is not the vendor's own. */
+  /** What the response means; `outcomeOfStatus` handles what is not vendor-specific. */
   outcome(answer: ProviderAnswer, message: MessageOf<Kind>, credentials: CredentialsOf<Form>): Outcome
   /** Left out: `operator` where the account has a base address of its own, else `guarded`. */
   reach?(credentials: CredentialsOf<Form>, message: MessageOf<Kind>): NonNullable<OutboundOptions['reach']>
@@ -77,7 +77,7 @@ export interface Probe<Form extends CredentialForm> {
   result?(answer: ProviderAnswer, credentials: CredentialsOf<Form>): CheckResult
   /** The field to fix if the vendor rejects the account. */
   readonly field?: CredentialKey
-  /** Where the vendor says what is wrong, as paths of its answer. */
+  /** Where the vendor says what is wrong, as paths of its response. */
   readonly words?: readonly string[]
 }
 
@@ -110,7 +110,7 @@ export function httpProvider<const Form extends CredentialForm, const Kind exten
   })
 }
 
-/** The answer; or an Outcome, where there was none. */
+/** The response; or an Outcome, if there was none. */
 async function called<Form extends CredentialForm, Kind extends Channel>(
   { form, reach, callsRecipient, http2 }: HttpProviderDefinition<Form, Kind>,
   world: World,
@@ -256,7 +256,9 @@ export function outcomeOfFailure(error: OutboundError): Outcome {
   }
 }
 
-/** What a provider made of an answer; one that speaks of the vendor's own trouble speaks against the vendor as a whole. */
+/**
+ * A provider's reading of a response; one that reports the vendor's own problems counts against the vendor as a whole.
+ */
 export const ofAnswer = ({ status }: ProviderAnswer, outcome: Outcome): Outcome =>
   status >= 500 ? ofDownProvider(outcome) : outcome
 

@@ -1,4 +1,4 @@
-// A look at an account of a vendor that has nothing harmless to ask for: a message without anything in it, which it refuses.
+// Checks an account of a vendor without a harmless endpoint: with an empty message, which it rejects.
 import type { CredentialKey } from '../domain/delivery/integration.ts'
 import type { CheckResult } from './provider.ts'
 import { bad, good } from './provider.ts'

@@ -32,8 +32,8 @@ const ownHeaders: ReadonlySet<string> = new Set([
   'x-posthorn-signature',
 ])
 /**
- * Of the headers a provider's request has, those that say nothing about who we are. The content type is none of them: a
- * body that is read in another way than it was written may name other recipients.
+ * The headers of a provider's request that do not identify us. The content type is not one of them: a body parsed
+ * differently than it was written may name other recipients.
  */
 const replaceable: ReadonlySet<string> = new Set(['accept', 'user-agent'])
 
@@ -161,7 +161,7 @@ const decidedByMessage = 'cannot be set: the message determines its recipient'
 /** `to`, `TO` and `To[]` are one member to some vendors. */
 const comparedName = (name: string): string => name.replace(/\[.*$/s, '').trim().toLowerCase()
 
-/** The path as it was given, where it is; what replaces a member above it replaces it too. */
+/** The path as given, if it exists; what replaces a field above it replaces it too. */
 function givenAt(given: Fields, [first = '', ...rest]: readonly string[]): string | undefined {
   for (const [name, value] of Object.entries(given)) {
     if (comparedName(name) !== first.toLowerCase()) continue

@@ -15,11 +15,11 @@ export interface ProviderAnswer extends Reading {
 /** More of a body that is no JSON is not repeated to anyone. */
 const shownBodyMax = 200
 
-/** Member by member: it is made for every call, and objects that are spread cost as much as all the rest of it. */
+/** Field by field: it is created for every call, and spreads cost as much as all the rest of it. */
 export function answerOf({ status, headers, body }: OutboundAnswer, receivedAt?: Date): ProviderAnswer {
   const reading = readingOfJson(body)
   const { string, number, flag, list, items, value } = reading
-  // Asked for once an answer, and only where a vendor counts further than JSON.parse does.
+  // Computed once per response, and only if a vendor uses larger numbers than JSON.parse supports.
   const id = (path: string): string | undefined => (/\d{16}/.test(body) ? readingOfExactJson(body) : reading).id(path)
   const answer = { status, headers, body, string, number, flag, list, items, value, id }
   return receivedAt === undefined ? answer : Object.assign(answer, { receivedAt })

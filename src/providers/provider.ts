@@ -87,8 +87,8 @@ export interface ProviderDefinition<Form extends CredentialForm, Kind extends Ch
   /** Closes idle connections of the account beyond so many: other processes may open theirs. */
   keepConnections?(credentials: CredentialsOf<Form>, max: number): void
   /**
-   * Members of the request's body that say where the message goes, as paths (`message.token`): the message decides them,
-   * so a passthrough may not. `http-provider.ts` knows those of our own messages, which webhooks are sent.
+   * Fields of the request body that determine the recipient, as paths (`message.token`): the message determines them,
+   * so a passthrough may not. `http-provider.ts` knows those of our own messages, which webhooks receive.
    */
   readonly recipientMembers?: readonly string[]
   /** Asks the vendor whether the account is valid, without sending. Omitted if there is no one to ask. */
@@ -104,9 +104,9 @@ export interface ProviderDefinition<Form extends CredentialForm, Kind extends Ch
   ): Promise<readonly Outcome[]>
   /** What the vendor reports of messages after it took them. */
   readonly receipts?: ReceiptReader<CredentialsOf<Form>>
-  /** Asks what became of messages, for a vendor that does not report by itself. */
+  /** Asks for the results of messages, for a vendor that does not report by itself. */
   readonly polling?: Polling<CredentialsOf<Form>>
-  /** What the vendor hands on of answers to e-mails. */
+  /** How the vendor forwards replies to e-mails. */
   readonly replies?: ReplyReader<CredentialsOf<Form>>
 }
 
@@ -211,7 +211,7 @@ function filledIn(credentials: object): Credentials {
   return filled
 }
 
-/** An id of which nothing can be stored is as good as none: ours stands for it. */
+/** An id that cannot be stored counts as none: ours is used. */
 function withSafeWords(form: CredentialForm, account: Credentials, outcome: Outcome, ownId: string): Outcome {
   const safe = (words: string): string => storable(withoutSecrets(form, account, words), detailBytesMax)
   if (outcome.kind !== 'sent') return { ...outcome, detail: safe(outcome.detail) }

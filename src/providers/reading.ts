@@ -8,7 +8,7 @@ export interface Reading {
   list(path: string): readonly unknown[]
   /** The members of a list, each to be read in turn. */
   items(path: string): readonly Reading[]
-  /** A text or a whole number as text, digit for digit; nothing where it is empty. */
+  /** A text or a whole number as text, digit for digit; nothing if it is empty. */
   id(path: string): string | undefined
   /** Whatever is there. */
   value(path: string): unknown

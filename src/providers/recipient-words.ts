@@ -21,7 +21,7 @@ function struckOut(words: string, message: OutboundMessage): string {
   return secretsOf(message.webhookUrl).reduce((text, secret) => text.replaceAll(secret, '[redacted]'), words)
 }
 
-/** The longest first: what lies within another must not leave the rest of it standing. */
+/** The longest first: replacing a part must not leave the rest of a longer one. */
 function secretsOf(address: string): string[] {
   const url = URL.canParse(address) ? new URL(address) : undefined
   const parts = url === undefined ? [] : [url.href, `${url.pathname}${url.search}`, url.pathname, url.search.slice(1)]

@@ -1,7 +1,10 @@
 // The caller's own settings for one vendor's request, without what the message itself decides.
 import type { OutboundMessage } from '../domain/messages/outbound-message.ts'
 
-/** What the caller wants in the vendor's own request, without what the message itself says: names compared in small letters. */
+/**
+ * What the caller wants in the vendor's own request, without what the message itself defines: names compared in
+ * lowercase.
+ */
 export function settingsOf(
   { customData }: Pick<OutboundMessage, 'customData'>,
   own: readonly string[],

@@ -37,7 +37,7 @@ export function signed(request: OutboundRequest, secretKey: string, now: Date): 
 
 export async function checkWebhook(world: World, webhookUrl: string): Promise<CheckResult> {
   try {
-    // Nothing a receiver acts on; whatever it answers, it is there.
+    // Nothing a receiver acts on; whatever it returns, it is reachable.
     await world.fetch({ url: webhookUrl, method: 'HEAD', headers: {} })
     return good
   } catch (error) {

@@ -1,4 +1,5 @@
-// Claims of one queue: both lanes with a share of their own, the environments in turn; suspected rows one at a time.
+// Claims of one queue: both lanes with their own share, the environments in turn; possibly poisonous rows one at a
+// time.
 import type { Clock } from '../db/clock.ts'
 import type { Sql } from '../db/sql.ts'
 import { nilId } from '../domain/nil-id.ts'
@@ -8,7 +9,7 @@ import { leaseMs } from './queue.ts'
 import { poisonLanes } from './suspicion.ts'
 import type { Leased } from './worker.ts'
 
-/** One in so many of what is claimed is kept for fan-out, so that it never stands still. */
+/** One in this many claimed rows is reserved for fan-out, so that it never stalls. */
 const fanOutShare = 4
 
 type ClaimRows<Row> = (limit: number, lease: string) => Promise<Row[]>

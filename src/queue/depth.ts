@@ -10,7 +10,7 @@ export interface LaneDepth {
   readonly lane: number
   /** What is due and not leased; at most `depthMax`. */
   readonly depth: number
-  /** How long the first of it has been due; 0 where nothing is. */
+  /** How long the oldest has been due; 0 if nothing is. */
   readonly oldestMs: number
 }
 

@@ -30,7 +30,7 @@ export interface Claimed {
   readonly wasLeased: boolean
 }
 
-/** One claim takes from so many environments; the next goes on after them. */
+/** One claim takes from this many environments; the next continues after them. */
 const environmentsPerClaimMax = 64
 
 /**
@@ -82,8 +82,8 @@ export async function claimDue<Row extends object>(
 }
 
 /**
- * A lease that ended may be that of a slow node as well as of a dead one: it makes the group smaller in which the row runs, and
- * never leaves it to run alone.
+ * An expired lease may be that of a slow node as well as of a dead one: it reduces the group in which the row runs, and
+ * never makes it run alone.
  */
 const afterExpiry = sql`greatest(q.interruptions, least(q.interruptions + 1, ${interruptionsBeforeSolo - 1}))::smallint`
 
@@ -103,8 +103,8 @@ export async function releaseLeases(
 }
 
 /**
- * Rows of claims or inserts whose answers were lost: they are due again at once, and nothing speaks against them. One statement,
- * however many there are: after an outage each claim that was tried in it has left one.
+ * Rows of claims or inserts whose responses were lost: they are due again at once, without any penalty. One statement,
+ * however many there are: after an outage each claim attempted in it has left one.
  */
 export async function forgetLeases(
   db: Sql,
@@ -136,10 +136,10 @@ export interface DeadNode extends LeaseRange {
 }
 
 /**
- * Frees what a dead node held, counts the interruption, and returns how much is left. A row that ran alone waits a minute
- * before it may do so again. Its leases are found by when they expire: those of a node that was last alive at some time lie
- * between that time and one lease from now, however many other rows wait for next week. A row that a transaction of the dead
- * node still locks is passed over: it must not keep the others waiting.
+ * Frees what a dead node held, counts the interruption, and returns how much is left. A row that ran alone waits a
+ * minute before it may do so again. Its leases are found by their expiry: those of a node that was last alive at some
+ * time lie between that time and one lease from now, however many other rows wait for next week. A row that a
+ * transaction of the dead node still locks is skipped: it must not hold up the others.
  */
 export async function freeLeases(
   db: Sql,
@@ -177,7 +177,7 @@ function heldBy(queue: QueueTable, clock: Clock, dead: DeadNode): Statement {
   return sql`${leasedFrom(queue, since, clock, dead.leaseMs)} and q.lease between ${dead.from}::uuid and ${dead.to}::uuid`
 }
 
-/** Of the environment and lane at hand: rows whose lease may not have ended at that time. */
+/** Of the current environment and lane: rows whose lease may not have expired at that time. */
 function leasedFrom(queue: QueueTable, since: Statement, clock: Clock, forMs: number): Statement {
   return sql`${queue.table} q
     where q.environment_id = o.environment_id and q.lane = lanes.lane and q.due_at > ${since}

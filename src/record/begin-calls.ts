@@ -1,4 +1,4 @@
-// One statement before providers are asked: only for calls that hold a slot now, and only where the lease still holds.
+// One statement before providers are called: only for calls that hold a slot now, and only if the lease is still valid.
 import { oneStatement } from '../db/one-statement.ts'
 import type { Sql } from '../db/sql.ts'
 import { sql } from '../db/sql.ts'

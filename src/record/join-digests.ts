@@ -151,7 +151,7 @@ function groupByIdentity(deferred: readonly DeferredDigest[]): Map<string, Ident
 
 export function identityOf(decision: DeferredDigest): DigestIdentity {
   const { digestValue, held, apart } = decision.join
-  // No value of a digest key makes the text of a held one, or of a test's: those begin with an equals sign.
+  // No value of a digest key produces the text of a held one, or of a test's: those begin with an equals sign.
   const value = digestValue === undefined ? '' : `=${digestValue}`
   const keyHash = createHash('sha256')
     .update(apart === undefined ? (held === undefined ? value : `held ${held.key}`) : `test ${apart}`)

@@ -81,7 +81,7 @@ export function preLeasedJob(
   event: TriggeredEvent | undefined,
   foreseen?: ForeseenFacts | undefined,
 ): PreLeasedJob {
-  // Member by member: a spread costs ten times as much, and there is one for every job.
+  // Field by field: a spread costs ten times as much, and there is one for every job.
   return {
     environmentId: environment.id,
     id: job.id,

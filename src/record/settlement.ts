@@ -13,7 +13,7 @@ export interface Settlement {
   readonly state: JobState | null
   readonly details: readonly StoredDetail[]
   readonly messages: readonly NewMessage[]
-  /** The step whose turn it is now. */
+  /** The step that runs next. */
   readonly next: NextStep | null
   /** Steps that will never run, and why. */
   readonly rest: RestOfSteps | null
@@ -22,8 +22,8 @@ export interface Settlement {
 }
 
 /**
- * Jobs that were decided before they were made: by id, the job they come after, which is settled with them. They have no row
- * yet, and get none unless that job was still ours.
+ * Jobs that were decided before they were created: by id, the job they follow, which is settled with them. They have no
+ * row yet, and get none unless that job was still ours.
  */
 export type MadeAfter = ReadonlyMap<string, string>
 
@@ -45,12 +45,12 @@ export interface DeferredDigest {
   readonly join: JoinDigest
   readonly workflowId: string
   readonly now: Date
-  /** Where the run goes on if the digest is passed or the window closes; null at the end. */
+  /** Where the run continues if the digest is passed or the window closes; null at the end. */
   readonly nextStep: number | null
   readonly laterSteps: readonly number[]
 }
 
-/** A job that asks a throttle: whether it goes on is known only in the transaction. */
+/** A job that asks a throttle: whether it continues is known only in the transaction. */
 export interface DeferredThrottle {
   readonly job: Job
   readonly take: TakeThrottle
@@ -59,7 +59,7 @@ export interface DeferredThrottle {
   readonly laterSteps: readonly number[]
 }
 
-/** What can only be decided where it is written. */
+/** What can only be decided when it is written. */
 export type DeferredDecision = DeferredDigest | DeferredThrottle
 
 export const settles = (

@@ -1,5 +1,5 @@
-// The two Liquid engines: one whose output goes into HTML, one for plain text. They parse, and hold the filters; what was
-// parsed is compiled and run in `liquid/`. Neither reaches files, clocks or prototypes.
+// The two Liquid engines: one for output in HTML, one for plain text. They parse, and hold the filters; parsed
+// templates are compiled and run in `liquid/`. Neither reaches files, clocks or prototypes.
 import type { FilterImplOptions } from 'liquidjs'
 import { Liquid, Tag } from 'liquidjs'
 import type { FilterHandler, FilterThis } from './filters.ts'
@@ -27,7 +27,7 @@ function absentTag(name: string) {
 const absentFilters = ['where_exp', 'reject_exp', 'group_by_exp', 'has_exp', 'find_exp', 'find_index_exp']
 const absentTags = ['include', 'render', 'layout', 'block']
 
-/** A step, and a look at each text it is given. What it makes is paid for too. */
+/** A step, and a scan of each text it is given. Its output is charged too. */
 function counted(handler: FilterHandler): FilterHandler {
   return function (value, ...args) {
     const budget = budgetOf(this)
@@ -51,7 +51,7 @@ export function createEngine(mode: Mode): Liquid {
   const engine = new Liquid({
     ownPropertyOnly: true,
     strictVariables: false,
-    // Unknown filters are found by our own walk over what was parsed, which also sees those that are made later.
+    // Unknown filters are found by our own walk over the parsed template, which also sees those that are created later.
     strictFilters: false,
     relativeReference: false,
     templates: {},

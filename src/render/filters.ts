@@ -39,7 +39,7 @@ const pathWeight = 2
 const distinctWeight = 8
 const groupedWeight = 24
 
-/** The members of a list with what lies at a path in each. */
+/** The items of a list with the value at a path in each. */
 function keyed(filter: FilterThis, value: unknown, path: unknown): { item: unknown; key: unknown }[] {
   const items = list(value)
   const budget = budgetOf(filter)
@@ -338,7 +338,7 @@ const escaped: FilterHandler = function (value) {
   return value instanceof SafeText ? value : new SafeText(escapeHtml(text(this, value)))
 }
 
-/** Where output is escaped by itself, what escapes once more must not do so twice. */
+/** If output is escaped automatically, explicit escaping must not do so twice. */
 export const htmlFilters: Readonly<Record<string, FilterHandler>> = {
   escape: escaped,
   xml_escape: escaped,

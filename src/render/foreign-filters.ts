@@ -1,4 +1,4 @@
-// The filters of LiquidJS that are kept: each is handed what it can read at a known price, and pays it before it begins.
+// The filters of LiquidJS that are kept: each gets only what it can read at a known cost, and pays before it starts.
 import { toValue } from 'liquidjs'
 import type { FilterHandler } from './filters.ts'
 import { budgetOf } from './filters.ts'

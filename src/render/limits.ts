@@ -18,7 +18,7 @@ export const workMax = 2_000_000
 export const outputLengthMax = 1_000_000
 /** An in-app message is read in a corner of a screen. */
 export const inAppLengthMax = 100_000
-/** What carriers join into one SMS, what a push service takes (4 KB), and what Slack shows before it cuts. */
+/** What carriers join into one SMS, what a push service accepts (4 KB), and what Slack shows before it cuts. */
 export const textLengthsMax = { sms: 5_000, push: 5_000, chat: 40_000 } as const
 /** Tags in a document that is sanitised, inlined or read as text: an unmatched one is looked for among all open ones. */
 export const markupMax = 20_000
@@ -45,10 +45,10 @@ export class LimitExceeded extends Error {}
 const entryWeight = 8
 /** Characters that are only looked at, for one unit of work: a number is read, two texts are compared. */
 const readPerUnit = 16
-/** Making what shows dates and numbers in a zone or a language takes as long as this many steps. */
+/** Creating a formatter for a zone or a language takes as long as this many steps. */
 const formatterSteps = 150
 
-/** What one message may still cost: every step is charged what it costs, before it is taken where that is known. */
+/** What one message may still cost: every step is charged its cost, in advance if that is known. */
 export class Budget {
   readonly now: () => Date
   #steps = 0
@@ -61,7 +61,10 @@ export class Budget {
     this.now = now
   }
 
-  /** So many characters or list members are read or made. Filters of LiquidJS call it too, with whatever they were given. */
+  /**
+   * This many characters or list items are read or created. Filters of LiquidJS call it too, with whatever they were
+   * given.
+   */
   use(given: number): void {
     // A text would be appended to the sum, which is then no number and never too large.
     const count = typeof given === 'number' ? given : Number(given)
@@ -78,8 +81,8 @@ export class Budget {
   }
 
   /**
-   * A zone or a language that the template names is used: paid in full once for a message, whether or not what it needs is
-   * made already, so that the same template always ends the same way.
+   * A zone or a language that the template names is used: paid in full once per message, whether or not its formatter
+   * is cached, so that the same template always ends the same way.
    */
   format(name: string): void {
     this.#formatters ??= new Set()
@@ -92,7 +95,7 @@ export class Budget {
     this.steps(1)
   }
 
-  /** For what takes as long as so many ordinary steps. */
+  /** For what takes as long as this many ordinary steps. */
   steps(count: number): void {
     this.#steps += count
     if (this.#steps > stepsMax)

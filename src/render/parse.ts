@@ -1,4 +1,4 @@
-// Parsing a template: what LiquidJS accepts, then a walk over it that refuses what could not be bounded when it runs.
+// Parsing a template: what LiquidJS accepts, then a walk over it that rejects what could not be bounded when it runs.
 import type { FilteredValueToken, Template, Token, ValueToken } from 'liquidjs'
 import { Expression, LiquidError, Tokenizer, TypeGuards, toValueSync, Value } from 'liquidjs'
 import { nearest } from '../domain/nearest.ts'

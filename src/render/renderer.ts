@@ -1,4 +1,4 @@
-// The renderer: what was compiled is kept by key, and each message has a budget of its own.
+// The renderer: compiled templates are cached by key, and each message has its own budget.
 import type { EmailFrame, Renderer, TemplateScope } from '../domain/workflows/rendering.ts'
 import type { StepTemplate } from '../domain/workflows/workflow.ts'
 import { compileEmail, renderEmail } from './email/email.ts'

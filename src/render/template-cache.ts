@@ -3,7 +3,7 @@ import type { StepTemplate } from '../domain/workflows/workflow.ts'
 
 /** Steps in use at a time; a busy environment has some hundred. */
 const cachedMax = 5_000
-/** What is compiled takes some seventy times its text, so this is about a hundred megabytes at the most. */
+/** A compiled template takes some seventy times its text, so this is at most about a hundred megabytes. */
 const cachedLengthMax = 1_500_000
 
 export class TemplateCache<Compiled extends { readonly sourceLength: number }, Source = StepTemplate> {

@@ -44,7 +44,7 @@ export function textsOf(template: StepTemplate): TemplateText[] {
   return texts
 }
 
-/** Below the depth that is allowed nothing is read: it is refused as a whole. */
+/** Nothing is read below the allowed depth: it is rejected as a whole. */
 function addData(path: string, value: unknown, add: (path: string, text: unknown) => void, depth = 0): void {
   if (depth > dataDepthMax) return
   if (Array.isArray(value)) {

@@ -20,7 +20,7 @@ const bracedName = /(?<!\{)\{([A-Za-z_][\w.]{0,99})\}(?!\})/g
 
 export const withOutputs = (text: string): string => text.replace(bracedName, '{{ $1 }}')
 
-/** Compiled texts are kept as long as nothing pushes them out: an environment has some hundred with variables. */
+/** Compiled texts are cached until they are evicted: an environment has some hundred with variables. */
 const cachedMax = 5_000
 const cachedLengthMax = 500_000
 
@@ -33,7 +33,7 @@ export function registerTranslate(engine: Liquid, mode: Mode, compile: Compile):
     const text = textOf(this, key)
     // The key may come from anywhere: it is printed like any value.
     if (text === undefined) return key
-    // What stands in a text is its author's, as in a template; what is filled in is escaped there.
+    // The text itself is its author's, as in a template; inserted values are escaped.
     const rendered = text.includes('{') ? filledIn(this.context as Run, compiled(text), namedIn(args)) : text
     budget.use(rendered.length)
     return mode === 'html' ? new SafeText(rendered) : rendered

@@ -85,7 +85,10 @@ export function valueAt(value: unknown, path: readonly (string | number)[], budg
   return found
 }
 
-/** A dotted path out of a template, such as `order.customer.name`; nothing for no path. It may come out of a payload. */
+/**
+ * A dotted path from a template, such as `order.customer.name`; nothing if there is no path. It may come from a
+ * payload.
+ */
 export function pathOf(given: unknown, budget: Budget): readonly string[] {
   const path = print(given, budget)
   if (path.length > pathLengthMax) {
@@ -139,7 +142,7 @@ function printed(given: unknown, budget: Budget): string {
   }
 }
 
-/** Members are charged as such: many that print nothing take their time too. */
+/** Items are charged as such: many that print nothing take time too. */
 function printedList(list: readonly unknown[], budget: Budget): string {
   budget.use(memberWeight * list.length)
   return list.map((member) => print(member, budget)).join('')
@@ -147,14 +150,14 @@ function printedList(list: readonly unknown[], budget: Budget): string {
 
 const dateText = (date: Date): string => (Number.isNaN(date.getTime()) ? '' : date.toISOString())
 
-/** What a member of a list costs that is written, or looked into: as much as some characters. */
+/** The cost of an item of a list that is written, or read: that of some characters. */
 export const memberWeight = 4
-/** A member of a value that is made into JSON costs what some characters do. */
+/** The cost of a field that is converted to JSON: that of some characters. */
 const memberCost = 8
 
-/** JSON that is paid for while it is made: what holds itself many times over would never end. */
+/** JSON that is paid for while it is built: a value that contains itself many times over would never end. */
 export function jsonOf(given: unknown, budget: Budget, indent = 0): string {
-  // Blanks before the members of what is nested deeply come to more than the members.
+  // The indentation of deeply nested fields is larger than the fields.
   const depths = indent === 0 ? undefined : new Map<unknown, number>()
   const json = JSON.stringify(
     given,

@@ -7,8 +7,8 @@ import { scopeRoots } from './template-defaults.ts'
 import { textsOf } from './texts.ts'
 
 /**
- * Payload members by their dotted names, `payload.order.id` and `order.id` alike; and members of the subscriber. What a
- * template assigns or loops with is its own. A text that cannot be parsed names nothing.
+ * Payload fields by their dotted names, both `payload.order.id` and `order.id`; and fields of the subscriber. What a
+ * template assigns or loops with is its own. A text that cannot be parsed has none.
  */
 export function variablesOf(
   templates: readonly StepTemplate[],

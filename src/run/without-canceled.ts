@@ -1,4 +1,4 @@
-// Jobs of events that were canceled, which the cancel itself has not come to yet: nothing of them is decided any more.
+// Jobs of canceled events that the cancellation itself has not reached yet: nothing of them is decided any more.
 import { until } from '../domain/delivery/due.ts'
 import type { TriggeredEvent } from '../domain/delivery/event.ts'
 import type { Job } from '../domain/delivery/job.ts'
@@ -10,7 +10,7 @@ import { writeSettlements } from '../record/write-settlements.ts'
 import type { Facts } from './decide/load-facts.ts'
 import type { Stages } from './stages.ts'
 
-/** Whoever cancels does it by itself within this time, and says how much it was; its task begins then. */
+/** Whoever cancels does it within this time, and reports how much it was; its task starts then. */
 const cancelMsMax = 15_000
 const requeueAfterMs = 2_000
 

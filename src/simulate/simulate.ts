@@ -1,5 +1,5 @@
-// What an event would do, without doing it: judged as a trigger is, and each recipient's run followed to its end in virtual
-// time by the worker's own code. Nothing is written, no provider and no service is asked.
+// What an event would do, without doing it: checked like a trigger, and each recipient's run followed to its end in
+// virtual time by the worker's own code. Nothing is written, no provider and no service is called.
 import { numberEvents } from '../accept/accept-events.ts'
 import type { CheckedVersions, GivenEvent, Judged, TriedWorkflow } from '../accept/judge-events.ts'
 import { createCheckedVersions, judgeEvents } from '../accept/judge-events.ts'
@@ -78,7 +78,7 @@ export interface SimulatorParts {
   readonly linkBase?: string | undefined
 }
 
-/** What is kept between calls; no worker is needed. */
+/** What is cached between requests; no worker is needed. */
 export function createSimulator({ db, world, operatorMail, linkBase }: SimulatorParts): Simulator {
   const clock = { at: world.now() }
   const deciding = createDeciding({ db, world, renderer: rendererOf(clock), operatorMail, linkBase })
@@ -149,7 +149,7 @@ const topicKeys = (request: EventRequest | undefined): string[] => [
   ...new Set((request?.topics ?? []).map((topic) => topic.topicKey)),
 ]
 
-/** In the order in which accepting would write what is said of them. */
+/** In the order in which accepting would write their changes. */
 function peopleIn({ recipients, actor }: EventRequest): Recipient[] {
   const shown = recipients.slice(0, recipientsShownMax)
   const actors = actor === undefined ? [] : [actor]

@@ -206,12 +206,12 @@ test('what is wrong with some events of a large body costs no other, and is repo
     'workflow_not_found',
     'The event must be an object',
     '__proto__ would change a prototype and is not allowed',
-    'The event is 600047 bytes large; at most 524288 are allowed',
+    'The event is 600047 bytes; at most 524288 are allowed',
     't4',
     'workflow_not_found',
     'The event must be an object',
     'name is required',
-    'The event is 600047 bytes large; at most 524288 are allowed',
+    'The event is 600047 bytes; at most 524288 are allowed',
     't9',
   ])
 })

@@ -54,7 +54,7 @@ test('the value of a condition may be empty', async () => {
 
 test('an unknown type of step is refused, naming the nearest', async () => {
   const errors = await withSteps({ template: { type: 'emial', content: 'x' } }, { template: { type: 'trigger' } })
-  assert.match(errors['steps.0.template.type'] ?? '', /nearest is email/)
+  assert.match(errors['steps.0.template.type'] ?? '', /did you mean email/)
   assert.match(errors['steps.1.template.type'] ?? '', /not a known step type/)
 })
 

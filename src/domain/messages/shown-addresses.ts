@@ -13,7 +13,7 @@ export const seesAddresses = (caller: Caller): boolean => mayUse(caller, 'full')
 const link = new RegExp(`(${unsubscribePath}/)[\\w-]{8,}`, 'g')
 
 export function textWithoutLinks(text: string): string {
-  // Hardly any text holds one, and to look for the word alone is quick.
+  // Hardly any text contains one, and searching for the word is fast.
   return text.includes('unsubscribe') ? text.replace(link, `$1${struckOut}`) : text
 }
 
@@ -51,12 +51,12 @@ export function messageWithoutAddresses<Shown extends Said>(message: Shown): Sho
   }
 }
 
-/** The one member by which a payload may say where chat goes. */
+/** The one field by which a payload may choose the destination of chat messages. */
 export function payloadWithoutAddress<Payload extends object>(payload: Payload): Payload {
   return Object.hasOwn(payload, 'webhookUrl') ? { ...payload, webhookUrl: struckOut } : payload
 }
 
-/** What an event may name in the place of what is stored. */
+/** What an event may name in place of the stored value. */
 const addressNames: ReadonlySet<string> = new Set(['webhookUrl', 'deviceTokens'])
 
 /** By provider, by channel or by step: addresses are found however deep they lie. */
@@ -90,7 +90,7 @@ export function jobWithoutAddresses<Shown extends Worked>(job: Shown): Shown {
   }
 }
 
-/** What a provider would have been given: of chat and push without where to, of mail without its links. */
+/** What a provider would have received: for chat and push without the destination, for e-mail without its links. */
 export function outboundWithoutAddresses<Outbound extends object>(message: Outbound): Outbound {
   const struckMembers = Object.keys(message).filter((name) => outboundNames.has(name))
   const { payload } = message as { payload?: unknown }

@@ -1,4 +1,4 @@
-// API keys: how they are made, and the hash that is kept of them.
+// API keys: how they are generated, and the hash that is stored.
 import { createHash, randomBytes } from 'node:crypto'
 import type { Scope } from '../environment.ts'
 
@@ -8,7 +8,7 @@ export interface ApiKey {
   /** The last characters of the key, to identify it. */
   readonly hint: string
   readonly scopes: readonly Scope[]
-  /** Whether a sealed copy is kept, so that what was signed with the key can be checked. */
+  /** Whether a sealed copy is stored, so that signatures made with the key can be verified. */
   readonly signing: boolean
   readonly createdAt: string
   readonly expiresAt?: string

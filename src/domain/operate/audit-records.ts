@@ -1,4 +1,4 @@
-// What the audit log keeps of each kind of configuration. Nothing secret is shown, nor what identifies a recipient.
+// What the audit log records for each kind of configuration. Neither secrets nor what identifies a recipient.
 import { createHmac } from 'node:crypto'
 import type { Configurations, Credentials, Integration } from '../delivery/integration.ts'
 import type { Context } from '../people/context.ts'

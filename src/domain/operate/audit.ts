@@ -10,7 +10,7 @@ export interface Author {
   readonly keyId: string
   /** The name of the key, or the user of the operating system. */
   readonly keyName: string
-  /** Where a request came from, or the machine that a command ran on. */
+  /** The client address of a request, or the machine that a command ran on. */
   readonly address: string
   /** Null where there was no request. */
   readonly requestId: string | null
@@ -18,7 +18,7 @@ export interface Author {
 
 /** A caller that has hung up by now has no address any more. */
 export function authorOf({ keyId, keyName }: Caller, request: { address: string | undefined; id: string }): Author {
-  // Where both kinds of addresses are listened to, those of version 4 come in the other's clothes.
+  // If both kinds of addresses are listened to, IPv4 addresses arrive as IPv4-mapped IPv6 addresses.
   const address = (request.address ?? '').replace(/^::ffff:(?=\d+\.)/, '')
   return { keyId, keyName, address, requestId: request.id }
 }
@@ -42,7 +42,7 @@ export const resourceKinds = [
 ] as const
 export type ResourceKind = (typeof resourceKinds)[number]
 
-/** What was changed: before and after, each undefined where it was not there. */
+/** What was changed: before and after, each undefined if it did not exist. */
 export interface Change {
   readonly action: AuditAction
   readonly kind: ResourceKind
@@ -52,7 +52,7 @@ export interface Change {
   readonly after?: Recorded | undefined
 }
 
-/** What a hash covers, beside the environment and the hash before it. */
+/** What a hash covers, in addition to the environment and the previous hash. */
 export interface AuditFacts extends Author {
   readonly seq: number
   readonly at: string
@@ -60,7 +60,7 @@ export interface AuditFacts extends Author {
   readonly resourceKind: ResourceKind
   readonly resourceId: string
   readonly resourceName: string
-  /** What differs, and only that. Null for what was made. */
+  /** Only the differences. Null for a creation. */
   readonly before: Members | null
   /** Null for what was deleted. */
   readonly after: Members | null
@@ -91,7 +91,7 @@ function hashOfEntry(environmentId: string, previousHash: string, facts: AuditFa
 
 export type Misfit = 'missing' | 'previous-hash' | 'hash'
 
-/** What is wrong with an entry where this head goes before it; undefined when it fits. */
+/** What is wrong with an entry that follows this head; undefined if it is valid. */
 export function misfitOf(environmentId: string, head: AuditHead, entry: AuditEntry): Misfit | undefined {
   const { previousHash, hash, ...facts } = entry
   if (entry.seq !== head.seq + 1) return 'missing'

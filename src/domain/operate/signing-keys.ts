@@ -34,8 +34,9 @@ export class SigningKeys {
   }
 
   /**
-   * What new tokens are signed with: until the first rotation the secret itself, as ever. Nodes of a version that knows no
-   * other keys, before an upgrade of all or after a step back, open these links as well. A rotation is for when there is none.
+   * What new tokens are signed with: until the first rotation the secret itself, as before. Nodes of a version without
+   * other keys, before an upgrade of all or after a rollback, can open these links as well. Rotate only when there are
+   * none.
    */
   tokenKey(purpose: TokenPurpose): Buffer {
     const keys = this.tokenKeys(purpose)

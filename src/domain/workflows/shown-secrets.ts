@@ -34,7 +34,7 @@ function metadataWithoutSecrets(metadata: StepMetadata): StepMetadata {
   return metadata.type === 'http' ? { ...metadata, ...callWithoutSecrets(metadata) } : metadata
 }
 
-/** What a custom step asks, by the names of its headers alone. */
+/** A custom step's request, with only the names of its headers. */
 export function callWithoutSecrets({
   url,
   headers,
@@ -61,7 +61,7 @@ function filterWithoutSecrets(filter: StepFilter): StepFilter {
 const partWithoutSecrets = (part: FilterPart): FilterPart =>
   part.on === 'webhook' ? { ...part, webhookUrl: addressWithoutSecrets(part.webhookUrl) } : part
 
-/** A user name and a password, up to where the host begins. */
+/** A user name and a password, up to the host. */
 const account = /^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i
 /** The query, or a tag: before it runs, its content cannot be distinguished from a query. */
 const query = /\?|\{%/

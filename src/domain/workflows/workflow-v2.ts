@@ -27,7 +27,7 @@ const originWords: Readonly<Record<WorkflowOrigin, OriginWord>> = {
 /** What callers see about the origin of a workflow. */
 export const originWord = (origin: WorkflowOrigin): OriginWord => originWords[origin]
 
-/** What would keep a step from sending now; nothing that is stored can never run. */
+/** What currently prevents a step from sending; nothing stored can never run. */
 export interface StepIssues {
   readonly integration?: Readonly<
     Record<
@@ -51,7 +51,7 @@ export interface StepV2 {
   /** A JSON schema of the variables of its templates. */
   readonly variables: JsonObject
   readonly issues?: StepIssues
-  /** What only the first face can say; shown where it is said. */
+  /** What only API v1 can express; shown where it is set. */
   readonly active?: boolean
   readonly shouldStopOnFail?: boolean
   readonly filters?: StepVariant['filters']

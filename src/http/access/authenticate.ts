@@ -21,7 +21,7 @@ const keyLengthMax = 255
 
 /** How long an unknown key is cached as such; one that is created in the meantime works half a second later. */
 const unknownForMs = 500
-/** Apart from those that are good: whoever makes up keys must not push these out. */
+/** Separate from the valid ones: a client that makes up keys must not evict those. */
 const unknownKeysMax = 10_000
 
 interface Trusted {
@@ -31,7 +31,7 @@ interface Trusted {
 
 const unknownCaller: Trusted['caller'] = Promise.resolve(undefined)
 
-/** `address` is where the request comes from. */
+/** `address` is the client address of the request. */
 export type Authenticate = (authorization: string | undefined, address: string) => Promise<Caller>
 
 export function createAuthenticate(db: Sql, world: World): Authenticate {
@@ -58,7 +58,7 @@ export function createAuthenticate(db: Sql, world: World): Authenticate {
         if (unknownUntil.size >= unknownKeysMax) unknownUntil.clear()
         unknownUntil.set(name, world.now().getTime() + unknownForMs)
       },
-      // A failed look-up is not worth remembering: the next call asks again.
+      // A failed lookup is not cached: the next request tries again.
       () => trusted.delete(name),
     )
     return caller
@@ -89,7 +89,7 @@ const unknownKey: ReadonlyMap<string, string> = new Map([
   ['Bearer', 'Unauthorized'],
 ])
 
-/** Nothing of what was presented is repeated: a header without a scheme begins with the key. */
+/** No part of the header is repeated: a header without a scheme begins with the key. */
 function presentedKey(authorization: string | undefined): { key: string; unknown: string } {
   if (authorization === undefined) throw unauthorized('Missing authorization header')
   const [scheme = '', ...rest] = authorization.split(' ')

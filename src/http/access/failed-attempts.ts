@@ -1,5 +1,5 @@
-// Failed authentications by address: a bucket for each, in memory, that only failures draw from. A valid key is never refused
-// for its address: a backend, or a whole company behind one router, is one.
+// Failed authentications by address: one bucket each, in memory, that only failures draw from. A valid key is never
+// rejected for its address: a backend, or a whole company behind one router, has a single address.
 import { BoundedMap } from '../../domain/bounded-map.ts'
 import { Problem } from '../../domain/problem.ts'
 

@@ -32,7 +32,7 @@ export type CheckRate = (
   environment: Environment,
   category: RateCategory,
   cost: number,
-  /** What this call has taken before: all of it together is never more than a bucket holds. */
+  /** What this request has already taken: the total is never more than a bucket holds. */
   paid?: number,
 ) => Promise<Record<string, string>>
 
@@ -52,7 +52,7 @@ export function createRateLimit(db: Sql, world: World, limits: RateLimits): Chec
     if (world.now().getTime() - slice.drawnAtMs > sliceKeptMs) slice.tokens = 0
 
     const draw = async (): Promise<void> => {
-      // What the node holds counts: a dear call must not be refused tokens that lie here and there.
+      // The tokens of the node count: an expensive request must not be refused tokens that are available in parts.
       const needed = cost - slice.tokens
       const wanted = Math.max(needed, Math.ceil(burst * sliceShare))
       const bucket = { category, burst, tokensPerSecond: perSecond }
@@ -63,7 +63,7 @@ export function createRateLimit(db: Sql, world: World, limits: RateLimits): Chec
       if (taken === 0) slice.emptyUntil.set(cost, slice.drawnAtMs + ((needed - left) / perSecond) * 1000)
     }
     while (slice.tokens < cost && (slice.emptyUntil.get(cost) ?? 0) <= world.now().getTime()) {
-      // Calls that arrive while a draw is under way wait for it and look again.
+      // Requests that arrive during a draw wait for it and look again.
       slice.drawing ??= draw().finally(() => {
         slice.drawing = undefined
       })
@@ -72,7 +72,7 @@ export function createRateLimit(db: Sql, world: World, limits: RateLimits): Chec
 
     const allowed = slice.tokens >= cost
     if (allowed) slice.tokens -= cost
-    // Whoever comes again pays all of it again.
+    // A repeated request pays everything again.
     const againMs = (Math.min(paid, burst) / perSecond) * 1000
     const waitMs = allowed ? 0 : againMs + Math.max(0, (slice.emptyUntil.get(cost) ?? 0) - world.now().getTime())
     const remaining = slice.tokens + slice.left

@@ -18,7 +18,10 @@ export type ReaderLimit = (reader: string) => Record<string, string>
 
 export const noReaderLimit: ReaderLimit = () => ({})
 
-/** Kept in memory: a reader's calls are small, many and spread over nodes by chance; a look at the database would cost more than they do. */
+/**
+ * In memory: a reader's requests are small, many and randomly spread over nodes; a database query would cost more than
+ * they do.
+ */
 export function createReaderLimit(world: World, perSecond: number): ReaderLimit {
   const buckets = new BoundedMap<string, Bucket>(bucketsMax)
   const burst = perSecond * burstSeconds

@@ -14,9 +14,9 @@ import type { World } from '../../world/world.ts'
 export interface SecretReaders {
   /** What the caller is shown of integrations. */
   read(caller: Caller, author: Author, integrations: readonly Integration[]): Promise<Integration[]>
-  /** What the caller is shown of an integration that it made: nothing that it did not send. */
+  /** What the caller sees of an integration that it created: nothing that it did not send. */
   made(answer: Answer<Integration>): Answer<Integration>
-  /** What a change is answered with shows more than the caller sent. */
+  /** The response to a change shows more than the caller sent. */
   answer<Body extends Integration | Integration[]>(
     caller: Caller,
     author: Author,
@@ -39,7 +39,7 @@ export function createSecretReaders(db: Db, world: World, reveal: 'on' | 'off'):
     const unseen = integrations.filter((one) => looks.get(nameOf(one)) !== hour && holdsSecrets(one))
     if (unseen.length === 0) return [...integrations]
     await auditSecretReads(db, world, caller.environment, author, unseen)
-    // Once it is written: a look that could not be is none.
+    // Only once it is written: a read that could not be recorded does not happen.
     if (looks.size + unseen.length > looksMax) looks.clear()
     for (const one of unseen) looks.set(nameOf(one), hour)
     return [...integrations]

@@ -17,7 +17,7 @@ export interface NewKey {
   readonly name?: string
   readonly scopes?: readonly Scope[]
   readonly expiresAt?: string
-  /** Keeps a sealed copy, so that what is signed with the key can be checked. */
+  /** Stores a sealed copy, so that signatures made with the key can be verified. */
   readonly signing?: boolean
 }
 

@@ -1,4 +1,4 @@
-// What every start makes sure of: one organization, its two environments, their built-in integrations and their keys.
+// What every start ensures: one organization, its two environments, their built-in integrations and their keys.
 import { randomBytes } from 'node:crypto'
 import { auditAll } from '../../commit/audited.ts'
 import type { Db, Tx } from '../../db/sql.ts'
@@ -55,13 +55,13 @@ export class StartError extends Error {
 
 /** Nodes that start at once take turns. */
 const firstStartLock = 7_071_956
-/** What the sealed check value says, and the name it is sealed under. */
+/** The content of the sealed check value, and the name it is sealed under. */
 const checkText = 'posthorn'
 const checkScope = 'installation'
 const checkRecord = 'check'
 const signingSecretBytes = 32
 
-/** What a command needs before it can work: the installation, sealed with a key this node holds. No key is made. */
+/** What a command needs before it can work: the installation, sealed with a key of this node. No key is created. */
 export async function ensureInstallation(db: Db, world: World): Promise<void> {
   await db.transaction((tx) => makeInstallation(tx, world))
 }
@@ -110,7 +110,7 @@ async function makeInstallation(tx: Tx, world: World): Promise<void> {
     await createInstallation(tx, world)
   } else {
     refuseOtherKey(world, check)
-    // What was sealed in the second form no older node can open: `posthorn reseal` says when there is none left.
+    // No older node can open values in the second format: `posthorn reseal` reports when none in the first is left.
     world.sealer.sealIn(formOf(check) ?? 1)
   }
 }
@@ -135,7 +135,7 @@ async function createInstallation(tx: Tx, world: World): Promise<void> {
       ),
       now,
     })
-    // Capture keeps messages without sending them: right where one tries things out, wrong where customers wait.
+    // Capture stores messages without sending them: right for trying things out, wrong for customers.
     await addBuiltIns(tx, world, environment, environment === development)
   }
 }
@@ -240,7 +240,7 @@ function keyChanges(before: readonly ApiKey[], after: readonly ApiKey[]): Change
       id: key._id,
       name: key.name,
       action: was === undefined ? 'create' : isRevoked ? 'revoke' : 'change',
-      // That a key from before gets its copy changes nothing about who may do what.
+      // Giving an earlier key its copy changes nothing about its permissions.
       before: was && recordOfApiKey({ ...was, signing: key.signing }),
       after: recordOfApiKey(key),
     }

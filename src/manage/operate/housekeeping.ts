@@ -22,7 +22,7 @@ const partitionsEveryMs = 12 * 60 * 60_000
 const partitionsAgainMs = 10 * 60_000
 const sweepBatch = 5_000
 
-/** Sweeps until a batch comes back short; says how many rows went. */
+/** Sweeps until a batch comes back short; returns how many rows were deleted. */
 export async function sweep(db: Db, world: World, signal?: AbortSignal): Promise<number> {
   let total = 0
   for (const sweepOnce of [
@@ -62,10 +62,10 @@ const hourMs = 60 * 60_000
 /** Each looks at the jobs of its event. */
 const attachmentsPerSweep = 500
 
-/** Often enough for what is counted in days; it costs one look at the catalogue while nothing is old. */
+/** Often enough for something measured in days; it costs one catalogue lookup while nothing has expired. */
 const retentionEveryMs = 60 * 60_000
 
-/** Said by a start, long before anything goes: whoever did not know of the setting can still change it. */
+/** Logged at startup, long before anything is dropped: an operator who did not know the setting can still change it. */
 export async function announceRetention(db: Db, world: World, days: RetentionDays): Promise<void> {
   try {
     const months = await listOldMonths(db, world, days)
@@ -78,7 +78,7 @@ export async function announceRetention(db: Db, world: World, days: RetentionDay
   }
 }
 
-/** What could not go now goes with the next time. */
+/** What could not be dropped now is dropped next time. */
 export async function retain(db: Db, world: World, days: RetentionDays, signal?: AbortSignal): Promise<void> {
   const progress = (line: string): void => world.log.info({ retentionDays: days }, line)
   await applyRetention(db, world, days, { progress, ...(signal === undefined ? {} : { signal }) }).catch(
@@ -94,7 +94,7 @@ export function startHousekeeping(
 ): { stop(): Promise<void> } {
   const stopping = new AbortController()
   const folding = startFolding(db, world)
-  // A start made one try: whatever it could not make is made soon.
+  // Startup made one attempt: whatever it could not create is created soon.
   let partitionsAt = world.now().getTime() + partitionsAgainMs
   let retentionAt = world.now().getTime() + retentionEveryMs
   const loop = (async () => {

@@ -28,7 +28,7 @@ export type Progress = (what: string, environment: Environment, total: number) =
 
 /** Small enough that a batch holds its locks for a few milliseconds only. */
 const batchRows = 500
-/** Rows that a node with the old key wrote meanwhile are found by another round; such a node must go. */
+/** Rows that a node with the old key wrote in the meantime are found in another round; such a node must be stopped. */
 const roundsMax = 3
 
 type Reseal = (tx: Tx, world: World, environment: Environment, after: string | undefined) => Promise<ResealedBatch>
@@ -79,10 +79,11 @@ const kinds: readonly { what: string; reseal: Reseal }[] = [
 export async function reseal(db: Db, world: World, progress: Progress): Promise<number> {
   let total = 0
   world.sealer.sealIn(2)
-  // Where only the form changes: an older version, which cannot open what follows, is refused from the first row on.
+  // If only the format changes: an older version, which cannot open the new one, is refused from the first row on.
   if (await isCheckOfThisKey(db, world)) await db.transaction((tx) => updateEncryptionCheck(tx, sealedCheck(world)))
   for (let round = 1; ; round += 1) {
-    // A running node seals in the form that it found at its start, until the next: that is no reason to go on for ever.
+    // A running node seals in the format that it found at its start, until the next: that is no reason to continue
+    // forever.
     const sealer = round === 1 ? { ...world.sealer, movesForms: true as const } : world.sealer
     const count = await resealRound(db, { ...world, sealer }, progress)
     total += count
@@ -93,7 +94,7 @@ export async function reseal(db: Db, world: World, progress: Progress): Promise<
       )
     }
   }
-  // Last, where the key changes: from here on a node that holds only the previous key is refused.
+  // Last, if the key changes: from here on a node with only the previous key is refused.
   await db.transaction((tx) => updateEncryptionCheck(tx, sealedCheck(world)))
   return total
 }

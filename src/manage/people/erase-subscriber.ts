@@ -1,4 +1,4 @@
-// Privacy erase: the person is gone at once, and what is kept of them goes in the background, with a receipt.
+// Erasure: the person disappears at once, and their data is removed in the background, with a receipt.
 import { once } from '../../commit/once.ts'
 import type { Db, Tx } from '../../db/sql.ts'
 import type { Answer, Idempotency } from '../../domain/answer.ts'

@@ -12,7 +12,10 @@ import { findEventIds } from '../../store/events/events.ts'
 import { findSubscriberIds } from '../../store/people/subscribers.ts'
 import { findWorkflowsByIdentifier } from '../../store/workflows/workflows.ts'
 
-/** Throws 422 with every member that cannot be meant: a filter that fits nothing by a slip must not look like success. */
+/**
+ * Throws 422 with every field that cannot be meant: a filter that matches nothing because of a typo must not look like
+ * success.
+ */
 export async function boundsOf(db: Sql, environment: Environment, filter: RedriveFilter): Promise<RedriveBounds> {
   const errors: FieldErrors = {}
   const refuse = (field: string, message: string, value: unknown): void => {

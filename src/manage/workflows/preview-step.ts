@@ -1,4 +1,4 @@
-// What a step would say: decided and rendered as in a run, with a payload that is given or made up; nothing is sent.
+// The content of a step: decided and rendered as in a run, with a given or sample payload; nothing is sent.
 import type { Sql } from '../../db/sql.ts'
 import type { Answer } from '../../domain/answer.ts'
 import { created } from '../../domain/answer.ts'
@@ -165,13 +165,13 @@ async function inputOf(
     integrations: [],
     scope: scopeOfSample(row, sample, translations),
     ...(layouts.length === 0 ? {} : { layouts: emailLayoutsOf(layouts) }),
-    // Of its own, so that nothing is kept of what is only tried.
+    // Separate, so that nothing is cached for a trial.
     renderer: createRenderer(() => now),
     templateKey: 'preview',
   }
 }
 
-/** The one that the step can be put into: what it names, or what stands in for that. */
+/** The layout that the step can use: the one it names, or its replacement. */
 async function layoutsFor(db: Sql, environment: Environment, { template }: NotificationStep): Promise<Layout[]> {
   const { layoutId } = template
   if (layoutId === null || layoutId === 'none') return []
@@ -187,7 +187,7 @@ async function translationsFor(db: Sql, environment: Environment, locale: unknow
   return translationsOf(rows.map(({ locale, texts }) => ({ locale, texts: flatTexts(texts).texts })))
 }
 
-/** What comes of the decision, in the words of the second face. Without secrets unless they are for the caller too. */
+/** The result of the decision, in the format of API v2. Without secrets unless the caller may see them. */
 function previewOf(
   decision: Exclude<Decision, { kind: 'fail' }>,
   stored: NotificationStep,

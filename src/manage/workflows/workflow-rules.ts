@@ -44,7 +44,10 @@ export function refuseMistakes(mistakes: readonly Mistake[]): void {
   throw invalid(errors)
 }
 
-/** Mistakes in what is given beside the steps, and in the size of the whole. What was stored before is not judged again. */
+/**
+ * Errors in what is given apart from the steps, and in the size of the whole. What was stored before is not checked
+ * again.
+ */
 export function settingsMistakes(
   given: { name?: string; payloadSchema?: JsonObject | null; data?: JsonObject | null },
   definition: StoredDefinition,

@@ -93,7 +93,7 @@ export async function removeWorkflowV2(
   })
 }
 
-/** By id, identifier or slug; what is found by none of them is named as it was given. */
+/** By id, identifier or slug; what is found by none of them is shown as it was given. */
 async function idOf(db: Sql, environment: Environment, name: string): Promise<string> {
   const slugged = idOfSlug('wf', name)
   if (slugged === undefined) return name
@@ -115,7 +115,10 @@ const secondApi: WorkflowApi<WorkflowV2> = {
   },
 }
 
-/** The members that the schema has checked: what else a body holds is ignored, and must not be taken for the first api's. */
+/**
+ * The fields that the schema has checked: other fields of a body are ignored, and must not be mistaken for those of API
+ * v1.
+ */
 const saidMembers = ['description', 'tags', 'payloadSchema', 'validatePayload', 'isTranslationEnabled'] as const
 
 function saidOf(given: WorkflowV2Change): Pick<WorkflowChange, (typeof saidMembers)[number]> {

@@ -37,10 +37,10 @@ export interface Call {
   readonly idempotency: Idempotency | undefined
 }
 
-/** A way to author workflows: who is said to have made them, and how they are answered. */
+/** A way to author workflows: who is recorded as the author, and how they are returned. */
 export interface WorkflowApi<Body> {
   readonly origin: WorkflowOrigin
-  /** Where it has what the first api has at a path; the same place by default. */
+  /** Where it has what API v1 has at a path; the same path by default. */
   readonly pathOf?: (path: string) => string
   answerOf(tx: Tx, environment: Environment, id: string): Promise<Body>
 }
@@ -181,7 +181,7 @@ export async function changeBy<Body>(
         ? stored.group_id
         : (await groupFor(tx, world, environment, given.notificationGroupId))._id
     const definition = definitionOf(stored, () => world.newId(now))
-    // What was stored before is not judged again.
+    // What was stored before is not checked again.
     if (canonicalJson(definition.steps) !== canonicalJson(stored.definition.steps)) {
       await refuseUnknownNames(tx, environment, definition, api.pathOf)
     }

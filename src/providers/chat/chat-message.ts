@@ -1,9 +1,9 @@
-// A chat message made ready for any vendor: what it says, as JSON.
+// A chat message prepared for any vendor: its content, as JSON.
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { refused } from '../../domain/delivery/outcome.ts'
 import type { OutboundRequest } from '../../world/world.ts'
 
-/** A refusal where none of these members of a body says anything. */
+/** A rejection if none of these fields of a body has content. */
 export function mistakeOfSilence(
   body: Readonly<Record<string, unknown>>,
   members: readonly string[],
@@ -23,7 +23,7 @@ export function textAs(name: string, content: string): Readonly<Record<string, s
   return content === '' ? {} : { [name]: content }
 }
 
-/** Of whoever is asked for, where there is anything. */
+/** Of the requested kind, if there is any. */
 export function givenText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }

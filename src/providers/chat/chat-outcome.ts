@@ -1,4 +1,4 @@
-// What the answers of chat vendors have in common: an address that is gone, and how long to wait.
+// What the responses of chat vendors have in common: an address that is gone, and how long to wait.
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { refused } from '../../domain/delivery/outcome.ts'
 import type { ChatMessage } from '../../domain/messages/outbound-message.ts'

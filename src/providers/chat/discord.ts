@@ -44,7 +44,7 @@ export const discord = httpProvider({
     }
     const silence = mistakeOfSilence(body, ['content', 'embeds', 'components', 'poll'])
     if (silence !== undefined) return silence
-    // Without it Discord says neither whether the message was kept nor how it is called.
+    // Without it Discord returns neither whether the message was stored nor its id.
     url.searchParams.set('wait', 'true')
     if ('components' in body) url.searchParams.set('with_components', 'true')
     return jsonRequest(url, body)

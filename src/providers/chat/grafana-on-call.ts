@@ -17,7 +17,7 @@ const addressRule = {
 /** Limits are counted over five minutes, and Grafana does not say how many of them are left. */
 const rateLimitWaitMs = 60_000
 
-/** What Grafana calls them, and what entries, settings and accounts do, in the order in which they are asked. */
+/** Grafana's names for them, and those of entries, settings and accounts, in order of precedence. */
 const members = {
   alert_uid: ['alertUid'],
   title: ['title'],

@@ -34,7 +34,7 @@ export const ryver = httpProvider({
     return mistakeOfSilence(body, ['body', 'subject', 'text']) ?? jsonRequest(url, body)
   },
 
-  // What it answers to a message that it took is documented nowhere, and it names no id.
+  // Its response to an accepted message is not documented, and has no id.
   outcome(answer, message) {
     if (answer.status >= 200 && answer.status < 300) return sent(message.id)
     const words = wordsOf('Ryver', answer, 'error.message', 'message')

@@ -13,7 +13,7 @@ import { slackWords } from './slack-outcome.ts'
 const ownApi = 'https://slack.com/api'
 /** With the charset: without it Slack answers a warning. */
 export const slackContentType = 'application/json; charset=utf-8'
-/** Where the message goes, and by whose leave, is not the caller's settings to say. */
+/** The caller's settings must not decide where the message goes, or with which permissions. */
 export const slackOwnMembers = ['channel', 'webhookUrl', 'token'] as const
 /** One of them must be there. */
 export const slackContentMembers = ['text', 'blocks', 'attachments', 'markdown_text'] as const

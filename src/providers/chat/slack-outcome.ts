@@ -1,4 +1,5 @@
-// What Slack's answers mean: of an incoming webhook, in plain text, and of the Web API, whose errors come as successes.
+// What Slack's responses mean: of an incoming webhook, in plain text, and of the Web API, whose errors have a success
+// status.
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { busy, misconfigured, refused, sent, unsure } from '../../domain/delivery/outcome.ts'
 import type { ChatMessage } from '../../domain/messages/outbound-message.ts'

@@ -116,7 +116,7 @@ function proofOf({ apiToken, secretKey }: { readonly apiToken: string; readonly 
   return secretKey === undefined ? '' : `?appsecret_proof=${hmacSha256Hex(secretKey, apiToken)}`
 }
 
-/** The type of the message, what it holds, and what settings add beside it. */
+/** The type of the message, its content, and what settings add to it. */
 function saidOf(message: ChatMessage) {
   const { customData = {}, content } = message
   const kind = kinds.find((one) => typeof customData[one] === 'object' && customData[one] !== null)

@@ -32,7 +32,7 @@ export const zulip = httpProvider({
   features: ['blocks'],
   limits: { contentCharactersMax: 10_000 },
   form: {},
-  // The query of the address says the rest of where it goes.
+  // The query of the URL contains the rest of the destination.
   recipientMembers: ['channel', 'stream', 'topic', 'api_key', 'webhookUrl'],
   callsRecipient: hasAddress,
 

@@ -1,4 +1,4 @@
-// What Braze's answers mean: whether a user was found, and whether the message was taken.
+// What Braze's responses mean: whether a user was found, and whether the message was accepted.
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { busy, certainlyNotSent, misconfigured, refused, sent, unsure } from '../../domain/delivery/outcome.ts'
 import { outcomeOfStatus } from '../http-provider.ts'
@@ -23,7 +23,7 @@ export function usersIn(answer: ProviderAnswer): readonly BrazeUser[] {
   return [...known.filter((user) => 'externalId' in user), ...known.filter((user) => 'alias' in user)]
 }
 
-/** Undefined when Braze has looked. Nothing is sent by asking, so that nothing leaves us unsure. */
+/** Undefined when Braze has looked. A lookup sends nothing, so it never leaves us unsure. */
 export function outcomeOfLookup(answer: ProviderAnswer): Outcome | undefined {
   const words = wordsOf('Braze', answer, 'message', 'errors.0')
   if (answer.status === 200 || answer.status === 201) {

@@ -106,7 +106,10 @@ interface Found {
   readonly unknown: number
 }
 
-/** An address is nothing to Braze: whoever has it must be a user there. Nothing was sent, whatever comes of asking. */
+/**
+ * Braze does not send to addresses: the owner must be a user there. Nothing was sent, whatever the result of the
+ * lookup.
+ */
 async function lookedUp(world: World, account: Account, addresses: readonly string[]): Promise<Found | Outcome> {
   const asking = addresses.map((address) => userOf(world, account, address))
   const users: BrazeUser[] = []
@@ -158,7 +161,7 @@ function asked({ apiKey, baseUrl }: Account, path: string, body: object) {
   }
 }
 
-/** A question: whatever comes of it, nothing was sent. */
+/** A lookup: whatever its result, nothing was sent. */
 async function called(world: World, account: Account, path: string, body: object, timeoutMs: number) {
   const options = { reach: 'operator', timeoutMs, account, sendsNothing: true } as const
   return answerOf(await world.fetch(asked(account, path, body), options), world.now())

@@ -2,8 +2,8 @@
 import type { EmailMessage } from '../../domain/messages/outbound-message.ts'
 
 /**
- * Those with the same settings: one that the vendor would not have may cost all that stand beside it. What was added to the
- * request itself, files, and more than so many bytes go alone.
+ * Those with the same settings: one that the vendor rejects may cost all others in the request. Requests with
+ * additions, attachments, and more than so many bytes go alone.
  */
 export function sharedKey(message: EmailMessage, bytesMax: number): string | undefined {
   const { html, text, attachments, passthrough, customData } = message

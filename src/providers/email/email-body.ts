@@ -2,7 +2,7 @@
 import type { EmailMessage } from '../../domain/messages/outbound-message.ts'
 import type { AddressedEmail } from './email-message.ts'
 
-/** Without members that say nothing: many vendors refuse an empty list or an empty text. */
+/** Without empty fields: many vendors reject an empty list or an empty text. */
 export function filled(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return filledIn({}, members)
 }

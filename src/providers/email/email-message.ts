@@ -21,7 +21,7 @@ export type AddressedEmail = EmailMessage & { readonly from: string }
 
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
 const mimeType = /^[\w.+-]{1,100}\/[\w.+-]{1,100}(; ?[\w.+-]{1,50}=("[^"\p{Cc}]{0,200}"|[\w.+-]{1,200})){0,5}$/u
-/** What other members of the message, or the way it travels, decide. */
+/** What other fields of the message, or its transport, determine. */
 const ownHeaders: ReadonlySet<string> = new Set([
   'from',
   'sender',
@@ -46,7 +46,7 @@ interface Sender {
   readonly senderName?: string
 }
 
-/** The message with the account's sender where it has none of its own; an Outcome when it cannot be sent as it is. */
+/** The message with the account's sender if it has none of its own; an Outcome if it cannot be sent as it is. */
 export function prepared(message: EmailMessage, account: Sender): EmailMessage | Outcome {
   const from = message.from ?? account.from
   const senderName = message.senderName ?? account.senderName

@@ -1,7 +1,7 @@
 // Vendors' words for what became of an e-mail.
 import type { ReceiptStatus } from '../inbound/receipt.ts'
 
-/** The status under a vendor's word for it; a word that is none of its own, such as `constructor`, has none. */
+/** The status for a vendor's word; an inherited name, such as `constructor`, has none. */
 export function statusUnder(
   statuses: Readonly<Record<string, ReceiptStatus>>,
   word: string | undefined,

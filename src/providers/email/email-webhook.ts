@@ -88,7 +88,7 @@ function trouble(answer: ProviderAnswer): Outcome {
   return outcomeOfStatus(answer, words)
 }
 
-/** Each member by name: what a receiver is sent does not change with what we happen to carry about. */
+/** Each field by name: what a receiver gets does not change with our internal fields. */
 function bodyOf(email: EmailMessage): object {
   return {
     id: email.id,

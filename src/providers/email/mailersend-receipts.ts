@@ -25,7 +25,7 @@ export const mailersendReceipts: ReceiptReader<{ readonly secretKey?: string }> 
   setUp:
     'Add this URL as a webhook of the domain, and set its signing secret as the signing key of the integration. MailerSend signs the body of each request.',
   verify: (call, { key, account }) => hasSignedBody(call, 'signature', key || account.secretKey),
-  // Asked when a webhook is made, under a key that is not ours; it says nothing, and wants no more than an answer.
+  // Sent when a webhook is created, with a key that is not ours; it contains nothing, and only needs a response.
   greet: (call) => (isShort(call) && jsonOf(call).string('type') === 'webhook.test' ? 'ok' : undefined),
   read(call) {
     const event = jsonOf(call)

@@ -20,10 +20,10 @@ import { mailbox } from './mailbox.ts'
 import { mailgunReceipts, mailgunReplies } from './mailgun-inbound.ts'
 
 const origins = { us: 'https://api.mailgun.net', eu: 'https://api.eu.mailgun.net' }
-/** What a caller may set; whom it goes to and what it says is the message's matter, and so are headers such as `h:To`. */
+/** What a caller may set; recipients and content belong to the message, and so do headers such as `h:To`. */
 const settingName = /^(?:[otv]:.|template$|recipient-variables$|amp-html$)/
 const recipientMembers = ['to', 'cc', 'bcc', 'h:to', 'h:cc', 'h:bcc']
-/** What Mailgun says, with a 200, at an address that is none of its API. */
+/** Mailgun's text, with a 200, at a URL that is not part of its API. */
 const wrongPath = 'Mailgun Magnificent API'
 
 export const mailgun = httpProvider({

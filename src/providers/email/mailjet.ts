@@ -24,8 +24,8 @@ import { addressed, wholeEmail } from './email-message.ts'
 const batchedBytesMax = 50_000
 const origins = { default: 'https://api.mailjet.com', us: 'https://api.us.mailjet.com' }
 /**
- * Of a message, and of the whole request that would speak for every message in it. `kind` is none of Mailjet's: an item that
- * has one could be taken for an Outcome.
+ * Of a message, and of the whole request that would apply to every message in it. Mailjet has no `kind`: an item with
+ * one could be mistaken for an Outcome.
  */
 const ownMembers = [
   'kind',

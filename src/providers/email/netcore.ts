@@ -27,7 +27,7 @@ const ownMembers = [
   'settings',
   'bcc',
 ]
-/** Where the vendor says what is wrong; its pages and its answers do not agree. */
+/** Where the vendor says what is wrong; its documentation and its responses do not agree. */
 const wordPaths = [
   'error_info.0.message',
   'error.0.message',

@@ -1,4 +1,4 @@
-// The built-in e-mail: kept to be looked at, or sent through the operator's mail server where there is one.
+// The built-in e-mail: captured, or sent through the operator's mail server if there is one.
 
 import type { Credentials } from '../../domain/delivery/integration.ts'
 import { captured, misconfigured } from '../../domain/delivery/outcome.ts'
@@ -33,7 +33,7 @@ export function hasMailServer(credentials: Credentials): boolean {
   return credentials.host !== undefined && credentials.host !== ''
 }
 
-/** The operator's server speaks for the operator's domain alone: another sender is whom to reply to. */
+/** The operator's server sends only for the operator's domain: another sender becomes the reply-to address. */
 function fromOperator(message: EmailMessage, operatorFrom: string): EmailMessage {
   const { from, ...rest } = message
   if (from === undefined || domainOf(from) === domainOf(operatorFrom)) return message

@@ -96,7 +96,7 @@ function asked({ apiKey, baseUrl }: { readonly apiKey: string; readonly baseUrl?
 }
 
 function bodyOf(email: AddressedEmail): object {
-  // Placeholders are the caller's own where there are values for them; else they would be cut out of what was said.
+  // Placeholders are the caller's own if there are values for them; otherwise they would be cut out of the content.
   const isTemplate = email.customData?.['data'] !== undefined
   const html = htmlOf(email)
   return filled({

@@ -132,7 +132,7 @@ function attachmentOf(attachment: AddressedEmail['attachments'][number]): object
   }
 }
 
-/** Our id first. What does not fit is left out: one entry too long, and the whole message is refused. */
+/** Our id first. What does not fit is left out: one entry that is too long, and the whole message is rejected. */
 function metadataOf({ id, metadata }: EmailMessage): Record<string, string> {
   const kept: Record<string, string> = { message_id: id }
   let entries = 1

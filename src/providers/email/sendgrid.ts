@@ -75,7 +75,7 @@ export const sendgrid = httpProvider({
   },
 
   outcome(answer, message) {
-    // In the sandbox a message is looked at and goes no further; only there is that said with a 200.
+    // In the sandbox a message is validated and goes no further; only there is the response a 200.
     const isTaken = answer.status === 202 || (answer.status === 200 && isSandboxed(message))
     if (isTaken) return sent(answer.headers.get('x-message-id') ?? message.id)
     const words = errorWords(answer)
@@ -95,7 +95,7 @@ function bodyOf(email: AddressedEmail, ownPool: string | undefined): object {
   const pool = email.ipPoolName ?? ownPool
   const categories = [...new Set(email.tags)].slice(0, categoriesMax).map((tag) => tag.slice(0, categoryLengthMax))
   return {
-    // Settings such as `asm` or `tracking_settings`; what the message itself says cannot be said otherwise there.
+    // Settings such as `asm` or `tracking_settings`; they cannot override the message itself.
     ...withoutBlindCopy(email.customData ?? {}),
     personalizations: [
       {

@@ -205,8 +205,8 @@ function trouble(answer: ProviderAnswer, message: EmailMessage): Outcome {
   const said = answer.string('message') ?? ''
   const words = `${wordsOf('Brevo', answer, 'message')}${code === '' ? '' : ` (${code})`}`
   if (answer.status === 429) return busy(words, brevoRetryAfterMsOf(answer))
-  // A repeat: the first call was taken, and its answer lost on the way. Receipts find it by our id.
-  // A key that it finds fault with is none.
+  // A repeat: the first request was accepted, and its response lost on the way. Receipts find it by our id. A complaint
+  // about the key itself is different.
   const isRepeat = code === 'duplicate_request' || (/idempotency/i.test(said) && /already|used|duplicate/i.test(said))
   if (answer.status >= 400 && answer.status < 500 && isRepeat) return sent(message.id, words)
   if (accountCodes.has(code) || answer.status === 402) return misconfigured(words)

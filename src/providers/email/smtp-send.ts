@@ -48,7 +48,7 @@ export async function checkMail(world: Pick<World, 'accountAddresses'>, account:
     await greetSmtp(account, undefined, world.accountAddresses)
     return good
   } catch (error) {
-    // Whatever fails here is the account or the way to it: a wrong option throws as a refused password does.
+    // Whatever fails here is the account or the connection: a wrong option throws like a rejected password.
     const { code, message } = error as { code?: unknown; message?: unknown }
     return bad(
       typeof message === 'string' ? message : 'The server could not be reached',
@@ -97,7 +97,7 @@ function hasNoRecipientLeft(to: readonly string[], refusals: readonly unknown[])
   return to.every((address) => turnedDown.has(inAscii(address)))
 }
 
-/** Where none of those it was written to are taken, but some may be later: copies alone must not go ahead of it. */
+/** If none of the main recipients is accepted, but some may be later: copies must not be sent first. */
 function deferralOf(to: readonly string[], refusals: readonly unknown[]): unknown {
   if (refusals.length === 0 || !hasNoRecipientLeft(to, refusals)) return undefined
   const own = new Set<unknown>(to.map(inAscii))

@@ -65,8 +65,8 @@ interface Attempt {
 const pools = new Map<string, SmtpPool>()
 
 /**
- * Not nodemailer's own pool: that one sends again by itself what was on its way when a connection broke, and a message
- * whose time is up cannot be taken out of its queue. Either could send a message twice.
+ * Not nodemailer's own pool: that one resends by itself what was in flight when a connection broke, and a message whose
+ * time is up cannot be removed from its queue. Either could send a message twice.
  */
 export function sendBySmtp(
   account: SmtpAccount,
@@ -277,7 +277,10 @@ function tooLateError({ isWaiting }: Attempt, timeoutMs: number): Error {
   return Object.assign(new Error(`No connection became available within ${timeoutMs} ms`), { code: noConnectionCode })
 }
 
-/** Read only after the server has asked for it; then `mayLeave` is asked, and the server waits for as long as that takes. */
+/**
+ * Read only after the server has asked for it; then `mayLeave` is checked, and the server waits for as long as that
+ * takes.
+ */
 function contentOf(mail: SmtpMail, attempt: Attempt, line: Line, withhold: (result: SmtpResult) => void): Readable {
   const { raw, mayLeave } = mail
   let position = 0

@@ -10,8 +10,8 @@ import type { Reading } from '../reading.ts'
 import { isSame } from '../signing/signing.ts'
 
 /**
- * Certificates and confirmations come from Amazon alone; anything else would let a caller choose whom we believe. What
- * stands after `sns` is a region: `sns.s3.amazonaws.com` is whatever the owner of a bucket of that name puts there.
+ * Certificates and confirmations come only from Amazon; anything else would let a caller choose whom we trust. What
+ * follows `sns` is a region: `sns.s3.amazonaws.com` is whatever the owner of a bucket of that name puts there.
  */
 const snsHost = /^sns\.[a-z]{2,8}(?:-[a-z]{2,20}){1,3}-\d{1,2}\.amazonaws\.com(\.cn)?$/
 const certificatePath = /^\/SimpleNotificationService-[0-9a-f]{1,64}\.pem$/
@@ -41,8 +41,8 @@ export function typeOfEnvelope(call: InboundCall): EnvelopeType | undefined {
 }
 
 /**
- * Whether Amazon signed it, a while ago at the most, for our topic. Amazon signs for every customer of its own, so that a
- * signature alone proves nothing.
+ * Whether Amazon signed it, recently, for our topic. Amazon signs for all its customers, so a signature alone proves
+ * nothing.
  */
 export async function isOurEnvelope(call: InboundCall, { key, world }: SnsProof): Promise<boolean> {
   const type = typeOfEnvelope(call)

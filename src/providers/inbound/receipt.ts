@@ -63,8 +63,8 @@ interface InboundReader<Account> {
   /** The vendor's own signature. Left out where it does not sign its requests: then the call must carry the integration's key. */
   verify?(call: InboundCall, proof: Proof<Account>): boolean | Promise<boolean>
   /**
-   * For a vendor that signs a word and not what it sends: the word of a call that was verified, and what a repeat of the call
-   * has again. The word is good for nothing else afterwards. Undefined where the signature covers what was sent.
+   * For a vendor that signs a token and not the body: the token of a verified request, and what a repeat of the request
+   * has again. The token is used up afterwards. Undefined if the signature covers the body.
    */
   signedWord?(call: InboundCall, proof: Proof<Account>): SignedWord | undefined
 }
@@ -80,8 +80,8 @@ export interface ReceiptReader<Account> extends InboundReader<Account> {
   /** What the vendor wants to read before it believes that we have heard it. */
   readonly reply?: string
   /**
-   * For a vendor that first asks whether we are there: what to answer, as text. Asked before `verify`, so it must judge by
-   * itself whether the call may be answered.
+   * For a vendor that first checks whether we respond: what to return, as text. Called before `verify`, so it must
+   * decide itself whether the request may be answered.
    */
   greet?(call: InboundCall, proof: Proof<Account>): string | undefined | Promise<string | undefined>
 }

@@ -51,7 +51,7 @@ export async function accessTokenOf(world: World, held: HeldAccount): Promise<Ac
   return 'kind' in granted && token !== undefined && leftMs > 0 && granted.kind === 'busy' ? token : granted
 }
 
-/** Forgets a token that was refused, unless another took its place meanwhile. */
+/** Forgets a rejected token, unless another replaced it in the meantime. */
 export function forgetAccessToken(held: HeldAccount, token: AccessToken): void {
   if (held.token === token) held.token = undefined
 }

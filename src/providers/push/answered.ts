@@ -1,4 +1,4 @@
-// One call to a push service: its answer, or what it means that there is none.
+// One call to a push service: its response, or the outcome of having none.
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { OutboundError } from '../../world/outbound/outbound-error.ts'
 import type { OutboundOptions, OutboundRequest, World } from '../../world/world.ts'

@@ -6,7 +6,7 @@ import { heldByWorld } from './held-by-world.ts'
 
 /** Apple refuses one that is older than an hour. */
 const lifetimeMs = 50 * 60_000
-/** Apple refuses whoever makes another sooner. */
+/** Apple rejects senders that create another sooner. */
 export const renewalMsMin = 20 * 60_000
 
 export interface ApnsKey {

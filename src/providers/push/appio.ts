@@ -25,7 +25,7 @@ const profileTimeoutMs = 8_000
 const checkTimeoutMs = 10_000
 /** A message that has less time left is not begun. */
 const sendMsMin = 1_000
-/** What IO is left alone for where it names no wait. */
+/** The pause for IO if it states none. */
 const quotaWaitMs = 30_000
 /** IO's own test citizen. */
 const testCitizen = 'AAAAAA00A00A000A'

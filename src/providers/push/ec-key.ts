@@ -3,7 +3,7 @@
 import type { KeyObject } from 'node:crypto'
 import { createPrivateKey, sign } from 'node:crypto'
 
-/** The key in a PEM, or nothing where it holds none on P-256. */
+/** The key in a PEM, or nothing if it has none on P-256. */
 export function p256KeyOf(pem: string): KeyObject | undefined {
   try {
     // Copied through an environment variable, a file often holds `\n` where a line should break.

@@ -63,7 +63,7 @@ export const expo = provider({
 
   batching: {
     max: messagesMax,
-    // What is added to a request is added to all of it; and Expo refuses a whole request for one setting it does not like.
+    // What is added to a request applies to all of it; and Expo rejects a whole request for one invalid setting.
     key: ({ passthrough, customData }) => (passthrough === undefined ? JSON.stringify(customData ?? null) : undefined),
   },
 

@@ -8,7 +8,7 @@ import { retryAfterMsOf, wordsOf } from '../provider-answer.ts'
 
 const fcmErrorType = 'type.googleapis.com/google.firebase.fcm.v1.FcmError'
 const badRequestType = 'type.googleapis.com/google.rpc.BadRequest'
-/** What Firebase asks for where it names no wait. */
+/** What Firebase recommends if it states no wait. */
 const quotaWaitMs = 60_000
 const unavailableWaitMs = 10_000
 

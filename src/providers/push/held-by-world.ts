@@ -1,4 +1,4 @@
-// What is made once for an account and used by all that send with it: kept by world, so that nothing outlives it.
+// What is created once for an account and used by all that send with it: cached by world, so that nothing outlives it.
 import { BoundedMap } from '../../domain/bounded-map.ts'
 import { originOf } from '../../world/outbound/may-leave.ts'
 import type { World } from '../../world/world.ts'

@@ -135,7 +135,7 @@ function requestOf(items: readonly Item[], account: { applicationId: string; api
   }
 }
 
-/** A message's own id where it goes alone; that of the whole group where it does not, whatever its order. */
+/** A message's own id if it goes alone; otherwise that of the whole group, whatever its order. */
 function keyOf(ids: readonly string[]): string {
   const [only, ...others] = ids
   if (only !== undefined && others.length === 0 && isUuid(only)) return only

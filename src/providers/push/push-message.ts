@@ -1,4 +1,4 @@
-// A push message made ready for any vendor: to which device, with what beside its text, and together with which others.
+// A push message prepared for any vendor: its device, its data, and which others it can be sent with.
 import { createHash } from 'node:crypto'
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { refused } from '../../domain/delivery/outcome.ts'
@@ -15,12 +15,12 @@ export function mistakeOfPush({ target, title, content }: PushMessage): Outcome 
   return title === '' && content === '' ? refused('bad-content', 'The message has no content') : undefined
 }
 
-/** What the caller wants in the vendor's own request, without what says where it goes. */
+/** What the caller wants in the vendor's own request, without what determines the recipient. */
 export function pushSettings(message: PushMessage, own: readonly string[]): Fields {
   return settingsOf(message, [...own, ...ownSettings])
 }
 
-/** The same for all messages that differ in nothing but their device; none where the request itself was added to. */
+/** The same for all messages that differ only in their device; none if something was added to the request itself. */
 export function contentKey({ title, content, payload, customData, passthrough }: PushMessage): string | undefined {
   if (passthrough !== undefined) return undefined
   const all = JSON.stringify([title, content, payload, customData ?? null])

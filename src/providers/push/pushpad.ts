@@ -16,7 +16,7 @@ import { contentKey, filled, mistakeOfPush, pushSettings } from './push-message.
 const api = 'https://pushpad.xyz/api/v1'
 /** Pushpad names no limit; this many are safe, and more would win little. */
 const usersMax = 100
-/** What Pushpad is left alone for where it names no wait. */
+/** The pause for Pushpad if it states none. */
 const quotaWaitMs = 60_000
 const recipientMembers = ['uids', 'tags']
 

@@ -13,7 +13,7 @@ export interface ServiceAccount {
   readonly privateKeyId: string | undefined
 }
 
-/** The key file names an endpoint of its own; whoever wrote the file could point us anywhere, so it is never asked. */
+/** The key file contains an endpoint; its author could point us anywhere, so it is never used. */
 export const tokenEndpoint = 'https://oauth2.googleapis.com/token'
 const messagingScope = 'https://www.googleapis.com/auth/firebase.messaging'
 /** Google takes no more than an hour. */

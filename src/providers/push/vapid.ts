@@ -26,7 +26,7 @@ interface Key {
   readonly publicKey: string
 }
 
-/** The pair of a private key, or nothing where it is none. */
+/** The pair of a private key, or nothing if it is invalid. */
 export function vapidKeyOf(secretKey: string): Key | undefined {
   const number = Buffer.from(secretKey, 'base64url')
   if (!/^[\w+/=-]+$/.test(secretKey) || number.length !== privateKeyBytes) return undefined

@@ -20,7 +20,7 @@ export interface BrowserKeys {
   readonly auth: Buffer
 }
 
-/** The keys of a subscription, or nothing where they are none. */
+/** The keys of a subscription, or nothing if they are invalid. */
 export function browserKeysOf(p256dh: string, auth: string): BrowserKeys | undefined {
   const keys = { p256dh: Buffer.from(p256dh, 'base64url'), auth: Buffer.from(auth, 'base64url') }
   const fits = keys.p256dh.length === publicKeyBytes && keys.p256dh[0] === 4 && keys.auth.length === authBytes

@@ -51,7 +51,7 @@ export function signedForAws(request: OutboundRequest, account: AwsAccount, now:
   return { ...request, url: address, headers: { ...headers, authorization } }
 }
 
-/** What Amazon wants signed; the rest may be changed on the way by a proxy. */
+/** What Amazon requires to be signed; a proxy may change the rest. */
 const isSigned = (name: string): boolean => name === 'host' || name === 'content-type' || name.startsWith('x-amz-')
 
 /** Encoded once more than it travels, as every service but S3 wants it. */

@@ -19,7 +19,7 @@ const takenCodes: ReadonlySet<string> = new Set(['100', '101', '102'])
 
 /** Of a recipient by number, and by name if nothing was sent. */
 const codes = codeTable({
-  // Do Not Disturb keeps out what comes by this route; another may reach the person, who did not opt out of us.
+  // Do Not Disturb blocks this route; another may reach the person, who did not opt out of our messages.
   other: ['401', 'RiskHold', '409', 'DoNotDisturbRejection', '502', 'RejectedByGateway'],
   sender: ['402', 'InvalidSenderId'],
   'bad-recipient': ['403', 'InvalidPhoneNumber', '404', 'UnsupportedNumberType'],

@@ -1,4 +1,4 @@
-// What Azure's answer means: one row a recipient, each with a status of its own.
+// What Azure's response means: one row per recipient, each with its own status.
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { busy, misconfigured, refused, sent, unsure } from '../../domain/delivery/outcome.ts'
 import type { SmsMessage } from '../../domain/messages/outbound-message.ts'

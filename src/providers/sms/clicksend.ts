@@ -20,8 +20,8 @@ import { internationalOf, mistakeOfSms, senderOf } from './sms-message.ts'
 
 const api = 'https://rest.clicksend.com/v3'
 /**
- * ClickSend takes 1,000 and repeats each text in its answer, of which 64 KiB are read: this many of this length stay within,
- * at six bytes a character and 600 more a message.
+ * ClickSend accepts 1,000 and repeats each text in its response, of which 64 KiB are read: this many of this length
+ * stay within, at six bytes per character and 600 more per message.
  */
 const messagesMax = 25
 const sharedContentMax = 306

@@ -24,7 +24,7 @@ const names = codeTable({
   sender: ['REJECTED_SOURCE', 'REJECTED_SENDER'],
   'bad-recipient': ['REJECTED_PREFIX_MISSING', 'REJECTED_DESTINATION', 'MISSING_TO'],
   'opted-out': ['REJECTED_DESTINATION_BLOCKLISTED'],
-  // A register that keeps out what comes by this route; the person did not opt out of us.
+  // A register that blocks this route; the person did not opt out of our messages.
   other: ['REJECTED_DND'],
   'bad-content': ['REJECTED_MESSAGE_TOO_LONG', 'REJECTED_INVALID_UDH'],
   busy: ['REJECTED_SYSTEM_ERROR'],

@@ -102,7 +102,7 @@ export const kannel = httpProvider({
   outcome,
 
   async check(world, account) {
-    // Without a receiver nothing is sent, and who asks is looked at first.
+    // Without a receiver nothing is sent, and the credentials are checked first.
     const request = asked(account, smsForm({}, { ...identityOf(account), text: 'check' }))
     try {
       const answer = answerOf(await world.fetch(request, { reach: 'operator', timeoutMs: checkTimeoutMs }))

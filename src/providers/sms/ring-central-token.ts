@@ -40,7 +40,7 @@ export const reachOf = ({ baseUrl }: RingCentralAccount): 'operator' | 'guarded'
 export const accessTokenOf = (world: World, account: RingCentralAccount): Promise<HeldToken | Outcome> =>
   tokens.tokenOf(world, keyOf(account), () => asked(world, account))
 
-/** Forgets a token that was refused, unless another took its place meanwhile. */
+/** Forgets a rejected token, unless another replaced it in the meantime. */
 export const forgetAccessToken = (world: World, account: RingCentralAccount, token: HeldToken): void =>
   tokens.forget(world, keyOf(account), token)
 

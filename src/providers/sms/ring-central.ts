@@ -104,7 +104,7 @@ export const ringCentral = provider({
 
 const extensionOf = (account: RingCentralAccount): string => `${hostOf(account)}/restapi/v1.0/account/~/extension/~`
 
-/** With a token; with another one, where the first is no longer good. The answer, or an Outcome where there was none. */
+/** With a token; with another one, if the first is no longer valid. The response, or an Outcome if there was none. */
 async function asked(
   world: World,
   request: OutboundRequest,

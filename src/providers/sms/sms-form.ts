@@ -1,4 +1,4 @@
-// The body of a request that is a form: what the message decides, what is usual, and what the caller wants instead of the usual.
+// The body of a form request: what the message determines, the defaults, and what the caller sets instead.
 import type { Fields } from '../../domain/merged.ts'
 import type { SmsMessage } from '../../domain/messages/outbound-message.ts'
 import { settingsOf } from '../settings.ts'

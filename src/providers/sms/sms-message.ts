@@ -1,4 +1,4 @@
-// An SMS made ready for any vendor: to whom, from whom, and that it says something.
+// An SMS prepared for any vendor: recipient, sender, and that it has content.
 import type { Outcome } from '../../domain/delivery/outcome.ts'
 import { refused } from '../../domain/delivery/outcome.ts'
 import type { SmsMessage } from '../../domain/messages/outbound-message.ts'

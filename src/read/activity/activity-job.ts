@@ -1,4 +1,4 @@
-// A job as the activity shows it: its step, what was set for it, how far it has come, and who sends for it.
+// A job as the activity shows it: its step, its settings, its progress, and its provider.
 import type { Channel, IntegrationStatus } from '../../domain/delivery/integration.ts'
 import { isChannel } from '../../domain/delivery/integration.ts'
 import type { JobState } from '../../domain/delivery/job.ts'
@@ -27,7 +27,7 @@ export interface JobFacts {
   readonly step: NotificationStep
   /** The same as callers see it. */
   readonly shown: ActivityStep
-  /** Absent while its turn has not come. */
+  /** Absent while it has not started. */
   readonly row: JobRow | undefined
   readonly event: Pick<ActivityRow, 'payload' | 'overrides' | 'is_test'>
   readonly createdAt: string
@@ -122,7 +122,7 @@ function wouldBeProvider(type: StepType, integrationStatuses: readonly Integrati
   return (active.find((standing) => standing.primary) ?? active[0])?.providerId ?? withoutIntegration[type]
 }
 
-/** What stands there when a channel has no active integration: the interface's own, or the name of none in particular. */
+/** The value if a channel has no active integration: the public one, or that of no particular provider. */
 const withoutIntegration: Readonly<Record<Channel, string>> = {
   in_app: 'platform',
   email: 'platform-email',

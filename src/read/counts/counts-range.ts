@@ -1,4 +1,5 @@
-// The time that counts are asked for: widened to whole steps, cut into them, and found where it can be added up cheapest.
+// The range of a counts query: widened to whole steps, divided into them, and mapped to the grain that is cheapest to
+// add up.
 import type { CountGrain } from '../../domain/insight/counts.ts'
 import { countGrains, dayMs, hourMs, keptMs, minuteMs } from '../../domain/insight/counts.ts'
 import { invalidField } from '../../domain/problem.ts'
@@ -69,7 +70,7 @@ export function steppedTime(asked: AskedSteps, now: Date): SteppedTime {
   return { from, to, step, zone, grain, pieces: [{ grain, from, to }], starts: bounds.slice(0, -1) }
 }
 
-/** The time as a whole, to the minute where it is short and to the hour where it is long. */
+/** The range as a whole, to the minute if it is short and to the hour if it is long. */
 export function wholeTime(asked: AskedTime, now: Date): CountTime {
   const { fromMs, toMs } = askedTime(asked, now)
   const grain = stepFor(fromMs, toMs, now) === 'minute' ? 'minute' : 'hour'

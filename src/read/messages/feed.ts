@@ -71,7 +71,7 @@ export async function feedCount(
   return row?.count
 }
 
-/** A message, its event, and what is the same on every row: whose it is, and how many there are. */
+/** A message, its event, and what is the same on every row: its subscriber, and the total. */
 interface FeedRow extends FeedMessageRow, Omit<FeedRecipient, 'id' | 'subscriber_id'> {
   readonly recipient_id: string
   readonly recipient: string
@@ -85,8 +85,8 @@ interface FeedRow extends FeedMessageRow, Omit<FeedRecipient, 'id' | 'subscriber
 }
 
 /**
- * All in one trip. Each part is looked up by the key that the part before it gives; what is counted, is counted once and
- * not again for every row.
+ * All in one round trip. Each part is looked up by a key of the previous part; the count is computed once and not again
+ * for every row.
  */
 function pageStatement(environment: Environment, subscriberId: string, query: FeedQuery): Statement {
   const rows = sql`select m.* ${inFeed(environment, query)} and ${newestFirst(query)}`
@@ -106,7 +106,7 @@ function pageStatement(environment: Environment, subscriberId: string, query: Fe
   )
 }
 
-/** Prepared where the text is one of a few. What a payload must contain decides how it is best looked for. */
+/** Prepared if the text is one of a few. The payload filter decides how it is best searched. */
 function named(name: string | undefined, filter: FeedFilter & { payload?: unknown }, statement: Statement): Statement {
   if (name === undefined || filter.payload !== undefined || filter.feedIds !== undefined) return statement
   const marks = (['read', 'seen'] as const).map((mark) =>
@@ -174,7 +174,7 @@ async function originsOf(
   }
 }
 
-/** A step may name its feed by id or by identifier, and so may whoever asks. */
+/** A step may name its feed by id or by identifier, and so may the caller. */
 async function withFeedNames<Filter extends FeedFilter>(
   db: Sql,
   environment: Environment,

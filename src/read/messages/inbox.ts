@@ -51,7 +51,7 @@ interface Place {
   readonly created_at: Date
 }
 
-/** Also of one that was deleted since: the page goes on from where it stood. */
+/** Even if it was deleted since: the page continues from its position. */
 async function placeOf(db: Sql, { environment, id }: Reader, after: string): Promise<Place> {
   const found = isUuid(after)
     ? await db.row<Place>(sql`
@@ -87,10 +87,10 @@ function pageStatement(reader: Reader, { filter, limit, offset }: InboxQuery, af
 /** The words of the index of open messages. */
 const isOpenInFeed = sql`${isInFeed} and not (m.read and m.seen)`
 
-/** Of one inbox a count looks at so many at the most: a bell that says 100 need not know how many more there are. */
+/** A count examines at most this many of one inbox: a bell that says 100 need not know how many more there are. */
 const lookedAtMax = 10_000
 
-/** For each filter how many there are, at most 100, in one statement: what is open is walked once, by its index alone. */
+/** The number for each filter, at most 100, in one statement: open ones are walked once, by their index alone. */
 export async function inboxCounts(db: Sql, reader: Reader, filters: readonly InboxFilter[]): Promise<number[]> {
   if (filters.length === 0) return []
   const row = await db.row<{ counts: number[] }>(countStatement(reader, filters))

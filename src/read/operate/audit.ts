@@ -75,7 +75,7 @@ export interface Verification {
   readonly broken: { readonly seq: number; readonly reason: Misfit | 'pin' } | null
 }
 
-/** Walks the chain from its beginning, or from where a call before ended. `pin` is a head that was kept: `seq:hash`. */
+/** Walks the chain from its beginning, or from where an earlier call ended. `pin` is a stored head: `seq:hash`. */
 export async function verifyAudit(
   db: Sql,
   environment: Environment,

@@ -1,4 +1,4 @@
-// What was given up by a fault of ours: jobs and tasks in one list, newest first unless asked otherwise.
+// What was buried after internal errors: jobs and tasks in one list, newest first by default.
 import type { Sql, Statement } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import { buriedFacts } from '../../domain/delivery/redrive.ts'
@@ -35,7 +35,7 @@ interface BuriedRow {
   readonly task: string | null
   readonly notification_id: string | null
   readonly event_id: string | null
-  /** Of a task its error, of a job what was kept of its burial. */
+  /** For a task its error, for a job what was stored about its burial. */
   readonly reason: string | null
 }
 
@@ -92,7 +92,7 @@ async function findPage(
   if (backwards) data.reverse()
   const [first, last] = [data[0], data.at(-1)]
   if (first === undefined || last === undefined) return { data, next: null, previous: null }
-  // One side is known from the extra row; the other is asked for, unless we came from no cursor at all.
+  // One side is known from the extra row; the other is queried, unless there was no cursor.
   const edge = backwards ? last : first
   const otherWay = {
     cursor: { orderBy, value: edge.buried_at.toISOString(), id: edge.id },

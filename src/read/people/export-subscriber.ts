@@ -1,4 +1,4 @@
-// Everything that is kept of one person, as lines of JSON: a page at a time, so that it takes the same memory however much it is.
+// All data about one person, as JSON lines: one page at a time, so that it takes the same memory however much it is.
 import type { Db, Sql } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
 import { idsOfMessages, jobIdOf, timestampOfId } from '../../domain/derived-id.ts'
@@ -17,7 +17,7 @@ import type { SubscriberRow } from '../../store/people/subscribers.ts'
 import { findEveryoneNamed, subscriberOf } from '../../store/people/subscribers.ts'
 import { findSuppressedOrHidden } from '../../store/people/suppressions.ts'
 
-/** Raised when a line means something else than before; new kinds and members may come without. */
+/** Raised when the meaning of a line changes; new kinds and fields may be added without. */
 const formatVersion = 1
 const formatName = 'posthorn-subscriber'
 /** Each comes with its steps and messages, of which one may have hundreds of kilobytes. */
@@ -49,7 +49,7 @@ export interface ExportParts {
   readonly gone: AbortSignal
 }
 
-/** The last line counts the others by kind: without it the export is not whole. */
+/** The last line counts the others by kind: without it the export is incomplete. */
 export async function* exportLines(
   db: Db,
   environment: Environment,

@@ -18,7 +18,7 @@ export interface SuppressionQuery {
   readonly orderDirection?: 'ASC' | 'DESC'
   readonly channel?: SuppressionChannel
   readonly reason?: SuppressionReason
-  /** The whole address, written in any way. */
+  /** The full address, in any format. */
   readonly address?: string
   readonly addressPrefix?: string
 }
@@ -50,7 +50,7 @@ interface List {
 
 /** An empty filter is none: forms send their empty fields too. */
 function filtersOf({ channel, reason, address, addressPrefix }: SuppressionQuery): Statement[] {
-  // Each channel compares in its own way, so each is asked for its own form of the address.
+  // Each channel normalises in its own way, so each is queried with its own form of the address.
   const channels = channel === undefined ? suppressionChannels : [channel]
   return [
     ...(channel === undefined ? [] : [sql`channel = ${channel}`]),
@@ -60,7 +60,7 @@ function filtersOf({ channel, reason, address, addressPrefix }: SuppressionQuery
   ]
 }
 
-/** Nothing begins with separators alone, which are nothing once they are taken out. */
+/** Nothing begins with separators alone, which normalise to nothing. */
 const beginsWith = (prefix: string): Statement => (prefix === '' ? sql`false` : sql`starts_with(address, ${prefix})`)
 
 function eitherOf(
@@ -87,7 +87,7 @@ async function findPage(
   if (backwards) data.reverse()
   const [first, last] = [data[0], data.at(-1)]
   if (first === undefined || last === undefined) return { data, next: null, previous: null }
-  // One side is known from the extra row; the other is asked for, unless we came from no cursor at all.
+  // One side is known from the extra row; the other is queried, unless there was no cursor.
   const edge = cursorOf(backwards ? last : first)
   const otherWay = { cursor: edge, up: ascending === backwards }
   const otherSide = cursor !== undefined && (await findRows(db, list, otherWay, 1)).length > 0

@@ -199,7 +199,7 @@ interface MessageRow {
   readonly retracted_at: Date | null
 }
 
-/** One a device token, of which a subscriber has at most so many at a provider. */
+/** One per device token, of which a subscriber has a limited number at a provider. */
 const messagesPerJobMax = 1_000
 
 /** By job, oldest first; those on their way too, which no list shows yet. */
@@ -273,7 +273,7 @@ function windowData(state: JobState, window: WindowRow | undefined): Data {
   }
 }
 
-/** What the subscriber got, and the first step that did not do what it was to do. */
+/** What the subscriber received, and the first step that did not do what it should. */
 function summaryOf(steps: readonly WhyStep[]): string {
   const active = steps.filter(({ status }) => status !== 'inactive')
   const notified = active.filter(

@@ -1,10 +1,11 @@
-// What inlining CSS costs, judged before it is done: whoever writes a template chooses the selectors, and some take for ever.
-// Styles are read by the parsers that the inliner itself uses, so that nothing means one thing here and another there.
+// What inlining CSS costs, estimated before it is done: the author of a template chooses the selectors, and some take
+// forever. Styles are parsed by the parsers that the inliner itself uses, so that nothing means one thing here and
+// another there.
 import type { ElementCounts } from './css-document.ts'
 
 /** Elements that are looked at, about 1 µs each. Larger documents keep their <style> as it is, which most programs read. */
 const matchesMax = 100_000
-/** What each element costs a selector, whatever it asks; what a class or an attribute costs; and what all else does. */
+/** The cost of a selector per element; of a class or an attribute; and of everything else. */
 const visitWeight = 1.5
 const attributeWeight = 1.5
 const partWeightEach = 0.5
@@ -41,7 +42,7 @@ export interface SelectorPart {
 export interface CssParsers {
   /** As the inliner reads a style sheet: one entry for each selector. */
   rulesOf(css: string): readonly CssRule[]
-  /** Throws where it is none; the inliner passes over such rules. */
+  /** Throws if it is invalid; the inliner skips such rules. */
   selectorOf(text: string): readonly (readonly SelectorPart[])[]
 }
 
@@ -110,8 +111,8 @@ interface SelectorCost {
 const nothing: SelectorCost = { parts: 1, matches: 0, elements: 0 }
 
 /**
- * Undefined for selectors that look for something below or beside each element, and again for each that they find: `:has(…)`,
- * what holds several parts or another function within `:not(…)`, and `a ~ b ~ c`, which took 44 s for 1,400 elements.
+ * Undefined for selectors that search below or beside each element, and again for each match: `:has(…)`, several parts
+ * or another function within `:not(…)`, and `a ~ b ~ c`, which took 44 s for 1,400 elements.
  */
 function selectorCost(text: string, counts: ElementCounts, { selectorOf }: CssParsers): SelectorCost | undefined {
   if (text.length > selectorLengthMax || !hasClosedFunctions(text)) return undefined
@@ -137,7 +138,7 @@ function selectorCost(text: string, counts: ElementCounts, { selectorOf }: CssPa
 /** What takes selectors apart needs twice as long for each further character of one that is open. */
 const hasClosedFunctions = (text: string): boolean => !/[()\\]/.test(text.replace(/:[\w-]{1,30}\([^()"'\\]*\)/g, ':'))
 
-/** Found by going through what stands before it; each may stand behind anything that does not do the same. */
+/** Found by scanning what precedes it; each may follow anything that does not do the same. */
 const combinators: ReadonlySet<string> = new Set(['descendant', 'child', 'adjacent', 'sibling'])
 
 function partWeight(part: SelectorPart, before: readonly SelectorPart[], counts: ElementCounts): number | undefined {
@@ -146,7 +147,7 @@ function partWeight(part: SelectorPart, before: readonly SelectorPart[], counts:
   if (part.type === 'attribute') return elements * attributeWeight + searchedIn(part, counts) / charactersPerMatch
   if (part.type === 'sibling') return before.every(isPlainPart) ? beside : undefined
   if (part.type === 'pseudo') return pseudoWeight(part, elements, beside)
-  // Not known to what asks: its rule is passed over.
+  // Unknown to the selector engine: its rule is skipped.
   if (part.type === 'pseudo-element') return 0
   return combinators.has(part.type) || part.type === 'tag' || part.type === 'universal'
     ? elements * partWeightEach

@@ -19,7 +19,7 @@ export interface RenderedDocument {
   /** With its CSS inlined. */
   readonly html: string
   readonly text: string
-  /** Whether it is whole, and not what stands in the body of one. */
+  /** Whether it is a whole document, and not the content of a body. */
   readonly isWhole: boolean
 }
 
@@ -54,7 +54,7 @@ export function compileDocument(field: string, source: string, mode: Mode, isInl
       const ready = text && plan && endOf(text, plan)
       if (text === undefined || ready === undefined) return readDocument(field, content, isInlined)
       if (text.tags > harmlessMax) demandFewTags(field, content)
-      // No value brings a tag: whatever could be said of the tags of the template holds for what came out.
+      // No value contains a tag: whatever is true of the tags of the template is true of the result.
       return { content, html: content, text: ready, isWhole: mayBeWhole && isWholeDocument(content) }
     },
   }

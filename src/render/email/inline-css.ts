@@ -32,7 +32,7 @@ let inliner: Inliner | undefined
 
 /** Loaded with the first <style> it meets: 24 MB that most installations never need. With the parsers that it uses itself. */
 function loadInliner(): Inliner {
-  // Made each time: what loads something keeps it.
+  // Created each time: a loader keeps what it loaded.
   const load = createRequire(import.meta.url)
   const juice = load('juice') as Inliner['juice']
   const below = createRequire(load.resolve('juice'))
@@ -42,11 +42,11 @@ function loadInliner(): Inliner {
   return { juice, cheerio, parsers: { rulesOf: (css) => juice.utils.parseCSS(css), selectorOf } }
 }
 
-/** The inliner keeps every selector that it ever took apart, about 1 KB each: whoever writes selectors chooses how many. */
+/** The inliner keeps every selector that it ever parsed, about 1 KB each: authors choose how many. */
 const selectorsKeptMax = 10_000
 let selectorsKept = 0
 
-/** The next document loads it again, without what it kept: its own files alone, in some milliseconds. */
+/** The next document loads it again, without its cache: only its own files, in some milliseconds. */
 function forgetInliner(): void {
   const { cache } = createRequire(import.meta.url)
   for (const path of Object.keys(cache)) {
@@ -111,8 +111,8 @@ function withoutStyles(html: string): { css: string; rest: string } {
 }
 
 /**
- * The same done once, to the template instead of to each message: 1.5 ms less for each. Undefined where that could come out
- * differently, because what the CSS speaks of is only known when it is rendered.
+ * The same done once, on the template instead of on each message: 1.5 ms less for each. Undefined if the result could
+ * differ, because what the CSS refers to is only known when it is rendered.
  */
 export function inlineTemplateCss(template: string): string | undefined {
   if (/\|\s*raw\b|\{%-?\s*(?:raw|comment|liquid)\b/.test(template)) return undefined

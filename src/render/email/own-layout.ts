@@ -16,7 +16,7 @@ const field = 'layout.content'
 const tripleBraced = /\{\{\{(\s*body\s*)\}\}\}/g
 const inLiquid = (content: string): string => content.replace(tripleBraced, '{{ $1 }}')
 
-/** What is wrong with a layout, with line and column where there are any; undefined when it can be used. */
+/** What is wrong with a layout, with line and column if there are any; undefined if it can be used. */
 export function layoutMistake(content: string): string | undefined {
   try {
     const slots = slotsIn(parse(inLiquid(content), 'html'))

@@ -1,4 +1,4 @@
-// Values of templates, compiled: what LiquidJS parsed becomes closures, so that nothing is looked at twice.
+// Values of templates, compiled: parsed expressions become closures, so that nothing is interpreted twice.
 import type { Filter, Token, Value } from 'liquidjs'
 import { TypeGuards, toValue, toValueSync, UndefinedVariableError } from 'liquidjs'
 import type { FilterHandler } from '../filters.ts'
@@ -143,7 +143,7 @@ function compilePath(token: PathToken, known: Filters): Evaluate {
   }
 }
 
-/** Nothing is named by a list of several or an object, and writing one out to look for it takes its time. */
+/** A list of several or an object is not a name, and converting one to text takes time. */
 function nameOf(given: unknown): unknown {
   let name: unknown = toValue(given)
   while (Array.isArray(name)) {

@@ -21,7 +21,7 @@ type Arguments = Modifiers & Readonly<Partial<Record<string, unknown>>>
 
 const counts = new Set(['offset', 'limit', 'cols'])
 
-/** `limit: 3 reversed`: what was written, by name; true for a name that stands alone. */
+/** `limit: 3 reversed`: the arguments by name; true for a name without a value. */
 function compileArguments({ hash }: Hash, filters: Filters): (run: Run) => Arguments {
   const named = Object.entries(hash).map(([name, token]): [string, Evaluate] => [
     name,
@@ -66,7 +66,7 @@ export function compileFor(tag: ForTag, compiler: Compiler): Program {
   }
 }
 
-/** Where the arguments say `continue`, they mean where the last loop over the same list ended. */
+/** If the arguments say `continue`, they mean where the last loop over the same list ended. */
 function withContinue(run: Run, key: string, argumentsOf: (run: Run) => Arguments): Arguments {
   const scope = emptyScope()
   scope['continue'] = run.continuations.get(key) || {}

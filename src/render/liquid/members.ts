@@ -46,7 +46,7 @@ function sizeOf(owner: unknown, budget: Budget): number | undefined {
 /** What a loop goes through. */
 export interface Members {
   readonly list: readonly unknown[]
-  /** Of an object: the list holds its names, and the loop is given names with values, each made when its turn comes. */
+  /** For an object: the list has its names, and the loop gets names with values, each created on its turn. */
   readonly owner?: Readonly<Record<string, unknown>> | undefined
 }
 

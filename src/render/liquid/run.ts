@@ -1,4 +1,4 @@
-// One rendering of a compiled template: its variables, what came out so far, and what it may still cost.
+// One rendering of a compiled template: its variables, its output so far, and its remaining budget.
 import { Drop } from 'liquidjs'
 import type { TemplateScope } from '../../domain/workflows/rendering.ts'
 import type { Budget } from '../limits.ts'
@@ -10,7 +10,7 @@ type Scope = Record<string, unknown>
 /** Options of LiquidJS that its own filters ask for. */
 const filterOptions = { jsTruthy: false, ownPropertyOnly: true, strictVariables: false } as const
 
-/** Stands in for LiquidJS' Context where filters look for one. */
+/** Replaces LiquidJS' Context for filters. */
 export class Run {
   out = ''
   /** Set by break and continue; every block stops where one is set, and the loop around it resets them. */
@@ -81,7 +81,7 @@ export class Run {
     return step === 1 ? before : before + step
   }
 
-  /** Where a loop that says `offset: continue` goes on. */
+  /** Where a loop with `offset: continue` continues. */
   get continuations(): Map<string, unknown> {
     this.#continuations ??= new Map()
     return this.#continuations

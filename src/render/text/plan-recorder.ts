@@ -1,4 +1,4 @@
-// Records what a parser says of the outline of a template: for each mark where it stands, and what came before it.
+// Records what a parser reports about the outline of a template: for each mark its position, and what came before it.
 import type { Parser } from 'htmlparser2'
 import { isHiddenStyle, readsAttribute, TagReader } from './tag-reader.ts'
 import { mark } from './template-outline.ts'

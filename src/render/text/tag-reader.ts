@@ -1,4 +1,4 @@
-// What the elements of a document mean for its text: which are shown, and which stand on lines of their own.
+// What the elements of a document mean for its text: which are shown, and which are on separate lines.
 import type { TextSink } from './text-writer.ts'
 
 const skipped = new Set([

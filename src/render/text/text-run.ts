@@ -2,7 +2,7 @@
 import { textLengthMax } from './html-to-text.ts'
 import { TextWriter } from './text-writer.ts'
 
-/** Where a value stands: in text, in an attribute that is read, or in one of which nothing is read. */
+/** The position of a value: in text, in an attribute that is read, or in one that is not. */
 export type Place = 'words' | 'preformatted' | 'hidden' | 'attribute' | 'otherAttribute'
 
 /** One thing that happens to the text, known since the template was compiled. */

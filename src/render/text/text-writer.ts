@@ -2,9 +2,9 @@
 
 /** What the elements of a document say about its text. */
 export interface TextSink {
-  /** What stands before and what follows have a blank line between them. */
+  /** A blank line separates what precedes and what follows. */
   paragraph(): void
-  /** What stands before and what follows are on different lines. */
+  /** What precedes and what follows are on different lines. */
   line(): void
   newLine(): void
   rule(): void
@@ -51,7 +51,7 @@ export class TextWriter implements TextSink {
   written = 0
   #text = ''
   #line = ''
-  /** Of the line: kept, as looking at a line that grows piece by piece takes longer each time. */
+  /** Of the line: cached, as scanning a line that grows piece by piece takes longer each time. */
   #hasWords = false
   #endsBlank = false
   /** Line breaks that are owed before the next word. */
@@ -61,7 +61,7 @@ export class TextWriter implements TextSink {
   /** By list: the next number; undefined where its items have bullets. */
   readonly #lists: (number | undefined)[] = []
   readonly #links: Link[] = []
-  /** A bullet stands alone on its line: what opens now goes beside it. */
+  /** A bullet is alone on its line: what opens now goes next to it. */
   #atBullet = false
 
   get length(): number {

@@ -33,7 +33,7 @@ export function createIntegrations(sealer: Sealer): Integrations {
   }
 }
 
-/** In an environment that keeps what it would send, every integration does. */
+/** In an environment that captures, every integration does. */
 const capturing = (integration: Integration): Integration => ({
   ...integration,
   configurations: { ...integration.configurations, capture: true },

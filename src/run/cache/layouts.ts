@@ -1,4 +1,4 @@
-// The layouts and translations of an environment, kept until their stamp changes: asked for only where a batch needs them.
+// The layouts and translations of an environment, cached until their stamp changes: read only if a batch needs them.
 import type { Sql } from '../../db/sql.ts'
 import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { Job } from '../../domain/delivery/job.ts'
@@ -18,7 +18,7 @@ export interface Wording {
 }
 
 export interface Wordings {
-  /** What the e-mail steps and the translated templates of a batch need; nothing is asked for where there are none. */
+  /** What the e-mail steps and the translated templates of a batch need; nothing is read if there are none. */
   for(
     db: Sql,
     environment: Environment,
@@ -90,7 +90,7 @@ interface KeptLayouts extends EmailLayouts, Sized {
 const cachedLengthMax = 5 * Math.max(textsLengthMax, layoutsMax * layoutLengthMax)
 const environmentsMax = 1_000
 
-/** What was not asked for the longest makes room; what is larger than all room there is, is read every time. */
+/** What was used longest ago is evicted; what is larger than the whole cache is read every time. */
 export function createCache<Value extends Sized>(
   read: (db: Sql, environment: Environment) => Promise<Value>,
   lengthMax = cachedLengthMax,

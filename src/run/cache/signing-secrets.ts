@@ -1,4 +1,4 @@
-// What environments sign with, opened once each and kept for a while: a rotation on another node is seen soon.
+// What environments sign with, opened once each and cached for a while: a rotation on another node is seen soon.
 import type { Sql } from '../../db/sql.ts'
 import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { Environment } from '../../domain/environment.ts'

@@ -16,7 +16,7 @@ export function createVersions(max = versionsMax): Versions {
   const cached = new BoundedMap<string, WorkflowVersion>(max)
   return {
     of: async (db, environment, ids) => {
-      // A batch's own: whatever is evicted meanwhile, it has all it asked for.
+      // A batch's own: whatever is evicted in the meantime, it has everything it requested.
       const found = new Map<string, WorkflowVersion>()
       for (const id of ids) {
         const version = cached.get(id)

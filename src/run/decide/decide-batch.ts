@@ -33,7 +33,7 @@ interface BatchParts extends DecidingParts {
   readonly tracing: StepTracing | undefined
 }
 
-/** Others have their turn in between where it takes its time. */
+/** Others get their turn in between if it takes long. */
 export async function decideBatch(parts: BatchParts, jobs: readonly Job[], turn = new Turn()): Promise<DecidedBatch> {
   const { facts, links, answers, tracing, now } = parts
   const batch: DecidedBatch = {
@@ -79,7 +79,7 @@ function sort({ sends, calls, settlements, deferred }: DecidedBatch, decided: De
   else deferred.push(decided.settled)
 }
 
-/** What comes of the job after this one; undefined where it has its own turn, as most have. */
+/** The result of the job after this one; undefined if it runs separately, as most do. */
 function decideFollower(
   parts: BatchParts,
   { id }: Job,

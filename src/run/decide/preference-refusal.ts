@@ -36,7 +36,7 @@ export function preferenceRefusal(facts: PreferenceFacts, now: Date): Decision |
   return { kind: 'skip', details: [detail(now, codes[source], { raw: saidOf(sources, type) })] }
 }
 
-/** What each source says of the channel; those that say nothing are left out. */
+/** What each source says about the channel; sources without an opinion are left out. */
 function saidOf(sources: PreferenceSources, channel: Channel): Readonly<Record<string, unknown>> {
   const { settings, tenantSettings, preferences, workflowId } = sources
   return {

@@ -62,7 +62,7 @@ export function settleDecision(facts: JobFacts, decision: SettledDecision, now: 
   }
 }
 
-/** A failed step lets the others go on, unless it or its type says otherwise. */
+/** A failed step lets the others continue, unless it or its type says otherwise. */
 export function failed(
   facts: JobFacts,
   failure: { details: Settlement['details']; stops: boolean },

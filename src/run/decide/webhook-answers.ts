@@ -1,4 +1,4 @@
-// What customers' own services answer to conditions that ask them.
+// The responses of customers' own services to conditions that call them.
 import { until } from '../../domain/delivery/due.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { detail } from '../../domain/insight/execution-detail.ts'
@@ -39,7 +39,7 @@ export function withAnswers(facts: JobFacts | undefined, answers: WebhookAnswers
   return facts === undefined || own === undefined ? facts : { ...facts, webhookAnswers: own }
 }
 
-/** Whether an address must be asked that was not asked yet. */
+/** Whether a URL must be called that was not called yet. */
 export function mustAsk(facts: JobFacts, { renderer, world }: Pipeline): boolean {
   const now = world.now()
   return leftOutOfTest(facts, now) === undefined && questionsOf(facts, renderer, now).length > 0
@@ -132,7 +132,7 @@ async function ask(
   }
 }
 
-/** Asked too often, or too slow for itself: as a fault of its own, it passes. */
+/** Called too often, or too slow: as a problem of its own, it passes. */
 const passingStatuses: ReadonlySet<number> = new Set([408, 425, 429])
 
 function answerOf(host: string, { status, body }: OutboundAnswer): WebhookAnswer {

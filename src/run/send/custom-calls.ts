@@ -1,4 +1,4 @@
-// Calls of custom steps: the customer's own service is asked, and what it answers is kept for the steps after it.
+// Calls of custom steps: the customer's own service is called, and its response is stored for the following steps.
 import { isInfrastructureError } from '../../db/failure.ts'
 import type { Db } from '../../db/sql.ts'
 import type { CallOutcome } from '../../deliver/call-service.ts'
@@ -37,7 +37,9 @@ export interface CustomCallParts {
   onFree(key: string): void
 }
 
-/** Services of customers are smaller than vendors': one that answers in 100 ms is asked 200 times a second. */
+/**
+ * Services of customers are smaller than those of vendors: one that responds in 100 ms is called 200 times per second.
+ */
 const callsAtOnceMax = 20
 /** After a fault of ours in the call itself. */
 const faultAgainMs = 5_000
@@ -92,8 +94,8 @@ async function outcomeOf(
 }
 
 /**
- * With this one. One that our own process did not survive is repeated under its key, and not counted again; those that were
- * made before the step's turn came, for its conditions, are not counted either.
+ * Including this one. A call during which our own process died is repeated with its key, and not counted again; calls
+ * for conditions, made before the step's turn, are not counted either.
  */
 function callsOf({ job }: JobFacts): number {
   const { calls = 0, calling } = (job.status === 'running' ? job.state : null) ?? {}
@@ -112,7 +114,7 @@ function stateAfter(facts: JobFacts): JobState {
   return { ...before, calls: callsOf(facts) }
 }
 
-/** What follows from what the service answered. */
+/** What follows from the response of the service. */
 export function callSettled(
   { facts, decision }: PendingCall,
   outcome: CallOutcome,

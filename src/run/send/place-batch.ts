@@ -1,4 +1,4 @@
-// Places what a batch decided: what is written now, which calls begin with it, and which wait.
+// Places what a batch decided: what is written now, which calls start with it, and which wait.
 import { leased } from '../../domain/delivery/due.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { DeferredDecision, MadeAfter, Settlement } from '../../record/settlement.ts'

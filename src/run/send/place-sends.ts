@@ -1,4 +1,4 @@
-// Places each send: what has an integration and a slot begins with the decision, the rest waits or comes back later.
+// Places each send: one with an integration and a slot starts with the decision, the rest wait or come back later.
 import { createBatchPlan } from '../../deliver/batch-slots.ts'
 import type { SendDecision } from '../../domain/delivery/decision.ts'
 import { leased, until } from '../../domain/delivery/due.ts'
@@ -38,7 +38,7 @@ export interface Placing {
   readonly deciding: Deciding
   readonly rates: RateShares
   readonly queue: SendQueue
-  /** Nothing begins while this node cannot show that it lives. */
+  /** Nothing starts while this node cannot show that it is alive. */
   readonly isAlive: boolean
   readonly now: Date
 }
@@ -82,8 +82,8 @@ const isBehindOthers = (queue: SendQueue, { facts, messages }: Outgoing): boolea
   messages.some(({ integration }) => queue.isBehindOthers(integration._id, facts.job.lane))
 
 /**
- * Adds it to those that wait; or returns what is written instead, where its integration rests or its queue is full. One that
- * was interrupted before is written as well when it waits: from there on, no death is its own.
+ * Adds it to those that wait; or returns what is written instead, if its integration pauses or its queue is full. One
+ * that was interrupted before is also written when it waits: from there on, no crash counts against it.
  */
 export function queueUp(
   { deciding: { limits, world }, queue, now }: Placing,
@@ -107,7 +107,7 @@ export function queueUp(
   return job.interruptions > 0 ? settles(job, status, { due: leased }) : undefined
 }
 
-/** No message is made, so none is reported. */
+/** No message is created, so none is reported. */
 export function withoutIntegration(job: JobFacts, decision: SendDecision, now: Date): Settlement {
   const details = decision.details.filter((one) => one.code !== 'messageCreated')
   const requested = requestedIdentifier(job.event.overrides, channelOf(decision))
@@ -117,7 +117,7 @@ export function withoutIntegration(job: JobFacts, decision: SendDecision, now: D
 
 const channelOf = ({ messages }: SendDecision): Channel => messages[0]?.channel ?? 'email'
 
-/** The messages of a send, each with the integration that would be asked; none where there is none. */
+/** The messages of a send, each with its integration; none if there is none. */
 export function outgoingOf(
   { deciding, now }: Pick<Placing, 'deciding' | 'now'>,
   environment: Environment,

@@ -40,7 +40,7 @@ export interface ProviderCallParts {
   onFree(integrationId: string): void
 }
 
-/** Messages whose content is about to leave by SMTP are marked together, as they come. */
+/** Messages whose content is about to leave by SMTP are marked together, as they arrive. */
 const marksPerCommitMax = 100
 
 export function createProviderCalls(parts: ProviderCallParts): CallKind<Outgoing, Outgoing<BegunMessage>> {
@@ -186,7 +186,7 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
     return { message, asked: { integrationId, providerId }, isThere: true, outcome }
   }
 
-  /** Which of them end a device's token: none, where an integration calls most of its devices dead. */
+  /** Which of them end a device's token: none, if an integration reports most of its devices as unregistered. */
   #withDeaths(calls: readonly Called[]): readonly Called[] {
     const isDead = ({ outcome }: Called): boolean => outcome.kind === 'refused' && outcome.reason === 'dead-token'
     for (const call of calls) {
@@ -205,7 +205,7 @@ class ProviderCalls implements CallKind<Outgoing, Outgoing<BegunMessage>> {
   }
 }
 
-/** What never reached the provider, and the state of one recipient's own address, say nothing of it. */
+/** What never reached the provider, and the state of one recipient's address, say nothing about it. */
 function speaksOfProvider(outcome: Outcome): boolean {
   if (outcome.kind === 'sent') return outcome.captured !== true
   if (outcome.kind === 'busy') return outcome.ofRecipient !== true && outcome.uncalled !== true

@@ -7,11 +7,11 @@ import { drawTokens } from '../../store/operate/rate-limits.ts'
 import type { CallShares } from './call-shares.ts'
 
 export interface RateShares {
-  /** Whether one more message may be sent now. Where not, more is asked for, and `onMore` is called when there is some. */
+  /** Whether one more message may be sent now. If not, more is requested, and `onMore` is called when there is some. */
   mayTake(environment: Environment, integration: Integration): boolean
   /** One is sent. */
   take(integration: Integration): void
-  /** How many calls may be under way here, of the `max` that the account takes from all nodes together. */
+  /** How many calls may be in flight here, of the `max` that the account allows from all nodes together. */
   callsMax: CallShares['callsMax']
 }
 

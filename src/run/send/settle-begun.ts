@@ -1,4 +1,4 @@
-// A send that has its slot: written as begun before the provider is asked.
+// A send that has its slot: written as started before the provider is called.
 import { leased } from '../../domain/delivery/due.ts'
 import type { Integration } from '../../domain/delivery/integration.ts'
 import type { StoredDetail } from '../../domain/insight/execution-detail.ts'
@@ -12,8 +12,8 @@ import { released } from './resting.ts'
 import { selected } from './settle-outcomes.ts'
 
 /**
- * For one of which nothing was written yet: the whole decision, with its messages. Those that have no slot now are written
- * as ready, and have their turn when these are over; so are those that are marked when their content leaves.
+ * For one of which nothing was written yet: the whole decision, with its messages. Those without a slot now are written
+ * as ready, and are sent when these have finished; so are those that are marked when their content leaves.
  */
 export function begunSettlement({ facts, messages, later, unwritten }: Outgoing, now: Date): Settlement {
   const all: readonly LaterMessage[] = later.length === 0 ? messages : [...messages, ...later]

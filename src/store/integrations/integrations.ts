@@ -1,4 +1,4 @@
-// The integrations table. Credentials and configurations are sealed here on the way in and opened on the way out.
+// The integrations table. Credentials and configurations are sealed on write and opened on read.
 
 import type { Sql, Tx } from '../../db/sql.ts'
 import { json, prepared, sql } from '../../db/sql.ts'
@@ -67,7 +67,7 @@ export async function insertIntegration(
   return count > 0
 }
 
-/** Writes what may change; who is primary is `movePrimary`'s alone. */
+/** Writes what may change; only `movePrimary` changes which one is primary. */
 export async function updateIntegration(
   tx: Tx,
   sealer: Sealer,
@@ -97,7 +97,7 @@ export async function deleteIntegration(
   return count > 0
 }
 
-/** Makes one integration the primary of its channel, or none. The old one steps back first: never are there two. */
+/** Makes one integration the primary of its channel, or none. The old one is reset first: there are never two. */
 export async function movePrimary(
   tx: Tx,
   environment: Environment,

@@ -1,4 +1,5 @@
-// New jobs: open ones for the queue, perhaps created already leased; and those of which something was decided before they were made.
+// New jobs: open ones for the queue, possibly created already leased; and those for which something was decided before
+// they were created.
 import type { Clock } from '../../db/clock.ts'
 import { dueAfter, dueAt } from '../../db/due.ts'
 import type { Part } from '../../db/one-statement.ts'
@@ -21,19 +22,19 @@ export interface NewJob {
   readonly step: number
   readonly status: JobStatus
   readonly due: NewDue
-  /** Whose it is, where it is in hand from the start. */
+  /** Its owner, if it is leased from the start. */
   readonly lease?: string | undefined
   readonly lane: number
   readonly digestId: string | null
   readonly state: JobState | null
   readonly details: readonly StoredDetail[]
-  /** The job whose settling makes it. */
+  /** The job whose settling creates it. */
   readonly afterId?: string
 }
 
 export interface InsertLease {
   readonly clock: Clock
-  /** Whose they are from insertLease; null leaves them to whoever claims them first. */
+  /** The owner by insertLease; null leaves them to whoever claims them first. */
   readonly lease: string | null
   readonly leaseMs: number
   readonly now: Date
@@ -57,7 +58,9 @@ const names = listed(columns.map((column) => column.name))
 
 const afterJob: Column<NewJob> = { name: sql`after_id`, type: uuid, read: (j) => j.afterId ?? null }
 
-/** The ids of those that were made, within the statement that makes them after others; `parts` are its insertions. */
+/**
+ * The ids of those that were created, within the statement that creates them after others; `parts` are its insertions.
+ */
 export function madeJobs(parts: readonly Part[]): Statement {
   const ids = parts.map(({ as }) => sql`select id from ${as}`)
   return ids.reduce((all, one) => sql`${all} union all ${one}`)
@@ -119,8 +122,8 @@ const kinds: readonly Kind[] = [
 ]
 
 /**
- * Each is made once: with its notification, or by the settling of the job before it, which only its lease's holder can do.
- * `settled` names the jobs that were still the holder's: what comes after another is not made.
+ * Each is created once: with its notification, or by settling the previous job, which only its lease holder can do.
+ * `settled` names the jobs that were still the holder's: followers of others are not created.
  */
 export function jobInsertions(
   environment: Environment,

@@ -1,4 +1,4 @@
-// Settling jobs: fenced by the lease, so that whoever lost it changes nothing.
+// Settling jobs: fenced by the lease, so that a worker that lost it changes nothing.
 import type { Clock } from '../../db/clock.ts'
 import { dueAfter, dueAt } from '../../db/due.ts'
 import type { Part } from '../../db/one-statement.ts'
@@ -59,8 +59,8 @@ export interface SettlingTime {
 }
 
 /**
- * Most jobs of a batch end alike, to the letter: said once, that is half the work for the database. Undefined where there
- * are many kinds; then the rest is not looked at.
+ * Most jobs of a batch end in exactly the same way: passed once, that is half the work for the database. Undefined if
+ * there are many kinds; then the rest is not examined.
  */
 function kindsOf(settlements: readonly JobSettlement[]): JobSettlement[][] | undefined {
   const kinds: JobSettlement[][] = []
@@ -73,7 +73,7 @@ function kindsOf(settlements: readonly JobSettlement[]): JobSettlement[][] | und
   return kinds
 }
 
-/** Those that are may be taken for different ones, should their states be deep: that costs time, and nothing else. */
+/** Equal ones may be treated as different, if their states are deep: that costs time, and nothing else. */
 function haveSameShape(one: JobSettlement, other: JobSettlement): boolean {
   if (one.lease !== other.lease || one.status !== other.status || !isSameDue(one.due, other.due)) return false
   if (!isSame(one.state, other.state) || one.details.length !== other.details.length) return false
@@ -87,7 +87,7 @@ function isSame(one: object | null, other: object | null): boolean {
   return true
 }
 
-/** Whatever spoke against a job is over once it makes progress. */
+/** Earlier faults of a job no longer count once it makes progress. */
 export const uncounted = sql`claims = 0, interruptions = 0, faults = 0, faulted_since = null`
 export const cleared = sql`${uncounted}, lane = lane & 1::smallint`
 

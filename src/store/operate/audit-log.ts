@@ -26,7 +26,7 @@ export interface AuditRow {
 export const auditColumns = sql`seq, at, key_id, key_name, address, request_id, action, resource_kind, resource_id,
   resource_name, before, after, previous_hash, hash`
 
-/** Lets one transaction at a time add to the log of an environment. Whoever holds it waits for nothing else any more. */
+/** Lets one transaction at a time append to the log of an environment. Its holder waits for nothing else any more. */
 export async function lockAuditLog(tx: Tx, environment: Environment): Promise<void> {
   await tx.run(sql`select pg_advisory_xact_lock(hashtextextended('audit:' || ${environment.id}::text, 0))`)
 }

@@ -71,7 +71,7 @@ export async function findEnvironmentIdentified(db: Sql, identifier: string): Pr
   )
 }
 
-/** Whether the environment keeps what it would send, from now on; undefined leaves it as it is. */
+/** Whether the environment captures what it would send, from now on; undefined leaves it unchanged. */
 export async function updateCaptures(
   tx: Tx,
   environment: Environment,
@@ -120,9 +120,9 @@ export async function resealSigningSecret(tx: Tx, sealer: Sealer, environment: E
 
 /** Keys of an environment that are made when they are first needed. */
 const lateKeys = {
-  /** What addresses are hashed with that are kept only to be left alone: made with the first erase. */
+  /** The key for hashing erased addresses that stay suppressed: created with the first erasure. */
   'address-key': sql`address_key`,
-  /** What the inbox's sessions are signed with: made with the first of them. */
+  /** What inbox sessions are signed with: created with the first of them. */
   'inbox-key': sql`inbox_key`,
 } as const
 

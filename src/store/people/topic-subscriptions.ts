@@ -1,4 +1,5 @@
-// The topic_subscriptions table, who belongs to which topic, and the deleted_topics whose subscriptions are to be swept.
+// The topic_subscriptions table, who belongs to which topic, and the deleted_topics whose subscriptions have to be
+// swept.
 
 import type { Sql, Tx } from '../../db/sql.ts'
 import { sql } from '../../db/sql.ts'
@@ -36,7 +37,7 @@ export interface NewSubscription {
   readonly name: string | null
 }
 
-/** Leaves out whom the topic has already, and whose identifier another subscription of the topic has. */
+/** Leaves out those whom the topic already has, and those whose identifier another subscription of the topic has. */
 export async function insertSubscriptions(
   tx: Tx,
   environment: Environment,
@@ -252,8 +253,8 @@ export interface TopicMember {
 }
 
 /**
- * The members of any of these topics by internal id, each once, after the one given. Each topic gives its first ones after
- * the cursor by its key, so that a page costs the same wherever it lies.
+ * The subscribers of any of these topics by internal id, each once, after the given one. Each topic returns its first
+ * ones after the cursor by its key, so that a page costs the same wherever it is.
  */
 export async function findTopicMembers(
   db: Sql,

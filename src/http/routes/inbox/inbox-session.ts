@@ -153,7 +153,7 @@ function requestOf(given: Static<typeof body>): SessionRequest {
   }
 }
 
-/** Browsers fill in zone and locale by themselves, and pages cannot help what they say: what is none is left out. */
+/** Browsers fill in zone and locale by themselves, and pages cannot control them: invalid ones are ignored. */
 function fieldsOf(given: SubscriberFields): SubscriberFields {
   const { email, locale, timezone, firstName, lastName, phone, avatar, data } = given
   if (email != null && email !== '' && !isEmail(email)) {

@@ -13,7 +13,7 @@ const textLengthMax = 200
 /** Longer than any ISO 8601 timestamp. */
 const timestampLengthMax = 64
 
-// Empty ones are refused: an empty filter that counted as none would let a slip clear the whole outbox.
+// Empty ones are rejected: an ignored empty filter would let a mistake clear the whole outbox.
 export const outboxFilters = {
   channel: Type.Optional(literals(outboxChannels, { description: 'Only messages of this channel.' })),
   recipient: Type.Optional(
@@ -62,7 +62,7 @@ const timestampOf = (field: string, text: string | undefined): Date | undefined 
   text === undefined ? undefined : timestampParameter(field, text)
 
 const waitMsDefault = 30_000
-/** Longer, and whatever stands between would cut the connection. */
+/** Longer, and proxies in between would cut the connection. */
 export const waitMsMax = 60_000
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 }
 

@@ -24,7 +24,7 @@ import { feedItem, message } from './message-schemas.ts'
 
 const shared = { tag: 'Feed', category: 'global' } as const
 const params = Type.Object({ subscriberId })
-/** What a badge shows is a hundred at the most; a thousand is for those who want to know better. */
+/** A badge shows a hundred at most; a thousand is for those who want to know more. */
 const countLimitMax = 1_000
 const feedsMax = 20
 

@@ -134,7 +134,7 @@ function exampleWeek() {
   return { monday: workday, tuesday: workday, wednesday: workday, thursday: workday, friday: workday }
 }
 
-/** Some things are said of one workflow, others of all: taken silently they would do nothing. */
+/** Some settings are for one workflow, others for all: accepted silently in the wrong place they would do nothing. */
 function refuseMisplaced(body: {
   workflowId?: string
   frequency?: unknown

@@ -154,7 +154,7 @@ export const subscriberRoutes = [
 
 const fieldNames = Object.keys(subscriberFields) as (keyof SubscriberFields)[]
 
-/** Known members only: what else a body holds is ignored. */
+/** Known fields only: other fields of a body are ignored. */
 function trimmed(body: NewSubscriber): NewSubscriber {
   const given = fieldNames.filter((name) => body[name] !== undefined).map((name) => [name, body[name]])
   return { ...(Object.fromEntries(given) as SubscriberFields), subscriberId: body.subscriberId.trim() }
