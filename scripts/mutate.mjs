@@ -10,12 +10,12 @@ import { runScript, startChild, stopChild, unlessInterrupted, within } from './c
 import { ensureBuilt, ensureInstalled, ensureTestsCompiled, filesBelow, projectRoot } from './ensure.mjs'
 import { mutantsOf } from './mutate-operators.mjs'
 import { startCluster, stopCluster, testEnvironment } from './test-cluster.mjs'
+import { runsAlone } from './test-plan.mjs'
 
 const usualPaths = ['src/record', 'src/queue', 'src/deliver', 'src/accept', 'src/store/jobs']
 /** Which tests are asked: those that drive the whole pipeline in process, and the units. Plans and sweeps take too long. */
 const asked = /^(?:src\/(?:record|queue|deliver|accept|run)\/|test\/flow\/|test\/store\/(?!.*plans))/
-const tooLong =
-  /year|cancel-random|simulate|fan-out|retention|counts|capture|cancel-large|node-life|crash-loops|broadcast/
+const tooLong = /year|cancel-random|simulate|fan-out|retention|capture|crash-loops|broadcast/
 const processesAtOnce = 2
 /** So much of the tests that run a place is asked, by what they took when they were measured. */
 const askedMsMax = 30_000
@@ -59,7 +59,7 @@ async function coverageOf(folders, address) {
   }
   const tests = ['src', 'test']
     .flatMap((folder) => filesBelow(join(projectRoot, '.tests', folder)).map((path) => `${folder}/${path}`))
-    .filter((path) => path.endsWith('.test.js') && asked.test(path) && !tooLong.test(path))
+    .filter((path) => path.endsWith('.test.js') && asked.test(path) && !tooLong.test(path) && !isAlone(path))
   const groups = []
   for (let start = 0; start < tests.length; start += 12) groups.push(tests.slice(start, start + 12))
   const measured = {}
@@ -72,6 +72,12 @@ async function coverageOf(folders, address) {
   })
   writeFileSync(kept, JSON.stringify({ key, tests: measured }))
   return measured
+}
+
+/** They cannot share a process with the others, and all that run a place are asked in one. */
+function isAlone(path) {
+  const source = path.replace(/\.js$/, '.ts')
+  return runsAlone(source, readFileSync(join(projectRoot, source), 'utf8'))
 }
 
 /** Runs test files of a compiled tree in one process: without coverage it ends at the first failure. */

@@ -135,17 +135,12 @@ function parameterOf(value: unknown, type: ListType | undefined): unknown {
   return (type === undefined ? undefined : arrayBytes(value, type)) ?? arrayText(value)
 }
 
-/**
- * By name: of prepared statements there are so many as there are kinds of batches, and their texts are long. A name says all of
- * a text but whose clock it goes by; where a process has nodes with different ones, the length tells them apart.
- */
-const listTypes = new Map<string, { readonly length: number; readonly types: ReadonlyMap<number, ListType> }>()
+/** By name: of prepared statements there are so many as there are kinds of batches, and their texts are long. */
+const listTypes = new Map<string, ReadonlyMap<number, ListType>>()
 
 function listTypesOf(name: string, text: string): ReadonlyMap<number, ListType> {
-  const known = listTypes.get(name)
-  if (known?.length === text.length) return known.types
-  const types = listTypesIn(text)
-  listTypes.set(name, { length: text.length, types })
+  const types = listTypes.get(name) ?? listTypesIn(text)
+  listTypes.set(name, types)
   return types
 }
 

@@ -1,4 +1,5 @@
 // Nodes whose clocks are wrong: every wait is as long as it should be, by the database's clock.
+// Runs in a process of its own: its statements go by the database's clock, under names that others use for the tests' clock.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'

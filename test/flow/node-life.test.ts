@@ -1,4 +1,5 @@
 // A whole node on the real engine, in real time: its start, its stop, and what it reports on the way.
+// Runs in a process of its own: its statements go by the database's clock, under names that others use for the tests' clock.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,7 +1,6 @@
 // The plans of the activity list, pinned: a page looks at about a page of rows, however many notifications there are.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { databaseClock } from '../../src/db/clock.ts'
 import { oneStatement } from '../../src/db/one-statement.ts'
 import { sql } from '../../src/db/sql.ts'
 import { over } from '../../src/domain/delivery/due.ts'
@@ -124,7 +123,7 @@ async function addBatch(from: number, people: readonly string[]): Promise<void> 
   )
 }
 
-const unleased = { clock: databaseClock, lease: null, leaseMs: 0 }
+const unleased = { clock: () => sql`${app.world.now()}::timestamptz`, lease: null, leaseMs: 0 }
 
 const crowd = '019b7c7a-2d0e-7a3b-8f10-000000000001'
 const few = '019b7c7a-2d0e-7a3b-8f10-000000000002'

@@ -1,4 +1,5 @@
 // Heartbeats on the real engine: identities are fenced, deaths are judged in virtual time, and what dead nodes held is freed.
+// Runs in a process of its own: its statements go by the database's clock, under names that others use for the tests' clock.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,6 +1,5 @@
 // What tests of the activity start from: workflows, events, notifications, jobs and messages, put straight into the tables.
 import assert from 'node:assert/strict'
-import { databaseClock } from '../../src/db/clock.ts'
 import { oneStatement } from '../../src/db/one-statement.ts'
 import type { Tx } from '../../src/db/sql.ts'
 import { sql } from '../../src/db/sql.ts'
@@ -202,7 +201,7 @@ export class ActivityScene {
     await this.write(async (tx) => {
       for (const [index, row] of rows.entries()) {
         const now = jobs[index]?.at ?? this.app.world.now()
-        const birth = { clock: databaseClock, lease: null, leaseMs: 0, now }
+        const birth = { clock: () => sql`${now}::timestamptz`, lease: null, leaseMs: 0, now }
         await tx.run(oneStatement(jobInsertions(this.environment, [row], birth)))
       }
     })

@@ -85,7 +85,9 @@ function wallMsAt(atMs: number, zone: string): number {
   return Date.UTC(year, month - 1, day, hour, minute, second)
 }
 
-/** A formatter costs a thousand times what it is asked for. Zones are some 600; what is more is other spellings of them. */
+/**
+ * A formatter costs a thousand times as much as using it. There are some 600 zones; more are other spellings of them.
+ */
 const formattersMax = 1000
 const formatters = new BoundedMap<string, Intl.DateTimeFormat | undefined>(formattersMax)
 

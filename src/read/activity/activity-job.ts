@@ -122,7 +122,7 @@ function wouldBeProvider(type: StepType, integrationStatuses: readonly Integrati
   return (active.find((standing) => standing.primary) ?? active[0])?.providerId ?? withoutIntegration[type]
 }
 
-/** What stands there when a channel has no active integration: the interface's own, or the name of none in particular. */
+/** The value if a channel has no active integration: the public one, or that of no particular provider. */
 const withoutIntegration: Readonly<Record<Channel, string>> = {
   in_app: 'platform',
   email: 'platform-email',

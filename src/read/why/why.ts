@@ -273,7 +273,7 @@ function windowData(state: JobState, window: WindowRow | undefined): Data {
   }
 }
 
-/** What the subscriber got, and the first step that did not do what it was to do. */
+/** What the subscriber received, and the first step that did not do what it should. */
 function summaryOf(steps: readonly WhyStep[]): string {
   const active = steps.filter(({ status }) => status !== 'inactive')
   const notified = active.filter(

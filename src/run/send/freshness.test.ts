@@ -1,4 +1,5 @@
 // Whether a mark is fresh enough to act on.
+// Runs in a process of its own: its statements go by the database's clock, under names that others use for the tests' clock.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { databaseClock } from '../../db/clock.ts'

@@ -1,4 +1,5 @@
 // Outcomes are kept until they are written.
+// Runs in a process of its own: its statements go by the database's clock, under names that others use for the tests' clock.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
